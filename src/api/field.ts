@@ -1,0 +1,136 @@
+/** Paths to fields and what is wrong with them (apimachinery's pkg/util/validation/field). */
+import type { StatusCause } from './status.ts'
+
+/** `spec.containers[0].ports`, `metadata.labels[a/b]`. The root is the empty path. */
+export class FieldPath {
+  static readonly root = new FieldPath('')
+
+  private constructor(private readonly text: string) {}
+
+  child(...names: string[]): FieldPath {
+    const tail = names.join('.')
+    return new FieldPath(this.text === '' ? tail : `${this.text}.${tail}`)
+  }
+
+  index(index: number): FieldPath {
+    return new FieldPath(`${this.text}[${index}]`)
+  }
+
+  key(key: string): FieldPath {
+    return new FieldPath(`${this.text}[${key}]`)
+  }
+
+  toString(): string {
+    return this.text === '' ? '<nil>' : this.text
+  }
+}
+
+export const path = (...names: string[]): FieldPath => FieldPath.root.child(...names)
+
+export type FieldErrorType =
+  | 'FieldValueNotFound'
+  | 'FieldValueRequired'
+  | 'FieldValueDuplicate'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'InternalError'
+  | 'FieldValueTypeInvalid'
+
+/** One thing that is wrong. `message` is the text without the path. */
+export interface FieldError {
+  readonly type: FieldErrorType
+  readonly field: string
+  readonly message: string
+}
+
+export const required = (at: FieldPath, detail = ''): FieldError => made('FieldValueRequired', at, 'Required value', detail)
+
+export const invalidValue = (at: FieldPath, value: unknown, detail: string): FieldError =>
+  made('FieldValueInvalid', at, `Invalid value: ${valueText(value)}`, detail)
+
+export const notSupported = (at: FieldPath, value: unknown, supported: readonly string[]): FieldError =>
+  made(
+    'FieldValueNotSupported',
+    at,
+    `Unsupported value: ${valueText(value)}`,
+    supported.length === 0 ? '' : `supported values: ${supported.map((value) => JSON.stringify(value)).join(', ')}`,
+  )
+
+export const duplicate = (at: FieldPath, value: unknown): FieldError =>
+  made('FieldValueDuplicate', at, `Duplicate value: ${valueText(value)}`, '')
+
+export const forbiddenField = (at: FieldPath, detail: string): FieldError =>
+  made('FieldValueForbidden', at, 'Forbidden', detail)
+
+export const notFoundField = (at: FieldPath, value: unknown): FieldError =>
+  made('FieldValueNotFound', at, `Not found: ${valueText(value)}`, '')
+
+/** `max` in bytes; below 0 when the limit is not told. */
+export const tooLong = (at: FieldPath, max: number): FieldError =>
+  made('FieldValueTooLong', at, 'Too long', max >= 0 ? `may not be more than ${max} ${max === 1 ? 'byte' : 'bytes'}` : 'value is too long')
+
+export const tooMany = (at: FieldPath, actual: number, max: number): FieldError =>
+  made(
+    'FieldValueTooMany',
+    at,
+    `Too many: ${actual}`,
+    max >= 0 ? `must have at most ${max} ${max === 1 ? 'item' : 'items'}` : 'has too many items',
+  )
+
+export const typeInvalid = (at: FieldPath, value: unknown, detail: string): FieldError =>
+  made('FieldValueTypeInvalid', at, `Invalid value: ${valueText(value)}`, detail)
+
+export const internalFieldError = (at: FieldPath, why: string): FieldError => made('InternalError', at, `Internal error: ${why}`, '')
+
+function made(type: FieldErrorType, at: FieldPath, text: string, detail: string): FieldError {
+  return { type, field: at.toString(), message: detail === '' ? text : `${text}: ${detail}` }
+}
+
+/** A value as the reference prints it in messages: text quoted as Go's %q, everything else as compact JSON. */
+export function valueText(value: unknown): string {
+  if (value === undefined || value === null) return 'null'
+  if (typeof value === 'string') return goQuote(value)
+  if (typeof value === 'bigint') return value.toString()
+  return JSON.stringify(value)
+}
+
+/** Go's strconv.Quote: printable characters as they are, the others escaped. */
+export function goQuote(text: string): string {
+  let quoted = '"'
+  for (const character of text) {
+    const code = character.codePointAt(0)!
+    const escape = goEscapes[character]
+    if (escape !== undefined) quoted += escape
+    else if (code < 0x20 || code === 0x7f) quoted += `\\x${code.toString(16).padStart(2, '0')}`
+    else if (notPrintable.test(character))
+      quoted += code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
+    else quoted += character
+  }
+  return `${quoted}"`
+}
+
+const goEscapes: Record<string, string> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+}
+const notPrintable = /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/u
+
+/** `a: Required value`, or `[a: …, b: …]`; texts that repeat appear once. */
+export function messageOf(errors: readonly FieldError[]): string {
+  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
+  return texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`
+}
+
+export function causesOf(errors: readonly FieldError[]): StatusCause[] {
+  return errors.map(({ type, field, message }) => ({ reason: type, message, field }))
+}

@@ -1,0 +1,44 @@
+/**
+ * Names of things in the Kubernetes API: groups, versions, resources and kinds.
+ * The core group is the empty string, as everywhere in Kubernetes.
+ */
+export interface GroupVersion {
+  readonly group: string
+  readonly version: string
+}
+
+export interface GroupResource {
+  readonly group: string
+  readonly resource: string
+}
+
+export interface GroupVersionResource extends GroupVersion {
+  readonly resource: string
+}
+
+export interface GroupVersionKind extends GroupVersion {
+  readonly kind: string
+}
+
+/** `apps/v1`, or `v1` for the core group: the text of an `apiVersion` field. */
+export function apiVersionOf({ group, version }: GroupVersion): string {
+  return group === '' ? version : `${group}/${version}`
+}
+
+/** The group and version of an `apiVersion` field; undefined when it has more than one slash. */
+export function parseApiVersion(apiVersion: string): GroupVersion | undefined {
+  const parts = apiVersion.split('/')
+  if (parts.length === 1) return { group: '', version: apiVersion }
+  if (parts.length === 2) return { group: parts[0]!, version: parts[1]! }
+  return undefined
+}
+
+/** `deployments.apps`, or `pods` for the core group: how messages and storage keys name a resource. */
+export function groupResourceText({ group, resource }: GroupResource): string {
+  return group === '' ? resource : `${resource}.${group}`
+}
+
+/** `Deployment.apps`, or `Pod` for the core group: how validation messages name a kind. */
+export function groupKindText({ group, kind }: { group: string; kind: string }): string {
+  return group === '' ? kind : `${kind}.${group}`
+}

@@ -1,0 +1,170 @@
+/** `Status`, the body of every error, and its reasons (apimachinery's pkg/api/errors and meta/v1 StatusReason). */
+import type { GroupResource } from './group-version.ts'
+import { groupResourceText } from './group-version.ts'
+import type { FieldError } from './field.ts'
+import { causesOf, messageOf } from './field.ts'
+
+export interface StatusCause {
+  reason?: string
+  message?: string
+  field?: string
+}
+
+export interface StatusDetails {
+  name?: string
+  group?: string
+  kind?: string
+  uid?: string
+  causes?: StatusCause[]
+  retryAfterSeconds?: number
+}
+
+/** Keys in the order in which kube-apiserver writes them. */
+export interface Status {
+  kind: 'Status'
+  apiVersion: 'v1'
+  metadata: { continue?: string }
+  status: 'Success' | 'Failure'
+  message?: string
+  reason?: string
+  details?: StatusDetails
+  code?: number
+}
+
+/** An answer that is a Status. Thrown anywhere in the request path, rendered once by the server. */
+export class StatusError extends Error {
+  override readonly name = 'StatusError'
+  readonly status: Status
+
+  constructor(
+    readonly code: number,
+    reason: string | undefined,
+    message: string,
+    details?: StatusDetails,
+    metadata: Status['metadata'] = {},
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message)
+    this.status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata,
+      status: 'Failure',
+      message,
+      ...(reason === undefined ? {} : { reason }),
+      ...(details === undefined ? {} : { details }),
+      code,
+    }
+  }
+}
+
+const detailsOf = ({ group, resource }: GroupResource, name: string): StatusDetails => ({
+  ...(name === '' ? {} : { name }),
+  ...(group === '' ? {} : { group }),
+  ...(resource === '' ? {} : { kind: resource }),
+})
+
+export const notFound = (resource: GroupResource, name: string) =>
+  new StatusError(404, 'NotFound', `${groupResourceText(resource)} "${name}" not found`, detailsOf(resource, name))
+
+/** A path, version or resource that is not served. */
+export const notServed = () =>
+  new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
+
+export const alreadyExists = (resource: GroupResource, name: string) =>
+  new StatusError(
+    409,
+    'AlreadyExists',
+    `${groupResourceText(resource)} "${name}" already exists`,
+    detailsOf(resource, name),
+  )
+
+export const OBJECT_HAS_CHANGED =
+  'the object has been modified; please apply your changes to the latest version and try again'
+
+export const conflict = (resource: GroupResource, name: string, why: string) =>
+  new StatusError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${groupResourceText(resource)} "${name}": ${why}`,
+    detailsOf(resource, name),
+  )
+
+export const unauthorized = () => new StatusError(401, 'Unauthorized', 'Unauthorized')
+
+export const forbidden = (resource: GroupResource, name: string, why: string, causes?: StatusCause[]) =>
+  new StatusError(
+    403,
+    'Forbidden',
+    resource.resource === ''
+      ? `forbidden: ${why}`
+      : `${groupResourceText(resource)}${name === '' ? '' : ` "${name}"`} is forbidden: ${why}`,
+    { ...detailsOf(resource, name), ...(causes === undefined ? {} : { causes }) },
+  )
+
+export const badRequest = (message: string) => new StatusError(400, 'BadRequest', message)
+
+/** 422: all that is wrong with an object. `kind.group ""` stands for query options (`ListOptions.meta.k8s.io`). */
+export function invalid(kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]) {
+  const named = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
+  return new StatusError(422, 'Invalid', `${named} "${name}" is invalid: ${messageOf(errors)}`, {
+    ...(name === '' ? {} : { name }),
+    ...(kind.group === '' ? {} : { group: kind.group }),
+    ...(kind.kind === '' ? {} : { kind: kind.kind }),
+    ...(errors.length === 0 ? {} : { causes: causesOf(errors) }),
+  })
+}
+
+export const methodNotAllowed = () =>
+  new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+
+export const unsupportedMediaType = (accepted: readonly string[]) =>
+  new StatusError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  )
+
+export const notAcceptable = (accepted: readonly string[]) =>
+  new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
+
+export const requestEntityTooLarge = (message: string) =>
+  new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`)
+
+export const expired = (message: string, continueToken?: string) =>
+  new StatusError(410, 'Expired', message, undefined, continueToken === undefined ? {} : { continue: continueToken })
+
+export const tooManyRequests = (message: string, retryAfterSeconds: number) =>
+  new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds }, {}, { 'Retry-After': String(retryAfterSeconds) })
+
+export const internalError = (why: string) =>
+  new StatusError(500, 'InternalError', `Internal error occurred: ${why}`, { causes: [{ message: why }] })
+
+/** A bare Go error that reached the response writer of the reference: code 500 without a reason. */
+export const plainError = (message: string) => new StatusError(500, undefined, message)
+
+export const serviceUnavailable = (message: string) => new StatusError(503, 'ServiceUnavailable', message)
+
+export const serverTimeout = (resource: GroupResource, operation: string, retryAfterSeconds: number) =>
+  new StatusError(
+    500,
+    'ServerTimeout',
+    `The ${operation} operation against ${groupResourceText(resource)} could not be completed at this time, please try again.`,
+    { ...detailsOf(resource, operation), retryAfterSeconds },
+    {},
+    { 'Retry-After': String(retryAfterSeconds) },
+  )
+
+/** 504 for a resourceVersion that the server has not reached. `retryAfterSeconds` is absent where there is no cache. */
+export const resourceVersionTooLarge = (revision: number | string, current: number | string, retryAfterSeconds?: number) =>
+  new StatusError(
+    504,
+    'Timeout',
+    `Timeout: Too large resource version: ${revision}, current: ${current}`,
+    {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    },
+    {},
+    retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) },
+  )

@@ -1,0 +1,121 @@
+/**
+ * The one schema. A type of the Kubernetes API is one `Structural` value, whether it is built in (expanded lazily from
+ * the generated table, see built-in.ts) or read from a CustomResourceDefinition (from-openapi.ts). Decoding, strict
+ * checking, pruning, defaulting, server-side apply, strategic merge, OpenAPI, protobuf and CBOR all read this and
+ * nothing else: a fact about a field written anywhere else is a bug.
+ */
+import type { GroupVersionKind } from '../api/group-version.ts'
+import type { Json } from '../api/object.ts'
+
+export type Structural = Leaf | Special | ListType | MapType | StructType | Untyped
+
+/** Go's scalar types; `number` and `integer` are those of a CRD's schema, where no width is given. */
+export type Scalar = 'string' | 'int32' | 'int64' | 'bool' | 'bytes' | 'double' | 'number' | 'integer'
+
+export interface Leaf {
+  readonly shape: 'leaf'
+  readonly scalar: Scalar
+  readonly enum?: readonly Json[]
+  readonly validation?: ValueValidation
+}
+
+/** Types whose JSON form is not an object of their fields. */
+export type SpecialName =
+  | 'time'
+  | 'microTime'
+  | 'duration'
+  | 'quantity'
+  | 'intOrString'
+  | 'rawExtension'
+  | 'fieldsV1'
+  | 'json'
+  | 'schemaOrArray'
+  | 'schemaOrBool'
+  | 'schemaOrStringArray'
+  | 'unknown'
+
+export interface Special {
+  readonly shape: 'special'
+  readonly special: SpecialName
+  /** The message behind the schemaOr… types. */
+  readonly of?: () => StructType
+  readonly validation?: ValueValidation
+}
+
+export interface ListType {
+  readonly shape: 'list'
+  readonly element: Structural
+  /** x-kubernetes-list-type; what has none is atomic. */
+  readonly listType: 'atomic' | 'set' | 'map'
+  /** x-kubernetes-list-map-keys of a `map` list. */
+  readonly keys: readonly string[]
+  /** Strategic merge (built-in types only). */
+  readonly patchStrategy: PatchStrategy
+  readonly mergeKey?: string
+  /** A Go type that is a list in JSON and a message with one repeated field in protobuf (ExtraValue, Verbs). */
+  readonly wrapper?: string
+  readonly validation?: ValueValidation
+}
+
+export interface MapType {
+  readonly shape: 'map'
+  readonly value: Structural
+  readonly mapType: 'granular' | 'atomic'
+  readonly validation?: ValueValidation
+}
+
+export interface StructType {
+  readonly shape: 'struct'
+  /** OpenAPI model name (`io.k8s.api.core.v1.Pod`); empty for an anonymous object of a CRD. */
+  readonly name: string
+  readonly gvk?: GroupVersionKind
+  /** JSON carries kind and apiVersion, protobuf does not (they are in its envelope). They are no members of `fields`. */
+  readonly typeMeta: boolean
+  readonly mapType: 'granular' | 'atomic'
+  /** In the order of the Go struct, inline members already flattened. Expanded on first use. */
+  readonly fields: readonly Field[]
+  field(name: string): Field | undefined
+  /** CRD only: x-kubernetes-preserve-unknown-fields, x-kubernetes-embedded-resource, and the schema of other keys. */
+  readonly preserveUnknownFields?: boolean
+  readonly embeddedResource?: boolean
+  readonly validation?: ValueValidation
+}
+
+/** A value of any JSON type; of a CRD: x-kubernetes-preserve-unknown-fields without properties. */
+export interface Untyped {
+  readonly shape: 'untyped'
+  readonly validation?: ValueValidation
+}
+
+export interface PatchStrategy {
+  readonly merge: boolean
+  readonly replace: boolean
+  readonly retainKeys: boolean
+}
+
+export interface Field {
+  readonly name: string
+  readonly type: Structural
+  /**
+   * When a JSON encoder leaves the field out: `empty` (absent, null, "", 0, false, no elements; a struct that is not a
+   * pointer is never empty), `zero` (a zero struct too), `never` (null is written for an absent list, map or pointer).
+   */
+  readonly omit: 'empty' | 'zero' | 'never'
+  /** Optional by pointer: absence differs from the zero value. */
+  readonly pointer: boolean
+  readonly required: boolean
+  readonly nullable?: boolean
+  readonly default?: Json
+  readonly patchStrategy: PatchStrategy
+  readonly mergeKey?: string
+  /** Name of the feature gate that guards the field, if any. */
+  readonly featureGates?: readonly string[]
+  /** Protobuf: the field number, and the numbers of the inline messages it is nested in (usually none). */
+  readonly number: number
+  readonly within: readonly number[]
+}
+
+/** The value constraints of a CRD's OpenAPI schema; built-in kinds are validated by their strategies instead. */
+export interface ValueValidation {
+  readonly [keyword: string]: Json | undefined
+}
