@@ -46,7 +46,8 @@ export interface FieldError {
   readonly message: string
 }
 
-export const required = (at: FieldPath, detail = ''): FieldError => made('FieldValueRequired', at, 'Required value', detail)
+export const required = (at: FieldPath, detail = ''): FieldError =>
+  made('FieldValueRequired', at, 'Required value', detail)
 
 export const invalidValue = (at: FieldPath, value: unknown, detail: string): FieldError =>
   made('FieldValueInvalid', at, `Invalid value: ${valueText(value)}`, detail)
@@ -70,7 +71,12 @@ export const notFoundField = (at: FieldPath, value: unknown): FieldError =>
 
 /** `max` in bytes; below 0 when the limit is not told. */
 export const tooLong = (at: FieldPath, max: number): FieldError =>
-  made('FieldValueTooLong', at, 'Too long', max >= 0 ? `may not be more than ${max} ${max === 1 ? 'byte' : 'bytes'}` : 'value is too long')
+  made(
+    'FieldValueTooLong',
+    at,
+    'Too long',
+    max >= 0 ? `may not be more than ${max} ${max === 1 ? 'byte' : 'bytes'}` : 'value is too long',
+  )
 
 export const tooMany = (at: FieldPath, actual: number, max: number): FieldError =>
   made(
@@ -83,7 +89,8 @@ export const tooMany = (at: FieldPath, actual: number, max: number): FieldError 
 export const typeInvalid = (at: FieldPath, value: unknown, detail: string): FieldError =>
   made('FieldValueTypeInvalid', at, `Invalid value: ${valueText(value)}`, detail)
 
-export const internalFieldError = (at: FieldPath, why: string): FieldError => made('InternalError', at, `Internal error: ${why}`, '')
+export const internalFieldError = (at: FieldPath, why: string): FieldError =>
+  made('InternalError', at, `Internal error: ${why}`, '')
 
 function made(type: FieldErrorType, at: FieldPath, text: string, detail: string): FieldError {
   return { type, field: at.toString(), message: detail === '' ? text : `${text}: ${detail}` }

@@ -68,8 +68,7 @@ export const notFound = (resource: GroupResource, name: string) =>
   new StatusError(404, 'NotFound', `${groupResourceText(resource)} "${name}" not found`, detailsOf(resource, name))
 
 /** A path, version or resource that is not served. */
-export const notServed = () =>
-  new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
+export const notServed = () => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
 
 export const alreadyExists = (resource: GroupResource, name: string) =>
   new StatusError(
@@ -135,7 +134,14 @@ export const expired = (message: string, continueToken?: string) =>
   new StatusError(410, 'Expired', message, undefined, continueToken === undefined ? {} : { continue: continueToken })
 
 export const tooManyRequests = (message: string, retryAfterSeconds: number) =>
-  new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds }, {}, { 'Retry-After': String(retryAfterSeconds) })
+  new StatusError(
+    429,
+    'TooManyRequests',
+    message,
+    { retryAfterSeconds },
+    {},
+    { 'Retry-After': String(retryAfterSeconds) },
+  )
 
 export const internalError = (why: string) =>
   new StatusError(500, 'InternalError', `Internal error occurred: ${why}`, { causes: [{ message: why }] })
@@ -156,7 +162,11 @@ export const serverTimeout = (resource: GroupResource, operation: string, retryA
   )
 
 /** 504 for a resourceVersion that the server has not reached. `retryAfterSeconds` is absent where there is no cache. */
-export const resourceVersionTooLarge = (revision: number | string, current: number | string, retryAfterSeconds?: number) =>
+export const resourceVersionTooLarge = (
+  revision: number | string,
+  current: number | string,
+  retryAfterSeconds?: number,
+) =>
   new StatusError(
     504,
     'Timeout',

@@ -1,0 +1,3 @@
+// Generated from the facts by `npm run generate`. Do not edit.
+
+export type Quantity = string

@@ -1,0 +1,24 @@
+// Generated from the facts by `npm run generate`. Do not edit.
+import type * as MetaV1 from '../meta/v1.ts'
+
+export interface Lease {
+  kind?: string
+  apiVersion?: string
+  metadata: MetaV1.ObjectMeta
+  spec?: LeaseSpec
+}
+export interface LeaseList {
+  kind?: string
+  apiVersion?: string
+  metadata?: MetaV1.ListMeta
+  items?: Lease[]
+}
+export interface LeaseSpec {
+  holderIdentity?: string
+  leaseDurationSeconds?: number
+  acquireTime?: MetaV1.MicroTime
+  renewTime?: MetaV1.MicroTime
+  leaseTransitions?: number
+  strategy?: string
+  preferredHolder?: string
+}

@@ -1,0 +1,66 @@
+// Generated from the facts by `npm run generate`. Do not edit.
+import type * as ApiResource from '../api/resource.ts'
+import type * as CoreV1 from '../core/v1.ts'
+import type * as MetaV1 from '../meta/v1.ts'
+
+export interface CSIStorageCapacity {
+  kind?: string
+  apiVersion?: string
+  metadata: MetaV1.ObjectMeta
+  nodeTopology?: MetaV1.LabelSelector
+  storageClassName?: string
+  capacity?: ApiResource.Quantity
+  maximumVolumeSize?: ApiResource.Quantity
+}
+export interface CSIStorageCapacityList {
+  kind?: string
+  apiVersion?: string
+  metadata?: MetaV1.ListMeta
+  items?: CSIStorageCapacity[]
+}
+export interface VolumeAttachment {
+  kind?: string
+  apiVersion?: string
+  metadata: MetaV1.ObjectMeta
+  spec?: VolumeAttachmentSpec
+  status?: VolumeAttachmentStatus
+}
+export interface VolumeAttachmentList {
+  kind?: string
+  apiVersion?: string
+  metadata?: MetaV1.ListMeta
+  items?: VolumeAttachment[]
+}
+export interface VolumeAttachmentSource {
+  persistentVolumeName?: string
+  inlineVolumeSpec?: CoreV1.PersistentVolumeSpec
+}
+export interface VolumeAttachmentSpec {
+  attacher?: string
+  source?: VolumeAttachmentSource
+  nodeName?: string
+}
+export interface VolumeAttachmentStatus {
+  attached?: boolean
+  attachmentMetadata?: Record<string, string>
+  attachError?: VolumeError
+  detachError?: VolumeError
+}
+export interface VolumeAttributesClass {
+  kind?: string
+  apiVersion?: string
+  metadata: MetaV1.ObjectMeta
+  driverName?: string
+  parameters?: Record<string, string>
+}
+export interface VolumeAttributesClassList {
+  kind?: string
+  apiVersion?: string
+  metadata?: MetaV1.ListMeta
+  items?: VolumeAttributesClass[]
+}
+export interface VolumeError {
+  time?: MetaV1.Time
+  message?: string
+  errorCode?: number
+}

@@ -1,0 +1,25 @@
+/** Bindings and settings of the Worker. Settings are text in the environment and parsed once per isolate. */
+import type { ResourceShard } from '../durable-objects/resource-shard.ts'
+import type { ControllerManager } from '../durable-objects/controller-manager.ts'
+
+export interface Env {
+  readonly SHARDS: DurableObjectNamespace<ResourceShard>
+  readonly CONTROLLERS: DurableObjectNamespace<ControllerManager>
+  /** Bearer token of the administrator (a member of system:masters). */
+  readonly KEDGE_ADMIN_TOKEN?: string
+  /** PEM of the CA: signs the server's certificate and client certificates; published as kube-root-ca.crt. */
+  readonly KEDGE_CA?: string
+  /** Private JWK that signs service-account tokens. */
+  readonly KEDGE_SA_KEY?: string
+  readonly KEDGE_ISSUER?: string
+  /** CIDR of Service cluster IPs. */
+  readonly KEDGE_SERVICE_RANGE?: string
+  /** `api/all=true,group/version=false,…` as kube-apiserver's --runtime-config. */
+  readonly KEDGE_RUNTIME_CONFIG?: string
+  /** `Gate=true,…` as --feature-gates. */
+  readonly KEDGE_FEATURE_GATES?: string
+  /** host:port under which clients reach the server. */
+  readonly KEDGE_ADVERTISE?: string
+  /** UID of the root control plane: part of every shard name and cache key. */
+  readonly KEDGE_ROOT_TENANT?: string
+}

@@ -1,0 +1,74 @@
+/**
+ * What a resource does differently from the others (apiserver's registry/rest strategies). Everything is optional:
+ * a resource without a file of its own behaves as `store.ts` says. Objects are in the storage version.
+ */
+import type { FieldError } from '../api/field.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { UserInfo } from '../authentication/user-info.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Tenant } from '../tenancy/tenant.ts'
+import type { Env } from '../env.ts'
+
+/** What a hook may know of the request and reach beside the object. */
+export interface StrategyContext {
+  readonly user: UserInfo
+  readonly now: Date
+  readonly namespace: string
+  readonly dryRun: boolean
+  readonly tenant: Tenant
+  readonly env: Env
+  readonly storage: Storage
+  /** Feature gates: on or off in this server. */
+  enabled(gate: string): boolean
+}
+
+/** Problems of a name, as texts behind `metadata.name: Invalid value: "x": `. `prefix`: it is a generateName. */
+export type NameRule = (name: string, prefix: boolean) => readonly string[]
+
+/** A write of one kind of update: the main resource, or a subresource that changes another part of the object. */
+export interface UpdateStrategy<O extends KubeObject = KubeObject> {
+  /**
+   * Changes `object` in place: puts back what this write may not change. Without it the main resource keeps the old
+   * status, and `status` keeps everything but the status and its own part of the metadata.
+   */
+  prepareForUpdate?(object: O, old: O, context: StrategyContext): void | Promise<void>
+  /** All that is wrong, in the order of the reference. Object metadata is checked by the store. */
+  validateUpdate?(object: O, old: O, context: StrategyContext): readonly FieldError[] | Promise<readonly FieldError[]>
+  warningsOnUpdate?(object: O, old: O, context: StrategyContext): readonly string[]
+}
+
+export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrategy<O> {
+  /** Default: DNS subdomain (RFC 1123). */
+  readonly nameRule?: NameRule
+  /** `metadata.generation` counts changes of everything but metadata and status. Default false. */
+  readonly hasGeneration?: boolean
+  /** PUT of an absent name creates it. Default false. */
+  readonly allowCreateOnUpdate?: boolean
+  /** PUT without a resourceVersion is taken. Default true. */
+  readonly allowUnconditionalUpdate?: boolean
+  /** DELETE answers the object that went, not a Status. Default false. */
+  readonly deleteAnswersObject?: boolean
+  /** What happens to dependents when DELETE does not say. Default Background. */
+  readonly defaultPropagation?: 'Background' | 'Orphan'
+  /** Any policy removes it at once: the collector is not waited for (events). */
+  readonly ignoresCollector?: boolean
+
+  prepareForCreate?(object: O, context: StrategyContext): void | Promise<void>
+  validate?(object: O, context: StrategyContext): readonly FieldError[] | Promise<readonly FieldError[]>
+  warningsOnCreate?(object: O, context: StrategyContext): readonly string[]
+  /** Values of the field selectors besides metadata.name and metadata.namespace. */
+  selectableFields?(object: O): Readonly<Record<string, string>>
+  /**
+   * Seconds of grace of a DELETE, undefined for kinds that go at once.
+   * @param asked gracePeriodSeconds of the options
+   */
+  gracePeriod?(object: O, asked: number | undefined): number | undefined
+  /** Runs when an object is marked or removed: may change it (namespaces: phase Terminating) or refuse by throwing. */
+  prepareForDelete?(object: O, context: StrategyContext): void | Promise<void>
+  /** After the object left storage (release what was allocated). Not on dry runs. */
+  afterDelete?(object: O, context: StrategyContext): void | Promise<void>
+  /** Must hold, beside finalizers, before a marked object may go (namespaces: empty spec.finalizers). */
+  readyToGo?(object: O): boolean
+  /** `status` and others that read and write the same object. */
+  readonly subresources?: Readonly<Record<string, UpdateStrategy<O>>>
+}
