@@ -1,7 +1,7 @@
 /** What a request is about, read from its method and path (apiserver's pkg/endpoints/request RequestInfo). */
 export interface RequestInfo {
   readonly isResourceRequest: boolean
-  /** The path as the client sent it, without the query. */
+  /** The path, percent-decoded, without the query. */
   readonly path: string
   /** get, list, watch, create, update, patch, delete, deletecollection, proxy; the lower-case method elsewhere. */
   readonly verb: string
@@ -30,8 +30,7 @@ const methodVerbs: Readonly<Record<string, string>> = {
 }
 
 /**
- * `path` is still percent-encoded; the parts are decoded one by one, so that an encoded slash stays inside its part.
- * A part that cannot be decoded is kept as it is.
+ * `path` is already percent-decoded, as Go's `URL.Path` is: an encoded slash separates parts like a plain one.
  */
 export function requestInfoOf(method: string, path: string, query: URLSearchParams): RequestInfo {
   const segments = path
@@ -105,14 +104,6 @@ export function requestInfoOf(method: string, path: string, query: URLSearchPara
 
 /** Boolean query parameters: true unless `0` or `false` in any case. */
 export const isTrue = (text: string): boolean => text !== '0' && text.toLowerCase() !== 'false'
-
-function decodePart(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}
 
 /** A selector that names exactly one object makes list and watch requests of that name for the authorizer. */
 function nameOfFieldSelector(selector: string | null): string {

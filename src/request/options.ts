@@ -1,0 +1,212 @@
+/**
+ * Query parameters → the options of a verb (meta/v1 ListOptions, CreateOptions, …). Of a parameter given twice the
+ * first counts; unknown ones are ignored. What can't be parsed is 400; what can but makes no sense is 422.
+ */
+import { forbiddenField, invalidValue, notSupported, path, required } from '../api/field.ts'
+import type { FieldError } from '../api/field.ts'
+import { badRequest, invalid } from '../api/status.ts'
+import { validateFieldManager } from '../validation/object-meta.ts'
+import { isTrue } from './request-info.ts'
+
+const META_GROUP = 'meta.k8s.io'
+
+export interface ListOptions {
+  readonly labelSelector: string
+  readonly fieldSelector: string
+  readonly watch: boolean
+  readonly allowWatchBookmarks: boolean
+  readonly resourceVersion: string
+  readonly resourceVersionMatch: string
+  readonly sendInitialEvents: boolean | undefined
+  readonly timeoutSeconds: number | undefined
+  /** 0: everything. */
+  readonly limit: number
+  readonly continue: string
+}
+
+export function parseListOptions(query: URLSearchParams, forceWatch: boolean): ListOptions {
+  const options: ListOptions = {
+    labelSelector: query.get('labelSelector') ?? '',
+    fieldSelector: query.get('fieldSelector') ?? '',
+    watch: forceWatch || flag(query, 'watch') === true,
+    allowWatchBookmarks: flag(query, 'allowWatchBookmarks') === true,
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
+    sendInitialEvents: flag(query, 'sendInitialEvents'),
+    timeoutSeconds: int64(query, 'timeoutSeconds'),
+    limit: Math.max(0, int64(query, 'limit') ?? 0),
+    continue: query.get('continue') ?? '',
+  }
+  const errors = options.watch ? watchErrors(options) : listErrors(options)
+  if (errors.length > 0) throw invalid({ group: META_GROUP, kind: 'ListOptions' }, '', errors)
+  return options
+}
+
+const MATCHES = ['Exact', 'NotOlderThan', '']
+const match = path('resourceVersionMatch')
+
+function listErrors(options: ListOptions): FieldError[] {
+  const errors: FieldError[] = []
+  const { resourceVersionMatch, resourceVersion } = options
+  if (resourceVersionMatch !== '') {
+    if (resourceVersion === '')
+      errors.push(forbiddenField(match, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+    if (options.continue !== '')
+      errors.push(forbiddenField(match, 'resourceVersionMatch is forbidden when continue is provided'))
+    if (!MATCHES.includes(resourceVersionMatch)) errors.push(notSupported(match, resourceVersionMatch, MATCHES))
+    if (resourceVersionMatch === 'Exact' && resourceVersion === '0')
+      errors.push(forbiddenField(match, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+  }
+  if (options.sendInitialEvents !== undefined)
+    errors.push(forbiddenField(path('sendInitialEvents'), 'sendInitialEvents is forbidden for list'))
+  return errors
+}
+
+function watchErrors(options: ListOptions): FieldError[] {
+  const errors: FieldError[] = []
+  const { resourceVersionMatch } = options
+  if (options.sendInitialEvents !== undefined && resourceVersionMatch !== 'NotOlderThan')
+    errors.push(forbiddenField(match, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+  if (resourceVersionMatch !== '') {
+    if (options.sendInitialEvents === undefined)
+      errors.push(
+        forbiddenField(match, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
+      )
+    if (resourceVersionMatch !== 'NotOlderThan')
+      errors.push(notSupported(match, resourceVersionMatch, ['NotOlderThan']))
+    if (options.continue !== '')
+      errors.push(forbiddenField(match, 'resourceVersionMatch is forbidden when continue is provided'))
+  }
+  return errors
+}
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
+
+export interface WriteOptions {
+  readonly dryRun: boolean
+  /** '' when not given: the User-Agent names the manager then. */
+  readonly fieldManager: string
+  readonly fieldValidation: FieldValidation
+}
+
+export const parseCreateOptions = (query: URLSearchParams): WriteOptions => writeOptions(query, 'CreateOptions')
+export const parseUpdateOptions = (query: URLSearchParams): WriteOptions => writeOptions(query, 'UpdateOptions')
+
+export interface PatchOptions extends WriteOptions {
+  readonly force: boolean | undefined
+}
+
+export function parsePatchOptions(query: URLSearchParams, isApply: boolean): PatchOptions {
+  const force = flag(query, 'force')
+  const errors: FieldError[] = []
+  if (isApply) {
+    if (!query.get('fieldManager')) errors.push(required(path('fieldManager'), 'is required for apply patch'))
+  } else if (force !== undefined) errors.push(forbiddenField(path('force'), 'may not be specified for non-apply patch'))
+  return { ...writeOptions(query, 'PatchOptions', errors), force }
+}
+
+function writeOptions(query: URLSearchParams, kind: string, before: readonly FieldError[] = []): WriteOptions {
+  const fieldManager = query.get('fieldManager') ?? ''
+  const fieldValidation = query.get('fieldValidation') ?? ''
+  const dryRun = query.getAll('dryRun')
+  const errors = [...before, ...validateFieldManager(fieldManager, path('fieldManager')), ...dryRunErrors(dryRun)]
+  if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation))
+    errors.push(notSupported(path('fieldValidation'), fieldValidation, ['Ignore', 'Warn', 'Strict', '']))
+  if (errors.length > 0) throw invalid({ group: META_GROUP, kind }, '', errors)
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager,
+    // one of the three, as checked above; '' is the default
+    fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
+  }
+}
+
+function dryRunErrors(dryRun: readonly string[]): FieldError[] {
+  return dryRun.every((value) => value === 'All') ? [] : [notSupported(path('dryRun'), dryRun, ['All'])]
+}
+
+/** meta/v1 DeleteOptions, of the body or of the query. */
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number
+  readonly propagationPolicy?: string
+  readonly orphanDependents?: boolean
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
+  readonly dryRun?: readonly string[]
+}
+
+export function deleteOptionsOfQuery(query: URLSearchParams): DeleteOptions {
+  const grace = int64(query, 'gracePeriodSeconds')
+  const orphanDependents = flag(query, 'orphanDependents')
+  const propagationPolicy = query.get('propagationPolicy')
+  const uid = query.get('uid')
+  const resourceVersion = query.get('resourceVersion')
+  return {
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...(propagationPolicy === null ? {} : { propagationPolicy }),
+    ...(orphanDependents === undefined ? {} : { orphanDependents }),
+    ...(uid === null && resourceVersion === null
+      ? {}
+      : {
+          preconditions: {
+            ...(uid === null ? {} : { uid }),
+            ...(resourceVersion === null ? {} : { resourceVersion }),
+          },
+        }),
+    dryRun: query.getAll('dryRun'),
+  }
+}
+
+/** @throws 422 with all complaints */
+export function checkDeleteOptions(options: DeleteOptions): void {
+  const errors: FieldError[] = []
+  const at = path('propagationPolicy')
+  if (options.orphanDependents !== undefined && options.propagationPolicy !== undefined)
+    errors.push(
+      invalidValue(at, options.propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'),
+    )
+  if (
+    options.propagationPolicy !== undefined &&
+    !['Foreground', 'Background', 'Orphan'].includes(options.propagationPolicy)
+  )
+    errors.push(notSupported(at, options.propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']))
+  errors.push(...dryRunErrors(options.dryRun ?? []))
+  if (errors.length > 0) throw invalid({ group: META_GROUP, kind: 'DeleteOptions' }, '', errors)
+}
+
+const flag = (query: URLSearchParams, name: string): boolean | undefined => {
+  const value = query.get(name)
+  return value === null ? undefined : isTrue(value)
+}
+
+const INT64_MAX = 9223372036854775807n
+
+/** Go's strconv.ParseInt in base 10. Beyond 2^53 the number is rounded: nothing here needs more. */
+function int64(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
+  const value = BigInt(text.replace('+', ''))
+  if (value > INT64_MAX || value < -INT64_MAX - 1n)
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`)
+  return Number(value)
+}
+
+/**
+ * A query string as Go's url.ParseQuery reads it: `+` is a space, pairs with a semicolon or a bad escape are dropped.
+ */
+export function parseQuery(search: string): URLSearchParams {
+  const query = new URLSearchParams()
+  for (const pair of search.replace(/^\?/, '').split('&')) {
+    if (pair === '' || pair.includes(';')) continue
+    const equals = pair.indexOf('=')
+    try {
+      const [name, value] = equals < 0 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)]
+      query.append(unescapeQuery(name), unescapeQuery(value))
+    } catch {
+      continue // as Go does: the error is dropped with the pair
+    }
+  }
+  return query
+}
+
+const unescapeQuery = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))

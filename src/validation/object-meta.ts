@@ -1,0 +1,165 @@
+/** Rules of object metadata: what is well-formed, and what may change (apimachinery's pkg/api/validation). */
+import type { FieldError } from '../api/field.ts'
+import { forbiddenField, invalidValue, path, required, tooLong } from '../api/field.ts'
+import type { FieldPath } from '../api/field.ts'
+import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../api/object.ts'
+import type { NameRule } from '../registry/strategy.ts'
+import { byteLength, labelValueProblems, qualifiedNameProblems } from './names.ts'
+
+const TOTAL_ANNOTATION_BYTES = 256 * 1024
+const STANDARD_FINALIZERS = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
+export const FIELD_IS_IMMUTABLE = 'field is immutable'
+
+const metadata = path('metadata')
+
+export function validateObjectMeta(
+  meta: ObjectMeta,
+  namespaced: boolean,
+  nameRule: NameRule,
+  at: FieldPath = metadata,
+): FieldError[] {
+  const errors: FieldError[] = []
+  if (meta.generateName) {
+    for (const problem of nameRule(meta.generateName, true))
+      errors.push(invalidValue(at.child('generateName'), meta.generateName, problem))
+  }
+  if (!meta.name) errors.push(required(at.child('name'), 'name or generateName is required'))
+  else for (const problem of nameRule(meta.name, false)) errors.push(invalidValue(at.child('name'), meta.name, problem))
+
+  if (namespaced) {
+    if (!meta.namespace) errors.push(required(at.child('namespace')))
+  } else if (meta.namespace) errors.push(forbiddenField(at.child('namespace'), 'not allowed on this type'))
+
+  if ((meta.generation ?? 0) < 0)
+    errors.push(invalidValue(at.child('generation'), meta.generation, 'must be greater than or equal to 0'))
+  errors.push(
+    ...validateLabels(meta.labels ?? {}, at.child('labels')),
+    ...validateAnnotations(meta.annotations ?? {}, at.child('annotations')),
+    ...validateOwnerReferences(meta.ownerReferences ?? [], at.child('ownerReferences')),
+    ...validateFinalizers(meta.finalizers ?? [], at.child('finalizers')),
+    ...validateManagedFields(meta.managedFields ?? [], at.child('managedFields')),
+  )
+  return errors
+}
+
+export function validateLabels(labels: Readonly<Record<string, string>>, at: FieldPath): FieldError[] {
+  return Object.keys(labels)
+    .sort()
+    .flatMap((key) => [
+      ...qualifiedNameProblems(key).map((problem) => invalidValue(at, key, problem)),
+      ...labelValueProblems(labels[key]!).map((problem) => invalidValue(at, labels[key], problem)),
+    ])
+}
+
+/** Keys as labels' but upper case is taken; values are limited together. */
+export function validateAnnotations(annotations: Readonly<Record<string, string>>, at: FieldPath): FieldError[] {
+  const errors: FieldError[] = []
+  let total = 0
+  for (const [key, value] of Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const problem of qualifiedNameProblems(key.toLowerCase())) errors.push(invalidValue(at, key, problem))
+    total += byteLength(key) + byteLength(value)
+  }
+  if (total > TOTAL_ANNOTATION_BYTES) errors.push(tooLong(at, TOTAL_ANNOTATION_BYTES))
+  return errors
+}
+
+function validateOwnerReferences(owners: readonly OwnerReference[], at: FieldPath): FieldError[] {
+  const errors: FieldError[] = []
+  let controller: string | undefined
+  for (const owner of owners) {
+    const [version = '', ...more] = (owner.apiVersion ?? '').split('/').reverse()
+    if (version === '' || more.length > 1)
+      errors.push(invalidValue(at.child('apiVersion'), owner.apiVersion ?? '', 'version must not be empty'))
+    if (!owner.kind) errors.push(invalidValue(at.child('kind'), owner.kind ?? '', 'must not be empty'))
+    if (!owner.name) errors.push(invalidValue(at.child('name'), owner.name ?? '', 'must not be empty'))
+    if (!owner.uid) errors.push(invalidValue(at.child('uid'), owner.uid ?? '', 'must not be empty'))
+    if (owner.apiVersion === 'v1' && owner.kind === 'Event')
+      errors.push(
+        invalidValue(at, 'v1, Kind=Event', `${owner.apiVersion}, Kind=${owner.kind} is disallowed from being an owner`),
+      )
+    if (owner.controller === true) {
+      if (controller !== undefined)
+        errors.push(
+          invalidValue(
+            at,
+            owners,
+            `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${owner.name}`,
+          ),
+        )
+      else controller = owner.name
+    }
+  }
+  return errors
+}
+
+function validateFinalizers(finalizers: readonly string[], at: FieldPath): FieldError[] {
+  const errors: FieldError[] = []
+  for (const finalizer of finalizers) {
+    for (const problem of qualifiedNameProblems(finalizer)) errors.push(invalidValue(at, finalizer, problem))
+    if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer))
+      errors.push(invalidValue(at, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'))
+  }
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion'))
+    errors.push(invalidValue(at, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'))
+  return errors
+}
+
+function validateManagedFields(entries: readonly ManagedFieldsEntry[], at: FieldPath): FieldError[] {
+  const errors: FieldError[] = []
+  entries.forEach((entry, index) => {
+    const here = at.index(index)
+    if (entry.operation !== 'Apply' && entry.operation !== 'Update')
+      errors.push(invalidValue(here.child('operation'), entry.operation ?? '', 'must be `Apply` or `Update`'))
+    if (entry.fieldsType && entry.fieldsType !== 'FieldsV1')
+      errors.push(invalidValue(here.child('fieldsType'), entry.fieldsType, 'must be `FieldsV1`'))
+    errors.push(...validateFieldManager(entry.manager ?? '', here.child('manager')))
+    if (byteLength(entry.subresource ?? '') > 256) errors.push(tooLong(here.child('subresource'), 256))
+  })
+  return errors
+}
+
+/** At most 128 bytes of printable characters. */
+export function validateFieldManager(manager: string, at: FieldPath): FieldError[] {
+  const errors: FieldError[] = []
+  if (byteLength(manager) > 128) errors.push(tooLong(at, 128))
+  let position = 0
+  for (const character of manager) {
+    if (!isPrintable(character)) {
+      const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+      errors.push(invalidValue(at, manager, `invalid character U+${code} (at position ${position})`))
+    }
+    position += byteLength(character)
+  }
+  return errors
+}
+
+/** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII space. */
+const isPrintable = (character: string) => character === ' ' || /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(character)
+
+/** What may not change in metadata once an object exists. */
+export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, at: FieldPath = metadata): FieldError[] {
+  const errors: FieldError[] = []
+  if (old.deletionTimestamp !== undefined) {
+    const added = (meta.finalizers ?? []).filter((finalizer) => !(old.finalizers ?? []).includes(finalizer)).sort()
+    if (added.length > 0)
+      errors.push(
+        forbiddenField(
+          at.child('finalizers'),
+          `no new finalizers can be added if the object is being deleted, found new finalizers [${added.map((name) => JSON.stringify(name)).join(', ')}]`,
+        ),
+      )
+  }
+  const immutable: (keyof ObjectMeta)[] = [
+    'name',
+    'namespace',
+    'uid',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  ]
+  if ((meta.generation ?? 0) < (old.generation ?? 0))
+    errors.push(invalidValue(at.child('generation'), meta.generation ?? 0, 'must not be decremented'))
+  for (const field of immutable)
+    if (meta[field] !== old[field]) errors.push(invalidValue(at.child(field), meta[field] ?? '', FIELD_IS_IMMUTABLE))
+  return errors
+}
