@@ -1,0 +1,77 @@
+/**
+ * The feature gates of kube-apiserver 1.36 and the setting that changes them, read as its --feature-gates flag.
+ * Gates of parts that Kedge does not have (kubelet, scheduler) are known and change nothing, as in the reference.
+ */
+import table from './feature-gates-table.json'
+
+export type FeatureStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED'
+
+export interface FeatureGate {
+  readonly name: string
+  readonly stage: FeatureStage
+  readonly enabled: boolean
+}
+
+export interface FeatureGates {
+  /** On or off; throws for a name that is no gate, since that is a slip of ours. */
+  enabled(gate: string): boolean
+  /** By name. */
+  readonly all: readonly FeatureGate[]
+}
+
+const stages: Readonly<Record<string, FeatureStage>> = { A: 'ALPHA', B: 'BETA', G: 'GA', D: 'DEPRECATED' }
+
+/** The table is our own: a stage letter, then + or -. */
+const defaults: ReadonlyMap<string, FeatureGate> = new Map(
+  Object.entries(table).map(([name, code]) => [name, { name, stage: stages[code[0]!]!, enabled: code[1] === '+' }]),
+)
+
+/**
+ * Reads `Gate=true,Other=false`. AllAlpha and AllBeta change every gate of the stage that is not named itself.
+ * @throws Error with the reference's text for an unknown gate, a value that is no boolean, a gate that is always on
+ */
+export function parseFeatureGates(setting: string | undefined): FeatureGates {
+  const wanted = new Map<string, boolean>()
+  for (const [name, text] of assignments(setting)) {
+    if (!defaults.has(name)) throw new Error(`unrecognized feature gate: ${name}`)
+    const value = parseBoolean(text)
+    if (value === undefined) throw new Error(`invalid value of ${name}=${text}, err: not a boolean`)
+    wanted.set(name, value)
+  }
+  const states = new Map([...defaults].map(([name, gate]) => [name, { ...gate, enabled: stateOf(gate, wanted) }]))
+  return {
+    all: [...states.values()],
+    enabled: (name) => {
+      const gate = states.get(name)
+      if (gate === undefined) throw new Error(`assertion failed: ${name} is no feature gate`)
+      return gate.enabled
+    },
+  }
+}
+
+function stateOf(gate: FeatureGate, wanted: ReadonlyMap<string, boolean>): boolean {
+  const named = wanted.get(gate.name)
+  if (named !== undefined) return named
+  const ofStage =
+    gate.stage === 'ALPHA' ? wanted.get('AllAlpha') : gate.stage === 'BETA' ? wanted.get('AllBeta') : undefined
+  return ofStage ?? gate.enabled
+}
+
+/** The pairs of `a=1, b=2`; a name without `=` has the empty value. Later ones win in a Map. */
+export function assignments(setting: string | undefined): readonly (readonly [name: string, value: string])[] {
+  return (setting ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => {
+      const at = part.indexOf('=')
+      return at < 0 ? ([part, ''] as const) : ([part.slice(0, at).trim(), part.slice(at + 1).trim()] as const)
+    })
+}
+
+/** Go's strconv.ParseBool; undefined for anything else. */
+export function parseBoolean(text: string): boolean | undefined {
+  if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true
+  if (['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text)) return false
+  return undefined
+}

@@ -1,0 +1,106 @@
+/**
+ * Makes resources-table.json: the built-in groups and resources with what they have in common left out, one record a
+ * line. resources.ts says what a missing member means.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+
+/** Deprecations that Kubernetes declares in code instead of tags (core/v1 lifecycle.go). */
+const CODED_DEPRECATIONS = {
+  '/v1/componentstatuses': { deprecated: '1.19' },
+  '/v1/endpoints': { deprecated: '1.33', replacement: 'discovery.k8s.io,v1,EndpointSlice' },
+}
+
+/** Resources that need a feature gate besides their version being switched on. */
+const GATES = {
+  'certificates.k8s.io/clustertrustbundles': 'ClusterTrustBundle',
+  'certificates.k8s.io/podcertificaterequests': 'PodCertificateRequest',
+  'scheduling.k8s.io/workloads': 'GenericWorkload',
+  'scheduling.k8s.io/podgroups': 'GenericWorkload',
+  'storagemigration.k8s.io/storageversionmigrations': 'StorageVersionMigrator',
+}
+
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b)
+const apiVersion = (group, version) => (group === '' ? version : `${group}/${version}`)
+const filled = (list) => (list?.length > 0 ? list : undefined)
+
+function groupRow({ group, versions, groupPriorityMinimum, versionPriorities }, resources) {
+  const one = resources.find((resource) => resource.group === group)
+  const suffix = `.${one.version}.${one.kind}`
+  return {
+    group,
+    priority: groupPriorityMinimum,
+    package: one.type.slice(0, -suffix.length),
+    versions: versions.map((version) => ({ version, priority: versionPriorities?.[version] })),
+  }
+}
+
+function subresourceRow(resource, { name, kind, group, version, verbs }) {
+  return {
+    name,
+    kind: kind === resource.kind ? undefined : kind,
+    apiVersion: group === resource.group && version === resource.version ? undefined : apiVersion(group, version),
+    verbs,
+  }
+}
+
+function resourceRow(resource, lifecycle, knownVersions) {
+  const { group, version } = resource
+  const key = `${group}/${version}/${resource.resource}`
+  // a storage version that is served nowhere is an accident of history: only its hash is visible
+  const stored = resource.persisted && knownVersions.has(resource.storageVersion) ? resource.storageVersion : undefined
+  const selectors = resource.fieldSelectors ?? []
+  const { deprecated, removed, replacement } = CODED_DEPRECATIONS[key] ?? lifecycle ?? {}
+  return {
+    group: group === '' ? undefined : group,
+    version: version === 'v1' ? undefined : version,
+    resource: resource.resource,
+    kind: resource.kind,
+    cluster: resource.namespaced ? undefined : true,
+    verbs: same(resource.verbs, ALL_VERBS) ? undefined : resource.verbs,
+    shortNames: filled(resource.shortNames),
+    categories: filled(resource.categories),
+    subresources: filled(resource.subresources.map((subresource) => subresourceRow(resource, subresource))),
+    virtual: resource.persisted ? undefined : true,
+    stored: stored === apiVersion(group, version) ? undefined : stored,
+    hash: resource.storageVersionHash,
+    selectors: filled(selectors.filter((label) => !label.startsWith('metadata.'))),
+    namespaceSelector: selectors.includes('metadata.namespace') || selectors.length === 0 ? undefined : false,
+    gate: GATES[`${group}/${resource.resource}`],
+    deprecated: deprecated === undefined ? undefined : { deprecated, removed, replacement },
+  }
+}
+
+const lines = (rows) => rows.map((row) => `    ${JSON.stringify(row)}`).join(',\n')
+
+/** @param facts {resources, types}: the parsed resources.json and types.json of the facts */
+export function resourcesTable({ resources: { groups, resources }, types: { types } }) {
+  const lifecycles = new Map(types.map(({ name, lifecycle }) => [name, lifecycle]))
+  const knownVersions = new Set(resources.map(({ group, version }) => apiVersion(group, version)))
+  const groupRows = groups.map((group) => groupRow(group, resources))
+  const rows = resources.map((resource) => resourceRow(resource, lifecycles.get(resource.type), knownVersions))
+  return `{\n  "groups": [\n${lines(groupRows)}\n  ],\n  "resources": [\n${lines(rows)}\n  ]\n}\n`
+}
+
+/** Stage and default of every feature gate, as `stage[0] + (on ? '+' : '-')`: `B+` is beta and on. */
+export const featureGatesTable = (gates) =>
+  `{\n${Object.entries(gates)
+    .map(([name, gate]) => `  "${name}": "${gate.stage[0]}${gate.default ? '+' : '-'}"`)
+    .join(',\n')}\n}\n`
+
+/** Writes the tables below `out`, or only compares: answers the paths that differ. */
+export function generateResources(facts, out, { check = false } = {}) {
+  const different = []
+  for (const [file, text] of [
+    ['resources-table.json', resourcesTable(facts)],
+    ['feature-gates-table.json', featureGatesTable(facts.featureGates)],
+  ]) {
+    const path = join(out, file)
+    if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
+    different.push(path)
+    if (!check) writeFileSync(path, text)
+  }
+  return different
+}

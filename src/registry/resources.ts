@@ -1,0 +1,275 @@
+/**
+ * The list of served resources: the built-in ones from a generated table, as the settings switch them on, and those of
+ * CustomResourceDefinitions laid over them. Discovery, routing, authorization's resource names, OpenAPI and storage all
+ * read this list. Table columns are in codec/table, descriptions in the OpenAPI chunk.
+ */
+import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
+import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
+import { parseFeatureGates } from './feature-gates.ts'
+import { parseRuntimeConfig } from './runtime-config.ts'
+import { compareVersions } from './version-order.ts'
+import table from './resources-table.json'
+
+export interface SubresourceEntry {
+  readonly name: string
+  /** Of the object that it takes and answers. */
+  readonly kind: string
+  readonly group: string
+  readonly version: string
+  readonly verbs: readonly string[]
+}
+
+export interface ResourceEntry {
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly singular: string
+  readonly kind: string
+  readonly listKind: string
+  readonly namespaced: boolean
+  /** In the order of discovery. */
+  readonly verbs: readonly string[]
+  /** Name of the OpenAPI model. */
+  readonly type: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly subresources: readonly SubresourceEntry[]
+  /** Defined by a CustomResourceDefinition or built in. */
+  readonly origin: 'built-in' | 'custom'
+  /** False for what is only created and answered, never kept: reviews, Binding; and for ComponentStatus. */
+  readonly persisted: boolean
+  /**
+   * Where objects are kept. Resources with the same group and resource here show the same objects (events and
+   * events.k8s.io); `version` is that of the stored text.
+   */
+  readonly storage: { readonly group: string; readonly version: string; readonly resource: string }
+  /** As in discovery; undefined for what is not persisted. */
+  readonly storageVersionHash?: string
+  /** Labels a field selector may name. */
+  readonly fieldSelectors: readonly string[]
+  /** Text of the Warning header of every request for it, when the version is deprecated. */
+  readonly deprecationWarning?: string
+}
+
+export interface ServedVersion {
+  readonly version: string
+  /** Greater comes first in its group; with equal ones the order of version names decides. */
+  readonly priority: number
+  readonly resources: readonly ResourceEntry[]
+}
+
+export interface ServedGroup {
+  readonly group: string
+  /** Greater comes first (groupPriorityMinimum of an APIService); with equal ones the name decides. */
+  readonly priority: number
+  /** In the order of preference: the first is the preferred one. Never empty. */
+  readonly versions: readonly ServedVersion[]
+}
+
+export interface ServedResources {
+  /** In the order of discovery. */
+  readonly groups: readonly ServedGroup[]
+  readonly resources: readonly ResourceEntry[]
+  group(name: string): ServedGroup | undefined
+  version(group: string, version: string): ServedVersion | undefined
+  find(group: string, version: string, resource: string): ResourceEntry | undefined
+  findKind(kind: GroupVersionKind): ResourceEntry | undefined
+  isServedGroupVersion(group: string, version: string): boolean
+  /** Answered by the server itself: what it lacks there is a Status, elsewhere text. */
+  isBuiltInGroup(group: string): boolean
+}
+
+/** Settings that choose what is served. Absent: the default server. */
+export interface ServedSettings {
+  readonly runtimeConfig?: string
+  readonly featureGates?: string
+}
+
+/** A group of custom resources (autoregistered APIServices of CRDs have priority 1000 and versions 100). */
+export const CUSTOM_GROUP_PRIORITY = 1000
+export const CUSTOM_VERSION_PRIORITY = 100
+
+const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+
+/** A line of the table: a missing member has the value that most have. */
+interface ResourceRow {
+  readonly group?: string
+  readonly version?: string
+  readonly resource: string
+  readonly kind: string
+  readonly cluster?: boolean
+  readonly verbs?: readonly string[]
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  readonly subresources?: readonly {
+    readonly name: string
+    readonly kind?: string
+    readonly apiVersion?: string
+    readonly verbs: readonly string[]
+  }[]
+  readonly virtual?: boolean
+  readonly stored?: string
+  readonly hash?: string
+  readonly selectors?: readonly string[]
+  readonly namespaceSelector?: boolean
+  readonly gate?: string
+  readonly deprecated?: { readonly deprecated: string; readonly removed?: string; readonly replacement?: string }
+}
+
+interface GroupRow {
+  readonly group: string
+  readonly priority: number
+  readonly package: string
+  readonly versions: readonly { readonly version: string; readonly priority?: number }[]
+}
+
+const groupRows: readonly GroupRow[] = table.groups
+const resourceRows: readonly ResourceRow[] = table.resources
+
+/** The release whose API this is: what was deprecated by then carries a warning. */
+const MINOR_RELEASE = 36
+
+/** @throws Error when a setting cannot be read */
+export function builtInResources(settings: ServedSettings = {}): ServedResources {
+  const gates = parseFeatureGates(settings.featureGates)
+  const known = new Map(groupRows.map(({ group, versions }) => [group, versions.map(({ version }) => version)]))
+  const config = parseRuntimeConfig(settings.runtimeConfig, known)
+  const groups: ServedGroup[] = []
+  for (const row of groupRows) {
+    const versions: ServedVersion[] = []
+    for (const { version, priority } of row.versions) {
+      const resources = resourceRows
+        .filter((one) => (one.group ?? '') === row.group && (one.version ?? 'v1') === version)
+        .filter((one) => one.gate === undefined || gates.enabled(one.gate))
+        .filter((one) => config.enabled(row.group, version, one.resource))
+        .map((one) => entryOf(one, row, version))
+      if (resources.length > 0) versions.push({ version, priority: priority ?? 0, resources })
+    }
+    if (versions.length > 0) groups.push({ group: row.group, priority: row.priority, versions })
+  }
+  return servedResources(groups, new Set(groups.map(({ group }) => group)))
+}
+
+function entryOf(row: ResourceRow, group: GroupRow, version: string): ResourceEntry {
+  const gv = { group: group.group, version }
+  const stored = row.stored === undefined ? gv : groupVersionOf(row.stored)
+  return {
+    ...gv,
+    resource: row.resource,
+    singular: row.kind.toLowerCase(),
+    kind: row.kind,
+    listKind: `${row.kind}List`,
+    namespaced: row.cluster !== true,
+    verbs: row.verbs ?? ALL_VERBS,
+    type: `${group.package}.${version}.${row.kind}`,
+    shortNames: row.shortNames ?? [],
+    categories: row.categories ?? [],
+    subresources: (row.subresources ?? []).map(({ name, kind, apiVersion, verbs }) => ({
+      name,
+      kind: kind ?? row.kind,
+      ...(apiVersion === undefined ? gv : groupVersionOf(apiVersion)),
+      verbs,
+    })),
+    origin: 'built-in',
+    persisted: row.virtual !== true,
+    storage: { ...stored, resource: row.resource },
+    ...(row.hash === undefined ? {} : { storageVersionHash: row.hash }),
+    fieldSelectors: [
+      'metadata.name',
+      ...(row.namespaceSelector === false ? [] : ['metadata.namespace']),
+      ...(row.selectors ?? []),
+    ],
+    ...deprecationOf(row, gv),
+  }
+}
+
+function deprecationOf(row: ResourceRow, gv: GroupVersion): { deprecationWarning?: string } {
+  if (row.deprecated === undefined || minorOf(row.deprecated.deprecated) > MINOR_RELEASE) return {}
+  const { deprecated, removed, replacement } = row.deprecated
+  let text = `${apiVersionOf(gv)} ${row.kind} is deprecated in v${deprecated}+`
+  if (removed !== undefined) text += `, unavailable in v${removed}+`
+  if (replacement !== undefined) {
+    const [group = '', version = '', kind = ''] = replacement.split(',')
+    text += `; use ${apiVersionOf({ group, version })} ${kind}`
+  }
+  return { deprecationWarning: text }
+}
+
+const minorOf = (release: string): number => Number(release.split('.')[1])
+
+function groupVersionOf(apiVersion: string): GroupVersion {
+  const parsed = parseApiVersion(apiVersion)
+  if (parsed === undefined) throw new Error(`assertion failed: ${apiVersion} in the table of resources`)
+  return parsed
+}
+
+/**
+ * The same with further groups: those of custom resources and of APIServices served elsewhere. A group that is there
+ * already gets the versions added, a version its resources.
+ */
+export function withDynamic(served: ServedResources, dynamic: readonly ServedGroup[]): ServedResources {
+  if (dynamic.length === 0) return served
+  const groups = new Map(served.groups.map((group) => [group.group, group]))
+  for (const group of dynamic) {
+    const there = groups.get(group.group)
+    groups.set(group.group, sortedVersions(there === undefined ? group : mergedGroup(there, group)))
+  }
+  const added = [...groups.values()].filter(({ group }) => !served.isBuiltInGroup(group)).sort(compareGroups)
+  // built-in groups keep their places: only something of a higher priority than theirs would come between
+  const ordered = [
+    ...served.groups.filter(({ group }) => served.isBuiltInGroup(group)).map((g) => groups.get(g.group)!),
+  ]
+  for (const group of added) {
+    const at = ordered.findIndex((other) => other.group !== '' && compareGroups(group, other) < 0)
+    ordered.splice(at < 0 ? ordered.length : at, 0, group)
+  }
+  const builtIn = new Set(served.groups.map(({ group }) => group).filter((group) => served.isBuiltInGroup(group)))
+  return servedResources(ordered, builtIn)
+}
+
+const compareGroups = (a: ServedGroup, b: ServedGroup): number =>
+  b.priority - a.priority || (a.group < b.group ? -1 : a.group > b.group ? 1 : 0)
+
+const sortedVersions = (group: ServedGroup): ServedGroup => ({
+  ...group,
+  versions: [...group.versions].sort((a, b) => b.priority - a.priority || compareVersions(a.version, b.version)),
+})
+
+function mergedGroup(there: ServedGroup, added: ServedGroup): ServedGroup {
+  const versions = new Map(there.versions.map((version) => [version.version, version]))
+  for (const version of added.versions) {
+    const old = versions.get(version.version)
+    versions.set(
+      version.version,
+      old === undefined ? version : { ...old, resources: [...old.resources, ...version.resources] },
+    )
+  }
+  return { group: there.group, priority: Math.max(there.priority, added.priority), versions: [...versions.values()] }
+}
+
+function servedResources(groups: readonly ServedGroup[], builtIn: ReadonlySet<string>): ServedResources {
+  const byName = new Map(groups.map((group) => [group.group, group]))
+  const versions = new Map<string, ServedVersion>()
+  const resources = new Map<string, ResourceEntry>()
+  const kinds = new Map<string, ResourceEntry>()
+  for (const { group, versions: ofGroup } of groups) {
+    for (const version of ofGroup) {
+      const key = `${group}/${version.version}`
+      versions.set(key, version)
+      for (const entry of version.resources) {
+        resources.set(`${key}/${entry.resource}`, entry)
+        kinds.set(`${key}/${entry.kind}`, entry)
+      }
+    }
+  }
+  return {
+    groups,
+    resources: [...resources.values()],
+    group: (name) => byName.get(name),
+    version: (group, version) => versions.get(`${group}/${version}`),
+    find: (group, version, resource) => resources.get(`${group}/${version}/${resource}`),
+    findKind: ({ group, version, kind }) => kinds.get(`${group}/${version}/${kind}`),
+    isServedGroupVersion: (group, version) => versions.has(`${group}/${version}`),
+    isBuiltInGroup: (group) => builtIn.has(group),
+  }
+}

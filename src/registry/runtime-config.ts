@@ -1,0 +1,67 @@
+/**
+ * Which built-in versions and resources are switched on: a setting in the manner of kube-apiserver's --runtime-config.
+ * `api/all|ga|beta|alpha` (in this order), then `group/version`, then `group/version/resource`, whatever their order in
+ * the text; a coarser word undoes no finer one.
+ */
+import { assignments, parseBoolean } from './feature-gates.ts'
+import { stageOf } from './version-order.ts'
+
+export interface RuntimeConfig {
+  /** Whether a resource of a built-in version is served, as far as this setting goes. */
+  enabled(group: string, version: string, resource: string): boolean
+}
+
+/** The built-in groups and their versions, served or not. */
+export type KnownVersions = ReadonlyMap<string, readonly string[]>
+
+const stageWords = ['api/all', 'api/ga', 'api/beta', 'api/alpha'] as const
+
+/** @throws Error with the reference's text: an unknown word, group, version, or a value that is no boolean */
+export function parseRuntimeConfig(setting: string | undefined, known: KnownVersions): RuntimeConfig {
+  const pairs = new Map(assignments(setting))
+  if (pairs.size === 1 && pairs.get('api/all') === 'false')
+    throw new Error('invalid runtime-config with only api/all=false')
+
+  const stages = new Map<string, boolean>()
+  const versions = new Map<string, boolean>()
+  const resources = new Map<string, boolean>()
+  const unknown: string[] = []
+  for (const [key, text] of pairs) {
+    if (isStageWord(key)) {
+      if (text !== 'true' && text !== 'false') throw new Error(`invalid value ${key}=${text}`)
+      stages.set(key, text === 'true')
+      continue
+    }
+    // the core version is written v1 or api/v1
+    const parts = (key.startsWith('v1') ? `api/${key}` : key).split('/')
+    if (parts.length < 2 || parts.length > 3) throw new Error(`runtime-config invalid key ${key}`)
+    const [prefix = '', version = '', resource] = parts
+    const group = prefix === 'api' ? '' : prefix
+    const served = known.get(group)
+    if (served === undefined) {
+      unknown.push(`${prefix}/${version}`)
+      continue
+    }
+    if (!served.includes(version)) throw new Error(`group version ${prefix}/${version} that has not been registered`)
+    const value = text === '' ? true : parseBoolean(text)
+    if (value === undefined) throw new Error(`invalid value of ${key}: ${text}, err: not a boolean`)
+    if (resource === undefined) versions.set(`${group}/${version}`, value)
+    else if (resource !== resource.toLowerCase())
+      throw new Error(
+        `invalid key ${key}: group/version/resource and resource is always lowercase plural, not ${JSON.stringify(resource)}`,
+      )
+    else resources.set(`${group}/${version}/${resource}`, value)
+  }
+  if (unknown.length > 0) throw new Error(`unknown api groups ${unknown.sort().join(',')}`)
+
+  return {
+    enabled: (group, version, resource) =>
+      resources.get(`${group}/${version}/${resource}`) ??
+      versions.get(`${group}/${version}`) ??
+      stages.get(`api/${stageOf(version)}`) ??
+      stages.get('api/all') ??
+      stageOf(version) === 'ga',
+  }
+}
+
+const isStageWord = (key: string): boolean => stageWords.some((word) => word === key)

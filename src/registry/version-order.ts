@@ -1,0 +1,27 @@
+/**
+ * How Kubernetes orders versions of a group: v10 > v2 > v1 > v2beta1 > v1beta2 > v1alpha1 > others by name
+ * (apimachinery's CompareKubeAwareVersionStrings). Negative when `a` comes first, that is, is preferred.
+ */
+export function compareVersions(a: string, b: string): number {
+  const left = parse(a)
+  const right = parse(b)
+  if (left === undefined && right === undefined) return a < b ? -1 : a > b ? 1 : 0
+  if (left === undefined) return 1
+  if (right === undefined) return -1
+  return right.stage - left.stage || right.major - left.major || right.minor - left.minor
+}
+
+const stages: Readonly<Record<string, number>> = { alpha: 0, beta: 1 }
+
+function parse(version: string): { stage: number; major: number; minor: number } | undefined {
+  const match = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version)
+  if (match === null) return undefined
+  const [, major, stage, minor] = match
+  return { stage: stage === undefined ? 2 : stages[stage]!, major: Number(major), minor: Number(minor ?? 0) }
+}
+
+/** `ga` for v1, `beta`, `alpha`; undefined for a version of another form. */
+export function stageOf(version: string): 'alpha' | 'beta' | 'ga' | undefined {
+  const parsed = parse(version)
+  return parsed === undefined ? undefined : (['alpha', 'beta', 'ga'] as const)[parsed.stage]
+}
