@@ -2,14 +2,7 @@ import type { Revision } from './storage.ts'
 
 /** What can go wrong in storage; endpoints/storage-status.ts turns each into a Status. */
 export type StorageErrorCode =
-  | 'KeyExists'
-  | 'KeyNotFound'
-  | 'Conflict'
-  | 'Compacted'
-  | 'FutureRevision'
-  | 'TooLarge'
-  | 'Overloaded'
-  | 'Unavailable'
+  'KeyExists' | 'KeyNotFound' | 'Conflict' | 'Compacted' | 'FutureRevision' | 'TooLarge' | 'Overloaded' | 'Unavailable'
 
 export class StorageError extends Error {
   override readonly name = 'StorageError'

@@ -24,6 +24,12 @@ export interface Selectable {
   readonly owners?: readonly string[]
 }
 
+/** Work for controllers that a write brings with it: stored in the same transaction, delivered at least once. */
+export interface OutboxMessage {
+  readonly topic: string
+  readonly payload: string
+}
+
 /** A value to be written: JSON text without its revision, which the shard inserts as decimal digits at `at`. */
 export interface NewValue extends Selectable {
   readonly text: string
@@ -31,6 +37,7 @@ export interface NewValue extends Selectable {
   readonly at: number
   /** `metadata.uid`: by it a create whose answer was lost is recognised when it is sent again. */
   readonly uid: string
+  readonly outbox?: readonly OutboxMessage[]
 }
 
 export interface StoredValue {
@@ -45,13 +52,27 @@ export type ListAt =
   | { readonly kind: 'notOlderThan'; readonly revision: Revision }
   | { readonly kind: 'exact'; readonly revision: Revision }
 
+/**
+ * How the values of a list are written one after the other. `lines`: each JSON text followed by a newline. `items`:
+ * the elements of a JSON array without its brackets, `without` cut from the beginning of each text that begins with
+ * it, which makes `{"kind":"Pod","apiVersion":"v1",…}` the `{…}` that lists contain (`without` includes the brace,
+ * which stays).
+ */
+export type ListShape = { readonly as: 'lines' } | { readonly as: 'items'; readonly without?: string }
+
 export interface ListQuery {
   readonly namespace?: string
   readonly selection: Selection
   readonly at: ListAt
+  /** Absent: lines. */
+  readonly shape?: ListShape
   /** 0 or absent: everything. */
   readonly limit?: number
-  /** Full key (behind the prefix and its slash) to begin at, inclusive: `NAMESPACE/NAME\u0000`. */
+  /**
+   * Full key (behind the prefix and its slash) to begin at, inclusive: `NAMESPACE/NAME\u0000`. A list that begins
+   * somewhere goes on with an earlier one: at a revision older than the retention it is Compacted even when the shard
+   * has had no writes, because clients rely on old continue tokens to expire.
+   */
   readonly start?: string
 }
 
@@ -63,7 +84,7 @@ export interface ListResult {
   /** How many follow this page; known only without label or field selectors. */
   readonly remaining?: number
   readonly count: number
-  /** The values' JSON texts, each followed by a newline, in chunks of whole UTF-8 bytes. */
+  /** The values in the shape asked for; chunks end anywhere. */
   readonly values: ReadableStream<Uint8Array>
 }
 
@@ -84,17 +105,48 @@ export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 /** What a watch yields. `event.text` is the JSON text of the object, with the event's revision as resourceVersion. */
 export type WatchMessage =
   | { readonly kind: 'event'; readonly type: WatchEventType; readonly revision: Revision; readonly text: string }
+  | WatchMark
+
+export type WatchMark =
   /** The initial events are over, at this revision. */
   | { readonly kind: 'synced'; readonly revision: Revision }
   /** All up to this revision was sent. */
   | { readonly kind: 'progress'; readonly revision: Revision }
 
+/**
+ * What one turn of the shard produced: events and perhaps a mark after them. Iterating parses; who watches JSON in the
+ * storage version forwards `lines` as they are instead.
+ */
+export interface WatchBatch extends Iterable<WatchMessage> {
+  /** The events as UTF-8: each `{"type":"ADDED","object":…}` and a newline. Empty when there is only a mark. */
+  readonly lines: Uint8Array
+  readonly mark?: WatchMark
+}
+
 export interface Watch {
-  /** Messages in batches: a batch is what one turn of the shard produced. Ends when the watch was cancelled. */
-  readonly messages: AsyncIterable<readonly WatchMessage[]>
+  /**
+   * Ends when the watch was cancelled. Fails with StorageError Compacted when the shard dropped what comes next, and
+   * with Overloaded when more than a few megabytes wait to be taken.
+   */
+  readonly messages: AsyncIterable<WatchBatch>
   /** Asks for a `progress` message without waking the shard. */
   ping(): void
   cancel(): void
+}
+
+/** A shard as a whole, whatever resource types live in it. */
+export type ShardName = Pick<Collection, 'tenant' | 'shard'>
+
+/** What caches of configuration are made of: see Storage.changes. */
+export interface ShardChanges {
+  /** Everything up to here is included. */
+  readonly revision: Revision
+  /** True: this begins anew with all that exists, because `since` was absent or compacted. Forget what you had. */
+  readonly reset: boolean
+  /** There is more: ask again with `revision`. */
+  readonly more: boolean
+  /** In order of revision, each key once. `key` begins with the collection's prefix; without text it is gone. */
+  readonly changed: readonly { readonly key: string; readonly revision: Revision; readonly text?: string }[]
 }
 
 export interface Storage {
@@ -111,4 +163,6 @@ export interface Storage {
   watch(collection: Collection, query: WatchQuery): Promise<Watch>
   /** The newest revision of the collection's shard. */
   revision(collection: Collection): Promise<Revision>
+  /** The latest state of whatever changed in a shard after `since`, or of all that exists. */
+  changes(shard: ShardName, since?: Revision): Promise<ShardChanges>
 }

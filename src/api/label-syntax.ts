@@ -1,0 +1,53 @@
+/** What a label key and a label value may look like (apimachinery's pkg/api/validate/content). Returns what is wrong. */
+const NAME_PART = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
+const SUBDOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*'
+// The expressions above are what messages quote. They are matched in these forms, which cannot backtrack at length.
+const namePart = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/
+const subdomainPart = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/
+
+const MAX_NAME = 63
+const MAX_SUBDOMAIN = 253
+
+const KEY_RULE =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+const VALUE_RULE =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+const SUBDOMAIN_RULE =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
+
+export function labelKeyErrors(key: string): string[] {
+  const parts = key.split('/')
+  const name = parts.at(-1)!
+  if (parts.length > 2)
+    return [
+      `a valid label key ${regexError(KEY_RULE, NAME_PART, 'MyName', 'my.name', '123-abc')} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ]
+  const errors = parts.length === 1 ? [] : prefixErrors(parts[0]!)
+  if (name === '') errors.push('name part must be non-empty')
+  else if (utf8Length(name) > MAX_NAME) errors.push(`name part must be no more than ${MAX_NAME} bytes`)
+  if (!namePart.test(name)) errors.push(`name part ${regexError(KEY_RULE, NAME_PART, 'MyName', 'my.name', '123-abc')}`)
+  return errors
+}
+
+export function labelValueErrors(value: string): string[] {
+  const errors: string[] = []
+  if (utf8Length(value) > MAX_NAME) errors.push(`must be no more than ${MAX_NAME} bytes`)
+  if (value !== '' && !namePart.test(value))
+    errors.push(regexError(VALUE_RULE, `(${NAME_PART})?`, 'MyValue', 'my_value', '12345'))
+  return errors
+}
+
+function prefixErrors(prefix: string): string[] {
+  if (prefix === '') return ['prefix part must be non-empty']
+  const errors: string[] = []
+  if (utf8Length(prefix) > MAX_SUBDOMAIN) errors.push(`prefix part must be no more than ${MAX_SUBDOMAIN} bytes`)
+  if (!prefix.split('.').every((label) => subdomainPart.test(label)))
+    errors.push(`prefix part ${regexError(SUBDOMAIN_RULE, SUBDOMAIN, 'example.com')}`)
+  return errors
+}
+
+/** The comma before "or" and before "regex" is the reference's. */
+const regexError = (rule: string, regex: string, ...examples: string[]): string =>
+  `${rule} (e.g. ${examples.map((example) => `'${example}', `).join(' or ')}regex used for validation is '${regex}')`
+
+const utf8Length = (text: string): number => new TextEncoder().encode(text).length

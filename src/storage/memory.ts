@@ -1,0 +1,280 @@
+/**
+ * The storage contract in memory: for tests, and as the plain statement of what a shard does. It keeps every event and
+ * answers by going through them.
+ */
+import { StorageError } from './errors.ts'
+import { FIRST_REVISION, nextRevision, revisionAt } from './revision.ts'
+import type { Selection } from './selection.ts'
+import { matches, selectsEverything } from './selection.ts'
+import type {
+  Collection,
+  ListAt,
+  ListQuery,
+  ListResult,
+  ListShape,
+  NewValue,
+  Revision,
+  ShardChanges,
+  ShardName,
+  Storage,
+  StoredValue,
+  Watch,
+  WatchEventType,
+  WatchMark,
+  WatchQuery,
+} from './storage.ts'
+import { hasUid, isTooLarge, withOtherRevision, withRevision } from './value-text.ts'
+import { EncodedBatch, eventLine } from './watch-batch.ts'
+
+export interface MemoryStorage extends Storage {
+  /** Makes everything older than `floor` unreadable. */
+  compact(shard: ShardName, floor: Revision): void
+}
+
+/** @param retention milliseconds for which continued lists stay readable */
+export function memoryStorage(now: () => number = Date.now, retention = 300_000): MemoryStorage {
+  const shards = new Map<string, MemoryShard>()
+  const shardOf = ({ tenant, shard }: ShardName): MemoryShard => {
+    const name = `${tenant}/${shard}`
+    if (!shards.has(name)) shards.set(name, new MemoryShard(now, retention))
+    return shards.get(name)!
+  }
+  return {
+    async get(collection, key, notOlderThan = 0) {
+      const shard = shardOf(collection)
+      shard.reach(notOlderThan)
+      const live = shard.live(`${collection.prefix}/${key}`)
+      return live && storedOf(live)
+    },
+    create: async (collection, key, value) => shardOf(collection).create(`${collection.prefix}/${key}`, value),
+    update: async (collection, key, value, expected) =>
+      storedOf(shardOf(collection).replace(`${collection.prefix}/${key}`, value, expected, 'MODIFIED')),
+    delete: async (collection, key, last, expected) =>
+      storedOf(shardOf(collection).replace(`${collection.prefix}/${key}`, last, expected, 'DELETED')),
+    list: async (collection, query) => shardOf(collection).list(collection, query),
+    watch: async (collection, query) => shardOf(collection).watch(collection, query),
+    revision: async (collection) => shardOf(collection).last,
+    changes: async (shard, since) => shardOf(shard).changes(since),
+    compact(shard, floor) {
+      const compacted = shardOf(shard)
+      compacted.floor = Math.max(compacted.floor, Math.min(floor, compacted.last))
+    },
+  }
+}
+
+interface Version {
+  readonly key: string
+  readonly type: WatchEventType
+  readonly revision: Revision
+  readonly value: NewValue
+  /** JSON text with its revision. */
+  readonly text: string
+  readonly previous?: Version
+}
+
+class MemoryShard {
+  last: Revision = FIRST_REVISION
+  floor: Revision = 0
+  private readonly log: Version[] = []
+  private readonly watchers = new Set<MemoryWatcher>()
+
+  constructor(
+    private readonly now: () => number,
+    private readonly retention: number,
+  ) {}
+
+  live(key: string): Version | undefined {
+    const newest = this.log.findLast((version) => version.key === key)
+    return newest?.type === 'DELETED' ? undefined : newest
+  }
+
+  create(key: string, value: NewValue): StoredValue {
+    const live = this.live(key)
+    if (live !== undefined && !hasUid(live.text, value.uid))
+      throw new StorageError('KeyExists', live.revision, this.last)
+    return storedOf(live ?? this.append(key, value, 'ADDED', undefined))
+  }
+
+  replace(key: string, value: NewValue, expected: Revision, type: 'MODIFIED' | 'DELETED'): Version {
+    const live = this.live(key)
+    if (live === undefined) throw new StorageError('KeyNotFound', 0, this.last)
+    if (live.revision !== expected) throw new StorageError('Conflict', live.revision, this.last)
+    return this.append(key, value, type, live)
+  }
+
+  private append(key: string, value: NewValue, type: WatchEventType, previous: Version | undefined): Version {
+    if (isTooLarge(value.text)) throw new StorageError('TooLarge')
+    const revision = nextRevision(this.last, this.now())
+    const version = { key, type, revision, value, text: withRevision(value.text, value.at, revision), previous }
+    this.last = revision
+    this.log.push(version)
+    for (const watcher of this.watchers) watcher.see(version)
+    return version
+  }
+
+  /** A revision that the clock has passed is reached although nothing was written at it. */
+  reach(revision: Revision): void {
+    if (revision <= this.last) return
+    if (revision > revisionAt(this.now())) throw new StorageError('FutureRevision', revision, this.last)
+    this.last = revision
+  }
+
+  private revisionFor(at: ListAt, continued: boolean): Revision {
+    if (at.kind === 'latest') return this.last
+    this.reach(at.revision)
+    if (at.kind === 'notOlderThan') return this.last
+    const oldest = continued ? Math.max(this.floor, revisionAt(this.now() - this.retention)) : this.floor
+    if (at.revision < oldest) throw new StorageError('Compacted', at.revision, oldest)
+    return at.revision
+  }
+
+  /** What existed at a revision, in key order. */
+  private snapshot(revision: Revision): Version[] {
+    const newest = new Map<string, Version>()
+    for (const version of this.log) if (version.revision <= revision) newest.set(version.key, version)
+    return [...newest.values()].filter(({ type }) => type !== 'DELETED').sort((a, b) => compareBytes(a.key, b.key))
+  }
+
+  list(collection: Collection, { namespace, selection, at, shape, limit = 0, start = '' }: ListQuery): ListResult {
+    const revision = this.revisionFor(at, start !== '')
+    const begin = keyPrefix(collection, undefined) + start
+    const rest = this.snapshot(revision).filter(
+      (version) => isSelected(version, collection, namespace, selection) && compareBytes(version.key, begin) >= 0,
+    )
+    const page = limit > 0 ? rest.slice(0, limit) : rest
+    const more = rest.length - page.length
+    return {
+      revision,
+      count: page.length,
+      ...(more > 0 ? { continueAfter: page.at(-1)!.key.slice(collection.prefix.length + 1) } : {}),
+      ...(more > 0 && selectsEverything(selection) ? { remaining: more } : {}),
+      values: streamOf(shaped(page, shape)),
+    }
+  }
+
+  watch(collection: Collection, { namespace, selection, from, notOlderThan = 0 }: WatchQuery): Watch {
+    if (from !== undefined && from < this.floor) throw new StorageError('Compacted', from, this.floor)
+    this.reach(from === undefined ? notOlderThan : Math.min(from, revisionAt(this.now())))
+    const watcher = new MemoryWatcher(collection, namespace, selection, () => this.watchers.delete(watcher))
+    if (from === undefined) {
+      for (const version of this.snapshot(this.last)) watcher.see({ ...version, type: 'ADDED', previous: undefined })
+      watcher.mark({ kind: 'synced', revision: this.last })
+    }
+    watcher.sent = from ?? this.last
+    for (const version of this.log) if (version.revision > watcher.sent) watcher.see(version)
+    this.watchers.add(watcher)
+    return {
+      messages: watcher,
+      ping: () => watcher.mark({ kind: 'progress', revision: this.last }),
+      cancel: () => watcher.end(),
+    }
+  }
+
+  changes(since: Revision | undefined): ShardChanges {
+    const reset = since === undefined || since < this.floor
+    const newest = new Map<string, Version>()
+    for (const version of this.log) {
+      newest.delete(version.key)
+      if (reset || version.revision > since) newest.set(version.key, version)
+    }
+    return {
+      revision: this.last,
+      reset,
+      more: false,
+      changed: [...newest.values()]
+        .filter(({ type }) => !(reset && type === 'DELETED'))
+        .map(({ key, revision, type, text }) => ({ key, revision, ...(type === 'DELETED' ? {} : { text }) })),
+    }
+  }
+}
+
+class MemoryWatcher implements AsyncIterable<EncodedBatch> {
+  sent: Revision = 0
+  private readonly batches: EncodedBatch[] = []
+  private ended = false
+  private wake: () => void = () => {}
+
+  constructor(
+    private readonly collection: Collection,
+    private readonly namespace: string | undefined,
+    private readonly selection: Selection,
+    private readonly onEnd: () => void,
+  ) {}
+
+  see(version: Version): void {
+    if (version.revision <= this.sent) return
+    const { collection, namespace, selection } = this
+    const was = version.previous !== undefined && isSelected(version.previous, collection, namespace, selection)
+    const is = version.type !== 'DELETED' && isSelected(version, collection, namespace, selection)
+    if (is) this.push(was ? 'MODIFIED' : 'ADDED', version.revision, version.text)
+    else if (was) this.push('DELETED', version.revision, lastSelectedText(version))
+  }
+
+  mark(mark: WatchMark): void {
+    this.batches.push(new EncodedBatch(new Uint8Array(), [], mark))
+    this.wake()
+  }
+
+  end(): void {
+    this.ended = true
+    this.onEnd()
+    this.wake()
+  }
+
+  private push(type: WatchEventType, revision: Revision, text: string): void {
+    this.batches.push(new EncodedBatch(new TextEncoder().encode(eventLine(type, text)), [revision]))
+    this.wake()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<EncodedBatch> {
+    for (;;) {
+      if (this.ended) return
+      const batch = this.batches.shift()
+      if (batch !== undefined) yield batch
+      else await new Promise<void>((resolve) => (this.wake = resolve))
+    }
+  }
+}
+
+/** A deleted object's last state as its deleter gave it; of one that left the selection the state before. */
+const lastSelectedText = ({ type, text, previous, revision }: Version): string =>
+  type === 'DELETED' ? text : withOtherRevision(previous!.text, previous!.value.at, previous!.revision, revision)
+
+const storedOf = ({ revision, text }: Version): StoredValue => ({ revision, text })
+
+const keyPrefix = ({ prefix }: Collection, namespace: string | undefined): string =>
+  namespace === undefined ? `${prefix}/` : `${prefix}/${namespace}/`
+
+function isSelected(
+  { key, value }: Version,
+  collection: Collection,
+  namespace: string | undefined,
+  selection: Selection,
+): boolean {
+  return (
+    key.startsWith(keyPrefix(collection, namespace)) &&
+    matches(selection, key.slice(collection.prefix.length + 1), value)
+  )
+}
+
+function shaped(page: readonly Version[], shape: ListShape = { as: 'lines' }): string {
+  if (shape.as === 'lines') return page.map(({ text }) => `${text}\n`).join('')
+  const { without = '{' } = shape
+  return page.map(({ text }) => (text.startsWith(without) ? `{${text.slice(without.length)}` : text)).join(',')
+}
+
+const streamOf = (text: string): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    start(controller) {
+      if (text !== '') controller.enqueue(new TextEncoder().encode(text))
+      controller.close()
+    },
+  })
+
+/** Keys are in the order of their UTF-8, which is that of their code points. */
+function compareBytes(a: string, b: string): number {
+  const [left, right] = [new TextEncoder().encode(a), new TextEncoder().encode(b)]
+  const at = left.findIndex((byte, index) => byte !== right[index])
+  if (at === -1) return left.length - right.length
+  return at >= right.length ? 1 : left[at]! - right[at]!
+}

@@ -1,0 +1,109 @@
+/**
+ * What a list or a watch selects: labels and fields (parsed by label-selector and field-selector) and owners.
+ * Plain data, because it crosses from the Worker to the shard and lies in a socket's attachment.
+ */
+import type { Selectable } from './storage.ts'
+
+export type LabelOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'
+
+/** `=` and `!=` are In and NotIn with one value. */
+export interface LabelRequirement {
+  readonly key: string
+  readonly operator: LabelOperator
+  readonly values: readonly string[]
+}
+
+export interface FieldRequirement {
+  readonly field: string
+  readonly operator: '=' | '!='
+  readonly value: string
+}
+
+export interface Selection {
+  readonly labels: readonly LabelRequirement[]
+  readonly fields: readonly FieldRequirement[]
+  /** UID of an owner: only its dependents. */
+  readonly owner?: string
+}
+
+export const everything: Selection = { labels: [], fields: [] }
+
+export function selectsEverything({ labels, fields, owner }: Selection): boolean {
+  return labels.length === 0 && fields.length === 0 && owner === undefined
+}
+
+/**
+ * @param key the object's key behind the prefix and its slash: `NAMESPACE/NAME` or `NAME`. From it come
+ *   `metadata.name` and `metadata.namespace`, so that these need not be stored among `fields`.
+ */
+export function matches(
+  selection: Selection,
+  key: string,
+  { labels = {}, fields = {}, owners = [] }: Selectable,
+): boolean {
+  return (
+    matchesLabels(selection.labels, labels) &&
+    matchesFields(selection.fields, key, fields) &&
+    (selection.owner === undefined || owners.includes(selection.owner))
+  )
+}
+
+export function matchesLabels(
+  requirements: readonly LabelRequirement[],
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  return requirements.every((requirement) =>
+    labelTests[requirement.operator](
+      Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined,
+      requirement.values,
+    ),
+  )
+}
+
+const labelTests: Record<LabelOperator, (value: string | undefined, values: readonly string[]) => boolean> = {
+  In: (value, values) => value !== undefined && values.includes(value),
+  NotIn: (value, values) => value === undefined || !values.includes(value),
+  Exists: (value) => value !== undefined,
+  DoesNotExist: (value) => value === undefined,
+  Gt: (value, values) => compareIntegers(value, values[0], (a, b) => a > b),
+  Lt: (value, values) => compareIntegers(value, values[0], (a, b) => a < b),
+}
+
+function compareIntegers(
+  value: string | undefined,
+  bound: string | undefined,
+  holds: (a: bigint, b: bigint) => boolean,
+): boolean {
+  const a = value === undefined ? undefined : parseInt64(value)
+  const b = bound === undefined ? undefined : parseInt64(bound)
+  return a !== undefined && b !== undefined && holds(a, b)
+}
+
+/** Go's strconv.ParseInt(text, 10, 64). */
+export function parseInt64(text: string): bigint | undefined {
+  if (!/^[+-]?[0-9]+$/.test(text)) return undefined
+  const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
+  return BigInt.asIntN(64, value) === value ? value : undefined
+}
+
+/** A field that the object does not have is the empty text. */
+export function matchesFields(
+  requirements: readonly FieldRequirement[],
+  key: string,
+  fields: Readonly<Record<string, string>>,
+): boolean {
+  return requirements.every(
+    ({ field, operator, value }) => (fieldOf(field, key, fields) === value) === (operator === '='),
+  )
+}
+
+function fieldOf(field: string, key: string, fields: Readonly<Record<string, string>>): string {
+  if (field === 'metadata.name') return key.slice(key.indexOf('/') + 1)
+  if (field === 'metadata.namespace') return key.slice(0, Math.max(key.indexOf('/'), 0))
+  return Object.hasOwn(fields, field) ? fields[field]! : ''
+}
+
+/** The only value that a field can have in this selection, if there is one: lists of one name read one key. */
+export function exactField(selection: Selection, field: string): string | undefined {
+  return selection.fields.find((requirement) => requirement.field === field && requirement.operator === '=')?.value
+}

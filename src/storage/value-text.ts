@@ -1,0 +1,22 @@
+/** A value's JSON text and the revision in it, the content of `metadata.resourceVersion`, which begins at `at`. */
+import type { Revision } from './storage.ts'
+
+/** Puts the revision into the empty string content at `at`. */
+export const withRevision = (text: string, at: number, revision: Revision): string =>
+  `${text.slice(0, at)}${revision}${text.slice(at)}`
+
+/** Replaces the revision at `at`: deleted objects show the revision of their deletion. */
+export const withOtherRevision = (text: string, at: number, from: Revision, to: Revision): string =>
+  `${text.slice(0, at)}${to}${text.slice(at + String(from).length)}`
+
+/** Own uids are made by the server for each request, so finding one tells that this request made the object. */
+export const hasUid = (text: string, uid: string): boolean =>
+  uid !== '' && text.includes(`"uid":${JSON.stringify(uid)}`)
+
+/** Without 0.5 MB for labels and keys, a row must fit the 2 MB that production allows. */
+export const MAX_VALUE_BYTES = 1.5 * 1024 * 1024
+
+/** UTF-8 is at most three bytes for a UTF-16 unit: short texts need no counting. */
+export const isTooLarge = (text: string): boolean =>
+  text.length > MAX_VALUE_BYTES ||
+  (text.length * 3 > MAX_VALUE_BYTES && new TextEncoder().encode(text).length > MAX_VALUE_BYTES)
