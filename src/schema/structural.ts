@@ -15,7 +15,11 @@ export type Scalar = 'string' | 'int32' | 'int64' | 'bool' | 'bytes' | 'double' 
 export interface Leaf {
   readonly shape: 'leaf'
   readonly scalar: Scalar
+  /** Go's name of the type in error texts, where it is not the scalar's own (`v1.PullPolicy`, `types.UID`). */
+  readonly goType?: string
   readonly enum?: readonly Json[]
+  /** Values known to the API without being declared as an enum: documentation, never a reason to refuse one. */
+  readonly knownValues?: readonly string[]
   readonly validation?: ValueValidation
 }
 
@@ -37,7 +41,7 @@ export type SpecialName =
 export interface Special {
   readonly shape: 'special'
   readonly special: SpecialName
-  /** The message behind the schemaOr… types. */
+  /** JSONSchemaProps, which the schemaOr… types hold. */
   readonly of?: () => StructType
   readonly validation?: ValueValidation
 }
@@ -47,6 +51,8 @@ export interface ListType {
   readonly element: Structural
   /** x-kubernetes-list-type; what has none is atomic. */
   readonly listType: 'atomic' | 'set' | 'map'
+  /** The list type as declared, which OpenAPI publishes; absent where it is atomic for want of a declaration. */
+  readonly declaredListType?: 'atomic' | 'set' | 'map'
   /** x-kubernetes-list-map-keys of a `map` list. */
   readonly keys: readonly string[]
   /** Strategic merge (built-in types only). */
@@ -54,6 +60,8 @@ export interface ListType {
   readonly mergeKey?: string
   /** A Go type that is a list in JSON and a message with one repeated field in protobuf (ExtraValue, Verbs). */
   readonly wrapper?: string
+  /** Go's name of the type in error texts, where it does not follow from the element's. */
+  readonly goType?: string
   readonly validation?: ValueValidation
 }
 
@@ -61,6 +69,8 @@ export interface MapType {
   readonly shape: 'map'
   readonly value: Structural
   readonly mapType: 'granular' | 'atomic'
+  readonly declaredMapType?: 'granular' | 'atomic'
+  readonly goType?: string
   readonly validation?: ValueValidation
 }
 
@@ -75,11 +85,20 @@ export interface StructType {
   /** In the order of the Go struct, inline members already flattened. Expanded on first use. */
   readonly fields: readonly Field[]
   field(name: string): Field | undefined
+  /** Built-in types only: Go's name in error texts (`v1.Pod`), and what a protobuf message of it consists of. */
+  readonly goType?: string
+  /** Absent: the type has no protobuf form. */
+  readonly message?: readonly MessageMember[]
+  /** x-kubernetes-unions, as OpenAPI publishes them. */
+  readonly unions?: Json
   /** CRD only: x-kubernetes-preserve-unknown-fields, x-kubernetes-embedded-resource, and the schema of other keys. */
   readonly preserveUnknownFields?: boolean
   readonly embeddedResource?: boolean
   readonly validation?: ValueValidation
 }
+
+/** A field of the message, or the nested message of a struct that is inline in JSON; in the order of the Go struct. */
+export type MessageMember = { readonly field: Field } | { readonly inline: StructType; readonly number: number }
 
 /** A value of any JSON type; of a CRD: x-kubernetes-preserve-unknown-fields without properties. */
 export interface Untyped {
@@ -113,6 +132,11 @@ export interface Field {
   /** Protobuf: the field number, and the numbers of the inline messages it is nested in (usually none). */
   readonly number: number
   readonly within: readonly number[]
+  /** Go's names of the inline structs it is a member of, outermost first: part of the path in error texts. */
+  readonly embeddedIn: readonly string[]
+  /** x-kubernetes-map-type declared at the field, whose type is a struct of another kind (PersistentVolumeSpec.claimRef). */
+  readonly declaredMapType?: 'granular' | 'atomic'
+  readonly unionDiscriminator?: boolean
 }
 
 /** The value constraints of a CRD's OpenAPI schema; built-in kinds are validated by their strategies instead. */
