@@ -42,6 +42,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly nameRule?: NameRule
   /** `metadata.generation` counts changes of everything but metadata and status. Default false. */
   readonly hasGeneration?: boolean
+  /** A status sent with a create is kept (nodes). Default: dropped where there is a status subresource. */
+  readonly keepsStatusOnCreate?: boolean
   /** PUT of an absent name creates it. Default false. */
   readonly allowCreateOnUpdate?: boolean
   /** PUT without a resourceVersion is taken. Default true. */

@@ -36,7 +36,7 @@ export function requestInfoOf(method: string, path: string, query: URLSearchPara
   const segments = path
     .split('/')
     .filter((part) => part !== '')
-    .map(decodePart)
+    
   const other: RequestInfo = {
     isResourceRequest: false,
     path,

@@ -1,0 +1,41 @@
+import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { ResourceEntry } from '../registry/resources.ts'
+import type { Strategy, StrategyContext } from '../registry/strategy.ts'
+import type { ApiRequest } from '../request/context.ts'
+import type { StructType } from '../schema/structural.ts'
+import type { Collection, Storage } from '../storage/storage.ts'
+
+/** All that a verb knows of its resource, in the version of the request. */
+export interface ResourceScope {
+  readonly request: ApiRequest
+  readonly entry: ResourceEntry
+  readonly resource: GroupVersionResource
+  /** The kind of the resource itself; subresources with kinds of their own (Scale, Eviction) have their own file. */
+  readonly kind: GroupVersionKind
+  /** '' for the main resource. */
+  readonly subresource: string
+  readonly namespaced: boolean
+  /** '' for cluster-scoped resources and across namespaces. */
+  readonly namespace: string
+  readonly name: string
+  /** Of a CustomResourceDefinition: no protobuf, sorted keys, list items carry their kind. */
+  readonly custom: boolean
+  /** Type of the request's version, and of the version in storage (the same but for kinds with several versions). */
+  readonly type: StructType
+  readonly storageKind: GroupVersionKind
+  readonly storageType: StructType
+  /** Identity when both versions are the same. */
+  toStorage(object: KubeObject): KubeObject
+  fromStorage(object: KubeObject): KubeObject
+  readonly collection: Collection
+  readonly storage: Storage
+  readonly strategy: Strategy
+  strategyContext(dryRun: boolean): StrategyContext
+}
+
+export const groupResourceOf = ({ resource }: ResourceScope): GroupResource => resource
+
+/** The key behind the collection's prefix: `NAMESPACE/NAME`, or `NAME`. */
+export const keyOf = (scope: ResourceScope, name: string, namespace = scope.namespace): string =>
+  scope.namespaced ? `${namespace}/${name}` : name

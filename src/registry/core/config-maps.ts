@@ -1,0 +1,63 @@
+import type { ConfigMap } from '../../api/core/v1.ts'
+import type { FieldError } from '../../api/field.ts'
+import { forbiddenField, invalidValue, path, FieldPath, tooLong } from '../../api/field.ts'
+import { byteLength } from '../../validation/names.ts'
+import type { Strategy } from '../strategy.ts'
+
+const MAX_BYTES = 1024 * 1024
+export const IMMUTABLE_WHEN_SET = 'field is immutable when `immutable` is set'
+
+export const configMaps: Strategy<ConfigMap> = {
+  validate: validateConfigMap,
+  validateUpdate(object, old) {
+    const errors: FieldError[] = []
+    if (old.immutable === true) {
+      if (object.immutable !== true) errors.push(forbiddenField(path('immutable'), IMMUTABLE_WHEN_SET))
+      for (const field of ['data', 'binaryData'] as const)
+        if (!sameMap(object[field], old[field])) errors.push(forbiddenField(path(field), IMMUTABLE_WHEN_SET))
+    }
+    return [...errors, ...validateConfigMap(object)]
+  },
+}
+
+function validateConfigMap({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
+  const errors: FieldError[] = []
+  let total = 0
+  for (const [key, value] of sorted(data)) {
+    for (const problem of configKeyProblems(key)) errors.push(invalidValue(path('data').key(key), key, problem))
+    if (key in binaryData)
+      errors.push(invalidValue(path('data').key(key), key, 'duplicate of key present in binaryData'))
+    total += byteLength(value)
+  }
+  for (const [key, value] of sorted(binaryData)) {
+    for (const problem of configKeyProblems(key)) errors.push(invalidValue(path('binaryData').key(key), key, problem))
+    total += base64Length(value)
+  }
+  // the reference reports the total at an empty path, which prints as []
+  if (total > MAX_BYTES) errors.push(tooLong(FieldPath.root.key(''), MAX_BYTES))
+  return errors
+}
+
+export const sorted = <V>(map: Readonly<Record<string, V>>): [string, V][] =>
+  Object.entries(map).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+
+export const sameMap = (a: Readonly<Record<string, string>> = {}, b: Readonly<Record<string, string>> = {}): boolean =>
+  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => a[key] === b[key])
+
+/** Bytes behind a padded base64 text. */
+export const base64Length = (text: string): number =>
+  Math.floor((text.length * 3) / 4) - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
+
+/** Keys of ConfigMaps and Secrets: file names without a path. */
+export function configKeyProblems(key: string): string[] {
+  const problems: string[] = []
+  if (byteLength(key) > 253) problems.push('must be no more than 253 characters')
+  if (!/^[-._a-zA-Z0-9]+$/.test(key))
+    problems.push(
+      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+    )
+  if (key === '.') problems.push("must not be '.'")
+  else if (key === '..') problems.push("must not be '..'")
+  else if (key.startsWith('..')) problems.push("must not start with '..'")
+  return problems
+}

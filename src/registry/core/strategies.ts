@@ -1,0 +1,19 @@
+import type { KubeObject } from '../../api/object.ts'
+import type { Strategy } from '../strategy.ts'
+import { configMaps } from './config-maps.ts'
+import { namespaces } from './namespaces.ts'
+import { pods } from './pods.ts'
+import { secrets } from './secrets.ts'
+
+/** The core group's resources that differ from the others in behaviour, by `resource.group`. */
+export const coreStrategies: Readonly<Record<string, Strategy>> = {
+  configmaps: untyped(configMaps),
+  namespaces: untyped(namespaces),
+  pods: untyped(pods),
+  secrets: untyped(secrets),
+}
+
+/** The store hands a strategy only objects of its own kind, decoded by that kind's schema. */
+export function untyped<O extends KubeObject>(strategy: Strategy<O>): Strategy {
+  return strategy as unknown as Strategy
+}

@@ -1,0 +1,180 @@
+/**
+ * DELETE: preconditions, grace, finalizers, and what is left to the garbage collector (apiserver's
+ * registry/generic/registry Store.Delete and registry/rest BeforeDelete).
+ */
+import type { KubeObject } from '../api/object.ts'
+import { conflict, notFound } from '../api/status.ts'
+import type { ResourceScope } from '../endpoints/resource-scope.ts'
+import { keyOf } from '../endpoints/resource-scope.ts'
+import { statusFor } from '../endpoints/storage-status.ts'
+import type { DeleteOptions } from '../request/options.ts'
+import { StorageError } from '../storage/errors.ts'
+import type { Live } from './stored-form.ts'
+import { liveOf, newValueOf } from './stored-form.ts'
+import { readLive, timeText } from './store.ts'
+
+const DELETE_TRIES = 20
+const FOREGROUND = 'foregroundDeletion'
+const ORPHAN = 'orphan'
+
+export interface Deleted {
+  readonly object: KubeObject
+  /** It is gone from storage; otherwise it waits for finalizers, grace or the collector. */
+  readonly gone: boolean
+}
+
+export type AdmitDelete = (old: KubeObject) => Promise<void>
+
+export async function deleteObject(
+  scope: ResourceScope,
+  name: string,
+  options: DeleteOptions,
+  admit: AdmitDelete,
+  namespace = scope.namespace,
+): Promise<Deleted> {
+  for (let attempt = 1; ; attempt++) {
+    const live = await readLive(scope, name, namespace)
+    if (live === undefined) throw notFound(scope.resource, name)
+    try {
+      return await deleteLive(scope, live, options, admit)
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      const moved = error.code === 'Conflict' || error.code === 'KeyNotFound'
+      if (!moved || attempt >= DELETE_TRIES) throw statusFor(error, scope.resource, name)
+    }
+  }
+}
+
+async function deleteLive(
+  scope: ResourceScope,
+  live: Live,
+  options: DeleteOptions,
+  admit: AdmitDelete,
+): Promise<Deleted> {
+  const dryRun = (options.dryRun ?? []).length > 0
+  checkPreconditions(scope, live.object, options)
+  await admit(live.object)
+  const object = structuredClone(live.object)
+  const { metadata } = object
+  const alreadyMarked = metadata.deletionTimestamp !== undefined
+  const asked =
+    options.gracePeriodSeconds === undefined
+      ? undefined
+      : options.gracePeriodSeconds < 0
+        ? 1
+        : options.gracePeriodSeconds
+  const grace = scope.strategy.gracePeriod?.(object, asked)
+
+  const finalizers = finalizersFor(scope, object, options)
+  const finalizersChange = JSON.stringify(finalizers) !== JSON.stringify(metadata.finalizers ?? [])
+  if (finalizersChange) {
+    if (finalizers.length > 0) metadata.finalizers = finalizers
+    else delete metadata.finalizers
+  }
+  const stays = finalizers.length > 0 || !(scope.strategy.readyToGo?.(object) ?? true)
+  if (alreadyMarked && grace !== undefined && !shortens(object, grace, scope.request.now) && !finalizersChange) {
+    if (stays || (metadata.deletionGracePeriodSeconds ?? 0) > 0) return { object: live.object, gone: false }
+  }
+  if (grace !== undefined || stays || finalizersChange) {
+    mark(scope, object, grace ?? 0)
+    await scope.strategy.prepareForDelete?.(object, scope.strategyContext(dryRun))
+    const gone = !stays && (metadata.deletionGracePeriodSeconds ?? 0) === 0
+    if (dryRun) return { object, gone }
+    const marked = await writeIfChanged(scope, object, live)
+    return gone ? remove(scope, marked) : { object: marked.object, gone: false }
+  }
+  await scope.strategy.prepareForDelete?.(object, scope.strategyContext(dryRun))
+  if (dryRun) return { object, gone: true }
+  return remove(scope, live)
+}
+
+function checkPreconditions(scope: ResourceScope, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
+  const kind = { group: scope.storageKind.group, resource: scope.storageKind.kind }
+  if (preconditions?.uid !== undefined && preconditions.uid !== metadata.uid)
+    throw conflict(
+      kind,
+      metadata.name ?? '',
+      `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+    )
+  if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== metadata.resourceVersion)
+    throw conflict(
+      kind,
+      metadata.name ?? '',
+      `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+    )
+}
+
+/** The finalizers of the object once the deletion policy's own are added or taken off. */
+function finalizersFor(scope: ResourceScope, { metadata }: KubeObject, options: DeleteOptions): string[] {
+  const present = metadata.finalizers ?? []
+  if (scope.strategy.ignoresCollector) return [...present]
+  const policy = policyOf(scope, metadata.finalizers ?? [], options)
+  const others = present.filter((finalizer) => finalizer !== FOREGROUND && finalizer !== ORPHAN)
+  const own = policy === 'Foreground' ? FOREGROUND : policy === 'Orphan' ? ORPHAN : undefined
+  if (own === undefined) return others
+  return present.includes(own)
+    ? present.filter((f) => f === own || (f !== FOREGROUND && f !== ORPHAN))
+    : [...others, own]
+}
+
+function policyOf(scope: ResourceScope, finalizers: readonly string[], options: DeleteOptions): string {
+  if (options.orphanDependents !== undefined) return options.orphanDependents ? 'Orphan' : 'Background'
+  if (options.propagationPolicy !== undefined) return options.propagationPolicy
+  if (finalizers.includes(ORPHAN)) return 'Orphan'
+  if (finalizers.includes(FOREGROUND)) return 'Foreground'
+  return scope.strategy.defaultPropagation ?? 'Background'
+}
+
+/** A second DELETE may bring the end nearer, never push it away. */
+function shortens({ metadata }: KubeObject, grace: number, now: Date): boolean {
+  if (metadata.deletionTimestamp === undefined) return true
+  const current = metadata.deletionGracePeriodSeconds ?? 0
+  return grace < current && Date.parse(metadata.deletionTimestamp) > now.getTime() + grace * 1000
+}
+
+function mark(scope: ResourceScope, { metadata }: KubeObject, grace: number): void {
+  const { now } = scope.request
+  if (metadata.deletionTimestamp !== undefined) {
+    if (!shortens({ metadata }, grace, now)) return
+  } else if ((metadata.generation ?? 0) > 0) metadata.generation = (metadata.generation ?? 0) + 1
+  metadata.deletionTimestamp = timeText(new Date(now.getTime() + grace * 1000))
+  metadata.deletionGracePeriodSeconds = grace
+}
+
+async function writeIfChanged(scope: ResourceScope, object: KubeObject, live: Live): Promise<Live> {
+  const value = newValueOf(scope.storageType, object, scope.strategy)
+  const key = keyOf(scope, object.metadata.name!, object.metadata.namespace)
+  if (value.text === newValueOf(scope.storageType, live.object, scope.strategy).text) return live
+  return liveOf(await scope.storage.update(scope.collection, key, value, live.stored.revision))
+}
+
+async function remove(scope: ResourceScope, live: Live): Promise<Deleted> {
+  const { object } = live
+  const last = newValueOf(scope.storageType, object, scope.strategy)
+  const key = keyOf(scope, object.metadata.name!, object.metadata.namespace)
+  const stored = await scope.storage.delete(scope.collection, key, last, live.stored.revision)
+  await scope.strategy.afterDelete?.(object, scope.strategyContext(false))
+  return { object: liveOf(stored).object, gone: true }
+}
+
+/** Whether this write takes away the last thing that held an object back from going. */
+export function isWithoutFinalizers(scope: ResourceScope, object: KubeObject, old: KubeObject): boolean {
+  if (old.metadata.deletionTimestamp === undefined || (object.metadata.finalizers ?? []).length > 0) return false
+  if ((object.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false
+  if (!(scope.strategy.readyToGo?.(object) ?? true)) return false
+  return (old.metadata.finalizers ?? []).length > 0 || !(scope.strategy.readyToGo?.(old) ?? true)
+}
+
+/**
+ * The write that empties the finalizers removes the object instead: watchers see DELETED with the state before the
+ * write, the client gets the object it wrote, with the version it had.
+ */
+export async function removeEmptied(
+  scope: ResourceScope,
+  object: KubeObject,
+  live: Live,
+  dryRun: boolean,
+): Promise<KubeObject> {
+  if (!dryRun) await remove(scope, live)
+  return object
+}

@@ -1,0 +1,290 @@
+/**
+ * Any resource in storage (apiserver's registry/generic/registry Store): what every write does before and after it
+ * touches a shard. Objects are in the storage version.
+ */
+import { invalidValue, path } from '../api/field.ts'
+import { groupResourceText } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  invalid,
+  notFound,
+  OBJECT_HAS_CHANGED,
+  plainError,
+  StatusError,
+} from '../api/status.ts'
+import { statusFor } from '../endpoints/storage-status.ts'
+import type { ResourceScope } from '../endpoints/resource-scope.ts'
+import { keyOf } from '../endpoints/resource-scope.ts'
+import { StorageError } from '../storage/errors.ts'
+import { pathSegmentName, subdomainName } from '../validation/names.ts'
+import { validateObjectMeta, validateObjectMetaUpdate } from '../validation/object-meta.ts'
+import { generatedName } from './generated-name.ts'
+import type { Live } from './stored-form.ts'
+import { isUnchanged, liveOf, newValueOf } from './stored-form.ts'
+import { isWithoutFinalizers, removeEmptied } from './deletion.ts'
+
+const GENERATE_NAME_TRIES = 8
+const UPDATE_TRIES = 20
+
+/** Runs after everything that may change the object: validating admission. */
+export type Validating = (object: KubeObject, old?: KubeObject) => Promise<void>
+
+export interface WriteMode {
+  readonly dryRun: boolean
+}
+
+export async function readLive(
+  scope: ResourceScope,
+  name: string,
+  namespace = scope.namespace,
+): Promise<Live | undefined> {
+  const stored = await scope.storage.get(scope.collection, keyOf(scope, name, namespace))
+  return stored === undefined ? undefined : liveOf(stored)
+}
+
+/** @returns the object as it is stored now, its resourceVersion in it (none on a dry run) */
+export async function createObject(
+  scope: ResourceScope,
+  wanted: KubeObject,
+  mode: WriteMode,
+  validating: Validating,
+): Promise<KubeObject> {
+  fillSystemFields(scope, wanted)
+  const generates = !wanted.metadata.name && !!wanted.metadata.generateName
+  for (let attempt = 1; ; attempt++) {
+    const object = generates ? structuredClone(wanted) : wanted
+    if (generates) object.metadata.name = generatedName(wanted.metadata.generateName!)
+    await beforeCreate(scope, object, mode)
+    await validating(object)
+    try {
+      return await insert(scope, object, mode)
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      if (error.code !== 'KeyExists') throw statusFor(error, scope.resource, object.metadata.name ?? '')
+      if (generates && attempt < GENERATE_NAME_TRIES) continue
+      throw await existsError(scope, object.metadata.name!)
+    }
+  }
+}
+
+async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<KubeObject> {
+  const key = keyOf(scope, object.metadata.name!)
+  if (dryRun) {
+    if ((await scope.storage.get(scope.collection, key)) !== undefined) throw new StorageError('KeyExists')
+    return object
+  }
+  // "0" and what is no number are taken for no version
+  if (/^0*[1-9]\d*$/.test(object.metadata.resourceVersion ?? ''))
+    throw plainError('resourceVersion should not be set on objects to be created')
+  const value = newValueOf(scope.storageType, object, scope.strategy)
+  return liveOf(await scope.storage.create(scope.collection, key, value)).object
+}
+
+async function existsError(scope: ResourceScope, name: string): Promise<StatusError> {
+  const error = alreadyExists(scope.resource, name)
+  const live = await readLive(scope, name)
+  if (live?.object.metadata.deletionTimestamp === undefined) return error
+  return new StatusError(409, 'AlreadyExists', `object is being deleted: ${error.message}`, error.status.details)
+}
+
+function fillSystemFields({ request }: ResourceScope, { metadata }: KubeObject): void {
+  metadata.creationTimestamp = timeText(request.now)
+  metadata.uid = crypto.randomUUID()
+}
+
+async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<void> {
+  const { strategy } = scope
+  const { metadata } = object
+  ensureNamespace(scope, object)
+  delete metadata.deletionTimestamp
+  delete metadata.deletionGracePeriodSeconds
+  delete metadata.selfLink
+  if (strategy.hasGeneration) metadata.generation = 1
+  if (!strategy.keepsStatusOnCreate && hasStatus(scope)) delete (object as { status?: unknown }).status
+  const context = scope.strategyContext(dryRun)
+  await strategy.prepareForCreate?.(object, context)
+  const named = validateObjectMeta(metadata, scope.namespaced, strategy.nameRule ?? subdomainName)
+  const errors = [...named, ...((await strategy.validate?.(object, context)) ?? [])]
+  if (errors.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', errors)
+  const common = validateObjectMeta(metadata, scope.namespaced, pathSegmentName)
+  if (common.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', common)
+  scope.request.warnings.push(...(strategy.warningsOnCreate?.(object, context) ?? []))
+}
+
+export interface Updated {
+  readonly object: KubeObject
+  readonly created: boolean
+}
+
+export interface UpdateRequest {
+  readonly dryRun: boolean
+  /** PUT or apply to an absent name may create it. */
+  readonly mayCreate: boolean
+  /** The UID that the written object names, checked against the stored one before anything else. */
+  readonly uid?: string
+  /** The new object, made from the live one (undefined: to be created). Runs again when the revision moved. */
+  readonly transform: (live: KubeObject | undefined) => Promise<KubeObject>
+  readonly validating: Validating
+  /** Permission to create, asked for when it comes to that. */
+  readonly authorizeCreate?: () => Promise<void>
+}
+
+/** Read, change, compare-and-swap; again when somebody else was faster, unless the client named a version. */
+export async function guaranteedUpdate(scope: ResourceScope, name: string, update: UpdateRequest): Promise<Updated> {
+  for (let attempt = 1; ; attempt++) {
+    const live = await readLive(scope, name)
+    try {
+      if (live === undefined) return await createOnUpdate(scope, name, update)
+      return { object: await updateLive(scope, name, live, update), created: false }
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      const moved = error.code === 'Conflict' || error.code === 'KeyNotFound' || error.code === 'KeyExists'
+      if (!moved || attempt >= UPDATE_TRIES) throw statusFor(error, scope.resource, name)
+    }
+  }
+}
+
+async function createOnUpdate(scope: ResourceScope, name: string, update: UpdateRequest): Promise<Updated> {
+  if (!update.mayCreate) throw notFound(scope.resource, name)
+  if (update.uid) throw uidPreconditionFailed(scope, name, update.uid, '')
+  await update.authorizeCreate?.()
+  const object = await update.transform(undefined)
+  fillSystemFields(scope, object)
+  await beforeCreate(scope, object, update)
+  await update.validating(object)
+  return { object: await insert(scope, object, update), created: true }
+}
+
+async function updateLive(scope: ResourceScope, name: string, live: Live, update: UpdateRequest): Promise<KubeObject> {
+  const old = live.object
+  if (update.uid && update.uid !== old.metadata.uid)
+    throw uidPreconditionFailed(scope, name, update.uid, old.metadata.uid ?? '')
+  const object = await update.transform(structuredClone(old))
+  checkVersion(scope, name, object, old)
+  await beforeUpdate(scope, object, old, update)
+  await update.validating(object, old)
+  if (isWithoutFinalizers(scope, object, old)) return removeEmptied(scope, object, live, update.dryRun)
+  const value = newValueOf(scope.storageType, object, scope.strategy)
+  if (isUnchanged(value, live)) return old
+  if (update.dryRun) return object
+  return liveOf(await scope.storage.update(scope.collection, keyOf(scope, name), value, live.stored.revision)).object
+}
+
+const uidPreconditionFailed = (scope: ResourceScope, name: string, wanted: string, found: string) =>
+  conflict(
+    scope.resource,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${referenceKey(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`,
+  )
+
+/** The storage key as the reference names it in messages. */
+export function referenceKey(scope: ResourceScope, name: string): string {
+  const { group, resource } = scope.resource
+  const prefix =
+    scope.custom || referenceKeyGroups.has(group)
+      ? `${group}/${resource}`
+      : (referenceKeyNames[groupResourceText(scope.resource)] ?? resource)
+  return `/registry/${prefix}/${scope.namespaced ? `${scope.namespace}/` : ''}${name}`
+}
+
+const referenceKeyGroups = new Set(['apiregistration.k8s.io', 'apiextensions.k8s.io'])
+/** Resources whose key is not their name. */
+const referenceKeyNames: Readonly<Record<string, string>> = {
+  services: 'services/specs',
+  endpoints: 'services/endpoints',
+  nodes: 'minions',
+  replicationcontrollers: 'controllers',
+  'ingresses.networking.k8s.io': 'ingress',
+  'ingressclasses.networking.k8s.io': 'ingressclasses',
+  'events.events.k8s.io': 'events',
+}
+
+/** The version in a written object is a precondition; without one the write is unconditional where that is allowed. */
+function checkVersion(scope: ResourceScope, name: string, object: KubeObject, old: KubeObject): void {
+  const given = object.metadata.resourceVersion ?? ''
+  if (given === '' || given === '0') {
+    if (scope.strategy.allowUnconditionalUpdate === false)
+      throw invalid({ group: scope.resource.group, kind: scope.resource.resource }, name, [
+        { ...invalidValue(path('metadata', 'resourceVersion'), 0, 'must be specified for an update') },
+      ])
+  } else if (!/^\d+$/.test(given))
+    throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`)
+  else if (BigInt(given) > 18446744073709551615n)
+    throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(given)}: value out of range`)
+  else if (BigInt(given) !== BigInt(old.metadata.resourceVersion ?? '0'))
+    throw conflict(scope.resource, name, OBJECT_HAS_CHANGED)
+  object.metadata.resourceVersion = old.metadata.resourceVersion
+}
+
+async function beforeUpdate(
+  scope: ResourceScope,
+  object: KubeObject,
+  old: KubeObject,
+  { dryRun }: WriteMode,
+): Promise<void> {
+  const { strategy, subresource } = scope
+  ensureNamespace(scope, object)
+  const meta = object.metadata
+  const before = old.metadata
+  meta.generation = before.generation
+  delete meta.selfLink
+  const update = subresource === '' ? strategy : strategy.subresources?.[subresource]
+  const context = scope.strategyContext(dryRun)
+  if (subresource === '') keepStatus(scope, object, old)
+  else if (subresource === 'status') keepAllButStatus(object, old)
+  await update?.prepareForUpdate?.(object, old, context)
+  if (strategy.hasGeneration && !sameSpec(scope, object, old)) meta.generation = (before.generation ?? 0) + 1
+  if (!meta.uid) meta.uid = before.uid
+  meta.creationTimestamp = before.creationTimestamp
+  if (before.deletionTimestamp !== undefined) meta.deletionTimestamp = before.deletionTimestamp
+  if (before.deletionGracePeriodSeconds !== undefined && meta.deletionGracePeriodSeconds === undefined)
+    meta.deletionGracePeriodSeconds = before.deletionGracePeriodSeconds
+  const errors = [
+    ...validateObjectMeta(meta, scope.namespaced, pathSegmentName),
+    ...validateObjectMetaUpdate(meta, before),
+    ...((await update?.validateUpdate?.(object, old, context)) ?? []),
+  ]
+  if (errors.length > 0) throw invalid(scope.storageKind, meta.name ?? '', errors)
+  scope.request.warnings.push(...(update?.warningsOnUpdate?.(object, old, context) ?? []))
+}
+
+function ensureNamespace(scope: ResourceScope, { metadata }: KubeObject): void {
+  const expected = scope.namespaced ? scope.namespace : ''
+  if (!metadata.namespace) {
+    if (expected !== '') metadata.namespace = expected
+  } else if (metadata.namespace !== expected && scope.namespaced) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+}
+
+const hasStatus = ({ entry }: ResourceScope): boolean => entry.subresources.some(({ name }) => name === 'status')
+
+function keepStatus(scope: ResourceScope, object: KubeObject, old: KubeObject): void {
+  if (hasStatus(scope)) Object.assign(object, { status: (old as { status?: unknown }).status })
+}
+
+/** A write of the status leaves everything else but metadata as it was. */
+function keepAllButStatus(object: KubeObject, old: KubeObject): void {
+  const target = object as unknown as Record<string, unknown>
+  for (const field of Object.keys(target)) if (!statusWrites.has(field)) delete target[field]
+  for (const [field, value] of Object.entries(old)) if (!statusWrites.has(field)) target[field] = value
+}
+
+const statusWrites = new Set(['kind', 'apiVersion', 'metadata', 'status'])
+
+/** Whether everything but metadata and status is as it was. */
+function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): boolean {
+  const bare = { ...object, metadata: {}, status: undefined }
+  const before = { ...old, metadata: {}, status: undefined }
+  return encodeSame(scope, bare, before)
+}
+
+const encodeSame = (scope: ResourceScope, a: KubeObject, b: KubeObject): boolean =>
+  newValueOf(scope.storageType, a, {}).text === newValueOf(scope.storageType, b, {}).text
+
+/** RFC 3339 in UTC with whole seconds, as metadata has it. */
+export const timeText = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`
+

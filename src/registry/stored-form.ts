@@ -1,0 +1,49 @@
+/**
+ * Between objects and what storage keeps: JSON text in the storage version, exactly as a JSON client of that version
+ * gets it, with a gap where the shard writes the revision.
+ */
+import type { KubeObject } from '../api/object.ts'
+import { encodeJson } from '../codec/encode.ts'
+import { parseStored } from '../codec/json.ts'
+import type { StructType } from '../schema/structural.ts'
+import type { NewValue, StoredValue } from '../storage/storage.ts'
+import type { Strategy } from './strategy.ts'
+
+export interface Live {
+  readonly object: KubeObject
+  readonly stored: StoredValue
+}
+
+export function liveOf(stored: StoredValue): Live {
+  // what storage holds was encoded from a KubeObject by `newValueOf`
+  return { object: parseStored(stored.text) as unknown as KubeObject, stored }
+}
+
+/**
+ * Marks the gap while encoding. Random per isolate, so that no text of a client can hold it; made on first use, for
+ * Workers have no randomness while they are loaded.
+ */
+let mark: string | undefined
+
+export function newValueOf(type: StructType, object: KubeObject, strategy: Strategy): NewValue {
+  mark ??= `revision-${crypto.randomUUID()}`
+  const { metadata } = object
+  const marked = encodeJson(type, { ...object, metadata: { ...metadata, resourceVersion: mark } })
+  const at = marked.indexOf(mark)
+  const owners = metadata.ownerReferences?.map(({ uid }) => uid ?? '')
+  const fields = strategy.selectableFields?.(object)
+  return {
+    text: marked.slice(0, at) + marked.slice(at + mark.length),
+    at,
+    uid: metadata.uid ?? '',
+    ...(metadata.labels === undefined ? {} : { labels: metadata.labels }),
+    ...(fields === undefined ? {} : { fields }),
+    ...(owners === undefined ? {} : { owners }),
+  }
+}
+
+/** Whether writing `value` over `live` would change nothing. */
+export function isUnchanged(value: NewValue, { stored }: Live): boolean {
+  const { text, at } = value
+  return text.slice(0, at) + stored.revision + text.slice(at) === stored.text
+}
