@@ -326,6 +326,7 @@ function readField(owner: string, words: readonly string[]): Field {
   if (attributes.gates !== undefined) field.featureGates = attributes.gates
   if (attributes.default !== undefined) field.default = attributes.default
   if (attributes.discriminator) field.unionDiscriminator = true
+  if (type.shape === 'leaf' && attributes.listType !== undefined) field.declaredListType = attributes.listType
   if (type.shape === 'struct' && attributes.mapType !== undefined) field.declaredMapType = attributes.mapType
   return field
 }

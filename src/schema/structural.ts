@@ -136,6 +136,8 @@ export interface Field {
   readonly embeddedIn: readonly string[]
   /** x-kubernetes-map-type declared at the field, whose type is a struct of another kind (PersistentVolumeSpec.claimRef). */
   readonly declaredMapType?: 'granular' | 'atomic'
+  /** A list type declared at a field that is no list in JSON (bytes). */
+  readonly declaredListType?: 'atomic' | 'set' | 'map'
   readonly unionDiscriminator?: boolean
 }
 
