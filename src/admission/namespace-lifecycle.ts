@@ -1,0 +1,37 @@
+import { forbidden, notFound } from '../api/status.ts'
+import type { AdmissionPlugin } from './attributes.ts'
+import { namespaceOf } from '../tenancy/namespaces.ts'
+
+const NAMESPACES = { group: '', resource: 'namespaces' }
+/** These are never deleted. */
+const IMMORTAL = new Set(['default', 'kube-system', 'kube-public'])
+
+/**
+ * NamespaceLifecycle: nothing is created in a namespace that does not exist or is being deleted, and the namespaces
+ * that the system needs stay.
+ */
+export const namespaceLifecycle: AdmissionPlugin = {
+  name: 'NamespaceLifecycle',
+  handles: ({ operation }) => operation !== 'CONNECT',
+  async admit({ operation, resource, name, namespace, request, kind }) {
+    const isNamespace = resource.group === '' && resource.resource === 'namespaces'
+    if (operation === 'DELETE' && isNamespace && IMMORTAL.has(name))
+      throw forbidden(NAMESPACES, name, 'this namespace may not be deleted')
+    if (namespace === '' || isNamespace) return
+    if (operation !== 'CREATE') {
+      // deletes and updates go on while a namespace empties, but not in one that was never there
+      if (operation === 'DELETE') return
+    }
+    // a review keeps nothing: it may be asked for anywhere
+    if (kind.kind === 'LocalSubjectAccessReview') return
+    const found = await namespaceOf(request, namespace)
+    if (found === undefined) throw notFound(NAMESPACES, namespace)
+    if (operation !== 'CREATE' || found.status?.phase !== 'Terminating') return
+    throw forbidden(
+      resource,
+      name,
+      `unable to create new content in namespace ${namespace} because it is being terminated`,
+      [{ reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' }],
+    )
+  },
+}

@@ -1,0 +1,25 @@
+import { admit } from '../admission/chain.ts'
+import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
+import { respondObject } from '../codec/respond.ts'
+import { createObject } from '../registry/store.ts'
+import { parseCreateOptions } from '../request/options.ts'
+import { admissionAttributes, validatingOf } from './admission-attributes.ts'
+import { decodeBody, readBody } from './decode-body.ts'
+import { trackFields } from './track-fields.ts'
+import { dropDuplicateOwners } from './owner-references.ts'
+import type { ResourceScope } from './resource-scope.ts'
+
+export async function create(scope: ResourceScope): Promise<Response> {
+  const { request } = scope
+  const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
+  const input = negotiateInput(request, { custom: scope.custom })
+  const body = await readBody(request)
+  const options = parseCreateOptions(request.query)
+  const decoded = decodeBody(scope, input, body, options.fieldValidation)
+  dropDuplicateOwners(decoded, request.warnings)
+  trackFields(scope, undefined, decoded, options.fieldManager)
+  const object = scope.toStorage(decoded)
+  await admit(admissionAttributes(scope, 'CREATE', options, { object }))
+  const created = await createObject(scope, object, options, validatingOf(scope, 'CREATE', options))
+  return respondObject(scope, output, 201, created)
+}

@@ -1,0 +1,83 @@
+import { admit, validateAdmission } from '../admission/chain.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { Status } from '../api/status.ts'
+import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
+import { respondItems, respondObject, respondSuccess } from '../codec/respond.ts'
+import type { Deleted } from '../registry/deletion.ts'
+import { deleteObject } from '../registry/deletion.ts'
+import { liveOf } from '../registry/stored-form.ts'
+import type { DeleteOptions } from '../request/options.ts'
+import { checkDeleteOptions, deleteOptionsOfQuery, parseListOptions } from '../request/options.ts'
+import { StatusError } from '../api/status.ts'
+import { admissionAttributes } from './admission-attributes.ts'
+import { decodeDeleteOptions, readBody } from './decode-body.ts'
+import { linesOf } from './lines.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import { selectionOf } from './selection.ts'
+
+export async function deleteOne(scope: ResourceScope): Promise<Response> {
+  const output = negotiateOutput(scope.request, { kind: 'object', custom: scope.custom })
+  const options = await deleteOptions(scope)
+  const deleted = await deleteObject(scope, scope.name, options, admitDelete(scope, options))
+  if (deleted.gone && !scope.strategy.deleteAnswersObject) return respondSuccess(scope, output, successOf(scope, deleted))
+  // only this old option is told that the object is not gone yet
+  const waiting = !deleted.gone && options.orphanDependents === false
+  return respondObject(scope, output, waiting ? 202 : 200, deleted.object)
+}
+
+function successOf({ resource }: ResourceScope, { object }: Deleted): Status {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name: object.metadata.name,
+      ...(resource.group === '' ? {} : { group: resource.group }),
+      kind: resource.resource,
+      uid: object.metadata.uid,
+    },
+  }
+}
+
+/** Deletes what the selectors match, one after the other, and answers the list of it. */
+export async function deleteCollection(scope: ResourceScope): Promise<Response> {
+  const output = negotiateOutput(scope.request, { kind: 'list', custom: scope.custom })
+  const listOptions = parseListOptions(scope.request.query, false)
+  const selection = selectionOf(scope, listOptions)
+  const options = await deleteOptions(scope)
+  const namespace = scope.namespaced ? scope.namespace : undefined
+  const limit = listOptions.limit > 0 ? { limit: listOptions.limit } : {}
+  const found = await scope.storage.list(scope.collection, { namespace, selection, at: { kind: 'latest' }, ...limit })
+  const items: KubeObject[] = []
+  for await (const text of linesOf(found.values)) {
+    const { object } = liveOf({ revision: found.revision, text })
+    items.push(object)
+    try {
+      await deleteObject(scope, object.metadata.name!, options, admitDelete(scope, options))
+    } catch (error) {
+      // somebody else was faster
+      if (!(error instanceof StatusError) || error.code !== 404) throw error
+    }
+  }
+  return respondItems(scope, output, { revision: found.revision, items })
+}
+
+/** A body replaces the options of the query altogether. */
+async function deleteOptions(scope: ResourceScope): Promise<DeleteOptions> {
+  const { request } = scope
+  const body = await readBody(request)
+  const options =
+    body.length > 0
+      ? decodeDeleteOptions(negotiateInput(request, { custom: scope.custom }), body)
+      : deleteOptionsOfQuery(request.query)
+  checkDeleteOptions(options)
+  return options
+}
+
+const admitDelete = (scope: ResourceScope, options: DeleteOptions) => async (oldObject: KubeObject) => {
+  const mode = { ...options, dryRun: (options.dryRun ?? []).length > 0 }
+  const attributes = admissionAttributes(scope, 'DELETE', mode, { oldObject })
+  await admit(attributes)
+  await validateAdmission(attributes)
+}

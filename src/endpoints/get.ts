@@ -1,0 +1,21 @@
+import { notFound } from '../api/status.ts'
+import { negotiateOutput } from '../codec/negotiate.ts'
+import { respondObject } from '../codec/respond.ts'
+import { StorageError } from '../storage/errors.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import { keyOf } from './resource-scope.ts'
+import { parseRevisionOfGet } from './resource-version.ts'
+import { statusFor } from './storage-status.ts'
+
+export async function get(scope: ResourceScope): Promise<Response> {
+  const { request } = scope
+  const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
+  const notOlderThan = parseRevisionOfGet(scope, request.query.get('resourceVersion') ?? '')
+  try {
+    const stored = await scope.storage.get(scope.collection, keyOf(scope, scope.name), notOlderThan)
+    if (stored === undefined) throw notFound(scope.resource, scope.name)
+    return respondObject(scope, output, 200, stored)
+  } catch (error) {
+    throw error instanceof StorageError ? statusFor(error, scope.resource, scope.name) : error
+  }
+}

@@ -1,0 +1,65 @@
+import { badRequest, expired } from '../api/status.ts'
+import { negotiateOutput } from '../codec/negotiate.ts'
+import { respondList } from '../codec/respond.ts'
+import type { ListOptions } from '../request/options.ts'
+import type { ContinueToken } from '../storage/continue-token.ts'
+import { inconsistentContinueToken, nextContinueToken, parseContinueToken } from '../storage/continue-token.ts'
+import { StorageError } from '../storage/errors.ts'
+import type { ListAt, ListQuery } from '../storage/storage.ts'
+import { listShape } from '../codec/respond.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import { parseRevisionOfList } from './resource-version.ts'
+import { selectionOf } from './selection.ts'
+import { cacheless, statusFor } from './storage-status.ts'
+
+const CONTINUE_TOO_OLD =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
+
+export async function list(scope: ResourceScope, options: ListOptions): Promise<Response> {
+  const output = negotiateOutput(scope.request, { kind: 'list', custom: scope.custom })
+  const selection = selectionOf(scope, options)
+  const namespace = scope.namespaced && scope.namespace !== '' ? scope.namespace : undefined
+  const { token, ...where } = placeOf(scope, options, namespace)
+  const query: ListQuery = { selection, namespace, shape: listShape(scope, output), ...where }
+  try {
+    const result = await scope.storage.list(scope.collection, query)
+    return respondList(scope, output, {
+      revision: result.revision,
+      continueToken: nextContinueToken(result, namespace),
+      remaining: result.remaining,
+      count: result.count,
+      values: result.values,
+      shape: query.shape,
+    })
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error
+    if (error.code === 'Compacted' && token !== undefined)
+      throw expired(CONTINUE_TOO_OLD, inconsistentContinueToken(token, namespace))
+    throw statusFor(error, scope.resource, '')
+  }
+}
+
+/** At which state, from where and how many: the tables of resourceVersion, resourceVersionMatch, limit and continue. */
+function placeOf(
+  scope: ResourceScope,
+  options: ListOptions,
+  namespace: string | undefined,
+): { at: ListAt; limit?: number; start?: string; token?: ContinueToken } {
+  const { resourceVersion, resourceVersionMatch } = options
+  const paging = options.limit > 0 ? { limit: options.limit } : {}
+  const cached = !cacheless(scope.resource)
+  if (options.continue !== '') {
+    const token = parseContinueToken(options.continue, namespace)
+    if (resourceVersion !== '' && resourceVersion !== '0')
+      throw badRequest('specifying resource version is not allowed when using continue')
+    const at: ListAt =
+      token.revision === 'latest' ? { kind: 'latest' } : { kind: 'exact', revision: token.revision }
+    return { at, start: token.start, token, ...(resourceVersion === '0' && cached ? {} : paging) }
+  }
+  if (resourceVersion === '') return { at: { kind: 'latest' }, ...paging }
+  const revision = parseRevisionOfList(resourceVersion)
+  // any state will do: the cache of the reference answers with everything it has
+  if (revision === 0) return { at: { kind: 'latest' }, ...(cached ? {} : paging) }
+  const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && options.limit > 0)
+  return { at: { kind: exact ? 'exact' : 'notOlderThan', revision }, ...paging }
+}

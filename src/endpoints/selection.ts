@@ -1,0 +1,35 @@
+import { badRequest } from '../api/status.ts'
+import type { ListOptions } from '../request/options.ts'
+import { parseFieldSelector } from '../storage/field-selector.ts'
+import { parseLabelSelector } from '../storage/label-selector.ts'
+import type { FieldRequirement, Selection } from '../storage/selection.ts'
+import type { ResourceScope } from './resource-scope.ts'
+
+const METADATA_NAME = 'metadata.name'
+
+/**
+ * The selectors of a list, watch or deletecollection, with only such fields as the resource knows. A path that names
+ * an object (the deprecated /watch/…/NAME) selects it.
+ */
+export function selectionOf(scope: ResourceScope, options: ListOptions): Selection {
+  const labels = parseLabelSelector(options.labelSelector)
+  const fields = parseFieldSelector(options.fieldSelector).map((requirement) => knownField(scope, requirement))
+  const named = scope.request.info.legacyWatch ? scope.name : ''
+  if (named !== '') {
+    if (fields.some(({ field, operator, value }) => field === METADATA_NAME && operator === '=' && value !== named))
+      throw badRequest("fieldSelector metadata.name doesn't match requested name")
+    return { labels, fields: [{ field: METADATA_NAME, operator: '=', value: named }] }
+  }
+  return { labels, fields }
+}
+
+function knownField({ entry }: ResourceScope, requirement: FieldRequirement): FieldRequirement {
+  const known = entry.fieldSelectors
+  if (known.includes(requirement.field)) return requirement
+  const onlyMetadata = known.every((field) => field.startsWith('metadata.')) && known.length === 2
+  throw badRequest(
+    onlyMetadata
+      ? `${JSON.stringify(requirement.field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
+      : `field label not supported: ${requirement.field}`,
+  )
+}

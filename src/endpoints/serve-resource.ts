@@ -1,0 +1,95 @@
+/** From a RequestInfo to a verb: which methods and paths a resource has, and who serves them. */
+import { methodNotAllowed, notServed } from '../api/status.ts'
+import type { ApiRequest } from '../request/context.ts'
+import { parseListOptions } from '../request/options.ts'
+import type { ResourceEntry } from '../registry/resources.ts'
+import { servedResources } from '../registry/served.ts'
+import { notFoundText } from './fixed-paths.ts'
+import { create } from './create.ts'
+import { deleteCollection, deleteOne } from './delete.ts'
+import { get } from './get.ts'
+import { list } from './list.ts'
+import { patch } from './patch.ts'
+import { resourceScope } from './scope.ts'
+import { serveSubresource } from './subresources.ts'
+import { update } from './update.ts'
+import { watch } from './watch.ts'
+
+export async function serveResource(request: ApiRequest): Promise<Response> {
+  const { info } = request
+  const served = await servedResources(request)
+  const entry = served.find(info.apiGroup, info.apiVersion, info.resource)
+  const builtIn = info.apiPrefix === 'api' || served.isBuiltInGroup(info.apiGroup)
+  if (entry === undefined) {
+    if (builtIn) throw notServed()
+    return notFoundText()
+  }
+  if (entry.deprecationWarning !== undefined) request.warnings.push(entry.deprecationWarning)
+  const [, name = '', subresource = '', ...deeper] = info.parts
+  const allowed = subresource === '' ? entry.verbs : subresourceVerbs(entry, subresource)
+  const routes = routesOf(placeOf(entry, info.namespace, name, subresource, deeper), allowed)
+  const verb = routes[request.method]
+  if (verb === undefined) {
+    if (!builtIn) return notFoundText()
+    throw Object.keys(routes).length === 0 ? notServed() : methodNotAllowed()
+  }
+  const scope = resourceScope(request, entry, { name, subresource })
+  if (subresource !== '') return serveSubresource(scope, verb, deeper)
+  switch (verb) {
+    case 'create':
+      return create(scope)
+    case 'get':
+      // the deprecated /watch/…/NAME is a watch of one object
+      return info.legacyWatch ? watch(scope, parseListOptions(request.query, true)) : get(scope)
+    case 'update':
+      return update(scope)
+    case 'patch':
+      return patch(scope)
+    case 'delete':
+      return deleteOne(scope)
+    case 'deletecollection':
+      return deleteCollection(scope)
+    case 'list': {
+      const options = parseListOptions(request.query, info.legacyWatch)
+      return options.watch ? watch(scope, options) : list(scope, options)
+    }
+  }
+}
+
+type Place = 'collection' | 'everywhere' | 'item' | 'subresource' | 'nowhere'
+export type Verb = 'create' | 'get' | 'list' | 'update' | 'patch' | 'delete' | 'deletecollection'
+
+/** Where in the resource a path points to; `everywhere` is a namespaced resource across namespaces. */
+function placeOf(
+  entry: ResourceEntry,
+  namespace: string,
+  name: string,
+  subresource: string,
+  deeper: readonly string[],
+): Place {
+  if (!entry.namespaced && namespace !== '' && entry.resource !== 'namespaces') return 'nowhere'
+  if (subresource !== '') {
+    if (!entry.subresources.some((known) => known.name === subresource)) return 'nowhere'
+    if (deeper.length > 0 && subresource !== 'proxy') return 'nowhere'
+    if (entry.namespaced === (namespace === '')) return 'nowhere'
+    return 'subresource'
+  }
+  if (!entry.namespaced || namespace !== '') return name === '' ? 'collection' : 'item'
+  return name === '' ? 'everywhere' : 'nowhere'
+}
+
+const routes: Readonly<Record<Place, Readonly<Record<string, Verb>>>> = {
+  collection: { GET: 'list', POST: 'create', DELETE: 'deletecollection' },
+  everywhere: { GET: 'list' },
+  item: { GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' },
+  subresource: { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' },
+  nowhere: {},
+}
+
+/** The methods that a place answers; none makes it no place at all. */
+function routesOf(place: Place, allowed: readonly string[]): Readonly<Record<string, Verb>> {
+  return Object.fromEntries(Object.entries(routes[place]).filter(([, verb]) => allowed.includes(verb)))
+}
+
+const subresourceVerbs = (entry: ResourceEntry, name: string): readonly string[] =>
+  entry.subresources.find((known) => known.name === name)?.verbs ?? []

@@ -1,0 +1,25 @@
+import { notServed } from '../api/status.ts'
+import { get } from './get.ts'
+import { patch } from './patch.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import type { Verb } from './serve-resource.ts'
+import { update } from './update.ts'
+
+/** Subresources that are another kind than their resource, or no object at all; the others read and write the object. */
+const ofTheirOwn: Readonly<Record<string, (scope: ResourceScope, verb: Verb, deeper: readonly string[]) => Promise<Response>>> = {}
+
+export async function serveSubresource(scope: ResourceScope, verb: Verb, deeper: readonly string[]): Promise<Response> {
+  const { resource, subresource } = scope
+  const own = ofTheirOwn[`${resource.resource}/${subresource}`] ?? ofTheirOwn[`*/${subresource}`]
+  if (own !== undefined) return own(scope, verb, deeper)
+  switch (verb) {
+    case 'get':
+      return get(scope)
+    case 'update':
+      return update(scope)
+    case 'patch':
+      return patch(scope)
+    default:
+      throw notServed()
+  }
+}

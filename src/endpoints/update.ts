@@ -1,0 +1,41 @@
+import { admit } from '../admission/chain.ts'
+import type { KubeObject } from '../api/object.ts'
+import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
+import { respondObject } from '../codec/respond.ts'
+import { guaranteedUpdate } from '../registry/store.ts'
+import { parseUpdateOptions } from '../request/options.ts'
+import { admissionAttributes, validatingOf } from './admission-attributes.ts'
+import { authorizeCreate } from './authorize-create.ts'
+import { checkName } from './check-name.ts'
+import { decodeBody, readBody } from './decode-body.ts'
+import { dropDuplicateOwners } from './owner-references.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import { trackFields } from './track-fields.ts'
+
+export async function update(scope: ResourceScope): Promise<Response> {
+  const { request } = scope
+  const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
+  const body = await readBody(request)
+  const options = parseUpdateOptions(request.query)
+  const input = negotiateInput(request, { custom: scope.custom })
+  const sent = decodeBody(scope, input, body, options.fieldValidation)
+  checkName(scope, sent)
+  dropDuplicateOwners(sent, request.warnings)
+
+  const { object, created } = await guaranteedUpdate(scope, scope.name, {
+    dryRun: options.dryRun,
+    mayCreate: scope.subresource === '' && scope.strategy.allowCreateOnUpdate === true,
+    uid: sent.metadata.uid,
+    authorizeCreate: () => authorizeCreate(scope),
+    async transform(live: KubeObject | undefined) {
+      const decoded = structuredClone(sent)
+      trackFields(scope, live, decoded, options.fieldManager)
+      const object = scope.toStorage(decoded)
+      const operation = live === undefined ? 'CREATE' : 'UPDATE'
+      await admit(admissionAttributes(scope, operation, options, { object, oldObject: live }))
+      return object
+    },
+    validating: validatingOf(scope, 'UPDATE', options),
+  })
+  return respondObject(scope, output, created ? 201 : 200, object)
+}

@@ -1,0 +1,93 @@
+/**
+ * The client's end of a watch: frames what storage tells, keeps the connection alive, and ends it in time. All timers
+ * of a watch are here in the Worker, for a timer in the shard would keep it awake.
+ */
+import type { WatchFramer } from '../codec/watch-framer.ts'
+import { expired, resourceVersionTooLarge, StatusError } from '../api/status.ts'
+import { StorageError } from '../storage/errors.ts'
+import type { Watch, WatchBatch, WatchQuery } from '../storage/storage.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import { statusFor } from './storage-status.ts'
+import type { WatchSink } from './watch-sink.ts'
+
+/** How often clients that asked for bookmarks get one, and how near to the end of the watch the last ones come. */
+const BOOKMARK_MS = 60_000
+const HEARTBEAT_MS = 30_000
+const LAST_BOOKMARKS_MS = [2_000, 1_000]
+
+export interface WatchPlan {
+  readonly query: WatchQuery
+  readonly bookmarks: boolean
+  /** After how many seconds the stream ends. */
+  readonly seconds: number
+}
+
+export async function pumpWatch(scope: ResourceScope, framer: WatchFramer, sink: WatchSink, plan: WatchPlan): Promise<void> {
+  let watch: Watch | undefined
+  const timers = new Timers()
+  const end = () => {
+    timers.clear()
+    watch?.cancel()
+    sink.close()
+  }
+  timers.after(plan.seconds * 1000, end)
+  sink.onGone(end)
+  try {
+    watch = await scope.storage.watch(scope.collection, plan.query)
+    const stream = watch
+    if (plan.bookmarks) {
+      timers.every(BOOKMARK_MS, () => stream.ping())
+      for (const before of LAST_BOOKMARKS_MS)
+        if (plan.seconds * 1000 > before) timers.after(plan.seconds * 1000 - before, () => stream.ping())
+    } else timers.every(HEARTBEAT_MS, () => sink.heartbeat())
+    for await (const batch of watch.messages) await forward(framer, sink, batch, plan.bookmarks)
+  } catch (error) {
+    // a version that is not reached yet: nothing to tell until the stream ends
+    if (error instanceof StorageError && error.code === 'FutureRevision' && plan.query.from !== undefined) return
+    const status = watchError(scope, error)
+    if (status !== undefined) await sink.send(framer.error(status)).catch(() => {})
+  }
+  end()
+}
+
+async function forward(framer: WatchFramer, sink: WatchSink, batch: WatchBatch, bookmarks: boolean): Promise<void> {
+  if (framer.passesLines && sink.takesLines) {
+    if (batch.lines.length > 0) await sink.send(batch.lines)
+  } else {
+    for (const message of batch) {
+      if (message.kind !== 'event') continue
+      const frame = framer.event(message.type, message.text)
+      if (frame !== undefined) await sink.send(frame)
+    }
+  }
+  const { mark } = batch
+  if (mark !== undefined && bookmarks) await sink.send(framer.bookmark(mark.revision, mark.kind === 'synced'))
+}
+
+/** What the client is told before the stream ends; nothing when it only has to come back. */
+function watchError({ resource }: ResourceScope, error: unknown): StatusError | undefined {
+  if (!(error instanceof StorageError)) return error instanceof StatusError ? error : undefined
+  if (error.code === 'Compacted') return expired(`too old resource version: ${error.revision} (${error.current})`)
+  if (error.code === 'FutureRevision') return resourceVersionTooLarge(error.revision, error.current, 1)
+  if (error.code === 'Overloaded') return undefined
+  return statusFor(error, resource, '')
+}
+
+class Timers {
+  private readonly clears: (() => void)[] = []
+
+  after(milliseconds: number, work: () => void): void {
+    // longer delays than a timer can hold would fire at once
+    const timer = setTimeout(work, Math.min(milliseconds, 2 ** 31 - 1))
+    this.clears.push(() => clearTimeout(timer))
+  }
+
+  every(milliseconds: number, work: () => void): void {
+    const timer = setInterval(work, milliseconds)
+    this.clears.push(() => clearInterval(timer))
+  }
+
+  clear(): void {
+    for (const clear of this.clears.splice(0)) clear()
+  }
+}

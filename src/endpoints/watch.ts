@@ -1,0 +1,43 @@
+import { negotiateOutput } from '../codec/negotiate.ts'
+import { watchFramer } from '../codec/watch-framer.ts'
+import { watchHeaders } from '../codec/respond.ts'
+import type { ListOptions } from '../request/options.ts'
+import type { WatchQuery } from '../storage/storage.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import { parseRevisionOfWatch } from './resource-version.ts'
+import { selectionOf } from './selection.ts'
+import { socketSink, streamSink, wantsSocket } from './watch-sink.ts'
+import { pumpWatch } from './watch-stream.ts'
+
+/** Without timeoutSeconds a watch ends after half an hour to an hour, so that not all clients come back at once. */
+const DEFAULT_SECONDS = 30 * 60
+
+export async function watch(scope: ResourceScope, options: ListOptions): Promise<Response> {
+  const { request } = scope
+  const output = negotiateOutput(request, { kind: 'watch', custom: scope.custom })
+  const selection = selectionOf(scope, options)
+  const namespace = scope.namespaced && scope.namespace !== '' ? scope.namespace : undefined
+  const revision = options.resourceVersion === '' ? 0 : parseRevisionOfWatch(options.resourceVersion)
+  const seconds = options.timeoutSeconds ? Math.max(1, options.timeoutSeconds) : DEFAULT_SECONDS * (1 + Math.random())
+  const beginning = await beginningOf(scope, options, revision)
+  const framer = watchFramer(scope, output)
+  const sink = wantsSocket(request.request)
+    ? socketSink(request.request, framer.isText)
+    : streamSink(watchHeaders(scope, output), framer.isText)
+  if (sink instanceof Response) return sink
+  const plan = { query: { namespace, selection, ...beginning }, bookmarks: options.allowWatchBookmarks, seconds }
+  request.waitUntil(pumpWatch(scope, framer, sink, plan))
+  return sink.response
+}
+
+/** From a revision on, or what exists first (WatchList, KEP-3157). */
+async function beginningOf(
+  scope: ResourceScope,
+  { sendInitialEvents, resourceVersion }: ListOptions,
+  revision: number,
+): Promise<Pick<WatchQuery, 'from' | 'notOlderThan'>> {
+  if (sendInitialEvents === true) return revision === 0 ? {} : { notOlderThan: revision }
+  if (revision !== 0) return { from: revision }
+  if (sendInitialEvents === false && resourceVersion === '') return { from: await scope.storage.revision(scope.collection) }
+  return {}
+}
