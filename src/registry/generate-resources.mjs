@@ -22,6 +22,22 @@ const GATES = {
   'storagemigration.k8s.io/storageversionmigrations': 'StorageVersionMigrator',
 }
 
+/** Resources whose DELETE answers the object that went (all of resource.k8s.io do). */
+const DELETE_ANSWERS_OBJECT = new Set([
+  '/persistentvolumeclaims',
+  '/persistentvolumes',
+  '/pods',
+  '/podtemplates',
+  '/resourcequotas',
+  '/serviceaccounts',
+  '/services',
+  'storage.k8s.io/csidrivers',
+  'storage.k8s.io/csinodes',
+  'storage.k8s.io/storageclasses',
+  'storage.k8s.io/volumeattachments',
+  'storage.k8s.io/volumeattributesclasses',
+])
+
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b)
 const apiVersion = (group, version) => (group === '' ? version : `${group}/${version}`)
 const filled = (list) => (list?.length > 0 ? list : undefined)
@@ -64,6 +80,8 @@ function resourceRow(resource, lifecycle, knownVersions) {
     categories: filled(resource.categories),
     subresources: filled(resource.subresources.map((subresource) => subresourceRow(resource, subresource))),
     virtual: resource.persisted ? undefined : true,
+    deleted:
+      group === 'resource.k8s.io' || DELETE_ANSWERS_OBJECT.has(`${group}/${resource.resource}`) ? true : undefined,
     stored: stored === apiVersion(group, version) ? undefined : stored,
     hash: resource.storageVersionHash,
     selectors: filled(selectors.filter((label) => !label.startsWith('metadata.'))),

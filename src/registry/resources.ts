@@ -45,6 +45,8 @@ export interface ResourceEntry {
   readonly storage: { readonly group: string; readonly version: string; readonly resource: string }
   /** As in discovery; undefined for what is not persisted. */
   readonly storageVersionHash?: string
+  /** DELETE answers the object that went instead of a Status. */
+  readonly deleteAnswersObject?: boolean
   /** Labels a field selector may name. */
   readonly fieldSelectors: readonly string[]
   /** Text of the Warning header of every request for it, when the version is deprecated. */
@@ -108,6 +110,7 @@ interface ResourceRow {
     readonly verbs: readonly string[]
   }[]
   readonly virtual?: boolean
+  readonly deleted?: boolean
   readonly stored?: string
   readonly hash?: string
   readonly selectors?: readonly string[]
@@ -174,6 +177,7 @@ function entryOf(row: ResourceRow, group: GroupRow, version: string): ResourceEn
     persisted: row.virtual !== true,
     storage: { ...stored, resource: row.resource },
     ...(row.hash === undefined ? {} : { storageVersionHash: row.hash }),
+    ...(row.deleted === true ? { deleteAnswersObject: true } : {}),
     fieldSelectors: [
       'metadata.name',
       ...(row.namespaceSelector === false ? [] : ['metadata.namespace']),

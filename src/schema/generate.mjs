@@ -13,6 +13,7 @@ import { builtInTable } from './generate-table.mjs'
 import { generateTypes } from './generate-types.mjs'
 import { columnsTable, defaultsTable } from './generate-defaults.mjs'
 import { generateResources } from '../registry/generate-resources.mjs'
+import { textsTable } from '../openapi/generate-texts.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = resolve(here, '../..')
@@ -36,6 +37,7 @@ const outputs = {
   'src/schema/built-in-table.json': builtInTable(types, goTypes),
   'src/schema/defaults-table.json': defaultsTable(read('defaults.json')),
   'src/registry/columns-table.json': columnsTable(resources, read('columns.json')),
+  'src/openapi/texts-table.json': textsTable(read('openapi-v3.json'), read('openapi-v3-all.json')),
 }
 
 const different = []

@@ -1,0 +1,46 @@
+/**
+ * The texts of the OpenAPI documents: eight times the schema, so they are a module of their own that is loaded when the
+ * first document is asked for.
+ */
+import type { Describe } from '../schema/to-openapi.ts'
+
+export interface OpenApiTexts {
+  readonly describe: Describe
+  /** Hashes of the documents of built-in versions that serve all their resources: made ahead, since each costs a build. */
+  readonly knownHash: (document: string) => string | undefined
+}
+
+let loaded: Promise<OpenApiTexts> | undefined
+
+export function openApiTexts(): Promise<OpenApiTexts> {
+  loaded ??= load()
+  return loaded
+}
+
+async function load(): Promise<OpenApiTexts> {
+  const { default: table } = await import('./texts-table.json')
+  const texts: readonly string[] = table.texts
+  // JSON modules are typed as the literals they hold; what is looked up here is known only by name
+  const models = table.models as unknown as Readonly<Record<string, readonly [own: number, fields: string]>>
+  const hashes: Readonly<Record<string, string>> = table.hashes
+  const fieldsOf = new Map<string, ReadonlyMap<string, number>>()
+  const describe: Describe = (model, field) => {
+    const row = Object.hasOwn(models, model) ? models[model] : undefined
+    if (row === undefined) return undefined
+    const [own, fields] = row
+    if (field === '') return texts[own]
+    let indexes = fieldsOf.get(model)
+    if (indexes === undefined) fieldsOf.set(model, (indexes = indexesOf(fields)))
+    const index = indexes.get(field)
+    return index === undefined ? undefined : texts[index]
+  }
+  return { describe, knownHash: (document) => hashes[document] }
+}
+
+const indexesOf = (fields: string): ReadonlyMap<string, number> =>
+  new Map(
+    fields.split(' ').map((word) => {
+      const colon = word.lastIndexOf(':')
+      return [word.slice(0, colon), Number(word.slice(colon + 1))]
+    }),
+  )
