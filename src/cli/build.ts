@@ -1,0 +1,100 @@
+// Builds the Worker: one ES module and a chunk for each lazily imported part, the same for Cloudflare and for the
+// local engine. `node src/cli/build.ts [--clean]`; --clean also removes the chunks of earlier builds.
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
+export const WORKER = join(PROJECT, 'dist', 'worker')
+
+/** What was built of what: `dist/worker/build.json`, written last. */
+export interface Build {
+  /** Input file, relative to the project → modification time in ms and size in bytes. */
+  readonly inputs: Readonly<Record<string, readonly [number, number]>>
+  /** File names in dist/worker; the entry is first. */
+  readonly modules: readonly string[]
+}
+
+/** The build of the sources as they are; builds only when one of them changed since the last time. */
+export async function upToDateBuild(): Promise<Build> {
+  const last = lastBuild()
+  return last !== undefined && isFresh(last) ? last : build()
+}
+
+export async function build(): Promise<Build> {
+  const esbuild = await import('esbuild')
+  const result = await esbuild.build({
+    absWorkingDir: PROJECT,
+    entryPoints: [{ in: 'src/index.ts', out: 'index' }],
+    outdir: WORKER,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2024',
+    platform: 'browser',
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['cloudflare:*'],
+    loader: { '.sql': 'text' },
+    chunkNames: '[name]-[hash]',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
+  })
+  mkdirSync(WORKER, { recursive: true })
+  const files = result.outputFiles.map((file) => ({ name: basename(file.path), contents: file.contents }))
+  files.sort((a, b) => Number(b.name === 'index.js') - Number(a.name === 'index.js'))
+  for (const file of files.toReversed()) replaceFile(join(WORKER, file.name), file.contents) // the entry after what it imports
+  const inputs = Object.keys(result.metafile.inputs).filter((input) => !input.startsWith('<'))
+  const made: Build = {
+    inputs: Object.fromEntries([...inputs, ...BUILD_FILES].map((input) => [input, fingerprint(input)])),
+    modules: files.map((file) => file.name),
+  }
+  replaceFile(join(WORKER, 'build.json'), JSON.stringify(made))
+  return made
+}
+
+/** What decides about the result beside the Worker's own sources. */
+const BUILD_FILES = [relative(PROJECT, fileURLToPath(import.meta.url)), 'package-lock.json']
+
+function lastBuild(): Build | undefined {
+  try {
+    // Written by build() above.
+    return JSON.parse(readFileSync(join(WORKER, 'build.json'), 'utf8')) as Build
+  } catch {
+    return undefined
+  }
+}
+
+function isFresh(last: Build): boolean {
+  try {
+    last.modules.forEach((name) => statSync(join(WORKER, name)))
+    return Object.entries(last.inputs).every(([input, [time, size]]) => {
+      const now = fingerprint(input)
+      return now[0] === time && now[1] === size
+    })
+  } catch {
+    return false
+  }
+}
+
+function fingerprint(input: string): [number, number] {
+  const { mtimeMs, size } = statSync(join(PROJECT, input))
+  return [mtimeMs, size]
+}
+
+/** In one step: whoever starts meanwhile reads the old file or the new one. */
+function replaceFile(path: string, contents: string | Uint8Array): void {
+  const fresh = join(dirname(path), `.${basename(path)}.${process.pid}`)
+  writeFileSync(fresh, contents)
+  renameSync(fresh, path)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const made = await build()
+  if (process.argv.includes('--clean'))
+    for (const name of readdirSync(WORKER))
+      if (![...made.modules, 'build.json'].includes(name)) rmSync(join(WORKER, name))
+}

@@ -1,0 +1,139 @@
+// The data directory: who may use it, and where things are in it.
+//
+//   kubeconfig   for the administrator
+//   pki/         CA, certificates, keys, the administrator's token
+//   objects/     the durable objects' databases
+//   run/         what only a running server needs; made anew at each start
+//   lock         who runs on it
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+export interface DataDirectory {
+  readonly path: string
+  readonly kubeconfig: string
+  readonly pki: string
+  readonly objects: string
+  readonly run: string
+}
+
+export function dataDirectory(path: string): DataDirectory {
+  const at = (name: string): string => join(resolve(path), name)
+  return { path: resolve(path), kubeconfig: at('kubeconfig'), pki: at('pki'), objects: at('objects'), run: at('run') }
+}
+
+/** A process, by its number and its start, because numbers are used again. */
+interface ProcessIdentity {
+  readonly pid: number
+  /** Ticks since boot; '' where the system does not tell. */
+  readonly started: string
+}
+
+interface LockFile extends ProcessIdentity {
+  readonly engine?: ProcessIdentity
+}
+
+export interface Lock {
+  /** Notes the engine's process, so that whoever finds this lock abandoned can end it. */
+  engineStarted(pid: number): void
+  release(): void
+}
+
+/** The directory is in use by another server. */
+export class DirectoryInUse extends Error {}
+
+/**
+ * Makes the directory and takes it for this process. A lock whose owner is gone is taken over, and an engine that the
+ * owner left behind is ended first: two engines on one database would ruin it.
+ */
+export function lockDirectory(directory: DataDirectory): Lock {
+  mkdirSync(directory.path, { recursive: true, mode: 0o700 })
+  const file = join(directory.path, 'lock')
+  const self: LockFile = identify(process.pid)
+  const fresh = `${file}.${process.pid}`
+  const write = (lock: LockFile): void => writeFileSync(fresh, JSON.stringify(lock), { mode: 0o600 })
+  try {
+    for (let attempt = 0; ; attempt++) {
+      write(self)
+      try {
+        linkSync(fresh, file) // fails where there is one; a lock is never seen half written
+        break
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+        const owner = readLock(file)
+        if (owner && (isRunning(owner) || attempt > 4)) {
+          throw new DirectoryInUse(
+            `The data directory ${directory.path} is in use by another kedge (process ${owner.pid}). ` +
+              `Stop that one first, or choose another directory with --data-dir.`,
+          )
+        }
+        if (owner?.engine) endLeftOver(owner.engine)
+        removeAbandoned(file, owner)
+      }
+    }
+  } finally {
+    rmSync(fresh, { force: true })
+  }
+  return {
+    engineStarted(pid) {
+      write({ ...self, engine: identify(pid) })
+      renameSync(fresh, file)
+    },
+    release() {
+      if (readLock(file)?.pid === process.pid) rmSync(file, { force: true })
+    },
+  }
+}
+
+function readLock(file: string): LockFile | undefined {
+  try {
+    // Written by this module.
+    return JSON.parse(readFileSync(file, 'utf8')) as LockFile
+  } catch {
+    return undefined
+  }
+}
+
+/** Another start may have found the same abandoned lock and already hold the directory: then its lock is put back. */
+function removeAbandoned(file: string, judged: LockFile | undefined): void {
+  const aside = `${file}.abandoned.${process.pid}`
+  try {
+    renameSync(file, aside)
+    if (readLock(aside)?.pid !== judged?.pid) linkSync(aside, file)
+  } catch (error) {
+    if (!['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+  } finally {
+    rmSync(aside, { force: true })
+  }
+}
+
+function identify(pid: number): ProcessIdentity {
+  return { pid, started: startOf(pid) }
+}
+
+/** Field 22 of /proc/PID/stat (proc(5)); the name in field 2 may hold anything but its last parenthesis. */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return state === 'Z' ? '' : (rest[18] ?? '')
+  } catch {
+    return ''
+  }
+}
+
+function isRunning(owner: ProcessIdentity): boolean {
+  try {
+    process.kill(owner.pid, 0)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+  }
+  return startOf(owner.pid) === owner.started
+}
+
+function endLeftOver(engine: ProcessIdentity): void {
+  const until = Date.now() + 5_000
+  while (isRunning(engine) && Date.now() < until) {
+    process.kill(engine.pid, 'SIGKILL')
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+  }
+}

@@ -1,0 +1,63 @@
+// The configuration of the local engine (workerd), in Cap'n Proto's text form: workerd.capnp in the npm package documents it.
+import type { WranglerConfig } from './wrangler-config.ts'
+
+export interface EngineConfig {
+  readonly worker: WranglerConfig
+  /** Files beside the configuration, in `worker/`; the entry is first. */
+  readonly modules: readonly string[]
+  /** Settings and secrets for this server, by name; they replace the variables of wrangler.toml. */
+  readonly settings: Readonly<Record<string, string>>
+  /** Path of the directory with the durable objects' databases. */
+  readonly objects: string
+  /** Path of the socket to listen on. */
+  readonly socket: string
+  readonly cfHeader: string
+}
+
+export function engineConfig({ worker, modules, settings, objects, socket, cfHeader }: EngineConfig): string {
+  const bindings = [
+    ...worker.durableObjects.map(
+      ({ name, className }) => `(name = ${text(name)}, durableObjectNamespace = ${text(className)})`,
+    ),
+    ...Object.entries({ ...worker.vars, ...settings }).map(
+      ([name, value]) => `(name = ${text(name)}, text = ${text(value)})`,
+    ),
+  ]
+  // The unique key is part of the databases' path: a class must keep its own for ever.
+  const namespaces = worker.durableObjects.map(
+    ({ className }) => `(className = ${text(className)}, uniqueKey = ${text(`kedge-${className}`)}, enableSql = true)`,
+  )
+  return `using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    (name = "worker", worker = .apiServer),
+    (name = "objects", disk = (path = ${text(objects)}, writable = true)),
+    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true)))
+  ],
+  sockets = [
+    (name = "front", address = ${text(`unix:${socket}`)}, service = "worker", http = (cfBlobHeader = ${text(cfHeader)}))
+  ]
+);
+
+const apiServer :Workerd.Worker = (
+  modules = [
+    ${modules.map((name) => `(name = ${text(name)}, esModule = embed ${text(`worker/${name}`)})`).join(',\n    ')}
+  ],
+  compatibilityDate = ${text(worker.compatibilityDate)},
+  compatibilityFlags = [${worker.compatibilityFlags.map(text).join(', ')}],
+  durableObjectNamespaces = [
+    ${namespaces.join(',\n    ')}
+  ],
+  durableObjectStorage = (localDisk = "objects"),
+  bindings = [
+    ${bindings.join(',\n    ')}
+  ]
+);
+`
+}
+
+/** A Text literal: as in C, so JSON's will do but for its \\u. */
+function text(value: string): string {
+  return JSON.stringify(value).replace(/\\u00([0-9a-f]{2})/g, '\\x$1')
+}

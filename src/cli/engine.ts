@@ -1,0 +1,81 @@
+// The engine's process: workerd, which must never outlive this one.
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { createRequire } from 'node:module'
+import type { Readable } from 'node:stream'
+
+export interface Engine {
+  readonly pid: number
+  /** Resolves once it listens; rejects where it ends before. */
+  readonly listening: Promise<void>
+  /** Resolves when it has ended, however that came. */
+  readonly ended: Promise<void>
+  /** Asks it to end, and ends it after `graceMs`: what it acknowledged is on disk either way. */
+  stop(graceMs: number): Promise<void>
+}
+
+export function startEngine(configFile: string, onStart: (pid: number) => void): Engine {
+  const engine = spawn(workerdBinary(), ['serve', configFile, '--control-fd=3'], {
+    stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+    detached: true, // Ctrl-C is for the front, which ends the engine in order
+  })
+  const started = engine.pid
+  if (started !== undefined) onStart(started)
+  const watchdog = started === undefined ? undefined : watchOver(started)
+  const ended = new Promise<void>((resolve) => {
+    engine.once('error', () => resolve())
+    engine.once('exit', () => {
+      watchdog?.kill('SIGKILL')
+      resolve()
+    })
+  })
+  return {
+    pid: started ?? 0,
+    // Its fourth stream is the pipe asked for above.
+    listening: Promise.race([
+      untilListening(engine.stdio[3] as Readable),
+      ended.then(() => Promise.reject(new Error('The engine (workerd) ended before it was ready.'))),
+    ]),
+    ended,
+    async stop(graceMs) {
+      engine.kill('SIGTERM')
+      const timer = setTimeout(() => engine.kill('SIGKILL'), graceMs)
+      await ended
+      clearTimeout(timer)
+    },
+  }
+}
+
+/**
+ * A shell that waits for the end of its input, which comes when this process is gone, even by SIGKILL, and then ends the
+ * engine. In a process group of its own, so that what kills ours leaves it to its work.
+ */
+function watchOver(pid: number): ChildProcess {
+  const watchdog = spawn('/bin/sh', ['-c', 'read _; kill -KILL "$1"', 'kedge-watchdog', String(pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  watchdog.on('error', () => {})
+  watchdog.unref()
+  return watchdog
+}
+
+function untilListening(control: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    control.setEncoding('utf8').on('data', (lines: string) => {
+      if (lines.includes('"listen"')) resolve()
+    })
+  })
+}
+
+/** The program itself, not the script that some installations put before it. */
+function workerdBinary(): string {
+  const require = createRequire(import.meta.url)
+  const platform = `${process.platform}-${process.arch}`
+  const name = { 'linux-x64': 'linux-64', 'linux-arm64': 'linux-arm64', 'darwin-x64': 'darwin-64' }[platform]
+  try {
+    return require.resolve(`@cloudflare/workerd-${name ?? platform}/bin/workerd`)
+  } catch {
+    return require.resolve('workerd/bin/workerd')
+  }
+}

@@ -1,0 +1,54 @@
+// The administrator's kubeconfig. It is written as JSON, which is YAML too: every client reads it, and so does JSON.parse.
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import type { Pki } from './pki.ts'
+
+export interface Endpoint {
+  /** https://host:port */
+  readonly server: string
+  readonly pki: Pki
+}
+
+export function kubeconfig({ server, pki }: Endpoint): string {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64')
+  return (
+    JSON.stringify(
+      {
+        apiVersion: 'v1',
+        kind: 'Config',
+        clusters: [
+          { name: 'kedge', cluster: { server, 'certificate-authority-data': base64(pki.authority.certificate) } },
+        ],
+        users: [
+          {
+            name: 'kubernetes-admin',
+            user: {
+              'client-certificate-data': base64(pki.administrator.certificate),
+              'client-key-data': base64(pki.administrator.key),
+            },
+          },
+        ],
+        contexts: [{ name: 'kedge', context: { cluster: 'kedge', user: 'kubernetes-admin' } }],
+        'current-context': 'kedge',
+      },
+      undefined,
+      2,
+    ) + '\n'
+  )
+}
+
+/** Leaves a file alone that already leads here: its owner may have chosen a namespace in it, or added contexts. */
+export function writeKubeconfig(file: string, endpoint: Endpoint): void {
+  const text = kubeconfig(endpoint)
+  const needed = [...text.matchAll(/"(?:server|[a-z-]+-data)": "([^"]+)"/g)].map(([, value = '']) => value)
+  if (!leadsHere(file, needed)) writeFileSync(file, text, { mode: 0o600 })
+  chmodSync(file, 0o600)
+}
+
+function leadsHere(file: string, needed: readonly string[]): boolean {
+  try {
+    const words = new Set(readFileSync(file, 'utf8').split(/[\s"',]+/))
+    return needed.every((value) => words.has(value))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,135 @@
+// The command line: `kedge COMMAND [FLAGS]`.
+import { readFileSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { DirectoryInUse, dataDirectory } from './data-directory.ts'
+import { CannotStart, start } from './start.ts'
+
+const HELP = `Kedge: the Kubernetes API, serverless.
+
+Usage: kedge COMMAND [FLAGS]
+
+Commands
+  start        Start the API server on this machine and keep it running until Ctrl-C.
+  kubeconfig   Print the administrator's kubeconfig of a data directory.
+  token        Print the administrator's bearer token of a data directory.
+  version      Print Kedge's version and the Kubernetes version it serves.
+  help         Print this page (also --help).
+
+Flags of start
+  --port PORT      Port for HTTPS. 0 takes any free one and prints it. Default 6443.
+  --host ADDRESS   Address to listen on; 0.0.0.0 for all of this machine's. Default 127.0.0.1.
+  --data-dir DIR   Where keys, kubeconfig and all objects are kept. Default .kedge in the current directory.
+  --ephemeral      Keep everything in a temporary directory and remove it at the end.
+  --san NAME       A further DNS name or IP address for the server's certificate, beside localhost, 127.0.0.1 and ::1.
+                   May be given more than once, or a list with commas.
+
+Flags of kubeconfig and token
+  --data-dir DIR   The data directory. Default .kedge in the current directory.
+
+With npm: npm start -- --port 16443
+`
+
+/** A mistake in the command line; printed without a stack. */
+class UsageError extends Error {}
+
+const commands: Readonly<Record<string, (args: string[]) => Promise<void> | void>> = {
+  start: runStart,
+  kubeconfig: (args) => printFile(args, 'kubeconfig', (directory) => dataDirectory(directory).kubeconfig),
+  token: (args) => printFile(args, 'token', (directory) => resolve(dataDirectory(directory).pki, 'admin.token')),
+  version: () => console.log(versionText()),
+  help: () => console.log(HELP),
+}
+
+export async function main(args: readonly string[]): Promise<void> {
+  const [command = 'help', ...rest] = args
+  try {
+    if (args.includes('--help') || args.includes('-h')) return void console.log(HELP)
+    const run = command === '--version' ? commands['version'] : commands[command]
+    if (run === undefined) throw new UsageError(`There is no command "${command}".`)
+    await run(rest)
+  } catch (error) {
+    const expected = error instanceof UsageError || error instanceof CannotStart || error instanceof DirectoryInUse
+    if (!expected && process.env['KEDGE_DEBUG']) console.error(error)
+    console.error(`kedge: ${error instanceof Error ? error.message : String(error)}`)
+    if (error instanceof UsageError) console.error('Run "kedge help" for commands and flags.')
+    process.exitCode = error instanceof UsageError ? 2 : 1
+  }
+}
+
+function parse<Options extends NonNullable<Parameters<typeof parseArgs>[0]>['options']>(
+  args: string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({ args, options, strict: true, allowPositionals: false }).values
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message.replace(/\. To specify.*/s, '.') : String(error))
+  }
+}
+
+async function runStart(args: string[]): Promise<void> {
+  const flags = parse(args, {
+    port: { type: 'string', default: '6443' },
+    host: { type: 'string', default: '127.0.0.1' },
+    'data-dir': { type: 'string' },
+    ephemeral: { type: 'boolean', default: false },
+    san: { type: 'string', multiple: true, default: [] },
+  })
+  const port = Number(flags.port)
+  if (!/^\d+$/.test(flags.port) || port > 65535) {
+    throw new UsageError(`--port wants a number from 0 to 65535, not "${flags.port}".`)
+  }
+  if (flags.ephemeral && flags['data-dir'] !== undefined) {
+    throw new UsageError('--ephemeral and --data-dir exclude each other.')
+  }
+  // From here on a signal has to end in order whatever is already there.
+  let stop: (() => void) | undefined
+  const signalled = new Promise<void>((resolve) => (stop = resolve))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop?.())
+  process.on('disconnect', () => stop?.()) // the launcher is gone
+  const server = await start({
+    port,
+    host: flags.host,
+    dataDir: flags['data-dir'] ?? '.kedge',
+    ephemeral: flags.ephemeral,
+    names: flags.san.flatMap((list) => list.split(',')).filter((name) => name !== ''),
+  })
+  console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
+  await Promise.race([signalled, server.ended])
+  await server.stop()
+  if (process.connected) process.disconnect()
+}
+
+function welcome(url: string, kubeconfig: string, ephemeral: boolean): string {
+  return `Kedge serves the Kubernetes API at ${url}
+
+  export KUBECONFIG=${kubeconfig}
+
+Try next:
+  kubectl api-resources
+  kubectl create configmap hello --from-literal=greeting=world
+  kubectl get configmaps --watch
+
+${ephemeral ? 'Everything is thrown away at the end. ' : `Data is kept in ${relative(process.cwd(), resolve(kubeconfig, '..')) || '.'}. `}Ctrl-C stops the server.`
+}
+
+function printFile(args: string[], command: string, file: (directory: string) => string): void {
+  const flags = parse(args, { 'data-dir': { type: 'string', default: '.kedge' } })
+  try {
+    process.stdout.write(readFileSync(file(flags['data-dir']), 'utf8').trimEnd() + '\n')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new UsageError(
+      `There is no ${command} in ${resolve(flags['data-dir'])} yet: "kedge start" makes one. Another directory is chosen with --data-dir.`,
+    )
+  }
+}
+
+function versionText(): string {
+  // The project's own file.
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  return `kedge ${version} (Kubernetes v1.36.3)`
+}

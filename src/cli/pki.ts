@@ -1,0 +1,118 @@
+// The keys and certificates of a data directory: made on first start, renewed when they are about to expire.
+import { X509Certificate, createHash, createPublicKey, generateKeyPair, randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { addressOctets, createAuthority, issue } from './certificate.ts'
+import type { Credential, Leaf, Subject } from './certificate.ts'
+
+export interface Pki {
+  /** Signs the server's certificate and clients' certificates. */
+  readonly authority: Credential
+  readonly server: Credential
+  /** CN=kubernetes-admin, O=system:masters. */
+  readonly administrator: Credential
+  /** Bearer token of the same user. */
+  readonly administratorToken: string
+  /** Private JWK (JSON text) that signs service-account tokens: RS256, the algorithm that kube-apiserver announces. */
+  readonly serviceAccountKey: string
+}
+
+const AUTHORITY: Subject = { commonName: 'kedge' }
+const AUTHORITY_DAYS = 3650
+const LEAF_DAYS = 365
+const RENEW_WITHIN_DAYS = 60
+const DAY = 86_400_000
+
+/** `names`: DNS names and addresses that the server's certificate must cover. */
+export async function openPki(directory: string, names: readonly string[], now: Date): Promise<Pki> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const files = new Files(directory)
+  const serviceAccountKey = files.text('service-account.jwk') ?? createServiceAccountKey()
+  const authority = files.credential('ca') ?? files.keep('ca', createAuthority(AUTHORITY, now, AUTHORITY_DAYS))
+  const leaf = (name: string, leaf: Leaf): Credential => {
+    const kept = files.credential(name)
+    return kept && isGood(kept, authority, leaf.names ?? [], now)
+      ? kept
+      : files.keep(name, issue(authority, AUTHORITY, leaf, now))
+  }
+  return {
+    authority,
+    server: leaf('server', { subject: { commonName: 'kube-apiserver' }, usage: 'server', names, days: LEAF_DAYS }),
+    administrator: leaf('admin', {
+      subject: { commonName: 'kubernetes-admin', organizations: ['system:masters'] },
+      usage: 'client',
+      days: LEAF_DAYS,
+    }),
+    administratorToken: files.text('admin.token') ?? files.write('admin.token', randomBytes(32).toString('base64url')),
+    serviceAccountKey:
+      typeof serviceAccountKey === 'string'
+        ? serviceAccountKey
+        : files.write('service-account.jwk', await serviceAccountKey),
+  }
+}
+
+/** Issued by this authority, for all these names, and valid for a while yet. */
+function isGood(credential: Credential, authority: Credential, names: readonly string[], now: Date): boolean {
+  try {
+    const certificate = new X509Certificate(credential.certificate)
+    return (
+      certificate.verify(createPublicKey(authority.certificate)) &&
+      Date.parse(certificate.validTo) - now.getTime() > RENEW_WITHIN_DAYS * DAY &&
+      names.every((name) => (isIP(name) ? hasAddress(certificate, name) : certificate.checkHost(name)))
+    )
+  } catch {
+    return false
+  }
+}
+
+function hasAddress(certificate: X509Certificate, address: string): boolean {
+  const wanted = addressOctets(address).join()
+  const addresses = [...(certificate.subjectAltName ?? '').matchAll(/IP Address:([0-9A-Fa-f.:]+)/g)]
+  return addresses.some(([, found = '']) => addressOctets(found).join() === wanted)
+}
+
+async function createServiceAccountKey(): Promise<string> {
+  const { publicKey, privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
+  const spki = publicKey.export({ type: 'spki', format: 'der' })
+  // As kube-apiserver names its keys: the hash of the public key.
+  const kid = createHash('sha256').update(spki).digest('base64url')
+  return JSON.stringify({ ...privateKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig', kid })
+}
+
+/** Files that only their owner can read, replaced in one step. */
+class Files {
+  readonly #directory: string
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  text(name: string): string | undefined {
+    try {
+      return readFileSync(join(this.#directory, name), 'utf8')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  write(name: string, text: string): string {
+    const path = join(this.#directory, name)
+    writeFileSync(`${path}.new`, text, { mode: 0o600 })
+    renameSync(`${path}.new`, path)
+    return text
+  }
+
+  credential(name: string): Credential | undefined {
+    const [certificate, key] = [this.text(`${name}.crt`), this.text(`${name}.key`)]
+    return certificate === undefined || key === undefined ? undefined : { certificate, key }
+  }
+
+  keep(name: string, credential: Credential): Credential {
+    this.write(`${name}.key`, credential.key)
+    this.write(`${name}.crt`, credential.certificate)
+    return credential
+  }
+}
