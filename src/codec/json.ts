@@ -2,7 +2,7 @@
  * JSON as kube-apiserver reads and writes it (sigs.k8s.io/json, encoding/json): whole numbers of 64 bits are exact,
  * repeated members are kept until somebody reports them, nesting is bounded, and errors read as Go's do.
  */
-import type { Json, JsonObject } from '../api/object.ts'
+import type { Json } from '../api/object.ts'
 import { goQuoteByte } from './go-quote.ts'
 
 declare global {

@@ -1,0 +1,261 @@
+/**
+ * Amounts of resources (apimachinery's resource.Quantity): exact decimal numbers with a suffix, and the text that
+ * Kubernetes writes for them. `100m`, `1.5`, `2Gi`, `1e3`.
+ */
+
+/** What a quantity was written in, which is what it is written in again. */
+export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
+
+/** A text that is no quantity; `message` is the reference's. */
+export class QuantityError extends Error {
+  override readonly name = 'QuantityError'
+}
+
+const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+const WRONG_NUMBER = 'unable to parse numeric part of quantity'
+const WRONG_SUFFIX = "unable to parse quantity's suffix"
+
+const decimalSuffixes: readonly (readonly [suffix: string, exponent: number])[] = [
+  ['n', -9],
+  ['u', -6],
+  ['m', -3],
+  ['', 0],
+  ['k', 3],
+  ['M', 6],
+  ['G', 9],
+  ['T', 12],
+  ['P', 15],
+  ['E', 18],
+]
+const binarySuffixes: readonly (readonly [suffix: string, exponent: number])[] = [
+  ['Ki', 10],
+  ['Mi', 20],
+  ['Gi', 30],
+  ['Ti', 40],
+  ['Pi', 50],
+  ['Ei', 60],
+]
+const decimalExponents = new Map(decimalSuffixes)
+const binaryExponents = new Map(binarySuffixes)
+const decimalSuffixOf = new Map(decimalSuffixes.map(([suffix, exponent]) => [exponent, suffix]))
+const binarySuffixOf = new Map(binarySuffixes.map(([suffix, exponent]) => [exponent, suffix]))
+
+/** Finer than this nothing is kept: 10^-9. */
+const NANO = -9
+const MAX_INT64 = 2n ** 63n - 1n
+/** Decimal digits of an int64 that cannot overflow; with so few the reference may keep the text as it was. */
+const INT64_DIGITS = 18
+
+const pow10 = (exponent: number) => 10n ** BigInt(exponent)
+const abs = (value: bigint) => (value < 0n ? -value : value)
+
+/** An immutable amount: `unscaled × 10^scale`. */
+export class Quantity {
+  static readonly zero = new Quantity(0n, 0, 'DecimalSI')
+
+  private constructor(
+    private readonly unscaled: bigint,
+    private readonly scale: number,
+    readonly format: QuantityFormat,
+    /** The text it was read from, where that is kept though it is not the canonical one (`1.500`, `+1`). */
+    private readonly text?: string,
+  ) {}
+
+  /** @throws {QuantityError} */
+  static parse(text: string): Quantity {
+    if (text === '0') return Quantity.zero
+    const { negative, digits, fraction, suffix } = parts(text)
+    const { base, exponent, format } = interpret(suffix)
+    const shifted = digits + fraction
+    const unscaled = BigInt(negative ? `-${shifted}` : shifted)
+    if (base === 10) {
+      const scale = exponent - fraction.length
+      if (shifted.length <= INT64_DIGITS && scale >= NANO) {
+        const keep = scale % 3 === 0 && !shifted.endsWith('000') && !shifted.startsWith('0')
+        return new Quantity(unscaled, scale, format, keep ? text : undefined)
+      }
+      return new Quantity(...roundedUp(unscaled, scale, NANO), format)
+    }
+    const amount = unscaled * 2n ** BigInt(exponent)
+    if (fraction === '' && 15 - digits.length - Math.trunc(Math.fround(exponent) * 0.3) - 1 >= 0)
+      return new Quantity(amount, 0, format, (unscaled & 7n) !== 0n ? text : undefined)
+    return Quantity.ofBinary(amount, -fraction.length)
+  }
+
+  /** Text of an unknown origin: undefined when it is none. */
+  static tryParse(text: string): Quantity | undefined {
+    try {
+      return Quantity.parse(text)
+    } catch (error) {
+      if (error instanceof QuantityError) return undefined
+      throw error
+    }
+  }
+
+  /** `value` whole units. */
+  static of(value: number | bigint, format: QuantityFormat = 'DecimalSI'): Quantity {
+    return new Quantity(BigInt(value), 0, format)
+  }
+
+  /** `value` thousandths. */
+  static ofMilli(value: number | bigint, format: QuantityFormat = 'DecimalSI'): Quantity {
+    return new Quantity(BigInt(value), -3, format)
+  }
+
+  private static ofBinary(amount: bigint, scale: number): Quantity {
+    let [unscaled, at] = roundedUp(amount, scale, NANO)
+    const limit = at < 0 ? MAX_INT64 * pow10(-at) : MAX_INT64
+    if (abs(unscaled) > limit) [unscaled, at] = [unscaled < 0n ? -MAX_INT64 : MAX_INT64, 0]
+    const belowOne = unscaled !== 0n && at < 0 && abs(unscaled) < pow10(-at)
+    return new Quantity(unscaled, at, belowOne ? 'DecimalSI' : 'BinarySI')
+  }
+
+  get isZero(): boolean {
+    return this.unscaled === 0n
+  }
+
+  /** -1, 0 or 1 */
+  get sign(): number {
+    return this.unscaled < 0n ? -1 : this.unscaled > 0n ? 1 : 0
+  }
+
+  /** Negative, zero or positive as this is less than, equal to or more than the other. */
+  compare(other: Quantity): number {
+    if (this.sign !== other.sign) return this.sign - other.sign
+    const magnitude = magnitudeOf(this.unscaled, this.scale) - magnitudeOf(other.unscaled, other.scale)
+    if (magnitude !== 0) return magnitude < 0 ? -this.sign : this.sign
+    const [a, b] = aligned(this.unscaled, this.scale, other.unscaled, other.scale)
+    return a < b ? -1 : a > b ? 1 : 0
+  }
+
+  equals(other: Quantity): boolean {
+    return this.compare(other) === 0
+  }
+
+  add(other: Quantity): Quantity {
+    const [a, b, scale] = aligned(this.unscaled, this.scale, other.unscaled, other.scale)
+    return new Quantity(a + b, scale, this.isZero ? other.format : this.format)
+  }
+
+  sub(other: Quantity): Quantity {
+    const [a, b, scale] = aligned(this.unscaled, this.scale, other.unscaled, other.scale)
+    return new Quantity(a - b, scale, this.isZero ? other.format : this.format)
+  }
+
+  neg(): Quantity {
+    return new Quantity(-this.unscaled, this.scale, this.format)
+  }
+
+  /** Rounded away from zero to a multiple of 10^scale (-3: thousandths). The same quantity when it is one already. */
+  roundUp(scale: number): Quantity {
+    return this.scale >= scale ? this : new Quantity(...roundedUp(this.unscaled, this.scale, scale), this.format)
+  }
+
+  /** Whether it is a multiple of 10^scale. */
+  isMultipleOf(scale: number): boolean {
+    return this.scale >= scale || this.unscaled % pow10(scale - this.scale) === 0n
+  }
+
+  /** In units of 10^scale, rounded away from zero. */
+  scaledValue(scale: number): bigint {
+    const [unscaled, at] = roundedUp(this.unscaled, this.scale, scale)
+    return unscaled * pow10(at - scale)
+  }
+
+  /** In whole units, rounded away from zero; precise up to 2^53. */
+  value(): number {
+    return Number(this.scaledValue(0))
+  }
+
+  /** In thousandths, rounded away from zero; precise up to 2^53. */
+  milliValue(): number {
+    return Number(this.scaledValue(-3))
+  }
+
+  /** The nearest floating point number. */
+  toNumber(): number {
+    return Number(`${this.unscaled}e${this.scale}`)
+  }
+
+  /** The text that Kubernetes stores and shows. */
+  toString(): string {
+    return this.text ?? this.canonical()
+  }
+
+  toJSON(): string {
+    return this.toString()
+  }
+
+  private canonical(): string {
+    if (this.isZero) return '0'
+    const isSmall = this.compare(KIBI) < 0 && this.neg().compare(KIBI) < 0
+    const decimal = this.format !== 'BinarySI' || isSmall || !this.isMultipleOf(0)
+    if (!decimal) {
+      let [amount, exponent] = [this.scaledValue(0), 0]
+      while (amount % 1024n === 0n) [amount, exponent] = [amount / 1024n, exponent + 10]
+      return `${amount}${binarySuffixOf.get(exponent) ?? ''}`
+    }
+    let [amount, exponent] = withoutZeros(this.unscaled, this.scale)
+    while (exponent % 3 !== 0) [amount, exponent] = [amount * 10n, exponent - 1]
+    if (this.format === 'DecimalExponent') return exponent === 0 ? `${amount}` : `${amount}e${exponent}`
+    return `${amount}${decimalSuffixOf.get(exponent) ?? ''}`
+  }
+}
+
+/** Below it amounts have no binary suffix. */
+const KIBI = Quantity.of(1024)
+
+interface Parts {
+  readonly negative: boolean
+  readonly digits: string
+  readonly fraction: string
+  readonly suffix: string
+}
+
+function parts(text: string): Parts {
+  const match = /^([+-]?)0*(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/.exec(text)
+  if (text === '' || match === null) throw new QuantityError(WRONG_FORMAT)
+  const [, sign, digits, fraction, suffix] = match
+  return { negative: sign === '-', digits: digits || '0', fraction: fraction ?? '', suffix: suffix! }
+}
+
+function interpret(suffix: string): { base: 2 | 10; exponent: number; format: QuantityFormat } {
+  const decimal = decimalExponents.get(suffix)
+  if (decimal !== undefined) return { base: 10, exponent: decimal, format: 'DecimalSI' }
+  const binary = binaryExponents.get(suffix)
+  if (binary !== undefined) return { base: 2, exponent: binary, format: 'BinarySI' }
+  if (/^[eE][+-]?\d+$/.test(suffix)) {
+    const exponent = Number(suffix.slice(1))
+    // beyond 32 bits the reference wraps around; such an amount is no use to anybody
+    if (Math.abs(exponent) <= MAX_EXPONENT) return { base: 10, exponent, format: 'DecimalExponent' }
+    throw new QuantityError(WRONG_NUMBER)
+  }
+  throw new QuantityError(WRONG_SUFFIX)
+}
+
+/** Numbers of so many digits still compare in microseconds. */
+const MAX_EXPONENT = 4096
+
+/** Away from zero, to at most `-to` digits after the point. */
+function roundedUp(unscaled: bigint, scale: number, to: number): [unscaled: bigint, scale: number] {
+  if (scale >= to) return [unscaled, scale]
+  const drop = to - scale
+  if (drop > MAX_EXPONENT + String(unscaled).length) return [unscaled < 0n ? -1n : unscaled > 0n ? 1n : 0n, to]
+  const factor = pow10(drop)
+  const rest = unscaled % factor
+  const quotient = unscaled / factor
+  return [rest === 0n ? quotient : quotient + (unscaled < 0n ? -1n : 1n), to]
+}
+
+function aligned(a: bigint, aScale: number, b: bigint, bScale: number): [a: bigint, b: bigint, scale: number] {
+  const scale = Math.min(aScale, bScale)
+  return [a * pow10(aScale - scale), b * pow10(bScale - scale), scale]
+}
+
+/** Digits before the decimal point; less than one for fractions. */
+const magnitudeOf = (unscaled: bigint, scale: number) => (unscaled === 0n ? 0 : String(abs(unscaled)).length + scale)
+
+function withoutZeros(amount: bigint, exponent: number): [amount: bigint, exponent: number] {
+  while (amount % 10n === 0n) [amount, exponent] = [amount / 10n, exponent + 1]
+  return [amount, exponent]
+}
