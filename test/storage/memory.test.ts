@@ -1,0 +1,11 @@
+import { memoryStorage } from '../../src/storage/memory.ts'
+import { storageSuite } from '../storage-suite.ts'
+
+storageSuite('memory', async () => {
+  const storage = memoryStorage()
+  return {
+    storage,
+    compact: async (collection, floor) => storage.compact(collection, floor),
+    restart: async () => {},
+  }
+})

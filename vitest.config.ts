@@ -1,0 +1,29 @@
+import { cloudflareTest } from '@cloudflare/vitest-plugin'
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'node',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/durable-objects/**', 'test/e2e/**', 'test/conformance/**', 'test/clients/**'],
+        },
+      },
+      {
+        // Inside workerd, with real Durable Objects.
+        plugins: [
+          cloudflareTest({
+            main: './test/durable-objects/worker.ts',
+            miniflare: {
+              compatibilityDate: '2026-10-01',
+              durableObjects: { SHARDS: { className: 'ResourceShard', useSQLite: true } },
+            },
+          }),
+        ],
+        test: { name: 'durable-objects', include: ['test/durable-objects/**/*.test.ts'] },
+      },
+    ],
+  },
+})
