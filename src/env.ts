@@ -18,6 +18,8 @@ export interface Env {
   readonly KEDGE_RUNTIME_CONFIG?: string
   /** `Gate=true,…` as --feature-gates. */
   readonly KEDGE_FEATURE_GATES?: string
+  /** How long old versions stay readable for watches, snapshots and continue tokens. Default 300. */
+  readonly KEDGE_HISTORY_SECONDS?: string
   /** host:port under which clients reach the server. */
   readonly KEDGE_ADVERTISE?: string
   /** UID of the root control plane: part of every shard name and cache key. */

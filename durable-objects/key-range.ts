@@ -1,0 +1,50 @@
+/** Where a resource type, a namespace or a single object lies among a shard's keys. */
+import type { Selection } from '../src/storage/selection.ts'
+import { exactField } from '../src/storage/selection.ts'
+import type { KeyScope } from '../src/storage/shard-protocol.ts'
+import type { KeyRange, Needles } from './statements.ts'
+
+/** `start` is relative to the prefix. A selection of one name within a namespace is one key. */
+export function rangeOf({ prefix, namespace, selection }: KeyScope, start = ''): KeyRange {
+  const scope = namespace === undefined ? `${prefix}/` : `${prefix}/${namespace}/`
+  const name = exactField(selection, 'metadata.name')
+  const range =
+    name !== undefined && namespace !== undefined ? { from: scope + name, to: `${scope}${name}\0` } : allBelow(scope)
+  const begin = start === '' ? range.from : `${prefix}/${start}`
+  return { from: inKeyOrder(begin, range.from) ? range.from : begin, to: range.to }
+}
+
+/** `0` is the character after the slash. */
+const allBelow = (scope: string): KeyRange => ({ from: scope, to: `${scope.slice(0, -1)}0` })
+
+/** As in SQLite, where texts are ordered by their UTF-8: that order is that of code points. */
+function inKeyOrder(a: string, b: string): boolean {
+  const [left, right] = [[...a], [...b]]
+  const at = left.findIndex((character, index) => character !== right[index])
+  if (at === -1) return true
+  return at < right.length && left[at]!.codePointAt(0)! < right[at]!.codePointAt(0)!
+}
+
+/** Bound parameters are limited to 100 a statement; what finds no room here, `matches` decides. */
+const MAX_NEEDLES = 64
+
+/**
+ * Texts that must occur in the narrow JSON of whatever a selection can match. They only narrow the rows that are
+ * parsed: the decision is `matches`'. What must be absent cannot be told from texts.
+ */
+export function needlesOf({ labels, fields, owner }: Selection): Needles {
+  const groups: string[][] = []
+  for (const { key, operator, values } of labels) {
+    if (operator === 'In') groups.push(values.map((value) => member(key, value)))
+    else if (operator === 'Exists' || operator === 'Gt' || operator === 'Lt') groups.push([`${JSON.stringify(key)}:`])
+  }
+  for (const { field, operator, value } of fields) {
+    // An absent field has the empty value.
+    if (operator === '=' && value !== '' && !field.startsWith('metadata.')) groups.push([member(field, value)])
+  }
+  if (owner !== undefined) groups.push([JSON.stringify(owner)])
+  let room = MAX_NEEDLES
+  return groups.filter((group) => group.length > 0 && (room -= group.length) >= 0)
+}
+
+const member = (name: string, value: string): string => `${JSON.stringify(name)}:${JSON.stringify(value)}`

@@ -1,0 +1,77 @@
+/**
+ * The answer to a list: what is known of it in a header, the values in the body. Which ones, is settled in one turn; the values are read in
+ * later ones as the reader takes them, which changes nothing, because a revision's value never does.
+ */
+import type { StreamShape } from '../src/storage/shard-protocol.ts'
+import type { Revision } from '../src/storage/storage.ts'
+import { encodeHeader } from '../src/storage/shard-protocol.ts'
+import { encodeFrame, eventLine } from '../src/storage/watch-batch.ts'
+import type { Page } from './log.ts'
+import type { Statements } from './statements.ts'
+
+const CHUNK_VALUES = 128
+/** Values of 1.5 MiB come in chunks of a few: an isolate has 128 MB for everything. */
+const CHUNK_LENGTH = 1024 * 1024
+
+interface ValueRow {
+  readonly rv: Revision
+  readonly v: string
+}
+
+export function listAnswer(page: Page, shape: StreamShape, statements: Statements): Response {
+  const { revision, revisions, continueAfter, remaining } = page
+  const header = { value: { revision, count: revisions.length, continueAfter, remaining } }
+  const write = shapes[shape.as](shape, page)
+  const chunks = valuesInChunks(statements, revisions)
+  const values = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const { value, done } = chunks.next()
+      if (done === true) controller.close()
+      else controller.enqueue(write(value))
+    },
+  })
+  return new Response(values, { headers: encodeHeader(header) })
+}
+
+/** Goes on by as many values as before fitted a chunk. */
+function* valuesInChunks(statements: Statements, revisions: readonly Revision[]): Generator<readonly ValueRow[]> {
+  for (let done = 0, size = 8; done < revisions.length;) {
+    const wanted = revisions.slice(done, done + size)
+    const rows = statements.values(wanted)
+    // Compaction keeps what the retention promises; a reader slower than that must not get a list with holes.
+    if (rows.length !== wanted.length)
+      throw new Error(`versions of a list at ${wanted[0]} were compacted while it was read`)
+    done += wanted.length
+    const length = rows.reduce((sum, { v }) => sum + v.length, 0)
+    size = Math.max(1, Math.min(CHUNK_VALUES, Math.floor((CHUNK_LENGTH * wanted.length) / length)))
+    yield rows
+  }
+}
+
+type Writer = (rows: readonly ValueRow[]) => Uint8Array
+const encoder = new TextEncoder()
+
+const shapes: {
+  readonly [As in StreamShape['as']]: (shape: StreamShape, page: Page) => Writer
+} = {
+  lines: () => (rows) => encoder.encode(rows.map(({ v }) => `${v}\n`).join('')),
+
+  items(shape) {
+    const without = (shape.as === 'items' ? shape.without : undefined) ?? '{'
+    let comma = ''
+    return (rows) => {
+      const items = rows.map(({ v }) => (v.startsWith(without) ? `{${v.slice(without.length)}` : v))
+      const text = comma + items.join(',')
+      comma = ','
+      return encoder.encode(text)
+    }
+  },
+
+  events:
+    (_, { revision }) =>
+    (rows) =>
+      encodeFrame(
+        { revision, revisions: rows.map(({ rv }) => rv), state: 'past' },
+        rows.map(({ v }) => eventLine('ADDED', v)).join(''),
+      ),
+}

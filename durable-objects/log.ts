@@ -1,0 +1,196 @@
+/**
+ * The log of a shard: every version of every key, until it is compacted. The shard is the only writer and nothing here
+ * awaits, so reading a revision and acting on it is one step.
+ *
+ * Kept at all times: `cur` names the newest version of each key that exists; the state that any change after the floor
+ * replaced is in `rev`, so that every revision from the floor on can be read and every event after it told in full.
+ */
+import { StorageError } from '../src/storage/errors.ts'
+import { FIRST_REVISION, nextRevision, revisionAt } from '../src/storage/revision.ts'
+import { matches, selectsEverything } from '../src/storage/selection.ts'
+import type { KeyScope, Written } from '../src/storage/shard-protocol.ts'
+import type { ListAt, NewValue, Revision } from '../src/storage/storage.ts'
+import { hasUid, isTooLarge, withRevision } from '../src/storage/value-text.ts'
+import { needlesOf, rangeOf } from './key-range.ts'
+import { decodeSelectable, encodeSelectable } from './selectable.ts'
+import type { ChangeRow, CurrentRow, Statements } from './statements.ts'
+import { ADDED, DELETED, MODIFIED } from './statements.ts'
+
+/** Behind it a tie of clocks between list and write cannot matter: a paged list's revision is at most this old. */
+const FRESH = 60_000
+
+export interface Page {
+  readonly revision: Revision
+  /** Of the values, in key order. */
+  readonly revisions: readonly Revision[]
+  /** Key of the last value, relative to the prefix, when more follow. */
+  readonly continueAfter?: string
+  readonly remaining?: number
+}
+
+/** What a write did: `change` is absent when it had been done before. */
+export interface WriteOutcome {
+  readonly written: Written
+  readonly change?: ChangeRow
+  /** It brought work for controllers. */
+  readonly hasWork?: boolean
+}
+
+export class Log {
+  /** The newest revision: that of the last change, or a later one that a reader was promised. */
+  last: Revision
+  floor: Revision
+
+  /** @param retention milliseconds for which continued lists stay readable */
+  constructor(
+    private readonly statements: Statements,
+    private readonly now: () => number,
+    readonly retention: number,
+  ) {
+    this.floor = statements.meta('floor')
+    // A deletion at the end of the log may have been compacted: then the floor tells that it was there.
+    this.last = Math.max(FIRST_REVISION, statements.newestRevision(), statements.meta('last'), this.floor)
+  }
+
+  get(key: string, notOlderThan: Revision): { revision: Revision; text: string } | undefined {
+    this.reach(notOlderThan)
+    const live = this.statements.liveValue(key)
+    return live && { revision: live.rv, text: live.v }
+  }
+
+  create(key: string, value: NewValue): WriteOutcome {
+    const live = this.statements.liveValue(key)
+    if (live !== undefined) {
+      if (hasUid(live.v, value.uid)) return { written: { revision: live.rv, text: live.v } }
+      throw new StorageError('KeyExists', live.rv, this.last)
+    }
+    const rv = this.next(value)
+    const change = this.append(key, value, { rv, t: ADDED, crv: rv, prv: null, was: null })
+    this.statements.insertCurrent(change)
+    return { written: { revision: rv }, change, hasWork: value.outbox !== undefined }
+  }
+
+  /** @param again the request was sent before and its answer lost: what it wrote then counts as written now */
+  update(key: string, value: NewValue, expected: Revision, again: boolean): WriteOutcome {
+    const live = this.statements.live(key)
+    if (live === undefined) throw new StorageError('KeyNotFound', 0, this.last)
+    if (live.rv !== expected) {
+      if (again && live.prv === expected && this.holds(live.rv, value)) return { written: { revision: live.rv } }
+      throw new StorageError('Conflict', live.rv, this.last)
+    }
+    const rv = this.next(value)
+    const change = this.append(key, value, { rv, t: MODIFIED, crv: live.crv, prv: live.rv, was: live.l })
+    this.statements.updateCurrent(change)
+    return { written: { revision: rv }, change, hasWork: value.outbox !== undefined }
+  }
+
+  delete(key: string, last: NewValue, expected: Revision, again: boolean): WriteOutcome {
+    const live = this.statements.live(key)
+    if (live?.rv !== expected) {
+      const done = again ? this.statements.deletionOf(expected, key) : undefined
+      if (done !== undefined) return { written: { revision: done.rv } }
+      if (live === undefined) throw new StorageError('KeyNotFound', 0, this.last)
+      throw new StorageError('Conflict', live.rv, this.last)
+    }
+    const rv = this.next(last)
+    const change = this.append(key, last, { rv, t: DELETED, crv: live.crv, prv: live.rv, was: live.l })
+    this.statements.deleteCurrent(key)
+    return { written: { revision: rv }, change, hasWork: last.outbox !== undefined }
+  }
+
+  private next(value: NewValue): Revision {
+    if (isTooLarge(value.text)) throw new StorageError('TooLarge')
+    return nextRevision(this.last, this.now())
+  }
+
+  private append(
+    k: string,
+    { text, at, outbox = [], ...selectable }: NewValue,
+    step: Pick<ChangeRow, 'rv' | 't' | 'prv' | 'was'> & { crv: Revision },
+  ): ChangeRow {
+    const row = { ...step, k, at, l: encodeSelectable(selectable), v: withRevision(text, at, step.rv) }
+    this.statements.insertVersion(row)
+    for (const { topic, payload } of outbox) this.statements.appendOutbox(k, topic, payload)
+    this.last = step.rv
+    return row
+  }
+
+  private holds(rv: Revision, { text, at }: NewValue): boolean {
+    return this.statements.version(rv)?.v === withRevision(text, at, rv)
+  }
+
+  /**
+   * A revision that the clock has passed is reached although nothing was written at it: versions of different shards
+   * compare. It is kept, so that no later write falls below it, whatever clock it is made with.
+   */
+  reach(revision: Revision): void {
+    if (revision <= this.last) return
+    if (this.isFuture(revision)) throw new StorageError('FutureRevision', revision, this.last)
+    this.raise(revision)
+  }
+
+  isFuture(revision: Revision): boolean {
+    return revision > Math.max(this.last, revisionAt(this.now()))
+  }
+
+  private raise(revision: Revision): void {
+    this.statements.setMeta('last', revision)
+    this.last = revision
+  }
+
+  private revisionFor(at: ListAt, continued: boolean): Revision {
+    if (at.kind === 'latest') return this.last
+    this.reach(at.revision)
+    if (at.kind === 'notOlderThan') return this.last
+    const oldest = continued ? Math.max(this.floor, revisionAt(this.now() - this.retention)) : this.floor
+    if (at.revision < oldest) throw new StorageError('Compacted', at.revision, oldest)
+    return at.revision
+  }
+
+  /** @throws StorageError Compacted, FutureRevision */
+  select(scope: KeyScope, at: ListAt, limit: number, start: string): Page {
+    const revision = this.revisionFor(at, start !== '')
+    const range = rangeOf(scope, start)
+    const needles = needlesOf(scope.selection)
+    const isLatest = revision === this.last
+    const candidates = isLatest
+      ? this.statements.current(range, needles)
+      : this.statements.snapshot(revision, range, needles)
+    const isSelected = selecting(scope)
+    const revisions: Revision[] = []
+    let lastKey = ''
+    let isMore = false
+    for (const row of candidates) {
+      if (!isSelected(row)) continue
+      isMore = limit > 0 && revisions.length === limit
+      if (isMore) break
+      revisions.push(row.rv)
+      lastKey = row.k
+    }
+    if (!isMore) return { revision, revisions }
+    const rest = { from: `${lastKey}\0`, to: range.to }
+    const remaining = isLatest ? this.statements.countCurrent(rest) : this.statements.countSnapshot(revision, rest)
+    return {
+      revision: isLatest && at.kind !== 'exact' ? this.freshRevision() : revision,
+      revisions,
+      continueAfter: lastKey.slice(scope.prefix.length + 1),
+      ...(selectsEverything(scope.selection) ? { remaining } : {}),
+    }
+  }
+
+  /**
+   * Continue tokens expire by their revision's age. A list of a shard that was not written to for long is of an old
+   * revision; its pages get one of now, at which nothing else was written.
+   */
+  private freshRevision(): Revision {
+    const now = revisionAt(this.now())
+    if (this.last < revisionAt(this.now() - FRESH)) this.raise(now)
+    return this.last
+  }
+}
+
+/** Tells whether the state in a row, its key being in the scope, is selected. */
+export function selecting({ prefix, selection }: KeyScope): (row: Pick<CurrentRow, 'k' | 'l'>) => boolean {
+  if (selectsEverything(selection)) return () => true
+  return ({ k, l }) => matches(selection, k.slice(prefix.length + 1), decodeSelectable(l))
+}

@@ -1,0 +1,45 @@
+/**
+ * Work for controllers, stored in the transaction of the write that brought it, so that it is neither lost nor done
+ * for a write that failed. Delivered right after the commit, and again by alarm until the receiver has taken it.
+ */
+import type { OutboxReceiver } from '../src/storage/shard-protocol.ts'
+import type { Statements } from './statements.ts'
+
+/** Rows a delivery. */
+const BATCH = 500
+const FIRST_RETRY = 1_000
+const LAST_RETRY = 60_000
+
+export class Outbox {
+  private delivering = false
+  private failures = 0
+
+  constructor(
+    private readonly shard: string,
+    private readonly statements: Statements,
+    private readonly receiver: OutboxReceiver | undefined,
+  ) {}
+
+  /** @returns milliseconds after which to try again, undefined when all is delivered */
+  async deliver(): Promise<number | undefined> {
+    if (this.receiver === undefined || this.delivering) return undefined
+    this.delivering = true
+    try {
+      for (let rows = this.rows(); rows.length > 0; rows = this.rows()) {
+        await this.receiver.receive(this.shard, rows)
+        this.statements.deleteOutbox(rows.at(-1)!.seq)
+      }
+      this.failures = 0
+      return undefined
+    } catch (error) {
+      console.error(`outbox of ${this.shard} was not delivered:`, error)
+      return Math.min(LAST_RETRY, FIRST_RETRY * 2 ** this.failures++)
+    } finally {
+      this.delivering = false
+    }
+  }
+
+  private rows() {
+    return this.statements.oldestOutbox(BATCH).map(({ k, ...row }) => ({ ...row, key: k }))
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * A Durable Object that stores the objects of one or more resource types of a tenant, and knows none of their kinds:
+ * its surface. Reads and writes are RPC methods, lists and watches are fetches (they stream), all called by
+ * src/storage/shard-client and by nobody else.
+ */
+import { DurableObject } from 'cloudflare:workers'
+import { migrate } from '../migrations/index.ts'
+import type { Env } from '../src/env.ts'
+import { StorageError } from '../src/storage/errors.ts'
+import { encodeHeader } from '../src/storage/shard-protocol.ts'
+import type {
+  ListCall,
+  OutboxReceiver,
+  ShardReply,
+  ShardStats,
+  WatchCall,
+  Written,
+} from '../src/storage/shard-protocol.ts'
+import type { NewValue, Revision, ShardChanges, StoredValue } from '../src/storage/storage.ts'
+import { AlarmClock } from './alarm-clock.ts'
+import { newestChanges } from './changes.ts'
+import { Compactor } from './compactor.ts'
+import { listAnswer } from './list-stream.ts'
+import type { WriteOutcome } from './log.ts'
+import { Log } from './log.ts'
+import { Outbox } from './outbox.ts'
+import { ShardUsage } from './shard-usage.ts'
+import type { Statements } from './statements.ts'
+import { ADDED, statements } from './statements.ts'
+import { WatchHub } from './watch-hub.ts'
+import { WriteQueue } from './write-queue.ts'
+
+/** What kube-apiserver keeps too. */
+const DEFAULT_RETENTION = 5 * 60_000
+/** For the case that an instance ends between a commit and the delivery of what it brought. */
+const DELIVERY_CHECK = 30_000
+
+export class ResourceShard extends DurableObject<Env> {
+  private readonly usage: ShardUsage
+  private readonly statements: Statements
+  private readonly log: Log
+  private readonly writes: WriteQueue<WriteOutcome>
+  private readonly watches: WatchHub
+  /** Not reached by RPC, which is for methods only. */
+  readonly compactor: Compactor
+  private readonly outbox: Outbox
+  private readonly alarms: AlarmClock
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    migrate(ctx.storage)
+    const now = Date.now
+    this.usage = new ShardUsage(now())
+    this.statements = statements(ctx.storage.sql, (read, written) => this.usage.count(read, written))
+    this.log = new Log(this.statements, now, retentionOf(env))
+    this.watches = new WatchHub(ctx, this.log, this.statements)
+    this.writes = new WriteQueue(
+      (write) => ctx.storage.transactionSync(write),
+      (outcomes) => this.committed(outcomes),
+    )
+    this.compactor = new Compactor(
+      this.log,
+      this.statements,
+      (work) => ctx.storage.transactionSync(work),
+      now,
+      nextTurn,
+    )
+    this.outbox = new Outbox(ctx.id.name ?? ctx.id.toString(), this.statements, receiverOf(env, ctx.id.name))
+    this.alarms = new AlarmClock(ctx.storage)
+    void ctx.blockConcurrencyWhile(() => this.alarms.load())
+  }
+
+  get(key: string, notOlderThan: Revision): ShardReply<StoredValue | undefined> {
+    this.usage.woken('get')
+    return reply(() => this.log.get(key, notOlderThan))
+  }
+
+  create(key: string, value: NewValue): Promise<ShardReply<Written>> {
+    return this.write(() => this.log.create(key, value))
+  }
+
+  update(key: string, value: NewValue, expected: Revision, again: boolean): Promise<ShardReply<Written>> {
+    return this.write(() => this.log.update(key, value, expected, again))
+  }
+
+  delete(key: string, last: NewValue, expected: Revision, again: boolean): Promise<ShardReply<Written>> {
+    return this.write(() => this.log.delete(key, last, expected, again))
+  }
+
+  revision(): Revision {
+    this.usage.woken('revision')
+    return this.log.last
+  }
+
+  changes(since: Revision | undefined): ShardChanges {
+    this.usage.woken('changes')
+    return newestChanges(this.log, this.statements, since)
+  }
+
+  stats(): ShardStats {
+    return {
+      ...this.usage.report(),
+      name: this.ctx.id.name ?? this.ctx.id.toString(),
+      ...this.statements.counts(),
+      sockets: this.ctx.getWebSockets().length,
+      databaseBytes: this.ctx.storage.sql.databaseSize,
+      revision: this.log.last,
+      floor: this.log.floor,
+      ...(this.compactor.lastRun === undefined ? {} : { lastCompaction: this.compactor.lastRun }),
+    }
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url)
+    this.usage.woken(pathname.slice(1))
+    try {
+      // Both calls are written by shard-client alone.
+      if (pathname === '/list') return this.list((await request.json()) as ListCall)
+      return this.watches.accept(JSON.parse(searchParams.get('q')!) as WatchCall)
+    } catch (error) {
+      return new Response(null, { headers: encodeHeader(failure(error)) })
+    }
+  }
+
+  private list(call: ListCall): Response {
+    const page = this.log.select(call, call.at, call.limit, call.start)
+    return listAnswer(page, call.shape, this.statements)
+  }
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    this.usage.woken('message')
+    this.watches.message(socket, message)
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    this.usage.woken('close')
+    this.watches.closed(socket)
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.watches.closed(socket)
+  }
+
+  override async alarm(): Promise<void> {
+    this.usage.woken('alarm')
+    this.alarms.rang()
+    await this.compactor.run()
+    await this.deliver()
+    const due = this.compactor.due()
+    if (due !== undefined) this.alarms.wakeAt(due)
+  }
+
+  private async write(write: () => WriteOutcome): Promise<ShardReply<Written>> {
+    this.usage.woken('write')
+    try {
+      const { written } = await this.writes.run(write)
+      return { value: written }
+    } catch (error) {
+      return failure(error)
+    }
+  }
+
+  private committed(outcomes: readonly WriteOutcome[]): void {
+    const changes = outcomes.flatMap(({ change }) => (change === undefined ? [] : [change]))
+    this.watches.publish(changes)
+    if (changes.some(({ t }) => t !== ADDED)) this.alarms.wakeAt(Date.now() + this.log.retention)
+    if (outcomes.some(({ hasWork }) => hasWork)) {
+      this.alarms.wakeAt(Date.now() + DELIVERY_CHECK)
+      this.ctx.waitUntil(this.deliver())
+    }
+  }
+
+  private async deliver(): Promise<void> {
+    const retryAfter = await this.outbox.deliver()
+    if (retryAfter !== undefined) this.alarms.wakeAt(Date.now() + retryAfter)
+  }
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
+
+function retentionOf({ KEDGE_HISTORY_SECONDS: seconds }: Env): number {
+  return seconds === undefined || seconds === '' ? DEFAULT_RETENTION : Number(seconds) * 1000
+}
+
+/** A tenant's controllers are one object; a shard's name is `TENANT/SHARD`. */
+function receiverOf(env: Env, name: string | undefined): OutboxReceiver | undefined {
+  const tenant = name?.split('/')[0]
+  // The namespace is absent where nothing but storage runs.
+  const controllers = env.CONTROLLERS as DurableObjectNamespace | undefined
+  if (tenant === undefined || controllers === undefined) return undefined
+  // A stub has the methods of its object; ControllerManager implements OutboxReceiver.
+  return controllers.get(controllers.idFromName(tenant)) as unknown as OutboxReceiver
+}
+
+function reply<Value>(answer: () => Value): ShardReply<Value> {
+  try {
+    return { value: answer() }
+  } catch (error) {
+    return failure(error)
+  }
+}
+
+/** What is not a StorageError is our mistake and stays an exception. */
+function failure(error: unknown): Extract<ShardReply<never>, { error: unknown }> {
+  if (!(error instanceof StorageError)) throw error
+  const { code, revision, current } = error
+  return { error: { code, revision, current } }
+}

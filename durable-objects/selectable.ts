@@ -1,0 +1,29 @@
+/** What selectors look at, as it is stored beside each key: narrow JSON without what is empty. */
+import type { Selectable } from '../src/storage/storage.ts'
+
+interface Stored {
+  readonly l?: Readonly<Record<string, string>>
+  readonly f?: Readonly<Record<string, string>>
+  readonly o?: readonly string[]
+}
+
+export function encodeSelectable({ labels, fields, owners }: Selectable): string {
+  const stored: Stored = {
+    ...(labels === undefined || isEmpty(labels) ? {} : { l: labels }),
+    ...(fields === undefined || isEmpty(fields) ? {} : { f: fields }),
+    ...(owners === undefined || owners.length === 0 ? {} : { o: owners }),
+  }
+  return JSON.stringify(stored)
+}
+
+export function decodeSelectable(text: string): Selectable {
+  if (text === '{}') return {}
+  // Written by encodeSelectable.
+  const { l, f, o } = JSON.parse(text) as Stored
+  return { labels: l, fields: f, owners: o }
+}
+
+function isEmpty(record: Readonly<Record<string, string>>): boolean {
+  for (const _ in record) return false
+  return true
+}

@@ -1,0 +1,24 @@
+/** What a shard did since it was constructed: what wakes it, and the rows that are paid for. */
+import type { ShardStats } from '../src/storage/shard-protocol.ts'
+
+export class ShardUsage {
+  private readonly reasons: Record<string, number> = {}
+  private rowsRead = 0
+  private rowsWritten = 0
+
+  /** @param since milliseconds since 1970 */
+  constructor(private readonly since: number) {}
+
+  count(rowsRead: number, rowsWritten: number): void {
+    this.rowsRead += rowsRead
+    this.rowsWritten += rowsWritten
+  }
+
+  woken(reason: string): void {
+    this.reasons[reason] = (this.reasons[reason] ?? 0) + 1
+  }
+
+  report(): Pick<ShardStats, 'since' | 'reasons' | 'rowsRead' | 'rowsWritten'> {
+    return { since: this.since, reasons: { ...this.reasons }, rowsRead: this.rowsRead, rowsWritten: this.rowsWritten }
+  }
+}

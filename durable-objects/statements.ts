@@ -1,0 +1,201 @@
+/** All SQL of a shard, as a vocabulary: named statements with typed parameters and rows. */
+import type { Revision } from '../src/storage/storage.ts'
+
+export const ADDED = 0
+export const MODIFIED = 1
+export const DELETED = 2
+export type ChangeType = typeof ADDED | typeof MODIFIED | typeof DELETED
+
+/** Keys from `from` on (inclusive) and before `to`. */
+export interface KeyRange {
+  readonly from: string
+  readonly to: string
+}
+
+export type VersionRow = {
+  rv: Revision
+  k: string
+  t: ChangeType
+  crv: Revision
+  prv: Revision | null
+  at: number
+  l: string
+  v: string
+}
+
+/** A change and what selectors saw before it. */
+export type ChangeRow = Omit<VersionRow, 'crv'> & { was: string | null }
+
+export type CurrentRow = {
+  k: string
+  rv: Revision
+  l: string
+}
+
+export type Meta = 'floor' | 'last'
+
+/** Which rows of a narrow table can match at all: texts of which each group must have one in `l`. */
+export type Needles = readonly (readonly string[])[]
+
+export type Statements = ReturnType<typeof statements>
+
+/** @param count is told how many rows a statement read and wrote, when it is done */
+export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritten: number) => void) {
+  function* rows<Row extends Record<string, SqlStorageValue>>(
+    query: string,
+    ...values: SqlStorageValue[]
+  ): Generator<Row> {
+    const cursor = sql.exec<Row>(query, ...values)
+    try {
+      yield* cursor
+    } finally {
+      count(cursor.rowsRead, cursor.rowsWritten)
+    }
+  }
+  function all<Row extends Record<string, SqlStorageValue>>(query: string, ...values: SqlStorageValue[]): Row[] {
+    const cursor = sql.exec<Row>(query, ...values)
+    const found = cursor.toArray()
+    count(cursor.rowsRead, cursor.rowsWritten)
+    return found
+  }
+  const first = <Row extends Record<string, SqlStorageValue>>(query: string, ...values: SqlStorageValue[]) =>
+    all<Row>(query, ...values)[0]
+  const number = (query: string, ...values: SqlStorageValue[]) => first<{ n: number | null }>(query, ...values)?.n ?? 0
+
+  return {
+    liveValue: (k: string) =>
+      first<{ rv: Revision; v: string }>(
+        'SELECT rev.rv, rev.v FROM cur CROSS JOIN rev ON rev.rv = cur.rv WHERE cur.k = ?',
+        k,
+      ),
+
+    /** Without the value: writes compare revisions. */
+    live: (k: string) =>
+      first<{ rv: Revision; l: string; crv: Revision; prv: Revision | null }>(
+        'SELECT cur.rv, cur.l, rev.crv, rev.prv FROM cur CROSS JOIN rev ON rev.rv = cur.rv WHERE cur.k = ?',
+        k,
+      ),
+
+    version: (rv: Revision) => first<VersionRow>('SELECT rv, k, t, crv, prv, at, l, v FROM rev WHERE rv = ?', rv),
+
+    insertVersion: ({ rv, k, t, crv, prv, at, l, v }: VersionRow) =>
+      void all(
+        'INSERT INTO rev (rv, k, t, crv, prv, at, l, v) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+        rv,
+        k,
+        t,
+        crv,
+        prv,
+        at,
+        l,
+        v,
+      ),
+    insertCurrent: ({ k, rv, l }: CurrentRow) => void all('INSERT INTO cur (k, rv, l) VALUES (?, ?, ?)', k, rv, l),
+    updateCurrent: ({ k, rv, l }: CurrentRow) => void all('UPDATE cur SET rv = ?, l = ? WHERE k = ?', rv, l, k),
+    deleteCurrent: (k: string) => void all('DELETE FROM cur WHERE k = ?', k),
+
+    newestRevision: () => number('SELECT MAX(rv) AS n FROM rev'),
+    meta: (k: Meta) => number('SELECT v AS n FROM meta WHERE k = ?', k),
+    setMeta: (k: Meta, v: number) =>
+      void all('INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT DO UPDATE SET v = excluded.v', k, v),
+
+    /** What is current, in key order. */
+    current: ({ from, to }: KeyRange, needles: Needles) =>
+      rows<CurrentRow>(
+        `SELECT k, rv, l FROM cur WHERE k >= ? AND k < ?${having('l', needles)} ORDER BY k`,
+        from,
+        to,
+        ...needles.flat(),
+      ),
+    countCurrent: ({ from, to }: KeyRange) => number('SELECT COUNT(*) AS n FROM cur WHERE k >= ? AND k < ?', from, to),
+
+    /**
+     * What was current at a revision: what has not changed since, and of what has, the state that the first change
+     * after it replaced (`prv` at or below it; that of later changes is above).
+     */
+    snapshot: (rv: Revision, { from, to }: KeyRange, needles: Needles) =>
+      rows<CurrentRow>(
+        `SELECT k, rv, l FROM cur WHERE k >= ?1 AND k < ?2 AND rv <= ?3${having('l', needles, 4)}
+         UNION ALL
+         SELECT was.k, was.rv, was.l FROM rev CROSS JOIN rev AS was ON was.rv = rev.prv
+         WHERE rev.rv > ?3 AND rev.prv <= ?3 AND rev.k >= ?1 AND rev.k < ?2${having('was.l', needles, 4)}
+         ORDER BY k`,
+        from,
+        to,
+        rv,
+        ...needles.flat(),
+      ),
+    countSnapshot: (rv: Revision, { from, to }: KeyRange) =>
+      number(
+        `SELECT (SELECT COUNT(*) FROM cur WHERE k >= ?1 AND k < ?2 AND rv <= ?3)
+              + (SELECT COUNT(*) FROM rev WHERE rv > ?3 AND prv <= ?3 AND k >= ?1 AND k < ?2) AS n`,
+        from,
+        to,
+        rv,
+      ),
+
+    /** The deletion of the state at `prv`: its key may exist again. */
+    deletionOf: (prv: Revision, k: string) =>
+      first<{ rv: Revision }>(`SELECT rv FROM rev WHERE rv > ? AND prv = ? AND k = ? AND t = ${DELETED}`, prv, prv, k),
+
+    /** Values in the order of the revisions given. */
+    values: (revisions: readonly Revision[]) =>
+      all<{ rv: Revision; v: string }>(
+        'SELECT rev.rv, rev.v FROM json_each(?) AS wanted CROSS JOIN rev ON rev.rv = wanted.value ORDER BY wanted.key',
+        JSON.stringify(revisions),
+      ),
+
+    /** Changes in a range of keys after a revision, in order of revision. */
+    changes: (after: Revision, { from, to }: KeyRange) =>
+      rows<ChangeRow>(
+        `SELECT rev.rv, rev.k, rev.t, rev.prv, rev.at, rev.l, rev.v, was.l AS was
+         FROM rev LEFT JOIN rev AS was ON was.rv = rev.prv
+         WHERE rev.rv > ? AND rev.k >= ? AND rev.k < ? ORDER BY rev.rv`,
+        after,
+        from,
+        to,
+      ),
+
+    /** The newest change of each key that changed after a revision; of a key that was deleted there may be several. */
+    newestChanges: (after: Revision) =>
+      rows<{ rv: Revision; k: string; t: ChangeType; v: string }>(
+        `SELECT rev.rv, rev.k, rev.t, rev.v FROM rev LEFT JOIN cur ON cur.k = rev.k
+         WHERE rev.rv > ? AND (cur.rv = rev.rv OR (rev.t = ${DELETED} AND cur.k IS NULL)) ORDER BY rev.rv`,
+        after,
+      ),
+
+    /** What may go once `to` is the floor: a change after `from` makes what it replaced needless, a deletion itself too. */
+    superseded: (from: Revision, to: Revision, limit: number) =>
+      all<{ rv: Revision; t: ChangeType; prv: Revision | null }>(
+        `SELECT rv, t, prv FROM rev WHERE rv > ? AND rv <= ? AND t > ${ADDED} ORDER BY rv LIMIT ?`,
+        from,
+        to,
+        limit,
+      ),
+    deleteVersions: (revisions: readonly Revision[]) =>
+      void all('DELETE FROM rev WHERE rv IN (SELECT value FROM json_each(?))', JSON.stringify(revisions)),
+    hasSuperseded: (after: Revision) =>
+      number(`SELECT 1 AS n FROM rev WHERE rv > ? AND t > ${ADDED} LIMIT 1`, after) === 1,
+
+    appendOutbox: (k: string, topic: string, payload: string) =>
+      void all('INSERT INTO outbox (k, topic, payload) VALUES (?, ?, ?)', k, topic, payload),
+    oldestOutbox: (limit: number) =>
+      all<{ seq: number; k: string; topic: string; payload: string }>(
+        'SELECT seq, k, topic, payload FROM outbox ORDER BY seq LIMIT ?',
+        limit,
+      ),
+    deleteOutbox: (upTo: number) => void all('DELETE FROM outbox WHERE seq <= ?', upTo),
+
+    counts: () =>
+      first<{ keys: number; versions: number; outbox: number }>(
+        'SELECT (SELECT COUNT(*) FROM cur) AS keys, (SELECT COUNT(*) FROM rev) AS versions, (SELECT COUNT(*) FROM outbox) AS outbox',
+      )!,
+  }
+}
+
+/** @param at number of the first needle's parameter, where parameters are numbered */
+function having(column: string, needles: Needles, at?: number): string {
+  let next = at
+  const parameter = () => (next === undefined ? '?' : `?${next++}`)
+  return needles.map((group) => ` AND (${group.map(() => `instr(${column}, ${parameter()})`).join(' OR ')})`).join('')
+}

@@ -1,0 +1,234 @@
+/**
+ * Sends what happens to the sockets of watchers. A watcher is nothing but its socket's attachment: no queue, no timer,
+ * so the shard can sleep and wake with all its watchers.
+ *
+ * Subscribe, then read the past: a new watcher is sent the log from its revision on. While it is `past`, what happens
+ * goes to the log only, from which it is read when the watcher asks for more; at the log's end it becomes `live` in the
+ * same turn, and from then on is sent each change in the turn that makes it. So none comes twice, none is left out and
+ * none overtakes another.
+ */
+import { StorageError } from '../src/storage/errors.ts'
+import type { BatchHeader, Pong, WatchCall } from '../src/storage/shard-protocol.ts'
+import { MORE, PING } from '../src/storage/shard-protocol.ts'
+import type { Revision, WatchEventType } from '../src/storage/storage.ts'
+import { withOtherRevision } from '../src/storage/value-text.ts'
+import { encodeMessage, eventLine } from '../src/storage/watch-batch.ts'
+import { rangeOf } from './key-range.ts'
+import type { Log } from './log.ts'
+import { selecting } from './log.ts'
+import type { ChangeRow, KeyRange, Statements } from './statements.ts'
+import { DELETED } from './statements.ts'
+
+/** Kept with the socket by the platform, at most 16 KiB: survives sleep. */
+interface Attachment extends WatchCall {
+  readonly state: 'past' | 'live'
+}
+
+/** Live watchers that ask for the same: what they are sent is made once. */
+interface Group {
+  readonly call: WatchCall
+  readonly sockets: Set<WebSocket>
+}
+
+/** Bytes after which a message ends; a single event may be longer. */
+const MESSAGE_BYTES = 512 * 1024
+/** Changes looked at in one turn for one watcher's past. */
+const PAST_CHANGES = 2_000
+const MAX_ATTACHMENT = 16_000
+/** WebSocket close code: try again later. */
+const TRY_AGAIN = 1013
+/** Unsent bytes of a socket whose other end does not read. */
+const MAX_UNSENT = 16 * 1024 * 1024
+
+export class WatchHub {
+  private readonly groups = new Map<string, Group>()
+  private answering = false
+
+  constructor(
+    private readonly ctx: DurableObjectState,
+    private readonly log: Log,
+    private readonly statements: Statements,
+  ) {
+    for (const socket of ctx.getWebSockets()) {
+      const attachment = attachmentOf(socket)
+      if (attachment.state === 'live') this.enlist(socket, attachment)
+    }
+  }
+
+  /** @throws StorageError Compacted, TooLarge */
+  accept(call: WatchCall): Response {
+    if (call.from < this.log.floor) throw new StorageError('Compacted', call.from, this.log.floor)
+    // A watch may begin in the future: it is silent until then.
+    if (!this.log.isFuture(call.from)) this.log.reach(call.from)
+    const attachment: Attachment = { ...call, state: 'past' }
+    if (JSON.stringify(attachment).length > MAX_ATTACHMENT) throw new StorageError('TooLarge')
+    const { 0: client, 1: server } = new WebSocketPair()
+    this.ctx.acceptWebSocket(server)
+    this.sendPast(server, attachment)
+    void this.answerPings()
+    return new Response(null, { status: 101, webSocket: client })
+  }
+
+  /** The watcher has room for more of the past. */
+  message(socket: WebSocket, message: string | ArrayBuffer): void {
+    const attachment = attachmentOf(socket)
+    if (message === MORE && attachment.state === 'past') this.sendPast(socket, attachment)
+  }
+
+  closed(socket: WebSocket): void {
+    const key = groupKey(attachmentOf(socket))
+    const group = this.groups.get(key)
+    group?.sockets.delete(socket)
+    if (group?.sockets.size === 0) this.groups.delete(key)
+  }
+
+  /** Called once for all that one turn committed, in that turn. */
+  publish(rows: readonly ChangeRow[]): void {
+    if (rows.length === 0) return
+    const changes = rows.map((row) => new Change(row, this.statements))
+    for (const { call, sockets } of this.groups.values()) {
+      const { range, isSelected } = watched(call)
+      const events = changes.flatMap((change) =>
+        change.row.rv > call.from && isWithin(change.row.k, range) ? change.eventFor(isSelected) : [],
+      )
+      for (const message of messagesOf(events, 'live')) for (const socket of sockets) this.send(socket, message)
+    }
+    void this.answerPings()
+  }
+
+  private enlist(socket: WebSocket, call: WatchCall): void {
+    const key = groupKey(call)
+    const group = this.groups.get(key)
+    if (group === undefined) this.groups.set(key, { call, sockets: new Set([socket]) })
+    else group.sockets.add(socket)
+  }
+
+  /** As much of the log as fits one message; at its end the watcher is live. */
+  private sendPast(socket: WebSocket, { state: _, ...call }: Attachment): void {
+    if (call.from < this.log.floor) return socket.close(TRY_AGAIN, 'compacted')
+    const { range, isSelected } = watched(call)
+    const events: Event[] = []
+    let bytes = 0
+    let seen = 0
+    let from = call.from
+    let isMore = false
+    for (const row of this.statements.changes(from, range)) {
+      isMore = bytes >= MESSAGE_BYTES || seen >= PAST_CHANGES
+      if (isMore) break
+      const found = new Change(row, this.statements).eventFor(isSelected)
+      events.push(...found)
+      bytes += found.reduce((sum, { line }) => sum + line.length, 0)
+      seen++
+      from = row.rv
+    }
+    const state = isMore ? 'past' : 'live'
+    // A live watcher's `from` matters only where it lies in the future.
+    const revision = isMore ? from : Math.max(call.from, this.log.last)
+    const attachment: Attachment = { ...call, from: isMore || call.from > this.log.last ? revision : 0, state }
+    socket.serializeAttachment(attachment)
+    this.send(socket, messageOf(events, state, revision))
+    if (state === 'live') this.enlist(socket, attachment)
+  }
+
+  private send(socket: WebSocket, message: Uint8Array): void {
+    try {
+      if (socket.bufferedAmount > MAX_UNSENT) socket.close(TRY_AGAIN, 'too slow')
+      else socket.send(message)
+    } catch {
+      // It is closing: its end will be told to `closed`, and the watcher goes on from what it has.
+    }
+  }
+
+  /**
+   * Lets the platform answer PING while the shard sleeps. Not before the revision is durable: an unconfirmed one could
+   * get out.
+   */
+  private async answerPings(): Promise<void> {
+    if (this.answering) return
+    this.answering = true
+    try {
+      for (let answered = 0; answered !== this.log.last && this.ctx.getWebSockets().length > 0;) {
+        const revision = this.log.last
+        await this.ctx.storage.sync()
+        const pong: Pong = { revision }
+        this.ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, JSON.stringify(pong)))
+        answered = revision
+      }
+    } finally {
+      this.answering = false
+    }
+  }
+}
+
+interface Event {
+  readonly revision: Revision
+  readonly line: Uint8Array
+}
+
+/** A change as watchers see it; their selection decides what kind of event it is. */
+class Change {
+  private readonly lines: Partial<Record<WatchEventType, Uint8Array>> = {}
+
+  constructor(
+    readonly row: ChangeRow,
+    private readonly statements: Statements,
+  ) {}
+
+  /** One event or none. */
+  eventFor(isSelected: ReturnType<typeof selecting>): Event[] {
+    const { k, l, t, was, rv } = this.row
+    const before = was !== null && isSelected({ k, l: was })
+    const after = t !== DELETED && isSelected({ k, l })
+    if (!before && !after) return []
+    const type = after ? (before ? 'MODIFIED' : 'ADDED') : 'DELETED'
+    return [{ revision: rv, line: (this.lines[type] ??= encoder.encode(eventLine(type, this.text(type)))) }]
+  }
+
+  /** What left the selection is shown as it last was in it; what was deleted, as its deleter left it. */
+  private text(type: WatchEventType): string {
+    const { t, prv, v, rv } = this.row
+    if (type !== 'DELETED' || t === DELETED) return v
+    const previous = prv === null ? undefined : this.statements.version(prv)
+    if (previous === undefined) throw new Error(`the state that ${rv} replaced is missing: ${prv}`)
+    return withOtherRevision(previous.v, previous.at, previous.rv, rv)
+  }
+}
+
+const encoder = new TextEncoder()
+
+const watched = (call: WatchCall) => ({ range: rangeOf(call), isSelected: selecting(call) })
+
+/** Ranges end where their ASCII prefix does, so that the order of UTF-16 is that of SQLite here. */
+const isWithin = (key: string, { from, to }: KeyRange): boolean => key === from || (key > from && key < to)
+
+// Written by serializeAttachment above.
+const attachmentOf = (socket: WebSocket): Attachment => socket.deserializeAttachment() as Attachment
+
+const groupKey = ({ prefix, namespace, selection, from }: WatchCall): string =>
+  JSON.stringify([prefix, namespace, selection, from])
+
+function* messagesOf(events: readonly Event[], state: BatchHeader['state']): Generator<Uint8Array> {
+  let batch: Event[] = []
+  let bytes = 0
+  for (const event of events) {
+    if (bytes >= MESSAGE_BYTES) {
+      yield messageOf(batch, state, batch.at(-1)!.revision)
+      batch = []
+      bytes = 0
+    }
+    batch.push(event)
+    bytes += event.line.length
+  }
+  if (batch.length > 0) yield messageOf(batch, state, batch.at(-1)!.revision)
+}
+
+function messageOf(events: readonly Event[], state: BatchHeader['state'], revision: Revision): Uint8Array {
+  const revisions = events.map((event) => event.revision)
+  const lines = new Uint8Array(events.reduce((sum, { line }) => sum + line.length, 0))
+  let at = 0
+  for (const { line } of events) {
+    lines.set(line, at)
+    at += line.length
+  }
+  return encodeMessage({ revision, revisions, state }, lines)
+}

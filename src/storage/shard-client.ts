@@ -1,0 +1,158 @@
+/** Storage in ResourceShards. The only code that talks to a shard. */
+import type { ResourceShard } from '../../durable-objects/resource-shard.ts'
+import { StorageError } from './errors.ts'
+import { decodeHeader } from './shard-protocol.ts'
+import type { ListCall, ShardError, ShardReply, ShardStats, StreamShape, Written } from './shard-protocol.ts'
+import { openWatch } from './shard-watch.ts'
+import type {
+  Collection,
+  ListQuery,
+  ListResult,
+  NewValue,
+  ShardName,
+  Storage,
+  StoredValue,
+  WatchQuery,
+} from './storage.ts'
+import { withRevision } from './value-text.ts'
+
+/** Stubs are cheap, so each call has its own: one that failed may be broken for good. */
+export type ShardStub = DurableObjectStub<ResourceShard>
+
+export interface ShardStorage extends Storage {
+  /** A shard's account of itself, for debugging. */
+  stats(shard: ShardName): Promise<ShardStats>
+}
+
+/** How long a revision of the future is waited for, as in the reference. Milliseconds. */
+const FUTURE_WAIT = 3_000
+const FUTURE_STEP = 250
+/** Milliseconds before a call is sent again after the shard moved or was restarted. */
+const RETRY_AFTER = [20, 100, 400]
+
+export function shardStorage(namespace: DurableObjectNamespace<ResourceShard>): ShardStorage {
+  const stubOf = ({ tenant, shard }: ShardName): ShardStub => namespace.get(namespace.idFromName(`${tenant}/${shard}`))
+  const keyOf = ({ prefix }: Collection, key: string): string => `${prefix}/${key}`
+
+  /** One call, again where the platform says that it is safe; `again` tells the shard that it may have been done. */
+  const ask = async <Value>(
+    shard: ShardName,
+    call: (stub: ShardStub, again: boolean) => Promise<ShardReply<Value>>,
+  ): Promise<Value> => valueOf(await retrying((attempt) => call(stubOf(shard), attempt > 0)))
+
+  const list = (collection: Collection, query: ListQuery, shape: StreamShape): Promise<ListResult> =>
+    untilReached(async () => {
+      const body = JSON.stringify(listCall(collection, query, shape))
+      const response = await retrying(() => stubOf(collection).fetch('http://shard/list', { method: 'POST', body }))
+      return listResult(response)
+    })
+
+  return {
+    get: (collection, key, notOlderThan = 0) =>
+      untilReached(() =>
+        ask<StoredValue | undefined>(collection, async (stub) => await stub.get(keyOf(collection, key), notOlderThan)),
+      ),
+
+    async create(collection, key, value) {
+      return stored(
+        value,
+        await ask<Written>(collection, async (stub) => await stub.create(keyOf(collection, key), value)),
+      )
+    },
+
+    async update(collection, key, value, expected) {
+      const call = async (stub: ShardStub, again: boolean) =>
+        await stub.update(keyOf(collection, key), value, expected, again)
+      return stored(value, await ask<Written>(collection, call))
+    },
+
+    async delete(collection, key, last, expected) {
+      const call = async (stub: ShardStub, again: boolean) =>
+        await stub.delete(keyOf(collection, key), last, expected, again)
+      return stored(last, await ask<Written>(collection, call))
+    },
+
+    list: (collection, query) => list(collection, query, query.shape ?? { as: 'lines' }),
+
+    watch: (collection, query: WatchQuery) =>
+      openWatch(
+        { prefix: collection.prefix, namespace: query.namespace, selection: query.selection },
+        query.from,
+        () => {
+          const at = { kind: 'notOlderThan', revision: query.notOlderThan ?? 0 } as const
+          return list(collection, { namespace: query.namespace, selection: query.selection, at }, { as: 'events' })
+        },
+        (url) => retrying(() => stubOf(collection).fetch(url, { headers: { Upgrade: 'websocket' } })),
+      ),
+
+    revision: (collection) => retrying(async () => await stubOf(collection).revision()),
+    changes: (shard, since) => retrying(async () => await stubOf(shard).changes(since)),
+    stats: (shard) => retrying(async () => await stubOf(shard).stats()),
+  }
+}
+
+function listCall({ prefix }: Collection, query: ListQuery, shape: StreamShape): ListCall {
+  const { namespace, selection, at, limit = 0, start = '' } = query
+  return { prefix, namespace, selection, at, limit, start, shape }
+}
+
+/** What is known of a list comes before it, so that its bytes need not pass through here. */
+function listResult(response: Response): ListResult {
+  const { revision, count, continueAfter, remaining } = valueOf(decodeHeader(response))
+  return {
+    revision,
+    count,
+    ...(continueAfter === undefined ? {} : { continueAfter }),
+    ...(remaining === undefined ? {} : { remaining }),
+    values: response.body!,
+  }
+}
+
+const stored = ({ text, at }: NewValue, written: Written): StoredValue => ({
+  revision: written.revision,
+  text: written.text ?? withRevision(text, at, written.revision),
+})
+
+function valueOf<Value>(reply: ShardReply<Value>): Value {
+  if ('error' in reply) throw storageError(reply.error)
+  return reply.value
+}
+
+const storageError = ({ code, revision, current }: ShardError) => new StorageError(code, revision, current)
+
+/** Asks again for a revision that is about to come. The shard has no timers: they would keep it awake. */
+async function untilReached<Value>(ask: () => Promise<Value>): Promise<Value> {
+  for (const end = Date.now() + FUTURE_WAIT; ; await pause(FUTURE_STEP)) {
+    try {
+      return await ask()
+    } catch (error) {
+      const isFuture = error instanceof StorageError && error.code === 'FutureRevision'
+      if (!isFuture || Date.now() >= end) throw error
+    }
+  }
+}
+
+/** What the platform's errors say of themselves. */
+interface PlatformError {
+  /** The object could not answer, and asking again may help. */
+  readonly retryable?: boolean
+  readonly overloaded?: boolean
+}
+
+async function retrying<Value>(call: (attempt: number) => Promise<Value>): Promise<Value> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await call(attempt)
+    } catch (error) {
+      if (error instanceof StorageError) throw error
+      const { overloaded, retryable } = error as PlatformError
+      const why = String(error)
+      if (overloaded === true) throw new StorageError('Overloaded', 0, 0, why)
+      if (retryable !== true) throw error
+      if (attempt === RETRY_AFTER.length) throw new StorageError('Unavailable', 0, 0, why)
+      await pause(RETRY_AFTER[attempt]!)
+    }
+  }
+}
+
+const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))

@@ -1,0 +1,121 @@
+/**
+ * What Worker and shard say to each other. Keys are whole (`PREFIX/NAMESPACE/NAME`). Errors are values here: classes
+ * do not survive the way.
+ */
+import type { StorageErrorCode } from './errors.ts'
+import type { Selection } from './selection.ts'
+import type { ListAt, ListShape, Revision } from './storage.ts'
+
+export interface ShardError {
+  readonly code: StorageErrorCode
+  readonly revision: Revision
+  readonly current: Revision
+}
+
+export type ShardReply<Value> = { readonly value: Value } | { readonly error: ShardError }
+
+/** The writer knows the text that it sent; it comes back only when another one is stored. */
+export interface Written {
+  readonly revision: Revision
+  readonly text?: string
+}
+
+/** Where in the shard's keys to look. */
+export interface KeyScope {
+  readonly prefix: string
+  readonly namespace?: string
+  readonly selection: Selection
+}
+
+/** `events`: frames of ADDED events, for the beginning of a watch. */
+export type StreamShape = ListShape | { readonly as: 'events' }
+
+/** Body of `POST /list`. */
+export interface ListCall extends KeyScope {
+  readonly at: ListAt
+  readonly shape: StreamShape
+  readonly limit: number
+  readonly start: string
+}
+
+/** In the header of the answer to `POST /list`, whose body is the values; of a refused watch the error. */
+export type ListHeader = ShardReply<{
+  readonly revision: Revision
+  readonly count: number
+  readonly continueAfter?: string
+  readonly remaining?: number
+}>
+
+const HEADER = 'Kedge-Shard'
+
+/** Header values are ASCII; keys need not be. */
+export const encodeHeader = (header: ListHeader): HeadersInit => ({
+  [HEADER]: encodeURIComponent(JSON.stringify(header)),
+})
+
+export function decodeHeader({ headers }: Response): ListHeader {
+  // Written by encodeHeader.
+  return JSON.parse(decodeURIComponent(headers.get(HEADER)!)) as ListHeader
+}
+
+/** In the query `q` of the upgrade at `/watch`. */
+export interface WatchCall extends KeyScope {
+  readonly from: Revision
+}
+
+/**
+ * First line of a binary message on a watch's socket, and of a frame in a list of `events`; event lines follow. Text
+ * messages are answers to PING, made by the runtime while the shard sleeps.
+ */
+export interface BatchHeader {
+  /** All up to this revision was sent with this batch. */
+  readonly revision: Revision
+  /** Of the events that follow. */
+  readonly revisions: readonly Revision[]
+  /** Bytes that follow; in frames only, messages have a length of their own. */
+  readonly bytes?: number
+  /**
+   * `past`: there is more in the log, to be asked for with MORE. `live`: the past is over; only from here on are
+   * answers to PING about this watch.
+   */
+  readonly state: 'past' | 'live'
+}
+
+export const PING = 'ping'
+export const MORE = 'more'
+
+/** The answer to PING. */
+export interface Pong {
+  readonly revision: Revision
+}
+
+/** Work that writes brought with them, as it reaches the controllers: at least once, in order of `seq`. */
+export interface OutboxRow {
+  readonly seq: number
+  readonly key: string
+  readonly topic: string
+  readonly payload: string
+}
+
+/** Who consumes a shard's outbox. When it fails, the same rows come again later. */
+export interface OutboxReceiver {
+  receive(shard: string, rows: readonly OutboxRow[]): Promise<void>
+}
+
+/** A shard's own account of itself, for whoever pays for it. Counts are since `since`. */
+export interface ShardStats {
+  readonly name: string
+  /** Milliseconds since 1970: when this instance was constructed. */
+  readonly since: number
+  readonly reasons: Readonly<Record<string, number>>
+  readonly rowsRead: number
+  readonly rowsWritten: number
+  readonly sockets: number
+  readonly databaseBytes: number
+  readonly keys: number
+  readonly versions: number
+  readonly revision: Revision
+  readonly floor: Revision
+  readonly lastCompaction?: { readonly at: number; readonly dropped: number }
+  readonly outbox: number
+}

@@ -1,0 +1,193 @@
+/**
+ * The Worker's end of a watch: a socket to the shard, opened again where it left off when it breaks (deploys and moves
+ * cut sockets), so that whoever iterates notices nothing. Timers and buffers are here, because the shard has none.
+ */
+import { StorageError } from './errors.ts'
+import type { KeyScope, Pong, WatchCall } from './shard-protocol.ts'
+import { decodeHeader, MORE, PING } from './shard-protocol.ts'
+import type { ListResult, Revision, Watch, WatchBatch } from './storage.ts'
+import { decodeMessage, EncodedBatch, readFrames } from './watch-batch.ts'
+
+/** Bytes that may wait to be taken: more, and the client is too slow for what happens. */
+const MAX_WAITING = 4 * 1024 * 1024
+/** Milliseconds before each attempt to open the socket again. */
+const REOPEN_AFTER = [0, 50, 200, 1_000, 3_000]
+
+type Upgrade = (url: string) => Promise<Response>
+
+/**
+ * @param list the state to begin with, as frames of events; asked for where `from` is absent
+ * @throws StorageError Compacted, FutureRevision
+ */
+export async function openWatch(
+  scope: KeyScope,
+  from: Revision | undefined,
+  list: () => Promise<ListResult>,
+  upgrade: Upgrade,
+): Promise<Watch> {
+  const initial = from === undefined ? await list() : undefined
+  const watch = new ShardWatch(scope, from ?? initial!.revision, upgrade)
+  // What happens from here on waits in the socket while the initial events are taken.
+  await watch.open()
+  return {
+    messages: initial === undefined ? watch : afterInitial(initial, watch),
+    ping: () => watch.ping(),
+    cancel() {
+      watch.end()
+      void initial?.values.cancel().catch(() => {})
+    },
+  }
+}
+
+async function* afterInitial({ revision, values }: ListResult, watch: ShardWatch): AsyncGenerator<WatchBatch> {
+  for await (const { header, lines } of readFrames(values)) {
+    if (watch.isOver) return
+    yield new EncodedBatch(lines, header.revisions)
+  }
+  yield new EncodedBatch(new Uint8Array(), [], { kind: 'synced', revision })
+  yield* watch
+}
+
+class ShardWatch implements AsyncIterable<WatchBatch> {
+  private readonly waiting: WatchBatch[] = []
+  private waitingBytes = 0
+  private socket: WebSocket | undefined
+  /** All of the past was received: only then are answers to PING about this watch. */
+  private isLive = false
+  private isMoreOffered = false
+  private isUnanswered = false
+  isOver = false
+  private failure: unknown
+  private wake: () => void = () => {}
+
+  /** @param received all up to here has come */
+  constructor(
+    private readonly scope: KeyScope,
+    private received: Revision,
+    private readonly upgrade: Upgrade,
+  ) {}
+
+  /** @throws StorageError Compacted */
+  async open(): Promise<void> {
+    const call: WatchCall = { ...this.scope, from: this.received }
+    const response = await this.upgrade(`http://shard/watch?q=${encodeURIComponent(JSON.stringify(call))}`)
+    const socket = response.webSocket
+    if (socket === null) throw refusal(response)
+    if (this.isOver) return socket.close()
+    this.isLive = this.isMoreOffered = this.isUnanswered = false
+    this.socket = socket
+    socket.binaryType = 'arraybuffer'
+    socket.addEventListener('message', ({ data }) => {
+      if (socket !== this.socket) return
+      // Binary messages come as told above.
+      if (typeof data === 'string') this.answered(data)
+      else this.take(new Uint8Array(data as ArrayBuffer))
+    })
+    const broken = () => socket === this.socket && void this.reopen()
+    socket.addEventListener('close', broken)
+    socket.addEventListener('error', broken)
+    socket.accept()
+  }
+
+  private take(message: Uint8Array): void {
+    const { header, lines } = decodeMessage(message)
+    this.received = Math.max(this.received, header.revision)
+    this.isLive = header.state === 'live'
+    this.isMoreOffered = !this.isLive
+    if (header.revisions.length > 0) this.put(new EncodedBatch(lines, header.revisions))
+    this.askForMore()
+  }
+
+  private answered(text: string): void {
+    this.isUnanswered = false
+    // Written by the shard's hub.
+    const { revision } = JSON.parse(text) as Pong
+    if (!this.isLive || revision < this.received) return
+    this.received = revision
+    this.put(new EncodedBatch(new Uint8Array(), [], { kind: 'progress', revision }))
+  }
+
+  private put(batch: WatchBatch): void {
+    this.waiting.push(batch)
+    this.waitingBytes += batch.lines.length
+    if (this.waitingBytes > MAX_WAITING) this.end(new StorageError('Overloaded', 0, 0, 'the watcher is too slow'))
+    this.wake()
+  }
+
+  /** The shard sends the past piece by piece, as there is room for it. */
+  private askForMore(): void {
+    if (!this.isMoreOffered || this.waitingBytes > MAX_WAITING / 2) return
+    this.isMoreOffered = false
+    this.socket?.send(MORE)
+  }
+
+  /** A socket that did not answer since the last time is dead, though nobody was told. */
+  ping(): void {
+    if (this.socket === undefined) return
+    if (this.isUnanswered) return void this.reopen()
+    this.isUnanswered = true
+    this.socket.send(PING)
+  }
+
+  private async reopen(): Promise<void> {
+    this.close()
+    for (const milliseconds of REOPEN_AFTER) {
+      await pause(milliseconds)
+      if (this.isOver) return
+      try {
+        return await this.open()
+      } catch (error) {
+        if (error instanceof StorageError && error.code === 'Compacted') return this.end(error)
+      }
+    }
+    this.end(new StorageError('Unavailable', 0, 0, 'the shard cannot be reached'))
+  }
+
+  end(failure?: unknown): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.failure = failure
+    this.close()
+    this.wake()
+  }
+
+  private close(): void {
+    const socket = this.socket
+    this.socket = undefined
+    try {
+      socket?.close(NORMAL)
+    } catch {
+      // It was closed from the other end.
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<WatchBatch> {
+    try {
+      for (;;) {
+        if (this.failure !== undefined) throw this.failure
+        if (this.isOver) return
+        const batch = this.waiting.shift()
+        if (batch === undefined) {
+          await new Promise<void>((resolve) => (this.wake = resolve))
+          continue
+        }
+        this.waitingBytes -= batch.lines.length
+        this.askForMore()
+        yield batch
+      }
+    } finally {
+      this.end()
+    }
+  }
+}
+
+/** WebSocket close code. */
+const NORMAL = 1000
+
+function refusal(response: Response): StorageError {
+  const reply = decodeHeader(response)
+  if (!('error' in reply)) return new StorageError('Unavailable', 0, 0, 'the shard opened no socket')
+  return new StorageError(reply.error.code, reply.error.revision, reply.error.current)
+}
+
+const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))

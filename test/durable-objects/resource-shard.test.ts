@@ -1,0 +1,16 @@
+import { env } from 'cloudflare:workers'
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
+import type { Env } from '../../src/env.ts'
+import { shardStorage } from '../../src/storage/shard-client.ts'
+import type { ShardName } from '../../src/storage/storage.ts'
+import { storageSuite } from '../storage-suite.ts'
+
+const { SHARDS } = env as unknown as Env
+const stubOf = ({ tenant, shard }: ShardName) => SHARDS.getByName(`${tenant}/${shard}`)
+
+storageSuite('a shard', async () => ({
+  storage: shardStorage(SHARDS),
+  compact: (collection, floor) =>
+    runInDurableObject(stubOf(collection), async ({ compactor }) => void (await compactor.run(floor))),
+  restart: (collection) => evictDurableObject(stubOf(collection)),
+}))

@@ -1,0 +1,4 @@
+/** A Worker with nothing but storage. */
+export { ResourceShard } from '../../durable-objects/resource-shard.ts'
+
+export default { fetch: () => new Response(null, { status: 404 }) }
