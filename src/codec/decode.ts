@@ -1,0 +1,526 @@
+/**
+ * From parsed JSON to an object of a built-in type, as Go decodes into its structs: what a type does not know goes and
+ * is reported, null is absence, values get their canonical form, and what does not fit is an error with Go's text.
+ *
+ * The object that comes out is in its normal form: structs that are no pointers are always there (`{}`), and what Go
+ * leaves out when empty is absent. encode.ts adds what Go writes beyond that.
+ */
+import type { Json, JsonObject } from '../api/object.ts'
+import { Quantity, QuantityError } from '../schema/quantity.ts'
+import type { Field, Leaf, ListType, MapType, Special, Structural, StructType } from '../schema/structural.ts'
+import {
+  formatDuration,
+  formatMicroTime,
+  formatTime,
+  isZeroTime,
+  parseDuration,
+  parseMicroTime,
+  parseTime,
+  TimeError,
+} from '../schema/time.ts'
+import { bytesToBase64, canonicalBase64, corruptAt } from './base64.ts'
+import { goQuote } from './go-quote.ts'
+import type { JsonTree } from './json.ts'
+import { NumberLiteral, plainJson, RepeatedMembers, setMember } from './json.ts'
+
+/** A value that does not fit its type; `message` is Go's. */
+export class DecodeError extends Error {
+  override readonly name: string = 'DecodeError'
+}
+
+/** encoding/json's UnmarshalTypeError: its text names the field, which the callers further out complete. */
+class TypeMismatch extends DecodeError {
+  constructor(
+    readonly value: string,
+    readonly goType: string,
+    readonly struct = '',
+    readonly field = '',
+  ) {
+    const place = struct === '' && field === '' ? 'value' : `struct field ${struct}.${field}`
+    super(`json: cannot unmarshal ${value} into Go ${place} of type ${goType}`)
+  }
+}
+
+export interface Decoded {
+  readonly object: JsonObject
+  /** `unknown field "spec.x"` and `duplicate field "spec.y"`: each once, in the order of the text, 100 at most. */
+  readonly strict: readonly string[]
+}
+
+const MAX_STRICT_ERRORS = 100
+
+/**
+ * @param tree a parsed body, or any JSON value; parts of it may become parts of the object
+ * @throws {DecodeError}
+ */
+export function decodeObject(type: StructType, tree: JsonTree): Decoded {
+  const decoder = new Decoder(true)
+  const object = decoder.decode(type, tree) as JsonObject | undefined // a struct is an object
+  return { object: object ?? emptyStruct(type), strict: decoder.strict }
+}
+
+/**
+ * An object that no type describes (custom resources): repeated members are reported, the last of them counts.
+ * @throws {DecodeError} when it is not an object
+ */
+export function decodeUnstructured(tree: JsonTree): Decoded {
+  const isObject = typeof tree === 'object' && tree !== null && !Array.isArray(tree) && !(tree instanceof NumberLiteral)
+  if (!isObject && tree !== null) throw new TypeMismatch(kindOf(tree), 'map[string]interface {}')
+  const strict: string[] = []
+  reportRepeated(tree, '', strict)
+  return { object: (plainJson(tree) ?? {}) as JsonObject, strict } // just seen to be an object
+}
+
+function reportRepeated(tree: JsonTree | undefined, path: string, strict: string[]): void {
+  if (typeof tree !== 'object' || tree === null || tree instanceof NumberLiteral) return
+  if (Array.isArray(tree)) tree.forEach((value, i) => reportRepeated(value, `${path}[${i}]`, strict))
+  else {
+    const seen = new Set<string>()
+    for (const [name, value] of membersOf(tree)) {
+      const at = path === '' ? name : `${path}.${name}`
+      if (seen.has(name)) saveStrict(strict, `duplicate field ${goQuote(at)}`)
+      seen.add(name)
+      reportRepeated(value, at, strict)
+    }
+  }
+}
+
+function saveStrict(strict: string[], text: string): void {
+  if (strict.length < MAX_STRICT_ERRORS && !strict.includes(text)) strict.push(text)
+}
+
+const META_TYPE = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
+
+/**
+ * apiVersion and kind of a body, read before its type is known and, as the reference does, whatever the case of their
+ * names. Empty where absent.
+ * @throws {DecodeError}
+ */
+export function findKind(tree: JsonTree): { apiVersion: string; kind: string } {
+  const found = { apiVersion: '', kind: '' }
+  if (tree === null) return found
+  if (typeof tree !== 'object' || Array.isArray(tree) || tree instanceof NumberLiteral)
+    throw new TypeMismatch(kindOf(tree), META_TYPE)
+  let mismatch: TypeMismatch | undefined
+  for (const [name, value] of membersOf(tree)) {
+    const known = name.toLowerCase()
+    const member = known === 'apiversion' ? 'apiVersion' : known === 'kind' ? 'kind' : undefined
+    if (member === undefined || value === null || value === undefined) continue
+    if (typeof value === 'string') found[member] = value
+    else mismatch ??= new TypeMismatch(kindOf(value), 'string', '', member)
+  }
+  if (mismatch !== undefined) throw mismatch
+  return found
+}
+
+/** Members in order; those of objects that were put together in memory may be undefined, which is absence. */
+const membersOf = (
+  tree: RepeatedMembers | { [name: string]: JsonTree | undefined },
+): Iterable<[string, JsonTree | undefined]> => (tree instanceof RepeatedMembers ? tree.entries : Object.entries(tree))
+
+const kindOf = (tree: JsonTree): string =>
+  Array.isArray(tree)
+    ? 'array'
+    : typeof tree === 'string'
+      ? 'string'
+      : typeof tree === 'boolean'
+        ? 'bool'
+        : isNumber(tree)
+          ? 'number'
+          : 'object'
+
+const isNumber = (tree: JsonTree): tree is number | bigint | NumberLiteral =>
+  typeof tree === 'number' || typeof tree === 'bigint' || tree instanceof NumberLiteral
+
+const numberText = (tree: number | bigint | NumberLiteral) => (tree instanceof NumberLiteral ? tree.text : String(tree))
+
+class Decoder {
+  readonly strict: string[] = []
+  private mismatch: DecodeError | undefined
+  /** Path of the value at hand, as strict errors name it: names and indices. */
+  private readonly path: (string | number)[] = []
+  /** Names of the fields passed through, and Go's name of the innermost struct, as Go's type errors have them. */
+  private readonly fields: string[] = []
+  private structName = ''
+
+  constructor(private readonly isStrict: boolean) {}
+
+  decode(type: Structural, tree: JsonTree): Json | undefined {
+    const value = this.value(type, tree, undefined, false)
+    if (this.mismatch !== undefined) throw this.mismatch
+    return value
+  }
+
+  /**
+   * @param before what an earlier member of the same name has left
+   * @returns undefined when there is no value, or none that could be used
+   */
+  private value(type: Structural, tree: JsonTree, before: Json | undefined, pointer: boolean): Json | undefined {
+    switch (type.shape) {
+      case 'leaf':
+        return this.leaf(type, tree, before, pointer)
+      case 'struct':
+        return this.struct(type, tree, before, pointer)
+      case 'list':
+        return this.list(type, tree, before)
+      case 'map':
+        return this.map(type, tree, before)
+      case 'special':
+        return this.special(type, tree, pointer)
+      case 'untyped':
+        return plainJson(tree)
+    }
+  }
+
+  private struct(type: StructType, tree: JsonTree, before: Json | undefined, pointer: boolean): Json | undefined {
+    if (tree === null) return pointer ? undefined : (before ?? emptyStruct(type))
+    if (typeof tree !== 'object' || Array.isArray(tree) || tree instanceof NumberLiteral)
+      return this.mismatched(kindOf(tree), type)
+    const object = (before ?? {}) as JsonObject // what this very function returned
+    const outer = this.structName
+    const depth = this.fields.length
+    let seen: Set<string> | undefined
+    for (const [name, value] of membersOf(tree)) {
+      if (value === undefined) continue
+      const field = type.field(name) ?? typeMetaField(type, name)
+      if (field === undefined) {
+        this.saveStrict('unknown field', name)
+        continue
+      }
+      if (tree instanceof RepeatedMembers) {
+        seen ??= new Set()
+        if (seen.has(name)) this.saveStrict('duplicate field', name)
+        seen.add(name)
+      }
+      this.structName = structName(type)
+      for (const embedded of field.embeddedIn) this.fields.push(embedded)
+      this.fields.push(name)
+      this.path.push(name)
+      const decoded = this.value(field.type, value, object[name], field.pointer)
+      this.path.pop()
+      this.fields.length = depth
+      if (decoded === undefined || isLeftOut(field, decoded)) delete object[name]
+      else object[name] = decoded
+    }
+    this.structName = outer
+    fillStruct(type, object)
+    return object
+  }
+
+  private list(type: ListType, tree: JsonTree, before: Json | undefined): Json | undefined {
+    if (tree === null) return undefined
+    if (!Array.isArray(tree)) return this.mismatched(kindOf(tree), type)
+    const old = (before ?? []) as Json[] // what this very function returned
+    return tree.map((value, i) => {
+      this.path.push(i)
+      const element = this.value(type.element, value, old[i], false) ?? zeroOf(type.element)
+      this.path.pop()
+      return element
+    })
+  }
+
+  private map(type: MapType, tree: JsonTree, before: Json | undefined): Json | undefined {
+    if (tree === null) return undefined
+    if (typeof tree !== 'object' || Array.isArray(tree) || tree instanceof NumberLiteral)
+      return this.mismatched(kindOf(tree), type)
+    const object = (before ?? {}) as JsonObject // what this very function returned
+    const seen = tree instanceof RepeatedMembers ? new Set<string>() : undefined
+    for (const [name, value] of membersOf(tree)) {
+      if (value === undefined) continue
+      if (seen?.has(name)) this.saveStrict('duplicate field', name)
+      seen?.add(name)
+      this.path.push(name)
+      setMember(object, name, this.value(type.value, value, undefined, false) ?? zeroOf(type.value))
+      this.path.pop()
+    }
+    return object
+  }
+
+  private leaf(type: Leaf, tree: JsonTree, before: Json | undefined, pointer: boolean): Json | undefined {
+    if (tree === null) return pointer || type.scalar === 'bytes' ? undefined : before
+    switch (type.scalar) {
+      case 'string':
+        return typeof tree === 'string' ? tree : this.mismatched(kindOf(tree), type)
+      case 'bool':
+        return typeof tree === 'boolean' ? tree : this.mismatched(kindOf(tree), type)
+      case 'int32':
+      case 'int64':
+        return this.whole(type, tree)
+      case 'double':
+      case 'number':
+      case 'integer':
+        return this.floating(type, tree)
+      case 'bytes':
+        return this.bytes(type, tree)
+    }
+  }
+
+  private whole(type: Leaf, tree: JsonTree): Json | undefined {
+    if (!isNumber(tree)) return this.mismatched(kindOf(tree), type)
+    const fits =
+      typeof tree === 'bigint'
+        ? type.scalar === 'int64'
+        : Number.isSafeInteger(tree) && (type.scalar === 'int64' || tree === ((tree as number) | 0))
+    return fits ? (tree as number | bigint) : this.mismatched(`number ${numberText(tree)}`, type)
+  }
+
+  private floating(type: Leaf, tree: JsonTree): Json | undefined {
+    if (!isNumber(tree)) return this.mismatched(kindOf(tree), type)
+    const value = Number(numberText(tree))
+    return Number.isFinite(value) ? value : this.mismatched(`number ${numberText(tree)}`, type)
+  }
+
+  private bytes(type: Leaf, tree: JsonTree): Json | undefined {
+    if (typeof tree === 'string') {
+      const corrupt = corruptAt(tree)
+      if (corrupt === undefined) return canonicalBase64(tree)
+      this.mismatch ??= new DecodeError(`illegal base64 data at input byte ${corrupt}`)
+      return undefined
+    }
+    if (!Array.isArray(tree)) return this.mismatched(kindOf(tree), type)
+    const wrong = tree.find((byte) => typeof byte !== 'number' || byte < 0 || byte > 255 || !Number.isInteger(byte))
+    if (wrong === undefined) return bytesToBase64(Uint8Array.from(tree as number[])) // just checked
+    return this.mismatchedAs(isNumber(wrong) ? `number ${numberText(wrong)}` : kindOf(wrong), 'uint8')
+  }
+
+  /** These decode themselves in Go: an error of theirs ends all decoding. */
+  private special(type: Special, tree: JsonTree, pointer: boolean): Json | undefined {
+    if (tree === null) return pointer || type.special !== 'quantity' ? undefined : '0'
+    switch (type.special) {
+      case 'time':
+      case 'microTime':
+        return this.time(type.special, tree)
+      case 'duration':
+        return formatDuration(reading(() => parseDuration(this.text(tree))))
+      case 'quantity':
+        return reading(() => Quantity.parse(quantityText(tree)).toString())
+      case 'intOrString':
+        if (typeof tree === 'string') return tree
+        if (typeof tree === 'number' && tree === (tree | 0)) return tree
+        throw this.complete(new TypeMismatch(isNumber(tree) ? `number ${numberText(tree)}` : kindOf(tree), 'int32'))
+      case 'schemaOrArray':
+      case 'schemaOrBool':
+      case 'schemaOrStringArray':
+        return this.schema(type, tree)
+      case 'rawExtension':
+      case 'fieldsV1':
+      case 'json':
+      case 'unknown':
+        return plainJson(tree)
+    }
+  }
+
+  private time(special: 'time' | 'microTime', tree: JsonTree): Json | undefined {
+    const text = this.text(tree)
+    const instant = reading(() => (special === 'time' ? parseTime(text) : parseMicroTime(text)))
+    if (isZeroTime(instant)) return undefined
+    return special === 'time' ? formatTime(instant) : formatMicroTime(instant)
+  }
+
+  private text(tree: JsonTree): string {
+    if (typeof tree === 'string') return tree
+    throw this.complete(new TypeMismatch(kindOf(tree), 'string'))
+  }
+
+  /** JSONSchemaProps or something simpler. Decoded apart, so that unknown fields inside are nobody's business. */
+  private schema(type: Special, tree: JsonTree): Json | undefined {
+    const inner = new Decoder(false)
+    try {
+      if (Array.isArray(tree)) {
+        if (type.special === 'schemaOrBool') throw new DecodeError('boolean or JSON schema expected')
+        return inner.decode(type.special === 'schemaOrArray' ? schemaList(type) : stringList, tree)
+      }
+      if (typeof tree === 'object' && !(tree instanceof NumberLiteral)) return inner.decode(type.of!(), tree)
+      if (type.special !== 'schemaOrBool') return null
+      if (typeof tree === 'boolean') return tree
+    } catch (error) {
+      throw error instanceof TypeMismatch ? this.complete(error) : error
+    }
+    throw new DecodeError('boolean or JSON schema expected')
+  }
+
+  private mismatched(value: string, type: Structural): undefined {
+    return this.mismatchedAs(value, goTypeOf(type))
+  }
+
+  /** Decoding goes on, but the first of these is what is told. */
+  private mismatchedAs(value: string, goType: string): undefined {
+    this.mismatch ??= this.complete(new TypeMismatch(value, goType))
+    return undefined
+  }
+
+  private complete({ value, goType, struct, field }: TypeMismatch): TypeMismatch {
+    if (this.fields.length === 0 && this.structName === '') return new TypeMismatch(value, goType, struct, field)
+    const path = field === '' ? this.fields : [...this.fields, field]
+    return new TypeMismatch(value, goType, this.structName, path.join('.'))
+  }
+
+  private saveStrict(what: 'unknown field' | 'duplicate field', name: string): void {
+    if (!this.isStrict) return
+    let path = ''
+    for (const part of [...this.path, name])
+      path += typeof part === 'number' ? `[${part}]` : path === '' ? part : `.${part}`
+    saveStrict(this.strict, `${what} ${goQuote(path)}`)
+  }
+}
+
+function reading<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof QuantityError || error instanceof TimeError) throw new DecodeError(error.message)
+    throw error
+  }
+}
+
+/** What the reference's quantities see of a value: its JSON text without quotes. Objects and lists are wrong anyhow. */
+const quantityText = (tree: JsonTree): string =>
+  typeof tree === 'string'
+    ? tree.trim()
+    : isNumber(tree)
+      ? numberText(tree)
+      : typeof tree === 'boolean'
+        ? `${tree}`
+        : '{'
+
+const stringList: ListType = {
+  shape: 'list',
+  element: { shape: 'leaf', scalar: 'string' },
+  listType: 'atomic',
+  keys: [],
+  patchStrategy: { merge: false, replace: false, retainKeys: false },
+}
+const schemaList = (type: Special): ListType => ({ ...stringList, element: type.of!() })
+
+const typeMeta = new Map(
+  ['kind', 'apiVersion'].map((name): [string, Field] => [
+    name,
+    {
+      name,
+      type: { shape: 'leaf', scalar: 'string' },
+      omit: 'empty',
+      pointer: false,
+      required: false,
+      patchStrategy: stringList.patchStrategy,
+      number: 0,
+      within: [],
+      embeddedIn: ['TypeMeta'],
+    },
+  ]),
+)
+
+const typeMetaField = (type: StructType, name: string) => (type.typeMeta ? typeMeta.get(name) : undefined)
+
+const structName = (type: StructType) => type.goType?.slice(type.goType.indexOf('.') + 1) ?? ''
+
+/** Whether Go leaves a field with this value out. */
+const isLeftOut = (field: Field, value: Json): boolean =>
+  field.omit !== 'never' && !field.pointer && isEmpty(field.type, value)
+
+function isEmpty(type: Structural, value: Json): boolean {
+  switch (type.shape) {
+    case 'leaf':
+      return value === '' || value === 0 || value === false
+    case 'list':
+      return (value as Json[]).length === 0
+    case 'map':
+      for (const name in value as JsonObject) if (Object.hasOwn(value as JsonObject, name)) return false
+      return true
+    default:
+      return false
+  }
+}
+
+/** The zero value of what a list or a map holds. */
+function zeroOf(type: Structural): Json {
+  switch (type.shape) {
+    case 'leaf':
+      return type.scalar === 'string' || type.scalar === 'bytes' ? '' : type.scalar === 'bool' ? false : 0
+    case 'list':
+      return []
+    case 'map':
+      return {}
+    case 'struct':
+      return emptyStruct(type)
+    case 'special':
+      return type.special === 'quantity'
+        ? '0'
+        : type.special === 'duration'
+          ? '0s'
+          : type.special === 'intOrString'
+            ? 0
+            : null
+    case 'untyped':
+      return null
+  }
+}
+
+const innerStructs = new WeakMap<StructType, readonly [name: string, type: StructType][]>()
+
+/** Fields that are structs and no pointers. */
+function innerStructsOf(type: StructType): readonly [name: string, type: StructType][] {
+  let fields = innerStructs.get(type)
+  if (fields === undefined) {
+    fields = type.fields.flatMap(({ name, type, pointer }): [string, StructType][] =>
+      type.shape === 'struct' && !pointer ? [[name, type]] : [],
+    )
+    innerStructs.set(type, fields)
+  }
+  return fields
+}
+
+/** Adds the structs that are no pointers, in place. */
+export function fillStruct(type: StructType, object: JsonObject): void {
+  for (const [name, inner] of innerStructsOf(type)) object[name] ??= emptyStruct(inner)
+}
+
+/** The zero value of a struct in its normal form. */
+export function emptyStruct(type: StructType): JsonObject {
+  const object: JsonObject = {}
+  fillStruct(type, object)
+  return object
+}
+
+const goScalars = {
+  string: 'string',
+  int32: 'int32',
+  int64: 'int64',
+  bool: 'bool',
+  bytes: '[]uint8',
+  double: 'float64',
+  number: 'float64',
+  integer: 'int64',
+} satisfies Record<Leaf['scalar'], string>
+
+const goSpecials = {
+  time: 'v1.Time',
+  microTime: 'v1.MicroTime',
+  duration: 'v1.Duration',
+  quantity: 'resource.Quantity',
+  intOrString: 'intstr.IntOrString',
+  rawExtension: 'runtime.RawExtension',
+  fieldsV1: 'v1.FieldsV1',
+  json: 'v1.JSON',
+  schemaOrArray: 'v1.JSONSchemaPropsOrArray',
+  schemaOrBool: 'v1.JSONSchemaPropsOrBool',
+  schemaOrStringArray: 'v1.JSONSchemaPropsOrStringArray',
+  unknown: 'runtime.Unknown',
+} satisfies Record<Special['special'], string>
+
+/** Go's name of a type, as error texts have it. */
+export function goTypeOf(type: Structural): string {
+  switch (type.shape) {
+    case 'leaf':
+      return type.goType ?? goScalars[type.scalar]
+    case 'list':
+      return type.goType ?? `[]${goTypeOf(type.element)}`
+    case 'map':
+      return type.goType ?? `map[string]${goTypeOf(type.value)}`
+    case 'struct':
+      return type.goType ?? 'map[string]interface {}'
+    case 'special':
+      return goSpecials[type.special]
+    case 'untyped':
+      return 'interface {}'
+  }
+}
