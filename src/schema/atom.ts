@@ -1,0 +1,176 @@
+/**
+ * A type as server-side apply sees it: what may stand at a place (a scalar, a list, a map, or several of them) and
+ * whether its parts are owned one by one. The rules are those of kube-openapi's pkg/schemaconv, which reads them from
+ * the OpenAPI form of the same type.
+ */
+import { builtInType } from './built-in.ts'
+import type { Json } from '../api/object.ts'
+import type { Structural, StructType } from './structural.ts'
+
+export interface Atom {
+  readonly scalar?: ScalarKind
+  readonly list?: ListAtom
+  readonly map?: MapAtom
+}
+
+export type ScalarKind = 'string' | 'numeric' | 'boolean' | 'untyped'
+
+export interface ListAtom {
+  /** Owned as a whole. */
+  readonly atomic: boolean
+  /** Of a list of type map; empty for sets. */
+  readonly keys: readonly string[]
+  readonly element: Atom
+  /** What a key field counts as where an element lacks it. */
+  keyDefault(name: string): Json | undefined
+}
+
+export interface MapAtom {
+  readonly atomic: boolean
+  /** The type of a named field; undefined for the keys of a free map. */
+  declared(name: string): Atom | undefined
+  /** The type of all other keys; undefined where there may be none. */
+  readonly others: Atom | undefined
+  /** Free-form: nothing is known about any key. */
+  readonly deduced: boolean
+}
+
+/** Any value, owned as a whole. */
+export const untypedAtomic: Atom = {
+  scalar: 'untyped',
+  get list(): ListAtom {
+    return untypedList
+  },
+  map: {
+    atomic: true,
+    declared: () => undefined,
+    get others(): Atom {
+      return untypedAtomic
+    },
+    deduced: false,
+  },
+}
+
+const untypedList: ListAtom = { atomic: true, keys: [], element: untypedAtomic, keyDefault: () => undefined }
+
+const deducedMap: MapAtom = {
+  atomic: false,
+  declared: () => undefined,
+  get others(): Atom {
+    return deduced
+  },
+  deduced: true,
+}
+
+/** Any value: maps are owned key by key, lists as a whole. */
+export const deduced: Atom = { scalar: 'untyped', list: untypedList, map: deducedMap }
+
+const string: Atom = { scalar: 'string' }
+const numeric: Atom = { scalar: 'numeric' }
+const boolean: Atom = { scalar: 'boolean' }
+const anyScalar: Atom = { scalar: 'untyped' }
+
+const known = new WeakMap<Structural, Atom>()
+const knownInPreserving = new WeakMap<Structural, Atom>()
+
+/**
+ * @param preserving the type stands inside of one that preserves unknown fields, which holds for all below it
+ */
+export function atomOf(type: Structural, preserving = false): Atom {
+  const cache = preserving ? knownInPreserving : known
+  let atom = cache.get(type)
+  if (atom === undefined) cache.set(type, (atom = makeAtom(type, preserving)))
+  return atom
+}
+
+function makeAtom(type: Structural, preserving: boolean): Atom {
+  switch (type.shape) {
+    case 'leaf':
+      switch (type.scalar) {
+        case 'string':
+          return stringFormat(type.validation?.['format'])
+        case 'bytes':
+          return string
+        case 'bool':
+          return boolean
+        default:
+          return numeric
+      }
+    case 'special':
+      switch (type.special) {
+        case 'duration':
+          return string
+        case 'time':
+        case 'microTime':
+        case 'quantity':
+          return anyScalar
+        case 'rawExtension':
+          return untypedAtomic
+        case 'fieldsV1':
+          return { map: deducedMap }
+        default:
+          return deduced
+      }
+    case 'list':
+      return {
+        list: {
+          atomic: type.listType === 'atomic',
+          keys: type.listType === 'map' ? type.keys : [],
+          get element() {
+            return atomOf(type.element, preserving)
+          },
+          keyDefault: (name) => keyDefault(type.element, name),
+        },
+      }
+    case 'map':
+      return {
+        map: {
+          atomic: type.mapType === 'atomic',
+          declared: () => undefined,
+          get others() {
+            return atomOf(type.value, preserving)
+          },
+          deduced: false,
+        },
+      }
+    case 'struct':
+      return { map: structMap(type, preserving || type.preserveUnknownFields === true) }
+    case 'untyped':
+      return deduced
+  }
+}
+
+/** Strings of any format but `byte` may hold any scalar, for all that ownership cares. */
+const stringFormat = (format: Json | undefined): Atom =>
+  format === undefined || format === '' || format === 'byte' ? string : anyScalar
+
+function structMap(type: StructType, preserving: boolean): MapAtom {
+  const isObject = type.typeMeta || type.embeddedResource === true
+  const implied: Readonly<Record<string, Atom>> = isObject ? { apiVersion: string, kind: string } : {}
+  const declared = (name: string): Atom | undefined => {
+    const field = type.field(name)
+    if (field !== undefined) return atomOf(field.type, preserving)
+    if (Object.hasOwn(implied, name)) return implied[name]
+    return isObject && name === 'metadata' ? objectMeta() : undefined
+  }
+  const empty = !isObject && type.fields.length === 0
+  return {
+    atomic: type.mapType === 'atomic',
+    declared,
+    others: preserving || empty ? deduced : undefined,
+    deduced: empty,
+  }
+}
+
+const objectMeta = () => atomOf(builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'))
+
+/** As OpenAPI v3 publishes it: the declared default, or Go's zero of a scalar that is always written. */
+function keyDefault(element: Structural, name: string): Json | undefined {
+  if (element.shape !== 'struct') return undefined
+  const field = element.field(name)
+  if (field === undefined) return undefined
+  if (field.default !== undefined) return field.default
+  if (element.goType === undefined || field.omit !== 'never' || field.pointer || field.type.shape !== 'leaf')
+    return undefined
+  return field.type.scalar === 'string' || field.type.scalar === 'bytes' ? '' : field.type.scalar === 'bool' ? false : 0
+}

@@ -1,0 +1,109 @@
+/**
+ * What selects a part of a value: a field (`f:name`), an element of a list by its keys (`k:{"name":"x"}`) or by its
+ * value (`v:1`), or by its index (`i:0`). The spelling, that of FieldsV1, is canonical: equal elements are equal strings.
+ */
+import { goQuote } from '../api/field.ts'
+import { isJsonObject } from '../api/object.ts'
+import type { Json, JsonObject } from '../api/object.ts'
+import { compareText, compareValues } from './value-order.ts'
+
+export type PathElement = string
+export type FieldPathElements = readonly PathElement[]
+
+export const fieldElement = (name: string): PathElement => `f:${name}`
+export const valueElement = (value: Json): PathElement => `v:${elementJson(value)}`
+export const keyElement = (fields: readonly (readonly [name: string, value: Json])[]): PathElement =>
+  `k:{${[...fields]
+    .sort(([a], [b]) => compareText(a, b))
+    .map(([name, value]) => `${elementJson(name)}:${elementJson(value)}`)
+    .join(',')}}`
+
+/** The canonical spelling of an element; undefined for a kind of element that is not known. */
+export function readPathElement(text: string): PathElement | undefined {
+  if (text.length < 2) throw new Error('key must be 2 characters long:')
+  if (text.charAt(1) !== ':') throw new Error(`missing colon: ${text}`)
+  const content = text.slice(2)
+  switch (text.charAt(0)) {
+    case 'f':
+      return text
+    case 'v':
+      return valueElement(JSON.parse(content) as Json)
+    case 'k': {
+      const key = JSON.parse(content) as Json
+      if (!isJsonObject(key)) throw new Error('expected { or n')
+      return keyElement(Object.entries(key).map(([name, value]) => [name, value ?? null]))
+    }
+    case 'i':
+      if (!/^[+-]?\d+$/.test(content)) throw new Error(`strconv.Atoi: parsing ${goQuote(content)}: invalid syntax`)
+      return `i:${Number(content)}`
+    default:
+      return undefined
+  }
+}
+
+/** `.spec.containers[name="c"].image`, as messages name a field. */
+export const pathText = (path: FieldPathElements): string => path.map(elementText).join('')
+
+export function elementText(element: PathElement): string {
+  const content = element.slice(2)
+  switch (element.charAt(0)) {
+    case 'f':
+      return `.${content}`
+    case 'k':
+      return `[${Object.entries(JSON.parse(content) as JsonObject)
+        .map(([name, value]) => `${name}=${valueText(value ?? null)}`)
+        .join(',')}]`
+    case 'v':
+      return `[=${valueText(JSON.parse(content) as Json)}]`
+    default:
+      return `[${content}]`
+  }
+}
+
+function valueText(value: Json): string {
+  if (typeof value === 'string') return goQuote(value)
+  if (Array.isArray(value)) return `[${value.map(valueText).join(',')}]`
+  if (isJsonObject(value))
+    return Object.entries(value)
+      .map(([name, item]) => `${name}=${valueText(item ?? null)}`)
+      .join('')
+  return String(value)
+}
+
+const kinds = 'fkvi'
+
+export function comparePathElements(a: PathElement, b: PathElement): number {
+  const kind = a.charAt(0)
+  const order = kinds.indexOf(kind) - kinds.indexOf(b.charAt(0))
+  if (order !== 0) return order
+  if (a === b) return 0
+  switch (kind) {
+    case 'f':
+      return compareText(a, b)
+    case 'i':
+      return Number(a.slice(2)) - Number(b.slice(2))
+    case 'v':
+      return compareValues(JSON.parse(a.slice(2)) as Json, JSON.parse(b.slice(2)) as Json)
+    default:
+      return compareKeys(JSON.parse(a.slice(2)) as JsonObject, JSON.parse(b.slice(2)) as JsonObject)
+  }
+}
+
+function compareKeys(a: JsonObject, b: JsonObject): number {
+  const ours = Object.entries(a)
+  const theirs = Object.entries(b)
+  for (const [at, [name, value]] of ours.entries()) {
+    const other = theirs[at]
+    if (other === undefined) return 1
+    const order = compareText(name, other[0]) || compareValues(value ?? null, other[1] ?? null)
+    if (order !== 0) return order
+  }
+  return ours.length - theirs.length
+}
+
+/** JSON with the characters escaped that Go escapes. */
+const elementJson = (value: Json): string =>
+  (typeof value === 'bigint' ? String(value) : JSON.stringify(value)).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )

@@ -1,0 +1,68 @@
+/** Equality and order of JSON values, as structured-merge-diff's pkg/value has them. */
+import { isJsonObject } from '../api/object.ts'
+import type { Json } from '../api/object.ts'
+
+export function valuesEqual(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true
+  if (isNumber(a) && isNumber(b)) return a == b
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((item, at) => valuesEqual(item, b[at]))
+  if (!isJsonObject(a) || !isJsonObject(b)) return false
+  const names = Object.keys(a).filter((name) => a[name] !== undefined)
+  return (
+    names.length === Object.keys(b).filter((name) => b[name] !== undefined).length &&
+    names.every((name) => b[name] !== undefined && valuesEqual(a[name], b[name]))
+  )
+}
+
+const isNumber = (value: Json | undefined): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint'
+
+/** Numbers before texts before booleans before lists before maps before null. */
+export function compareValues(a: Json, b: Json): number {
+  const order = rank(a) - rank(b)
+  if (order !== 0) return order
+  if (isNumber(a) && isNumber(b)) return a < b ? -1 : a > b ? 1 : 0
+  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
+  if (Array.isArray(a) && Array.isArray(b)) return compareLists(a, b)
+  if (isJsonObject(a) && isJsonObject(b)) return compareLists(sortedEntries(a), sortedEntries(b))
+  return 0
+}
+
+function compareLists(a: readonly Json[], b: readonly Json[]): number {
+  for (const [at, item] of a.entries()) {
+    const other = b[at]
+    if (other === undefined) return 1
+    const order = compareValues(item, other)
+    if (order !== 0) return order
+  }
+  return a.length - b.length
+}
+
+const sortedEntries = (map: { [key: string]: Json | undefined }): Json[] =>
+  Object.keys(map)
+    .sort(compareText)
+    .flatMap((name) => [name, map[name] ?? null])
+
+function rank(value: Json): number {
+  if (isNumber(value)) return 0
+  if (typeof value === 'string') return 1
+  if (typeof value === 'boolean') return 2
+  if (Array.isArray(value)) return 3
+  return value === null ? 5 : 4
+}
+
+/** By Unicode code points, which is the order of the bytes in UTF-8. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0
+  const length = Math.min(a.length, b.length)
+  let at = 0
+  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at++
+  if (at === length) return a.length - b.length
+  const [x, y] = [a.charCodeAt(at), b.charCodeAt(at)]
+  // surrogates stand for code points beyond U+FFFF
+  const isSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdfff
+  if (isSurrogate(x) !== isSurrogate(y)) return isSurrogate(x) ? 1 : -1
+  return x - y
+}

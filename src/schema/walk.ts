@@ -1,0 +1,110 @@
+/**
+ * The one walk over values by their type. An operation brings what it does with a scalar, a list and a map; which of
+ * them a place is, what its parts are called and which types they have is decided here, as structured-merge-diff's
+ * pkg/typed decides it.
+ */
+import { isJsonObject } from '../api/object.ts'
+import type { Json, JsonObject } from '../api/object.ts'
+import type { Atom, ListAtom, MapAtom, ScalarKind } from './atom.ts'
+import { fieldElement, keyElement, valueElement } from './path-element.ts'
+import type { PathElement } from './path-element.ts'
+
+export interface Rules<Result> {
+  scalar(kind: ScalarKind): Result
+  list(list: ListAtom): Result
+  map(map: MapAtom): Result
+}
+
+/** Chooses the rule for one value. A null may be anything: the first thing that may stand here counts. */
+export function walk<Result>(atom: Atom, value: Json | undefined, rules: Rules<Result>): Result {
+  return choose(readingOf(atom, value), rules)
+}
+
+/**
+ * Chooses the rules for two values of the same place, of which one may be absent. Where they are different things,
+ * both rules run, that of the right value last.
+ */
+export function walkPair<Result>(
+  atom: Atom,
+  left: Json | undefined,
+  right: Json | undefined,
+  rules: Rules<Result>,
+): Result {
+  const leftReading = readingOf(atom, left)
+  const rightReading = readingOf(atom, right)
+  if (right === undefined) return choose(leftReading, rules)
+  if (left !== undefined && !sameReading(leftReading, rightReading)) choose(leftReading, rules)
+  return choose(rightReading, rules)
+}
+
+type Reading = { readonly [K in keyof Atom]?: Atom[K] | undefined }
+
+function readingOf(atom: Atom, value: Json | undefined): Reading {
+  if (value === undefined || value === null) return atom
+  if (Array.isArray(value)) return atom.list === undefined ? atom : { list: atom.list }
+  if (isJsonObject(value)) return atom.map === undefined ? atom : { map: atom.map }
+  return atom.scalar === undefined ? atom : { scalar: atom.scalar }
+}
+
+const sameReading = (a: Reading, b: Reading) => a.scalar === b.scalar && a.list === b.list && a.map === b.map
+
+function choose<Result>(reading: Reading, rules: Rules<Result>): Result {
+  if (reading.map !== undefined) return rules.map(reading.map)
+  if (reading.scalar !== undefined) return rules.scalar(reading.scalar)
+  if (reading.list !== undefined) return rules.list(reading.list)
+  throw new Error('a type that allows no value at all')
+}
+
+/** The keys of a map with the types of their values; the type is undefined where a key is not declared. */
+export function* fieldsOf(
+  map: MapAtom,
+  value: JsonObject,
+): Iterable<{ name: string; element: PathElement; type: Atom | undefined; declared: boolean; value: Json }> {
+  for (const name in value) {
+    const item = value[name]
+    if (item === undefined) continue
+    const declared = map.declared(name)
+    yield {
+      name,
+      element: fieldElement(name),
+      type: declared ?? map.others,
+      declared: declared !== undefined,
+      value: item,
+    }
+  }
+}
+
+/** Why an element of a list that is owned element by element has no name. */
+export class NamelessElement extends Error {}
+
+/**
+ * The path element of an element of a list of type map or set.
+ * @throws NamelessElement
+ */
+export function elementOf(list: ListAtom, item: Json): PathElement {
+  return list.keys.length > 0 ? keyedElement(list, item) : setElement(item)
+}
+
+function keyedElement(list: ListAtom, item: Json): PathElement {
+  if (item === null) throw new NamelessElement('associative list with keys may not have a null element')
+  if (!isJsonObject(item)) throw new NamelessElement('associative list with keys may not have non-map elements')
+  const fields: [string, Json][] = []
+  for (const key of list.keys) {
+    const value = item[key] ?? (Object.hasOwn(item, key) && item[key] === null ? null : list.keyDefault(key))
+    // an element without an optional key is another one than an element with it
+    if (value !== undefined) fields.push([key, value])
+  }
+  if (fields.length === 0)
+    throw new NamelessElement(
+      `associative list with keys has an element that omits all key fields [${list.keys.map((key) => JSON.stringify(key)).join(' ')}] (and doesn't have default values for any key fields)`,
+    )
+  return keyElement(fields)
+}
+
+function setElement(item: Json): PathElement {
+  if (Array.isArray(item)) throw new NamelessElement('not supported: associative list with lists as elements')
+  if (item === null) throw new NamelessElement("associative list without keys has an element that's an explicit null")
+  if (typeof item === 'object')
+    throw new NamelessElement("associative list without keys has an element that's a map type")
+  return valueElement(item)
+}
