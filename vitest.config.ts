@@ -18,6 +18,7 @@ export default defineConfig({
             main: './test/durable-objects/worker.ts',
             miniflare: {
               compatibilityDate: '2026-10-01',
+              bindings: { KEDGE_SEED: process.env.KEDGE_SEED ?? '', KEDGE_SEEDS: process.env.KEDGE_SEEDS ?? '10' },
               durableObjects: { SHARDS: { className: 'ResourceShard', useSQLite: true } },
             },
           }),

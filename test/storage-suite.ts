@@ -30,13 +30,18 @@ export interface StorageSubject {
 }
 
 /** A JSON text like those of the API: the revision's place is in it. */
-export function valueOf(name: string, content: string, selectable: Selectable = {}): NewValue {
-  const head = `{"kind":"Thing","apiVersion":"v1","metadata":{"name":${JSON.stringify(name)},"uid":"uid-of-${name}","resourceVersion":"`
+export function valueOf(
+  name: string,
+  content: string,
+  selectable: Selectable = {},
+  uid: string = `uid-of-${name}`,
+): NewValue {
+  const head = `{"kind":"Thing","apiVersion":"v1","metadata":{"name":${JSON.stringify(name)},"uid":"${uid}","resourceVersion":"`
   return {
     ...selectable,
     text: `${head}"},"content":${JSON.stringify(content)}}`,
     at: head.length,
-    uid: `uid-of-${name}`,
+    uid,
   }
 }
 

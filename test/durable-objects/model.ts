@@ -1,0 +1,70 @@
+/**
+ * What a shard must answer, as plain functions of the history of all writes: nothing is cached, compacted or sent here.
+ */
+import type { Selection } from '../../src/storage/selection.ts'
+import { matches } from '../../src/storage/selection.ts'
+import type { Revision, Selectable, WatchEventType } from '../../src/storage/storage.ts'
+
+export interface Write {
+  readonly revision: Revision
+  readonly type: 'create' | 'update' | 'delete'
+  readonly prefix: string
+  /** `NAMESPACE/NAME` */
+  readonly key: string
+  readonly content: string
+  readonly selectable: Selectable
+}
+
+export interface Query {
+  readonly prefix: string
+  readonly namespace?: string
+  readonly selection: Selection
+}
+
+export interface Seen {
+  readonly type: WatchEventType
+  readonly revision: Revision
+  readonly key: string
+  readonly content: string
+}
+
+export class History {
+  private readonly writes: Write[] = []
+
+  add(...writes: readonly Write[]): void {
+    this.writes.push(...[...writes].sort((a, b) => a.revision - b.revision))
+  }
+
+  get revisions(): readonly Revision[] {
+    return this.writes.map(({ revision }) => revision)
+  }
+
+  /** What existed, in key order: every key here is ASCII. */
+  snapshot(at: Revision, { prefix }: Pick<Query, 'prefix'>): Write[] {
+    const newest = new Map<string, Write>()
+    for (const write of this.writes) if (write.revision <= at && write.prefix === prefix) newest.set(write.key, write)
+    return [...newest.values()].filter(({ type }) => type !== 'delete').sort((a, b) => (a.key < b.key ? -1 : 1))
+  }
+
+  list(at: Revision, query: Query): Write[] {
+    return this.snapshot(at, query).filter((write) => isSelected(write, query))
+  }
+
+  events(after: Revision, query: Query): Seen[] {
+    return this.writes
+      .filter(({ revision, prefix }) => revision > after && prefix === query.prefix)
+      .flatMap((write) => {
+        const previous = this.snapshot(write.revision - 1, query).find(({ key }) => key === write.key)
+        const was = previous !== undefined && isSelected(previous, query)
+        const is = write.type !== 'delete' && isSelected(write, query)
+        if (!was && !is) return []
+        const type = is ? (was ? 'MODIFIED' : 'ADDED') : 'DELETED'
+        const shown = type === 'DELETED' && write.type !== 'delete' ? previous! : write
+        return [{ type, revision: write.revision, key: write.key, content: shown.content } as const]
+      })
+  }
+}
+
+function isSelected({ key, selectable }: Write, { namespace, selection }: Query): boolean {
+  return (namespace === undefined || key.startsWith(`${namespace}/`)) && matches(selection, key, selectable)
+}
