@@ -1,0 +1,312 @@
+/**
+ * In which form an answer leaves and a body arrives: the headers Accept and Content-Type, `pretty` and `includeObject`
+ * (apiserver's handlers/negotiation, and before it the matching of media types in go-restful, which only the endpoints
+ * of built-in resources go through).
+ */
+import { badRequest, notAcceptable, StatusError, unsupportedMediaType } from '../api/status.ts'
+import { builtInServed } from '../registry/served.ts'
+import type { ApiRequest } from '../request/context.ts'
+import { bareRanges, contentTypeOf, covers, parseAccept } from './media-type.ts'
+import type { AcceptClause } from './media-type.ts'
+
+export type Serialization = 'json' | 'yaml' | 'protobuf' | 'cbor'
+
+export const mediaTypes = {
+  json: 'application/json',
+  yaml: 'application/yaml',
+  protobuf: 'application/vnd.kubernetes.protobuf',
+  cbor: 'application/cbor',
+} as const satisfies Record<Serialization, string>
+
+/** Content-Type of a watch; YAML has no stream. */
+export const streamTypes: Readonly<Partial<Record<Serialization, string>>> = {
+  json: 'application/json',
+  protobuf: 'application/vnd.kubernetes.protobuf;stream=watch',
+  cbor: 'application/cbor-seq',
+}
+
+/** What a client may ask for in place of the object: kinds of meta.k8s.io. */
+export interface Transform {
+  readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
+  readonly version: 'v1' | 'v1beta1'
+}
+
+export interface OutputNegotiation {
+  readonly serialization: Serialization
+  /** Indented; JSON only. */
+  readonly pretty: boolean
+  readonly transform?: Transform
+  /** The query's `includeObject` as it came: checked only once there is a Table to be made. */
+  readonly includeObject: string
+}
+
+export interface OutputEndpoint {
+  readonly kind: 'object' | 'list' | 'watch'
+  /** A custom resource: no protobuf but for metadata, and no matching before negotiation. */
+  readonly custom: boolean
+  /** Further media types that the endpoint produces (pods/log: text/plain). */
+  readonly produces?: readonly string[]
+}
+
+/**
+ * @throws StatusError 406: `406: Not Acceptable …` when no media type of the Accept header is produced at all, else
+ * `only the following media types are accepted: …`
+ */
+export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): OutputNegotiation {
+  const available = serializations(request)
+  const accept = request.request.headers.get('Accept') ?? ''
+  if (!endpoint.custom) matchProduced(accept, produced(request, endpoint, available))
+  const negotiated = negotiate(request, accept, available, {
+    allows: (serialization, target) => allowsTransform(request, endpoint, serialization, target),
+    serverVersion: 'v1',
+    includesTransforms: true,
+  })
+  if (negotiated === undefined) throw notAcceptable(available.map((serialization) => mediaTypes[serialization]))
+  if (endpoint.kind === 'watch' && streamTypes[negotiated.serialization] === undefined)
+    throw notAcceptable(available.flatMap((serialization) => streamRepresentation(serialization) ?? []))
+  return negotiated
+}
+
+/**
+ * How documents that are no resources (discovery, reviews by path) are written.
+ * @param matched whether go-restful's matching comes first, as at /api and /apis/GROUP/VERSION
+ */
+export function negotiateDocument(
+  request: ApiRequest,
+  { matched, allows = () => false }: { matched: boolean; allows?: (target: Target) => boolean },
+): OutputNegotiation & { readonly target?: Target } {
+  const available = serializations(request)
+  const accept = request.request.headers.get('Accept') ?? ''
+  if (matched)
+    matchProduced(
+      accept,
+      available.map((serialization) => mediaTypes[serialization]),
+    )
+  const negotiated = negotiate(request, accept, available, {
+    allows: (_, target) => target === undefined || allows(target),
+    serverVersion: undefined,
+    includesTransforms: false,
+  })
+  if (negotiated === undefined) throw notAcceptable(available.map((serialization) => mediaTypes[serialization]))
+  return negotiated
+}
+
+/** How an error is written; undefined when the client accepts nothing that fits: indented JSON then. */
+export function negotiateError(request: ApiRequest): OutputNegotiation | undefined {
+  return negotiate(request, request.request.headers.get('Accept') ?? '', serializations(request), {
+    allows: (_, target) => target === undefined,
+    serverVersion: undefined,
+    includesTransforms: false,
+  })
+}
+
+/** What `as`, `g` and `v` of a media type name. */
+export interface Target {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+interface Restrictions {
+  allows(serialization: Serialization, target: Target | undefined): boolean
+  /** The only value that the parameter `sv` may have. */
+  readonly serverVersion: string | undefined
+  /** Targets are transforms of meta.k8s.io. */
+  readonly includesTransforms: boolean
+}
+
+function negotiate(
+  request: ApiRequest,
+  accept: string,
+  available: readonly Serialization[],
+  restrictions: Restrictions,
+): (OutputNegotiation & { readonly target?: Target }) | undefined {
+  const includeObject = request.query.get('includeObject') ?? ''
+  const humane = wantsIndented(request)
+  if (accept === '') return { serialization: 'json', pretty: humane, includeObject }
+  for (const clause of parseAccept(accept))
+    for (const serialization of available) {
+      if (!covers(clause, mediaTypes[serialization])) continue
+      const target = targetOf(clause)
+      if (!allowsParameters(clause, serialization, restrictions) || !restrictions.allows(serialization, target))
+        continue
+      return {
+        serialization,
+        pretty: serialization === 'json' && (humane || clause.parameters.get('pretty') === '1'),
+        includeObject,
+        ...(target === undefined ? {} : { target }),
+        // `allows` let nothing else through
+        ...(target === undefined || !restrictions.includesTransforms
+          ? {}
+          : { transform: { kind: target.kind, version: target.version } as Transform }),
+      }
+    }
+  return undefined
+}
+
+function targetOf({ parameters }: AcceptClause): Target | undefined {
+  const [kind, group, version] = ['as', 'g', 'v'].map((name) => parameters.get(name))
+  if (kind === undefined && group === undefined && version === undefined) return undefined
+  return { kind: kind ?? '', group: group ?? '', version: version ?? '' }
+}
+
+function allowsParameters({ parameters }: AcceptClause, serialization: Serialization, { serverVersion }: Restrictions) {
+  const stream = parameters.get('stream') ?? ''
+  if (stream !== '' && (stream !== 'watch' || streamTypes[serialization] === undefined)) return false
+  const sv = parameters.get('sv') ?? ''
+  return sv === '' || sv === serverVersion
+}
+
+const serializations = ({ env }: ApiRequest): readonly Serialization[] =>
+  builtInServed(env).gates.enabled('CBORServingAndStorage') ? withCbor : withoutCbor
+
+const withoutCbor: readonly Serialization[] = ['json', 'yaml', 'protobuf']
+const withCbor: readonly Serialization[] = [...withoutCbor, 'cbor']
+
+const streamRepresentation = (serialization: Serialization): string | undefined =>
+  serialization === 'json' ? `${mediaTypes.json};stream=watch` : streamTypes[serialization]
+
+function produced(
+  { method }: ApiRequest,
+  { kind, produces = [] }: OutputEndpoint,
+  available: readonly Serialization[],
+): readonly string[] {
+  const plain = [...produces, ...available.map((serialization) => mediaTypes[serialization])]
+  // one endpoint lists and watches; a deletion of a collection only answers
+  if (kind === 'object' || method === 'DELETE') return plain
+  return [...plain, ...available.flatMap((serialization) => streamRepresentation(serialization) ?? [])]
+}
+
+/** Compares without parameters and with no wildcard but the one of everything. */
+function matchProduced(accept: string, available: readonly string[]): void {
+  if (accept === '' || bareRanges(accept).some((range) => range === '*/*' || available.includes(range))) return
+  throw new StatusError(
+    406,
+    'NotAcceptable',
+    `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`,
+    {},
+  )
+}
+
+const META_GROUP = 'meta.k8s.io'
+
+function allowsTransform(
+  request: ApiRequest,
+  { custom }: OutputEndpoint,
+  serialization: Serialization,
+  target: Target | undefined,
+): boolean {
+  if (target === undefined) return !custom || serialization !== 'protobuf'
+  if (target.group !== META_GROUP || (target.version !== 'v1' && target.version !== 'v1beta1')) return false
+  switch (target.kind) {
+    case 'Table':
+      return (serialization === 'json' || serialization === 'yaml') && (custom || hasTable(request))
+    case 'PartialObjectMetadata':
+    case 'PartialObjectMetadataList':
+      return true
+    default:
+      return false
+  }
+}
+
+/** Resources and subresources whose REST storage of the reference converts to no Table. */
+const withoutTable: ReadonlySet<string> = new Set([
+  'apiservices/status',
+  'bindings',
+  'certificatesigningrequests/approval',
+  'customresourcedefinitions/status',
+  'devicetaintrules/status',
+  'localsubjectaccessreviews',
+  'namespaces/finalize',
+  'podgroups/status',
+  'pods/binding',
+  'pods/ephemeralcontainers',
+  'pods/eviction',
+  'pods/resize',
+  'resourceclaims/status',
+  'resourcepoolstatusrequests/status',
+  'selfsubjectaccessreviews',
+  'selfsubjectreviews',
+  'selfsubjectrulesreviews',
+  'serviceaccounts/token',
+  'subjectaccessreviews',
+  'tokenreviews',
+])
+
+const hasTable = ({ info: { resource, subresource } }: ApiRequest): boolean =>
+  !withoutTable.has(subresource === '' ? resource : `${resource}/${subresource}`)
+
+const booleans: Readonly<Record<string, boolean>> = { '1': true, t: true, T: true, true: true, TRUE: true, True: true }
+
+/** `?pretty`, or a client that a person looks at. */
+function wantsIndented({ query, request }: ApiRequest): boolean {
+  const asked = query.get('pretty') ?? ''
+  if (asked !== '') return Object.hasOwn(booleans, asked)
+  return /^(?:curl|Wget|Mozilla\/5\.0)/.test(request.headers.get('User-Agent') ?? '')
+}
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object'
+
+/** @throws StatusError 400 */
+export function parseIncludeObject(text: string): IncludeObject {
+  switch (text) {
+    case '':
+      return 'Metadata'
+    case 'None':
+    case 'Metadata':
+    case 'Object':
+      return text
+    default:
+      throw badRequest(
+        `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+      )
+  }
+}
+
+/**
+ * The form of a request's body. Custom resources name protobuf as well; their decoder refuses it.
+ * @throws StatusError 415
+ */
+export function negotiateInput(request: ApiRequest, _endpoint: { readonly custom: boolean }): Serialization {
+  const header = request.request.headers.get('Content-Type') ?? ''
+  if (header === '') return 'json'
+  const type = contentTypeOf(header)
+  const available = serializations(request)
+  const found = available.find((serialization) => mediaTypes[serialization] === type)
+  if (found === undefined) throw unsupportedMediaType(available.map((serialization) => mediaTypes[serialization]))
+  return found
+}
+
+export type PatchType =
+  | 'application/json-patch+json'
+  | 'application/merge-patch+json'
+  | 'application/strategic-merge-patch+json'
+  | 'application/apply-patch+yaml'
+  | 'application/apply-patch+cbor'
+
+/**
+ * The kind of a patch. Built-in resources have two checks: one that takes any of several types separated by commas,
+ * and one that doesn't.
+ * @throws StatusError 415
+ */
+export function negotiatePatchType(request: ApiRequest, { custom }: { readonly custom: boolean }): PatchType {
+  const header = request.request.headers.get('Content-Type') ?? ''
+  const available = patchTypes(request, custom)
+  if (!custom && !bareRanges(header).some((range) => available.some((type) => type === range)))
+    throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
+  const end = header.indexOf(';')
+  const type = end > 0 ? header.slice(0, end) : header
+  const found = available.find((one) => one === type)
+  if (found === undefined) throw unsupportedMediaType(available)
+  return found
+}
+
+function patchTypes(request: ApiRequest, custom: boolean): readonly PatchType[] {
+  return [
+    'application/json-patch+json',
+    'application/merge-patch+json',
+    ...(custom ? [] : (['application/strategic-merge-patch+json'] as const)),
+    'application/apply-patch+yaml',
+    ...(serializations(request).includes('cbor') ? (['application/apply-patch+cbor'] as const) : []),
+  ]
+}
