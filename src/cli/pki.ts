@@ -19,7 +19,7 @@ export interface Pki {
   readonly serviceAccountKey: string
 }
 
-const AUTHORITY: Subject = { commonName: 'kedge' }
+const AUTHORITY: Subject = { commonName: 'kubernetes' } // as clusters name it; certificates that the API signs show it
 const AUTHORITY_DAYS = 3650
 const LEAF_DAYS = 365
 const RENEW_WITHIN_DAYS = 60

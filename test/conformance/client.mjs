@@ -1,0 +1,140 @@
+// A client of the API server under test, and what all runners need.
+import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import https from 'node:https'
+import http from 'node:http'
+import { gunzipSync } from 'node:zlib'
+
+export class Client {
+  constructor(kubeconfig) {
+    const text = readFileSync(kubeconfig, 'utf8')
+    let c
+    try {
+      c = JSON.parse(text)
+    } catch {
+      c = JSON.parse(
+        execFileSync(
+          process.env.KUBECTL ?? 'kubectl',
+          ['config', 'view', '--raw', '-o', 'json', '--kubeconfig', kubeconfig],
+          { encoding: 'utf8' },
+        ),
+      )
+    }
+    const context = c.contexts.find((x) => x.name === c['current-context']).context
+    const cluster = c.clusters.find((x) => x.name === context.cluster).cluster
+    const user = c.users.find((x) => x.name === context.user).user
+    const pem = (o, k) =>
+      o[k + '-data'] ? Buffer.from(o[k + '-data'], 'base64') : o[k] ? readFileSync(o[k]) : undefined
+    this.url = new URL(cluster.server)
+    this.base = this.url.pathname.replace(/\/$/, '')
+    this.lib = this.url.protocol === 'http:' ? http : https
+    this.agent = new this.lib.Agent({
+      keepAlive: true,
+      maxSockets: 64,
+      ca: pem(cluster, 'certificate-authority'),
+      cert: pem(user, 'client-certificate'),
+      key: pem(user, 'client-key'),
+    })
+    this.token = user.token
+  }
+  /** Opens a request; resolves with the response stream. `auth: false` sends no credentials, a string sends it as bearer token; `client` {cert, key} presents a certificate instead. */
+  open(method, path, { headers = {}, body, auth, client } = {}) {
+    const h = { 'User-Agent': 'corpus/1.0', Accept: 'application/json', ...headers }
+    if (auth !== undefined) {
+      if (auth) h.Authorization = 'Bearer ' + auth
+    } else if (this.token) h.Authorization = 'Bearer ' + this.token
+    if (body !== undefined) h['Content-Length'] ??= Buffer.byteLength(body) // Node sends none with DELETE
+    for (const k of Object.keys(h)) if (h[k] === null) delete h[k]
+    return new Promise((resolve, reject) => {
+      const options = {
+        host: this.url.hostname,
+        port: this.url.port,
+        method,
+        path: this.base + path,
+        headers: h,
+        agent: this.agent,
+        timeout: 60000,
+      }
+      if (auth === false || typeof auth === 'string')
+        options.agent = this.anonymous ??= new this.lib.Agent({ keepAlive: true, ca: this.agent.options.ca })
+      if (client)
+        Object.assign(options, { agent: false, ca: this.agent.options.ca, cert: pemOf(client.cert), key: client.key })
+      const r = this.lib.request(options, (response) => resolve({ response, request: r }))
+      r.on('timeout', () => r.destroy(new Error('timeout')))
+      r.on('error', reject)
+      r.end(body)
+    })
+  }
+  async send(method, path, options) {
+    const { response } = await this.open(method, path, options)
+    const chunks = []
+    for await (const c of response) chunks.push(c)
+    const warnings = []
+    for (let i = 0; i < response.rawHeaders.length; i += 2)
+      if (response.rawHeaders[i].toLowerCase() === 'warning') warnings.push(response.rawHeaders[i + 1])
+    const bytes = Buffer.concat(chunks),
+      zipped = response.headers['content-encoding'] === 'gzip' && bytes.length
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      warnings,
+      body: zipped ? gunzipSync(bytes) : bytes,
+    }
+  }
+  async json(method, path, body, headers = {}) {
+    const r = await this.send(method, path, {
+      headers: body ? { 'Content-Type': 'application/json', ...headers } : headers,
+      body: body && JSON.stringify(body),
+    })
+    try {
+      r.json = JSON.parse(r.body)
+    } catch {
+      r.json = undefined
+    }
+    return r
+  }
+}
+
+export const pemOf = (text) => (text.startsWith('-----') ? text : Buffer.from(text, 'base64').toString())
+
+export const sleep = (ms) => new Promise((r) => setTimeout(r, ms))
+export async function pool(items, jobs, f) {
+  let next = 0
+  await Promise.all(
+    Array.from({ length: jobs }, async () => {
+      while (next < items.length) {
+        const i = next++
+        await f(items[i], i)
+      }
+    }),
+  )
+}
+
+/** The lines of a recording, which is gzipped JSON Lines. */
+export const readRecording = (file) =>
+  gunzipSync(readFileSync(file))
+    .toString('utf8')
+    .split('\n')
+    .filter((l) => l.trim() && !l.startsWith('//'))
+    .map((l) => JSON.parse(l))
+
+/** What controllers put into a namespace that was just made. */
+const NAMESPACE_CONTENTS = ['serviceaccounts/default', 'configmaps/kube-root-ca.crt']
+let missed = 0
+/** Waits for it, `seconds` at most; where it never comes, later namespaces are not waited for so long. */
+export async function namespaceReady(client, ns, seconds = 20) {
+  for (const content of NAMESPACE_CONTENTS) {
+    const until = Date.now() + (missed > 4 ? 0.1 : seconds) * 1000
+    for (;;) {
+      if ((await client.send('GET', `/api/v1/namespaces/${ns}/${content}`)).status === 200) {
+        missed = 0
+        break
+      }
+      if (Date.now() > until) {
+        missed++
+        break
+      }
+      await sleep(25)
+    }
+  }
+}
