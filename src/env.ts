@@ -9,6 +9,8 @@ export interface Env {
   readonly KEDGE_ADMIN_TOKEN?: string
   /** PEM of the CA: signs the server's certificate and client certificates; published as kube-root-ca.crt. */
   readonly KEDGE_CA?: string
+  /** PEM of the CA of front proxies: who presents its certificate may say in X-Remote-* headers for whom it asks. */
+  readonly KEDGE_REQUESTHEADER_CA?: string
   /** Private JWK that signs service-account tokens. */
   readonly KEDGE_SA_KEY?: string
   readonly KEDGE_ISSUER?: string

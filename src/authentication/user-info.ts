@@ -10,3 +10,12 @@ export const SYSTEM_MASTERS = 'system:masters'
 export const AUTHENTICATED = 'system:authenticated'
 export const UNAUTHENTICATED = 'system:unauthenticated'
 export const ANONYMOUS: UserInfo = { name: 'system:anonymous', uid: '', groups: [UNAUTHENTICATED], extra: {} }
+
+/** Key of `extra` that says by which certificate or token somebody authenticated. */
+export const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
+
+/** What authenticators give: everybody who is known belongs to system:authenticated, as the last group. */
+export function authenticated(user: Pick<UserInfo, 'name'> & Partial<UserInfo>): UserInfo {
+  const { name, uid = '', groups = [], extra = {} } = user
+  return { name, uid, groups: groups.includes(AUTHENTICATED) ? groups : [...groups, AUTHENTICATED], extra }
+}

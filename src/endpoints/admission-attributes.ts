@@ -1,6 +1,5 @@
 import type { Attributes, Operation } from '../admission/attributes.ts'
 import { validateAdmission } from '../admission/chain.ts'
-import type { KubeObject } from '../api/object.ts'
 import type { Validating } from '../registry/store.ts'
 import type { ResourceScope } from './resource-scope.ts'
 
@@ -17,7 +16,10 @@ export function admissionAttributes(
     subresource,
     kind,
     // a Namespace is its own namespace, for the rules of namespaces
-    namespace: namespace !== '' || resource.resource !== 'namespaces' ? namespace : (objects.object?.metadata.name ?? scope.name),
+    namespace:
+      namespace !== '' || resource.resource !== 'namespaces'
+        ? namespace
+        : (objects.object?.metadata.name ?? scope.name),
     name: scope.name !== '' ? scope.name : (objects.object?.metadata.name ?? ''),
     ...objects,
     options,
@@ -28,7 +30,13 @@ export function admissionAttributes(
 }
 
 /** Validating admission, as the store calls it once the object is what it will be. */
-export function validatingOf(scope: ResourceScope, operation: Operation, options: { readonly dryRun: boolean }): Validating {
+export function validatingOf(
+  scope: ResourceScope,
+  operation: Operation,
+  options: { readonly dryRun: boolean },
+): Validating {
   return (object, oldObject) =>
-    validateAdmission(admissionAttributes(scope, oldObject === undefined ? 'CREATE' : operation, options, { object, oldObject }))
+    validateAdmission(
+      admissionAttributes(scope, oldObject === undefined ? 'CREATE' : operation, options, { object, oldObject }),
+    )
 }

@@ -3,7 +3,10 @@ import { badRequest } from '../api/status.ts'
 import type { ResourceScope } from './resource-scope.ts'
 
 /** What is written to a URL must be named as the URL says. @throws 400 */
-export function checkName({ name, namespace }: Pick<ResourceScope, 'name' | 'namespace'>, { metadata }: KubeObject): void {
+export function checkName(
+  { name, namespace }: Pick<ResourceScope, 'name' | 'namespace'>,
+  { metadata }: KubeObject,
+): void {
   if (!metadata.name)
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
   if (metadata.name !== name)

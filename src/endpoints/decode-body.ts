@@ -1,11 +1,17 @@
 /** Request bodies → objects of the endpoint's type, with the complaints of the reference (apiserver's handlers). */
 import type { GroupVersionKind } from '../api/group-version.ts'
-import { apiVersionOf } from '../api/group-version.ts'
+import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import { isJsonObject } from '../api/object.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
-import type { FieldValidation } from '../request/options.ts'
+import { DecodeError, decodeObject, findKind } from '../codec/decode.ts'
+import { JsonSyntaxError, parseJsonBytes } from '../codec/json.ts'
+import type { JsonTree } from '../codec/json.ts'
+import type { DeleteOptions, FieldValidation } from '../request/options.ts'
+import { builtInType, typeOfKind } from '../schema/built-in.ts'
+import { applyDefaults } from '../schema/defaulting.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import { endpointKind, endpointType } from './resource-scope.ts'
 
 /** The reference's limit of a request body. */
 export const MAX_BODY = 3 * 1024 * 1024
@@ -32,3 +38,144 @@ export async function readBody({ request }: ApiRequest): Promise<Uint8Array> {
 }
 
 const tooLarge = () => requestEntityTooLarge(`limit is ${MAX_BODY}`)
+
+/** How a request's body is written, as its Content-Type says (codec/negotiate). */
+export type BodyFormat = 'json' | 'yaml' | 'protobuf' | 'cbor'
+
+/**
+ * The object of a POST or PUT. Names and versions that are missing are the endpoint's. Unknown and repeated fields are
+ * refused, warned of or dropped, as fieldValidation says.
+ * @throws 400
+ */
+export function decodeBody(
+  scope: ResourceScope,
+  format: BodyFormat,
+  body: Uint8Array,
+  fieldValidation: FieldValidation,
+): KubeObject {
+  const expected = endpointKind(scope)
+  let found: GroupVersionKind | undefined
+  try {
+    const tree = parseBody(format, body)
+    found = completedKind(findKindOf(tree), expected)
+    const type = found.kind === expected.kind && sameVersion(found, expected) ? endpointType(scope) : typeOfKind(found)
+    if (type === undefined)
+      throw new DecodeError(
+        `no kind "${found.kind}" is registered for version "${apiVersionOf(found)}" in scheme "${SCHEME}"`,
+      )
+    const { object, strict } = decodeObject(type, tree)
+    reportStrict(scope, strict, fieldValidation)
+    checkKind(found, expected)
+    applyDefaults(type, object)
+    // every type of an endpoint has metadata, which decoding fills in
+    const decoded = object as unknown as KubeObject
+    return Object.assign(decoded, { kind: expected.kind, apiVersion: apiVersionOf(expected) })
+  } catch (error) {
+    if (!(error instanceof DecodeError || error instanceof JsonSyntaxError)) throw error
+    if (found !== undefined)
+      throw badRequest(
+        `${found.kind} in version "${found.version}" cannot be handled as a ${expected.kind}: ${error.message}`,
+      )
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summaryOf(body)})`,
+    )
+  }
+}
+
+const SCHEME = 'pkg/runtime/scheme.go:111'
+
+function parseBody(format: BodyFormat, body: Uint8Array): JsonTree {
+  try {
+    return bodyParsers[format](body)
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    throw new DecodeError(`couldn't get version/kind; json parse error: ${error.message}`)
+  }
+}
+
+const bodyParsers: Readonly<Record<BodyFormat, (body: Uint8Array) => JsonTree>> = {
+  json: parseJsonBytes,
+  yaml: unsupported,
+  protobuf: unsupported,
+  cbor: unsupported,
+}
+
+function unsupported(): JsonTree {
+  throw new DecodeError('this encoding is not supported')
+}
+
+function findKindOf(tree: JsonTree): { apiVersion: string; kind: string } {
+  try {
+    return findKind(tree)
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw new DecodeError(`couldn't get version/kind; json parse error: ${error.message}`)
+  }
+}
+
+/** What the body does not say of its kind is the endpoint's. */
+function completedKind(
+  { apiVersion, kind }: { apiVersion: string; kind: string },
+  expected: GroupVersionKind,
+): GroupVersionKind {
+  const given = parseApiVersion(apiVersion)
+  if (given === undefined) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`)
+  const version = apiVersion === '' ? expected : given
+  return { group: version.group, version: version.version, kind: kind === '' ? expected.kind : kind }
+}
+
+const sameVersion = (a: GroupVersionKind, b: GroupVersionKind) => a.group === b.group && a.version === b.version
+
+/** A kind that exists but is not the endpoint's, or the endpoint's in another version. */
+function checkKind(found: GroupVersionKind, expected: GroupVersionKind): void {
+  if (found.kind !== expected.kind)
+    throw new DecodeError(
+      `converting (${found.version}.${found.kind}) to (${internalPackage(expected)}.${expected.kind}): unknown conversion`,
+    )
+  if (!sameVersion(found, expected))
+    throw badRequest(
+      `the API version in the data (${apiVersionOf(found)}) does not match the expected API version (${apiVersionOf(expected)})`,
+    )
+}
+
+/** The reference's package of internal types: the first part of the group's name. */
+const internalPackage = ({ group }: GroupVersionKind) => (group === '' ? 'core' : group.split('.')[0]!)
+
+function reportStrict(
+  { request, kind }: ResourceScope,
+  strict: readonly string[],
+  fieldValidation: FieldValidation,
+): void {
+  if (strict.length === 0 || fieldValidation === 'Ignore') return
+  if (fieldValidation === 'Warn') request.warnings.push(...strict)
+  else {
+    throw badRequest(
+      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${strict.join(', ')}`,
+    )
+  }
+}
+
+/** The first bytes of what could not be read: as text when they are plain, else in hex. */
+function summaryOf(body: Uint8Array): string {
+  const MAX = 30
+  if (body.length === 0) return '<empty>'
+  const head = body.subarray(0, MAX)
+  const more = body.length > MAX ? ' ...' : ''
+  // the reference looks for an opening brace to tell JSON, and prints everything else in hex
+  const isJson = new TextDecoder('latin1').decode(body).trimStart().startsWith('{')
+  return (isJson ? new TextDecoder().decode(head) : head.toHex()) + more
+}
+
+/** The DeleteOptions of a DELETE's body, whatever API version it carries. @throws 400 */
+export function decodeDeleteOptions(format: BodyFormat, body: Uint8Array): DeleteOptions {
+  try {
+    const tree = parseBody(format, body)
+    const { kind, apiVersion } = findKindOf(tree)
+    if (kind !== '' && kind !== 'DeleteOptions')
+      throw new DecodeError(`no kind "${kind}" is registered for version "${apiVersion || 'v1'}" in scheme "${SCHEME}"`)
+    const { object } = decodeObject(builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'), tree)
+    return object as DeleteOptions
+  } catch (error) {
+    throw error instanceof DecodeError ? badRequest(error.message) : error
+  }
+}

@@ -19,7 +19,8 @@ export async function deleteOne(scope: ResourceScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'object', custom: scope.custom })
   const options = await deleteOptions(scope)
   const deleted = await deleteObject(scope, scope.name, options, admitDelete(scope, options))
-  if (deleted.gone && !scope.strategy.deleteAnswersObject) return respondSuccess(scope, output, successOf(scope, deleted))
+  if (deleted.gone && !scope.strategy.deleteAnswersObject)
+    return respondSuccess(scope, output, successOf(scope, deleted))
   // only this old option is told that the object is not gone yet
   const waiting = !deleted.gone && options.orphanDependents === false
   return respondObject(scope, output, waiting ? 202 : 200, deleted.object)

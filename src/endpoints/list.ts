@@ -52,8 +52,7 @@ function placeOf(
     const token = parseContinueToken(options.continue, namespace)
     if (resourceVersion !== '' && resourceVersion !== '0')
       throw badRequest('specifying resource version is not allowed when using continue')
-    const at: ListAt =
-      token.revision === 'latest' ? { kind: 'latest' } : { kind: 'exact', revision: token.revision }
+    const at: ListAt = token.revision === 'latest' ? { kind: 'latest' } : { kind: 'exact', revision: token.revision }
     return { at, start: token.start, token, ...(resourceVersion === '0' && cached ? {} : paging) }
   }
   if (resourceVersion === '') return { at: { kind: 'latest' }, ...paging }

@@ -6,6 +6,17 @@ import type { ApiRequest } from '../request/context.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { Collection, Storage } from '../storage/storage.ts'
 
+/**
+ * A subresource whose objects are another kind, made of the resource's object and written back into it: Scale.
+ */
+export interface View {
+  readonly kind: GroupVersionKind
+  readonly type: StructType
+  of(object: KubeObject): KubeObject
+  /** Writes what the view may change, and the version it names, into `object`. @throws 422 */
+  into(object: KubeObject, view: KubeObject): void
+}
+
 /** All that a verb knows of its resource, in the version of the request. */
 export interface ResourceScope {
   readonly request: ApiRequest
@@ -25,6 +36,7 @@ export interface ResourceScope {
   readonly type: StructType
   readonly storageKind: GroupVersionKind
   readonly storageType: StructType
+  readonly view?: View
   /** Identity when both versions are the same. */
   toStorage(object: KubeObject): KubeObject
   fromStorage(object: KubeObject): KubeObject
@@ -34,8 +46,15 @@ export interface ResourceScope {
   strategyContext(dryRun: boolean): StrategyContext
 }
 
-export const groupResourceOf = ({ resource }: ResourceScope): GroupResource => resource
+/** The resource as which objects are kept: that of the main version, core events for those of events.k8s.io. */
+export const storedAs = ({ entry }: ResourceScope): GroupResource => entry.storage
 
 /** The key behind the collection's prefix: `NAMESPACE/NAME`, or `NAME`. */
 export const keyOf = (scope: ResourceScope, name: string, namespace = scope.namespace): string =>
   scope.namespaced ? `${namespace}/${name}` : name
+
+/** The type and kind of what the endpoint reads and answers. */
+export const endpointType = ({ view, type }: ResourceScope): StructType => view?.type ?? type
+export const endpointKind = ({ view, kind }: ResourceScope): GroupVersionKind => view?.kind ?? kind
+
+export const hasStatus = ({ entry }: ResourceScope): boolean => entry.subresources.some(({ name }) => name === 'status')

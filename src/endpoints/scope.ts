@@ -7,6 +7,7 @@ import { strategyOf } from '../registry/strategies.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import { shardStorage } from '../storage/shard-client.ts'
+import { scaleView } from './scale.ts'
 import type { ResourceScope } from './resource-scope.ts'
 
 /** Puts together what the verbs need to know of a resource and of the place in it that the request is about. */
@@ -36,6 +37,7 @@ export function resourceScope(
     type,
     storageKind,
     storageType,
+    ...(subresource === 'scale' ? { view: scaleView } : {}),
     toStorage: converter.toStorage,
     fromStorage: converter.fromStorage,
     collection: collectionOf(request.tenant, { group: entry.storage.group, resource: entry.storage.resource }),

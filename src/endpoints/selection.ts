@@ -3,6 +3,7 @@ import type { ListOptions } from '../request/options.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
 import type { FieldRequirement, Selection } from '../storage/selection.ts'
+import { coreField } from '../registry/events/conversion.ts'
 import type { ResourceScope } from './resource-scope.ts'
 
 const METADATA_NAME = 'metadata.name'
@@ -25,7 +26,8 @@ export function selectionOf(scope: ResourceScope, options: ListOptions): Selecti
 
 function knownField({ entry }: ResourceScope, requirement: FieldRequirement): FieldRequirement {
   const known = entry.fieldSelectors
-  if (known.includes(requirement.field)) return requirement
+  if (known.includes(requirement.field))
+    return entry.group === 'events.k8s.io' ? { ...requirement, field: coreField(requirement.field) } : requirement
   const onlyMetadata = known.every((field) => field.startsWith('metadata.')) && known.length === 2
   throw badRequest(
     onlyMetadata

@@ -6,7 +6,9 @@ import type { Verb } from './serve-resource.ts'
 import { update } from './update.ts'
 
 /** Subresources that are another kind than their resource, or no object at all; the others read and write the object. */
-const ofTheirOwn: Readonly<Record<string, (scope: ResourceScope, verb: Verb, deeper: readonly string[]) => Promise<Response>>> = {}
+const ofTheirOwn: Readonly<
+  Record<string, (scope: ResourceScope, verb: Verb, deeper: readonly string[]) => Promise<Response>>
+> = {}
 
 export async function serveSubresource(scope: ResourceScope, verb: Verb, deeper: readonly string[]): Promise<Response> {
   const { resource, subresource } = scope

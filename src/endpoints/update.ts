@@ -9,7 +9,7 @@ import { authorizeCreate } from './authorize-create.ts'
 import { checkName } from './check-name.ts'
 import { decodeBody, readBody } from './decode-body.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
-import type { ResourceScope } from './resource-scope.ts'
+import type { ResourceScope, View } from './resource-scope.ts'
 import { trackFields } from './track-fields.ts'
 
 export async function update(scope: ResourceScope): Promise<Response> {
@@ -28,7 +28,7 @@ export async function update(scope: ResourceScope): Promise<Response> {
     uid: sent.metadata.uid,
     authorizeCreate: () => authorizeCreate(scope),
     async transform(live: KubeObject | undefined) {
-      const decoded = structuredClone(sent)
+      const decoded = scope.view === undefined ? structuredClone(sent) : throughView(scope, scope.view, live, sent)
       trackFields(scope, live, decoded, options.fieldManager)
       const object = scope.toStorage(decoded)
       const operation = live === undefined ? 'CREATE' : 'UPDATE'
@@ -38,4 +38,11 @@ export async function update(scope: ResourceScope): Promise<Response> {
     validating: validatingOf(scope, 'UPDATE', options),
   })
   return respondObject(scope, output, created ? 201 : 200, object)
+}
+
+function throughView(scope: ResourceScope, view: View, live: KubeObject | undefined, sent: KubeObject): KubeObject {
+  // a view never creates: guaranteedUpdate answered 404 before
+  const object = structuredClone(scope.fromStorage(live!))
+  view.into(object, sent)
+  return object
 }

@@ -22,7 +22,12 @@ export interface WatchPlan {
   readonly seconds: number
 }
 
-export async function pumpWatch(scope: ResourceScope, framer: WatchFramer, sink: WatchSink, plan: WatchPlan): Promise<void> {
+export async function pumpWatch(
+  scope: ResourceScope,
+  framer: WatchFramer,
+  sink: WatchSink,
+  plan: WatchPlan,
+): Promise<void> {
   let watch: Watch | undefined
   const timers = new Timers()
   const end = () => {

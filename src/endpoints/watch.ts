@@ -38,6 +38,7 @@ async function beginningOf(
 ): Promise<Pick<WatchQuery, 'from' | 'notOlderThan'>> {
   if (sendInitialEvents === true) return revision === 0 ? {} : { notOlderThan: revision }
   if (revision !== 0) return { from: revision }
-  if (sendInitialEvents === false && resourceVersion === '') return { from: await scope.storage.revision(scope.collection) }
+  if (sendInitialEvents === false && resourceVersion === '')
+    return { from: await scope.storage.revision(scope.collection) }
   return {}
 }

@@ -5,7 +5,8 @@
 import type { KubeObject } from '../api/object.ts'
 import { conflict, notFound } from '../api/status.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
-import { keyOf } from '../endpoints/resource-scope.ts'
+import { workFor } from '../controllers/outbox.ts'
+import { keyOf, storedAs } from '../endpoints/resource-scope.ts'
 import { statusFor } from '../endpoints/storage-status.ts'
 import type { DeleteOptions } from '../request/options.ts'
 import { StorageError } from '../storage/errors.ts'
@@ -145,12 +146,14 @@ async function writeIfChanged(scope: ResourceScope, object: KubeObject, live: Li
   const value = newValueOf(scope.storageType, object, scope.strategy)
   const key = keyOf(scope, object.metadata.name!, object.metadata.namespace)
   if (value.text === newValueOf(scope.storageType, live.object, scope.strategy).text) return live
-  return liveOf(await scope.storage.update(scope.collection, key, value, live.stored.revision))
+  const outbox = workFor({ resource: storedAs(scope), object, old: live.object })
+  return liveOf(await scope.storage.update(scope.collection, key, { ...value, outbox }, live.stored.revision))
 }
 
 async function remove(scope: ResourceScope, live: Live): Promise<Deleted> {
   const { object } = live
-  const last = newValueOf(scope.storageType, object, scope.strategy)
+  const outbox = workFor({ resource: storedAs(scope), old: object })
+  const last = { ...newValueOf(scope.storageType, object, scope.strategy), outbox }
   const key = keyOf(scope, object.metadata.name!, object.metadata.namespace)
   const stored = await scope.storage.delete(scope.collection, key, last, live.stored.revision)
   await scope.strategy.afterDelete?.(object, scope.strategyContext(false))

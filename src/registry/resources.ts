@@ -58,6 +58,8 @@ export interface ServedVersion {
   /** Greater comes first in its group; with equal ones the order of version names decides. */
   readonly priority: number
   readonly resources: readonly ResourceEntry[]
+  /** Served elsewhere, and not heard of lately (an APIService that is not available). */
+  readonly stale?: boolean
 }
 
 export interface ServedGroup {
@@ -151,6 +153,12 @@ export function builtInResources(settings: ServedSettings = {}): ServedResources
     if (versions.length > 0) groups.push({ group: row.group, priority: row.priority, versions })
   }
   return servedResources(groups, new Set(groups.map(({ group }) => group)))
+}
+
+/** Whether nothing of a built-in version is switched off and nothing added to it. */
+export function isWholeVersion(group: string, { version, resources }: ServedVersion): boolean {
+  const rows = resourceRows.filter((one) => (one.group ?? '') === group && (one.version ?? 'v1') === version)
+  return resources.length === rows.length && resources.every(({ origin }) => origin === 'built-in')
 }
 
 function entryOf(row: ResourceRow, group: GroupRow, version: string): ResourceEntry {

@@ -18,7 +18,10 @@ export function builtInServed({ KEDGE_RUNTIME_CONFIG, KEDGE_FEATURE_GATES }: Env
   let served = bySettings.get(key)
   if (served === undefined) {
     const gates = parseFeatureGates(KEDGE_FEATURE_GATES)
-    served = { resources: builtInResources({ runtimeConfig: KEDGE_RUNTIME_CONFIG, featureGates: KEDGE_FEATURE_GATES }), gates }
+    served = {
+      resources: builtInResources({ runtimeConfig: KEDGE_RUNTIME_CONFIG, featureGates: KEDGE_FEATURE_GATES }),
+      gates,
+    }
     bySettings.set(key, served)
   }
   return served

@@ -15,9 +15,10 @@ import {
   plainError,
   StatusError,
 } from '../api/status.ts'
+import { workFor } from '../controllers/outbox.ts'
 import { statusFor } from '../endpoints/storage-status.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
-import { keyOf } from '../endpoints/resource-scope.ts'
+import { hasStatus, keyOf, storedAs } from '../endpoints/resource-scope.ts'
 import { StorageError } from '../storage/errors.ts'
 import { pathSegmentName, subdomainName } from '../validation/names.ts'
 import { validateObjectMeta, validateObjectMetaUpdate } from '../validation/object-meta.ts'
@@ -79,7 +80,10 @@ async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: Writ
   // "0" and what is no number are taken for no version
   if (/^0*[1-9]\d*$/.test(object.metadata.resourceVersion ?? ''))
     throw plainError('resourceVersion should not be set on objects to be created')
-  const value = newValueOf(scope.storageType, object, scope.strategy)
+  const value = {
+    ...newValueOf(scope.storageType, object, scope.strategy),
+    outbox: workFor({ resource: storedAs(scope), object }),
+  }
   return liveOf(await scope.storage.create(scope.collection, key, value)).object
 }
 
@@ -170,7 +174,9 @@ async function updateLive(scope: ResourceScope, name: string, live: Live, update
   const value = newValueOf(scope.storageType, object, scope.strategy)
   if (isUnchanged(value, live)) return old
   if (update.dryRun) return object
-  return liveOf(await scope.storage.update(scope.collection, keyOf(scope, name), value, live.stored.revision)).object
+  const outbox = workFor({ resource: storedAs(scope), object, old })
+  const written = { ...value, outbox }
+  return liveOf(await scope.storage.update(scope.collection, keyOf(scope, name), written, live.stored.revision)).object
 }
 
 const uidPreconditionFailed = (scope: ResourceScope, name: string, wanted: string, found: string) =>
@@ -260,8 +266,6 @@ function ensureNamespace(scope: ResourceScope, { metadata }: KubeObject): void {
   }
 }
 
-const hasStatus = ({ entry }: ResourceScope): boolean => entry.subresources.some(({ name }) => name === 'status')
-
 function keepStatus(scope: ResourceScope, object: KubeObject, old: KubeObject): void {
   if (hasStatus(scope)) Object.assign(object, { status: (old as { status?: unknown }).status })
 }
@@ -287,4 +291,3 @@ const encodeSame = (scope: ResourceScope, a: KubeObject, b: KubeObject): boolean
 
 /** RFC 3339 in UTC with whole seconds, as metadata has it. */
 export const timeText = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`
-

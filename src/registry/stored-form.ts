@@ -2,7 +2,7 @@
  * Between objects and what storage keeps: JSON text in the storage version, exactly as a JSON client of that version
  * gets it, with a gap where the shard writes the revision.
  */
-import type { KubeObject } from '../api/object.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
 import { encodeJson } from '../codec/encode.ts'
 import { parseStored } from '../codec/json.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -28,7 +28,9 @@ let mark: string | undefined
 export function newValueOf(type: StructType, object: KubeObject, strategy: Strategy): NewValue {
   mark ??= `revision-${crypto.randomUUID()}`
   const { metadata } = object
-  const marked = encodeJson(type, { ...object, metadata: { ...metadata, resourceVersion: mark } })
+  // a KubeObject is JSON whose interface does not say so
+  const written = { ...object, metadata: { ...metadata, resourceVersion: mark } } as unknown as JsonObject
+  const marked = encodeJson(type, written)
   const at = marked.indexOf(mark)
   const owners = metadata.ownerReferences?.map(({ uid }) => uid ?? '')
   const fields = strategy.selectableFields?.(object)

@@ -19,10 +19,28 @@ export function columnsTable({ defaultColumns, scaleColumns, statusColumns }, co
 "descriptions":${rows(texts)}}\n`
 }
 
-/** Type → rows in the order in which they apply. */
+const conditions = ['absent', 'empty', '==0']
+
+/** A row that says all there is to do without words: a value for a path of names when nothing is there. */
+const isPlain = ({ path, when, value, copyFrom, gate }) =>
+  conditions.includes(when) &&
+  value !== undefined &&
+  copyFrom === undefined &&
+  gate === undefined &&
+  /^[\w.]+$/.test(path) &&
+  !(typeof value === 'string' && /^(now|as|lower|=)(?!\w)|^\[/.test(value))
+
+/**
+ * `rows`: type → [path, when, value], in the order in which they apply. `code`: the types with a rule that takes words;
+ * all their rules are functions of default-rules.ts. Rows with a note don't show in any answer.
+ */
 export function defaultsTable({ functionDefaults }) {
   const byType = new Map()
-  for (const { type, source, note, kind, ...row } of functionDefaults)
-    byType.set(type, [...(byType.get(type) ?? []), row])
-  return `{\n${[...byType].map(([type, list]) => `${JSON.stringify(type)}:${rows(list)}`).join(',\n')}\n}\n`
+  for (const row of functionDefaults.filter(({ note }) => note === undefined))
+    byType.set(row.type, [...(byType.get(row.type) ?? []), row])
+  const plain = [...byType].filter(([, list]) => list.every(isPlain))
+  const code = [...byType].filter(([, list]) => !list.every(isPlain)).map(([type]) => type)
+  const entries = plain.map(([type, list]) => [type, list.map(({ path, when, value }) => [path, when, value])])
+  return `{"rows":{\n${entries.map(([type, list]) => `${JSON.stringify(type)}:${rows(list)}`).join(',\n')}\n},
+"code":${rows(code)}}\n`
 }

@@ -73,10 +73,12 @@ class ShardWatch implements AsyncIterable<WatchBatch> {
     const response = await this.upgrade(`http://shard/watch?q=${encodeURIComponent(JSON.stringify(call))}`)
     const socket = response.webSocket
     if (socket === null) throw refusal(response)
-    if (this.isOver) return socket.close()
+    socket.binaryType = 'arraybuffer'
+    socket.accept()
+    // Cancelled meanwhile. Only a socket that was accepted can be closed.
+    if (this.isOver) return socket.close(NORMAL)
     this.isLive = this.isMoreOffered = this.isUnanswered = false
     this.socket = socket
-    socket.binaryType = 'arraybuffer'
     socket.addEventListener('message', ({ data }) => {
       if (socket !== this.socket) return
       // Binary messages come as told above.
@@ -86,7 +88,6 @@ class ShardWatch implements AsyncIterable<WatchBatch> {
     const broken = () => socket === this.socket && void this.reopen()
     socket.addEventListener('close', broken)
     socket.addEventListener('error', broken)
-    socket.accept()
   }
 
   private take(message: Uint8Array): void {

@@ -1,0 +1,107 @@
+/**
+ * What kube-controller-manager does for the API itself, one for each tenant. Work arrives from the shards' outboxes,
+ * at least once, as (controller, key); reconciling is level-based and idempotent, so each pair is kept once. It is on
+ * disk before it is acknowledged, and what fails is tried again later: nothing here polls.
+ */
+import { DurableObject } from 'cloudflare:workers'
+import { controllers } from '../src/controllers/controllers.ts'
+import type { ControllerContext } from '../src/controllers/controller.ts'
+import type { Env } from '../src/env.ts'
+import type { OutboxRow } from '../src/storage/shard-protocol.ts'
+
+const PARALLEL = 8
+const FIRST_RETRY_MS = 100
+const LONGEST_RETRY_MS = 60_000
+
+interface Work extends Record<string, SqlStorageValue> {
+  controller: string
+  key: string
+  attempts: number
+  generation: number
+}
+
+export class ControllerManager extends DurableObject<Env> {
+  private readonly sql: SqlStorage
+  private running: Promise<void> | undefined
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    this.sql = ctx.storage.sql
+    // `generation` tells work that arrived again while it was being done from work that is done
+    this.sql.exec(
+      `CREATE TABLE IF NOT EXISTS work (controller TEXT, key TEXT, attempts INTEGER NOT NULL, due INTEGER NOT NULL,
+       generation INTEGER NOT NULL, PRIMARY KEY (controller, key)) WITHOUT ROWID`,
+    )
+  }
+
+  /** @param shard `TENANT/SHARD`, the name of the sender */
+  async receive(_shard: string, rows: readonly OutboxRow[]): Promise<void> {
+    for (const { topic, payload } of rows) this.add(topic, payload, 0)
+    this.ctx.waitUntil(this.run())
+  }
+
+  override async alarm(): Promise<void> {
+    await this.run()
+  }
+
+  private add(controller: string, key: string, delay: number): void {
+    this.sql.exec(
+      `INSERT INTO work VALUES (?, ?, 0, ?, 1) ON CONFLICT DO UPDATE
+       SET due = min(due, excluded.due), attempts = 0, generation = generation + 1`,
+      controller,
+      key,
+      Date.now() + delay,
+    )
+  }
+
+  /** One run at a time; whoever asks meanwhile waits for the same. */
+  private run(): Promise<void> {
+    this.running ??= this.drain().finally(() => {
+      this.running = undefined
+    })
+    return this.running
+  }
+
+  private async drain(): Promise<void> {
+    const context: ControllerContext = {
+      env: this.env,
+      tenant: { uid: this.ctx.id.name ?? 'root' },
+      now: () => new Date(),
+      later: (controller, key, delay) => this.add(controller, key, delay),
+    }
+    for (let due = this.due(); due.length > 0; due = this.due())
+      await Promise.all(due.map((work) => this.reconcile(work, context)))
+    const next = this.sql.exec<{ due: number | null }>('SELECT min(due) AS due FROM work').one().due
+    if (next !== null) await this.ctx.storage.setAlarm(next)
+  }
+
+  private due(): Work[] {
+    return this.sql
+      .exec<Work>(
+        'SELECT controller, key, attempts, generation FROM work WHERE due <= ? ORDER BY due LIMIT ?',
+        Date.now(),
+        PARALLEL,
+      )
+      .toArray()
+  }
+
+  private async reconcile({ controller, key, attempts, generation }: Work, context: ControllerContext): Promise<void> {
+    let retry: number | undefined
+    try {
+      retry = await controllers[controller]?.reconcile(key, context)
+    } catch (error) {
+      console.error(`controller ${controller} failed for ${key}:`, error)
+      retry = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), LONGEST_RETRY_MS)
+    }
+    if (retry === undefined)
+      this.sql.exec('DELETE FROM work WHERE controller = ? AND key = ? AND generation = ?', controller, key, generation)
+    else
+      this.sql.exec(
+        'UPDATE work SET due = ?, attempts = attempts + 1 WHERE controller = ? AND key = ? AND generation = ?',
+        Date.now() + retry,
+        controller,
+        key,
+        generation,
+      )
+  }
+}

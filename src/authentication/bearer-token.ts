@@ -1,0 +1,37 @@
+/** Where a request carries a token (RFC 6750, and the WebSocket sub-protocol that browsers need, who cannot set headers). */
+
+/** Text of the Warning when the token is ignored. */
+const EXTRA_SPACE = 'the provided Authorization header contains extra space before the bearer token, and is ignored'
+
+const SOCKET_PROTOCOL = 'base64url.bearer.authorization.k8s.io.'
+
+/** Undefined: no token, which is no mistake. Other schemes than Bearer count as nothing. */
+export function bearerToken(headers: Headers, warnings: string[]): string | undefined {
+  const parts = (headers.get('Authorization') ?? '').trim().split(' ')
+  if (parts.length < 2 || parts[0]!.toLowerCase() !== 'bearer') return undefined
+  if (parts[1] === '') {
+    warnings.push(EXTRA_SPACE)
+    return undefined
+  }
+  return parts[1]
+}
+
+/**
+ * The token among the offered sub-protocols of a WebSocket handshake.
+ * @throws Error when it is not base64url of UTF-8, given twice, or the only protocol
+ */
+export function webSocketToken(headers: Headers): string | undefined {
+  if (headers.get('Upgrade')?.toLowerCase() !== 'websocket') return undefined
+  const offered = (headers.get('Sec-WebSocket-Protocol') ?? '').split(',').map((protocol) => protocol.trim())
+  const tokens = offered.filter((protocol) => protocol.startsWith(SOCKET_PROTOCOL))
+  const [token] = tokens
+  if (token === undefined) return undefined
+  if (tokens.length > 1) throw new Error('multiple base64.bearer.authorization tokens specified')
+  if (offered.length === 1) throw new Error('missing additional subprotocol')
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(base64Url(token.slice(SOCKET_PROTOCOL.length)))
+}
+
+function base64Url(text: string): Uint8Array {
+  const bytes = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  return Uint8Array.from(bytes, (character) => character.charCodeAt(0))
+}

@@ -1,0 +1,49 @@
+/** Tokens with which machines join (Secrets of type bootstrap.kubernetes.io/token in kube-system). */
+import type { Secret } from '../api/core/v1.ts'
+import { parseStored } from '../codec/json.ts'
+import { collectionOf } from '../registry/collections.ts'
+import { parseTime } from '../schema/time.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Tenant } from '../tenancy/tenant.ts'
+import { sameSecret } from './secret-comparison.ts'
+import type { UserInfo } from './user-info.ts'
+import { authenticated } from './user-info.ts'
+
+const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
+const GROUP = 'system:bootstrappers'
+const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
+
+/** Undefined when the token is of another kind or not good; why is nobody's business. */
+export async function authenticateBootstrapToken(
+  { storage, tenant, now }: { readonly storage: Storage; readonly tenant: Tenant; readonly now: Date },
+  token: string,
+): Promise<UserInfo | undefined> {
+  const [, id, value] = TOKEN.exec(token) ?? []
+  if (id === undefined || value === undefined) return undefined
+  const secrets = collectionOf(tenant, { group: '', resource: 'secrets' })
+  const stored = await storage.get(secrets, `kube-system/bootstrap-token-${id}`)
+  if (stored === undefined) return undefined
+  // storage holds under this prefix only what was decoded as a Secret
+  const { metadata, type, data = {} } = parseStored(stored.text) as unknown as Secret
+  if (metadata?.deletionTimestamp !== undefined || type !== 'bootstrap.kubernetes.io/token') return undefined
+  const read = (key: string): string => textOf(data[key] ?? '')
+  if (!(await sameSecret(read('token-secret'), value)) || read('token-id') !== id) return undefined
+  if (hasExpired(read('expiration'), now) || read('usage-bootstrap-authentication') !== 'true') return undefined
+  const extra = read('auth-extra-groups')
+  const groups = extra === '' ? [] : extra.split(',')
+  if (!groups.every((group) => EXTRA_GROUP.test(group))) return undefined
+  return authenticated({ name: `system:bootstrap:${id}`, groups: [...new Set([GROUP, ...groups])].sort() })
+}
+
+/** What is not a time has expired. */
+function hasExpired(expiration: string, now: Date): boolean {
+  if (expiration === '') return false
+  try {
+    return parseTime(expiration).seconds * 1000 <= now.getTime()
+  } catch {
+    return true
+  }
+}
+
+const textOf = (base64: string): string =>
+  new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)))

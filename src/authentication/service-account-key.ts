@@ -1,0 +1,46 @@
+/** The key that signs ServiceAccounts' tokens, and what the OIDC discovery documents tell of it. */
+import type { CryptoKey, JWK } from 'jose'
+import { importJWK } from 'jose'
+import type { Env } from '../env.ts'
+
+/** The issuer is also the audience that stands for this server. */
+export const tokenIssuer = ({ KEDGE_ISSUER }: Pick<Env, 'KEDGE_ISSUER'>): string =>
+  KEDGE_ISSUER === undefined || KEDGE_ISSUER === '' ? 'https://kubernetes.default.svc.cluster.local' : KEDGE_ISSUER
+
+export interface ServiceAccountKey {
+  readonly algorithm: string
+  readonly keyId: string
+  readonly sign: CryptoKey
+  readonly verify: CryptoKey
+  /** As published under /openid/v1/jwks. */
+  readonly publicJwk: JWK
+}
+
+let cached: { readonly text: string; readonly key: ServiceAccountKey } | undefined
+
+/** Undefined where the server has none: it neither issues nor takes tokens then. */
+export async function serviceAccountKey({ KEDGE_SA_KEY: text }: Env): Promise<ServiceAccountKey | undefined> {
+  if (text === undefined || text === '') return undefined
+  if (cached?.text !== text) cached = { text, key: await keyOf(text) }
+  return cached.key
+}
+
+async function keyOf(text: string): Promise<ServiceAccountKey> {
+  const jwk = JSON.parse(text) as JWK // written by whoever runs the server
+  const algorithm = jwk.alg ?? (jwk.kty === 'RSA' ? 'RS256' : 'ES256')
+  const publicJwk = publicPart({ ...jwk, alg: algorithm, use: 'sig' })
+  const [sign, verify] = await Promise.all([imported(jwk, algorithm), imported(publicJwk, algorithm)])
+  return { algorithm, keyId: jwk.kid ?? '', sign, verify, publicJwk }
+}
+
+/** In the order in which kube-apiserver writes them. */
+function publicPart({ use, kty, kid, alg, crv, x, y, n, e }: JWK): JWK {
+  const all = { use, kty, kid, crv, alg, x, y, n, e }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+}
+
+async function imported(jwk: JWK, algorithm: string): Promise<CryptoKey> {
+  const key = await importJWK(jwk, algorithm)
+  if (key instanceof Uint8Array) throw new Error('KEDGE_SA_KEY must be an asymmetric key')
+  return key
+}

@@ -1,0 +1,271 @@
+/**
+ * ServiceAccounts' tokens: JWTs of our own, which stop working when the account, or the object they are bound to, is
+ * gone. (KEP 1205; kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin)
+ */
+import { SignJWT, compactVerify, decodeJwt, decodeProtectedHeader, errors } from 'jose'
+import type { KubeObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import { goQuote } from '../api/field.ts'
+import { internalError, notFound } from '../api/status.ts'
+import { parseStored } from '../codec/json.ts'
+import type { Env } from '../env.ts'
+import { collectionOf } from '../registry/collections.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Tenant } from '../tenancy/tenant.ts'
+import { serviceAccountKey, tokenIssuer } from './service-account-key.ts'
+import { serviceAccountGroups, serviceAccountUser } from './service-account-name.ts'
+import type { TokenAnswer } from './token-authenticator.ts'
+import { TokenRefused } from './token-authenticator.ts'
+import type { UserInfo } from './user-info.ts'
+import { CREDENTIAL_ID, authenticated } from './user-info.ts'
+
+export interface ObjectIdentity {
+  readonly name: string
+  /** '' for a node that a pod names and nobody has registered. */
+  readonly uid: string
+}
+
+/** The member `kubernetes.io` of the claims. */
+export interface ServiceAccountClaims {
+  readonly namespace: string
+  readonly serviceaccount: ObjectIdentity
+  readonly pod?: ObjectIdentity
+  readonly secret?: ObjectIdentity
+  readonly node?: ObjectIdentity
+  /** Seconds since 1970: from here on its use is remarked. */
+  readonly warnafter?: number
+}
+
+export interface TokenOrder {
+  readonly env: Env
+  readonly now: Date
+  readonly audiences: readonly string[]
+  readonly expirationSeconds: number
+  readonly claims: ServiceAccountClaims
+}
+
+/** Clocks may differ by this much. Seconds. */
+const LEEWAY = 60
+const LEGACY_ISSUER = 'kubernetes/serviceaccount'
+
+/** @throws StatusError 500 where the server has no key */
+export async function issueToken({ env, now, audiences, expirationSeconds, claims }: TokenOrder): Promise<string> {
+  const key = await serviceAccountKey(env)
+  if (key === undefined) throw internalError('failed to generate token: no signing key')
+  const issued = Math.floor(now.getTime() / 1000)
+  const { namespace, serviceaccount } = claims
+  return new SignJWT({
+    aud: [...audiences],
+    exp: issued + expirationSeconds,
+    iat: issued,
+    iss: tokenIssuer(env),
+    jti: crypto.randomUUID(),
+    'kubernetes.io': withoutEmpty(claims),
+    nbf: issued,
+    sub: serviceAccountUser({ namespace, name: serviceaccount.name }),
+  })
+    .setProtectedHeader({ alg: key.algorithm, kid: key.keyId })
+    .sign(key.sign)
+}
+
+/** The token of a Secret of type kubernetes.io/service-account-token: without an end, good while the Secret is there. */
+export async function issueSecretToken(
+  env: Env,
+  account: { readonly namespace: string } & ObjectIdentity,
+  secretName: string,
+): Promise<string> {
+  const key = await serviceAccountKey(env)
+  if (key === undefined) throw internalError('failed to generate token: no signing key')
+  const claim = 'kubernetes.io/serviceaccount'
+  return new SignJWT({
+    iss: LEGACY_ISSUER,
+    [`${claim}/namespace`]: account.namespace,
+    [`${claim}/secret.name`]: secretName,
+    [`${claim}/service-account.name`]: account.name,
+    [`${claim}/service-account.uid`]: account.uid,
+    sub: serviceAccountUser(account),
+  })
+    .setProtectedHeader({ alg: key.algorithm, kid: key.keyId })
+    .sign(key.sign)
+}
+
+export interface ServiceAccountTokenContext {
+  readonly env: Env
+  readonly tenant: Tenant
+  readonly now: Date
+  readonly storage: Storage
+}
+
+/**
+ * Undefined when the token is not a JWT of our issuer.
+ * @throws TokenRefused
+ */
+export async function authenticateServiceAccountToken(
+  context: ServiceAccountTokenContext,
+  token: string,
+  audiences: readonly string[],
+): Promise<TokenAnswer | undefined> {
+  const issuer = unverifiedIssuer(token)
+  const ours = tokenIssuer(context.env)
+  if (issuer !== ours && issuer !== LEGACY_ISSUER) return undefined
+  const claims = await verifiedClaims(context.env, token)
+  if (claims === undefined) return undefined
+  const legacy = issuer === LEGACY_ISSUER
+  const own = claims.aud === undefined ? [] : [claims.aud].flat()
+  const meantFor = own.length > 0 ? own : [ours]
+  const matching = meantFor.filter((audience) => audiences.includes(audience))
+  if (matching.length === 0)
+    throw new TokenRefused([
+      `token audiences ${goList(meantFor)} is invalid for the target audiences ${goList(audiences)}`,
+    ])
+  const user = legacy ? await legacyUser(context, token, claims) : await boundUser(context, claims)
+  return { user, audiences: matching }
+}
+
+type Claims = ReturnType<typeof decodeJwt>
+
+function unverifiedIssuer(token: string): string | undefined {
+  if (token.trim().startsWith('{') || token.split('.').length !== 3) return undefined
+  try {
+    return decodeJwt(token).iss
+  } catch {
+    return undefined
+  }
+}
+
+async function verifiedClaims(env: Env, token: string): Promise<Claims | undefined> {
+  let keyId: string | undefined
+  try {
+    keyId = decodeProtectedHeader(token).kid
+  } catch {
+    return undefined
+  }
+  const key = await serviceAccountKey(env)
+  if (key === undefined || (keyId !== undefined && keyId !== '' && keyId !== key.keyId))
+    throw new TokenRefused(['invalid signature, no keys found'])
+  try {
+    await compactVerify(token, key.verify, { algorithms: [key.algorithm] })
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError)) throw error
+    throw new TokenRefused(['go-jose/go-jose: error in cryptographic primitive'])
+  }
+  return decodeJwt(token)
+}
+
+/** The user of a token that names an account and perhaps what it is bound to. @throws TokenRefused */
+async function boundUser(context: ServiceAccountTokenContext, claims: Claims): Promise<UserInfo> {
+  checkTimes(claims, context.now)
+  const kubernetes = claims['kubernetes.io']
+  if (!isJsonObject(kubernetes)) throw new TokenRefused(['service account token claims could not be validated'])
+  // only we sign such claims
+  const { namespace, serviceaccount, pod, secret, node } = kubernetes as unknown as ServiceAccountClaims
+  await checkAccount(context, namespace, serviceaccount)
+  if (secret !== undefined) await checkBound(context, 'secrets', 'secret', `${namespace}/${secret.name}`, secret)
+  if (pod !== undefined) await checkBound(context, 'pods', 'pod', `${namespace}/${pod.name}`, pod)
+  else if (node !== undefined) await checkBound(context, 'nodes', 'node', node.name, node)
+  return authenticated({
+    name: serviceAccountUser({ namespace, name: serviceaccount.name }),
+    uid: serviceaccount.uid,
+    groups: serviceAccountGroups(namespace),
+    extra: {
+      ...(claims.jti === undefined ? {} : { [CREDENTIAL_ID]: [`JTI=${claims.jti}`] }),
+      ...extraOf('node', node),
+      ...extraOf('pod', pod),
+    },
+  })
+}
+
+function extraOf(what: 'pod' | 'node', identity: ObjectIdentity | undefined): Record<string, string[]> {
+  if (identity === undefined) return {}
+  return {
+    [`authentication.kubernetes.io/${what}-name`]: [identity.name],
+    ...(identity.uid ? { [`authentication.kubernetes.io/${what}-uid`]: [identity.uid] } : {}),
+  }
+}
+
+async function legacyUser(context: ServiceAccountTokenContext, token: string, claims: Claims): Promise<UserInfo> {
+  const read = (name: string): string => String(claims[`kubernetes.io/serviceaccount/${name}`] ?? '')
+  const namespace = read('namespace')
+  const account = { name: read('service-account.name'), uid: read('service-account.uid') }
+  if (claims.sub === undefined || claims.sub === '') throw new TokenRefused(['sub claim is missing'])
+  if (claims.sub !== serviceAccountUser({ namespace, name: account.name }))
+    throw new TokenRefused(['sub claim is invalid'])
+  const secret = await readObject(context, 'secrets', `${namespace}/${read('secret.name')}`)
+  if (secret === undefined || secret.metadata.deletionTimestamp !== undefined || tokenOf(secret) !== token)
+    throw new TokenRefused(['service account token has been invalidated'])
+  await checkAccount(context, namespace, account)
+  return authenticated({
+    name: serviceAccountUser({ namespace, name: account.name }),
+    uid: account.uid,
+    groups: serviceAccountGroups(namespace),
+  })
+}
+
+function tokenOf(secret: KubeObject & { data?: Record<string, string> }): string {
+  return atob(secret.data?.['token'] ?? '')
+}
+
+function checkTimes({ exp, nbf, iat }: Claims, now: Date): void {
+  const seconds = now.getTime() / 1000
+  if (nbf !== undefined && seconds + LEEWAY < nbf) throw new TokenRefused(['service account token is not valid yet'])
+  if (exp !== undefined && seconds - LEEWAY > exp) throw new TokenRefused(['service account token has expired'])
+  if (iat !== undefined && seconds + LEEWAY < iat)
+    throw new TokenRefused(['service account token is issued in the future'])
+}
+
+async function checkAccount(context: ServiceAccountTokenContext, namespace: string, claimed: ObjectIdentity) {
+  const account = await readObject(context, 'serviceaccounts', `${namespace}/${claimed.name}`)
+  if (account === undefined)
+    throw new TokenRefused([notFound({ group: '', resource: 'serviceaccounts' }, claimed.name).message])
+  if (account.metadata.uid !== claimed.uid)
+    throw new TokenRefused([
+      `service account UID (${account.metadata.uid ?? ''}) does not match claim (${claimed.uid})`,
+    ])
+  if (wasDeleted(account, context.now))
+    throw new TokenRefused([`service account ${namespace}/${claimed.name} has been deleted`])
+}
+
+async function checkBound(
+  context: ServiceAccountTokenContext,
+  resource: string,
+  what: 'pod' | 'secret' | 'node',
+  key: string,
+  claimed: ObjectIdentity,
+) {
+  const object = await readObject(context, resource, key)
+  if (object === undefined) throw new TokenRefused(['service account token has been invalidated'])
+  if (object.metadata.uid !== claimed.uid)
+    throw new TokenRefused([
+      `${what} UID (${object.metadata.uid ?? ''}) does not match service account ${what} ref claim (${claimed.uid})`,
+    ])
+  if (wasDeleted(object, context.now)) throw new TokenRefused(['service account token has been invalidated'])
+}
+
+/** For longer than clocks may differ. */
+function wasDeleted({ metadata }: KubeObject, now: Date): boolean {
+  const { deletionTimestamp } = metadata
+  return deletionTimestamp !== undefined && Date.parse(deletionTimestamp) < now.getTime() - LEEWAY * 1000
+}
+
+async function readObject({ storage, tenant }: ServiceAccountTokenContext, resource: string, key: string) {
+  const stored = await storage.get(collectionOf(tenant, { group: '', resource }), key)
+  // storage holds under this prefix only objects of this resource
+  return stored === undefined ? undefined : (parseStored(stored.text) as unknown as KubeObject)
+}
+
+const goList = (texts: readonly string[]): string => `[${texts.map(goQuote).join(' ')}]`
+
+function withoutEmpty(claims: ServiceAccountClaims): Record<string, unknown> {
+  const identity = (one: ObjectIdentity | undefined) =>
+    one === undefined ? undefined : { name: one.name, ...(one.uid === '' ? {} : { uid: one.uid }) }
+  const { namespace, node, pod, secret, serviceaccount, warnafter } = claims
+  const all = {
+    namespace,
+    node: identity(node),
+    pod: identity(pod),
+    secret: identity(secret),
+    serviceaccount: identity(serviceaccount),
+    warnafter,
+  }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+}

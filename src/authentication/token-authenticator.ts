@@ -1,0 +1,91 @@
+/**
+ * Who a bearer token stands for: the administrator's token, ServiceAccounts' tokens, bootstrap tokens. Requests and
+ * TokenReviews ask the same.
+ */
+import type { Env } from '../env.ts'
+import { shardStorage } from '../storage/shard-client.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Tenant } from '../tenancy/tenant.ts'
+import { authenticateBootstrapToken } from './bootstrap-token.ts'
+import { sameSecret } from './secret-comparison.ts'
+import { authenticateServiceAccountToken } from './service-account.ts'
+import { tokenIssuer } from './service-account-key.ts'
+import type { UserInfo } from './user-info.ts'
+import { SYSTEM_MASTERS, authenticated } from './user-info.ts'
+
+export interface TokenAnswer {
+  readonly user: UserInfo
+  /** Those of the audiences asked for that the token is meant for. */
+  readonly audiences: readonly string[]
+}
+
+/** The token is refused. */
+export class TokenRefused extends Error {
+  override readonly name = 'TokenRefused'
+
+  /** What each authenticator had to say; none: it is no token that anybody knows. */
+  constructor(readonly reasons: readonly string[]) {
+    super(reasons.length === 0 ? INVALID : `[${[INVALID, ...reasons].join(', ')}]`)
+  }
+}
+
+const INVALID = 'invalid bearer token'
+
+const ADMINISTRATOR = authenticated({ name: 'kubernetes-admin', groups: [SYSTEM_MASTERS] })
+
+export interface TokenContext {
+  readonly env: Env
+  readonly tenant: Tenant
+  readonly now: Date
+}
+
+/** How long a token that was good is taken without looking again, as kube-apiserver does. Milliseconds. */
+const CACHED_FOR = 10_000
+const CACHE_SIZE = 4_096
+
+const cache = new Map<string, { readonly until: number; readonly answer: TokenAnswer }>()
+
+/**
+ * @param audiences whom the token must be meant for; default: this server
+ * @throws TokenRefused
+ */
+export async function authenticateToken(
+  context: TokenContext,
+  token: string,
+  audiences?: readonly string[],
+): Promise<TokenAnswer> {
+  const { env, tenant, now } = context
+  const wanted = audiences !== undefined && audiences.length > 0 ? audiences : [tokenIssuer(env)]
+  const key = JSON.stringify([tenant.uid, token, wanted])
+  const known = cache.get(key)
+  if (known !== undefined && known.until > now.getTime()) return known.answer
+  const answer = await lookUp(context, token, wanted)
+  cache.delete(key)
+  cache.set(key, { until: now.getTime() + CACHED_FOR, answer })
+  if (cache.size > CACHE_SIZE) for (const oldest of cache.keys()) if (cache.delete(oldest)) break
+  return answer
+}
+
+async function lookUp({ env, tenant, now }: TokenContext, token: string, wanted: readonly string[]): Promise<TokenAnswer> {
+  const storage: Storage = shardStorage(env.SHARDS)
+  const reasons: string[] = []
+  /** Tokens that say nothing of audiences are meant for this server. */
+  const forServer = (user: UserInfo): TokenAnswer | undefined => {
+    const audiences = wanted.filter((audience) => audience === tokenIssuer(env))
+    return audiences.length === 0 ? undefined : { user, audiences }
+  }
+  const isAdministrator = env.KEDGE_ADMIN_TOKEN !== undefined && (await sameSecret(token, env.KEDGE_ADMIN_TOKEN))
+  const answer =
+    (isAdministrator ? forServer(ADMINISTRATOR) : undefined) ??
+    (await authenticateServiceAccountToken({ env, tenant, now, storage }, token, wanted).catch(refusal(reasons))) ??
+    (await authenticateBootstrapToken({ tenant, now, storage }, token).then((user) => user && forServer(user)))
+  if (answer === undefined) throw new TokenRefused(reasons)
+  return answer
+}
+
+const refusal =
+  (reasons: string[]) =>
+  (error: unknown): undefined => {
+    if (!(error instanceof TokenRefused)) throw error
+    reasons.push(...error.reasons)
+  }

@@ -1,0 +1,93 @@
+/** How controllers read and write the API: the same store as requests, without HTTP, as a user of their own. */
+import type { GroupResource } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import { SYSTEM_MASTERS } from '../authentication/user-info.ts'
+import { resourceScope } from '../endpoints/scope.ts'
+import type { ResourceScope } from '../endpoints/resource-scope.ts'
+import { linesOf } from '../endpoints/lines.ts'
+import { trackFields } from '../endpoints/track-fields.ts'
+import type { Deleted } from '../registry/deletion.ts'
+import { deleteObject } from '../registry/deletion.ts'
+import { liveOf } from '../registry/stored-form.ts'
+import { builtInServed } from '../registry/served.ts'
+import { createObject, guaranteedUpdate, readLive } from '../registry/store.ts'
+import type { ApiRequest } from '../request/context.ts'
+import type { DeleteOptions } from '../request/options.ts'
+import { requestInfoOf } from '../request/request-info.ts'
+import type { Selection } from '../storage/selection.ts'
+import { everything } from '../storage/selection.ts'
+import type { ControllerContext } from './controller.ts'
+
+const MANAGER = 'kube-controller-manager'
+
+/** What a controller may do with one resource in one namespace ('' for cluster-scoped ones). */
+export class ApiClient {
+  private readonly scope: ResourceScope
+
+  constructor(context: ControllerContext, { group, resource }: GroupResource, namespace: string, subresource = '') {
+    const { resources } = builtInServed(context.env)
+    const entry = resources.resources.find((known) => known.group === group && known.resource === resource)
+    if (entry === undefined) throw new Error(`${resource}.${group} is not served`)
+    this.scope = resourceScope(internalRequest(context), entry, { name: '', subresource, namespace })
+  }
+
+  async get(name: string): Promise<KubeObject | undefined> {
+    return (await readLive(this.scope, name))?.object
+  }
+
+  /** Everything in the namespace, or everywhere for a cluster-scoped resource. */
+  async list(selection: Selection = everything): Promise<KubeObject[]> {
+    const { storage, collection, namespaced, namespace } = this.scope
+    const { values, revision } = await storage.list(collection, {
+      ...(namespaced && namespace !== '' ? { namespace } : {}),
+      selection,
+      at: { kind: 'latest' },
+    })
+    const items: KubeObject[] = []
+    for await (const text of linesOf(values)) items.push(liveOf({ revision, text }).object)
+    return items
+  }
+
+  async create(object: KubeObject): Promise<KubeObject> {
+    trackFields(this.scope, undefined, object, MANAGER)
+    return createObject(this.scope, object, { dryRun: false }, async () => {})
+  }
+
+  /** @param change edits the object in place; runs again when somebody else was faster */
+  async update(name: string, change: (object: KubeObject) => void): Promise<KubeObject> {
+    const { object } = await guaranteedUpdate(this.scope, name, {
+      dryRun: false,
+      mayCreate: false,
+      transform: async (live) => {
+        // never undefined: an absent object was answered with NotFound
+        const object = structuredClone(live!)
+        change(object)
+        trackFields(this.scope, live, object, MANAGER)
+        return object
+      },
+      validating: async () => {},
+    })
+    return object
+  }
+
+  delete(name: string, options: DeleteOptions = {}): Promise<Deleted> {
+    return deleteObject(this.scope, name, options, async () => {})
+  }
+}
+
+function internalRequest({ env, tenant, now }: ControllerContext): ApiRequest {
+  const url = 'https://kubernetes.default.svc/'
+  return {
+    request: new Request(url),
+    method: 'GET',
+    query: new URLSearchParams(),
+    info: requestInfoOf('GET', '/', new URLSearchParams()),
+    tenant,
+    env,
+    user: { name: 'system:kube-controller-manager', uid: '', groups: [SYSTEM_MASTERS], extra: {} },
+    now: now(),
+    auditId: '',
+    warnings: [],
+    waitUntil: () => {},
+  }
+}

@@ -1,0 +1,16 @@
+import type { Env } from '../env.ts'
+import type { Tenant } from '../tenancy/tenant.ts'
+
+export interface ControllerContext {
+  readonly env: Env
+  readonly tenant: Tenant
+  now(): Date
+  /** Hands work to a controller, after so many milliseconds. */
+  later(controller: string, key: string, delay: number): void
+}
+
+/** Brings the world nearer to what it should be, for one key, whatever happened before. */
+export interface Controller {
+  /** @returns milliseconds after which to look again; nothing when the key needs no more */
+  reconcile(key: string, context: ControllerContext): Promise<number | undefined>
+}

@@ -1,0 +1,161 @@
+/**
+ * Empties a namespace that is being deleted, then lets it go (kube-controller-manager's namespace controller). Key: its
+ * name. Pods go first, and nothing else before they are gone.
+ */
+import type { Namespace, NamespaceCondition } from '../api/core/v1.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { GroupResource } from '../api/group-version.ts'
+import { StatusError } from '../api/status.ts'
+import { builtInServed } from '../registry/served.ts'
+import { timeText } from '../registry/store.ts'
+import { ApiClient } from './api-client.ts'
+import type { Controller, ControllerContext } from './controller.ts'
+
+const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' }
+const PODS: GroupResource = { group: '', resource: 'pods' }
+const RETRY_MS = 1_000
+
+/** What is still in the namespace: how many of each resource, and what holds them back. */
+interface Remains {
+  readonly resources: Map<string, number>
+  readonly finalizers: Map<string, number>
+  readonly failures: string[]
+}
+
+export const namespaceController: Controller = {
+  async reconcile(name, context) {
+    const namespaces = new ApiClient(context, NAMESPACES, '', 'status')
+    const namespace = (await namespaces.get(name)) as Namespace | undefined
+    if (namespace?.metadata.deletionTimestamp === undefined) return undefined
+    const finalizers = namespace.spec?.finalizers ?? []
+    if (finalizers.length === 0) return undefined
+    const remains = await empty(context, name)
+    const left = remains.resources.size > 0
+    await namespaces.update(name, (object) => setConditions(object as Namespace, remains, timeText(context.now())))
+    if (left) return RETRY_MS
+    await new ApiClient(context, NAMESPACES, '', 'finalize')
+      .update(name, (object) => {
+        const { spec } = object as Namespace
+        spec!.finalizers = (spec?.finalizers ?? []).filter((finalizer) => finalizer !== 'kubernetes')
+      })
+      .catch(ignoreGone)
+    return undefined
+  },
+}
+
+/** Deletes everything, type by type, and counts what stays. */
+async function empty(context: ControllerContext, namespace: string): Promise<Remains> {
+  const remains: Remains = { resources: new Map(), finalizers: new Map(), failures: [] }
+  const podsLeft = await emptyOf(context, namespace, PODS, remains)
+  if (podsLeft) {
+    remains.failures.push(`unexpected items still remain in namespace: ${namespace} for gvr: /v1, Resource=pods`)
+    return remains
+  }
+  const others = namespacedResources(context).filter(
+    ({ resource, group }) => resource !== PODS.resource || group !== '',
+  )
+  await Promise.all(others.map((resource) => emptyOf(context, namespace, resource, remains)))
+  return remains
+}
+
+async function emptyOf(
+  context: ControllerContext,
+  namespace: string,
+  resource: GroupResource,
+  remains: Remains,
+): Promise<boolean> {
+  const client = new ApiClient(context, resource, namespace)
+  const items = await client.list()
+  const left: KubeObject[] = []
+  for (const { metadata } of items) {
+    try {
+      const { gone, object } = await client.delete(metadata.name!, { propagationPolicy: 'Background' })
+      if (!gone) left.push(object)
+    } catch (error) {
+      ignoreGone(error)
+    }
+  }
+  if (left.length === 0) return false
+  remains.resources.set(`${resource.resource}.${resource.group}`, left.length)
+  for (const { metadata } of left)
+    for (const finalizer of metadata.finalizers ?? [])
+      remains.finalizers.set(finalizer, (remains.finalizers.get(finalizer) ?? 0) + 1)
+  return true
+}
+
+function namespacedResources({ env }: ControllerContext): GroupResource[] {
+  const { resources } = builtInServed(env).resources
+  const stored = resources.filter(({ namespaced, persisted }) => namespaced && persisted).map(({ storage }) => storage)
+  return [...new Map(stored.map((storage) => [`${storage.resource}.${storage.group}`, storage])).values()]
+}
+
+function ignoreGone(error: unknown): void {
+  if (!(error instanceof StatusError) || error.code !== 404) throw error
+}
+
+/** The five conditions that the reference always shows, in its order. */
+function setConditions(namespace: Namespace, { resources, finalizers, failures }: Remains, now: string): void {
+  const content = [...resources].map(([name, count]) => `${name} has ${count} resource instances`).sort()
+  const held = [...finalizers].map(([name, count]) => `${name} in ${count} resource instances`).sort()
+  const wanted = [
+    condition(
+      'NamespaceDeletionDiscoveryFailure',
+      undefined,
+      'ResourcesDiscovered',
+      'All resources successfully discovered',
+    ),
+    condition(
+      'NamespaceDeletionGroupVersionParsingFailure',
+      undefined,
+      'ParsedGroupVersions',
+      'All legacy kube types successfully parsed',
+    ),
+    condition(
+      'NamespaceDeletionContentFailure',
+      failures.length === 0
+        ? undefined
+        : [
+            'ContentDeletionFailed',
+            `Failed to delete all resource types, ${failures.length} remaining: ${failures.join(', ')}`,
+          ],
+      'ContentDeleted',
+      'All content successfully deleted, may be waiting on finalization',
+    ),
+    condition(
+      'NamespaceContentRemaining',
+      content.length === 0 ? undefined : ['SomeResourcesRemain', `Some resources are remaining: ${content.join(', ')}`],
+      'ContentRemoved',
+      'All content successfully removed',
+    ),
+    condition(
+      'NamespaceFinalizersRemaining',
+      held.length === 0
+        ? undefined
+        : ['SomeFinalizersRemain', `Some content in the namespace has finalizers remaining: ${held.join(', ')}`],
+      'ContentHasNoFinalizers',
+      'All content-preserving finalizers finished',
+    ),
+  ]
+  const before = namespace.status?.conditions ?? []
+  const others = before.filter(({ type }) => !wanted.some((condition) => condition.type === type))
+  const conditions = wanted.map((condition) => {
+    const old = before.find(({ type }) => type === condition.type)
+    const same =
+      old?.status === condition.status && old?.reason === condition.reason && old?.message === condition.message
+    return same && old !== undefined
+      ? old
+      : { ...condition, lastTransitionTime: old?.status === condition.status ? old?.lastTransitionTime : now }
+  })
+  namespace.status = { ...namespace.status, conditions: [...others, ...conditions] }
+}
+
+function condition(
+  type: string,
+  problem: [reason: string, message: string] | undefined,
+  reason: string,
+  message: string,
+): NamespaceCondition {
+  return problem === undefined
+    ? { type, status: 'False', reason, message }
+    : { type, status: 'True', reason: problem[0], message: problem[1] }
+}

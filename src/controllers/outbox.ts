@@ -1,0 +1,42 @@
+/** Which writes are work for which controller: stored with the write, in one transaction. */
+import type { GroupResource } from '../api/group-version.ts'
+import { groupResourceText } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { OutboxMessage } from '../storage/storage.ts'
+
+export interface Change {
+  readonly resource: GroupResource
+  /** Absent: removed. */
+  readonly object?: KubeObject
+  /** Absent: created. */
+  readonly old?: KubeObject
+}
+
+export const DEFAULT_SERVICE_ACCOUNT = 'default'
+export const ROOT_CA = 'kube-root-ca.crt'
+
+type Rule = (change: Change) => readonly OutboxMessage[]
+
+const work = (topic: string, payload: string | undefined): OutboxMessage[] =>
+  payload === undefined ? [] : [{ topic, payload }]
+
+const rules: Readonly<Record<string, Rule>> = {
+  namespaces({ object, old }) {
+    if (object === undefined) return []
+    const { name, deletionTimestamp } = object.metadata
+    if (old === undefined) return [...work('service-account', name), ...work('root-ca-publisher', name)]
+    return deletionTimestamp === undefined ? [] : work('namespace', name)
+  },
+  serviceaccounts: ({ object, old }) =>
+    object === undefined && old?.metadata.name === DEFAULT_SERVICE_ACCOUNT
+      ? work('service-account', old.metadata.namespace)
+      : [],
+  configmaps: ({ object, old }) =>
+    old?.metadata.name === ROOT_CA && (object === undefined || object.metadata.deletionTimestamp === undefined)
+      ? work('root-ca-publisher', old.metadata.namespace)
+      : [],
+}
+
+export function workFor(change: Change): readonly OutboxMessage[] {
+  return rules[groupResourceText(change.resource)]?.(change) ?? []
+}

@@ -1,0 +1,23 @@
+import { StatusError } from '../api/status.ts'
+import { ApiClient } from './api-client.ts'
+import type { Controller } from './controller.ts'
+import { DEFAULT_SERVICE_ACCOUNT } from './outbox.ts'
+import { isActiveNamespace } from './namespace-state.ts'
+
+/** Every namespace has a ServiceAccount `default`. Key: the namespace. */
+export const serviceAccountController: Controller = {
+  async reconcile(namespace, context) {
+    if (!(await isActiveNamespace(context, namespace))) return undefined
+    const accounts = new ApiClient(context, { group: '', resource: 'serviceaccounts' }, namespace)
+    if ((await accounts.get(DEFAULT_SERVICE_ACCOUNT)) !== undefined) return undefined
+    await accounts
+      .create({ kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: DEFAULT_SERVICE_ACCOUNT, namespace } })
+      .catch(ignoreExisting)
+    return undefined
+  },
+}
+
+/** Somebody else was faster: that is as good. */
+export function ignoreExisting(error: unknown): void {
+  if (!(error instanceof StatusError) || error.code !== 409) throw error
+}

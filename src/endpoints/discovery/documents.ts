@@ -1,0 +1,123 @@
+/** The discovery documents, made of the list of served resources. Keys in the order in which the reference writes them. */
+import type { Json, JsonObject } from '../../api/object.ts'
+import { apiVersionOf } from '../../api/group-version.ts'
+import type {
+  ResourceEntry,
+  ServedGroup,
+  ServedResources,
+  ServedVersion,
+  SubresourceEntry,
+} from '../../registry/resources.ts'
+
+/** `/api`. @param serverAddress host and port that clients reach */
+export const apiVersions = (served: ServedResources, serverAddress: string): JsonObject => ({
+  kind: 'APIVersions',
+  versions: (served.group('')?.versions ?? []).map(({ version }) => version),
+  serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+})
+
+/** `/apis` */
+export const apiGroupList = (served: ServedResources): JsonObject => ({
+  kind: 'APIGroupList',
+  apiVersion: 'v1',
+  groups: namedGroups(served).map(groupEntry),
+})
+
+/** `/apis/GROUP` */
+export const apiGroup = (group: ServedGroup): JsonObject => ({
+  kind: 'APIGroup',
+  apiVersion: 'v1',
+  ...groupEntry(group),
+})
+
+/** Every group but the core one, in the order of priority. */
+const namedGroups = (served: ServedResources): ServedGroup[] => served.groups.filter(({ group }) => group !== '')
+
+function groupEntry({ group, versions }: ServedGroup): JsonObject {
+  const entries = versions.map(({ version }) => ({ groupVersion: apiVersionOf({ group, version }), version }))
+  return { name: group, versions: entries, preferredVersion: entries[0]! }
+}
+
+/** `/api/v1`, `/apis/GROUP/VERSION`. The core group's has no apiVersion. */
+export const apiResourceList = (group: string, { version, resources }: ServedVersion): JsonObject => ({
+  kind: 'APIResourceList',
+  ...(group === '' ? {} : { apiVersion: 'v1' }),
+  groupVersion: apiVersionOf({ group, version }),
+  resources: resources.flatMap((entry) => [
+    resourceEntry(entry),
+    ...entry.subresources.map((subresource) => subresourceEntry(entry, subresource)),
+  ]),
+})
+
+const resourceEntry = (entry: ResourceEntry): JsonObject => ({
+  name: entry.resource,
+  singularName: entry.singular,
+  namespaced: entry.namespaced,
+  kind: entry.kind,
+  verbs: [...entry.verbs],
+  ...(entry.shortNames.length === 0 ? {} : { shortNames: [...entry.shortNames] }),
+  ...(entry.categories.length === 0 ? {} : { categories: [...entry.categories] }),
+  ...(entry.storageVersionHash === undefined ? {} : { storageVersionHash: entry.storageVersionHash }),
+})
+
+function subresourceEntry(entry: ResourceEntry, { name, group, version, kind, verbs }: SubresourceEntry): JsonObject {
+  const foreign = group !== entry.group || version !== entry.version
+  return {
+    name: `${entry.resource}/${name}`,
+    singularName: '',
+    namespaced: entry.namespaced,
+    ...(foreign ? { group, version } : {}),
+    kind,
+    verbs: [...verbs],
+  }
+}
+
+/** apidiscovery.k8s.io/v2: everything below `/api` or `/apis` in one document. */
+export function aggregatedDiscovery(served: ServedResources, prefix: 'api' | 'apis'): JsonObject {
+  const groups = prefix === 'api' ? served.groups.filter(({ group }) => group === '') : namedGroups(served)
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2',
+    metadata: {},
+    items: groups.map(aggregatedGroup),
+  }
+}
+
+const aggregatedGroup = ({ group, versions }: ServedGroup): JsonObject => ({
+  metadata: group === '' ? {} : { name: group },
+  versions: versions.map(({ version, resources, stale }) => ({
+    version,
+    ...(resources.length === 0 ? {} : { resources: resources.map(aggregatedResource) }),
+    freshness: stale === true ? 'Stale' : 'Current',
+  })),
+})
+
+function aggregatedResource(entry: ResourceEntry): Json {
+  return {
+    resource: entry.resource,
+    responseKind: responseKind(entry, entry),
+    scope: entry.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: entry.singular,
+    verbs: [...entry.verbs],
+    ...(entry.shortNames.length === 0 ? {} : { shortNames: [...entry.shortNames] }),
+    ...(entry.categories.length === 0 ? {} : { categories: [...entry.categories] }),
+    ...(entry.subresources.length === 0
+      ? {}
+      : {
+          subresources: entry.subresources.map((subresource) => ({
+            subresource: subresource.name,
+            responseKind: responseKind(entry, subresource),
+            verbs: [...subresource.verbs],
+          })),
+        }),
+  }
+}
+
+/** Built-in kinds of the list's own group and version are named without them, custom ones with them. */
+function responseKind(
+  entry: ResourceEntry,
+  { group, version, kind }: { readonly group: string; readonly version: string; readonly kind: string },
+): JsonObject {
+  const own = entry.origin === 'built-in' && group === entry.group && version === entry.version
+  return own ? { group: '', version: '', kind } : { group, version, kind }
+}

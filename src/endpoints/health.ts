@@ -1,0 +1,113 @@
+/**
+ * `/healthz`, `/livez`, `/readyz` and their checks. The names are those of the reference, since monitoring excludes and
+ * asks for them one by one. A hook of the start (`poststarthook/…`) is passed when the isolate answers at all: what it
+ * prepares is code here, or made by the first write. Only the storage is a matter of this moment.
+ */
+import { collectionOf } from '../registry/collections.ts'
+import type { ApiRequest } from '../request/context.ts'
+import { shardStorage } from '../storage/shard-client.ts'
+import { notFoundText, textResponse } from './text-response.ts'
+
+export type HealthEndpoint = 'healthz' | 'livez' | 'readyz'
+
+const startHooks = [
+  'start-apiserver-admission-initializer',
+  'generic-apiserver-start-informers',
+  'priority-and-fairness-config-consumer',
+  'priority-and-fairness-filter',
+  'storage-object-count-tracker-hook',
+  'start-apiextensions-informers',
+  'start-apiextensions-controllers',
+  'crd-informer-synced',
+  'start-system-namespaces-controller',
+  'peer-endpoint-reconciler-controller',
+  'start-cluster-authentication-info-controller',
+  'start-kube-apiserver-identity-lease-controller',
+  'start-kube-apiserver-identity-lease-garbage-collector',
+  'storage-readiness',
+  'start-legacy-token-tracking-controller',
+  'start-service-ip-repair-controllers',
+  'rbac/bootstrap-roles',
+  'scheduling/bootstrap-system-priority-classes',
+  'priority-and-fairness-config-producer',
+  'bootstrap-controller',
+  'start-kubernetes-service-cidr-controller',
+  'aggregator-reload-proxy-client-cert',
+  'start-kube-aggregator-informers',
+  'apiservice-status-local-available-controller',
+  'apiservice-status-remote-available-controller',
+  'apiservice-registration-controller',
+  'apiservice-discovery-controller',
+  'kube-apiserver-autoregistration',
+].map((hook) => `poststarthook/${hook}`)
+
+const lateHooks = [
+  'autoregister-completion',
+  'poststarthook/apiservice-openapi-controller',
+  'poststarthook/apiservice-openapiv3-controller',
+]
+
+const alive = ['ping', 'log', 'loopback-serving-certificate', 'etcd', ...startHooks, ...lateHooks]
+
+/** Names of the checks, in the order in which they are listed. */
+export const healthChecks: Readonly<Record<HealthEndpoint, readonly string[]>> = {
+  healthz: alive,
+  livez: alive,
+  readyz: ['ping', 'log', 'etcd', 'etcd-readiness', 'informer-sync', ...startHooks, ...lateHooks, 'shutdown'],
+}
+
+/** The storage must answer within this time, in milliseconds. */
+const STORAGE_PATIENCE = 2000
+
+/** What is wrong; undefined: nothing. */
+export async function failureOf(check: string, request: ApiRequest): Promise<string | undefined> {
+  if (check !== 'etcd' && check !== 'etcd-readiness') return undefined
+  const storage = shardStorage(request.env.SHARDS)
+  const namespaces = collectionOf(request.tenant, { group: '', resource: 'namespaces' })
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('the storage did not answer in time'), STORAGE_PATIENCE)
+  })
+  try {
+    return await Promise.race([storage.revision(namespaces).then(() => undefined), late])
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** `path` is what comes behind the endpoint: empty, or `/` and the name of a check. */
+export async function serveHealth(request: ApiRequest, endpoint: HealthEndpoint, path: string): Promise<Response> {
+  if (path === '') return serveAll(request, endpoint)
+  const check = healthChecks[endpoint].find((name) => `/${name}` === path)
+  if (check === undefined) return notFoundText()
+  const failure = await failureOf(check, request)
+  if (failure === undefined) return textResponse('ok')
+  return textResponse(`internal server error: ${failure}\n`, { status: 500, nosniff: true })
+}
+
+async function serveAll(request: ApiRequest, endpoint: HealthEndpoint): Promise<Response> {
+  const names = healthChecks[endpoint]
+  const excluded = new Set(request.query.getAll('exclude'))
+  const failures = new Map<string, string>()
+  await Promise.all(
+    names.map(async (name) => {
+      const failure = excluded.has(name) ? undefined : await failureOf(name, request)
+      if (failure !== undefined) failures.set(name, failure)
+    }),
+  )
+  const lines = names.map((name) => {
+    if (excluded.has(name)) return `[+]${name} excluded: ok`
+    return failures.has(name) ? `[-]${name} failed: reason withheld` : `[+]${name} ok`
+  })
+  const unknown = [...excluded].filter((name) => !names.includes(name)).sort()
+  if (unknown.length > 0)
+    lines.push(
+      `warn: some health checks cannot be excluded: no matches for ${unknown.map((name) => JSON.stringify(name)).join(',')}`,
+    )
+  if (failures.size > 0)
+    return textResponse(`${lines.join('\n')}\n${endpoint} check failed\n`, { status: 500, nosniff: true })
+  if (!request.query.has('verbose')) return textResponse('ok', { nosniff: true })
+  return textResponse(`${lines.join('\n')}\n${endpoint} check passed\n`, { nosniff: true })
+}

@@ -1,0 +1,32 @@
+/** `/` and `/index.html`: the paths there are. */
+import type { ServedResources } from '../registry/resources.ts'
+import { healthChecks } from './health.ts'
+
+const fixed = [
+  '/.well-known/openid-configuration',
+  '/api',
+  '/apis',
+  '/apis/',
+  '/flagz',
+  '/metrics',
+  '/metrics/slis',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openapi/v3/',
+  '/openid/v1/jwks',
+  '/statusz',
+  '/version',
+]
+
+/** Sorted. Groups of custom resources are not among them. */
+export function rootPaths(served: ServedResources): string[] {
+  const paths = [...fixed]
+  for (const { group, versions } of served.groups) {
+    if (!served.isBuiltInGroup(group)) continue
+    if (group !== '') paths.push(`/apis/${group}`)
+    for (const { version } of versions) paths.push(group === '' ? `/api/${version}` : `/apis/${group}/${version}`)
+  }
+  for (const [endpoint, checks] of Object.entries(healthChecks))
+    paths.push(`/${endpoint}`, ...checks.map((check) => `/${endpoint}/${check}`))
+  return paths.sort()
+}

@@ -1,0 +1,57 @@
+/** The scale subresource: autoscaling/v1 Scale as a view of a workload (registry/apps and registry/core scale REST). */
+import type { Scale } from '../api/autoscaling/v1.ts'
+import { invalidValue, path } from '../api/field.ts'
+import type { LabelSelector, ObjectMeta } from '../api/meta/v1.ts'
+import type { KubeObject } from '../api/object.ts'
+import { invalid } from '../api/status.ts'
+import { builtInType } from '../schema/built-in.ts'
+import { labelSelectorText } from '../storage/label-selector-text.ts'
+import type { View } from './resource-scope.ts'
+
+interface Workload {
+  metadata: ObjectMeta
+  spec?: { replicas?: number; selector?: LabelSelector | Record<string, string> }
+  status?: { replicas?: number }
+}
+
+const kind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
+
+export const scaleView: View = {
+  kind,
+  get type() {
+    return builtInType('io.k8s.api.autoscaling.v1.Scale')
+  },
+  of(object): KubeObject {
+    const { metadata, spec, status } = object as Workload
+    const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
+    const selector = selectorText(spec?.selector)
+    const scale: Scale = {
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+      spec: { replicas: spec?.replicas ?? 0 },
+      status: { replicas: status?.replicas ?? 0, ...(selector === '' ? {} : { selector }) },
+    }
+    return scale
+  },
+  into(object, view) {
+    const scale = view as Scale
+    const replicas = scale.spec?.replicas ?? 0
+    if (replicas < 0)
+      throw invalid(kind, scale.metadata.name ?? '', [
+        invalidValue(path('spec', 'replicas'), replicas, 'must be greater than or equal to 0'),
+      ])
+    const workload = object as Workload
+    workload.spec = { ...workload.spec, replicas }
+    workload.metadata.resourceVersion = scale.metadata.resourceVersion
+  },
+}
+
+/** ReplicationControllers have a plain map of labels where the others have a label selector. */
+function selectorText(selector: LabelSelector | Record<string, string> | undefined): string {
+  if (selector === undefined) return ''
+  const isLabelSelector = 'matchLabels' in selector || 'matchExpressions' in selector
+  return labelSelectorText(
+    isLabelSelector ? (selector as LabelSelector) : { matchLabels: selector as Record<string, string> },
+  )
+}

@@ -1,0 +1,18 @@
+/** Answers in plain text, as Go's net/http writes them. */
+
+export const NO_CACHE = 'no-cache, private'
+
+export function textResponse(text: string, { status = 200, nosniff = false } = {}): Response {
+  return new Response(text, {
+    status,
+    headers: {
+      'Cache-Control': NO_CACHE,
+      'Content-Type': 'text/plain; charset=utf-8',
+      ...(nosniff ? { 'X-Content-Type-Options': 'nosniff' } : {}),
+    },
+  })
+}
+
+/** What is no path of the API at all. */
+export const notFoundText = (text = '404 page not found'): Response =>
+  textResponse(`${text}\n`, { status: 404, nosniff: true })

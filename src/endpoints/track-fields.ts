@@ -1,0 +1,29 @@
+import { apiVersionOf } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import { managerOfUserAgent, trackUpdate } from '../patch/managed-fields.ts'
+import { resetFieldsOf } from '../patch/reset-fields.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import { hasStatus, storedAs } from './resource-scope.ts'
+
+/** Writes into the object who owns which of its fields after this write. Without a manager the User-Agent names it. */
+export function trackFields(
+  scope: ResourceScope,
+  live: KubeObject | undefined,
+  object: KubeObject,
+  manager: string,
+): void {
+  const { request, kind, subresource, type } = scope
+  const apiVersion = apiVersionOf(kind)
+  const managedFields = trackUpdate({
+    type,
+    live,
+    object,
+    manager: manager !== '' ? manager : managerOfUserAgent(request.request.headers.get('User-Agent') ?? 'unknown'),
+    apiVersion,
+    subresource,
+    now: request.now,
+    resetFields: resetFieldsOf(storedAs(scope), subresource, hasStatus(scope), scope.custom),
+  })
+  if (managedFields === undefined) delete object.metadata.managedFields
+  else object.metadata.managedFields = managedFields
+}

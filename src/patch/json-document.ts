@@ -1,0 +1,81 @@
+/**
+ * A JSON document that patches change in place, as evanphx/json-patch keeps it: values stay as they were written until
+ * a patch reaches into them, and what was reached into has its members in the order of their names afterwards. That
+ * order shows in messages that quote the document.
+ */
+import { NumberLiteral, RepeatedMembers, escapeHtml, setMember, sortNames } from '../codec/json.ts'
+import type { JsonTree } from '../codec/json.ts'
+
+/** An object or a list that has been reached into. */
+export type Container = OpenMap | OpenList
+/** Null stands for absence too, where the difference is not asked for. */
+export type DocumentNode = JsonTree | Container
+
+export class OpenMap {
+  readonly members = new Map<string, DocumentNode>()
+
+  constructor(tree: JsonTree = {}) {
+    const entries = tree instanceof RepeatedMembers ? tree.entries : Object.entries(tree as { [name: string]: JsonTree })
+    for (const [name, value] of entries) if (value !== undefined) this.members.set(name, value)
+  }
+}
+
+export class OpenList {
+  constructor(public items: DocumentNode[]) {}
+}
+
+export const isMap = (node: DocumentNode): boolean => node instanceof OpenMap || isMapTree(node)
+
+const isMapTree = (node: DocumentNode): boolean =>
+  typeof node === 'object' &&
+  node !== null &&
+  !Array.isArray(node) &&
+  !(node instanceof NumberLiteral) &&
+  !(node instanceof OpenList)
+
+/** Reaches into a value; undefined where it is a scalar. */
+export function opened(node: DocumentNode): Container | undefined {
+  if (node instanceof OpenMap || node instanceof OpenList) return node
+  if (Array.isArray(node)) return new OpenList([...node])
+  return isMapTree(node) ? new OpenMap(node) : undefined
+}
+
+export function closed(node: DocumentNode): JsonTree {
+  if (node instanceof OpenList) return node.items.map(closed)
+  if (!(node instanceof OpenMap)) return node
+  const tree: { [name: string]: JsonTree | undefined } = {}
+  for (const name of sortNames([...node.members.keys()])) setMember(tree, name, closed(node.members.get(name)!))
+  return tree
+}
+
+/** Compact JSON as Go writes it. */
+export const treeText = (tree: JsonTree): string => escapeHtml(text(tree))
+
+function text(tree: JsonTree): string {
+  if (tree === null || typeof tree !== 'object') return typeof tree === 'bigint' ? String(tree) : JSON.stringify(tree)
+  if (tree instanceof NumberLiteral) return tree.text
+  if (Array.isArray(tree)) return `[${tree.map(text).join(',')}]`
+  const entries = tree instanceof RepeatedMembers ? tree.entries : Object.entries(tree)
+  return `{${entries.flatMap(([name, value]) => (value === undefined ? [] : [`${JSON.stringify(name)}:${text(value)}`])).join(',')}}`
+}
+
+/** Equality of documents: of numbers, the text counts. */
+export function nodesEqual(a: DocumentNode, b: DocumentNode): boolean {
+  const [ours, theirs] = [opened(a), opened(b)]
+  if (ours instanceof OpenMap) {
+    if (!(theirs instanceof OpenMap) || ours.members.size !== theirs.members.size) return false
+    for (const [name, value] of ours.members) {
+      const other = theirs.members.get(name)
+      if (other === undefined || (value === null) !== (other === null)) return false
+      if (value !== null && !nodesEqual(value, other)) return false
+    }
+    return true
+  }
+  if (ours instanceof OpenList)
+    return (
+      theirs instanceof OpenList &&
+      ours.items.length === theirs.items.length &&
+      ours.items.every((item, at) => nodesEqual(item, theirs.items[at]!))
+    )
+  return theirs === undefined && text(a as JsonTree) === text(b as JsonTree) // scalars: neither can be opened
+}

@@ -1,0 +1,340 @@
+/**
+ * HorizontalPodAutoscaler autoscaling/v1 ⇄ v2 (the version in storage). v1 has only a CPU target; what else a v2 object
+ * says stands in annotations of the v1 one, so that nothing is lost on the way there and back.
+ */
+import type * as V1 from '../../api/autoscaling/v1.ts'
+import type * as V2 from '../../api/autoscaling/v2.ts'
+import type { ObjectMeta } from '../../api/object.ts'
+
+const PREFIX = 'autoscaling.alpha.kubernetes.io/'
+const METRICS = `${PREFIX}metrics`
+const BEHAVIOR = `${PREFIX}behavior`
+const CURRENT_METRICS = `${PREFIX}current-metrics`
+const CONDITIONS = `${PREFIX}conditions`
+const ROUND_TRIP = new Set([
+  METRICS,
+  BEHAVIOR,
+  CURRENT_METRICS,
+  CONDITIONS,
+  `${PREFIX}scale-down-tolerance`,
+  `${PREFIX}scale-up-tolerance`,
+])
+/** What v1 meant when it named no target. */
+const DEFAULT_CPU_UTILIZATION = 80
+
+export function fromV1(hpa: V1.HorizontalPodAutoscaler): V2.HorizontalPodAutoscaler {
+  const { metadata, spec = {}, status = {} } = hpa
+  const annotations = metadata.annotations ?? {}
+  const { targetCPUUtilizationPercentage, ...common } = spec
+  const others = parsed<V1.MetricSpec[]>(annotations[METRICS])?.map(metricFromV1) ?? []
+  const ofCpu = targetCPUUtilizationPercentage === undefined ? [] : [cpuUtilization(targetCPUUtilizationPercentage)]
+  const metrics = [...others, ...ofCpu]
+  const behavior = decapitalized(parsed(annotations[BEHAVIOR])) as V2.HorizontalPodAutoscalerBehavior | undefined
+  const conditions = parsed<V2.HorizontalPodAutoscalerCondition[]>(annotations[CONDITIONS])
+  return {
+    kind: hpa.kind,
+    metadata: withoutRoundTrip(metadata),
+    spec: {
+      ...common,
+      metrics: metrics.length > 0 ? metrics : [cpuUtilization(DEFAULT_CPU_UTILIZATION)],
+      ...(behavior === undefined || Object.keys(behavior).length === 0 ? {} : { behavior }),
+    },
+    status: {
+      ...commonStatus(status),
+      currentMetrics: currentMetricsFromV1(status, parsed(annotations[CURRENT_METRICS])),
+      ...(conditions === undefined ? {} : { conditions }),
+    },
+  }
+}
+
+export function toV1(hpa: V2.HorizontalPodAutoscaler): V1.HorizontalPodAutoscaler {
+  const { spec = {}, status = {} } = hpa
+  const { metrics = [], behavior, ...common } = spec
+  const metadata = withoutRoundTrip(hpa.metadata)
+  const annotations: Record<string, string> = { ...metadata.annotations }
+  const others = metrics.filter((metric) => !isCpuUtilization(metric))
+  if (others.length > 0) annotations[METRICS] = JSON.stringify(others.map(metricToV1))
+  if ((status.currentMetrics ?? []).length > 0)
+    annotations[CURRENT_METRICS] = JSON.stringify(status.currentMetrics!.map(currentMetricToV1))
+  if (behavior !== undefined) annotations[BEHAVIOR] = JSON.stringify(internalBehavior(behavior))
+  if ((status.conditions ?? []).length > 0) annotations[CONDITIONS] = JSON.stringify(status.conditions)
+  const target = metrics.find(isCpuUtilization)?.resource?.target?.averageUtilization
+  const current = status.currentMetrics
+    ?.filter(({ type, resource }) => type === 'Resource' && resource?.name === 'cpu')
+    .findLast(({ resource }) => resource?.current?.averageUtilization !== undefined)?.resource
+    ?.current?.averageUtilization
+  return {
+    kind: hpa.kind,
+    metadata: Object.keys(annotations).length > 0 ? { ...metadata, annotations } : metadata,
+    spec: { ...common, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target }) },
+    status: { ...commonStatus(status), ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current }) },
+  }
+}
+
+const isCpuUtilization = ({ type, resource }: V2.MetricSpec): boolean =>
+  type === 'Resource' && resource?.name === 'cpu' && resource.target?.averageUtilization !== undefined
+
+const cpuUtilization = (averageUtilization: number): V2.MetricSpec => ({
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } },
+})
+
+function commonStatus({
+  observedGeneration,
+  lastScaleTime,
+  currentReplicas,
+  desiredReplicas,
+}: V2.HorizontalPodAutoscalerStatus) {
+  return { observedGeneration, lastScaleTime, currentReplicas, desiredReplicas }
+}
+
+function withoutRoundTrip(metadata: ObjectMeta): ObjectMeta {
+  const { annotations, ...rest } = metadata
+  if (annotations === undefined) return rest
+  const kept = Object.entries(annotations).filter(([name]) => !ROUND_TRIP.has(name))
+  return kept.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(kept) }
+}
+
+/** Annotations are anybody's text: what is no JSON counts for nothing. */
+function parsed<T>(text: string | undefined): T | undefined {
+  if (text === undefined) return undefined
+  try {
+    return (JSON.parse(text) as T | null) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+function metricFromV1({ type, object, pods, resource, containerResource, external }: V1.MetricSpec): V2.MetricSpec {
+  return {
+    type,
+    ...(object && {
+      object: {
+        describedObject: object.target,
+        target:
+          object.averageValue === undefined
+            ? { type: 'Value', value: object.targetValue }
+            : { type: 'AverageValue', averageValue: object.averageValue, value: object.targetValue },
+        metric: { name: object.metricName, selector: object.selector },
+      },
+    }),
+    ...(pods && {
+      pods: {
+        metric: { name: pods.metricName, selector: pods.selector },
+        target: { type: 'AverageValue', averageValue: pods.targetAverageValue },
+      },
+    }),
+    ...(resource && { resource: { name: resource.name, target: resourceTarget(resource) } }),
+    ...(containerResource && {
+      containerResource: {
+        name: containerResource.name,
+        container: containerResource.container,
+        target: resourceTarget(containerResource),
+      },
+    }),
+    ...(external && {
+      external: {
+        metric: { name: external.metricName, selector: external.metricSelector },
+        target: {
+          type: external.targetValue === undefined ? 'AverageValue' : 'Value',
+          value: external.targetValue,
+          averageValue: external.targetAverageValue,
+        },
+      },
+    }),
+  }
+}
+
+const resourceTarget = (source: V1.ResourceMetricSource): V2.MetricTarget => ({
+  type: source.targetAverageUtilization === undefined ? 'AverageValue' : 'Utilization',
+  averageUtilization: source.targetAverageUtilization,
+  averageValue: source.targetAverageValue,
+})
+
+function metricToV1({ type, object, pods, resource, containerResource, external }: V2.MetricSpec): V1.MetricSpec {
+  return {
+    type,
+    ...(object && {
+      object: {
+        target: described(object.describedObject),
+        metricName: object.metric?.name ?? '',
+        targetValue: object.target?.value ?? '0',
+        selector: object.metric?.selector,
+        averageValue: object.target?.averageValue,
+      },
+    }),
+    ...(pods && {
+      pods: {
+        metricName: pods.metric?.name ?? '',
+        targetAverageValue: pods.target?.averageValue ?? '0',
+        selector: pods.metric?.selector,
+      },
+    }),
+    ...(resource && {
+      resource: {
+        name: resource.name ?? '',
+        targetAverageUtilization: resource.target?.averageUtilization,
+        targetAverageValue: resource.target?.averageValue,
+      },
+    }),
+    ...(containerResource && {
+      containerResource: {
+        name: containerResource.name ?? '',
+        targetAverageUtilization: containerResource.target?.averageUtilization,
+        targetAverageValue: containerResource.target?.averageValue,
+        container: containerResource.container ?? '',
+      },
+    }),
+    ...(external && {
+      external: {
+        metricName: external.metric?.name ?? '',
+        metricSelector: external.metric?.selector,
+        targetValue: external.target?.value,
+        targetAverageValue: external.target?.averageValue,
+      },
+    }),
+  }
+}
+
+const described = ({ kind, name, apiVersion }: V2.CrossVersionObjectReference = {}) => ({
+  kind: kind ?? '',
+  name: name ?? '',
+  ...(apiVersion ? { apiVersion } : {}),
+})
+
+function currentMetricsFromV1(
+  { currentCPUUtilizationPercentage }: V1.HorizontalPodAutoscalerStatus,
+  statuses: V1.MetricStatus[] | undefined,
+): V2.MetricStatus[] | undefined {
+  // those of the annotation know more
+  if (statuses !== undefined) return statuses.map(currentMetricFromV1)
+  if (currentCPUUtilizationPercentage === undefined) return undefined
+  const averageUtilization = currentCPUUtilizationPercentage
+  return [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } }]
+}
+
+function currentMetricFromV1({
+  type,
+  object,
+  pods,
+  resource,
+  containerResource,
+  external,
+}: V1.MetricStatus): V2.MetricStatus {
+  return {
+    type,
+    ...(object && {
+      object: {
+        describedObject: object.target,
+        metric: { name: object.metricName, selector: object.selector },
+        current: { value: object.currentValue, averageValue: object.averageValue },
+      },
+    }),
+    ...(pods && {
+      pods: {
+        metric: { name: pods.metricName, selector: pods.selector },
+        current: { averageValue: pods.currentAverageValue },
+      },
+    }),
+    ...(resource && { resource: { name: resource.name, current: resourceCurrent(resource) } }),
+    ...(containerResource && {
+      containerResource: {
+        name: containerResource.name,
+        container: containerResource.container,
+        current: resourceCurrent(containerResource),
+      },
+    }),
+    ...(external && {
+      external: {
+        metric: { name: external.metricName, selector: external.metricSelector },
+        current: { value: external.currentValue, averageValue: external.currentAverageValue },
+      },
+    }),
+  }
+}
+
+const resourceCurrent = (source: V1.ResourceMetricStatus): V2.MetricValueStatus => ({
+  averageUtilization: source.currentAverageUtilization,
+  averageValue: source.currentAverageValue,
+})
+
+function currentMetricToV1({
+  type,
+  object,
+  pods,
+  resource,
+  containerResource,
+  external,
+}: V2.MetricStatus): V1.MetricStatus {
+  return {
+    type,
+    ...(object && {
+      object: {
+        target: described(object.describedObject),
+        metricName: object.metric?.name ?? '',
+        currentValue: object.current?.value ?? '0',
+        selector: object.metric?.selector,
+        averageValue: object.current?.averageValue,
+      },
+    }),
+    ...(pods && {
+      pods: {
+        metricName: pods.metric?.name ?? '',
+        currentAverageValue: pods.current?.averageValue ?? '0',
+        selector: pods.metric?.selector,
+      },
+    }),
+    ...(resource && {
+      resource: {
+        name: resource.name ?? '',
+        currentAverageUtilization: resource.current?.averageUtilization,
+        currentAverageValue: resource.current?.averageValue ?? '0',
+      },
+    }),
+    ...(containerResource && {
+      containerResource: {
+        name: containerResource.name ?? '',
+        currentAverageUtilization: containerResource.current?.averageUtilization,
+        currentAverageValue: containerResource.current?.averageValue ?? '0',
+        container: containerResource.container ?? '',
+      },
+    }),
+    ...(external && {
+      external: {
+        metricName: external.metric?.name ?? '',
+        metricSelector: external.metric?.selector,
+        currentValue: external.current?.value ?? '0',
+        currentAverageValue: external.current?.averageValue,
+      },
+    }),
+  }
+}
+
+/** The annotation has the names of the reference's internal type, which has no JSON names of its own. */
+function internalBehavior({ scaleUp, scaleDown }: V2.HorizontalPodAutoscalerBehavior): unknown {
+  const rules = (of: V2.HPAScalingRules | undefined) =>
+    of === undefined
+      ? null
+      : {
+          StabilizationWindowSeconds: of.stabilizationWindowSeconds ?? null,
+          SelectPolicy: of.selectPolicy ?? null,
+          Policies:
+            of.policies?.map(({ type, value, periodSeconds }) => ({
+              Type: type ?? '',
+              Value: value ?? 0,
+              PeriodSeconds: periodSeconds ?? 0,
+            })) ?? null,
+          Tolerance: of.tolerance ?? null,
+        }
+  return { ScaleUp: rules(scaleUp), ScaleDown: rules(scaleDown) }
+}
+
+function decapitalized(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(decapitalized)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== null)
+      .map(([name, member]) => [name.charAt(0).toLowerCase() + name.slice(1), decapitalized(member)]),
+  )
+}

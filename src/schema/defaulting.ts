@@ -1,0 +1,131 @@
+/**
+ * Default values of the built-in types: those that the schema declares at a field, those of defaults-table.json (a
+ * value for a path where nothing is there) and the rules of default-rules.ts. Applied to what was decoded or converted,
+ * before admission.
+ */
+import type { Json, JsonObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import type { DefaultingContext, DefaultRule } from './default-rules.ts'
+import { defaultRules } from './default-rules.ts'
+import table from './defaults-table.json' with { type: 'json' }
+import { Quantity } from './quantity.ts'
+import type { Field, Structural, StructType } from './structural.ts'
+
+type Row = readonly [path: string, when: 'absent' | 'empty' | '==0', value: Json]
+
+// a JSON module is typed as the literals it holds
+const rows = table.rows as unknown as Readonly<Record<string, readonly Row[]>>
+
+/** Gates named by a default that are off unless somebody switches them on. */
+const offByDefault = new Set(['MaxUnavailableStatefulSet', 'PodLogsQuerySplitStreams'])
+
+/**
+ * Changes an object in the normal form of codec/decode in place. First the rules of its own kind, then depth first
+ * those of its members, in the order of the fields.
+ */
+export function applyDefaults(type: StructType, object: JsonObject, context: Partial<DefaultingContext> = {}): void {
+  planOf(type)?.(object, {
+    now: context.now ?? new Date(),
+    enabled: context.enabled ?? ((gate) => !offByDefault.has(gate)),
+  })
+}
+
+/** All defaulting of a value of one type; undefined where there is none, so that most of an object isn't looked at. */
+type Plan = ((value: Json, context: DefaultingContext) => void) | undefined
+
+/** Types of these packages have members with defaults, but the reference doesn't default their kinds. */
+const withoutDefaults = /^io\.k8s\.api\.node\./
+
+const plans = new WeakMap<StructType, { plan: Plan }>()
+
+function planOf(type: StructType): Plan {
+  let known = plans.get(type)
+  if (known === undefined) {
+    known = { plan: undefined } // for types that hold themselves
+    plans.set(type, known)
+    known.plan = withoutDefaults.test(type.name) ? undefined : makePlan(type)
+  }
+  return known.plan
+}
+
+function makePlan(type: StructType): Plan {
+  const steps: DefaultRule[] = []
+  const rule = defaultRules[type.name]
+  if (rule !== undefined) steps.push(rule)
+  for (const row of rows[type.name] ?? []) steps.push((object) => applyRow(object, row))
+  for (const member of type.message ?? type.fields.map((field) => ({ field }))) {
+    if ('inline' in member) {
+      const plan = planOf(member.inline)
+      if (plan !== undefined) steps.push(plan)
+      continue
+    }
+    const { field } = member
+    if (field.default !== undefined) steps.push((object) => applyDeclared(object, field))
+    const plan = valuePlan(field.type)
+    if (plan !== undefined)
+      steps.push((object, context) => {
+        const value = object[field.name]
+        if (value !== undefined && value !== null) plan(value, context)
+      })
+  }
+  if (steps.length === 0) return undefined
+  return (object, context) => {
+    if (isJsonObject(object)) for (const step of steps) step(object, context)
+  }
+}
+
+function valuePlan(type: Structural): Plan {
+  switch (type.shape) {
+    case 'struct':
+      return planOf(type)
+    case 'list': {
+      const plan = valuePlan(type.element)
+      return plan && ((list, context) => (list as Json[]).forEach((element) => plan(element, context)))
+    }
+    case 'map': {
+      if (type.goType === RESOURCE_LIST) return (quantities) => roundQuantities(quantities as Record<string, string>)
+      const plan = valuePlan(type.value)
+      return plan && ((map, context) => Object.values(map as JsonObject).forEach((value) => plan(value!, context)))
+    }
+    default:
+      return undefined
+  }
+}
+
+const RESOURCE_LIST = 'v1.ResourceList'
+const MILLI = -3
+
+/** Resources of nodes, pods and quotas are never finer than a thousandth. */
+function roundQuantities(quantities: Record<string, string>): void {
+  for (const name of Object.keys(quantities)) {
+    const quantity = Quantity.tryParse(quantities[name]!)
+    if (quantity !== undefined && !quantity.isMultipleOf(MILLI)) quantities[name] = quantity.roundUp(MILLI).toString()
+  }
+}
+
+function applyDeclared(object: JsonObject, { name, default: value, pointer }: Field): void {
+  const before = object[name]
+  const isAbsent = before === undefined || before === null || (!pointer && (before === '' || before === 0))
+  // a default that is the zero value shows only at a pointer: elsewhere it is left out again
+  if (isAbsent && (pointer || (value !== '' && value !== 0 && value !== false))) object[name] = structuredClone(value)
+}
+
+function applyRow(object: JsonObject, [path, when, value]: Row): void {
+  const names = path.split('.')
+  const last = names.pop()!
+  let parent = object
+  for (const name of names) parent = (parent[name] ??= {}) as JsonObject // a path leads through structs
+  if (isMissing(parent[last], when)) parent[last] = structuredClone(value)
+}
+
+function isMissing(value: Json | undefined, when: Row[1]): boolean {
+  if (value === undefined || value === null) return true
+  switch (when) {
+    case 'absent':
+      return false
+    case '==0':
+      return value === 0
+    case 'empty':
+      return value === '' || (Array.isArray(value) && value.length === 0)
+  }
+}

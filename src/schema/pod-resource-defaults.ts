@@ -1,0 +1,70 @@
+/** Resources of a whole pod, as far as they follow from those of its containers (feature gate PodLevelResources). */
+import type * as CoreV1 from '../api/core/v1.ts'
+import { Quantity } from './quantity.ts'
+
+type Quantities = Record<string, string>
+
+const isHugePages = (name: string) => name.startsWith('hugepages-')
+const isSupported = (name: string) => name === 'cpu' || name === 'memory' || isHugePages(name)
+
+/** Nothing happens unless the pod says something of its own resources. */
+export function defaultPodResources(spec: CoreV1.PodSpec): void {
+  const { resources } = spec
+  if (resources === undefined) return
+  if (hasAny(resources.limits) || hasAny(resources.requests)) defaultHugePageLimits(spec, resources)
+  if (hasAny(resources.limits)) defaultRequests(spec, resources)
+}
+
+const hasAny = (quantities: Quantities | undefined) => quantities !== undefined && Object.keys(quantities).length > 0
+
+function defaultHugePageLimits(spec: CoreV1.PodSpec, resources: CoreV1.ResourceRequirements): void {
+  const limits: Quantities = { ...resources.limits }
+  for (const [name, total] of aggregated(spec, 'limits'))
+    if (isHugePages(name) && resources.requests?.[name] === undefined) limits[name] ??= total.toString()
+  if (hasAny(limits)) resources.limits = limits
+}
+
+function defaultRequests(spec: CoreV1.PodSpec, resources: CoreV1.ResourceRequirements): void {
+  const requests: Quantities = { ...resources.requests }
+  for (const [name, total] of aggregated(spec, 'requests'))
+    if (isSupported(name) && !isHugePages(name)) requests[name] ??= total.toString()
+  for (const [name, limit] of Object.entries(resources.limits ?? {})) if (isSupported(name)) requests[name] ??= limit
+  if (hasAny(requests)) resources.requests = requests
+}
+
+/**
+ * What the containers need together at most: all that run side by side, or one that runs before them together with the
+ * sidecars already started.
+ */
+function aggregated(spec: CoreV1.PodSpec, what: 'limits' | 'requests'): Map<string, Quantity> {
+  const total = new Map<string, Quantity>()
+  for (const container of spec.containers ?? []) addAll(total, container.resources?.[what])
+  const sidecars = new Map<string, Quantity>()
+  const starting = new Map<string, Quantity>()
+  for (const container of spec.initContainers ?? []) {
+    const own = new Map(sidecars)
+    addAll(own, container.resources?.[what])
+    if (container.restartPolicy === 'Always') {
+      addAll(total, container.resources?.[what])
+      addAll(sidecars, container.resources?.[what])
+    }
+    raiseTo(starting, own)
+  }
+  raiseTo(total, starting)
+  return total
+}
+
+function addAll(total: Map<string, Quantity>, quantities: Quantities | undefined): void {
+  for (const [name, text] of Object.entries(quantities ?? {})) {
+    const quantity = Quantity.parse(text)
+    const before = total.get(name)
+    total.set(name, before === undefined ? quantity : before.add(quantity))
+  }
+}
+
+function raiseTo(total: Map<string, Quantity>, least: ReadonlyMap<string, Quantity>): void {
+  for (const [name, quantity] of least) {
+    const before = total.get(name)
+    if (before === undefined || before.compare(quantity) < 0) total.set(name, quantity)
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * What every request needs to know of its control plane: namespaces, RBAC, types, webhooks, policies, flow control. All
+ * of it lives in the control shard; each isolate keeps a copy per tenant and brings it up to date with one call that
+ * asks for what changed. A copy is at most MAX_AGE old when a request begins, so what was revoked is gone within that
+ * time; whoever is about to refuse something looks once more at a fresh one, so what was granted is there at once.
+ */
+import type { GroupResource } from '../api/group-version.ts'
+import { groupResourceText } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import { ensureBootstrapped } from '../bootstrap/ensure-bootstrapped.ts'
+import { parseStored } from '../codec/json.ts'
+import type { Env } from '../env.ts'
+import { CONTROL_SHARD } from '../registry/collections.ts'
+import { shardStorage } from '../storage/shard-client.ts'
+import type { Revision, ShardChanges, Storage } from '../storage/storage.ts'
+import type { Tenant } from './tenant.ts'
+
+/** An immutable view. Objects, and lists of a type in which nothing changed, are the same values in later views. */
+export interface ControlSnapshot {
+  readonly revision: Revision
+  /** In the order of their keys. The caller says what the type is: it is that of the resource's storage version. */
+  list<O extends KubeObject>(resource: GroupResource): readonly O[]
+  inNamespace<O extends KubeObject>(resource: GroupResource, namespace: string): readonly O[]
+  /** `key`: NAME, or NAMESPACE/NAME. */
+  get<O extends KubeObject>(resource: GroupResource, key: string): O | undefined
+}
+
+export interface ControlPlane {
+  readonly env: Env
+  readonly tenant: Tenant
+}
+
+/** Milliseconds. */
+const MAX_AGE = 1_000
+/** While one request fetches changes, others go on with a copy of up to this age rather than ask too. */
+const MAX_AGE_WHILE_FETCHING = 2_000
+
+interface Copy {
+  snapshot: SnapshotData
+  /** When the call began that brought it, in milliseconds since 1970. */
+  fetched: number
+  fetching: number
+}
+
+const copies = new Map<string, Copy>()
+
+/** At most a second old. */
+export async function controlSnapshot(plane: ControlPlane): Promise<ControlSnapshot> {
+  const copy = copies.get(plane.tenant.uid)
+  if (copy !== undefined) {
+    const now = Date.now()
+    const age = now - copy.fetched
+    if (age < MAX_AGE) return copy.snapshot
+    if (age < MAX_AGE_WHILE_FETCHING && now - copy.fetching < MAX_AGE) return copy.snapshot
+    copy.fetching = now
+  }
+  return freshControlSnapshot(plane)
+}
+
+/** With everything that was written before the call. */
+export async function freshControlSnapshot({ env, tenant }: ControlPlane): Promise<ControlSnapshot> {
+  const began = Date.now()
+  const storage = shardStorage(env.SHARDS)
+  let snapshot = await fetchChanges(storage, tenant, copies.get(tenant.uid)?.snapshot)
+  if (await ensureBootstrapped({ env, tenant, storage, now: new Date(began) }, snapshot))
+    snapshot = await fetchChanges(storage, tenant, snapshot)
+  // while this call was under way another one may have brought a newer copy
+  const known = copies.get(tenant.uid)
+  if (known !== undefined && known.snapshot.revision > snapshot.revision) return known.snapshot
+  copies.set(tenant.uid, { snapshot, fetched: Math.max(began, known?.fetched ?? 0), fetching: 0 })
+  return snapshot
+}
+
+/** The next request of this isolate sees what was just written. */
+export function controlChanged({ uid }: Tenant): void {
+  const copy = copies.get(uid)
+  if (copy !== undefined) copy.fetched = copy.fetching = 0
+}
+
+async function fetchChanges(storage: Storage, tenant: Tenant, known?: SnapshotData): Promise<SnapshotData> {
+  const shard = { tenant: tenant.uid, shard: CONTROL_SHARD }
+  let snapshot = known ?? SnapshotData.empty
+  for (;;) {
+    const changes = await storage.changes(shard, snapshot.revision === 0 ? undefined : snapshot.revision)
+    snapshot = snapshot.with(changes)
+    if (!changes.more) return snapshot
+  }
+}
+
+class Entry {
+  private parsed: KubeObject | undefined
+
+  constructor(private readonly text: string) {}
+
+  get object(): KubeObject {
+    // what storage holds was encoded from a KubeObject
+    return (this.parsed ??= parseStored(this.text) as unknown as KubeObject)
+  }
+}
+
+/** The objects of one resource type, parsed when first asked for. */
+class TypeData {
+  private sorted: readonly KubeObject[] | undefined
+  private byNamespace: ReadonlyMap<string, readonly KubeObject[]> | undefined
+
+  constructor(readonly entries: ReadonlyMap<string, Entry>) {}
+
+  get list(): readonly KubeObject[] {
+    return (this.sorted ??= [...this.entries]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, entry]) => entry.object))
+  }
+
+  inNamespace(namespace: string): readonly KubeObject[] {
+    this.byNamespace ??= Map.groupBy(this.list, ({ metadata }) => metadata.namespace ?? '')
+    return this.byNamespace.get(namespace) ?? []
+  }
+}
+
+/** Exported for tests and for whoever has changes at hand. */
+export class SnapshotData implements ControlSnapshot {
+  static readonly empty = new SnapshotData(0, new Map())
+
+  constructor(
+    readonly revision: Revision,
+    private readonly types: ReadonlyMap<string, TypeData>,
+  ) {}
+
+  list<O extends KubeObject>(resource: GroupResource): readonly O[] {
+    // under a resource's prefix there are only objects of its kind
+    return (this.types.get(groupResourceText(resource))?.list ?? []) as readonly O[]
+  }
+
+  inNamespace<O extends KubeObject>(resource: GroupResource, namespace: string): readonly O[] {
+    return (this.types.get(groupResourceText(resource))?.inNamespace(namespace) ?? []) as readonly O[]
+  }
+
+  get<O extends KubeObject>(resource: GroupResource, key: string): O | undefined {
+    return this.types.get(groupResourceText(resource))?.entries.get(key)?.object as O | undefined
+  }
+
+  with({ revision, reset, changed }: ShardChanges): SnapshotData {
+    if (!reset && changed.length === 0) return revision === this.revision ? this : new SnapshotData(revision, this.types)
+    const types = new Map(reset ? [] : this.types)
+    for (const [prefix, ofType] of Map.groupBy(changed, ({ key }) => key.slice(0, key.indexOf('/')))) {
+      const entries = new Map(types.get(prefix)?.entries)
+      for (const { key, text } of ofType) {
+        const name = key.slice(prefix.length + 1)
+        if (text === undefined) entries.delete(name)
+        else entries.set(name, new Entry(text))
+      }
+      types.set(prefix, new TypeData(entries))
+    }
+    return new SnapshotData(revision, types)
+  }
+}
