@@ -36,7 +36,7 @@ const goTypes = JSON.parse(readFileSync(join(here, 'go-types.json'), 'utf8'))
 const outputs = {
   'src/schema/built-in-table.json': builtInTable(types, goTypes),
   'src/schema/defaults-table.json': defaultsTable(read('defaults.json')),
-  'src/registry/columns-table.json': columnsTable(resources, read('columns.json')),
+  'src/codec/table/columns-table.json': columnsTable(resources, read('columns.json')),
   'src/openapi/texts-table.json': textsTable(read('openapi-v3.json'), read('openapi-v3-all.json')),
 }
 
