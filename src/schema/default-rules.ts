@@ -149,6 +149,8 @@ function statefulSet({ spec }: AppsV1.StatefulSet, context: DefaultingContext): 
   claims.whenScaled ||= 'Retain'
   set.replicas ??= 1
   set.revisionHistoryLimit ??= 10
+  for (const claim of set.volumeClaimTemplates ?? [])
+    Object.assign(claim, { kind: 'PersistentVolumeClaim', apiVersion: 'v1' })
 }
 
 const MAX_INT32 = 2 ** 31 - 1

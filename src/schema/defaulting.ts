@@ -107,7 +107,8 @@ function applyDeclared(object: JsonObject, { name, default: value, pointer }: Fi
   const before = object[name]
   const isAbsent = before === undefined || before === null || (!pointer && (before === '' || before === 0))
   // a default that is the zero value shows only at a pointer: elsewhere it is left out again
-  if (isAbsent && (pointer || (value !== '' && value !== 0 && value !== false))) object[name] = structuredClone(value)
+  if (isAbsent && value !== undefined && (pointer || (value !== '' && value !== 0 && value !== false)))
+    object[name] = copyOf(value)
 }
 
 function applyRow(object: JsonObject, [path, when, value]: Row): void {
@@ -115,8 +116,10 @@ function applyRow(object: JsonObject, [path, when, value]: Row): void {
   const last = names.pop()!
   let parent = object
   for (const name of names) parent = (parent[name] ??= {}) as JsonObject // a path leads through structs
-  if (isMissing(parent[last], when)) parent[last] = structuredClone(value)
+  if (isMissing(parent[last], when)) parent[last] = copyOf(value)
 }
+
+const copyOf = (value: Json): Json => (typeof value === 'object' ? structuredClone(value) : value)
 
 function isMissing(value: Json | undefined, when: Row[1]): boolean {
   if (value === undefined || value === null) return true
