@@ -1,10 +1,9 @@
 // Builds the Worker: one ES module and a chunk for each lazily imported part, the same for Cloudflare and for the
 // local engine. `node src/cli/build.ts [--clean]`; --clean also removes the chunks of earlier builds.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 
-export const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
+export const PROJECT = resolve(import.meta.dirname, '../..')
 export const WORKER = join(PROJECT, 'dist', 'worker')
 
 /** What was built of what: `dist/worker/build.json`, written last. */
@@ -57,7 +56,7 @@ export async function build(): Promise<Build> {
 }
 
 /** What decides about the result beside the Worker's own sources. */
-const BUILD_FILES = [relative(PROJECT, fileURLToPath(import.meta.url)), 'package-lock.json']
+const BUILD_FILES = [relative(PROJECT, import.meta.filename), 'package-lock.json']
 
 function lastBuild(): Build | undefined {
   try {
@@ -92,7 +91,7 @@ function replaceFile(path: string, contents: string | Uint8Array): void {
   renameSync(fresh, path)
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (process.argv[1] === import.meta.filename) {
   const made = await build()
   if (process.argv.includes('--clean'))
     for (const name of readdirSync(WORKER))

@@ -1,7 +1,8 @@
 // The command line: `kedge COMMAND [FLAGS]`.
 import { readFileSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { PROJECT } from './build.ts'
 import { DirectoryInUse, dataDirectory } from './data-directory.ts'
 import { CannotStart, start } from './start.ts'
 
@@ -128,7 +129,7 @@ function printFile(args: string[], command: string, file: (directory: string) =>
 
 function versionText(): string {
   // The project's own file.
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
     version: string
   }
   return `kedge ${version} (Kubernetes v1.36.3)`

@@ -18,7 +18,7 @@ export interface DurableObjectBinding {
 type Value = string | boolean | number | Value[]
 type Table = Record<string, Value>
 
-export function readWranglerConfig(file: string | URL): WranglerConfig {
+export function readWranglerConfig(file: string): WranglerConfig {
   return parseWranglerConfig(readFileSync(file, 'utf8'))
 }
 

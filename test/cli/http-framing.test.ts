@@ -1,0 +1,92 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ChunkedBody, MalformedRequest, parseRequestHead, parseResponseHead } from '../../src/cli/http-framing.ts'
+
+const head = (...lines: string[]): string => lines.map((line) => line + '\r\n').join('')
+
+describe('request heads', () => {
+  test('the target stays as it was sent', () => {
+    const { method, target, version } = parseRequestHead(head('GET /a/../b//%2f%zz?x=|{} HTTP/1.1', 'Host: h'))
+    expect([method, target, version]).toEqual(['GET', '/a/../b//%2f%zz?x=|{}', '1.1'])
+  })
+
+  test.each([
+    ['no body', [], 0],
+    ['a length', ['content-LENGTH:  12 '], 12],
+    ['the same length twice', ['Content-Length: 12', 'Content-Length: 12'], 12],
+    ['chunks', ['Transfer-Encoding: Chunked'], expect.any(ChunkedBody)],
+    ['a name that only ends so', ['X-Content-Length: 12'], 0],
+  ])('body: %s', (_name, lines, body) => {
+    expect(parseRequestHead(head('POST / HTTP/1.1', 'Host: h', ...lines)).body).toEqual(body)
+  })
+
+  test.each([
+    ['two lengths', head('POST / HTTP/1.1', 'Content-Length: 1', 'Content-Length: 2'), 400],
+    ['a length that is none', head('POST / HTTP/1.1', 'Content-Length: +1'), 400],
+    ['length and chunks', head('POST / HTTP/1.1', 'Content-Length: 1', 'Transfer-Encoding: chunked'), 400],
+    ['another coding', head('POST / HTTP/1.1', 'Transfer-Encoding: gzip, chunked'), 501],
+    ['two codings', head('POST / HTTP/1.1', 'Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'), 400],
+    ['a folded line', head('GET / HTTP/1.1', 'A: b', ' c'), 400],
+    ['a bare line feed', 'GET / HTTP/1.1\nA: b\r\n', 400],
+    ['a bare carriage return', 'GET / HTTP/1.1\r\nA: b\rc\r\n', 400],
+    ['a space in the target', head('GET /a b HTTP/1.1'), 400],
+    ['no target', head('GET HTTP/1.1'), 400],
+    ['another protocol', head('GET / HTTP/2.0'), 505],
+  ])('refuses %s', (_name, text, status) => {
+    expect(() => parseRequestHead(text)).toThrow(expect.objectContaining({ status }))
+    expect(() => parseRequestHead(text)).toThrow(MalformedRequest)
+  })
+})
+
+describe('response heads', () => {
+  test.each([
+    ['a length', head('HTTP/1.1 200 OK', 'Content-Length: 5'), false, { status: 200, body: 5, last: false }],
+    ['neither', head('HTTP/1.1 200 OK', 'Connection: close'), false, { status: 200, body: 'until-close', last: true }],
+    ['to HEAD', head('HTTP/1.1 200 OK', 'Content-Length: 5'), true, { status: 200, body: 0, last: false }],
+    [
+      'not modified',
+      head('HTTP/1.1 304 Not Modified', 'Content-Length: 5'),
+      false,
+      { status: 304, body: 0, last: false },
+    ],
+    ['interim', head('HTTP/1.1 100 Continue'), false, { status: 100, body: 0, last: false }],
+  ])('%s', (_name, text, bodiless, expected) => expect(parseResponseHead(text, bodiless)).toEqual(expected))
+})
+
+describe('chunked bodies', () => {
+  const chunked = (chunks: readonly string[], trailer = ''): Buffer =>
+    Buffer.from(
+      chunks
+        .filter((chunk) => chunk !== '')
+        .map((chunk) => `${Buffer.byteLength(chunk).toString(16)};x="y"\r\n${chunk}\r\n`)
+        .join('') + `0\r\n${trailer}\r\n`,
+    )
+
+  test('the end is found wherever the octets are split', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: fc.constantFrom('0', '\r', '\n', 'a', 'ü') })),
+        fc.boolean(),
+        fc.nat(20),
+        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
+        (chunks, trailer, behind, steps) => {
+          const message = chunked(chunks, trailer ? 'A: b\r\n' : '')
+          const all = Buffer.concat([message, Buffer.alloc(behind, 'G')])
+          const body = new ChunkedBody()
+          let [at, end] = [0, -1]
+          for (let i = 0; end < 0; i++) {
+            const part = all.subarray(at, at + steps[i % steps.length]!)
+            const found = body.end(part, 0)
+            if (found >= 0) end = at + found
+            at += part.length
+          }
+          expect(end).toBe(message.length)
+        },
+      ),
+    )
+  })
+
+  test.each(['\r\n', 'x\r\n', '1111111111111\r\n'])('refuses the size %j', (text) => {
+    expect(() => new ChunkedBody().end(Buffer.from(text), 0)).toThrow(MalformedRequest)
+  })
+})
