@@ -28,7 +28,9 @@ export function webSocketToken(headers: Headers): string | undefined {
   if (token === undefined) return undefined
   if (tokens.length > 1) throw new Error('multiple base64.bearer.authorization tokens specified')
   if (offered.length === 1) throw new Error('missing additional subprotocol')
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(base64Url(token.slice(SOCKET_PROTOCOL.length)))
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+    base64Url(token.slice(SOCKET_PROTOCOL.length)),
+  )
 }
 
 function base64Url(text: string): Uint8Array {

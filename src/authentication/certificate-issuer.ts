@@ -20,7 +20,8 @@ export async function isIssuedBy(der: string, authorityPem: string, now: Date): 
     const certificate = readCertificate(fromBase64(der))
     const authority = readCertificate(fromPem(authorityPem))
     const time = now.getTime()
-    if (![certificate, authority].every(({ notBefore, notAfter }) => notBefore <= time && time <= notAfter)) return false
+    if (![certificate, authority].every(({ notBefore, notAfter }) => notBefore <= time && time <= notAfter))
+      return false
     return await isSignedBy(certificate, authority)
   } catch {
     return false
@@ -101,12 +102,16 @@ function readElement(der: Uint8Array, at: number): Element {
     for (let i = 0; i < digits; i++) length = length * 256 + der[position++]!
   }
   if (position + length > der.length) throw new RangeError('DER element beyond the end')
-  return { tag: der[at]!, whole: der.subarray(at, position + length), content: der.subarray(position, position + length) }
+  return {
+    tag: der[at]!,
+    whole: der.subarray(at, position + length),
+    content: der.subarray(position, position + length),
+  }
 }
 
 function elements(content: Uint8Array): Element[] {
   const found: Element[] = []
-  for (let at = 0; at < content.length; ) {
+  for (let at = 0; at < content.length;) {
     const element = readElement(content, at)
     found.push(element)
     at += element.whole.length

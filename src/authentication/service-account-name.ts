@@ -12,7 +12,10 @@ export const SERVICE_ACCOUNTS = 'system:serviceaccounts'
 export const serviceAccountUser = ({ namespace, name }: ServiceAccountName): string => `${PREFIX}${namespace}:${name}`
 
 /** The groups of every ServiceAccount of a namespace, without system:authenticated. */
-export const serviceAccountGroups = (namespace: string): string[] => [SERVICE_ACCOUNTS, `${SERVICE_ACCOUNTS}:${namespace}`]
+export const serviceAccountGroups = (namespace: string): string[] => [
+  SERVICE_ACCOUNTS,
+  `${SERVICE_ACCOUNTS}:${namespace}`,
+]
 
 /** Undefined for what is not the user name of a ServiceAccount. */
 export function parseServiceAccountUser(user: string): ServiceAccountName | undefined {

@@ -66,7 +66,11 @@ export async function authenticateToken(
   return answer
 }
 
-async function lookUp({ env, tenant, now }: TokenContext, token: string, wanted: readonly string[]): Promise<TokenAnswer> {
+async function lookUp(
+  { env, tenant, now }: TokenContext,
+  token: string,
+  wanted: readonly string[],
+): Promise<TokenAnswer> {
   const storage: Storage = shardStorage(env.SHARDS)
   const reasons: string[] = []
   /** Tokens that say nothing of audiences are meant for this server. */

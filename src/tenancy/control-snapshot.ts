@@ -106,9 +106,7 @@ class TypeData {
   constructor(readonly entries: ReadonlyMap<string, Entry>) {}
 
   get list(): readonly KubeObject[] {
-    return (this.sorted ??= [...this.entries]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, entry]) => entry.object))
+    return (this.sorted ??= [...this.entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry.object))
   }
 
   inNamespace(namespace: string): readonly KubeObject[] {
@@ -140,7 +138,8 @@ export class SnapshotData implements ControlSnapshot {
   }
 
   with({ revision, reset, changed }: ShardChanges): SnapshotData {
-    if (!reset && changed.length === 0) return revision === this.revision ? this : new SnapshotData(revision, this.types)
+    if (!reset && changed.length === 0)
+      return revision === this.revision ? this : new SnapshotData(revision, this.types)
     const types = new Map(reset ? [] : this.types)
     for (const [prefix, ofType] of Map.groupBy(changed, ({ key }) => key.slice(0, key.indexOf('/')))) {
       const entries = new Map(types.get(prefix)?.entries)

@@ -1,0 +1,209 @@
+/**
+ * Acting as somebody else: Impersonate-* headers (kubernetes.io/docs/reference/access-authn-authz/user-impersonation).
+ * Who asks needs either leave to impersonate that user, groups, uid and extra in general (the verb `impersonate`), or
+ * leave to impersonate them in one of the constrained modes (`impersonate:MODE`) for this very request
+ * (`impersonate-on:MODE:VERB`; KEP 5284).
+ */
+import { goQuote } from '../api/field.ts'
+import { StatusError, badRequest } from '../api/status.ts'
+import type { AuthorizationAttributes } from '../authorization/attributes.ts'
+import { attributesOf, resourceAttributes } from '../authorization/attributes.ts'
+import { verdictOn } from '../authorization/authorize.ts'
+import { forbiddenBy } from '../authorization/forbidden.ts'
+import type { ApiRequest } from '../request/context.ts'
+import { dns1123Subdomain } from '../validation/names.ts'
+import { labelKeyErrors } from '../api/label-syntax.ts'
+import { extraKey, headerValues } from './request-header.ts'
+import { parseServiceAccountUser, serviceAccountGroups } from './service-account-name.ts'
+import type { UserInfo } from './user-info.ts'
+import { ANONYMOUS, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED } from './user-info.ts'
+
+const USER = 'Impersonate-User'
+const GROUP = 'Impersonate-Group'
+const UID = 'Impersonate-Uid'
+const EXTRA_PREFIX = 'impersonate-extra-'
+
+/** @throws StatusError 400 for a half-said wish, 403 */
+export async function impersonate(request: ApiRequest): Promise<ApiRequest> {
+  const wanted = wantedUser(request.request.headers)
+  return wanted === undefined ? request : { ...request, user: await impersonated(request, wanted) }
+}
+
+/** As the headers have it, nothing added. */
+function wantedUser(headers: Headers): UserInfo | undefined {
+  const name = headers.get(USER) ?? ''
+  const uid = headers.get(UID) ?? ''
+  const groups = headerValues(headers, GROUP)
+  const extra: Record<string, string[]> = {}
+  for (const header of headers.keys())
+    if (header.startsWith(EXTRA_PREFIX)) {
+      const key = extraKey(header.slice(EXTRA_PREFIX.length))
+      extra[key] = [...(extra[key] ?? []), ...headerValues(headers, header)]
+    }
+  const user = { name, uid, groups, extra }
+  if (name !== '') return user
+  if (uid === '' && groups.length === 0 && Object.keys(extra).length === 0) return undefined
+  throw badRequest(`requested ${goUser(user)} without impersonating a user name`)
+}
+
+/** `&user.DefaultInfo{…}` as Go prints it. */
+function goUser({ name, uid, groups, extra }: UserInfo): string {
+  const list = (values: readonly string[]) =>
+    values.length === 0 ? '[]string(nil)' : `[]string{${values.map(goQuote).join(', ')}}`
+  const keys = Object.keys(extra).sort()
+  const map =
+    keys.length === 0
+      ? 'map[string][]string(nil)'
+      : `map[string][]string{${keys.map((key) => `${goQuote(key)}:${list(extra[key]!)}`).join(', ')}}`
+  return `&user.DefaultInfo{Name:${goQuote(name)}, UID:${goQuote(uid)}, Groups:${list(groups)}, Extra:${map}}`
+}
+
+interface Mode {
+  /** Undefined: the general one. */
+  readonly name?: 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info'
+  applies(wanted: UserInfo, asker: UserInfo): boolean
+}
+
+const NODE_PREFIX = 'system:node:'
+const NODE_NAME = 'authentication.kubernetes.io/node-name'
+const NODES_GROUP = 'system:nodes'
+
+const nodeName = (user: string): string | undefined => {
+  const name = user.startsWith(NODE_PREFIX) ? user.slice(NODE_PREFIX.length) : ''
+  return name !== '' && dns1123Subdomain(name).length === 0 ? name : undefined
+}
+const onlyName = ({ uid, groups, extra }: UserInfo): boolean =>
+  uid === '' && groups.length === 0 && Object.keys(extra).length === 0
+
+/** In the order in which they are tried. */
+const modes: readonly Mode[] = [
+  {
+    name: 'associated-node',
+    applies: (wanted, asker) =>
+      onlyName(wanted) &&
+      nodeName(wanted.name) !== undefined &&
+      parseServiceAccountUser(asker.name) !== undefined &&
+      asker.extra[NODE_NAME]?.length === 1 &&
+      asker.extra[NODE_NAME][0] === nodeName(wanted.name),
+  },
+  { name: 'arbitrary-node', applies: (wanted) => onlyName(wanted) && nodeName(wanted.name) !== undefined },
+  {
+    name: 'serviceaccount',
+    applies: (wanted) => onlyName(wanted) && parseServiceAccountUser(wanted.name) !== undefined,
+  },
+  {
+    name: 'user-info',
+    applies: ({ name }) => nodeName(name) === undefined && parseServiceAccountUser(name) === undefined,
+  },
+  { applies: () => true },
+]
+
+/** Which mode worked last for somebody: it is tried first, and what it refuses is what the client is told. */
+const lastMode = new Map<string, Mode>()
+const REMEMBERED = 10_000
+
+async function impersonated(request: ApiRequest, wanted: UserInfo): Promise<UserInfo> {
+  const asker = request.user
+  const key = `${request.tenant.uid} ${asker.name}`
+  const last = lastMode.get(key)
+  let refusal: StatusError | undefined
+  for (const mode of last === undefined ? modes : [last, ...modes.filter((one) => one !== last)]) {
+    if (!mode.applies(wanted, asker)) continue
+    try {
+      const user = await impersonatedIn(request, mode, wanted)
+      if (lastMode.size >= REMEMBERED) lastMode.clear()
+      lastMode.set(key, mode)
+      return user
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.code !== 403) throw error
+      refusal ??= error
+    }
+  }
+  throw refusal! // the general mode applies to everybody
+}
+
+async function impersonatedIn(request: ApiRequest, mode: Mode, wanted: UserInfo): Promise<UserInfo> {
+  const asker = mode.name === 'associated-node' ? withoutExtra(request.user) : request.user
+  const check = async (asked: AuthorizationAttributes): Promise<void> => {
+    const { allowed, reason } = await verdictOn(request, asked)
+    if (!allowed) throw forbiddenBy(asked, reason)
+  }
+  if (mode.name !== undefined) {
+    const asked = attributesOf(asker, request.info, request.query)
+    await check({ ...asked, verb: `impersonate-on:${mode.name}:${asked.verb}` })
+  }
+  for (const asked of checksOf(mode, asker, wanted)) await check(asked)
+  return withFixedGroups(mode, wanted)
+}
+
+const AUTHENTICATION = { apiGroup: 'authentication.k8s.io', apiVersion: 'v1' }
+const CORE = { apiGroup: '', apiVersion: 'v1' }
+
+/** One question for each thing that is wanted. */
+function* checksOf(mode: Mode, asker: UserInfo, wanted: UserInfo): Generator<AuthorizationAttributes> {
+  const constrained = mode.name !== undefined
+  const verb = constrained ? `impersonate:${mode.name}` : 'impersonate'
+  const names = constrained ? AUTHENTICATION : CORE
+  const ask = (resource: Partial<AuthorizationAttributes>) => resourceAttributes(asker, verb, resource)
+
+  const account = parseServiceAccountUser(wanted.name)
+  const node = constrained ? nodeName(wanted.name) : undefined
+  if (account !== undefined) yield ask({ ...names, resource: 'serviceaccounts', ...account })
+  else if (node !== undefined)
+    yield ask({ ...names, resource: 'nodes', name: mode.name === 'associated-node' ? '*' : node })
+  else yield ask({ ...names, resource: 'users', name: wanted.name })
+
+  if (wanted.uid !== '') yield ask({ ...AUTHENTICATION, resource: 'uids', name: wanted.uid })
+
+  for (const group of wanted.groups) {
+    const asked = ask({ ...names, resource: 'groups', name: group })
+    if (constrained && group === '') throw forbiddenBy(asked, 'impersonating the empty string group is not allowed')
+    if (constrained && group === SYSTEM_MASTERS)
+      throw forbiddenBy(asked, 'impersonating the system:masters group is not allowed')
+    yield asked
+  }
+
+  if (constrained) {
+    const problem = extraProblem(wanted.extra)
+    if (problem !== undefined) throw forbiddenBy(ask({ ...AUTHENTICATION, resource: 'userextras' }), problem)
+  }
+  for (const key of Object.keys(wanted.extra).sort())
+    for (const value of wanted.extra[key]!)
+      yield ask({ ...AUTHENTICATION, resource: 'userextras', subresource: key, name: value })
+}
+
+/** The constrained modes are strict where the general one takes anything. */
+function extraProblem(extra: UserInfo['extra']): string | undefined {
+  for (const [key, values] of Object.entries(extra)) {
+    if (key === '') return 'impersonating the empty string key in extra is not allowed'
+    const problems = key.includes('/')
+      ? labelKeyErrors(key)
+      : ['must be a domain-prefixed path (such as "acme.io/foo")']
+    if (problems.length > 0)
+      return `impersonating an invalid key in extra is not allowed: extra.key: Invalid value: ${goQuote(key)}: ${problems[0]}`
+    if (key !== key.toLowerCase()) return `impersonating a non-lowercase key in extra is not allowed: ${goQuote(key)}`
+    if (values.length === 0) return 'impersonating empty values in extra is not allowed'
+    if (values.includes('')) return 'impersonating the empty string value in extra is not allowed'
+  }
+  return undefined
+}
+
+/** Groups that come with a user of that kind, and the one that says whether somebody is known. */
+function withFixedGroups(mode: Mode, wanted: UserInfo): UserInfo {
+  let { groups } = wanted
+  const account = parseServiceAccountUser(wanted.name)
+  if (account !== undefined && groups.length === 0) groups = serviceAccountGroups(account.namespace)
+  if (mode.name !== undefined && nodeName(wanted.name) !== undefined) groups = [NODES_GROUP]
+  if (wanted.name === ANONYMOUS.name) groups = including(groups, UNAUTHENTICATED)
+  else if (!groups.includes(UNAUTHENTICATED)) groups = including(groups, AUTHENTICATED)
+  return { ...wanted, groups }
+}
+
+const including = (groups: readonly string[], group: string): readonly string[] =>
+  groups.includes(group) ? groups : [...groups, group]
+
+/** Of a pod's extra only the keys count here: the mode has looked at the values already. */
+const withoutExtra = (user: UserInfo): UserInfo => ({
+  ...user,
+  extra: { 'authentication.kubernetes.io/associated-node-keys': Object.keys(user.extra).sort() },
+})

@@ -1,0 +1,67 @@
+/** What an authorizer is asked (apiserver's pkg/authorization/authorizer Attributes). */
+import type { UserInfo } from '../authentication/user-info.ts'
+import type { RequestInfo } from '../request/request-info.ts'
+import { parseFieldSelector } from '../storage/field-selector.ts'
+import type { FieldRequirement } from '../storage/selection.ts'
+
+export interface AuthorizationAttributes {
+  readonly user: UserInfo
+  readonly verb: string
+  /** Otherwise it is about `path` alone. */
+  readonly isResourceRequest: boolean
+  readonly apiGroup: string
+  readonly apiVersion: string
+  readonly namespace: string
+  readonly resource: string
+  readonly subresource: string
+  readonly name: string
+  readonly path: string
+  /** Of list, watch and deletecollection; empty when there is none or it cannot be read. */
+  readonly fields: readonly FieldRequirement[]
+}
+
+const noResource = {
+  apiGroup: '',
+  apiVersion: '',
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  path: '',
+  fields: [],
+}
+
+export function resourceAttributes(
+  user: UserInfo,
+  verb: string,
+  resource: Partial<Omit<AuthorizationAttributes, 'user' | 'verb' | 'isResourceRequest'>>,
+): AuthorizationAttributes {
+  return { ...noResource, ...resource, user, verb, isResourceRequest: true }
+}
+
+export const pathAttributes = (user: UserInfo, verb: string, path: string): AuthorizationAttributes => ({
+  ...noResource,
+  path,
+  user,
+  verb,
+  isResourceRequest: false,
+})
+
+const selecting = new Set(['list', 'watch', 'deletecollection'])
+
+export function attributesOf(user: UserInfo, info: RequestInfo, query: URLSearchParams): AuthorizationAttributes {
+  if (!info.isResourceRequest) return pathAttributes(user, info.verb, info.path)
+  const { verb, apiGroup, apiVersion, namespace, resource, subresource, name, path } = info
+  const selector = selecting.has(verb) ? (query.get('fieldSelector') ?? '') : ''
+  const fields = readableFields(selector)
+  return resourceAttributes(user, verb, { apiGroup, apiVersion, namespace, resource, subresource, name, path, fields })
+}
+
+/** A selector that cannot be read narrows nothing; the verb will complain of it. */
+export function readableFields(selector: string): FieldRequirement[] {
+  try {
+    return parseFieldSelector(selector)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Step 3 of a request: may this user do this? Members of system:masters may everything, then the node authorizer and
+ * RBAC are asked; the first that allows decides.
+ */
+import { SYSTEM_MASTERS } from '../authentication/user-info.ts'
+import type { ApiRequest } from '../request/context.ts'
+import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
+import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
+import type { AuthorizationAttributes } from './attributes.ts'
+import { attributesOf } from './attributes.ts'
+import { forbiddenBy } from './forbidden.ts'
+import { nodeAuthorizer } from './node.ts'
+import { rbac } from './rbac.ts'
+import type { Verdict } from './verdict.ts'
+import { ALLOWED, noOpinion } from './verdict.ts'
+
+/** @throws StatusError 403 */
+export async function authorize(request: ApiRequest): Promise<void> {
+  const asked = attributesOf(request.user, request.info, request.query)
+  const { allowed, reason } = await verdictOn(request, asked)
+  if (!allowed) throw forbiddenBy(asked, reason)
+}
+
+/** For whoever asks in the middle of a request: reviews, impersonation, admission, `authorizer` in expressions. */
+export async function verdictOn(plane: ControlPlane, asked: AuthorizationAttributes): Promise<Verdict> {
+  const snapshot = await controlSnapshot(plane)
+  const verdict = await ask(plane, snapshot, asked)
+  if (verdict.allowed) return verdict
+  // before a refusal: perhaps it was granted a moment ago
+  const fresh = await freshControlSnapshot(plane)
+  return fresh === snapshot ? verdict : ask(plane, fresh, asked)
+}
+
+async function ask(plane: ControlPlane, snapshot: ControlSnapshot, asked: AuthorizationAttributes): Promise<Verdict> {
+  if (asked.user.groups.includes(SYSTEM_MASTERS)) return ALLOWED
+  const node = await nodeAuthorizer(plane, asked)
+  if (node.allowed) return node
+  const byRoles = rbac(snapshot, asked)
+  if (byRoles.allowed) return byRoles
+  return noOpinion([node.reason, byRoles.reason].filter((reason) => reason !== '').join('\n'))
+}

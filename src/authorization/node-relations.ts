@@ -1,0 +1,105 @@
+/**
+ * Whether an object belongs to a pod that is bound to a node:
+ *
+ *   node ← pod ← ServiceAccount, Secret, ConfigMap, PersistentVolumeClaim, ResourceClaim
+ *   node ← pod ← PersistentVolumeClaim ← PersistentVolume ← Secret
+ *   node ← VolumeAttachment, ResourceSlice
+ *
+ * It is looked up when a node asks; there is no graph to be kept up to date.
+ */
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../api/core/v1.ts'
+import type { ResourceSlice } from '../api/resource/v1.ts'
+import type { VolumeAttachment } from '../api/storage/v1.ts'
+import { parseStored } from '../codec/json.ts'
+import { linesOf } from '../endpoints/lines.ts'
+import { collectionOf } from '../registry/collections.ts'
+import { shardStorage } from '../storage/shard-client.ts'
+import type { ControlPlane } from '../tenancy/control-snapshot.ts'
+import type { AuthorizationAttributes } from './attributes.ts'
+import type { PodReferences } from './pod-references.ts'
+import { podReferences, volumeSecrets } from './pod-references.ts'
+
+type Asked = Pick<AuthorizationAttributes, 'resource' | 'namespace' | 'name'>
+/** A mirror pod shows what a node runs by itself: it gives the node nothing. */
+const MIRROR = 'kubernetes.io/config.mirror'
+
+export async function relatesToNode(plane: ControlPlane, node: string, asked: Asked): Promise<boolean> {
+  const { resource, namespace, name } = asked
+  switch (resource) {
+    case 'pods':
+      return (await read<Pod>(plane, '', 'pods', `${namespace}/${name}`))?.spec?.nodeName === node
+    case 'volumeattachments':
+      return (await read<VolumeAttachment>(plane, 'storage.k8s.io', resource, name))?.spec?.nodeName === node
+    case 'resourceslices':
+      return (await read<ResourceSlice>(plane, 'resource.k8s.io', resource, name))?.spec?.nodeName === node
+    case 'serviceaccounts':
+      return podRefers(plane, node, namespace, ({ serviceAccounts }) => serviceAccounts.has(name))
+    case 'configmaps':
+      return podRefers(plane, node, namespace, ({ configMaps }) => configMaps.has(name))
+    case 'persistentvolumeclaims':
+      return podRefers(plane, node, namespace, ({ claims }) => claims.has(name))
+    case 'resourceclaims':
+      return podRefers(plane, node, namespace, ({ resourceClaims }) => resourceClaims.has(name))
+    case 'persistentvolumes':
+      return volumeIsUsed(plane, node, await read<PersistentVolume>(plane, '', resource, name))
+    case 'secrets':
+      return (
+        (await podRefers(plane, node, namespace, ({ secrets }) => secrets.has(name))) ||
+        (await volumeRefers(plane, node, `${namespace}/${name}`))
+      )
+    default:
+      return false
+  }
+}
+
+async function podRefers(
+  plane: ControlPlane,
+  node: string,
+  namespace: string,
+  refers: (references: PodReferences) => boolean,
+): Promise<boolean> {
+  for await (const pod of podsOf(plane, node, namespace)) if (refers(podReferences(pod))) return true
+  return false
+}
+
+async function volumeIsUsed(plane: ControlPlane, node: string, volume: PersistentVolume | undefined) {
+  const claim = volume?.spec?.claimRef
+  if (claim?.namespace === undefined || claim.name === undefined) return false
+  const { namespace, name } = claim
+  return podRefers(plane, node, namespace, ({ claims }) => claims.has(name))
+}
+
+/** Whether a volume of one of the node's pods needs the secret. */
+async function volumeRefers(plane: ControlPlane, node: string, secret: string): Promise<boolean> {
+  for await (const pod of podsOf(plane, node))
+    for (const claimName of podReferences(pod).claims) {
+      const key = `${pod.metadata?.namespace}/${claimName}`
+      const claim = await read<PersistentVolumeClaim>(plane, '', 'persistentvolumeclaims', key)
+      const volumeName = claim?.spec?.volumeName
+      if (volumeName === undefined || volumeName === '') continue
+      const volume = await read<PersistentVolume>(plane, '', 'persistentvolumes', volumeName)
+      const bound = volume?.spec?.claimRef
+      if (volume !== undefined && `${bound?.namespace}/${bound?.name}` === key && volumeSecrets(volume).has(secret))
+        return true
+    }
+  return false
+}
+
+async function* podsOf({ env, tenant }: ControlPlane, node: string, namespace?: string): AsyncGenerator<Pod> {
+  const pods = collectionOf(tenant, { group: '', resource: 'pods' })
+  const { values } = await shardStorage(env.SHARDS).list(pods, {
+    ...(namespace === undefined ? {} : { namespace }),
+    selection: { labels: [], fields: [{ field: 'spec.nodeName', operator: '=', value: node }] },
+    at: { kind: 'latest' },
+  })
+  for await (const line of linesOf(values)) {
+    const pod = parseStored(line) as unknown as Pod // storage holds under this prefix only pods
+    if (pod.metadata?.annotations?.[MIRROR] === undefined) yield pod
+  }
+}
+
+async function read<O>({ env, tenant }: ControlPlane, group: string, resource: string, key: string) {
+  const stored = await shardStorage(env.SHARDS).get(collectionOf(tenant, { group, resource }), key)
+  // storage holds under this prefix only objects of this resource
+  return stored === undefined ? undefined : (parseStored(stored.text) as unknown as O)
+}

@@ -1,0 +1,121 @@
+/** Role based access control: what roles grant through bindings (kubernetes.io/docs/reference/access-authn-authz/rbac). */
+import type {
+  ClusterRole,
+  ClusterRoleBinding,
+  PolicyRule,
+  Role,
+  RoleBinding,
+  RoleRef,
+  Subject,
+} from '../api/rbac/v1.ts'
+import { goQuote } from '../api/field.ts'
+import { notFound } from '../api/status.ts'
+import type { KubeObject } from '../api/object.ts'
+import { serviceAccountUser } from '../authentication/service-account-name.ts'
+import type { UserInfo } from '../authentication/user-info.ts'
+import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
+import type { AuthorizationAttributes } from './attributes.ts'
+import { ruleAllows } from './policy-rule.ts'
+import type { Verdict } from './verdict.ts'
+import { aggregate, noOpinion } from './verdict.ts'
+
+export const RBAC_GROUP = 'rbac.authorization.k8s.io'
+const of = (resource: string) => ({ group: RBAC_GROUP, resource })
+
+type Stored<O> = O & KubeObject
+type Binding = Stored<RoleBinding> | Stored<ClusterRoleBinding>
+
+/** A rule that somebody has, or why a role that somebody is bound to grants nothing. */
+type Grant = { readonly rule: PolicyRule; readonly by: () => string } | { readonly error: string }
+
+export function rbac(snapshot: ControlSnapshot, asked: AuthorizationAttributes): Verdict {
+  const errors: string[] = []
+  for (const grant of grantsOf(snapshot, asked.user, asked.namespace)) {
+    if ('error' in grant) errors.push(grant.error)
+    else if (ruleAllows(grant.rule, asked)) return { allowed: true, reason: `RBAC: allowed by ${grant.by()}` }
+  }
+  return errors.length === 0 ? noOpinion('') : noOpinion(`RBAC: ${aggregate(errors)}`)
+}
+
+/** All rules that somebody has in a namespace ('': at the cluster scope). */
+export function rulesFor(snapshot: ControlSnapshot, user: UserInfo, namespace: string) {
+  const rules: PolicyRule[] = []
+  const errors: string[] = []
+  for (const grant of grantsOf(snapshot, user, namespace)) {
+    if ('error' in grant) errors.push(grant.error)
+    else rules.push(grant.rule)
+  }
+  return { rules, errors }
+}
+
+function* grantsOf(snapshot: ControlSnapshot, user: UserInfo, namespace: string): Generator<Grant> {
+  yield* grantsOfBindings(snapshot, snapshot.list<Stored<ClusterRoleBinding>>(of('clusterrolebindings')), user, '')
+  if (namespace === '') return
+  const bindings = snapshot.inNamespace<Stored<RoleBinding>>(of('rolebindings'), namespace)
+  yield* grantsOfBindings(snapshot, bindings, user, namespace)
+}
+
+function* grantsOfBindings(
+  snapshot: ControlSnapshot,
+  bindings: readonly Binding[],
+  user: UserInfo,
+  namespace: string,
+): Generator<Grant> {
+  for (const binding of bindings) {
+    const subject = binding.subjects?.find((one) => appliesTo(one, user, namespace))
+    if (subject === undefined) continue
+    const role = rulesOfRole(snapshot, binding.roleRef ?? {}, namespace)
+    if ('error' in role) yield role
+    else for (const rule of role.rules) yield { rule, by: () => describe(binding, subject, namespace) }
+  }
+}
+
+/** @param namespace of the binding */
+export function rulesOfRole(
+  snapshot: ControlSnapshot,
+  { kind = '', name = '' }: RoleRef,
+  namespace: string,
+): { readonly rules: readonly PolicyRule[] } | { readonly error: string } {
+  switch (kind) {
+    case 'Role': {
+      const role = snapshot.get<Stored<Role>>(of('roles'), `${namespace}/${name}`)
+      return role === undefined ? missing('role', name) : { rules: role.rules ?? [] }
+    }
+    case 'ClusterRole': {
+      const role = snapshot.get<Stored<ClusterRole>>(of('clusterroles'), name)
+      return role === undefined ? missing('clusterrole', name) : { rules: role.rules ?? [] }
+    }
+    default:
+      return { error: `unsupported role reference kind: ${goQuote(kind)}` }
+  }
+}
+
+const missing = (resource: string, name: string) => ({ error: notFound(of(resource), name).message })
+
+function appliesTo({ kind, name = '', namespace }: Subject, user: UserInfo, bindingNamespace: string): boolean {
+  switch (kind) {
+    case 'User':
+      return user.name === name
+    case 'Group':
+      return user.groups.includes(name)
+    case 'ServiceAccount': {
+      const of = namespace === undefined || namespace === '' ? bindingNamespace : namespace
+      return of !== '' && user.name === serviceAccountUser({ namespace: of, name })
+    }
+    default:
+      return false
+  }
+}
+
+function describe(
+  { metadata, roleRef = {} }: Binding,
+  { kind, name = '', namespace }: Subject,
+  bindingNamespace: string,
+): string {
+  const binding =
+    bindingNamespace === ''
+      ? `ClusterRoleBinding ${goQuote(metadata.name ?? '')}`
+      : `RoleBinding ${goQuote(`${metadata.name}/${bindingNamespace}`)}`
+  const subject = kind === 'ServiceAccount' ? `${name}/${namespace || bindingNamespace}` : name
+  return `${binding} of ${roleRef.kind} ${goQuote(roleRef.name ?? '')} to ${kind} ${goQuote(subject)}`
+}

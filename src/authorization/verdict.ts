@@ -1,0 +1,15 @@
+/** What an authorizer says. Nobody here denies: who is not allowed by any has no leave. */
+export interface Verdict {
+  readonly allowed: boolean
+  /** '' when there is nothing to say. */
+  readonly reason: string
+}
+
+export const ALLOWED: Verdict = { allowed: true, reason: '' }
+export const noOpinion = (reason: string): Verdict => ({ allowed: false, reason })
+
+/** Several errors in one text, each once, as apimachinery's Aggregate. */
+export function aggregate(errors: readonly string[]): string {
+  const unique = [...new Set(errors)]
+  return unique.length === 1 ? unique[0]! : `[${unique.join(', ')}]`
+}
