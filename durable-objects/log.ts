@@ -7,13 +7,13 @@
  */
 import { StorageError } from '../src/storage/errors.ts'
 import { FIRST_REVISION, nextRevision, revisionAt } from '../src/storage/revision.ts'
-import { matches, selectsEverything } from '../src/storage/selection.ts'
 import type { KeyScope, Written } from '../src/storage/shard-protocol.ts'
 import type { ListAt, NewValue, Revision } from '../src/storage/storage.ts'
 import { hasUid, isTooLarge, withRevision } from '../src/storage/value-text.ts'
-import { needlesOf, rangeOf } from './key-range.ts'
-import { decodeSelectable, encodeSelectable } from './selectable.ts'
-import type { ChangeRow, CurrentRow, Statements } from './statements.ts'
+import { rangeOf } from './key-range.ts'
+import { encodeSelectable } from './selectable.ts'
+import { pick } from './selected-keys.ts'
+import type { ChangeRow, Statements } from './statements.ts'
 import { ADDED, DELETED, MODIFIED } from './statements.ts'
 
 /** Behind it a tie of clocks between list and write cannot matter: a paged list's revision is at most this old. */
@@ -150,31 +150,15 @@ export class Log {
   /** @throws StorageError Compacted, FutureRevision */
   select(scope: KeyScope, at: ListAt, limit: number, start: string): Page {
     const revision = this.revisionFor(at, start !== '')
-    const range = rangeOf(scope, start)
-    const needles = needlesOf(scope.selection)
     const isLatest = revision === this.last
-    const candidates = isLatest
-      ? this.statements.current(range, needles)
-      : this.statements.snapshot(revision, range, needles)
-    const isSelected = selecting(scope)
-    const revisions: Revision[] = []
-    let lastKey = ''
-    let isMore = false
-    for (const row of candidates) {
-      if (!isSelected(row)) continue
-      isMore = limit > 0 && revisions.length === limit
-      if (isMore) break
-      revisions.push(row.rv)
-      lastKey = row.k
-    }
-    if (!isMore) return { revision, revisions }
-    const rest = { from: `${lastKey}\0`, to: range.to }
-    const remaining = isLatest ? this.statements.countCurrent(rest) : this.statements.countSnapshot(revision, rest)
+    const state = isLatest ? this.statements.now : this.statements.at(revision)
+    const { revisions, lastKey, remaining } = pick(state, scope, rangeOf(scope, start), limit)
+    if (lastKey === undefined) return { revision, revisions }
     return {
       revision: isLatest && at.kind !== 'exact' ? this.freshRevision() : revision,
       revisions,
       continueAfter: lastKey.slice(scope.prefix.length + 1),
-      ...(selectsEverything(scope.selection) ? { remaining } : {}),
+      ...(remaining === undefined ? {} : { remaining }),
     }
   }
 
@@ -187,10 +171,4 @@ export class Log {
     if (this.last < revisionAt(this.now() - FRESH)) this.raise(now)
     return this.last
   }
-}
-
-/** Tells whether the state in a row, its key being in the scope, is selected. */
-export function selecting({ prefix, selection }: KeyScope): (row: Pick<CurrentRow, 'k' | 'l'>) => boolean {
-  if (selectsEverything(selection)) return () => true
-  return ({ k, l }) => matches(selection, k.slice(prefix.length + 1), decodeSelectable(l))
 }

@@ -37,6 +37,15 @@ export type Meta = 'floor' | 'last'
 /** Which rows of a narrow table can match at all: texts of which each group must have one in `l`. */
 export type Needles = readonly (readonly string[])[]
 
+/** A state of the shard: as it is, or as it was at a revision. */
+export interface StateStatements {
+  /** In key order. */
+  rows(range: KeyRange, needles: Needles): Iterable<CurrentRow>
+  /** Of the first keys of a range, and the last of these. */
+  revisions(range: KeyRange, limit: number): { found: readonly Revision[]; last: string | null }
+  count(range: KeyRange): number
+}
+
 export type Statements = ReturnType<typeof statements>
 
 /** @param count is told how many rows a statement read and wrote, when it is done */
@@ -61,6 +70,26 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
   const first = <Row extends Record<string, SqlStorageValue>>(query: string, ...values: SqlStorageValue[]) =>
     all<Row>(query, ...values)[0]
   const number = (query: string, ...values: SqlStorageValue[]) => first<{ n: number | null }>(query, ...values)?.n ?? 0
+
+  const now: StateStatements = {
+    rows: ({ from, to }, needles) =>
+      rows<CurrentRow>(
+        `SELECT k, rv, l FROM cur WHERE k >= ?1 AND k < ?2${having('l', needles, 3)} ORDER BY k`,
+        from,
+        to,
+        ...needles.flat(),
+      ),
+    revisions: ({ from, to }, limit) =>
+      together(
+        first<Together>(
+          `${TOGETHER} (SELECT k, rv FROM cur WHERE k >= ?1 AND k < ?2 ORDER BY k LIMIT ?3)`,
+          from,
+          to,
+          limit,
+        ),
+      ),
+    count: ({ from, to }) => number('SELECT COUNT(*) AS n FROM cur WHERE k >= ? AND k < ?', from, to),
+  }
 
   return {
     liveValue: (k: string) =>
@@ -99,49 +128,23 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     setMeta: (k: Meta, v: number) =>
       void all('INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT DO UPDATE SET v = excluded.v', k, v),
 
-    /** What is current, in key order. */
-    current: ({ from, to }: KeyRange, needles: Needles) =>
-      rows<CurrentRow>(
-        `SELECT k, rv, l FROM cur WHERE k >= ? AND k < ?${having('l', needles)} ORDER BY k`,
-        from,
-        to,
-        ...needles.flat(),
-      ),
-    countCurrent: ({ from, to }: KeyRange) => number('SELECT COUNT(*) AS n FROM cur WHERE k >= ? AND k < ?', from, to),
-
-    /**
-     * What was current at a revision: what has not changed since, and of what has, the state that the first change
-     * after it replaced (`prv` at or below it; that of later changes is above).
-     */
-    snapshot: (rv: Revision, { from, to }: KeyRange, needles: Needles) =>
-      rows<CurrentRow>(
-        `SELECT k, rv, l FROM cur WHERE k >= ?1 AND k < ?2 AND rv <= ?3${having('l', needles, 4)}
-         UNION ALL
-         SELECT was.k, was.rv, was.l FROM rev CROSS JOIN rev AS was ON was.rv = rev.prv
-         WHERE rev.rv > ?3 AND rev.prv <= ?3 AND rev.k >= ?1 AND rev.k < ?2${having('was.l', needles, 4)}
-         ORDER BY k`,
-        from,
-        to,
-        rv,
-        ...needles.flat(),
-      ),
-    countSnapshot: (rv: Revision, { from, to }: KeyRange) =>
-      number(
-        `SELECT (SELECT COUNT(*) FROM cur WHERE k >= ?1 AND k < ?2 AND rv <= ?3)
-              + (SELECT COUNT(*) FROM rev WHERE rv > ?3 AND prv <= ?3 AND k >= ?1 AND k < ?2) AS n`,
-        from,
-        to,
-        rv,
-      ),
+    now,
+    at: (rv: Revision): StateStatements => ({
+      rows: ({ from, to }, needles) =>
+        rows<CurrentRow>(`${snapshot(needles)} ORDER BY k`, from, to, rv, ...needles.flat()),
+      revisions: ({ from, to }, limit) =>
+        together(first<Together>(`${TOGETHER} (${snapshot([])} ORDER BY k LIMIT ?4)`, from, to, rv, limit)),
+      count: ({ from, to }) => number(`SELECT COUNT(*) AS n FROM (${snapshot([])})`, from, to, rv),
+    }),
 
     /** The deletion of the state at `prv`: its key may exist again. */
     deletionOf: (prv: Revision, k: string) =>
       first<{ rv: Revision }>(`SELECT rv FROM rev WHERE rv > ? AND prv = ? AND k = ? AND t = ${DELETED}`, prv, prv, k),
 
-    /** Values in the order of the revisions given. */
+    /** Values in the order of the revisions given: CROSS JOIN makes SQLite go through them in the order of the array. */
     values: (revisions: readonly Revision[]) =>
       all<{ rv: Revision; v: string }>(
-        'SELECT rev.rv, rev.v FROM json_each(?) AS wanted CROSS JOIN rev ON rev.rv = wanted.value ORDER BY wanted.key',
+        'SELECT rev.rv, rev.v FROM json_each(?) AS wanted CROSS JOIN rev ON rev.rv = wanted.value',
         JSON.stringify(revisions),
       ),
 
@@ -193,9 +196,27 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
   }
 }
 
-/** @param at number of the first needle's parameter, where parameters are numbered */
-function having(column: string, needles: Needles, at?: number): string {
-  let next = at
-  const parameter = () => (next === undefined ? '?' : `?${next++}`)
-  return needles.map((group) => ` AND (${group.map(() => `instr(${column}, ${parameter()})`).join(' OR ')})`).join('')
+/** Revisions as one text and not as rows, which are ten times as dear. */
+type Together = { rvs: string; last: string | null }
+const TOGETHER = 'SELECT json_group_array(rv) AS rvs, MAX(k) AS last FROM'
+
+function together(row: Together | undefined): { found: readonly Revision[]; last: string | null } {
+  // json_group_array of an integer column.
+  return { found: JSON.parse(row!.rvs) as Revision[], last: row!.last }
+}
+
+/**
+ * What was current at revision ?3: what has not changed since, and of what has, the state that the first change after
+ * it replaced (`prv` at or below it; that of later changes is above). Needles are from ?4 on.
+ */
+const snapshot = (needles: Needles): string =>
+  `SELECT k, rv, l FROM cur WHERE k >= ?1 AND k < ?2 AND rv <= ?3${having('l', needles, 4)}
+   UNION ALL
+   SELECT was.k, was.rv, was.l FROM rev CROSS JOIN rev AS was ON was.rv = rev.prv
+   WHERE rev.rv > ?3 AND rev.prv <= ?3 AND rev.k >= ?1 AND rev.k < ?2${having('was.l', needles, 4)}`
+
+/** @param parameter number of the first needle's parameter */
+function having(column: string, needles: Needles, parameter: number): string {
+  let next = parameter
+  return needles.map((group) => ` AND (${group.map(() => `instr(${column}, ?${next++})`).join(' OR ')})`).join('')
 }

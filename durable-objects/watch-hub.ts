@@ -15,7 +15,7 @@ import { withOtherRevision } from '../src/storage/value-text.ts'
 import { encodeMessage, eventLine } from '../src/storage/watch-batch.ts'
 import { rangeOf } from './key-range.ts'
 import type { Log } from './log.ts'
-import { selecting } from './log.ts'
+import { selecting } from './selected-keys.ts'
 import type { ChangeRow, KeyRange, Statements } from './statements.ts'
 import { DELETED } from './statements.ts'
 

@@ -2,7 +2,10 @@ import type { LabelSelector } from '../api/meta/v1.ts'
 
 /** A label selector in the form of a query parameter (apimachinery's metav1.FormatLabelSelector): sorted by key. */
 export function labelSelectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
-  const terms: [key: string, text: string][] = Object.entries(matchLabels).map(([key, value]) => [key, `${key}=${value}`])
+  const terms: [key: string, text: string][] = Object.entries(matchLabels).map(([key, value]) => [
+    key,
+    `${key}=${value}`,
+  ])
   for (const { key = '', operator, values = [] } of matchExpressions) {
     const list = [...values].sort().join(',')
     if (operator === 'In') terms.push([key, `${key} in (${list})`])

@@ -27,25 +27,38 @@ export async function openWatch(
 ): Promise<Watch> {
   const initial = from === undefined ? await list() : undefined
   const watch = new ShardWatch(scope, from ?? initial!.revision, upgrade)
+  const reader = initial?.values.getReader()
   // What happens from here on waits in the socket while the initial events are taken.
-  await watch.open()
+  await watch.open().catch(async (error: unknown) => {
+    await reader?.cancel()
+    throw error
+  })
   return {
-    messages: initial === undefined ? watch : afterInitial(initial, watch),
+    messages: initial === undefined ? watch : afterInitial(initial.revision, reader!, watch),
     ping: () => watch.ping(),
     cancel() {
       watch.end()
-      void initial?.values.cancel().catch(() => {})
+      void reader?.cancel()
     },
   }
 }
 
-async function* afterInitial({ revision, values }: ListResult, watch: ShardWatch): AsyncGenerator<WatchBatch> {
-  for await (const { header, lines } of readFrames(values)) {
-    if (watch.isOver) return
-    yield new EncodedBatch(lines, header.revisions)
+async function* afterInitial(
+  revision: Revision,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  watch: ShardWatch,
+): AsyncGenerator<WatchBatch> {
+  try {
+    for await (const { header, lines } of readFrames(reader)) {
+      if (watch.isOver) break
+      yield new EncodedBatch(lines, header.revisions)
+    }
+    if (!watch.isOver) yield new EncodedBatch(new Uint8Array(), [], { kind: 'synced', revision })
+    yield* watch
+  } finally {
+    watch.end()
+    await reader.cancel()
   }
-  yield new EncodedBatch(new Uint8Array(), [], { kind: 'synced', revision })
-  yield* watch
 }
 
 class ShardWatch implements AsyncIterable<WatchBatch> {

@@ -56,12 +56,14 @@ export function decodeMessage(message: Uint8Array): { header: BatchHeader; lines
 
 /** Frames as encodeFrame wrote them, however the stream was cut. */
 export async function* readFrames(
-  stream: ReadableStream<Uint8Array>,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
 ): AsyncGenerator<{ header: BatchHeader; lines: Uint8Array }> {
   let pending: Uint8Array = new Uint8Array()
   let header: BatchHeader | undefined
-  for await (const chunk of stream) {
-    pending = pending.length === 0 ? chunk : joined(pending, chunk)
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return
+    pending = pending.length === 0 ? value : joined(pending, value)
     for (;;) {
       if (header === undefined) {
         if (!pending.includes(NEWLINE)) break
