@@ -60,6 +60,12 @@ export function decodeObject(type: StructType, tree: JsonTree): Decoded {
 }
 
 /**
+ * One value of any type; undefined where it is null or zero.
+ * @throws {DecodeError}
+ */
+export const decodeValue = (type: Structural, tree: JsonTree): Json | undefined => new Decoder(false).decode(type, tree)
+
+/**
  * An object that no type describes (custom resources): repeated members are reported, the last of them counts.
  * @throws {DecodeError} when it is not an object
  */
