@@ -4,6 +4,7 @@
  * disk before it is acknowledged, and what fails is tried again later: nothing here polls.
  */
 import { DurableObject } from 'cloudflare:workers'
+import type { GroupResource } from '../src/api/group-version.ts'
 import { controllers } from '../src/controllers/controllers.ts'
 import type { ControllerContext } from '../src/controllers/controller.ts'
 import type { Env } from '../src/env.ts'
@@ -30,7 +31,9 @@ export class ControllerManager extends DurableObject<Env> {
     // `generation` tells work that arrived again while it was being done from work that is done
     this.sql.exec(
       `CREATE TABLE IF NOT EXISTS work (controller TEXT, key TEXT, attempts INTEGER NOT NULL, due INTEGER NOT NULL,
-       generation INTEGER NOT NULL, PRIMARY KEY (controller, key)) WITHOUT ROWID`,
+       generation INTEGER NOT NULL, PRIMARY KEY (controller, key)) WITHOUT ROWID;
+       CREATE TABLE IF NOT EXISTS dependents (kind TEXT, "group" TEXT, resource TEXT,
+       PRIMARY KEY (kind, "group", resource)) WITHOUT ROWID`,
     )
   }
 
@@ -38,6 +41,18 @@ export class ControllerManager extends DurableObject<Env> {
   async receive(_shard: string, rows: readonly OutboxRow[]): Promise<void> {
     for (const { topic, payload } of rows) this.add(topic, payload, 0)
     this.ctx.waitUntil(this.run())
+  }
+
+  /** Objects of `resource` name owners of these kinds: from now on dependents are looked for there. */
+  async announceOwners({ group, resource }: GroupResource, kinds: readonly string[]): Promise<void> {
+    for (const kind of kinds)
+      this.sql.exec('INSERT INTO dependents VALUES (?, ?, ?) ON CONFLICT DO NOTHING', kind, group, resource)
+  }
+
+  private dependentsOf(kind: string): GroupResource[] {
+    return this.sql
+      .exec<{ group: string; resource: string }>('SELECT "group", resource FROM dependents WHERE kind = ?', kind)
+      .toArray()
   }
 
   override async alarm(): Promise<void> {
@@ -67,6 +82,7 @@ export class ControllerManager extends DurableObject<Env> {
       env: this.env,
       tenant: { uid: this.ctx.id.name ?? 'root' },
       now: () => new Date(),
+      dependentsOf: (kind) => this.dependentsOf(kind),
       later: (controller, key, delay) => this.add(controller, key, delay),
     }
     for (let due = this.due(); due.length > 0; due = this.due())

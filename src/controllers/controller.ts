@@ -1,3 +1,4 @@
+import type { GroupResource } from '../api/group-version.ts'
 import type { Env } from '../env.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 
@@ -5,6 +6,8 @@ export interface ControllerContext {
   readonly env: Env
   readonly tenant: Tenant
   now(): Date
+  /** The resource types that hold dependents of owners of this kind (`Deployment.apps`). */
+  dependentsOf(ownerKind: string): readonly GroupResource[]
   /** Hands work to a controller, after so many milliseconds. */
   later(controller: string, key: string, delay: number): void
 }

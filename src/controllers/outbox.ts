@@ -2,6 +2,8 @@
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
+import type { Departed, ObjectKey } from './garbage-collector.ts'
+import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
 import type { OutboxMessage } from '../storage/storage.ts'
 
 export interface Change {
@@ -38,5 +40,38 @@ const rules: Readonly<Record<string, Rule>> = {
 }
 
 export function workFor(change: Change): readonly OutboxMessage[] {
-  return rules[groupResourceText(change.resource)]?.(change) ?? []
+  return [...(rules[groupResourceText(change.resource)]?.(change) ?? []), ...collection(change)]
 }
+
+/** What the garbage collector has to look at. */
+function collection({ resource, object, old }: Change): readonly OutboxMessage[] {
+  if (object === undefined) {
+    const departed: Departed = {
+      uid: old?.metadata.uid ?? '',
+      ownerKind: ownerKindOf({ apiVersion: old?.apiVersion, kind: old?.kind }),
+      namespace: old?.metadata.namespace ?? '',
+      owners: old?.metadata.ownerReferences ?? [],
+    }
+    return mayOwn(resource) || departed.owners.length > 0 ? work('departed', JSON.stringify(departed)) : []
+  }
+  const { metadata } = object
+  const { finalizers = [], ownerReferences = [] } = metadata
+  const key = (): string => {
+    const { namespace = '', name = '', uid = '' } = metadata
+    return JSON.stringify({
+      group: resource.group,
+      resource: resource.resource,
+      namespace,
+      name,
+      uid,
+    } satisfies ObjectKey)
+  }
+  const waits =
+    metadata.deletionTimestamp !== undefined && (finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN))
+  if (waits) return work('waiting', key())
+  const ownersChanged = JSON.stringify(ownerReferences) !== JSON.stringify(old?.metadata.ownerReferences ?? [])
+  return ownersChanged && ownerReferences.length > 0 ? work('owned', key()) : []
+}
+
+/** Events come and go in numbers and own nothing. */
+const mayOwn = ({ resource }: GroupResource): boolean => resource !== 'events' && resource !== 'leases'

@@ -15,6 +15,7 @@ import {
   plainError,
   StatusError,
 } from '../api/status.ts'
+import { announceOwners } from '../controllers/owner-kinds.ts'
 import { workFor } from '../controllers/outbox.ts'
 import { statusFor } from '../endpoints/storage-status.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
@@ -80,6 +81,7 @@ async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: Writ
   // "0" and what is no number are taken for no version
   if (/^0*[1-9]\d*$/.test(object.metadata.resourceVersion ?? ''))
     throw plainError('resourceVersion should not be set on objects to be created')
+  await announceOwners(scope.request.env, scope.request.tenant, storedAs(scope), object)
   const value = {
     ...newValueOf(scope.storageType, object, scope.strategy),
     outbox: workFor({ resource: storedAs(scope), object }),
@@ -174,6 +176,7 @@ async function updateLive(scope: ResourceScope, name: string, live: Live, update
   const value = newValueOf(scope.storageType, object, scope.strategy)
   if (isUnchanged(value, live)) return old
   if (update.dryRun) return object
+  await announceOwners(scope.request.env, scope.request.tenant, storedAs(scope), object)
   const outbox = workFor({ resource: storedAs(scope), object, old })
   const written = { ...value, outbox }
   return liveOf(await scope.storage.update(scope.collection, keyOf(scope, name), written, live.stored.revision)).object
