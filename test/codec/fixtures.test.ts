@@ -1,0 +1,49 @@
+/** Every fixture of Kubernetes, from each of its forms to the others, byte for byte. */
+import { describe, expect, test } from 'vitest'
+import { parseApiVersion } from '../../src/api/group-version.ts'
+import type { JsonObject } from '../../src/api/object.ts'
+import { decodeObject } from '../../src/codec/decode.ts'
+import { canonical, encodeJson } from '../../src/codec/encode.ts'
+import { parseJson, plainJson, stringify } from '../../src/codec/json.ts'
+import { encodeProtobuf, readEnvelope } from '../../src/codec/protobuf-envelope.ts'
+import { decodeMessage } from '../../src/codec/protobuf.ts'
+import { builtInType, typeOfKind } from '../../src/schema/built-in.ts'
+import type { StructType } from '../../src/schema/structural.ts'
+import { fixtures } from '../fixtures/kubernetes/fixtures.ts'
+
+const WATCH_EVENT = 'io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent'
+
+/** A WatchEvent carries neither kind nor apiVersion. */
+function typeOf(object: JsonObject): StructType {
+  if (object.kind === undefined) return builtInType(WATCH_EVENT)
+  const version = parseApiVersion(object.apiVersion as string)!
+  return typeOfKind({ ...version, kind: object.kind as string })!
+}
+
+test('all of them are there', () => {
+  expect(fixtures).toHaveLength(95)
+})
+
+describe.each(fixtures)('$name', ({ json, protobuf }) => {
+  const given = plainJson(parseJson(json)) as JsonObject
+  const text = stringify(given)
+  const type = typeOf(given)
+
+  test('JSON → JSON', () => {
+    const { object, strict } = decodeObject(type, parseJson(json))
+    expect(strict).toEqual([])
+    expect(encodeJson(type, object)).toBe(text)
+    expect(stringify(canonical(type, object))).toBe(text)
+  })
+
+  test('protobuf → JSON', () => {
+    const { kind, apiVersion, raw } = readEnvelope(protobuf)
+    const object = { ...(kind === '' ? {} : { kind, apiVersion }), ...decodeMessage(type, raw) }
+    expect(encodeJson(type, object)).toBe(text)
+  })
+
+  test('JSON → protobuf', () => {
+    const { object } = decodeObject(type, parseJson(json))
+    expect(Buffer.from(encodeProtobuf(type, object)).toString('hex')).toBe(Buffer.from(protobuf).toString('hex'))
+  })
+})
