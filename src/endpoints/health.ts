@@ -64,7 +64,7 @@ export async function failureOf(check: string, request: ApiRequest): Promise<str
   if (check !== 'etcd' && check !== 'etcd-readiness') return undefined
   const storage = shardStorage(request.env.SHARDS)
   const namespaces = collectionOf(request.tenant, { group: '', resource: 'namespaces' })
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let timer: ReturnType<typeof setTimeout> | null = null
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve('the storage did not answer in time'), STORAGE_PATIENCE)
   })

@@ -37,7 +37,12 @@ export interface OpenApiDocuments {
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const info = { title: 'Kubernetes', version: '1.36' }
 const bearerToken = { type: 'apiKey', description: 'Bearer Token authentication', name: 'authorization', in: 'header' }
-const bearerTokenV2 = { description: 'Bearer Token authentication', type: 'apiKey', name: 'authorization', in: 'header' }
+const bearerTokenV2 = {
+  description: 'Bearer Token authentication',
+  type: 'apiKey',
+  name: 'authorization',
+  in: 'header',
+}
 
 /** Kinds that are in every document, as kinds of its group version. */
 const EVERYWHERE = ['DeleteOptions', 'WatchEvent']
@@ -56,14 +61,16 @@ class Documents implements OpenApiDocuments {
   readonly keys: readonly string[]
   private readonly versions = new Map<string, { group: string; version: ServedVersion }>()
   private readonly groups = new Set<string>()
-  private readonly custom = new Map<string, Promise<OpenApiDocument>>()
   private all: Promise<OpenApiDocument> | undefined
 
   constructor(private readonly served: ServedResources) {
     for (const { group, versions } of served.groups) {
       if (group !== '' && served.isBuiltInGroup(group)) this.groups.add(`apis/${group}`)
       for (const version of versions)
-        this.versions.set(group === '' ? `api/${version.version}` : `apis/${group}/${version.version}`, { group, version })
+        this.versions.set(group === '' ? `api/${version.version}` : `apis/${group}/${version.version}`, {
+          group,
+          version,
+        })
     }
     this.keys = [...Object.keys(fixedPaths), ...this.groups, ...this.versions.keys()].sort()
   }
@@ -79,7 +86,6 @@ class Documents implements OpenApiDocuments {
   async v3(key: string): Promise<OpenApiDocument | undefined> {
     if (!this.keys.includes(key)) return undefined
     const version = this.versions.get(key)?.version
-    if (version?.resources.some(({ origin }) => origin === 'custom') === true) return this.customV3(key)
     let known = builtIn.get(key)
     if (known === undefined || known.of !== version) {
       known = { of: version, document: this.build(key) }
@@ -103,18 +109,6 @@ class Documents implements OpenApiDocuments {
     const { group, version } = found
     return documentOf(builtInPaths(group, version, describe), describe, { group, version: version.version })
   }
-
-  private customV3(key: string): Promise<OpenApiDocument> {
-    let document = this.custom.get(key)
-    if (document === undefined) {
-      const { group, version } = this.versions.get(key)!
-      document = openApiTexts().then(({ describe }) =>
-        hashed(escapeHtml(JSON.stringify(customDocumentV3(group, version, describe)))),
-      )
-      this.custom.set(key, document)
-    }
-    return document
-  }
 }
 
 const builtInPaths = (group: string, version: ServedVersion, describe: Describe): PathItem[] => [
@@ -124,7 +118,11 @@ const builtInPaths = (group: string, version: ServedVersion, describe: Describe)
     .flatMap((entry) => pathsOf(entry, builtInDialect, describe)),
 ]
 
-function documentOf(items: readonly PathItem[], describe: Describe, gv?: { group: string; version: string }): JsonObject {
+function documentOf(
+  items: readonly PathItem[],
+  describe: Describe,
+  gv?: { group: string; version: string },
+): JsonObject {
   const names = closureOf(modelsOf(items))
   const schemas = names.map((name) => [name, openApiModel(name, 'v3', describe, everywhereKinds(name, gv))])
   return {
@@ -161,15 +159,13 @@ function swaggerOf(served: ServedResources, { describe }: OpenApiTexts): JsonObj
   for (const { group, versions } of served.groups) {
     if (group !== '' && served.isBuiltInGroup(group)) items.push(groupPath(group))
     for (const version of versions) {
-      if (version.resources.some(({ origin }) => origin === 'custom')) items.push(...customPaths(group, version, describe))
-      else items.push(...builtInPaths(group, version, describe))
+      items.push(...builtInPaths(group, version, describe))
     }
   }
   const { paths, parameters } = pathsV2(items)
   const definitions = new Map(
     closureOf(modelsOf(items)).map((name) => [name, openApiModel(name, 'v2', describe, allKinds(name))]),
   )
-  for (const [name, definition] of customDefinitionsV2(served, describe)) definitions.set(name, definition)
   return {
     swagger: '2.0',
     info,
@@ -188,6 +184,9 @@ function allKinds(name: string): JsonObject[] | undefined {
   return knownGroupVersions().map(({ group, version }) => kindEntry(group, version, kind))
 }
 
+/** Kinds of the protocol itself: their groups are registered nowhere. */
+const NOT_SERVABLE: ReadonlySet<string> = new Set(['apidiscovery.k8s.io', 'meta.k8s.io'])
+
 let groupVersions: readonly { group: string; version: string }[] | undefined
 
 function knownGroupVersions(): readonly { group: string; version: string }[] {
@@ -195,7 +194,7 @@ function knownGroupVersions(): readonly { group: string; version: string }[] {
     const seen = new Map<string, { group: string; version: string }>()
     for (const name of builtInTypeNames()) {
       const type = structuralOf(name)
-      if (type.shape !== 'struct' || type.gvk === undefined) continue
+      if (type.shape !== 'struct' || type.gvk === undefined || NOT_SERVABLE.has(type.gvk.group)) continue
       const { group, version } = type.gvk
       seen.set(`${group} ${version}`, { group, version })
     }
@@ -206,5 +205,10 @@ function knownGroupVersions(): readonly { group: string; version: string }[] {
 
 async function hashed(text: string): Promise<OpenApiDocument> {
   const digest = await crypto.subtle.digest('SHA-512', new TextEncoder().encode(text))
-  return { text, hash: new Uint8Array(digest).toHex().toUpperCase() }
+  return { text, hash: hexadecimal(new Uint8Array(digest)) }
 }
+
+const hexadecimal = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+    .toUpperCase()

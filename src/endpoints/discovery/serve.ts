@@ -1,0 +1,141 @@
+/** `/api`, `/apis` and the documents of groups and versions. */
+import type { JsonObject } from '../../api/object.ts'
+import { methodNotAllowed } from '../../api/status.ts'
+import { negotiateDocument } from '../../codec/negotiate.ts'
+import type { Target } from '../../codec/negotiate.ts'
+import { mediaTypes } from '../../codec/negotiate.ts'
+import type { ServedGroup, ServedResources, ServedVersion } from '../../registry/resources.ts'
+import type { ApiRequest } from '../../request/context.ts'
+import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './documents.ts'
+import { respondDocument } from './respond-document.ts'
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+const AGGREGATED = 'io.k8s.api.apidiscovery.v2.APIGroupDiscoveryList'
+const TARGET: Target = { group: 'apidiscovery.k8s.io', version: 'v2', kind: 'APIGroupDiscoveryList' }
+
+/** Paths of the routing layer: GET alone, and its own matching of media types. @throws StatusError 405 */
+function requireGet({ method }: ApiRequest): void {
+  if (method !== 'GET') throw methodNotAllowed()
+}
+
+/** `/api` */
+export function serveApiVersions(request: ApiRequest, served: ServedResources): Promise<Response> {
+  requireGet(request)
+  if (wantsAggregated(request)) return serveAggregated(request, served, 'api')
+  const address = request.env.KEDGE_ADVERTISE ?? request.request.headers.get('Host') ?? ''
+  return respondDocument(request, negotiateDocument(request, { matched: true }), apiVersions(served, address), {
+    model: `${META}.APIVersions`,
+  })
+}
+
+/** `/apis`. @param exact without a slash behind: only so is there an aggregated document */
+export function serveApiGroupList(request: ApiRequest, served: ServedResources, exact: boolean): Promise<Response> {
+  if (exact && wantsAggregated(request)) return serveAggregated(request, served, 'apis')
+  return respondDocument(request, negotiateDocument(request, { matched: false }), apiGroupList(served), {
+    model: `${META}.APIGroupList`,
+  })
+}
+
+/** `/apis/GROUP` */
+export function serveApiGroup(request: ApiRequest, group: ServedGroup): Promise<Response> {
+  const routed = group.group === 'apiregistration.k8s.io'
+  if (routed) requireGet(request)
+  return respondDocument(request, negotiateDocument(request, { matched: routed }), apiGroup(group), {
+    model: `${META}.APIGroup`,
+  })
+}
+
+/** `/api/v1`, `/apis/GROUP/VERSION` */
+export function serveApiResourceList(
+  request: ApiRequest,
+  served: ServedResources,
+  group: string,
+  version: ServedVersion,
+): Promise<Response> {
+  const routed = served.isBuiltInGroup(group)
+  if (routed) requireGet(request)
+  return respondDocument(request, negotiateDocument(request, { matched: routed }), apiResourceList(group, version), {
+    model: `${META}.APIResourceList`,
+  })
+}
+
+const isTarget = ({ group, version, kind }: Target): boolean =>
+  group === TARGET.group && version === TARGET.version && kind === TARGET.kind
+
+/** The aggregated document is preferred wherever it stands in the Accept header, whatever its q. */
+const aggregatedClause = /(?:^|[\s,])application\/(json|yaml|vnd\.kubernetes\.protobuf)\s*;([^,]*)/g
+
+function wantsAggregated({ request }: ApiRequest): boolean {
+  for (const [, , parameters = ''] of (request.headers.get('Accept') ?? '').matchAll(aggregatedClause)) {
+    const given = new Map(
+      parameters.split(';').map((one) => {
+        const [name = '', value = ''] = one.split('=')
+        return [name.trim(), value.trim()]
+      }),
+    )
+    if (isTarget({ group: given.get('g') ?? '', version: given.get('v') ?? '', kind: given.get('as') ?? '' }))
+      return true
+  }
+  return false
+}
+
+async function serveAggregated(
+  request: ApiRequest,
+  served: ServedResources,
+  prefix: 'api' | 'apis',
+): Promise<Response> {
+  const { serialization } = negotiateDocument(onlyTargets(request), { matched: prefix === 'api', allows: isTarget })
+  const { document, etag } = await aggregatedOf(served, prefix)
+  const headers = { 'Cache-Control': 'public', Vary: 'Accept', ETag: etag }
+  if (request.request.headers.get('If-None-Match') === etag) return new Response(null, { status: 304, headers })
+  const { pretty } = negotiateDocument(withoutAccept(request), { matched: false })
+  return respondDocument(request, { serialization, pretty: pretty && serialization === 'json' }, document, {
+    model: AGGREGATED,
+    contentType: `${mediaTypes[serialization]};g=${TARGET.group};v=${TARGET.version};as=${TARGET.kind}`,
+    headers,
+  })
+}
+
+/** The same request asking for nothing but aggregated documents. */
+function onlyTargets(request: ApiRequest): ApiRequest {
+  const clauses = (request.request.headers.get('Accept') ?? '')
+    .split(',')
+    .filter((clause) => clause.includes(TARGET.kind))
+  return withAccept(request, clauses.join(','))
+}
+
+const withoutAccept = (request: ApiRequest): ApiRequest => withAccept(request, '')
+
+function withAccept(request: ApiRequest, accept: string): ApiRequest {
+  const headers = new Headers(request.request.headers)
+  headers.set('Accept', accept)
+  return { ...request, request: new Request(request.request.url, { headers }) }
+}
+
+interface Aggregated {
+  readonly document: JsonObject
+  readonly etag: string
+}
+
+const aggregated = new WeakMap<ServedResources, Map<string, Promise<Aggregated>>>()
+
+function aggregatedOf(served: ServedResources, prefix: 'api' | 'apis'): Promise<Aggregated> {
+  let documents = aggregated.get(served)
+  if (documents === undefined) aggregated.set(served, (documents = new Map()))
+  let known = documents.get(prefix)
+  if (known === undefined) documents.set(prefix, (known = build(served, prefix)))
+  return known
+}
+
+/** The tag is that of the content alone: `{"metadata":{},"items":[…]}`. */
+async function build(served: ServedResources, prefix: 'api' | 'apis'): Promise<Aggregated> {
+  const document = aggregatedDiscovery(served, prefix)
+  const { kind: _kind, apiVersion: _apiVersion, ...content } = document
+  const digest = await crypto.subtle.digest('SHA-512', new TextEncoder().encode(JSON.stringify(content)))
+  return { document, etag: `"${hexadecimal(new Uint8Array(digest))}"` }
+}
+
+const hexadecimal = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+    .toUpperCase()

@@ -1,0 +1,143 @@
+/**
+ * Every path that is no resource: discovery, OpenAPI, version, health, metrics. One table of them all; what is in none
+ * of its rows is `404 page not found`, or a Status below a built-in group.
+ */
+import { methodNotAllowed, notServed } from '../api/status.ts'
+import type { ServedResources } from '../registry/resources.ts'
+import { servedResources } from '../registry/served.ts'
+import type { ApiRequest } from '../request/context.ts'
+import { checkTimeout } from '../request/timeout.ts'
+import { serveApiGroup, serveApiGroupList, serveApiResourceList, serveApiVersions } from './discovery/serve.ts'
+import type { HealthEndpoint } from './health.ts'
+import { serveHealth } from './health.ts'
+import { serveMetrics } from './metrics.ts'
+import { serveOpenApiV2, serveOpenApiV3 } from './openapi.ts'
+import { requireProduced, serveKeySet, serveOpenIdConfiguration } from './openid.ts'
+import { rootPaths } from './root-paths.ts'
+import { NO_CACHE, notFoundText, textResponse } from './text-response.ts'
+import { versionInfo } from './version.ts'
+import { serveFlagz, serveStatusz } from './zpages.ts'
+
+export { notFoundText } from './text-response.ts'
+
+/** Undefined for a resource request. @throws StatusError */
+export async function serveFixedPath(request: ApiRequest): Promise<Response | undefined> {
+  const { info, method } = request
+  const unclear = info.apiPrefix !== '' && !info.isResourceRequest
+  if (unclear) return unclearPath(info.path)
+  checkTimeout(request)
+  if (info.isResourceRequest) return undefined
+  const response = await serve(request, await servedResources(request))
+  return method === 'HEAD' ? new Response(null, response) : response
+}
+
+type Serve = (request: ApiRequest, served: ServedResources) => Response | Promise<Response>
+
+/** Routed: only GET is answered. @throws StatusError 405 */
+const routed =
+  (serve: Serve): Serve =>
+  (request, served) => {
+    if (request.method !== 'GET') throw methodNotAllowed()
+    return serve(request, served)
+  }
+
+const serveRoot: Serve = (_request, served) => indentedJson({ paths: rootPaths(served) })
+
+/** Whatever the client accepts. */
+const indentedJson = (document: object): Response =>
+  new Response(JSON.stringify(document, null, 2), {
+    headers: { 'Cache-Control': NO_CACHE, 'Content-Type': 'application/json' },
+  })
+
+const serveVersion = routed((request) => {
+  requireProduced(request, 'application/json')
+  return indentedJson(versionInfo())
+})
+
+const exactPaths: Readonly<Record<string, Serve>> = {
+  '/': serveRoot,
+  '/index.html': serveRoot,
+  '/api': serveApiVersions,
+  '/api/': serveApiVersions,
+  '/apis': (request, served) => serveApiGroupList(request, served, true),
+  '/apis/': (request, served) => serveApiGroupList(request, served, false),
+  '/version': serveVersion,
+  '/version/': serveVersion,
+  '/metrics': (request) => serveMetrics(request, { slis: false }),
+  '/metrics/slis': (request) => serveMetrics(request, { slis: true }),
+  '/openapi/v2': serveOpenApiV2,
+  '/openapi/v3': (request, served) => serveOpenApiV3(request, served, ''),
+  '/.well-known/openid-configuration': routed(serveOpenIdConfiguration),
+  '/.well-known/openid-configuration/': routed(serveOpenIdConfiguration),
+  '/openid/v1/jwks': routed(serveKeySet),
+  '/openid/v1/jwks/': routed(serveKeySet),
+  '/flagz': serveFlagz,
+  '/statusz': serveStatusz,
+  '/debug/pprof': redirectToProfiles,
+  '/debug/flags/v': () => unsupportedMethod(),
+}
+
+async function serve(request: ApiRequest, served: ServedResources): Promise<Response> {
+  const { path } = request.info
+  const exact = Object.hasOwn(exactPaths, path) ? exactPaths[path] : undefined
+  if (exact !== undefined) return exact(request, served)
+  if (path.startsWith('/openapi/v3/')) return serveOpenApiV3(request, served, path.slice('/openapi/v3'.length))
+  if (path.startsWith('/debug/pprof/')) return notFoundText('Unknown profile')
+  if (path.startsWith('/version/')) throw notServed()
+  const health = /^\/(healthz|livez|readyz)(\/.*)?$/.exec(path)
+  // the expression names exactly these
+  if (health !== null) return serveHealth(request, health[1] as HealthEndpoint, health[2] ?? '')
+  const [, prefix, ...names] = path.split('/')
+  if (prefix === 'api') return serveGroupVersion(request, served, '', names)
+  if (prefix === 'apis') return serveGroup(request, served, names)
+  return notFoundText()
+}
+
+/** Below `/apis`: `GROUP`, `GROUP/VERSION`, each perhaps with a slash behind. */
+function serveGroup(
+  request: ApiRequest,
+  served: ServedResources,
+  names: readonly string[],
+): Promise<Response> | Response {
+  const [name = '', ...rest] = names
+  const group = name === '' ? undefined : served.group(name)
+  if (group === undefined) return notFoundText()
+  if (rest.length === 0 || (rest.length === 1 && rest[0] === '')) return serveApiGroup(request, group)
+  return serveGroupVersion(request, served, name, rest)
+}
+
+function serveGroupVersion(
+  request: ApiRequest,
+  served: ServedResources,
+  group: string,
+  [name = '', ...rest]: readonly string[],
+): Promise<Response> | Response {
+  const version = served.version(group, name)
+  if (version !== undefined && (rest.length === 0 || (rest.length === 1 && rest[0] === '')))
+    return serveApiResourceList(request, served, group, version)
+  if (!served.isBuiltInGroup(group)) return notFoundText()
+  throw notServed()
+}
+
+/** `/api/v1/watch` names a verb and no resource. */
+function unclearPath(path: string): Response {
+  const why = `failed to create RequestInfo: unable to determine kind and namespace from url, ${path}`
+  return new Response(`Internal Server Error: ${JSON.stringify(path)}: ${why}\n`, {
+    status: 500,
+    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+  })
+}
+
+function redirectToProfiles(): Response {
+  return new Response('<a href="/debug/pprof/">Found</a>.\n\n', {
+    status: 302,
+    headers: { 'Cache-Control': NO_CACHE, 'Content-Type': 'text/html; charset=utf-8', Location: '/debug/pprof/' },
+  })
+}
+
+/** The log level is no setting of a running server. */
+function unsupportedMethod(): Response {
+  const response = textResponse('unsupported http method\n', { status: 406 })
+  response.headers.set('Content-Type', 'text/plain')
+  return response
+}

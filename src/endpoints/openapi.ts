@@ -1,0 +1,119 @@
+/** `/openapi/v2`, `/openapi/v3` and its documents: served as files, whatever the method. */
+import { covers, parseAccept } from '../codec/media-type.ts'
+import type { OpenApiDocument, OpenApiDocuments } from '../openapi/documents.ts'
+import { openApiDocuments } from '../openapi/documents.ts'
+import { protobufV2, protobufV3 } from '../openapi/protobuf.ts'
+import type { ServedResources } from '../registry/resources.ts'
+import type { ApiRequest } from '../request/context.ts'
+import type { Content } from './serve-content.ts'
+import { httpDate, serveContent } from './serve-content.ts'
+import { NO_CACHE } from './text-response.ts'
+
+const JSON_TYPE = 'application/json'
+
+/** Both spellings are taken, the one without @ is answered. */
+const protobufTypes = (version: 'v2' | 'v3') => [
+  `application/com.github.proto-openapi.spec.${version}.v1.0+protobuf`,
+  `application/com.github.proto-openapi.spec.${version}@v1.0+protobuf`,
+]
+
+/** Documents are as old as the isolate's knowledge of them. */
+const builtAt = new WeakMap<object, Date>()
+
+function ageOf(document: object, now: Date): Date {
+  let date = builtAt.get(document)
+  if (date === undefined) builtAt.set(document, (date = now))
+  return date
+}
+
+/** Undefined: nothing that is produced is accepted. */
+function acceptedType(request: Request, version: 'v2' | 'v3'): string | undefined {
+  const accept = request.headers.get('Accept') ?? ''
+  const [protobuf, old] = protobufTypes(version)
+  for (const clause of parseAccept(accept === '' ? '*/*' : accept)) {
+    if (covers(clause, JSON_TYPE)) return JSON_TYPE
+    if (covers(clause, protobuf!) || covers(clause, old!)) return protobuf
+  }
+  return undefined
+}
+
+const refused = (headers: Record<string, string>, status: number) =>
+  new Response(null, { status, headers: { 'Cache-Control': NO_CACHE, ...headers } })
+
+export async function serveOpenApiV2({ request, now }: ApiRequest, served: ServedResources): Promise<Response> {
+  const vary = { Vary: 'Accept-Encoding, Accept' }
+  const type = acceptedType(request, 'v2')
+  if (type === undefined) return refused(vary, 406)
+  const document = await openApiDocuments(served).v2()
+  const response = serveContent(request, {
+    ...contentOf(document, type, now, protobufV2),
+    headers: { 'Cache-Control': NO_CACHE, 'Content-Type': type, ...vary },
+  })
+  return gzipped(request, response)
+}
+
+function contentOf(
+  document: OpenApiDocument,
+  type: string,
+  now: Date,
+  toProtobuf: (document: OpenApiDocument) => Uint8Array,
+): Omit<Content, 'headers'> {
+  return {
+    body: type === JSON_TYPE ? new TextEncoder().encode(document.text) : toProtobuf(document),
+    etag: `"${document.hash}"`,
+    lastModified: ageOf(document, now),
+  }
+}
+
+/** The 2 MB of v2 are compressed for whoever takes it. */
+function gzipped(request: Request, response: Response): Response {
+  const accepted = /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?(?:$|[\s,]))/.test(
+    request.headers.get('Accept-Encoding') ?? '',
+  )
+  if (!accepted || response.status !== 200 || response.body === null) return response
+  const headers = new Headers(response.headers)
+  headers.set('Content-Encoding', 'gzip')
+  headers.delete('Content-Length')
+  return new Response(response.body.pipeThrough(new CompressionStream('gzip')), { headers, encodeBody: 'manual' })
+}
+
+/** `path` is what follows `/openapi/v3`: empty for the index, else `/` and the key of a document. */
+export function serveOpenApiV3(request: ApiRequest, served: ServedResources, path: string): Promise<Response> {
+  const documents = openApiDocuments(served)
+  return path === '' ? serveIndex(request, documents) : serveDocument(request, documents, path.slice(1))
+}
+
+async function serveIndex({ request, now }: ApiRequest, documents: OpenApiDocuments): Promise<Response> {
+  const entries = await Promise.all(
+    documents.keys.map(async (key) => [key, { serverRelativeURL: urlOf(key, await documents.hash(key)) }]),
+  )
+  return serveContent(request, {
+    body: new TextEncoder().encode(`${JSON.stringify({ paths: Object.fromEntries(entries) })}\n`),
+    lastModified: ageOf(documents, now),
+    headers: { 'Cache-Control': NO_CACHE, 'Content-Type': 'text/plain; charset=utf-8' },
+  })
+}
+
+const urlOf = (key: string, hash: string): string => `/openapi/v3/${key}?hash=${hash}`
+
+async function serveDocument({ request, query, now }: ApiRequest, documents: OpenApiDocuments, key: string) {
+  const vary = { Vary: 'Accept' }
+  if (!documents.keys.includes(key)) return refused({}, 404)
+  const type = acceptedType(request, 'v3')
+  if (type === undefined) return refused(vary, 406)
+  const hash = await documents.hash(key)
+  const asked = query.get('hash') ?? ''
+  if (asked !== '' && asked !== hash)
+    return refused({ ...vary, ETag: `"${hash}"`, 'Content-Type': type, Location: urlOf(key, hash) }, 301)
+  const document = (await documents.v3(key))! // known: its key is listed
+  return serveContent(request, {
+    ...contentOf(document, type, now, protobufV3),
+    headers: { 'Content-Type': type, ...vary, ...(asked === '' ? { 'Cache-Control': NO_CACHE } : foreverFrom(now)) },
+  })
+}
+
+function foreverFrom(now: Date): Record<string, string> {
+  const inAYear = new Date(now)
+  inAYear.setUTCFullYear(now.getUTCFullYear() + 1)
+  return { 'Cache-Control': 'public, immutable', Expires: httpDate(inAYear).replace('GMT', 'UTC') }
+}

@@ -1,0 +1,46 @@
+/** The OIDC discovery documents of the ServiceAccount token issuer. */
+import { bareRanges } from '../codec/media-type.ts'
+import type { JsonObject } from '../api/object.ts'
+import { StatusError } from '../api/status.ts'
+import { serviceAccountKey, tokenIssuer } from '../authentication/service-account-key.ts'
+import type { ApiRequest } from '../request/context.ts'
+
+/** @throws StatusError 406 in the words of the routing layer */
+export function requireProduced(request: ApiRequest, ...mediaTypes: readonly string[]): void {
+  const accept = request.request.headers.get('Accept') ?? ''
+  if (accept === '' || bareRanges(accept).some((range) => range === '*/*' || mediaTypes.includes(range))) return
+  throw new StatusError(
+    406,
+    'NotAcceptable',
+    `406: Not Acceptable\n\nAvailable representations: ${mediaTypes.join(', ')}`,
+    {},
+  )
+}
+
+function documentResponse(document: JsonObject, type: string): Response {
+  return new Response(JSON.stringify(document), {
+    headers: { 'Cache-Control': 'public, max-age=3600', 'Content-Type': type },
+  })
+}
+
+export async function serveOpenIdConfiguration(request: ApiRequest): Promise<Response> {
+  requireProduced(request, 'application/json')
+  const key = await serviceAccountKey(request.env)
+  return documentResponse(
+    {
+      issuer: tokenIssuer(request.env),
+      jwks_uri: `https://${request.env.KEDGE_ADVERTISE ?? request.request.headers.get('Host') ?? 'localhost'}/openid/v1/jwks`,
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: [key?.algorithm ?? 'RS256'],
+    },
+    'application/json',
+  )
+}
+
+export async function serveKeySet(request: ApiRequest): Promise<Response> {
+  requireProduced(request, 'application/jwk-set+json')
+  const key = await serviceAccountKey(request.env)
+  const keys = key === undefined ? [] : [{ ...key.publicJwk } as JsonObject] // a JWK is plain JSON
+  return documentResponse({ keys }, 'application/jwk-set+json')
+}

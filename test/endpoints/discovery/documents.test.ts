@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import {
+  aggregatedDiscovery,
+  apiGroup,
+  apiGroupList,
+  apiResourceList,
+  apiVersions,
+} from '../../../src/endpoints/discovery/documents.ts'
+import { rootPaths } from '../../../src/endpoints/root-paths.ts'
+import { versionInfo } from '../../../src/endpoints/version.ts'
+import { builtInResources } from '../../../src/registry/resources.ts'
+import type { ServedResources } from '../../../src/registry/resources.ts'
+import hashes from './document-hashes.json' with { type: 'json' }
+
+/** SHA-256 of the compact JSON of every document that kube-apiserver 1.36.3 answers, `serverAddress` set to this. */
+const ADDRESS = 'localhost:6443'
+
+const settings: Record<keyof typeof hashes, { runtimeConfig?: string; featureGates?: string }> = {
+  default: {},
+  'api/all=true': { runtimeConfig: 'api/all=true' },
+  'api/all=true and every feature gate': { runtimeConfig: 'api/all=true', featureGates: 'AllAlpha=true,AllBeta=true' },
+}
+
+function documentAt(path: string, served: ServedResources): unknown {
+  if (path === '/') return { paths: rootPaths(served) }
+  if (path === '/version') return versionInfo()
+  if (path === '/api') return apiVersions(served, ADDRESS)
+  if (path === '/apis') return apiGroupList(served)
+  const aggregated = /^\/(apis?) \(aggregated v2\)$/.exec(path)
+  if (aggregated !== null) return aggregatedDiscovery(served, aggregated[1] as 'api' | 'apis')
+  const [, , first = '', second] = path.split('/')
+  if (path.startsWith('/api/')) return apiResourceList('', served.version('', first)!)
+  return second === undefined ? apiGroup(served.group(first)!) : apiResourceList(first, served.version(first, second)!)
+}
+
+describe.each(Object.entries(settings))('discovery with %s', (name, setting) => {
+  const served = builtInResources(setting)
+  const expected: Record<string, string> = hashes[name as keyof typeof hashes]
+  // the health checks listed at / follow gates of parts that are not here
+  const paths = Object.keys(expected).filter((path) => path !== '/' || name !== 'api/all=true and every feature gate')
+
+  test.each(paths)('%s is the one of kube-apiserver', (path) => {
+    const text = JSON.stringify(documentAt(path, served))
+    expect(createHash('sha256').update(text).digest('hex')).toBe(expected[path])
+  })
+})

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { openApiDocuments } from '../../src/openapi/documents.ts'
+import { protobufV2 } from '../../src/openapi/protobuf.ts'
+import { openApiTexts } from '../../src/openapi/texts.ts'
+import { builtInResources } from '../../src/registry/resources.ts'
+
+/** SHA-512 of the whole OpenAPI v2 document of kube-apiserver 1.36.3 as compact JSON, key order included. */
+const SWAGGER =
+  '276DB9A3BE4566FA02B4C528171436757D13EF0571E215FEF8FC401A847F24B878CE9B027DB689501A7A2F574EC15897D19280E8653A31FBB735C83D4A91BC01'
+
+describe('documents of the built-in versions', () => {
+  const everything = openApiDocuments(
+    builtInResources({ runtimeConfig: 'api/all=true', featureGates: 'AllAlpha=true,AllBeta=true' }),
+  )
+
+  test('v3: 63 documents, each with the hash that kube-apiserver publishes', async () => {
+    const { knownHash } = await openApiTexts()
+    expect(everything.keys).toHaveLength(63)
+    for (const key of everything.keys) expect((await everything.v3(key))!.hash, key).toBe(knownHash(key))
+  })
+
+  test('v3: a default server has 47', () => {
+    expect(openApiDocuments(builtInResources()).keys).toHaveLength(47)
+  })
+
+  test('v3: a version with a resource switched off has another document', async () => {
+    const fewer = openApiDocuments(builtInResources({ runtimeConfig: 'batch/v1/jobs=false' }))
+    const { text, hash } = (await fewer.v3('apis/batch/v1'))!
+    expect(text).not.toContain('"/apis/batch/v1/jobs"')
+    expect(await fewer.hash('apis/batch/v1')).toBe(hash)
+    expect(hash).not.toBe(await everything.hash('apis/batch/v1'))
+  })
+
+  test('v3: every reference resolves in its document', async () => {
+    for (const key of ['api/v1', 'apis/apps/v1', 'apis/resource.k8s.io/v1beta1']) {
+      const { text } = (await everything.v3(key))!
+      const names = new Set(Object.keys(JSON.parse(text).components.schemas))
+      for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) expect(names).toContain(name)
+    }
+  })
+
+  test('v3: what is no document', async () => {
+    expect(await everything.v3('apis/nosuch/v1')).toBeUndefined()
+  })
+
+  test('v2: the whole document', async () => {
+    expect((await openApiDocuments(builtInResources()).v2()).hash).toBe(SWAGGER)
+  })
+
+  test('v2 as protobuf begins with its version and its title', async () => {
+    const bytes = protobufV2(await openApiDocuments(builtInResources()).v2())
+    expect(new TextDecoder().decode(bytes.slice(0, 25))).toBe(
+      '\n\u00032.0\u0012\u0012\n\nKubernetes\u0012\u00041.36'.slice(0, 25),
+    )
+    expect(bytes.length).toBeGreaterThan(1_500_000)
+  })
+})
