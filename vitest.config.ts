@@ -19,7 +19,11 @@ export default defineConfig({
             miniflare: {
               compatibilityDate: '2026-10-01',
               bindings: { KEDGE_SEED: process.env.KEDGE_SEED ?? '', KEDGE_SEEDS: process.env.KEDGE_SEEDS ?? '10' },
-              durableObjects: { SHARDS: { className: 'ResourceShard', useSQLite: true } },
+              durableObjects: {
+                SHARDS: { className: 'ResourceShard', useSQLite: true },
+                CONTROLLERS: { className: 'Recorder', useSQLite: true },
+                RECORDER: { className: 'Recorder', useSQLite: true },
+              },
             },
           }),
         ],

@@ -67,7 +67,7 @@ export class Log {
     const rv = this.next(value)
     const change = this.append(key, value, { rv, t: ADDED, crv: rv, prv: null, was: null })
     this.statements.insertCurrent(change)
-    return { written: { revision: rv }, change, hasWork: value.outbox !== undefined }
+    return { written: { revision: rv }, change, hasWork: bringsWork(value) }
   }
 
   /** @param again the request was sent before and its answer lost: what it wrote then counts as written now */
@@ -81,7 +81,7 @@ export class Log {
     const rv = this.next(value)
     const change = this.append(key, value, { rv, t: MODIFIED, crv: live.crv, prv: live.rv, was: live.l })
     this.statements.updateCurrent(change)
-    return { written: { revision: rv }, change, hasWork: value.outbox !== undefined }
+    return { written: { revision: rv }, change, hasWork: bringsWork(value) }
   }
 
   delete(key: string, last: NewValue, expected: Revision, again: boolean): WriteOutcome {
@@ -95,7 +95,7 @@ export class Log {
     const rv = this.next(last)
     const change = this.append(key, last, { rv, t: DELETED, crv: live.crv, prv: live.rv, was: live.l })
     this.statements.deleteCurrent(key)
-    return { written: { revision: rv }, change, hasWork: last.outbox !== undefined }
+    return { written: { revision: rv }, change, hasWork: bringsWork(last) }
   }
 
   private next(value: NewValue): Revision {
@@ -172,3 +172,5 @@ export class Log {
     return this.last
   }
 }
+
+const bringsWork = ({ outbox = [] }: NewValue): boolean => outbox.length > 0

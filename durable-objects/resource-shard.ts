@@ -16,7 +16,7 @@ import type {
   WatchCall,
   Written,
 } from '../src/storage/shard-protocol.ts'
-import type { NewValue, Revision, ShardChanges, StoredValue } from '../src/storage/storage.ts'
+import type { KeyedValue, NewValue, Revision, ShardChanges, StoredValue } from '../src/storage/storage.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { newestChanges } from './changes.ts'
 import { Compactor } from './compactor.ts'
@@ -49,7 +49,7 @@ export class ResourceShard extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     migrate(ctx.storage)
-    const now = Date.now
+    const now = () => Date.now()
     this.usage = new ShardUsage(now())
     this.statements = statements(ctx.storage.sql, (read, written) => this.usage.count(read, written))
     this.log = new Log(this.statements, now, retentionOf(env))
@@ -77,6 +77,13 @@ export class ResourceShard extends DurableObject<Env> {
 
   create(key: string, value: NewValue): Promise<ShardReply<Written>> {
     return this.write(() => this.log.create(key, value))
+  }
+
+  /** They come in one turn of the queue: one commit. */
+  async createMissing(values: readonly KeyedValue[]): Promise<ShardReply<null>> {
+    const replies = await Promise.all(values.map(({ key, value }) => this.create(key, value)))
+    const failed = replies.find((reply) => 'error' in reply && reply.error.code !== 'KeyExists')
+    return failed !== undefined && 'error' in failed ? failed : { value: null }
   }
 
   update(key: string, value: NewValue, expected: Revision, again: boolean): Promise<ShardReply<Written>> {

@@ -47,6 +47,10 @@ export function memoryStorage(now: () => number = Date.now, retention = 300_000)
       return live && storedOf(live)
     },
     create: async (collection, key, value) => shardOf(collection).create(`${collection.prefix}/${key}`, value),
+    async createMissing(name, values) {
+      const shard = shardOf(name)
+      for (const { key, value } of values) if (shard.live(key) === undefined) shard.create(key, value)
+    },
     update: async (collection, key, value, expected) =>
       storedOf(shardOf(collection).replace(`${collection.prefix}/${key}`, value, expected, 'MODIFIED')),
     delete: async (collection, key, last, expected) =>

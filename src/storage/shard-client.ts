@@ -60,6 +60,10 @@ export function shardStorage(namespace: DurableObjectNamespace<ResourceShard>): 
       )
     },
 
+    async createMissing(shard, values) {
+      await ask<null>(shard, async (stub) => await stub.createMissing(values))
+    },
+
     async update(collection, key, value, expected) {
       const call = async (stub: ShardStub, again: boolean) =>
         await stub.update(keyOf(collection, key), value, expected, again)
@@ -136,6 +140,8 @@ async function untilReached<Value>(ask: () => Promise<Value>): Promise<Value> {
 interface PlatformError {
   /** The object could not answer, and asking again may help. */
   readonly retryable?: boolean
+  /** The object ended while it worked on the call, which may have been done or not. Shards recognise what they did. */
+  readonly durableObjectReset?: boolean
   readonly overloaded?: boolean
 }
 
@@ -145,10 +151,10 @@ async function retrying<Value>(call: (attempt: number) => Promise<Value>): Promi
       return await call(attempt)
     } catch (error) {
       if (error instanceof StorageError) throw error
-      const { overloaded, retryable } = error as PlatformError
+      const { overloaded, retryable, durableObjectReset } = error as PlatformError
       const why = String(error)
       if (overloaded === true) throw new StorageError('Overloaded', 0, 0, why)
-      if (retryable !== true) throw error
+      if (retryable !== true && durableObjectReset !== true) throw error
       if (attempt === RETRY_AFTER.length) throw new StorageError('Unavailable', 0, 0, why)
       await pause(RETRY_AFTER[attempt]!)
     }

@@ -40,6 +40,12 @@ export interface NewValue extends Selectable {
   readonly outbox?: readonly OutboxMessage[]
 }
 
+export interface KeyedValue {
+  /** With the collection's prefix. */
+  readonly key: string
+  readonly value: NewValue
+}
+
 export interface StoredValue {
   readonly revision: Revision
   /** JSON text with its own resourceVersion in it. */
@@ -153,6 +159,8 @@ export interface Storage {
   get(collection: Collection, key: string, notOlderThan?: Revision): Promise<StoredValue | undefined>
   /** @throws StorageError KeyExists, TooLarge */
   create(collection: Collection, key: string, value: NewValue): Promise<StoredValue>
+  /** One call for many: creates those whose (whole) keys are not there. @throws StorageError TooLarge */
+  createMissing(shard: ShardName, values: readonly KeyedValue[]): Promise<void>
   /** @throws StorageError KeyNotFound, Conflict, TooLarge */
   update(collection: Collection, key: string, value: NewValue, expected: Revision): Promise<StoredValue>
   /** `last` is the state that DELETED events show. @throws StorageError KeyNotFound, Conflict */

@@ -126,8 +126,8 @@ class Run {
     const live = this.history.snapshot(this.last, { prefix }).find((write) => write.key === key)
     const type = live === undefined ? 'create' : this.random() < 0.3 ? 'delete' : 'update'
     const selectable = type === 'delete' ? live!.selectable : this.one(LABELS)
-    const content = type === 'delete' ? live!.content : String(this.content++)
-    const value = valueOf(key, content, selectable, `uid-${content}`)
+    const content = type === 'delete' ? live!.content : this.newContent()
+    const value = valueOf(key, content, selectable, `uid-${content.slice(0, 9)}`)
     const collection = this.collection(prefix)
     const send = () =>
       type === 'create'
@@ -136,6 +136,11 @@ class Run {
           ? this.storage.update(collection, key, value, live!.revision)
           : this.storage.delete(collection, key, value, live!.revision)
     return { send, write: { type, prefix, key, content, selectable } as const }
+  }
+
+  /** Now and then so long that the past of a watch is more than one message. */
+  private newContent(): string {
+    return `${this.content++}${this.random() < 0.08 ? 'x'.repeat(300_000) : ''}`
   }
 
   private plans(count: number) {
@@ -154,7 +159,9 @@ class Run {
     for (const { revision } of writes) expect(revision).toBeGreaterThan(this.last)
     this.history.add(...writes)
     this.log.push(
-      ...writes.map(({ type, prefix, key, content, revision }) => `${type} ${prefix}/${key}=${content} @${revision}`),
+      ...writes.map(
+        ({ type, prefix, key, content, revision }) => `${type} ${prefix}/${key}=${content.slice(0, 9)} @${revision}`,
+      ),
     )
   }
 

@@ -1,4 +1,5 @@
 /** A Worker with nothing but storage. */
 export { ResourceShard } from '../../durable-objects/resource-shard.ts'
+export { Recorder } from './recorder.ts'
 
 export default { fetch: () => new Response(null, { status: 404 }) }

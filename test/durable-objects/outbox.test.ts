@@ -1,0 +1,64 @@
+import { env } from 'cloudflare:workers'
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { describe, expect, it, vi } from 'vitest'
+import type { Env } from '../../src/env.ts'
+import { shardStorage } from '../../src/storage/shard-client.ts'
+import { valueOf } from '../storage-suite.ts'
+import type { Recorder } from './recorder.ts'
+
+const { SHARDS, RECORDER } = env as unknown as Env & { RECORDER: DurableObjectNamespace<Recorder> }
+const storage = shardStorage(SHARDS)
+
+describe('the outbox', () => {
+  it('tells the controllers of a write, at least once and in order', async () => {
+    const things = { tenant: 'outbox-1', shard: 'things', prefix: 'things' }
+    const recorder = RECORDER.getByName(things.tenant)
+    await recorder.refuse(1)
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const stored = await storage.create(things, 'ns/a', {
+      ...valueOf('a', '1'),
+      outbox: [{ topic: 'made', payload: '1' }],
+    })
+    await vi.waitFor(async () => expect(await recorder.refused()).toBe(1))
+    expect((await storage.stats(things)).outbox).toBe(1)
+    await storage.update(
+      things,
+      'ns/a',
+      {
+        ...valueOf('a', '2'),
+        outbox: [
+          { topic: 'changed', payload: '2' },
+          { topic: 'more', payload: '3' },
+        ],
+      },
+      stored.revision,
+    )
+    await vi.waitFor(async () => expect((await recorder.received()).length).toBeGreaterThanOrEqual(3))
+    expect(await recorder.received()).toEqual([
+      ['outbox-1/things', 'things/ns/a', 'made', '1'],
+      ['outbox-1/things', 'things/ns/a', 'changed', '2'],
+      ['outbox-1/things', 'things/ns/a', 'more', '3'],
+    ])
+    await vi.waitFor(async () => expect((await storage.stats(things)).outbox).toBe(0))
+  })
+
+  it('is tried again by alarm', async () => {
+    const things = { tenant: 'outbox-2', shard: 'things', prefix: 'things' }
+    const recorder = RECORDER.getByName(things.tenant)
+    await recorder.refuse(1)
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    await storage.create(things, 'a', { ...valueOf('a', '1'), outbox: [{ topic: 'made', payload: '1' }] })
+    await vi.waitFor(async () => expect(await recorder.refused()).toBe(1))
+    await runInDurableObject(SHARDS.getByName('outbox-2/things'), (_, state) => state.abort('crash')).catch(() => {})
+    await runDurableObjectAlarm(SHARDS.getByName('outbox-2/things'))
+    await vi.waitFor(async () => expect(await recorder.received()).toHaveLength(1))
+  })
+
+  it('says nothing of writes that failed', async () => {
+    const things = { tenant: 'outbox-3', shard: 'things', prefix: 'things' }
+    const value = { ...valueOf('a', '1'), outbox: [{ topic: 'made', payload: '1' }] }
+    await expect(storage.update(things, 'a', value, 5)).rejects.toMatchObject({ code: 'KeyNotFound' })
+    expect((await storage.stats(things)).outbox).toBe(0)
+    expect(await RECORDER.getByName(things.tenant).received()).toEqual([])
+  })
+})
