@@ -1,34 +1,32 @@
 /** Values as Go's fmt package prints them, in messages that quote a part of a patch. */
 import { goQuote } from '../api/field.ts'
-import { isJsonObject } from '../api/object.ts'
-import type { Json } from '../api/object.ts'
+import { NumberLiteral, RepeatedMembers } from '../codec/json.ts'
+import type { JsonTree } from '../codec/json.ts'
 import { compareText } from '../schema/value-order.ts'
 
 /** `%v`: `map[a:1 b:[x y]]`, texts as they are, `<nil>`. */
-export function goValue(value: Json | undefined): string {
+export function goValue(value: JsonTree | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`
-  if (isJsonObject(value))
-    return `map[${entriesOf(value)
-      .map(([name, item]) => `${name}:${goValue(item)}`)
-      .join(' ')}]`
-  return typeof value === 'number' ? goNumber(value) : String(value)
+  if (typeof value !== 'object' || value instanceof NumberLiteral) return scalarText(value)
+  return `map[${membersOf(value)
+    .map(([name, item]) => `${name}:${goValue(item)}`)
+    .join(' ')}]`
 }
 
 /** `%#v`: Go syntax. */
-export function goSyntax(value: Json | undefined): string {
+export function goSyntax(value: JsonTree | undefined): string {
   if (value === null || value === undefined) return 'interface {}(nil)'
   if (typeof value === 'string') return goQuote(value)
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
-  if (isJsonObject(value))
-    return `map[string]interface {}{${entriesOf(value)
-      .map(([name, item]) => `${goQuote(name)}:${goSyntax(item)}`)
-      .join(', ')}}`
-  return typeof value === 'number' ? goNumber(value) : String(value)
+  if (typeof value !== 'object' || value instanceof NumberLiteral) return scalarText(value)
+  return `map[string]interface {}{${membersOf(value)
+    .map(([name, item]) => `${goQuote(name)}:${goSyntax(item)}`)
+    .join(', ')}}`
 }
 
-/** `%T` of a decoded JSON value. */
-export function goType(value: Json | undefined): string {
+/** `%T` of a decoded JSON value: numbers are int64 where they are written as whole ones. */
+export function goType(value: JsonTree | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return '[]interface {}'
   switch (typeof value) {
@@ -41,15 +39,37 @@ export function goType(value: Json | undefined): string {
     case 'number':
       return Number.isInteger(value) ? 'int64' : 'float64'
     default:
-      return 'map[string]interface {}'
+      return value instanceof NumberLiteral ? 'float64' : 'map[string]interface {}'
   }
 }
 
-/** Go's `%v` of a float64 changes to an exponent of at least two digits outside of 1e-4 … 1e21. */
-function goNumber(value: number): string {
-  if (Number.isInteger(value) || (Math.abs(value) >= 1e-4 && Math.abs(value) < 1e21)) return String(value)
+/** reflect.Kind of a decoded JSON value. */
+export function goKind(value: JsonTree): string {
+  const type = goType(value)
+  return type.startsWith('map') ? 'map' : type.startsWith('[]') ? 'slice' : type
+}
+
+/** `%s`, which is for texts only. */
+export const goString = (value: JsonTree): string =>
+  typeof value === 'string' ? value : `%!s(${goType(value)}=${goValue(value)})`
+
+const scalarText = (value: string | number | bigint | boolean | NumberLiteral): string =>
+  value instanceof NumberLiteral
+    ? floatText(Number(value.text))
+    : typeof value === 'number' && !Number.isInteger(value)
+      ? floatText(value)
+      : String(value)
+
+/** `%v` of a float64 is `%g`, with an exponent outside of 1e-4 … 1e21, of two digits at least. */
+function floatText(value: number): string {
+  const size = Math.abs(value)
+  if (value === 0 || (size >= 1e-4 && size < 1e21)) return String(value)
   return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
 }
 
-const entriesOf = (map: { [key: string]: Json | undefined }) =>
-  Object.entries(map).sort(([a], [b]) => compareText(a, b))
+const membersOf = (
+  map: RepeatedMembers | { [name: string]: JsonTree | undefined },
+): [string, JsonTree | undefined][] => {
+  const entries = map instanceof RepeatedMembers ? [...new Map(map.entries)] : Object.entries(map)
+  return entries.sort(([a], [b]) => compareText(a, b))
+}

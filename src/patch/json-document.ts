@@ -15,7 +15,8 @@ export class OpenMap {
   readonly members = new Map<string, DocumentNode>()
 
   constructor(tree: JsonTree = {}) {
-    const entries = tree instanceof RepeatedMembers ? tree.entries : Object.entries(tree as { [name: string]: JsonTree })
+    const entries =
+      tree instanceof RepeatedMembers ? tree.entries : Object.entries(tree as { [name: string]: JsonTree })
     for (const [name, value] of entries) if (value !== undefined) this.members.set(name, value)
   }
 }
@@ -46,6 +47,17 @@ export function closed(node: DocumentNode): JsonTree {
   const tree: { [name: string]: JsonTree | undefined } = {}
   for (const name of sortNames([...node.members.keys()])) setMember(tree, name, closed(node.members.get(name)!))
   return tree
+}
+
+/** Decoding takes parts of a tree for its own and flattens it: where the tree is needed again, it gets a copy. */
+export function copyOf(tree: JsonTree): JsonTree {
+  if (typeof tree !== 'object' || tree === null || tree instanceof NumberLiteral) return tree
+  if (Array.isArray(tree)) return tree.map(copyOf)
+  if (tree instanceof RepeatedMembers)
+    return new RepeatedMembers(tree.entries.map(([name, value]) => [name, copyOf(value)]))
+  const copy: { [name: string]: JsonTree | undefined } = {}
+  for (const [name, value] of Object.entries(tree)) if (value !== undefined) setMember(copy, name, copyOf(value))
+  return copy
 }
 
 /** Compact JSON as Go writes it. */

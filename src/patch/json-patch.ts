@@ -4,10 +4,10 @@
  */
 import { StatusError, badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { DecodeError, decodeObject } from '../codec/decode.ts'
-import { NumberLiteral, RepeatedMembers } from '../codec/json.ts'
+import { NumberLiteral } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
 import type { Field, Leaf, Structural, StructType } from '../schema/structural.ts'
-import { OpenMap, closed, nodesEqual, opened, treeText } from './json-document.ts'
+import { OpenMap, closed, copyOf, nodesEqual, opened, treeText } from './json-document.ts'
 import type { Container, DocumentNode } from './json-document.ts'
 
 const MAX_OPERATIONS = 10_000
@@ -35,7 +35,8 @@ interface Operation {
 export function readJsonPatch(tree: JsonTree, checks: boolean): JsonPatch {
   const strict = checks ? checkOperations(tree) : []
   const list = tree === null ? [] : tree
-  if (!Array.isArray(list)) throw badRequest(`json: cannot unmarshal ${kindOf(tree)} into Go value of type jsonpatch.Patch`)
+  if (!Array.isArray(list))
+    throw badRequest(`json: cannot unmarshal ${kindOf(tree)} into Go value of type jsonpatch.Patch`)
   const operations = list.map(readOperation)
   if (operations.length > MAX_OPERATIONS)
     throw requestEntityTooLarge(
@@ -50,7 +51,7 @@ function checkOperations(tree: JsonTree): string[] {
     throw undecodable(`json: cannot unmarshal ${kindOf(tree)} into Go value of type []handlers.jsonPatchOp`)
   try {
     return tree.flatMap((operation, at) =>
-      decodeObject(operationType, structuredCloneTree(operation)).strict.map(
+      decodeObject(operationType, copyOf(operation)).strict.map(
         (text) => `json patch ${text.replace('"', `"[${at}].`)}`,
       ),
     )
@@ -60,17 +61,6 @@ function checkOperations(tree: JsonTree): string[] {
 }
 
 const undecodable = (why: string) => badRequest(`error decoding patch: ${why}`)
-
-/** Decoding may take parts of a tree for its own: those of an operation are needed again. */
-const structuredCloneTree = (tree: JsonTree): JsonTree => {
-  if (typeof tree !== 'object' || tree === null || tree instanceof NumberLiteral) return tree
-  if (Array.isArray(tree)) return tree.map(structuredCloneTree)
-  if (tree instanceof RepeatedMembers)
-    return new RepeatedMembers(tree.entries.map(([name, value]) => [name, structuredCloneTree(value)]))
-  return Object.fromEntries(
-    Object.entries(tree).map(([name, value]) => [name, value === undefined ? undefined : structuredCloneTree(value)]),
-  )
-}
 
 const kindOf = (tree: JsonTree): string => {
   if (Array.isArray(tree)) return 'array'
@@ -239,8 +229,6 @@ function put({ container, key }: Place, value: DocumentNode): void {
   else container.items[indexOf(key, container.items.length)] = value
 }
 
-
-
 function add({ container, key }: Place, value: DocumentNode): void {
   if (container instanceof OpenMap) {
     container.members.set(key, value)
@@ -261,4 +249,3 @@ function remove({ container, key }: Place): void {
   if (at >= container.items.length) fail()
   container.items.splice(at, 1)
 }
-

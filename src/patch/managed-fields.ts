@@ -7,10 +7,11 @@ import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject, KubeObject, ManagedFieldsEntry } from '../api/object.ts'
 import type { Atom } from '../schema/atom.ts'
 import { atomOf } from '../schema/atom.ts'
-import { canonical } from '../schema/canonical.ts'
+import { canonical } from '../codec/encode.ts'
 import type { StructType } from '../schema/structural.ts'
 import { compareText } from '../schema/value-order.ts'
 import { FieldSet } from './field-set.ts'
+import { fromUnstructured } from './from-unstructured.ts'
 import type { ResetFields } from './reset-fields.ts'
 import { checkType, compare, reconciled } from './typed.ts'
 import type { Comparison } from './typed.ts'
@@ -38,21 +39,24 @@ export const managerKey = (owned: Pick<Owned, 'manager' | 'operation' | 'apiVers
     ...(owned.subresource === '' ? {} : { subresource: owned.subresource }),
   })
 
-/** An object of the version that its type describes. */
-export interface Typed {
-  readonly type: StructType
-  readonly object: Json
-}
-
-/** The object in another version of its kind; undefined where there is no such version. */
-export type ConvertVersion = (object: Json, apiVersion: string) => Typed | undefined
+/**
+ * An object in another version of its kind, and the type of that; undefined where there is no such version. The
+ * object says which version it is in.
+ */
+export type ConvertVersion = (
+  object: JsonObject,
+  apiVersion: string,
+) => { readonly type: StructType; readonly object: JsonObject } | undefined
 
 export interface Write {
   /** Type of the version of the request. */
   readonly type: StructType
   /** The object as it is stored, in the version of the request; undefined when it is created. */
   readonly live: KubeObject | undefined
-  /** The object as it is to be stored, in the version of the request, with the managedFields that the client sent. */
+  /**
+   * The object as the client wants it, in the version of the request, with defaults and with the managedFields that
+   * the client sent: as it is before admission and before a strategy puts back what may not change.
+   */
   readonly object: KubeObject
   /** The fieldManager parameter, or `managerOfUserAgent`. */
   readonly manager: string
@@ -71,16 +75,31 @@ export interface Write {
  * Where ownership can't be worked out, nothing is owned any more: a write does not fail for that.
  */
 export function trackUpdate(write: Write): ManagedFieldsEntry[] | undefined {
-  const { live, object } = write
+  const { live } = write
   const managers = managersBefore(write)
   // an object that is not tracked stays so, until somebody applies
   if (managers.size === 0 && live?.metadata.uid) return undefined
   try {
-    const versions = versionsOf({ ...write, live: live ?? emptyObject(write.type, write.apiVersion) }, object)
-    return encodeManagers(cappedUpdaters(updatedManagers(write, versions, managers)))
+    return encodeManagers(managersAfter(write, managers))
   } catch {
     return undefined
   }
+}
+
+/** @throws Error where the objects are not of their type */
+export function managersAfter(write: Write, before: Managers): Managers {
+  const { type, apiVersion, live, object } = write
+  const was = live === undefined ? emptyObject(type, apiVersion) : asWritten(type, withoutManagedFields(live))
+  const is = asWritten(type, withoutManagedFields(object))
+  checkType(atomOf(type), was, 'allowed')
+  checkType(atomOf(type), is, 'allowed')
+  const versions = versionsOf(
+    { type, apiVersion, value: was },
+    { type, apiVersion, value: is },
+    versionConverter(write.convert),
+    write.resetFields,
+  )
+  return cappedUpdaters(updatedManagers(write, versions, before))
 }
 
 /** The manager of a request without a fieldManager parameter: its User-Agent up to the first slash. */
@@ -180,9 +199,22 @@ const seconds = ({ time }: Owned): number => (time === undefined ? 0 : Math.floo
 export const timeText = (now: Date): string => `${now.toISOString().slice(0, 19)}Z`
 
 /** What an object is compared with that did not exist: the zero value of its Go type, or nothing for custom ones. */
-export const emptyObject = (type: StructType, apiVersion: string): KubeObject =>
-  // the zero value has metadata, as every kind that is stored has
-  canonical(type, { apiVersion, kind: type.gvk?.kind ?? '', metadata: {} }) as unknown as KubeObject
+export const emptyObject = (type: StructType, apiVersion: string): Json =>
+  asWritten(type, { apiVersion, kind: type.gvk?.kind ?? '' })
+
+/**
+ * Ownership is about objects as Go writes them: structs that are no pointers are there even when nothing was said of
+ * them, and lists and maps that are always written are null. Custom objects are as they are.
+ */
+export const asWritten = (type: StructType, object: JsonObject): JsonObject =>
+  type.goType === undefined ? object : canonical(type, object, { keepEmpty: true })
+
+/** A value of a version of its kind. */
+export interface Versioned {
+  readonly type: StructType
+  readonly apiVersion: string
+  readonly value: Json
+}
 
 /** A pair of objects in one version after the other, as the owners of the fields wrote them. */
 export interface Versions {
@@ -194,46 +226,53 @@ export interface Versions {
 
 export interface VersionPair {
   readonly atom: Atom
-  readonly before: Json
-  readonly after: Json
   readonly comparison: Comparison
 }
 
-type VersionFacts = Pick<Write, 'type' | 'apiVersion' | 'resetFields' | 'convert'> & { readonly live: KubeObject }
-
-export function versionsOf(facts: VersionFacts, after: KubeObject): Versions {
-  const { type, apiVersion, live, convert } = facts
-  const own = pairOf(type, withoutManagedFields(live), withoutManagedFields(after), apiVersion, facts.resetFields)
-  const pairs = new Map<string, VersionPair | undefined>([[apiVersion, own]])
+/**
+ * @param convert a value in another version; undefined where there is no such version
+ * @throws TypeMismatch
+ */
+export function versionsOf(
+  before: Versioned,
+  after: Versioned,
+  convert: (value: Versioned, apiVersion: string) => Versioned | undefined,
+  resetFields: ResetFields | undefined,
+): Versions {
+  const own = pairOf(before, after, resetFields)
+  const pairs = new Map<string, VersionPair | undefined>([[before.apiVersion, own]])
   return {
     own,
     in(version) {
       if (!pairs.has(version)) {
-        const before = convert?.(own.before, version)
-        const converted = before && convert?.(own.after, version)
-        pairs.set(
-          version,
-          before && converted && pairOf(before.type, before.object, converted.object, version, facts.resetFields),
-        )
+        const converted = convert(before, version)
+        const convertedAfter = converted && convert(after, version)
+        pairs.set(version, converted && convertedAfter && pairOf(converted, convertedAfter, resetFields))
       }
       return pairs.get(version)
     },
   }
 }
 
-function pairOf(
-  type: StructType,
-  live: Json,
-  object: Json,
-  apiVersion: string,
-  resetFields: ResetFields | undefined,
-): VersionPair {
-  const atom = atomOf(type)
-  const [before, after] = [canonical(type, live), canonical(type, object)]
-  checkType(atom, before, 'allowed')
-  checkType(atom, after, 'allowed')
-  return { atom, before, after, comparison: filtered(compare(atom, before, after), resetFields?.(apiVersion)) }
+function pairOf(before: Versioned, after: Versioned, resetFields: ResetFields | undefined): VersionPair {
+  const atom = atomOf(before.type)
+  const comparison = compare(atom, before.value, after.value)
+  return { atom, comparison: filtered(comparison, resetFields?.(before.apiVersion)) }
 }
+
+/** The caller's conversion, of and into values as they are written. */
+export const versionConverter =
+  (convert: ConvertVersion | undefined) =>
+  (versioned: Versioned, apiVersion: string): Versioned | undefined => {
+    if (versioned.apiVersion === apiVersion) return versioned
+    const converted = convert?.(normalForm(versioned), apiVersion)
+    return converted && { type: converted.type, apiVersion, value: asWritten(converted.type, converted.object) }
+  }
+
+/** What is written has nulls where objects in memory have nothing. */
+const normalForm = ({ type, value }: Versioned): JsonObject =>
+  // the root of what is tracked is always an object
+  type.goType === undefined ? (value as JsonObject) : fromUnstructured(type, value).object
 
 function filtered(comparison: Comparison, filter: ((fields: FieldSet) => FieldSet) | undefined): Comparison {
   if (filter === undefined) return comparison
@@ -241,7 +280,7 @@ function filtered(comparison: Comparison, filter: ((fields: FieldSet) => FieldSe
   return { added: filter(added), modified: filter(modified), removed: filter(removed) }
 }
 
-export function withoutManagedFields(object: KubeObject): Json {
+export function withoutManagedFields(object: KubeObject): JsonObject {
   const { managedFields: _, ...metadata } = object.metadata
   // an API object is JSON; its interface only names some of its members
   return { ...object, metadata } as unknown as JsonObject

@@ -2,7 +2,7 @@
 import { badRequest } from '../api/status.ts'
 import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
 import type { JsonTree } from '../codec/json.ts'
-import { OpenList, OpenMap, closed, isMap, opened } from './json-document.ts'
+import { OpenList, OpenMap, closed, copyOf, isMap, opened } from './json-document.ts'
 import type { DocumentNode } from './json-document.ts'
 
 /**
@@ -29,17 +29,6 @@ function repeatedMembers(patch: JsonTree): readonly string[] {
   }
 }
 
-/** Looking for repeated members flattens a tree. */
-function copyOf(tree: JsonTree): JsonTree {
-  const open = opened(tree)
-  if (open === undefined) return tree
-  return tree !== null && typeof tree === 'object' && 'entries' in tree && Array.isArray(tree.entries)
-    ? structuredCopy(tree)
-    : structuredCopy(tree)
-}
-
-const structuredCopy = (tree: JsonTree): JsonTree => tree
-
 function merged(live: DocumentNode, patch: DocumentNode): DocumentNode {
   if (!isMap(live)) return withoutNulls(patch)
   if (!isMap(patch)) return patch
@@ -47,7 +36,11 @@ function merged(live: DocumentNode, patch: DocumentNode): DocumentNode {
   for (const [name, value] of (opened(patch) as OpenMap).members) {
     const current = document.members.get(name)
     if (value === null) document.members.delete(name)
-    else document.members.set(name, current === undefined || current === null ? withoutNulls(value) : merged(current, value))
+    else
+      document.members.set(
+        name,
+        current === undefined || current === null ? withoutNulls(value) : merged(current, value),
+      )
   }
   return document
 }
@@ -55,7 +48,8 @@ function merged(live: DocumentNode, patch: DocumentNode): DocumentNode {
 /** Nulls go from objects wherever they are; in lists they stay. */
 function withoutNulls(node: DocumentNode): DocumentNode {
   const open = opened(node)
-  if (open instanceof OpenList) return new OpenList(open.items.map((item) => (item === null ? item : withoutNulls(item))))
+  if (open instanceof OpenList)
+    return new OpenList(open.items.map((item) => (item === null ? item : withoutNulls(item))))
   if (!(open instanceof OpenMap)) return node
   for (const [name, value] of open.members) {
     if (value === null) open.members.delete(name)

@@ -1,0 +1,390 @@
+/**
+ * Server-side apply: the live object with all that a manager says put into it, without what the same manager said
+ * before and says no more, unless another manager would lose something (structured-merge-diff's pkg/merge, and the
+ * chain of apimachinery's pkg/util/managedfields around it).
+ */
+import type { GroupVersionKind } from '../api/group-version.ts'
+import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
+import { isJsonObject } from '../api/object.ts'
+import type { Json, JsonObject, KubeObject } from '../api/object.ts'
+import { StatusError, badRequest, plainError } from '../api/status.ts'
+import { goQuote } from '../api/field.ts'
+import { stringifySorted } from '../codec/json.ts'
+import { atomOf } from '../schema/atom.ts'
+import { pathText } from '../schema/path-element.ts'
+import type { FieldPathElements } from '../schema/path-element.ts'
+import type { StructType } from '../schema/structural.ts'
+import { compareText, valuesEqual } from '../schema/value-order.ts'
+import { FieldSet } from './field-set.ts'
+import {
+  asWritten,
+  decodeManagers,
+  emptyObject,
+  encodeManagers,
+  losing,
+  managerKey,
+  managersAfter,
+  neverOwned,
+  reconciledManagers,
+  timeText,
+  versionConverter,
+  versionsOf,
+  withoutManagedFields,
+} from './managed-fields.ts'
+import type { ConvertVersion, Managers, Owned, Versioned, Versions } from './managed-fields.ts'
+import type { ResetFields } from './reset-fields.ts'
+import { checkType, compare, fieldsIn, merge, removeFields, withNamedFields } from './typed.ts'
+
+export interface Application {
+  readonly type: StructType
+  readonly kind: GroupVersionKind
+  /** In the version of the request; undefined: it does not exist yet. */
+  readonly live: KubeObject | undefined
+  /** The applied configuration, as it was sent. */
+  readonly config: JsonObject
+  readonly manager: string
+  readonly force: boolean
+  readonly subresource: string
+  readonly now: Date
+  readonly resetFields?: ResetFields | undefined
+  readonly convert?: ConvertVersion | undefined
+  /**
+   * From what merging made to an object in its normal form, with defaults.
+   * @throws Error that says what does not fit
+   */
+  toObject(merged: JsonObject): KubeObject
+}
+
+/**
+ * The object to be stored, with its managedFields.
+ * @throws StatusError 400 where the configuration is not of the kind, 409 for conflicts, 500 without a reason for
+ * what does not have the form that its type demands
+ */
+export function serverSideApply(application: Application): KubeObject {
+  const { kind, config, live, manager } = application
+  const sent = kindOf(config)
+  if (!sameKind(sent, kind)) throw badRequest(`invalid object type: ${kindText(sent)}`)
+  const managers = storedManagers(live)
+  const applied = applyOrUpgrade(application, managers)
+  const object = applied.object ?? structuredCloneOf(live!)
+  if (manager === KUBECTL) refreshLastApplied(object, config)
+  const managedFields = encodeManagers(applied.managers)
+  if (managedFields === undefined) delete object.metadata.managedFields
+  else object.metadata.managedFields = managedFields
+  return object
+}
+
+const structuredCloneOf = (live: KubeObject): KubeObject => ({ ...live, metadata: { ...live.metadata } })
+
+function kindOf(config: JsonObject): GroupVersionKind {
+  const { apiVersion, kind } = config
+  const version = parseApiVersion(typeof apiVersion === 'string' ? apiVersion : '')
+  if (version === undefined) return { group: '', version: '', kind: '' }
+  return { ...version, kind: typeof kind === 'string' ? kind : '' }
+}
+
+const sameKind = (a: GroupVersionKind, b: GroupVersionKind) =>
+  a.group === b.group && a.version === b.version && a.kind === b.kind
+
+const kindText = ({ group, version, kind }: GroupVersionKind) => `${group}/${version}, Kind=${kind}`
+
+function storedManagers(live: KubeObject | undefined): Managers {
+  try {
+    return decodeManagers(live?.metadata.managedFields)
+  } catch (error) {
+    throw plainError(`failed to decode managed fields: ${messageOf(error)}`)
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+interface Applied {
+  /** Undefined when the live object stays as it is. */
+  readonly object: KubeObject | undefined
+  readonly managers: Managers
+}
+
+const KUBECTL = 'kubectl'
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
+/** All annotations together, in bytes. */
+const MAX_ANNOTATIONS = 256 * 1024
+
+/**
+ * kubectl takes over what it has applied on the client side: conflicts about fields that still are as its annotation
+ * says are none.
+ */
+function applyOrUpgrade(application: Application, managers: Managers): Applied {
+  try {
+    return apply(application, managers, application.force)
+  } catch (error) {
+    if (!(error instanceof Conflicts)) throw error
+    if (application.manager !== KUBECTL) throw error.toStatus()
+    const allowed = fieldsOfLastApplied(application)
+    const left = error.list.filter(({ path }) => allowed?.has(path) !== true)
+    if (left.length > 0) throw new Conflicts(left).toStatus()
+    return apply(application, managers, true)
+  }
+}
+
+/** What the annotation says and the object still has; undefined when there is none that can be used. */
+function fieldsOfLastApplied({ live, type, kind }: Application): FieldSet | undefined {
+  const annotation = live?.metadata.annotations?.[LAST_APPLIED]
+  if (!live || !annotation) return undefined
+  try {
+    const lastApplied = JSON.parse(annotation) as Json
+    if (!isJsonObject(lastApplied) || lastApplied['apiVersion'] !== apiVersionOf(kind)) return undefined
+    const atom = atomOf(type)
+    const current = asWritten(type, live as unknown as JsonObject) // an API object is JSON
+    checkType(atom, current, 'refused')
+    checkType(atom, lastApplied, 'refused')
+    const { added, modified, removed } = compare(atom, lastApplied, current)
+    return fieldsIn(atom, lastApplied).difference(modified).difference(added).difference(removed)
+  } catch {
+    return undefined
+  }
+}
+
+/** Who applies on the client side too finds there what was applied here. */
+function refreshLastApplied(object: KubeObject, config: JsonObject): void {
+  const { annotations } = object.metadata
+  if (!annotations?.[LAST_APPLIED]) return
+  const next = { ...annotations, [LAST_APPLIED]: `${stringifySorted(withoutLastApplied(config))}\n` }
+  const size = Object.entries(next).reduce((sum, [name, value]) => sum + byteLength(name) + byteLength(value), 0)
+  if (size > MAX_ANNOTATIONS) delete (next as Record<string, string>)[LAST_APPLIED]
+  object.metadata.annotations = next
+}
+
+const byteLength = (text: string) => new TextEncoder().encode(text).length
+
+function withoutLastApplied(config: JsonObject): JsonObject {
+  const { metadata } = config
+  if (!isJsonObject(metadata) || !isJsonObject(metadata['annotations'])) return config
+  const { [LAST_APPLIED]: _, ...annotations } = metadata['annotations']
+  return { ...config, metadata: { ...metadata, annotations } }
+}
+
+const BEFORE_FIRST_APPLY = 'before-first-apply'
+
+function apply(application: Application, managers: Managers, force: boolean): Applied {
+  const { kind, config, manager, subresource, now } = application
+  const apiVersion = apiVersionOf(kind)
+  if (isJsonObject(config['metadata']) && Array.isArray(config['metadata']['managedFields']))
+    throw badRequest('metadata.managedFields must be nil')
+  const before = managers.size === 0 ? untrackedManagers(application) : managers
+  const entry = { manager: manager || 'unknown', operation: 'Apply' as const, apiVersion, subresource }
+  const key = managerKey(entry)
+  const { merged, managers: after } = update(application, before, { ...entry, time: before.get(key)?.time }, force)
+  const own = after.get(key)
+  if (own !== undefined) {
+    const fields = own.fields.difference(neverOwned)
+    if (fields.isEmpty) after.delete(key)
+    else after.set(key, { ...own, fields, time: merged === undefined ? own.time : timeText(now) })
+  }
+  return { object: merged && toObject(application, merged), managers: after }
+}
+
+/** An object that nobody tracked belongs to somebody now. */
+function untrackedManagers(application: Application): Managers {
+  const { live, type, kind, subresource, now, resetFields, convert } = application
+  if (live === undefined) return new Map()
+  try {
+    return managersAfter(
+      {
+        type,
+        live: undefined,
+        object: live,
+        manager: BEFORE_FIRST_APPLY,
+        apiVersion: apiVersionOf(kind),
+        subresource,
+        now,
+        resetFields,
+        convert,
+      },
+      new Map(),
+    )
+  } catch (error) {
+    throw plainError(`failed to create manager for existing fields: ${messageOf(error)}`)
+  }
+}
+
+function toObject({ toObject, config, kind }: Application, merged: JsonObject): KubeObject {
+  try {
+    return toObject(merged)
+  } catch (error) {
+    if (error instanceof StatusError) throw error
+    const type = kindText(kind)
+    throw plainError(
+      `failed to convert new object (${identityOf(config)}) to proper version: unable to convert unstructured object to ${type}: ${messageOf(error)}`,
+    )
+  }
+}
+
+/** `NAMESPACE/NAME; apps/v1, Kind=Deployment`, as the configuration has it. */
+function identityOf(config: JsonObject): string {
+  const metadata = isJsonObject(config['metadata']) ? config['metadata'] : {}
+  const text = (value: Json | undefined) => (typeof value === 'string' ? value : '')
+  return `${text(metadata['namespace'])}/${text(metadata['name'])}; ${kindText(kindOf(config))}`
+}
+
+interface Updated {
+  /** Undefined when it equals the live object. */
+  readonly merged: JsonObject | undefined
+  readonly managers: Map<string, Owned>
+}
+
+function update(application: Application, before: Managers, applier: Omit<Owned, 'fields'>, force: boolean): Updated {
+  const { type, config, live, resetFields, convert } = application
+  const { apiVersion } = applier
+  const atom = atomOf(type)
+  mustBeTyped(() => checkType(atom, config, 'refused'), 'patch', config)
+  const current = live === undefined ? emptyObject(type, apiVersion) : asWritten(type, withoutManagedFields(live))
+  mustBeTyped(() => checkType(atom, current, 'allowed'), 'live', config)
+
+  const converter = versionConverter(convert)
+  const versioned = (value: Json): Versioned => ({ type, apiVersion, value })
+  const unchanged = versionsOf(versioned(current), versioned(current), converter, resetFields)
+  const managers = reconciledManagers(before, unchanged)
+  const key = managerKey(applier)
+  const last = managers.get(key)
+  const fields = fieldsIn(atom, config)
+  const filter = resetFields?.(apiVersion)
+  managers.set(key, { ...applier, fields: filter === undefined ? fields : filter(fields) })
+
+  const merging = mustMerge(() => merge(atom, current, config))
+  const pruned = prune(versioned(merging), managers, apiVersion, last, converter)
+  const versions = versionsOf(versioned(current), pruned, converter, resetFields)
+  if (!force) throwConflicts(managers, versions, key)
+  return {
+    // what is merged from objects is one
+    merged: valuesEqual(current, pruned.value) ? undefined : (pruned.value as JsonObject),
+    managers: losing(managers, versions, key),
+  }
+}
+
+function mustBeTyped(check: () => void, which: string, config: JsonObject): void {
+  try {
+    check()
+  } catch (error) {
+    throw plainError(`failed to create typed ${which} object (${identityOf(config)}): ${messageOf(error)}`)
+  }
+}
+
+function mustMerge(merging: () => Json): Json {
+  try {
+    return merging()
+  } catch (error) {
+    throw plainError(`failed to merge config: ${messageOf(error)}`)
+  }
+}
+
+type Converter = (value: Versioned, apiVersion: string) => Versioned | undefined
+
+/** Removes what this manager applied the last time and now does not, but for what others own. */
+function prune(
+  merged: Versioned,
+  managers: Managers,
+  apiVersion: string,
+  last: Owned | undefined,
+  convert: Converter,
+): Versioned {
+  if (last === undefined || last.fields.isEmpty) return merged
+  const converted = convert(merged, last.apiVersion)
+  if (converted === undefined) return merged
+  const atom = atomOf(converted.type)
+  const pruned = { ...converted, value: removeFields(atom, converted.value, withNamedFields(atom, last.fields)) }
+  const withOwned = addBackOwned(converted, pruned, managers, convert)
+  const withDangling = addBackDangling(converted, withOwned, last, convert)
+  return convert(withDangling, apiVersion) ?? withDangling
+}
+
+/** Fields of others, appliers or not, come back: first those of the version at hand. */
+function addBackOwned(merged: Versioned, pruned: Versioned, managers: Managers, convert: Converter): Versioned {
+  const owned = new Map<string, FieldSet>([[merged.apiVersion, FieldSet.empty]])
+  for (const { apiVersion, fields } of managers.values())
+    owned.set(apiVersion, (owned.get(apiVersion) ?? FieldSet.empty).union(fields))
+  let [whole, result] = [merged, pruned]
+  for (const [apiVersion, fields] of owned) {
+    if (apiVersion === merged.apiVersion && fields.isEmpty) continue
+    const converted = convert(whole, apiVersion)
+    const convertedResult = converted && convert(result, apiVersion)
+    if (converted === undefined || convertedResult === undefined) continue
+    const atom = atomOf(converted.type)
+    const named = (set: FieldSet) => withNamedFields(atom, set)
+    const removed = named(fieldsIn(atom, converted.value)).difference(
+      named(fieldsIn(atom, convertedResult.value)).union(named(fields)),
+    )
+    whole = converted
+    result = { ...converted, value: removeFields(atom, converted.value, removed) }
+  }
+  return result
+}
+
+/** Only what this manager owned goes: parts of it that nobody owns stay. */
+function addBackDangling(merged: Versioned, pruned: Versioned, last: Owned, convert: Converter): Versioned {
+  const converted = convert(pruned, last.apiVersion)
+  if (converted === undefined) return merged
+  const atom = atomOf(merged.type)
+  const named = (set: FieldSet) => withNamedFields(atom, set)
+  const removed = named(fieldsIn(atom, merged.value))
+    .difference(named(fieldsIn(atom, converted.value)))
+    .intersection(named(last.fields))
+  return { ...merged, value: removeFields(atom, merged.value, removed) }
+}
+
+interface Conflict {
+  readonly owner: Owned
+  readonly path: FieldPathElements
+}
+
+/** What others would lose. */
+class Conflicts extends Error {
+  constructor(readonly list: readonly Conflict[]) {
+    super()
+  }
+
+  toStatus(): StatusError {
+    const { list } = this
+    const causes = list.map(({ owner, path }) => ({
+      reason: 'FieldManagerConflict',
+      message: `conflict with ${ownerText(owner)}`,
+      field: pathText(path),
+    }))
+    const [first] = list
+    const text =
+      list.length === 1
+        ? `Apply failed with 1 conflict: conflict with ${ownerText(first!.owner)}: ${pathText(first!.path)}`
+        : `Apply failed with ${list.length} conflicts: ${byOwner(list)}`
+    return new StatusError(409, 'Conflict', text, { causes })
+  }
+}
+
+function byOwner(list: readonly Conflict[]): string {
+  const paths = new Map<string, Conflict[]>()
+  for (const conflict of list) {
+    const key = managerKey(conflict.owner)
+    paths.set(key, [...(paths.get(key) ?? []), conflict])
+  }
+  return [...paths]
+    .sort(([a], [b]) => compareText(a, b))
+    .flatMap(([, conflicts]) => [
+      `conflicts with ${ownerText(conflicts[0]!.owner)}:`,
+      ...conflicts.map(({ path }) => `- ${pathText(path)}`),
+    ])
+    .join('\n')
+}
+
+function ownerText({ manager, operation, apiVersion, subresource }: Owned): string {
+  const name = subresource === '' ? goQuote(manager) : `${goQuote(manager)} with subresource ${goQuote(subresource)}`
+  return operation === 'Update' ? `${name} using ${apiVersion}` : name
+}
+
+function throwConflicts(managers: Managers, versions: Versions, applier: string): void {
+  const list: Conflict[] = []
+  for (const [key, owner] of managers) {
+    const pair = key === applier ? undefined : versions.in(owner.apiVersion)
+    if (pair === undefined) continue
+    const { added, modified } = pair.comparison
+    for (const path of owner.fields.intersection(modified.union(added)).paths()) list.push({ owner, path })
+  }
+  if (list.length > 0) throw new Conflicts(list)
+}

@@ -1,0 +1,66 @@
+/** From a patched document to an object of the endpoint's built-in kind, as the reference decodes it again. */
+import type { GroupVersionKind } from '../api/group-version.ts'
+import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
+import type { JsonObject } from '../api/object.ts'
+import { goQuote } from '../api/field.ts'
+import { DecodeError, decodeObject, emptyStruct, findKind } from '../codec/decode.ts'
+import type { Decoded } from '../codec/decode.ts'
+import type { JsonTree } from '../codec/json.ts'
+import { typeOfKind } from '../schema/built-in.ts'
+import type { StructType } from '../schema/structural.ts'
+
+const SCHEME = 'pkg/runtime/scheme.go:111'
+
+/**
+ * The object has the endpoint's kind. A patch may have removed the kind; one that changes it can't be decoded.
+ * @throws DecodeError
+ */
+export function decodePatched(
+  type: StructType,
+  kind: GroupVersionKind,
+  tree: JsonTree,
+  applyDefaults: (type: StructType, object: JsonObject) => void,
+): Decoded {
+  const found = kindIn(tree)
+  // without a version the reference decodes into its internal type, whose fields have other names
+  if (found.apiVersion === '') return { object: withKind(emptyStruct(type), kind), strict: allUnknown(tree) }
+  const version = parseApiVersion(found.apiVersion)
+  if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${found.apiVersion}`)
+  const gvk: GroupVersionKind = { ...version, kind: found.kind === '' ? kind.kind : found.kind }
+  const isExpected = gvk.group === kind.group && gvk.version === kind.version && gvk.kind === kind.kind
+  const ofKind = isExpected ? type : typeOfKind(gvk)
+  if (ofKind === undefined)
+    throw new DecodeError(
+      `no kind ${goQuote(gvk.kind)} is registered for version ${goQuote(apiVersionOf(gvk))} in scheme ${goQuote(SCHEME)}`,
+    )
+  const { object, strict } = decodeObject(ofKind, tree)
+  if (!isExpected)
+    throw new DecodeError(
+      `converting (${gvk.version}.${gvk.kind}) to (${internalPackage(kind)}.${kind.kind}): unknown conversion`,
+    )
+  applyDefaults(type, object)
+  return { object: withKind(object, kind), strict }
+}
+
+/** The reference's package of internal types: the first part of the group's name. */
+const internalPackage = ({ group }: GroupVersionKind) => (group === '' ? 'core' : group.split('.')[0]!)
+
+const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({
+  ...object,
+  kind: kind.kind,
+  apiVersion: apiVersionOf(kind),
+})
+
+function kindIn(tree: JsonTree): { apiVersion: string; kind: string } {
+  try {
+    return findKind(tree)
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw new DecodeError(`couldn't get version/kind; json parse error: ${error.message}`)
+  }
+}
+
+function allUnknown(tree: JsonTree): string[] {
+  const names = typeof tree === 'object' && tree !== null && !Array.isArray(tree) ? Object.keys(tree) : []
+  return names.filter((name) => name !== 'kind' && name !== 'apiVersion').map((name) => `unknown field "${name}"`)
+}

@@ -1,0 +1,136 @@
+/**
+ * From a tree of maps to an object of a built-in type, as the reference converts the outcome of a strategic merge
+ * (apimachinery's pkg/runtime converter): laxer than JSON decoding with numbers, and with texts of its own.
+ */
+import type { JsonObject } from '../api/object.ts'
+import { DecodeError, decodeObject, decodeValue, goTypeOf } from '../codec/decode.ts'
+import { NumberLiteral, plainJson } from '../codec/json.ts'
+import type { JsonTree } from '../codec/json.ts'
+import type { Leaf, Structural, StructType } from '../schema/structural.ts'
+import { compareText } from '../schema/value-order.ts'
+import { goKind, goType } from './go-text.ts'
+import { copyOf } from './json-document.ts'
+
+export interface Converted {
+  readonly object: JsonObject
+  /** `unknown field "spec.x"`, sorted. */
+  readonly strict: readonly string[]
+}
+
+/** @throws DecodeError with the converter's text */
+export function fromUnstructured(type: StructType, tree: JsonTree): Converted {
+  const unknown: string[] = []
+  const converted = convert(type, tree, '', unknown)
+  return {
+    object: decodeObject(type, converted).object,
+    strict: unknown.sort(compareText).map((path) => `unknown field "${path}"`),
+  }
+}
+
+type Tree = { [name: string]: JsonTree | undefined }
+
+function convert(type: Structural, tree: JsonTree, path: string, unknown: string[]): JsonTree {
+  if (tree === null) return null
+  switch (type.shape) {
+    case 'leaf':
+      return type.scalar === 'bytes' ? convertBytes(tree) : convertScalar(type, tree)
+    case 'special':
+      // these decode themselves from JSON; an error is that of JSON
+      return withNumbers(type, tree)
+    case 'list':
+      if (!Array.isArray(tree)) throw new DecodeError(`cannot restore slice from ${goKind(tree)}`)
+      return tree.map((item, at) => convert(type.element, item, `${path}[${at}]`, unknown))
+    case 'map': {
+      if (goKind(tree) !== 'map') throw new DecodeError(`cannot restore map from ${goKind(tree)}`)
+      // keys of maps are in no path: what is unknown below is reported without them
+      return mapped(tree as Tree, (_, value) => convert(type.value, value, path, unknown))
+    }
+    case 'struct':
+      return convertStruct(type, tree, path, unknown)
+    case 'untyped':
+      return tree
+  }
+}
+
+function convertStruct(type: StructType, tree: JsonTree, path: string, unknown: string[]): JsonTree {
+  if (goKind(tree) !== 'map') throw new DecodeError(`cannot restore struct from: ${goKind(tree)}`)
+  const at = (name: string) => (path === '' ? name : `${path}.${name}`)
+  const known: Tree = {}
+  const members = tree as Tree
+  for (const [name, value] of Object.entries(members)) {
+    if (value === undefined) continue
+    const isMeta = type.typeMeta && (name === 'kind' || name === 'apiVersion')
+    if (isMeta) known[name] = convertScalar(text, value)
+    else if (type.field(name) === undefined) unknown.push(at(name))
+  }
+  // errors come in the order of the struct
+  for (const field of type.fields) {
+    const value = members[field.name]
+    if (value !== undefined) known[field.name] = convert(field.type, value, at(field.name), unknown)
+  }
+  return known
+}
+
+function withNumbers(type: Structural, tree: JsonTree): JsonTree {
+  const plain = plainJson(copyOf(tree))
+  decodeValue(type, plain)
+  return plain
+}
+
+const text: Leaf = { shape: 'leaf', scalar: 'string' }
+
+const mapped = (map: Tree, convertMember: (name: string, value: JsonTree) => JsonTree): Tree =>
+  Object.fromEntries(
+    Object.entries(map).flatMap(([name, value]) => (value === undefined ? [] : [[name, convertMember(name, value)]])),
+  )
+
+/** Go converts within texts, booleans and numbers; whole numbers that are too big lose their upper bits. */
+function convertScalar(type: Leaf, tree: JsonTree): JsonTree {
+  if (tree === null) return null
+  const source = goType(tree)
+  switch (type.scalar) {
+    case 'string':
+      if (source === 'string') return tree
+      // Go takes whole numbers for code points, which the converter does not
+      throw source === 'int64' ? cannotConvert(source, type) : unrecognized(type)
+    case 'bool':
+      if (source === 'bool') return tree
+      throw unrecognized(type)
+    case 'int32':
+    case 'int64':
+      if (source === 'int64') return wrapped(type, tree as number | bigint)
+      if (source !== 'float64') throw unrecognized(type)
+      if (!Number.isInteger(numberOf(tree))) throw cannotConvert(source, type)
+      return wrapped(type, BigInt(numberOf(tree)))
+    default:
+      if (source === 'int64' || source === 'float64') return numberOf(tree)
+      throw unrecognized(type)
+  }
+}
+
+const unrecognized = (type: Leaf) =>
+  new DecodeError(`unrecognized type: ${goTypeOf({ shape: 'leaf', scalar: type.scalar })}`)
+const cannotConvert = (source: string, type: Leaf) => new DecodeError(`cannot convert ${source} to ${goTypeOf(type)}`)
+
+const numberOf = (tree: JsonTree): number => Number(tree instanceof NumberLiteral ? tree.text : tree)
+
+function wrapped(type: Leaf, value: number | bigint): JsonTree {
+  const kept = BigInt.asIntN(type.scalar === 'int32' ? 32 : 64, BigInt(value))
+  const small = Number(kept)
+  return Number.isSafeInteger(small) ? small : kept
+}
+
+function convertBytes(tree: JsonTree): JsonTree {
+  if (typeof tree !== 'string') {
+    if (!Array.isArray(tree)) throw new DecodeError(`cannot restore slice from ${goKind(tree)}`)
+    return tree
+  }
+  try {
+    decodeValue(bytes, tree)
+  } catch (error) {
+    throw error instanceof DecodeError ? new DecodeError(`error decoding from json: ${error.message}`) : error
+  }
+  return tree
+}
+
+const bytes: Leaf = { shape: 'leaf', scalar: 'bytes' }

@@ -1,0 +1,264 @@
+/** The types of patches: each takes the live object and a body, and says what is to be stored. */
+import type { GroupResource, GroupVersionKind } from '../api/group-version.ts'
+import { apiVersionOf } from '../api/group-version.ts'
+import { invalidValue, path } from '../api/field.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
+import { badRequest, conflict, invalid, notFound } from '../api/status.ts'
+import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
+import type { Decoded } from '../codec/decode.ts'
+import { JsonSyntaxError, parseJsonBytes, plainJson } from '../codec/json.ts'
+import type { JsonTree } from '../codec/json.ts'
+import type { FieldValidation } from '../request/options.ts'
+import type { StructType } from '../schema/structural.ts'
+import { serverSideApply } from './apply.ts'
+import { fromUnstructured } from './from-unstructured.ts'
+import { goValue } from './go-text.ts'
+import { closed, copyOf, opened, treeText } from './json-document.ts'
+import { applyJsonPatch, readJsonPatch } from './json-patch.ts'
+import { asWritten, trackUpdate } from './managed-fields.ts'
+import type { ConvertVersion } from './managed-fields.ts'
+import { applyMergePatch } from './merge-patch.ts'
+import type { ResetFields } from './reset-fields.ts'
+import { applyStrategicMergePatch } from './strategic-merge-patch.ts'
+import type { PatchMap } from './strategic-merge-patch.ts'
+
+/** A patch of one object, in the version of the request. */
+export interface PatchInput {
+  readonly type: StructType
+  readonly kind: GroupVersionKind
+  readonly resource: GroupResource
+  readonly name: string
+  /** '' for the main resource. */
+  readonly subresource: string
+  /** Undefined: there is no such object. */
+  readonly live: KubeObject | undefined
+  readonly body: Uint8Array
+  /** The fieldManager parameter, or for types other than apply `managerOfUserAgent`. */
+  readonly manager: string
+  readonly force: boolean
+  readonly fieldValidation: FieldValidation
+  readonly now: Date
+  readonly resetFields?: ResetFields | undefined
+  readonly convert?: ConvertVersion | undefined
+  /**
+   * Decodes a whole object of the endpoint's kind, as from the body of an update, with defaults. `decodePatched`
+   * does it for built-in kinds; custom resources are decoded by their schema.
+   * @throws DecodeError
+   */
+  decode(tree: JsonTree): Decoded
+  /** Fills in defaults, in place: of a built-in kind, whose objects merging makes without decoding them. */
+  applyDefaults(object: JsonObject): void
+  /**
+   * An applied configuration, which may be YAML: its value, and what is repeated in it (`line 7: key "x" already set
+   * in map`).
+   * @throws Error with the text that follows `error decoding YAML: `
+   */
+  parseYaml(body: Uint8Array): { readonly tree: JsonTree; readonly repeated: readonly string[] }
+  /** A text for a Warning header. */
+  warn(text: string): void
+}
+
+/**
+ * The object to be stored, with its managedFields; admission and the strategy come after it. Its metadata is what the
+ * patch made of it: that name, namespace and resourceVersion fit is for the caller to check.
+ * @throws StatusError
+ */
+export type Patch = (input: PatchInput) => KubeObject
+
+export const patchTypes = {
+  'application/json-patch+json': jsonPatch,
+  'application/merge-patch+json': mergePatch,
+  'application/strategic-merge-patch+json': strategicMergePatch,
+  'application/apply-patch+yaml': applyPatch,
+} satisfies Record<string, Patch>
+
+export type PatchTypeName = keyof typeof patchTypes
+
+function jsonPatch(input: PatchInput): KubeObject {
+  const live = mustExist(input)
+  const patch = readJsonPatch(
+    parse(input, (why) => (checks(input) ? `error decoding patch: ${why}` : why)),
+    checks(input),
+  )
+  const document = applyJsonPatch(documentOf(input, live), patch)
+  return tracked(input, live, decodeDocument(input, document, patch.strict))
+}
+
+function mergePatch(input: PatchInput): KubeObject {
+  const live = mustExist(input)
+  const patch = parse(input, (why) => (checks(input) ? `error decoding patch: ${why}` : 'Invalid JSON Patch'))
+  const { document, strict } = applyMergePatch(documentOf(input, live), patch, checks(input))
+  return tracked(input, live, decodeDocument(input, document, strict))
+}
+
+const checks = ({ fieldValidation }: PatchInput) => fieldValidation !== 'Ignore'
+
+function mustExist({ live, resource, name }: PatchInput): KubeObject {
+  if (live === undefined) throw notFound(resource, name)
+  return live
+}
+
+function parse({ body }: PatchInput, text: (why: string) => string): JsonTree {
+  try {
+    return parseJsonBytes(body)
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? badRequest(text(error.message)) : error
+  }
+}
+
+/** The live object as a client gets it. */
+const documentOf = ({ type }: PatchInput, live: KubeObject): JsonTree =>
+  // an API object is JSON
+  asWritten(type, live as unknown as JsonObject) as JsonTree
+
+function decodeDocument(input: PatchInput, document: JsonTree, strict: readonly string[]): KubeObject {
+  let decoded: Decoded
+  try {
+    decoded = input.decode(copyOf(document))
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw invalidPatch(treeText(document), error.message)
+  }
+  report(input, [...strict, ...decoded.strict], () => treeText(document))
+  return asObject(decoded.object)
+}
+
+// decoding fills in the metadata that every kind has which is stored
+const asObject = (object: JsonObject) => object as unknown as KubeObject
+
+/** 422 about `patch`, of a kind and an object that have no name. */
+const invalidPatch = (value: string, detail: string) =>
+  invalid({ group: '', kind: '' }, '', [invalidValue(path('patch'), value, detail)])
+
+/** Unknown and repeated fields are refused, told, or nothing. */
+function report(input: PatchInput, strict: readonly string[], value: () => string): void {
+  if (strict.length === 0 || input.fieldValidation === 'Ignore') return
+  if (input.fieldValidation === 'Strict') throw invalidPatch(value(), `strict decoding error: ${strict.join(', ')}`)
+  strict.forEach((text) => input.warn(text))
+}
+
+function tracked(input: PatchInput, live: KubeObject, object: KubeObject): KubeObject {
+  const { type, kind, manager, subresource, now, resetFields, convert } = input
+  const managedFields = trackUpdate({
+    type,
+    live,
+    object,
+    manager,
+    apiVersion: apiVersionOf(kind),
+    subresource,
+    now,
+    resetFields,
+    convert,
+  })
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata: { ...metadata, ...(managedFields === undefined ? {} : { managedFields }) } }
+}
+
+function strategicMergePatch(input: PatchInput): KubeObject {
+  const live = mustExist(input)
+  const { type, kind } = input
+  const tree = parse(input, (why) => why)
+  const strict = checks(input) ? repeatedMembers(tree) : []
+  const patch = withoutRepeats(tree)
+  const patched = applyStrategicMergePatch(type, copyOf(documentOf(input, live)) as PatchMap, patch)
+  let converted: Decoded
+  try {
+    converted = fromUnstructured(type, patched)
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw invalidPatch(goValue(patch), error.message)
+  }
+  report(input, [...strict, ...converted.strict], () => goValue(patch))
+  const { object } = converted
+  input.applyDefaults(object)
+  return tracked(input, live, asObject(withKind(object, kind)))
+}
+
+function repeatedMembers(tree: JsonTree): readonly string[] {
+  try {
+    return decodeUnstructured(copyOf(tree)).strict
+  } catch (error) {
+    throw error instanceof DecodeError ? badRequest(error.message) : error
+  }
+}
+
+/** Of members that are there twice the last one counts. */
+function withoutRepeats(tree: JsonTree): PatchMap {
+  const flat = (node: JsonTree): JsonTree => {
+    const open = opened(node)
+    if (open === undefined) return node
+    if (!('members' in open)) return open.items.map((item) => flat(closed(item)))
+    return Object.fromEntries([...open.members].map(([name, value]) => [name, flat(value as JsonTree)]))
+  }
+  // what is no object has been refused; nothing at all changes nothing
+  return tree === null ? {} : (flat(tree) as PatchMap)
+}
+
+/** What is stored is of the endpoint's kind, whatever a patch has made of that. */
+const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({
+  ...object,
+  kind: kind.kind,
+  apiVersion: apiVersionOf(kind),
+})
+
+function applyPatch(input: PatchInput): KubeObject {
+  const { type, kind, live, manager, force, subresource, now, resetFields, convert } = input
+  const { tree, repeated } = parseConfiguration(input)
+  const object = serverSideApply({
+    type,
+    kind,
+    live,
+    config: configurationOf(tree),
+    manager,
+    force,
+    subresource,
+    now,
+    resetFields,
+    convert,
+    toObject: (merged) => objectOf(input, merged),
+  })
+  if (live === undefined && object.metadata.uid)
+    throw conflict(
+      input.resource,
+      input.name,
+      `uid mismatch: the provided object specified uid ${object.metadata.uid}, and no existing object was found`,
+    )
+  if (input.fieldValidation === 'Strict' && repeated.length > 0)
+    throw badRequest(`error strict decoding YAML: ${yamlText(repeated)}`)
+  if (input.fieldValidation === 'Warn') repeated.forEach((text) => input.warn(text))
+  return object
+}
+
+const yamlText = (repeated: readonly string[]) =>
+  `error converting YAML to JSON: yaml: unmarshal errors:\n${repeated.map((text) => `  ${text}`).join('\n')}`
+
+function parseConfiguration(input: PatchInput): { tree: JsonTree; repeated: readonly string[] } {
+  try {
+    return input.parseYaml(input.body)
+  } catch (error) {
+    throw badRequest(`error decoding YAML: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function configurationOf(tree: JsonTree): JsonObject {
+  const value = plainJson(copyOf(tree)) ?? {}
+  if (typeof value === 'object' && !Array.isArray(value)) return value
+  const kind = Array.isArray(value)
+    ? 'array'
+    : typeof value === 'boolean'
+      ? 'bool'
+      : typeof value === 'string'
+        ? 'string'
+        : 'number'
+  throw badRequest(
+    `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`,
+  )
+}
+
+function objectOf(input: PatchInput, merged: JsonObject): KubeObject {
+  const { type, kind } = input
+  if (type.goType === undefined) return asObject(input.decode(copyOf(merged as JsonTree)).object)
+  const { object } = fromUnstructured(type, merged as JsonTree)
+  input.applyDefaults(object)
+  return asObject(withKind(object, kind))
+}
