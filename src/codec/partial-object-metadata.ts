@@ -1,0 +1,44 @@
+/** PartialObjectMetadata and its list: objects without everything but their metadata (meta.k8s.io). */
+import type { KubeObject } from '../api/object.ts'
+import type { StatusError } from '../api/status.ts'
+import { StatusError as Refusal } from '../api/status.ts'
+import { builtInType } from '../schema/built-in.ts'
+import type { StructType } from '../schema/structural.ts'
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+
+export type MetaVersion = 'v1' | 'v1beta1'
+
+export const metaApiVersion = (version: MetaVersion): string => `meta.k8s.io/${version}`
+
+export const partialObjectMetadataType = (): StructType => builtInType(`${META}.PartialObjectMetadata`)
+
+export function partialObjectMetadata({ metadata }: KubeObject, version: MetaVersion): KubeObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: metaApiVersion(version), metadata }
+}
+
+/** The same of JSON text in the order of Go's struct. */
+export const partialObjectMetadataText = (metadata: string, version: MetaVersion): string =>
+  `{"kind":"PartialObjectMetadata","apiVersion":"${metaApiVersion(version)}","metadata":${metadata}}`
+
+const refusal = (message: string): StatusError => new Refusal(406, 'NotAcceptable', message)
+
+/** @param goType of the list, as internalTypeName names it */
+export const requestedObject = (goType: string): StatusError =>
+  refusal(`you requested PartialObjectMetadata, but the requested object is a list (*${goType})`)
+
+export const requestedList = (goType: string): StatusError =>
+  refusal(`you requested PartialObjectMetadataList, but the requested object is not a list (*${goType})`)
+
+/** Packages of the internal types that are not called after the first label of their group. */
+const internalPackages: Readonly<Record<string, string>> = {
+  '': 'core',
+  'events.k8s.io': 'core',
+  'internal.apiserver.k8s.io': 'apiserverinternal',
+}
+
+/** Go's name of the type in which the reference holds a kind: `core.ConfigMap`; custom resources have none. */
+export function internalTypeName({ group, kind }: { group: string; kind: string }, custom: boolean): string {
+  if (custom) return kind.endsWith('List') ? 'unstructured.UnstructuredList' : 'unstructured.Unstructured'
+  return `${internalPackages[group] ?? group.split('.', 1)[0]!}.${kind}`
+}

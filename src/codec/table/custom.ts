@@ -1,0 +1,125 @@
+/** The columns that a CustomResourceDefinition declares (apiextensions' tableconvertor). */
+import type { CustomResourceColumnDefinition } from '../../api/apiextensions/v1.ts'
+import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
+import { parseTime, TimeError } from '../../schema/time.ts'
+import { stringifySorted } from '../json.ts'
+import { humanDuration, since } from './age.ts'
+import type { Printer } from './cells.ts'
+import { nameOf } from './cells.ts'
+import type { Column } from './columns.ts'
+import { nameColumn } from './columns.ts'
+import type { JsonPath } from './json-path.ts'
+import { firstResults, JsonPathError, parseJsonPath } from './json-path.ts'
+
+interface CustomColumn {
+  readonly type: string
+  readonly path: JsonPath
+}
+
+/** What a definition without columns has: the Age that defaulting adds in memory. */
+export const AGE_COLUMN: CustomResourceColumnDefinition = {
+  name: 'Age',
+  type: 'date',
+  description:
+    'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata',
+  jsonPath: '.metadata.creationTimestamp',
+}
+
+/** A path that can't be read ends the columns: it and those after it don't appear. */
+export function customTable(declared: readonly CustomResourceColumnDefinition[]): {
+  readonly columns: readonly Column[]
+  readonly printer: Printer
+} {
+  const columns: Column[] = [nameColumn()]
+  const paths: CustomColumn[] = []
+  for (const { name = '', type = '', format = '', description, priority = 0, jsonPath = '' } of declared) {
+    const path = parsed(jsonPath)
+    if (path === undefined) break
+    columns.push({
+      name,
+      type,
+      format,
+      description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+      priority,
+    })
+    paths.push({ type, path })
+  }
+  return {
+    columns,
+    printer: {
+      cells: (object, now) => [nameOf(object), ...paths.map((column) => cell(column, object, now))],
+    },
+  }
+}
+
+function parsed(jsonPath: string): JsonPath | undefined {
+  try {
+    return parseJsonPath(`{${jsonPath}}`)
+  } catch (error) {
+    if (error instanceof JsonPathError) return undefined
+    throw error
+  }
+}
+
+function cell({ type, path }: CustomColumn, object: KubeObject, now: Date): Json {
+  const value = valueAt(path, object as unknown as JsonObject) // any object is JSON
+  if (value === undefined) return null
+  switch (type) {
+    case 'string':
+      return textOf(value)
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : typeof value === 'bigint' ? value : null
+    case 'number':
+      return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : null
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null
+    case 'date':
+      return typeof value === 'string' ? ageOf(value, now) : null
+    default:
+      return null
+  }
+}
+
+/** Only the first result counts. */
+function valueAt(path: JsonPath, object: JsonObject): Json | undefined {
+  try {
+    return firstResults(path, object)[0]
+  } catch (error) {
+    if (error instanceof JsonPathError) return undefined
+    throw error
+  }
+}
+
+function textOf(value: Json): string {
+  if (value === null) return '<no value>'
+  if (typeof value === 'object') return stringifySorted(value)
+  return typeof value === 'number' && !Number.isInteger(value) ? floatText(value) : String(value)
+}
+
+/** A float as Go's %v writes it: with an exponent below -4 or from 6 on, of two digits at least. */
+function floatText(value: number): string {
+  const [mantissa = '', exponent = '0'] = value.toExponential().split('e')
+  const power = Number(exponent)
+  if (power >= -4 && power < 6) return plainDigits(value)
+  const sign = power < 0 ? '-' : '+'
+  return `${mantissa}e${sign}${String(Math.abs(power)).padStart(2, '0')}`
+}
+
+function plainDigits(value: number): string {
+  const text = String(value)
+  if (!text.includes('e')) return text
+  // JavaScript writes 0.00001 as 1e-5, which is the only case here
+  const [mantissa = '', exponent = '0'] = value.toExponential().split('e')
+  return value.toFixed(-Number(exponent) + Math.max(0, mantissa.replace(/^-?\d\.?/, '').length))
+}
+
+function ageOf(text: string, now: Date): string {
+  if (text === '' || text === 'null') return since(undefined, now)
+  try {
+    const { seconds, nanos } = parseTime(text)
+    return humanDuration(now.getTime() - seconds * 1000 - Math.trunc(nanos / 1e6))
+  } catch (error) {
+    if (error instanceof TimeError) return '<invalid>'
+    throw error
+  }
+}

@@ -1,0 +1,20 @@
+import type { LabelSelector } from '../../api/meta/v1.ts'
+import { labelSelectorText } from '../../storage/label-selector-text.ts'
+
+/** A selector as a cell shows it (metav1.FormatLabelSelector). */
+export function selectorCell(selector: LabelSelector | undefined): string {
+  const text = selector === undefined ? '' : labelSelectorText(selector)
+  return text === '' ? '<none>' : text
+}
+
+/** The text of the type's generated String method, which cells of policy bindings show. */
+export function selectorDebugText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+  const labels = Object.keys(matchLabels)
+    .sort()
+    .map((key) => `${key}: ${matchLabels[key]!},`)
+  const expressions = matchExpressions.map(
+    ({ key = '', operator = '', values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+  )
+  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`
+}

@@ -1,0 +1,42 @@
+/** Values of the `Warning` header, one for each text (apiserver's filters/warning, apimachinery's NewWarningHeader). */
+
+/** Beyond this many characters in all, each text is cut to `MAX_TEXT` and no more are added than fit. */
+const MAX_TOTAL = 4096
+const MAX_TEXT = 256
+
+/** Repeats and what holds control characters are dropped. */
+export function warningHeaders(texts: readonly string[]): string[] {
+  const once = [...new Set(texts)].filter((text) => text !== '')
+  if (once.length === 0) return []
+  if (lengthOf(once) <= MAX_TOTAL) return once.filter(isSendable).map(header)
+  return truncated(once).filter(isSendable).map(header)
+}
+
+const characters = (text: string): string[] => [...text]
+const lengthOf = (texts: readonly string[]): number =>
+  texts.reduce((sum, text) => sum + (isSendable(text) ? characters(text).length : 0), 0)
+
+/** The text that goes over the limit is still sent, and so is all that came before it. */
+function truncated(texts: readonly string[]): string[] {
+  const out: string[] = []
+  let whole = 0
+  let written = 0
+  for (const text of texts) {
+    if (!isSendable(text)) continue
+    whole += characters(text).length
+    if (written >= MAX_TOTAL && whole > MAX_TOTAL) break
+    const cut = characters(text).slice(0, MAX_TEXT)
+    written += cut.length
+    out.push(cut.join(''))
+  }
+  return out
+}
+
+const isSendable = (text: string): boolean => !/\p{Cc}/u.test(text)
+
+/** Header values are bytes: those of UTF-8, one a character. */
+const header = (text: string): string => latin1(`299 - "${text.replace(/["\\]/g, '\\$&')}"`)
+
+const encoder = new TextEncoder()
+const latin1 = (text: string): string =>
+  /^[\u0020-\u007e]*$/.test(text) ? text : String.fromCharCode(...encoder.encode(text))
