@@ -1,0 +1,70 @@
+// Two whole applications, applied as people apply them and read back.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadAll } from 'js-yaml'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Session, serverUnderTest } from './session.ts'
+import type { ServerUnderTest } from './session.ts'
+
+interface Manifest {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+  readonly stringData?: Readonly<Record<string, string>>
+}
+
+let server: ServerUnderTest
+let kubectl: Session
+beforeAll(async () => {
+  server = await serverUnderTest()
+  kubectl = new Session(server.kubeconfig)
+})
+afterAll(async () => {
+  kubectl.close()
+  await server.stop()
+})
+
+describe.each(['shop', 'visitors-book'])('%s', (application) => {
+  const file = join(import.meta.dirname, 'applications', `${application}.yaml`)
+  // Our own files, each document a manifest.
+  const manifests = (loadAll(readFileSync(file, 'utf8')) as (Manifest | null)[]).filter((manifest) => manifest !== null)
+
+  test('is created, object by object', async () => {
+    await kubectl.run(`create namespace ${application}`)
+    kubectl.namespace = application
+    const lines = (await kubectl.run(`apply -f ${file}`)).trimEnd().split('\n')
+    expect(lines).toHaveLength(manifests.length)
+    expect(lines.filter((line) => !line.endsWith(' created'))).toEqual([])
+  })
+
+  test('reads back with all that was written', async () => {
+    const { items } = await kubectl.json<{ items: unknown[] }>(`get -f ${file}`)
+    expect(items).toHaveLength(manifests.length)
+    for (const [index, manifest] of manifests.entries()) {
+      const { stringData, ...written } = manifest
+      const data = Object.fromEntries(
+        Object.entries(stringData ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+      )
+      expect(items[index]).toMatchObject({ ...written, ...(stringData && { data }) })
+      expect(items[index]).toMatchObject({
+        metadata: { namespace: application, uid: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+      })
+    }
+  })
+
+  test('does not change when it is applied again, also from the server’s side', async () => {
+    const again = (await kubectl.run(`apply -f ${file}`)).trimEnd().split('\n')
+    // kubectl always sends what is never read back (a Secret's stringData) and what is patched by replacing it
+    // (a PodDisruptionBudget's selector).
+    const sent = /^(secret|poddisruptionbudget\.policy)\//
+    expect(again.filter((line) => !line.endsWith(' unchanged') && !sent.test(line))).toEqual([])
+    await kubectl.run(`apply --server-side --force-conflicts -f ${file}`)
+    expect((await kubectl.try(['diff', '-f', file])).code).toBe(0)
+  })
+
+  test('goes with its namespace', async () => {
+    kubectl.namespace = undefined
+    await kubectl.run(`delete namespace ${application} --timeout=50s`)
+    expect(await kubectl.run(`get deployments,services,serviceaccounts -n ${application} -o name`)).toBe('')
+  })
+})

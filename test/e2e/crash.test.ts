@@ -1,0 +1,131 @@
+// Writers at full speed, kill -9 of everything, restart: nothing that was acknowledged may be lost, and a watcher that
+// goes on where it was sees every change once.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startKedge } from '../cli/kedge-process.ts'
+import type { KedgeProcess } from '../cli/kedge-process.ts'
+import { ApiClient } from './api-client.ts'
+import type { ApiObject } from './api-client.ts'
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
+const WRITERS = 16
+const CRASHES = 3
+const WRITE_MS = 1_500
+
+interface Seen {
+  readonly type: string
+  readonly name: string
+  readonly version: number
+}
+
+let dataDir: string
+let server: KedgeProcess
+let client: ApiClient
+let port = '0'
+
+/** What the server acknowledged: by name, the last version and the counter in it. */
+const acknowledged = new Map<string, { version: number; count: number }>()
+const seen: Seen[] = []
+let newest = 0
+
+async function start(): Promise<void> {
+  server = await startKedge(['--data-dir', dataDir, '--port', port])
+  port = new URL(server.url).port
+  client = new ApiClient(server.kubeconfig)
+}
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'kedge-crash-'))
+  await start()
+})
+afterAll(async () => {
+  await server.stop('SIGKILL')
+  await new Promise((resolve) => setTimeout(resolve, 500)) // the engine goes a moment later
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
+})
+
+/** Creates an object and then counts in it, until the server is gone. */
+async function write(name: string): Promise<void> {
+  const object = (count: number): unknown => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    data: { count: String(count) },
+  })
+  for (let count = 0; ; count++) {
+    const { status, body } = await (count === 0
+      ? client.send('POST', CONFIG_MAPS, object(count))
+      : client.send('PUT', `${CONFIG_MAPS}/${name}`, object(count)))
+    expect([200, 201], body.message).toContain(status)
+    acknowledged.set(name, { version: Number(body.metadata.resourceVersion), count })
+  }
+}
+
+/** Collects events from a version on; resolves when the stream is there, with a promise of its end. */
+async function watch(from: number): Promise<{ ended: Promise<void> }> {
+  const stream = await client.open('GET', `${CONFIG_MAPS}?watch=1&resourceVersion=${from}`)
+  expect(stream.statusCode).toBe(200)
+  let rest = ''
+  stream.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const { type, object } = JSON.parse(line) as { type: string; object: ApiObject }
+      seen.push({ type, name: object.metadata.name, version: Number(object.metadata.resourceVersion) })
+    }
+  })
+  return { ended: new Promise((resolve) => stream.on('close', resolve).on('error', () => {})) }
+}
+
+const lastSeen = (from: number): number => seen.at(-1)?.version ?? from
+
+test(`${CRASHES} crashes under ${WRITERS} writers lose nothing`, { timeout: 120_000 }, async () => {
+  const before = await client.send('GET', CONFIG_MAPS)
+  const began = Number(before.body.metadata.resourceVersion)
+  for (let crash = 0; crash < CRASHES; crash++) {
+    const watched = await watch(lastSeen(began))
+    const writers = Array.from({ length: WRITERS }, (_, writer) => write(`writer-${crash}-${writer}`))
+    const broken = Promise.allSettled(writers)
+    await new Promise((resolve) => setTimeout(resolve, WRITE_MS))
+    process.kill(-server.process.pid!, 'SIGKILL')
+    await Promise.all([broken, watched.ended])
+    for (const { version } of acknowledged.values()) newest = Math.max(newest, version)
+    client.close()
+    await start()
+
+    const { body } = await client.send('GET', CONFIG_MAPS)
+    const stored = new Map(body.items!.map((object) => [object.metadata.name, object]))
+    for (const [name, { version, count }] of acknowledged) {
+      const object = stored.get(name)
+      // The last write of each may have been done without its answer having come through.
+      expect(Number(object?.data?.['count']), name).toBeOneOf([count, count + 1])
+      expect(Number(object?.metadata.resourceVersion), name).toBeGreaterThanOrEqual(version)
+    }
+    const { body: made } = await client.send('POST', CONFIG_MAPS, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: `after-${crash}` },
+    })
+    expect(Number(made.metadata.resourceVersion)).toBeGreaterThan(newest)
+  }
+  expect(acknowledged.size).toBe(CRASHES * WRITERS)
+
+  // The watcher catches up, and then has seen what the objects went through.
+  await watch(lastSeen(began))
+  const { body } = await client.send('GET', CONFIG_MAPS)
+  const last = Number(body.metadata.resourceVersion)
+  await expect.poll(() => lastSeen(began), { timeout: 10_000 }).toBeGreaterThanOrEqual(last)
+  const versions = seen.map((event) => event.version)
+  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
+  for (const [name] of acknowledged) {
+    const events = seen.filter((event) => event.name === name)
+    const object = body.items!.find((item) => item.metadata.name === name)!
+    expect(events[0]?.type, name).toBe('ADDED')
+    expect(events.slice(1).every((event) => event.type === 'MODIFIED')).toBe(true)
+    expect(events.length, name).toBe(Number(object.data?.['count']) + 1)
+    expect(events.at(-1)?.version, name).toBe(Number(object.metadata.resourceVersion))
+  }
+  client.close()
+})

@@ -1,0 +1,70 @@
+// kubectl, as somebody types it.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startKedge } from '../cli/kedge-process.ts'
+import type { KedgeProcess } from '../cli/kedge-process.ts'
+import { findKubectl } from '../clients/kubectl/kubectl.ts'
+
+export interface Printed {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export class Session {
+  readonly #kubectl = findKubectl().path
+  readonly #home = mkdtempSync(join(tmpdir(), 'kedge-e2e-'))
+  readonly #kubeconfig: string
+  /** The namespace of every command; undefined for the kubeconfig's own. */
+  namespace: string | undefined
+
+  constructor(kubeconfig: string) {
+    this.#kubeconfig = kubeconfig
+  }
+
+  /** Runs it whatever comes of it. */
+  async try(args: readonly string[], stdin?: string): Promise<Printed> {
+    const child = spawn(this.#kubectl, [...(this.namespace ? ['-n', this.namespace] : []), ...args], {
+      env: { PATH: process.env['PATH'], HOME: this.#home, KUBECONFIG: this.#kubeconfig, KUBECACHEDIR: this.#home },
+    })
+    let [stdout, stderr] = ['', '']
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    child.stdin.on('error', () => {}).end(stdin ?? '')
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+    return { code, stdout, stderr }
+  }
+
+  /** What it prints on stdout; throws with all that it printed where it fails. Arguments are split at spaces. */
+  async run(line: string, stdin?: string): Promise<string> {
+    return this.runArgs(line.split(' '), stdin)
+  }
+
+  async runArgs(args: readonly string[], stdin?: string): Promise<string> {
+    const { code, stdout, stderr } = await this.try(args, stdin)
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: exit code ${code}\n${stdout}${stderr}`)
+    return stdout
+  }
+
+  async json<T = Record<string, unknown>>(line: string, stdin?: string): Promise<T> {
+    // The caller says what it asked for.
+    return JSON.parse(await this.run(`${line} -o json`, stdin)) as T
+  }
+
+  close(): void {
+    rmSync(this.#home, { recursive: true, force: true })
+  }
+}
+
+export interface ServerUnderTest {
+  readonly kubeconfig: string
+  stop(): Promise<unknown>
+}
+
+/** A fresh Kedge, or the server of $E2E_KUBECONFIG: what these tests say holds for kube-apiserver, too. */
+export async function serverUnderTest(): Promise<ServerUnderTest | KedgeProcess> {
+  const kubeconfig = process.env['E2E_KUBECONFIG']
+  return kubeconfig ? { kubeconfig, stop: () => Promise.resolve() } : startKedge()
+}
