@@ -1,0 +1,96 @@
+/** Objects that a fresh control plane has, as they are described and as they are stored. */
+import type { GroupResource } from '../api/group-version.ts'
+import { parseApiVersion } from '../api/group-version.ts'
+import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../api/object.ts'
+import { trackUpdate } from '../patch/managed-fields.ts'
+import { collectionOf } from '../registry/collections.ts'
+import { newValueOf } from '../registry/stored-form.ts'
+import { strategyOf } from '../registry/strategies.ts'
+import { typeOfKind } from '../schema/built-in.ts'
+import type { Collection, NewValue } from '../storage/storage.ts'
+import type { Tenant } from '../tenancy/tenant.ts'
+
+export interface BootstrapObject {
+  readonly resource: string
+  /** Without uid, creationTimestamp and managedFields; what somebody wrote. */
+  readonly object: KubeObject & JsonObject
+  /** Who wrote it; without one nobody owns its fields. */
+  readonly manager?: string
+  /** What the server added by itself, or somebody applied: owned by `applied` or by nobody. */
+  readonly added?: JsonObject
+  readonly applied?: Pick<ManagedFieldsEntry, 'manager' | 'fieldsV1' | 'subresource'>
+  /** It tells how this server is run: put right when that changes. */
+  readonly follows?: boolean
+}
+
+export interface StoredBootstrapObject {
+  readonly collection: Collection
+  /** Behind the prefix. */
+  readonly key: string
+  readonly value: NewValue
+}
+
+export const resourceOf = ({ resource, object }: BootstrapObject): GroupResource => ({
+  group: parseApiVersion(object.apiVersion ?? '')?.group ?? '',
+  resource,
+})
+
+export function storedForm(
+  tenant: Tenant,
+  one: BootstrapObject,
+  { uid, creationTimestamp, now }: { readonly uid: string; readonly creationTimestamp: string; readonly now: Date },
+): StoredBootstrapObject {
+  const { object, added = {} } = one
+  const { apiVersion = '', kind = '', metadata } = object
+  const groupVersion = parseApiVersion(apiVersion)
+  const type = groupVersion && typeOfKind({ ...groupVersion, kind })
+  if (type === undefined) throw new Error(`assertion failed: no type for ${apiVersion} ${kind}`)
+  const managedFields = managedFieldsOf(one, type, now)
+  const whole: KubeObject = {
+    ...merged(object, added),
+    metadata: { ...metadata, uid, creationTimestamp, ...(managedFields && { managedFields }) },
+  }
+  const resource = resourceOf(one)
+  const { namespace, name } = metadata
+  return {
+    collection: collectionOf(tenant, resource),
+    key: namespace === undefined ? (name ?? '') : `${namespace}/${name}`,
+    value: newValueOf(type, whole, strategyOf(resource)),
+  }
+}
+
+function managedFieldsOf(
+  { object, manager, applied }: BootstrapObject,
+  type: Parameters<typeof trackUpdate>[0]['type'],
+  now: Date,
+): ManagedFieldsEntry[] | undefined {
+  const { apiVersion = '' } = object
+  const written =
+    manager === undefined
+      ? undefined
+      : trackUpdate({ type, live: undefined, object, manager, apiVersion, subresource: '', now })
+  if (applied === undefined) return written
+  const entry: ManagedFieldsEntry = {
+    manager: applied.manager,
+    operation: 'Apply',
+    apiVersion,
+    time: `${now.toISOString().slice(0, 19)}Z`,
+    fieldsType: 'FieldsV1',
+    fieldsV1: applied.fieldsV1,
+    ...(applied.subresource === undefined ? {} : { subresource: applied.subresource }),
+  }
+  return [entry, ...(written ?? [])]
+}
+
+/** Members of members too, one level: `spec` gets what was added to it. */
+function merged(object: JsonObject, added: JsonObject): JsonObject {
+  const whole = { ...object }
+  for (const [name, value] of Object.entries(added)) {
+    const there = whole[name]
+    whole[name] = isPlain(there) && isPlain(value) ? { ...there, ...value } : value
+  }
+  return whole
+}
+
+const isPlain = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

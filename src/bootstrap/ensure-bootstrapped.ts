@@ -1,0 +1,131 @@
+/**
+ * What a fresh control plane contains is written once, when somebody first asks it for something: one call to each
+ * shard that gets objects, all at once, and a mark in the control shard at the end. Without the mark it is done again,
+ * and what is there already stays as it is: so a crash midway, two isolates at once and a new release do no harm. From
+ * then on these are objects like others, which may be changed and deleted.
+ *
+ * The mark names what was written. Another one (a new release, another address or setting) means: add what is missing,
+ * and put right what tells how the server is run.
+ */
+import type { JsonObject, KubeObject } from '../api/object.ts'
+import { parseStored, stringifySorted } from '../codec/json.ts'
+import type { Env } from '../env.ts'
+import { CONTROL_SHARD } from '../registry/collections.ts'
+import { StorageError } from '../storage/errors.ts'
+import type { Collection, KeyedValue, NewValue, Storage } from '../storage/storage.ts'
+import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
+import type { Tenant } from '../tenancy/tenant.ts'
+import type { BootstrapObject } from './bootstrap-object.ts'
+import { storedForm } from './bootstrap-object.ts'
+import { policyObjects } from './policy-objects.ts'
+import { serverObjects } from './server-objects.ts'
+
+export interface NewControlPlane {
+  readonly env: Env
+  readonly tenant: Tenant
+  readonly storage: Storage
+  readonly now: Date
+}
+
+interface Mark extends KubeObject {
+  readonly written: string
+}
+
+/** Counted up when a release has other objects, so that control planes get them. */
+const EDITION = 1
+
+/** The mark is kept beside the objects, under a prefix that no resource has. */
+const MARKS = { group: 'kedge', resource: 'bootstraps' }
+const MARK_PREFIX = 'bootstraps.kedge'
+const MARK_KEY = 'control-plane'
+
+/** @returns whether anything was written: what is known of the control shard is out of date then */
+export async function ensureBootstrapped(plane: NewControlPlane, snapshot: ControlSnapshot): Promise<boolean> {
+  const mark = snapshot.get<Mark>(MARKS, MARK_KEY)
+  const edition = editionOf(plane.env)
+  if (mark?.written === edition) return false
+  await writeObjects(plane)
+  await writeMark(plane, edition, mark)
+  return true
+}
+
+const editionOf = (env: Env): string =>
+  JSON.stringify([
+    EDITION,
+    env.KEDGE_ADVERTISE ?? '',
+    env.KEDGE_SERVICE_RANGE ?? '',
+    env.KEDGE_RUNTIME_CONFIG ?? '',
+    env.KEDGE_FEATURE_GATES ?? '',
+    env.KEDGE_CA ?? '',
+    env.KEDGE_REQUESTHEADER_CA ?? '',
+  ])
+
+async function writeObjects({ env, tenant, storage, now }: NewControlPlane): Promise<void> {
+  const time = `${now.toISOString().slice(0, 19)}Z`
+  const identity = await serverIdentity(tenant)
+  const objects = [...serverObjects({ env, now, identity }), ...(await policyObjects(time))]
+  const forms = objects.map((one) => ({
+    one,
+    form: storedForm(tenant, one, { uid: crypto.randomUUID(), creationTimestamp: time, now }),
+  }))
+  const byShard = Map.groupBy(forms, ({ form }) => form.collection.shard)
+  // what the control shard has makes the rest visible, so it comes last
+  const control = byShard.get(CONTROL_SHARD) ?? []
+  byShard.delete(CONTROL_SHARD)
+  const missing = (shard: string, ofShard: typeof forms) =>
+    storage.createMissing(
+      { tenant: tenant.uid, shard },
+      ofShard.map(({ form }): KeyedValue => ({ key: `${form.collection.prefix}/${form.key}`, value: form.value })),
+    )
+  await Promise.all([...byShard].map(([shard, ofShard]) => missing(shard, ofShard)))
+  await Promise.all(
+    forms.filter(({ one }) => one.follows).map(({ one, form }) => putRight(storage, tenant, one, form, now)),
+  )
+  await missing(CONTROL_SHARD, control)
+}
+
+/** The object keeps its identity; the rest becomes what it is in this edition, if it is anything else. */
+async function putRight(
+  storage: Storage,
+  tenant: Tenant,
+  one: BootstrapObject,
+  { collection, key, value }: { collection: Collection; key: string; value: NewValue },
+  now: Date,
+): Promise<void> {
+  const stored = await storage.get(collection, key)
+  if (stored === undefined || stored.text.includes(value.uid)) return
+  const live = parseStored(stored.text) as unknown as KubeObject & JsonObject // encoded from one
+  const wanted = parseStored(value.text) as unknown as KubeObject & JsonObject
+  if (stringifySorted(bodyOf(live)) === stringifySorted(bodyOf(wanted))) return
+  const { uid = '', creationTimestamp = '' } = live.metadata
+  const form = storedForm(tenant, one, { uid, creationTimestamp, now })
+  await storage.update(collection, key, form.value, stored.revision).catch(ignoreConflict)
+}
+
+const bodyOf = ({ metadata: _metadata, ...body }: KubeObject & JsonObject): JsonObject => body
+
+/** `apiserver-` and 26 letters and digits, as kube-apiserver names itself. */
+async function serverIdentity({ uid }: Tenant): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(uid)))
+  const letters = 'abcdefghijklmnopqrstuvwxyz234567'
+  return `apiserver-${[...digest.subarray(0, 26)].map((byte) => letters[byte % 32]).join('')}`
+}
+
+async function writeMark({ tenant, storage }: NewControlPlane, written: string, old: Mark | undefined): Promise<void> {
+  const collection = { tenant: tenant.uid, shard: CONTROL_SHARD, prefix: MARK_PREFIX }
+  const uid = crypto.randomUUID()
+  const start = `{"metadata":{"name":"${MARK_KEY}","uid":"${uid}","resourceVersion":"`
+  const value = { text: `${start}"},"written":${JSON.stringify(written)}}`, at: start.length, uid }
+  const revision = Number(old?.metadata.resourceVersion ?? '')
+  const write =
+    old === undefined
+      ? storage.create(collection, MARK_KEY, value)
+      : storage.update(collection, MARK_KEY, value, revision)
+  await write.catch(ignoreConflict)
+}
+
+/** Somebody else was faster. */
+function ignoreConflict(error: unknown): void {
+  if (error instanceof StorageError && (error.code === 'KeyExists' || error.code === 'Conflict')) return
+  throw error
+}

@@ -1,0 +1,264 @@
+/** What a fresh server has that depends on how it is run: namespaces and what is in them, its Service, its APIServices. */
+import { CONTROLLER_ACCOUNTS } from './controller-accounts.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
+import { REQUEST_HEADERS } from '../authentication/request-header.ts'
+import type { Env } from '../env.ts'
+import { builtInServed } from '../registry/served.ts'
+import type { BootstrapObject } from './bootstrap-object.ts'
+import { conditionFields } from './policy-objects.ts'
+
+const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
+const SERVER = 'kube-apiserver'
+const ROOT_CA_DESCRIPTION =
+  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
+
+export interface ServerFacts {
+  readonly env: Env
+  readonly now: Date
+  /** `apiserver-…`: the same for the life of the control plane. */
+  readonly identity: string
+}
+
+/** In this order they become visible. */
+export function serverObjects(facts: ServerFacts): BootstrapObject[] {
+  return [
+    ...NAMESPACES.map(namespace),
+    ...NAMESPACES.map((name) => serviceAccount(name, 'default')),
+    ...CONTROLLER_ACCOUNTS.map((name) => serviceAccount('kube-system', name)),
+    ...NAMESPACES.map((name) => rootCa(name, facts.env)),
+    authenticationConfigMap(facts.env),
+    tokenTracking(facts.now),
+    lease(facts),
+    ...serviceNetwork(facts),
+    ...apiServices(facts),
+  ]
+}
+
+const object = (apiVersion: string, kind: string, metadata: JsonObject, rest: JsonObject = {}) =>
+  ({ kind, apiVersion, metadata, ...rest }) as KubeObject & JsonObject
+
+const namespace = (name: string): BootstrapObject => ({
+  resource: 'namespaces',
+  manager: SERVER,
+  object: object('v1', 'Namespace', { name, labels: { 'kubernetes.io/metadata.name': name } }),
+  added: { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } },
+})
+
+const serviceAccount = (namespace: string, name: string): BootstrapObject => ({
+  resource: 'serviceaccounts',
+  object: object('v1', 'ServiceAccount', { name, namespace }),
+})
+
+const rootCa = (namespace: string, { KEDGE_CA = '' }: Env): BootstrapObject => ({
+  resource: 'configmaps',
+  manager: 'kube-controller-manager',
+  object: object(
+    'v1',
+    'ConfigMap',
+    { name: 'kube-root-ca.crt', namespace, annotations: { 'kubernetes.io/description': ROOT_CA_DESCRIPTION } },
+    { data: { 'ca.crt': KEDGE_CA } },
+  ),
+  follows: true,
+})
+
+/** Tells extension servers whom to trust. */
+function authenticationConfigMap({ KEDGE_CA, KEDGE_REQUESTHEADER_CA }: Env): BootstrapObject {
+  const list = (...names: readonly string[]) => JSON.stringify(names)
+  const data = {
+    ...(KEDGE_CA ? { 'client-ca-file': KEDGE_CA } : {}),
+    ...(KEDGE_REQUESTHEADER_CA
+      ? {
+          'requestheader-allowed-names': list(...REQUEST_HEADERS.allowedNames),
+          'requestheader-client-ca-file': KEDGE_REQUESTHEADER_CA,
+          'requestheader-extra-headers-prefix': list(REQUEST_HEADERS.extraPrefix),
+          'requestheader-group-headers': list(REQUEST_HEADERS.group),
+          'requestheader-username-headers': list(REQUEST_HEADERS.username),
+        }
+      : {}),
+  }
+  const metadata = { name: 'extension-apiserver-authentication', namespace: 'kube-system' }
+  return {
+    resource: 'configmaps',
+    manager: SERVER,
+    object: object('v1', 'ConfigMap', metadata, { data }),
+    follows: true,
+  }
+}
+
+const tokenTracking = (now: Date): BootstrapObject => ({
+  resource: 'configmaps',
+  manager: SERVER,
+  object: object(
+    'v1',
+    'ConfigMap',
+    { name: 'kube-apiserver-legacy-service-account-token-tracking', namespace: 'kube-system' },
+    { data: { since: now.toISOString().slice(0, 10) } },
+  ),
+})
+
+/** Who serves this control plane. Not renewed: nothing here polls, and who reaches the server needs no lease to know it. */
+const lease = ({ env, now, identity }: ServerFacts): BootstrapObject => ({
+  resource: 'leases',
+  manager: SERVER,
+  object: object(
+    'coordination.k8s.io/v1',
+    'Lease',
+    {
+      name: identity,
+      namespace: 'kube-system',
+      labels: { 'apiserver.kubernetes.io/identity': SERVER, 'kubernetes.io/hostname': hostOf(env) },
+      annotations: { 'kubernetes.io/peer-advertise-address': env.KEDGE_ADVERTISE ?? '' },
+    },
+    {
+      spec: {
+        holderIdentity: `${identity}_${crypto.randomUUID()}`,
+        leaseDurationSeconds: 3600,
+        renewTime: `${now.toISOString().slice(0, -1)}000Z`,
+      },
+    },
+  ),
+})
+
+const hostOf = ({ KEDGE_ADVERTISE = '' }: Env): string => KEDGE_ADVERTISE.replace(/:\d+$/, '') || 'kedge'
+const portOf = ({ KEDGE_ADVERTISE = '' }: Env): number => Number(/:(\d+)$/.exec(KEDGE_ADVERTISE)?.[1] ?? 443)
+
+/** Service `kubernetes`, its address and its endpoints. */
+function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
+  const cidr = env.KEDGE_SERVICE_RANGE || '10.96.0.0/16'
+  const clusterIP = firstAddress(cidr)
+  const port = portOf(env)
+  const ready = { type: 'Ready', status: 'True', reason: '', message: 'Kubernetes default Service CIDR is ready' }
+  const here = { name: 'kubernetes', namespace: 'default' }
+  const host = hostOf(env)
+  const isAddress = /^\d+(\.\d+){3}$/.test(host)
+  return [
+    {
+      resource: 'servicecidrs',
+      manager: SERVER,
+      object: object('networking.k8s.io/v1', 'ServiceCIDR', { name: 'kubernetes' }, { spec: { cidrs: [cidr] } }),
+      added: {
+        status: {
+          conditions: [
+            { type: 'Ready', status: 'True', lastTransitionTime: seconds(now), reason: '', message: ready.message },
+          ],
+        },
+      },
+      applied: {
+        manager: 'kubernetes-service-cidr-controller',
+        subresource: 'status',
+        fieldsV1: conditionFields(ready),
+      },
+    },
+    {
+      resource: 'ipaddresses',
+      manager: SERVER,
+      object: object(
+        'networking.k8s.io/v1',
+        'IPAddress',
+        {
+          name: clusterIP,
+          labels: {
+            'ipaddress.kubernetes.io/ip-family': 'IPv4',
+            'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
+          },
+        },
+        { spec: { parentRef: { resource: 'services', namespace: 'default', name: 'kubernetes' } } },
+      ),
+    },
+    {
+      resource: 'services',
+      manager: SERVER,
+      follows: true,
+      object: object(
+        'v1',
+        'Service',
+        { ...here, labels: { component: 'apiserver', provider: 'kubernetes' } },
+        {
+          spec: {
+            ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: port }],
+            clusterIP,
+            type: 'ClusterIP',
+            sessionAffinity: 'None',
+            ipFamilyPolicy: 'SingleStack',
+            internalTrafficPolicy: 'Cluster',
+          },
+        },
+      ),
+      added: { spec: { clusterIPs: [clusterIP], ipFamilies: ['IPv4'] }, status: { loadBalancer: {} } },
+    },
+    {
+      resource: 'endpoints',
+      manager: SERVER,
+      follows: true,
+      object: object(
+        'v1',
+        'Endpoints',
+        { ...here, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+        isAddress
+          ? { subsets: [{ addresses: [{ ip: host }], ports: [{ name: 'https', port, protocol: 'TCP' }] }] }
+          : {},
+      ),
+    },
+    {
+      resource: 'endpointslices',
+      manager: SERVER,
+      follows: true,
+      object: object(
+        'discovery.k8s.io/v1',
+        'EndpointSlice',
+        { ...here, generation: 1, labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+        isAddress
+          ? {
+              addressType: 'IPv4',
+              endpoints: [{ addresses: [host], conditions: { ready: true } }],
+              ports: [{ name: 'https', protocol: 'TCP', port }],
+            }
+          : {
+              addressType: 'FQDN',
+              endpoints: [{ addresses: [host], conditions: { ready: true } }],
+              ports: [{ name: 'https', protocol: 'TCP', port }],
+            },
+      ),
+    },
+  ]
+}
+
+/** The first usable one of an IPv4 range: that of Service default/kubernetes. */
+function firstAddress(cidr: string): string {
+  const [address = '', bits = '0'] = cidr.split('/')
+  const number = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+  const network = number - (number % 2 ** (32 - Number(bits))) + 1
+  return [24, 16, 8, 0].map((shift) => Math.floor(network / 2 ** shift) % 256).join('.')
+}
+
+const seconds = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`
+
+const AGGREGATOR = 'apiregistration.k8s.io'
+
+/** One for each version of each group that the server serves itself, but the aggregator's own. */
+function apiServices({ env, now }: ServerFacts): BootstrapObject[] {
+  const condition = {
+    type: 'Available',
+    status: 'True',
+    lastTransitionTime: seconds(now),
+    reason: 'Local',
+    message: 'Local APIServices are always available',
+  }
+  return builtInServed(env)
+    .resources.groups.filter(({ group }) => group !== AGGREGATOR)
+    .flatMap(({ group, priority, versions }) =>
+      versions.map(({ version, priority: versionPriority }) => ({
+        resource: 'apiservices',
+        manager: SERVER,
+        object: object(
+          `${AGGREGATOR}/v1`,
+          'APIService',
+          { name: `${version}.${group}`, labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' } },
+          {
+            spec: { ...(group === '' ? {} : { group }), version, groupPriorityMinimum: priority, versionPriority },
+          },
+        ),
+        added: { status: { conditions: [condition] } },
+      })),
+    )
+}

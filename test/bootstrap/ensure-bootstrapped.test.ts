@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import type { KubeObject } from '../../src/api/object.ts'
+import { ensureBootstrapped } from '../../src/bootstrap/ensure-bootstrapped.ts'
+import { parseStored } from '../../src/codec/json.ts'
+import type { Env } from '../../src/env.ts'
+import { CONTROL_SHARD, collectionOf } from '../../src/registry/collections.ts'
+import { memoryStorage } from '../../src/storage/memory.ts'
+import type { Storage } from '../../src/storage/storage.ts'
+import { SnapshotData } from '../../src/tenancy/control-snapshot.ts'
+
+const tenant = { uid: 't' }
+const now = new Date('2026-05-01T10:00:00Z')
+// what is read here are settings alone
+const env = { KEDGE_ADVERTISE: '192.0.2.1:6443', KEDGE_CA: 'PEM' } as Env
+
+const snapshotOf = async (storage: Storage) =>
+  SnapshotData.empty.with(await storage.changes({ tenant: 't', shard: CONTROL_SHARD }))
+
+async function read(storage: Storage, group: string, resource: string, key: string): Promise<KubeObject | undefined> {
+  const stored = await storage.get(collectionOf(tenant, { group, resource }), key)
+  return stored && (parseStored(stored.text) as unknown as KubeObject)
+}
+
+test('a fresh control plane has namespaces, roles, flow control, services and who wrote them', async () => {
+  const storage = memoryStorage()
+  expect(await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)).toBe(true)
+  const snapshot = await snapshotOf(storage)
+  expect(snapshot.list({ group: '', resource: 'namespaces' }).map(({ metadata }) => metadata.name)).toEqual([
+    'default',
+    'kube-node-lease',
+    'kube-public',
+    'kube-system',
+  ])
+  const count = (group: string, resource: string) => snapshot.list({ group, resource }).length
+  expect(count('rbac.authorization.k8s.io', 'clusterroles')).toBe(69)
+  expect(count('rbac.authorization.k8s.io', 'clusterrolebindings')).toBe(50)
+  expect(count('flowcontrol.apiserver.k8s.io', 'flowschemas')).toBe(11)
+  expect(count('apiregistration.k8s.io', 'apiservices')).toBe(21)
+  const view = snapshot.get({ group: 'rbac.authorization.k8s.io', resource: 'clusterroles' }, 'view')
+  expect(view?.metadata.managedFields?.map(({ manager, operation }) => [manager, operation])).toEqual([
+    ['clusterrole-aggregation-controller', 'Apply'],
+    ['kube-apiserver', 'Update'],
+  ])
+  expect(await read(storage, '', 'services', 'default/kubernetes')).toMatchObject({ spec: { clusterIP: '10.96.0.1' } })
+  expect(await read(storage, '', 'endpoints', 'default/kubernetes')).toMatchObject({
+    subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 6443 }] }],
+  })
+})
+
+test('once marked nothing is written again; what an administrator deleted stays away', async () => {
+  const storage = memoryStorage()
+  await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)
+  expect(await ensureBootstrapped({ env, tenant, storage, now }, await snapshotOf(storage))).toBe(false)
+})
+
+test('cut short, it is finished by the next request and keeps what is there', async () => {
+  const storage = memoryStorage()
+  let calls = 0
+  const failing: Storage = {
+    ...storage,
+    async createMissing(shard, values) {
+      if (++calls > 4) throw new Error('the engine ended')
+      return storage.createMissing(shard, values)
+    },
+  }
+  await expect(ensureBootstrapped({ env, tenant, storage: failing, now }, SnapshotData.empty)).rejects.toThrow()
+  const before = await read(storage, '', 'serviceaccounts', 'default/default')
+  await ensureBootstrapped({ env, tenant, storage, now }, await snapshotOf(storage))
+  expect((await snapshotOf(storage)).list({ group: '', resource: 'namespaces' })).toHaveLength(4)
+  expect(await read(storage, '', 'serviceaccounts', 'default/default')).toEqual(before)
+})
+
+test('with another address the endpoints follow and stay the same object', async () => {
+  const storage = memoryStorage()
+  await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)
+  const before = await read(storage, '', 'endpoints', 'default/kubernetes')
+  const moved = { ...env, KEDGE_ADVERTISE: '192.0.2.9:443' }
+  expect(await ensureBootstrapped({ env: moved, tenant, storage, now }, await snapshotOf(storage))).toBe(true)
+  const after = await read(storage, '', 'endpoints', 'default/kubernetes')
+  expect(after).toMatchObject({ subsets: [{ addresses: [{ ip: '192.0.2.9' }] }] })
+  expect(after?.metadata.uid).toBe(before?.metadata.uid)
+  expect(await ensureBootstrapped({ env: moved, tenant, storage, now }, await snapshotOf(storage))).toBe(false)
+})
