@@ -2,7 +2,7 @@
  * The answer to a list: what is known of it in a header, the values in the body. Which ones, is settled in one turn; the values are read in
  * later ones as the reader takes them, which changes nothing, because a revision's value never does.
  */
-import type { StreamShape } from '../src/storage/shard-protocol.ts'
+import type { ListCall, StreamShape } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
 import { encodeHeader } from '../src/storage/shard-protocol.ts'
 import { encodeFrame, eventLine } from '../src/storage/watch-batch.ts'
@@ -15,13 +15,14 @@ const CHUNK_LENGTH = 1024 * 1024
 
 interface ValueRow {
   readonly rv: Revision
+  readonly k: string
   readonly v: string
 }
 
-export function listAnswer(page: Page, shape: StreamShape, statements: Statements): Response {
+export function listAnswer(page: Page, { prefix, shape }: ListCall, statements: Statements): Response {
   const { revision, revisions, continueAfter, remaining } = page
   const header = { value: { revision, count: revisions.length, continueAfter, remaining } }
-  const write = shapes[shape.as](shape, page)
+  const write = shapes[shape.as](shape, prefix, revision)
   const chunks = valuesInChunks(statements, revisions)
   const values = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -52,7 +53,7 @@ type Writer = (rows: readonly ValueRow[]) => Uint8Array
 const encoder = new TextEncoder()
 
 const shapes: {
-  readonly [As in StreamShape['as']]: (shape: StreamShape, page: Page) => Writer
+  readonly [As in StreamShape['as']]: (shape: StreamShape, prefix: string, revision: Revision) => Writer
 } = {
   lines: () => (rows) => encoder.encode(rows.map(({ v }) => `${v}\n`).join('')),
 
@@ -67,11 +68,14 @@ const shapes: {
     }
   },
 
-  events:
-    (_, { revision }) =>
-    (rows) =>
-      encodeFrame(
-        { revision, revisions: rows.map(({ rv }) => rv), state: 'past' },
-        rows.map(({ v }) => eventLine('ADDED', v)).join(''),
-      ),
+  events: (_, prefix, revision) => (rows) =>
+    encodeFrame(
+      {
+        revision,
+        revisions: rows.map(({ rv }) => rv),
+        state: 'past',
+        after: rows.at(-1)!.k.slice(prefix.length + 1),
+      },
+      rows.map(({ v }) => eventLine('ADDED', v)).join(''),
+    ),
 }

@@ -131,7 +131,7 @@ export class ResourceShard extends DurableObject<Env> {
 
   private list(call: ListCall): Response {
     const page = this.log.select(call, call.at, call.limit, call.start)
-    return listAnswer(page, call.shape, this.statements)
+    return listAnswer(page, call, this.statements)
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {

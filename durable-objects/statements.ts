@@ -143,8 +143,8 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
 
     /** Values in the order of the revisions given: CROSS JOIN makes SQLite go through them in the order of the array. */
     values: (revisions: readonly Revision[]) =>
-      all<{ rv: Revision; v: string }>(
-        'SELECT rev.rv, rev.v FROM json_each(?) AS wanted CROSS JOIN rev ON rev.rv = wanted.value',
+      all<{ rv: Revision; k: string; v: string }>(
+        'SELECT rev.rv, rev.k, rev.v FROM json_each(?) AS wanted CROSS JOIN rev ON rev.rv = wanted.value',
         JSON.stringify(revisions),
       ),
 

@@ -1,19 +1,11 @@
 /** Storage in ResourceShards. The only code that talks to a shard. */
 import type { ResourceShard } from '../../durable-objects/resource-shard.ts'
 import { StorageError } from './errors.ts'
+import { InitialEvents } from './initial-events.ts'
 import { decodeHeader } from './shard-protocol.ts'
 import type { ListCall, ShardError, ShardReply, ShardStats, StreamShape, Written } from './shard-protocol.ts'
 import { openWatch } from './shard-watch.ts'
-import type {
-  Collection,
-  ListQuery,
-  ListResult,
-  NewValue,
-  ShardName,
-  Storage,
-  StoredValue,
-  WatchQuery,
-} from './storage.ts'
+import type { Collection, ListAt, ListQuery, ListResult, NewValue, ShardName, Storage, StoredValue } from './storage.ts'
 import { withRevision } from './value-text.ts'
 
 /** Stubs are cheap, so each call has its own: one that failed may be broken for good. */
@@ -78,16 +70,15 @@ export function shardStorage(namespace: DurableObjectNamespace<ResourceShard>): 
 
     list: (collection, query) => list(collection, query, query.shape ?? { as: 'lines' }),
 
-    watch: (collection, query: WatchQuery) =>
-      openWatch(
-        { prefix: collection.prefix, namespace: query.namespace, selection: query.selection },
-        query.from,
-        () => {
-          const at = { kind: 'notOlderThan', revision: query.notOlderThan ?? 0 } as const
-          return list(collection, { namespace: query.namespace, selection: query.selection, at }, { as: 'events' })
-        },
+    async watch(collection, { namespace, selection, from, notOlderThan = 0 }) {
+      const events = (at: ListAt, start: string) =>
+        list(collection, { namespace, selection, at, start }, { as: 'events' })
+      return openWatch(
+        { prefix: collection.prefix, namespace, selection },
+        from ?? (await InitialEvents.open(events, notOlderThan)),
         (url) => retrying(() => stubOf(collection).fetch(url, { headers: { Upgrade: 'websocket' } })),
-      ),
+      )
+    },
 
     revision: (collection) => retrying(async () => await stubOf(collection).revision()),
     changes: (shard, since) => retrying(async () => await stubOf(shard).changes(since)),

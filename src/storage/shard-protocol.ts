@@ -74,6 +74,8 @@ export interface BatchHeader {
   readonly revisions: readonly Revision[]
   /** Bytes that follow; in frames only, messages have a length of their own. */
   readonly bytes?: number
+  /** Key, behind the prefix, of the last event; in frames only. A list that broke off goes on behind it. */
+  readonly after?: string
   /**
    * `past`: there is more in the log, to be asked for with MORE. `live`: the past is over; only from here on are
    * answers to PING about this watch.

@@ -5,59 +5,49 @@
 import { StorageError } from './errors.ts'
 import type { KeyScope, Pong, WatchCall } from './shard-protocol.ts'
 import { decodeHeader, MORE, PING } from './shard-protocol.ts'
-import type { ListResult, Revision, Watch, WatchBatch } from './storage.ts'
-import { decodeMessage, EncodedBatch, readFrames } from './watch-batch.ts'
+import type { InitialEvents } from './initial-events.ts'
+import type { Revision, Watch, WatchBatch } from './storage.ts'
+import { decodeMessage, EncodedBatch } from './watch-batch.ts'
 
 /** Bytes that may wait to be taken: more, and the client is too slow for what happens. */
 const MAX_WAITING = 4 * 1024 * 1024
 /** Milliseconds before each attempt to open the socket again. */
 const REOPEN_AFTER = [0, 50, 200, 1_000, 3_000]
 
+/** Opens a socket to the shard. */
 type Upgrade = (url: string) => Promise<Response>
 
 /**
- * @param list the state to begin with, as frames of events; asked for where `from` is absent
- * @throws StorageError Compacted, FutureRevision
+ * @param from a revision, or the state to begin with
+ * @throws StorageError Compacted
  */
-export async function openWatch(
-  scope: KeyScope,
-  from: Revision | undefined,
-  list: () => Promise<ListResult>,
-  upgrade: Upgrade,
-): Promise<Watch> {
-  const initial = from === undefined ? await list() : undefined
-  const watch = new ShardWatch(scope, from ?? initial!.revision, upgrade)
-  const reader = initial?.values.getReader()
-  // What happens from here on waits in the socket while the initial events are taken.
-  await watch.open().catch(async (error: unknown) => {
-    await reader?.cancel()
+export async function openWatch(scope: KeyScope, from: Revision | InitialEvents, upgrade: Upgrade): Promise<Watch> {
+  const initial = typeof from === 'number' ? undefined : from
+  const watch = new ShardWatch(scope, typeof from === 'number' ? from : from.revision, upgrade)
+  try {
+    // What happens from here on waits in the socket while the initial events are taken.
+    await watch.open()
+  } catch (error) {
+    initial?.cancel()
     throw error
-  })
+  }
   return {
-    messages: initial === undefined ? watch : afterInitial(initial.revision, reader!, watch),
+    messages: initial === undefined ? watch : afterInitial(initial, watch),
     ping: () => watch.ping(),
     cancel() {
       watch.end()
-      void reader?.cancel()
+      initial?.cancel()
     },
   }
 }
 
-async function* afterInitial(
-  revision: Revision,
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  watch: ShardWatch,
-): AsyncGenerator<WatchBatch> {
+async function* afterInitial(initial: InitialEvents, watch: ShardWatch): AsyncGenerator<WatchBatch> {
   try {
-    for await (const { header, lines } of readFrames(reader)) {
-      if (watch.isOver) break
-      yield new EncodedBatch(lines, header.revisions)
-    }
-    if (!watch.isOver) yield new EncodedBatch(new Uint8Array(), [], { kind: 'synced', revision })
-    yield* watch
+    yield* initial
+    if (!watch.isOver) yield* watch
   } finally {
     watch.end()
-    await reader.cancel()
+    initial.cancel()
   }
 }
 

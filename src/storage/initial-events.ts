@@ -1,0 +1,59 @@
+/**
+ * What exists when a watch begins: a list at one revision, as ADDED events. When its stream breaks, the rest is asked
+ * for at the same revision.
+ */
+import { StorageError } from './errors.ts'
+import type { ListAt, ListResult, Revision, WatchBatch } from './storage.ts'
+import { EncodedBatch, readFrames } from './watch-batch.ts'
+
+/** @param start key behind the prefix to begin at, or nothing */
+type ListEvents = (at: ListAt, start: string) => Promise<ListResult>
+
+/** How often in a row a stream may break that brings nothing. */
+const MAX_BREAKS = 5
+
+export class InitialEvents implements AsyncIterable<WatchBatch> {
+  readonly revision: Revision
+  private reader: ReadableStreamDefaultReader<Uint8Array>
+  private isCancelled = false
+
+  private constructor(
+    first: ListResult,
+    private readonly list: ListEvents,
+  ) {
+    this.revision = first.revision
+    this.reader = first.values.getReader()
+  }
+
+  /** @throws StorageError FutureRevision */
+  static async open(list: ListEvents, notOlderThan: Revision): Promise<InitialEvents> {
+    return new InitialEvents(await list({ kind: 'notOlderThan', revision: notOlderThan }, ''), list)
+  }
+
+  /** The last batch is the mark `synced`. Fails with Compacted when the state was dropped while it was read. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<WatchBatch> {
+    let after: string | undefined
+    for (let breaks = 0; ;) {
+      try {
+        for await (const { header, lines } of readFrames(this.reader)) {
+          breaks = 0
+          after = header.after
+          yield new EncodedBatch(lines, header.revisions)
+        }
+        break
+      } catch (error) {
+        if (this.isCancelled) return
+        if (++breaks > MAX_BREAKS) throw new StorageError('Unavailable', 0, 0, String(error))
+      }
+      const at: ListAt = { kind: 'exact', revision: this.revision }
+      this.reader = (await this.list(at, after === undefined ? '' : `${after}\0`)).values.getReader()
+    }
+    if (!this.isCancelled) yield new EncodedBatch(new Uint8Array(), [], { kind: 'synced', revision: this.revision })
+  }
+
+  cancel(): void {
+    this.isCancelled = true
+    // A stream that broke cannot be cancelled, nor need it be.
+    void this.reader.cancel().catch(() => {})
+  }
+}
