@@ -142,12 +142,7 @@ function unsatisfiable(why: string, size: number, headers: Headers): Response {
   return new Response(`${why}\n`, { status: 416, headers })
 }
 
-function multipart(
-  request: Request,
-  body: Uint8Array,
-  ranges: readonly ByteRange[],
-  headers: Headers,
-): Response {
+function multipart(request: Request, body: Uint8Array, ranges: readonly ByteRange[], headers: Headers): Response {
   const boundary = crypto.randomUUID().replaceAll('-', '')
   const type = headers.get('Content-Type') ?? ''
   const encoder = new TextEncoder()

@@ -27,12 +27,13 @@ export async function update(scope: ResourceScope): Promise<Response> {
     mayCreate: scope.subresource === '' && scope.strategy.allowCreateOnUpdate === true,
     uid: sent.metadata.uid,
     authorizeCreate: () => authorizeCreate(scope),
-    async transform(live: KubeObject | undefined) {
-      const decoded = scope.view === undefined ? structuredClone(sent) : throughView(scope, scope.view, live, sent)
+    async transform(stored) {
+      const live = stored && scope.fromStorage(stored)
+      const decoded = scope.view === undefined ? structuredClone(sent) : throughView(scope.view, live, sent)
       trackFields(scope, live, decoded, options.fieldManager)
       const object = scope.toStorage(decoded)
-      const operation = live === undefined ? 'CREATE' : 'UPDATE'
-      await admit(admissionAttributes(scope, operation, options, { object, oldObject: live }))
+      const operation = stored === undefined ? 'CREATE' : 'UPDATE'
+      await admit(admissionAttributes(scope, operation, options, { object, oldObject: stored }))
       return object
     },
     validating: validatingOf(scope, 'UPDATE', options),
@@ -40,9 +41,9 @@ export async function update(scope: ResourceScope): Promise<Response> {
   return respondObject(scope, output, created ? 201 : 200, object)
 }
 
-function throughView(scope: ResourceScope, view: View, live: KubeObject | undefined, sent: KubeObject): KubeObject {
+function throughView(view: View, live: KubeObject | undefined, sent: KubeObject): KubeObject {
   // a view never creates: guaranteedUpdate answered 404 before
-  const object = structuredClone(scope.fromStorage(live!))
+  const object = structuredClone(live!)
   view.into(object, sent)
   return object
 }

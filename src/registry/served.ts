@@ -26,3 +26,8 @@ export function builtInServed({ KEDGE_RUNTIME_CONFIG, KEDGE_FEATURE_GATES }: Env
   }
   return served
 }
+
+/** What a tenant's server serves. */
+export async function servedResources({ env }: { readonly env: Env }): Promise<ServedResources> {
+  return builtInServed(env).resources
+}

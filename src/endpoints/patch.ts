@@ -1,0 +1,88 @@
+import { admit } from '../admission/chain.ts'
+import type { KubeObject } from '../api/object.ts'
+import { negotiateOutput, negotiatePatchType } from '../codec/negotiate.ts'
+import { respondObject } from '../codec/respond.ts'
+import { parseAppliedYaml } from '../codec/yaml.ts'
+import { decodePatched } from '../patch/decode-patched.ts'
+import { managerOfUserAgent } from '../patch/managed-fields.ts'
+import type { Patch } from '../patch/patch-types.ts'
+import { patchTypes } from '../patch/patch-types.ts'
+import { resetFieldsOf } from '../patch/reset-fields.ts'
+import { guaranteedUpdate } from '../registry/store.ts'
+import { parsePatchOptions } from '../request/options.ts'
+import { applyDefaults } from '../schema/defaulting.ts'
+import { admissionAttributes, validatingOf } from './admission-attributes.ts'
+import { authorizeCreate } from './authorize-create.ts'
+import { checkName } from './check-name.ts'
+import { readBody } from './decode-body.ts'
+import { dropDuplicateOwners } from './owner-references.ts'
+import { trackFields } from './track-fields.ts'
+import type { ResourceScope, View } from './resource-scope.ts'
+import { endpointKind, endpointType, hasStatus, storedAs } from './resource-scope.ts'
+
+const APPLY = 'application/apply-patch+yaml'
+
+export async function patch(scope: ResourceScope): Promise<Response> {
+  const { request, name, view } = scope
+  const patchType = negotiatePatchType(request, { custom: scope.custom })
+  const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
+  const body = await readBody(request)
+  const applies = patchType === APPLY
+  const options = parsePatchOptions(request.query, applies)
+  const applyPatch: Patch = patchTypes[patchType === 'application/apply-patch+cbor' ? APPLY : patchType]
+
+  const patched = (live: KubeObject | undefined): KubeObject =>
+    applyPatch({
+      type: endpointType(scope),
+      kind: endpointKind(scope),
+      resource: scope.resource,
+      name,
+      subresource: scope.subresource,
+      live,
+      body,
+      manager: options.fieldManager || managerOfUserAgent(request.request.headers.get('User-Agent') ?? 'unknown'),
+      force: options.force === true,
+      fieldValidation: options.fieldValidation,
+      now: request.now,
+      resetFields: resetFieldsOf(storedAs(scope), scope.subresource, hasStatus(scope), scope.custom),
+      decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, applyDefaults),
+      applyDefaults: (object) => applyDefaults(endpointType(scope), object),
+      parseYaml: parseAppliedYaml,
+      warn: (text) => request.warnings.push(text),
+    })
+
+  const { object, created } = await guaranteedUpdate(scope, name, {
+    dryRun: options.dryRun,
+    mayCreate: applies && scope.subresource === '',
+    authorizeCreate: () => authorizeCreate(scope),
+    async transform(stored) {
+      const live = stored && scope.fromStorage(stored)
+      const wanted = view === undefined ? patched(live) : throughView(scope, view, live, patched, options.fieldManager)
+      checkName(scope, wanted)
+      dropDuplicateOwners(wanted, request.warnings)
+      const object = scope.toStorage(wanted)
+      const operation = stored === undefined ? 'CREATE' : 'UPDATE'
+      await admit(admissionAttributes(scope, operation, options, { object, oldObject: stored }))
+      return object
+    },
+    validating: validatingOf(scope, 'UPDATE', options),
+  })
+  return respondObject(scope, output, created ? 201 : 200, object)
+}
+
+/** What is patched is the view; what is written is the object behind it. */
+function throughView(
+  scope: ResourceScope,
+  view: View,
+  live: KubeObject | undefined,
+  patched: (live: KubeObject | undefined) => KubeObject,
+  manager: string,
+): KubeObject {
+  const wanted = patched(live && view.of(live))
+  checkName(scope, wanted)
+  // patching what does not exist was refused above
+  const object = structuredClone(live!)
+  view.into(object, wanted)
+  trackFields(scope, live, object, manager)
+  return object
+}
