@@ -181,6 +181,6 @@ test('deletes, and waits until it is gone', async () => {
   expect(await kubectl.run('delete jobs --all')).toContain('job.batch "once" deleted')
   expect(await kubectl.run('get deployments,services,jobs -o name')).toBe('')
   kubectl.namespace = undefined
-  expect(await kubectl.run('delete namespace tutorial --timeout=30s')).toBe('namespace "tutorial" deleted\n')
+  expect(await kubectl.run('delete namespace tutorial --timeout=50s')).toBe('namespace "tutorial" deleted\n')
   expect((await kubectl.try(['get', 'namespace', 'tutorial'])).stderr).toContain('not found')
 })

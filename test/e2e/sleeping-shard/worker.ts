@@ -1,0 +1,39 @@
+/** Storage alone, on the bare engine: a watch that is pinged, a write, the shard's account of itself. */
+import type { Env } from '../../../src/env.ts'
+import { everything } from '../../../src/storage/selection.ts'
+import { shardStorage } from '../../../src/storage/shard-client.ts'
+
+export { ResourceShard } from '../../../durable-objects/resource-shard.ts'
+
+const things = { tenant: 'root', shard: 'things', prefix: 'things' }
+
+export default {
+  async fetch(request: Request, env: Env): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url)
+    const storage = shardStorage(env.SHARDS)
+    if (pathname === '/stats') return Response.json(await storage.stats(things))
+    if (pathname === '/create') {
+      const uid = searchParams.get('key')!
+      const { text } = await storage.create(things, uid, { text: '{"rv":""}', at: 7, uid })
+      return new Response(text)
+    }
+    const from = await storage.revision(things)
+    const watch = await storage.watch(things, { selection: everything, from })
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    const pings = setInterval(() => watch.ping(), 1_000)
+    const forward = async () => {
+      for await (const batch of watch.messages) {
+        const lines = [...batch].map((message) => `${message.kind} ${message.kind === 'event' ? message.text : ''}\n`)
+        await writer.write(new TextEncoder().encode(lines.join('')))
+      }
+    }
+    void forward()
+      .catch(() => {})
+      .finally(() => {
+        clearInterval(pings)
+        watch.cancel()
+      })
+    return new Response(readable)
+  },
+}
