@@ -62,7 +62,7 @@ export function delta(from, to, pointer = '', out = []) {
 }
 
 // ---------------------------------------------------------------- normalising
-/** As in corpus.mjs, but what the request itself said stays as it is. */
+/** As in scenarios, but what the request itself said stays as it is. */
 class Answers extends Normaliser {
   constructor(ns, sent) {
     const text = JSON.stringify(sent),
