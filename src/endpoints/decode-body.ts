@@ -3,6 +3,7 @@ import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
+import { keepReset } from '../patch/managed-fields.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { DecodeError, decodeObject, findKind } from '../codec/decode.ts'
 import { JsonSyntaxError, parseJsonBytes } from '../codec/json.ts'
@@ -69,6 +70,7 @@ export function decodeBody(
     applyDefaults(type, object)
     // every type of an endpoint has metadata, which decoding fills in
     const decoded = object as unknown as KubeObject
+    keepReset(tree, decoded)
     return Object.assign(decoded, { kind: expected.kind, apiVersion: apiVersionOf(expected) })
   } catch (error) {
     if (!(error instanceof DecodeError || error instanceof JsonSyntaxError)) throw error

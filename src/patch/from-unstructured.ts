@@ -101,7 +101,7 @@ function convertScalar(type: Leaf, tree: JsonTree): JsonTree {
       if (source === 'int64') return wrapped(type, tree as number | bigint)
       if (source !== 'float64') throw unrecognized(type)
       if (!Number.isInteger(numberOf(tree))) throw cannotConvert(source, type)
-      return wrapped(type, BigInt(numberOf(tree)))
+      return wrapped(type, wholeFloat(numberOf(tree)))
     default:
       if (source === 'int64' || source === 'float64') return numberOf(tree)
       throw unrecognized(type)
@@ -113,6 +113,9 @@ const unrecognized = (type: Leaf) =>
 const cannotConvert = (source: string, type: Leaf) => new DecodeError(`cannot convert ${source} to ${goTypeOf(type)}`)
 
 const numberOf = (tree: JsonTree): number => Number(tree instanceof NumberLiteral ? tree.text : tree)
+
+/** What a float becomes that is too big for 64 bits, as processors do it. */
+const wholeFloat = (value: number): bigint => (Math.abs(value) < 2 ** 63 ? BigInt(value) : -(2n ** 63n))
 
 function wrapped(type: Leaf, value: number | bigint): JsonTree {
   const kept = BigInt.asIntN(type.scalar === 'int32' ? 32 : 64, BigInt(value))

@@ -3,11 +3,13 @@
  * pkg/util/managedfields). `trackUpdate` is for plain writes: create, update, patches, status and other subresources;
  * server-side apply is in apply.ts.
  */
+import { parseApiVersion } from '../api/group-version.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject, KubeObject, ManagedFieldsEntry } from '../api/object.ts'
 import type { Atom } from '../schema/atom.ts'
 import { atomOf } from '../schema/atom.ts'
 import { canonical } from '../codec/encode.ts'
+import type { JsonTree } from '../codec/json.ts'
 import type { StructType } from '../schema/structural.ts'
 import { compareText } from '../schema/value-order.ts'
 import { FieldSet } from './field-set.ts'
@@ -128,6 +130,16 @@ function managersBefore({ live, object, subresource }: Write): Managers {
   if (isReset(sent)) return new Map()
   const managers = decodeManagersOrNone(sent)
   return managers.size === 0 ? stored() : managers
+}
+
+/**
+ * A list of no entries says something that an absent one does not, which decoding loses.
+ * @param sent what the object was decoded from
+ */
+export function keepReset(sent: JsonTree, object: KubeObject): void {
+  const metadata = isJsonObject(sent) ? sent['metadata'] : undefined
+  const managedFields = isJsonObject(metadata) ? metadata['managedFields'] : undefined
+  if (Array.isArray(managedFields) && managedFields.length === 0) object.metadata.managedFields = []
 }
 
 const isReset = (sent: unknown): boolean =>
@@ -265,6 +277,7 @@ export const versionConverter =
   (convert: ConvertVersion | undefined) =>
   (versioned: Versioned, apiVersion: string): Versioned | undefined => {
     if (versioned.apiVersion === apiVersion) return versioned
+    if (parseApiVersion(apiVersion) === undefined) throw new Error(`unexpected GroupVersion string: ${apiVersion}`)
     const converted = convert?.(normalForm(versioned), apiVersion)
     return converted && { type: converted.type, apiVersion, value: asWritten(converted.type, converted.object) }
   }

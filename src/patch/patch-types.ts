@@ -15,7 +15,7 @@ import { fromUnstructured } from './from-unstructured.ts'
 import { goValue } from './go-text.ts'
 import { closed, copyOf, opened, treeText } from './json-document.ts'
 import { applyJsonPatch, readJsonPatch } from './json-patch.ts'
-import { asWritten, trackUpdate } from './managed-fields.ts'
+import { asWritten, keepReset, trackUpdate } from './managed-fields.ts'
 import type { ConvertVersion } from './managed-fields.ts'
 import { applyMergePatch } from './merge-patch.ts'
 import type { ResetFields } from './reset-fields.ts'
@@ -120,7 +120,9 @@ function decodeDocument(input: PatchInput, document: JsonTree, strict: readonly 
     throw invalidPatch(treeText(document), error.message)
   }
   report(input, [...strict, ...decoded.strict], () => treeText(document))
-  return asObject(decoded.object)
+  const object = asObject(decoded.object)
+  keepReset(document, object)
+  return object
 }
 
 // decoding fills in the metadata that every kind has which is stored
@@ -171,7 +173,9 @@ function strategicMergePatch(input: PatchInput): KubeObject {
   report(input, [...strict, ...converted.strict], () => goValue(patch))
   const { object } = converted
   input.applyDefaults(object)
-  return tracked(input, live, asObject(withKind(object, kind)))
+  const typed = asObject(withKind(object, kind))
+  keepReset(patched as JsonTree, typed)
+  return tracked(input, live, typed)
 }
 
 function repeatedMembers(tree: JsonTree): readonly string[] {

@@ -85,9 +85,35 @@ function orderElements(original: PatchMap, patch: PatchMap, type: Structural): v
           : mergeList(live, sent, element, strategy, mergeKey, false)
     const [known, others] = partitioned(merged, order, mergeKey)
     const first = sameTypes(live ?? [], sent ?? [])
-    original[name] = inOrder(known, others, order, live ?? [], mergeKey, isPatchMap(first))
+    const serverOrder = isPatchMap(first) ? overwritten(live ?? [], sent ?? [], mergeKey) : (live ?? [])
+    original[name] = inOrder(known, others, order, serverOrder, mergeKey, isPatchMap(first))
     delete patch[name]
   }
+}
+
+/**
+ * The live list as the reference compares orders with it: merging has moved its elements up over deleted ones and put
+ * new ones into the room that became free, in place.
+ */
+function overwritten(live: readonly JsonTree[], sent: readonly JsonTree[], mergeKey: string): JsonTree[] {
+  const list = [...live]
+  let length = list.length
+  const patch = sent as readonly PatchMap[] // their types have been compared
+  for (const item of patch) {
+    if (item[DIRECTIVE] !== 'delete') continue
+    const key = item[mergeKey] ?? null
+    for (let at = indexByKey(list.slice(0, length), mergeKey, key); at >= 0;) {
+      list.copyWithin(at, at + 1, length--)
+      at = indexByKey(list.slice(0, length), mergeKey, key)
+    }
+  }
+  if (patch.some((item) => item[DIRECTIVE] === 'replace')) return list
+  for (const item of patch) {
+    if (length === list.length) break
+    if (item[DIRECTIVE] === undefined && indexByKey(list.slice(0, length), mergeKey, item[mergeKey] ?? null) < 0)
+      list[length++] = item
+  }
+  return list
 }
 
 const listOrNothing = (value: JsonTree | undefined): JsonTree[] | undefined => {
