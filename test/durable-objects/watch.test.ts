@@ -1,0 +1,83 @@
+import { env } from 'cloudflare:workers'
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
+import { describe, expect, it, vi } from 'vitest'
+import type { Env } from '../../src/env.ts'
+import { everything } from '../../src/storage/selection.ts'
+import { shardStorage } from '../../src/storage/shard-client.ts'
+import type { Revision } from '../../src/storage/storage.ts'
+import { labelled, take, valueOf } from '../storage-suite.ts'
+
+const { SHARDS } = env as unknown as Env
+const storage = shardStorage(SHARDS)
+const MEGABYTE = 'x'.repeat(1024 * 1024)
+
+describe('a watch over a socket', () => {
+  const shardNamed = (tenant: string) => ({ tenant, shard: 'things', prefix: 'things' })
+  const stubOf = (tenant: string) => SHARDS.getByName(`${tenant}/things`)
+
+  it('ends when its watcher takes too little of what happens', async () => {
+    const things = shardNamed('watch-slow')
+    const from = await storage.revision(things)
+    const slow = await storage.watch(things, { selection: everything, from })
+    const quick = await storage.watch(things, { selection: everything, from })
+    const taken = take(quick, 6)
+    for (let i = 0; i < 6; i++) await storage.create(things, `n${i}`, valueOf(`n${i}`, MEGABYTE))
+    expect(await taken).toHaveLength(6)
+    await expect(take(slow, 1)).rejects.toMatchObject({ code: 'Overloaded' })
+  })
+
+  it('gets a past of many megabytes as it takes it', async () => {
+    const things = shardNamed('watch-past')
+    const from = await storage.revision(things)
+    for (let i = 0; i < 8; i++) await storage.create(things, `n${i}`, valueOf(`n${i}`, MEGABYTE))
+    const watch = await storage.watch(things, { selection: everything, from })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(await take(watch, 8)).toHaveLength(8)
+  })
+
+  it('shows how far it is though nothing of what happens is for it, and goes on from there', async () => {
+    const things = shardNamed('watch-progress')
+    const from = await storage.revision(things)
+    const watch = await storage.watch(things, { selection: labelled('none'), from })
+    const { revision } = await storage.create(things, 'a', valueOf('a', '1'))
+    const seen: Revision[] = []
+    const reading = (async () => {
+      for await (const batch of watch.messages) for (const message of batch) seen.push(message.revision)
+    })()
+    await vi.waitFor(async () => {
+      watch.ping()
+      expect(seen.at(-1)).toBe(revision)
+    })
+    // What it has not seen is compacted, but it has seen all up to here: it is not told to begin anew.
+    await runInDurableObject(stubOf(things.tenant), async ({ compactor }) => void (await compactor.run(revision)))
+    await evictDurableObject(stubOf(things.tenant), { webSockets: 'close' })
+    const { revision: next } = await storage.create(things, 'b', valueOf('b', '1', { labels: { none: '' } }))
+    await vi.waitFor(() => expect(seen.at(-1)).toBe(next))
+    watch.cancel()
+    await reading
+  })
+
+  it('is told when what comes next is gone', async () => {
+    const things = shardNamed('watch-gone')
+    const a1 = await storage.create(things, 'a', valueOf('a', '1'))
+    const watch = await storage.watch(things, { selection: labelled('none'), from: a1.revision })
+    const a2 = await storage.update(things, 'a', valueOf('a', '2'), a1.revision)
+    await runInDurableObject(stubOf(things.tenant), async ({ compactor }) => void (await compactor.run(a2.revision)))
+    await evictDurableObject(stubOf(things.tenant), { webSockets: 'close' })
+    await expect(take(watch, 1)).rejects.toMatchObject({ code: 'Compacted', revision: a1.revision })
+  })
+
+  it('leaves no socket behind when it is cancelled', async () => {
+    const things = shardNamed('watch-cancelled')
+    const watches = await Promise.all([1, 2, 3].map(() => storage.watch(things, { selection: everything, from: 1 })))
+    expect((await storage.stats(things)).sockets).toBe(3)
+    for (const watch of watches) watch.cancel()
+    await vi.waitFor(async () => expect((await storage.stats(things)).sockets).toBe(0))
+  })
+
+  it('selects no more than an attachment holds', async () => {
+    const things = shardNamed('watch-wide')
+    const selection = labelled(`a in (${Array.from({ length: 2_000 }, (_, i) => `value-${i}`).join(',')})`)
+    await expect(storage.watch(things, { selection, from: 1 })).rejects.toMatchObject({ code: 'TooLarge' })
+  })
+})
