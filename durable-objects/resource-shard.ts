@@ -52,6 +52,7 @@ export class ResourceShard extends DurableObject<Env> {
     const now = () => Date.now()
     this.usage = new ShardUsage(now())
     this.statements = statements(ctx.storage.sql, (read, written) => this.usage.count(read, written))
+    if (env.KEDGE_COUNT_WAKES) this.statements.setMeta('constructed', this.statements.meta('constructed') + 1)
     this.log = new Log(this.statements, now, retentionOf(env))
     this.watches = new WatchHub(ctx, this.log, this.statements)
     this.writes = new WriteQueue(
@@ -106,7 +107,8 @@ export class ResourceShard extends DurableObject<Env> {
 
   stats(): ShardStats {
     return {
-      ...this.usage.report(),
+      ...this.usage.report(Date.now()),
+      constructed: this.statements.meta('constructed'),
       name: this.ctx.id.name ?? this.ctx.id.toString(),
       ...this.statements.counts(),
       sockets: this.ctx.getWebSockets().length,

@@ -18,7 +18,9 @@ export class ShardUsage {
     this.reasons[reason] = (this.reasons[reason] ?? 0) + 1
   }
 
-  report(): Pick<ShardStats, 'since' | 'reasons' | 'rowsRead' | 'rowsWritten'> {
-    return { since: this.since, reasons: { ...this.reasons }, rowsRead: this.rowsRead, rowsWritten: this.rowsWritten }
+  /** @param now milliseconds since 1970 */
+  report(now: number): Pick<ShardStats, 'since' | 'awakeSeconds' | 'reasons' | 'rowsRead' | 'rowsWritten'> {
+    const { since, reasons, rowsRead, rowsWritten } = this
+    return { since, awakeSeconds: (now - since) / 1000, reasons: { ...reasons }, rowsRead, rowsWritten }
   }
 }

@@ -20,6 +20,8 @@ export interface Env {
   readonly KEDGE_RUNTIME_CONFIG?: string
   /** `Gate=true,…` as --feature-gates. */
   readonly KEDGE_FEATURE_GATES?: string
+  /** Not empty: shards count how often they are constructed, which costs a written row each time. For measuring. */
+  readonly KEDGE_COUNT_WAKES?: string
   /** How long old versions stay readable for watches, snapshots and continue tokens. Default 300. */
   readonly KEDGE_HISTORY_SECONDS?: string
   /** host:port under which clients reach the server. */

@@ -109,6 +109,10 @@ export interface ShardStats {
   readonly name: string
   /** Milliseconds since 1970: when this instance was constructed. */
   readonly since: number
+  readonly awakeSeconds: number
+  /** How often the object was constructed, if it counts that: KEDGE_COUNT_WAKES. */
+  readonly constructed: number
+  /** What it was asked for. */
   readonly reasons: Readonly<Record<string, number>>
   readonly rowsRead: number
   readonly rowsWritten: number
