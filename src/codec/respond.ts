@@ -1,58 +1,184 @@
-// PROVISIONAL (lead): only so that the server runs. Its owner replaces the whole file, keeping these exports' names.
-import { StatusError, internalError } from '../api/status.ts'
-import type { Status } from '../api/status.ts'
-import type { KubeObject } from '../api/object.ts'
-import type { OutputNegotiation } from './negotiate.ts'
-import type { ApiRequest } from '../request/context.ts'
-import type { ResourceScope } from '../endpoints/resource-scope.ts'
-import type { ListShape, StoredValue } from '../storage/storage.ts'
+/** Answers: status, headers and body, in the form that was negotiated. */
 import { apiVersionOf } from '../api/group-version.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
+import type { Status } from '../api/status.ts'
+import { internalError, StatusError } from '../api/status.ts'
+import type { ResourceScope } from '../endpoints/resource-scope.ts'
+import type { ApiRequest } from '../request/context.ts'
+import { builtInType } from '../schema/built-in.ts'
+import type { StructType } from '../schema/structural.ts'
+import type { ListShape, Revision, StoredValue } from '../storage/storage.ts'
+import { acceptsGzip, compressible, compressibleStream } from './compression.ts'
+import { encodeJson } from './encode.ts'
+import { collected, isStreamable, listProtobuf, listStream, listText, sourcesOf } from './list-body.ts'
+import type { ListMetadata } from './list-body.ts'
+import { mediaTypes, negotiateError, streamTypes } from './negotiate.ts'
+import type { OutputNegotiation } from './negotiate.ts'
+import { passesText, Presenter, Source } from './present.ts'
+import { encodeProtobuf } from './protobuf-envelope.ts'
+import { serialize } from './serialize.ts'
+import type { Form } from './serialize.ts'
+import { warningHeaders } from './warnings.ts'
 
-const baseHeaders = (request: ApiRequest, type = 'application/json'): Headers => {
-  const headers = new Headers({ 'Content-Type': type, 'Cache-Control': 'no-cache, private', 'Audit-Id': request.auditId })
-  for (const text of new Set(request.warnings)) headers.append('Warning', `299 - ${JSON.stringify(text)}`)
+/** Headers of every answer of the API. */
+export function answerHeaders({ auditId, warnings }: ApiRequest, contentType: string): Headers {
+  const headers = new Headers({
+    'Audit-Id': auditId,
+    'Cache-Control': 'no-cache, private',
+    'Content-Type': contentType,
+  })
+  for (const warning of warningHeaders(warnings)) headers.append('Warning', warning)
   return headers
 }
-const json = (request: ApiRequest, status: number, body: unknown) =>
-  new Response(JSON.stringify(body) + '\n', { status, headers: baseHeaders(request) })
 
+function respond(request: ApiRequest, { serialization }: Form, status: number, body: Uint8Array): Response {
+  const { headers } = request.request
+  return compressible(status, answerHeaders(request, mediaTypes[serialization]), body, acceptsGzip(headers))
+}
+
+/** One object, of storage or of a write, in the storage version. */
+export function respondObject(
+  scope: ResourceScope,
+  output: OutputNegotiation,
+  status: number,
+  object: KubeObject | StoredValue,
+): Response {
+  const presenter = new Presenter(scope, output)
+  presenter.checkObject()
+  const source = 'text' in object ? Source.ofText(object.text) : Source.ofObject(object)
+  const body =
+    output.serialization === 'protobuf'
+      ? presenter.protobuf(source)
+      : serialize(output, presenter.json(source, scope.request.now))
+  return respond(scope.request, output, status, body)
+}
+
+/**
+ * An object that is no resource's: a review, a Binding. Nothing is converted or taken apart.
+ * @param object with kind and apiVersion
+ */
+export function respondTyped(
+  request: ApiRequest,
+  output: Form,
+  status: number,
+  type: StructType,
+  object: KubeObject | JsonObject,
+): Response {
+  // any object is JSON
+  const json = object as unknown as JsonObject
+  const body =
+    output.serialization === 'protobuf'
+      ? encodeProtobuf(type, json)
+      : serialize(output, encodeJson(type, json, { keepEmpty: true }))
+  return respond(request, output, status, body)
+}
+
+const statusType = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.Status')
+
+/** A Status that says that something was done. No transform is made of it. */
+export const respondSuccess = (
+  { request }: Pick<ResourceScope, 'request'>,
+  output: Form,
+  status: Status,
+  code = 200,
+): Response => respondTyped(request, output, code, statusType(), status as unknown as JsonObject)
+
+/** What the client is told of anything that was thrown. Mistakes of our own are logged. */
 export function respondStatus(request: ApiRequest, error: unknown): Response {
-  if (!(error instanceof StatusError)) console.error(error instanceof Error ? error.stack : error)
-  const known = error instanceof StatusError ? error : internalError(String(error))
-  return json(request, known.code, known.status)
+  const { code, status, headers: more } = asStatusError(error)
+  const form = negotiateError(request) ?? { serialization: 'json', pretty: true }
+  const json = status as unknown as JsonObject
+  const body =
+    form.serialization === 'protobuf'
+      ? encodeProtobuf(statusType(), json)
+      : serialize(form, encodeJson(statusType(), json))
+  const headers = answerHeaders(request, mediaTypes[form.serialization])
+  const { retryAfterSeconds } = status.details ?? {}
+  if (retryAfterSeconds) headers.set('Retry-After', String(retryAfterSeconds))
+  for (const [name, value] of Object.entries(more)) headers.set(name, value)
+  return new Response(code === 204 ? null : body, { status: code, headers })
 }
-export function respondObject(scope: ResourceScope, _o: OutputNegotiation, status: number, object: KubeObject | StoredValue): Response {
-  if ('text' in object) return new Response(object.text + '\n', { status, headers: baseHeaders(scope.request) })
-  return json(scope.request, status, object)
+
+function asStatusError(error: unknown): StatusError {
+  if (error instanceof StatusError) return error
+  console.error(error)
+  return internalError(error instanceof Error ? error.message : String(error))
 }
-export const respondSuccess = (scope: ResourceScope, _o: OutputNegotiation, status: Status): Response => json(scope.request, 200, status)
-export function respondItems(scope: ResourceScope, _o: OutputNegotiation, list: { revision: number; items: KubeObject[] }): Response {
-  return json(scope.request, 200, { kind: scope.entry.listKind, apiVersion: apiVersionOf(scope.kind), metadata: { resourceVersion: String(list.revision) }, items: list.items })
+
+export interface ListFacts {
+  readonly revision: Revision
+  readonly continueToken?: string
+  readonly remaining?: number
 }
-export const listShape = (scope: ResourceScope, _o: OutputNegotiation): ListShape => ({
-  as: 'items',
-  without: `{"kind":"${scope.storageKind.kind}","apiVersion":"${apiVersionOf(scope.storageKind)}",`,
+
+const metadataOf = ({ revision, continueToken, remaining }: ListFacts): ListMetadata => ({
+  resourceVersion: String(revision),
+  ...(continueToken === undefined ? {} : { continue: continueToken }),
+  ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
 })
-export function respondList(scope: ResourceScope, _o: OutputNegotiation, list: { revision: number; continueToken?: string; remaining?: number; count: number; values: ReadableStream<Uint8Array>; shape?: ListShape }): Response {
-  const meta = { resourceVersion: String(list.revision), continue: list.continueToken, remainingItemCount: list.remaining || undefined }
-  const head = `{"kind":"${scope.entry.listKind}","apiVersion":"${apiVersionOf(scope.kind)}","metadata":${JSON.stringify(meta)},"items":[`
-  const { readable, writable } = new IdentityTransformStream()
-  const encoder = new TextEncoder()
-  scope.request.waitUntil(
-    (async () => {
-      const writer = writable.getWriter()
-      await writer.write(encoder.encode(head))
-      writer.releaseLock()
-      await list.values.pipeTo(writable, { preventClose: true })
-      const end = writable.getWriter()
-      await end.write(encoder.encode(']}\n'))
-      await end.close()
-    })(),
-  )
-  return new Response(readable, { headers: baseHeaders(scope.request) })
+
+/** How storage should write a list's values, so that as little as possible remains to be done. */
+export function listShape(scope: ResourceScope, output: OutputNegotiation): ListShape {
+  const isPassed = output.serialization === 'json' && !output.pretty && output.transform === undefined
+  if (!isPassed || !passesText(scope)) return { as: 'lines' }
+  if (scope.custom) return { as: 'items' }
+  const { kind } = scope.storageKind
+  return { as: 'items', without: `{"kind":"${kind}","apiVersion":"${apiVersionOf(scope.storageKind)}",` }
 }
-export const watchHeaders = (scope: ResourceScope, _o: OutputNegotiation): Headers => {
-  const headers = baseHeaders(scope.request)
+
+/** A list of storage. `shape` is what listShape said. */
+export async function respondList(
+  scope: ResourceScope,
+  output: OutputNegotiation,
+  list: ListFacts & {
+    readonly count: number
+    readonly values: ReadableStream<Uint8Array>
+    readonly shape?: ListShape
+  },
+): Promise<Response> {
+  const { request } = scope
+  const presenter = new Presenter(scope, output)
+  const metadata = metadataOf(list)
+  try {
+    presenter.checkList()
+  } catch (error) {
+    await list.values.cancel()
+    throw error
+  }
+  if (output.serialization === 'protobuf')
+    return respond(request, output, 200, await listProtobuf(presenter, metadata, sourcesOf(list.values)))
+  if (!isStreamable(presenter)) {
+    const text = listText(presenter, metadata, await collected(list.values), request.now)
+    return respond(request, output, 200, serialize(output, text))
+  }
+  const stream = { as: list.shape?.as ?? 'lines', values: list.values, isEmpty: list.count === 0 }
+  return compressibleStream(
+    200,
+    answerHeaders(request, mediaTypes[output.serialization]),
+    listStream(presenter, metadata, stream, request.now),
+    acceptsGzip(request.request.headers),
+  )
+}
+
+/** A list of objects at hand, in the storage version. */
+export async function respondItems(
+  scope: ResourceScope,
+  output: OutputNegotiation,
+  list: ListFacts & { readonly items: readonly KubeObject[] },
+): Promise<Response> {
+  const presenter = new Presenter(scope, output)
+  presenter.checkList()
+  const sources = list.items.map((item) => Source.ofObject(item))
+  const body =
+    output.serialization === 'protobuf'
+      ? await listProtobuf(presenter, metadataOf(list), sources)
+      : serialize(output, listText(presenter, metadataOf(list), sources, scope.request.now))
+  return respond(scope.request, output, 200, body)
+}
+
+/** `identity` keeps the platform from compressing, which would hold events back. */
+export function watchHeaders({ request }: ResourceScope, { serialization }: OutputNegotiation): Headers {
+  const headers = answerHeaders(request, streamTypes[serialization]!)
   headers.set('Content-Encoding', 'identity')
   return headers
 }

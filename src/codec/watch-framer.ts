@@ -1,21 +1,102 @@
-// PROVISIONAL (lead): only so that the server runs. Its owner replaces the whole file, keeping these exports' names.
-import { apiVersionOf } from '../api/group-version.ts'
+/** Events of a watch, framed for the wire: JSON lines, protobuf with lengths, CBOR one after the other. */
+import type { JsonObject } from '../api/object.ts'
 import type { StatusError } from '../api/status.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
+import { builtInType } from '../schema/built-in.ts'
+import { encodeJson } from './encode.ts'
 import type { OutputNegotiation } from './negotiate.ts'
+import { INITIAL_EVENTS_END, passesText, Presenter, Source } from './present.ts'
+import { encodeProtobuf, watchFrame } from './protobuf-envelope.ts'
+import { zeroObject } from './zero-object.ts'
 
 export interface WatchFramer {
+  /** Whether a WebSocket gets text messages. */
   readonly isText: boolean
+  /** Lines of storage are what this watch sends. */
   readonly passesLines: boolean
-  event(type: string, text: string): Uint8Array | undefined
+  /** @param text the object in the storage version. @throws when there is no such form of it: the watch ends */
+  event(type: string, text: string): Uint8Array
   bookmark(revision: number, initialEventsEnd: boolean): Uint8Array
   error(status: StatusError): Uint8Array
 }
+
+/** @throws StatusError 400 for a wrong `includeObject` where tables are asked for */
+export function watchFramer(scope: ResourceScope, output: OutputNegotiation): WatchFramer {
+  return output.serialization === 'protobuf' ? new ProtobufFramer(scope, output) : new JsonFramer(scope, output)
+}
+
+abstract class Framer implements WatchFramer {
+  abstract readonly isText: boolean
+  abstract readonly passesLines: boolean
+  protected readonly presenter: Presenter
+
+  constructor(
+    protected readonly scope: ResourceScope,
+    protected readonly output: OutputNegotiation,
+  ) {
+    this.presenter = new Presenter(scope, output)
+  }
+
+  protected abstract frame(type: string, source: Source): Uint8Array
+  abstract error(status: StatusError): Uint8Array
+
+  event(type: string, text: string): Uint8Array {
+    return this.checked(type, Source.ofText(text))
+  }
+
+  /** An object with nothing but its version. */
+  bookmark(revision: number, initialEventsEnd: boolean): Uint8Array {
+    const metadata = {
+      resourceVersion: String(revision),
+      ...(initialEventsEnd ? { annotations: { [INITIAL_EVENTS_END]: 'true' } } : {}),
+    }
+    return this.checked('BOOKMARK', Source.ofObject(zeroObject(this.scope.storageKind, metadata)))
+  }
+
+  /** The reference fails at the first event of a watch that asked for lists, and ends it. */
+  private checked(type: string, source: Source): Uint8Array {
+    this.presenter.checkObject()
+    return this.frame(type, source)
+  }
+}
+
 const encoder = new TextEncoder()
-export const watchFramer = (scope: ResourceScope, _o: OutputNegotiation): WatchFramer => ({
-  isText: true,
-  passesLines: true,
-  event: (type, text) => encoder.encode(`{"type":"${type}","object":${text}}\n`),
-  bookmark: (revision, end) => encoder.encode(JSON.stringify({ type: 'BOOKMARK', object: { kind: scope.kind.kind, apiVersion: apiVersionOf(scope.kind), metadata: { resourceVersion: String(revision), ...(end ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}) } } }) + '\n'),
-  error: (status) => encoder.encode(JSON.stringify({ type: 'ERROR', object: status.status }) + '\n'),
-})
+
+const statusType = () => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.Status')
+
+class JsonFramer extends Framer {
+  readonly isText: boolean = true
+  private hasColumns = false
+
+  get passesLines(): boolean {
+    return this.output.transform === undefined && passesText(this.scope)
+  }
+
+  protected frame(type: string, source: Source): Uint8Array {
+    // a Table tells its columns in the first event
+    const text = this.presenter.json(source, new Date(), !this.hasColumns)
+    this.hasColumns = true
+    return this.line(type, text)
+  }
+
+  error({ status }: StatusError): Uint8Array {
+    return this.line('ERROR', encodeJson(statusType(), status as unknown as JsonObject))
+  }
+
+  protected line(type: string, object: string): Uint8Array {
+    return encoder.encode(`{"type":"${type}","object":${object}}\n`)
+  }
+}
+
+class ProtobufFramer extends Framer {
+  readonly isText = false
+  readonly passesLines = false
+
+  protected frame(type: string, source: Source): Uint8Array {
+    return watchFrame(type, this.presenter.protobuf(source))
+  }
+
+  error({ status }: StatusError): Uint8Array {
+    return watchFrame('ERROR', encodeProtobuf(statusType(), status as unknown as JsonObject))
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * Objects in the form that was negotiated: their version, their transform, their serialization. Objects and texts come
+ * in the storage version.
+ */
+import type { GroupVersionKind } from '../api/group-version.ts'
+import { apiVersionOf } from '../api/group-version.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
+import type { ResourceScope } from '../endpoints/resource-scope.ts'
+import type { StructType } from '../schema/structural.ts'
+import { encodeJson } from './encode.ts'
+import { parseStored, stringifySorted } from './json.ts'
+import { metadataText } from './metadata-text.ts'
+import type { OutputNegotiation, Transform } from './negotiate.ts'
+import { parseIncludeObject } from './negotiate.ts'
+import type { IncludeObject } from './negotiate.ts'
+import {
+  internalTypeName,
+  partialObjectMetadata,
+  partialObjectMetadataText,
+  partialObjectMetadataType,
+  requestedList,
+  requestedObject,
+} from './partial-object-metadata.ts'
+import type { MetaVersion } from './partial-object-metadata.ts'
+import { encodeProtobuf } from './protobuf-envelope.ts'
+import { rowText, tableHead, tableLayout } from './table.ts'
+import type { TableLayout } from './table.ts'
+
+/** An object in memory, as text, or both; parsed when somebody looks into it. */
+export class Source {
+  #object: KubeObject | undefined
+
+  private constructor(
+    readonly text: string | undefined,
+    object: KubeObject | undefined,
+  ) {
+    this.#object = object
+  }
+
+  static ofText = (text: string): Source => new Source(text, undefined)
+  static ofObject = (object: KubeObject): Source => new Source(undefined, object)
+
+  get object(): KubeObject {
+    // what storage holds was encoded from a KubeObject
+    return (this.#object ??= parseStored(this.text!) as unknown as KubeObject)
+  }
+}
+
+/** Kind and type of what the endpoint answers. */
+const kindOf = ({ view, kind }: ResourceScope): GroupVersionKind => view?.kind ?? kind
+const typeOf = ({ view, type }: ResourceScope): StructType => view?.type ?? type
+
+/** JSON clients of this version get stored texts as they are. */
+export const passesText = (scope: ResourceScope): boolean =>
+  scope.view === undefined && apiVersionOf(scope.kind) === apiVersionOf(scope.storageKind)
+
+export class Presenter {
+  private readonly isPassed: boolean
+  private readonly includeObject: IncludeObject
+  readonly transform: Transform | undefined
+  readonly layout: TableLayout | undefined
+
+  /** @throws StatusError 400 for a wrong `includeObject` where a Table is made */
+  constructor(
+    readonly scope: ResourceScope,
+    readonly output: OutputNegotiation,
+  ) {
+    this.isPassed = passesText(scope)
+    this.transform = output.transform
+    const isTable = output.transform?.kind === 'Table'
+    this.layout = isTable ? tableLayout(scope) : undefined
+    this.includeObject = isTable ? parseIncludeObject(output.includeObject) : 'Metadata'
+  }
+
+  /** The object in the version and kind of the endpoint. */
+  answered({ object }: Source): KubeObject {
+    const { view } = this.scope
+    const converted = this.scope.fromStorage(object)
+    return view === undefined ? converted : view.of(converted)
+  }
+
+  /** Go's name of the internal type of what is answered. */
+  private typeName(suffix: string): string {
+    const { group, kind } = kindOf(this.scope)
+    return internalTypeName({ group, kind: `${kind}${suffix}` }, this.scope.custom)
+  }
+
+  /** @throws StatusError 406 where a list was asked for */
+  checkObject(): void {
+    if (this.transform?.kind === 'PartialObjectMetadataList') throw requestedList(this.typeName(''))
+  }
+
+  /** @throws StatusError 406 where an object was asked for */
+  checkList(): void {
+    if (this.transform?.kind === 'PartialObjectMetadata') throw requestedObject(this.typeName('List'))
+  }
+
+  /** One answer, as compact JSON. @param columns false: a Table without its columns */
+  json(source: Source, now: Date, columns = true): string {
+    switch (this.transform?.kind) {
+      case undefined:
+        return this.objectText(source)
+      case 'Table':
+        return `${this.tableHead(metadataOfTable(source), columns)}[${this.row(source, now)}]}`
+      default:
+        return this.metadataText(source, this.transform!.version)
+    }
+  }
+
+  tableHead(metadata: JsonObject, columns = true): string {
+    const { version } = this.transform!
+    return tableHead(version, metadata, columns ? this.layout!.columns : 'null')
+  }
+
+  row(source: Source, now: Date): string {
+    const shown = this.scope.view === undefined ? source.object : this.answered(source)
+    return rowText(this.layout!, shown, now, this.rowObject(source))
+  }
+
+  private rowObject(source: Source): string {
+    switch (this.includeObject) {
+      case 'Object':
+        return this.objectText(source)
+      case 'None':
+        return hasInitialEventsEnd(source) ? this.metadataText(source, this.transform!.version) : 'null'
+      default:
+        return this.metadataText(source, this.transform!.version)
+    }
+  }
+
+  /** The object with kind and apiVersion. */
+  private objectText(source: Source): string {
+    if (this.isPassed && source.text !== undefined) return source.text
+    return this.encoded(this.answered(source))
+  }
+
+  private encoded(object: KubeObject): string {
+    // any object is JSON
+    const json = object as unknown as JsonObject
+    return this.scope.custom ? stringifySorted(json) : encodeJson(typeOf(this.scope), json)
+  }
+
+  /** An element of a list: those of built-in kinds don't say what they are. */
+  item(source: Source): string {
+    if (this.scope.custom) return this.objectText(source)
+    const { kind: _, apiVersion: __, ...rest } = this.answered(source)
+    return this.encoded(rest)
+  }
+
+  metadataText(source: Source, version: MetaVersion): string {
+    // members of custom resources are sorted, those of metadata are not
+    const isCut = source.text !== undefined && this.isPassed && !this.scope.custom
+    const cut = isCut ? metadataText(source.text!) : undefined
+    if (cut !== undefined) return partialObjectMetadataText(cut, version)
+    const partial = partialObjectMetadata(this.answered(source), version)
+    return encodeJson(partialObjectMetadataType(), partial as unknown as JsonObject)
+  }
+
+  /** What is answered, and its type. Tables have no protobuf form. */
+  typed(source: Source): { readonly type: StructType; readonly object: JsonObject } {
+    const object = this.answered(source)
+    // any object is JSON
+    if (this.transform === undefined) return { type: typeOf(this.scope), object: object as unknown as JsonObject }
+    const partial = partialObjectMetadata(object, this.transform.version)
+    return { type: partialObjectMetadataType(), object: partial as unknown as JsonObject }
+  }
+
+  /** One answer in protobuf, in its envelope. */
+  protobuf(source: Source): Uint8Array {
+    const { type, object } = this.typed(source)
+    return encodeProtobuf(type, object)
+  }
+}
+
+function metadataOfTable({ object }: Source): JsonObject {
+  const { resourceVersion } = object.metadata
+  return resourceVersion === undefined ? {} : { resourceVersion }
+}
+
+export const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
+
+const hasInitialEventsEnd = ({ object }: Source): boolean =>
+  object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true'

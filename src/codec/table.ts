@@ -1,0 +1,114 @@
+/**
+ * Objects as rows of a Table (meta.k8s.io), which is what kubectl prints. Cells of built-in kinds are made from the
+ * storage version, whatever version was asked for.
+ */
+import { apiVersionOf } from '../api/group-version.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
+import type { ResourceScope } from '../endpoints/resource-scope.ts'
+import { stringify } from './json.ts'
+import { metaApiVersion } from './partial-object-metadata.ts'
+import type { MetaVersion } from './partial-object-metadata.ts'
+import { apps } from './table/apps.ts'
+import { autoscaling } from './table/autoscaling.ts'
+import { batch } from './table/batch.ts'
+import type { Printer, Printers } from './table/cells.ts'
+import { printer } from './table/cells.ts'
+import { certificates } from './table/certificates.ts'
+import {
+  apiregistration,
+  apiserverinternal,
+  coordination,
+  flowcontrol,
+  node,
+  resource,
+  scheduling,
+  storagemigration,
+} from './table/cluster.ts'
+import type { Column } from './table/columns.ts'
+import { columnsOf, defaultColumns, scaleColumns } from './table/columns.ts'
+import { core } from './table/core.ts'
+import { AGE_COLUMN, customTable } from './table/custom.ts'
+import { discovery, networking } from './table/networking.ts'
+import { admissionregistration, policy, rbac } from './table/policies.ts'
+import { storage } from './table/storage.ts'
+
+/** By the group in which the kind is stored. */
+const printers: Readonly<Record<string, Printers>> = {
+  '': core,
+  'admissionregistration.k8s.io': admissionregistration,
+  'apiregistration.k8s.io': apiregistration,
+  apps,
+  autoscaling,
+  batch,
+  'certificates.k8s.io': certificates,
+  'coordination.k8s.io': coordination,
+  'discovery.k8s.io': discovery,
+  'flowcontrol.apiserver.k8s.io': flowcontrol,
+  'internal.apiserver.k8s.io': apiserverinternal,
+  'networking.k8s.io': networking,
+  'node.k8s.io': node,
+  policy,
+  'rbac.authorization.k8s.io': rbac,
+  'resource.k8s.io': resource,
+  'scheduling.k8s.io': scheduling,
+  'storage.k8s.io': storage,
+  'storagemigration.k8s.io': storagemigration,
+}
+
+/** Go's zero time, which kinds without columns of their own show where nothing was created. */
+const ZERO_TIME = '0001-01-01T00:00:00Z'
+
+const defaultPrinter = printer(({ metadata }) => [metadata.name ?? '', metadata.creationTimestamp ?? ZERO_TIME])
+
+/** What tables of a resource look like. */
+export interface TableLayout {
+  readonly printer: Printer
+  /** Columns have defaults of their own: an empty list of such a kind has rows of null. */
+  readonly isDefault: boolean
+  /** JSON text of columnDefinitions. */
+  readonly columns: string
+}
+
+const builtIn = new Map<string, TableLayout>()
+/** Columns are parsed once for each state of a definition. */
+const custom = new WeakMap<object, TableLayout>()
+
+export function tableLayout({ entry, kind, storageKind, resource, view }: ResourceScope): TableLayout {
+  if (entry.origin === 'custom') return customLayout(entry.printerColumns ?? [AGE_COLUMN])
+  const name = view === undefined ? `${apiVersionOf(kind)}/${resource.resource}` : 'scale'
+  let layout = builtIn.get(name)
+  if (layout === undefined) {
+    const own = view === undefined ? printers[storageKind.group]?.[storageKind.kind] : autoscaling.Scale
+    const columns = view === undefined ? columnsOf(apiVersionOf(kind), resource.resource) : scaleColumns()
+    layout = layoutOf(columns ?? defaultColumns(), own ?? defaultPrinter, own === undefined)
+    builtIn.set(name, layout)
+  }
+  return layout
+}
+
+function customLayout(columns: NonNullable<ResourceScope['entry']['printerColumns']>): TableLayout {
+  let layout = custom.get(columns)
+  if (layout === undefined) {
+    const made = customTable(columns)
+    layout = layoutOf(made.columns, made.printer, false)
+    custom.set(columns, layout)
+  }
+  return layout
+}
+
+const layoutOf = (columns: readonly Column[], printer: Printer, isDefault: boolean): TableLayout => ({
+  printer,
+  isDefault,
+  columns: stringify(columns.map((column) => ({ ...column }))),
+})
+
+/** A row, as JSON text. @param object text of what the row carries besides its cells, or `null` */
+export function rowText({ printer }: TableLayout, shown: KubeObject, now: Date, object: string): string {
+  const conditions = printer.conditions?.(shown)
+  const said = conditions === undefined ? '' : `,"conditions":${stringify(conditions.map((one) => ({ ...one })))}`
+  return `{"cells":${stringify(printer.cells(shown, now))}${said},"object":${object}}`
+}
+
+/** Everything before the rows. @param columns JSON text; `null` in all but the first event of a watch */
+export const tableHead = (version: MetaVersion, metadata: JsonObject, columns: string): string =>
+  `{"kind":"Table","apiVersion":"${metaApiVersion(version)}","metadata":${stringify(metadata)},"columnDefinitions":${columns},"rows":`

@@ -1,0 +1,19 @@
+/** Objects with nothing in them but their version: what bookmarks carry. */
+import type { GroupVersionKind } from '../api/group-version.ts'
+import { apiVersionOf, groupKindText } from '../api/group-version.ts'
+import type { ObjectMeta } from '../api/meta/v1.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
+
+/**
+ * Members of the storage version that are there although nobody set them: the reference's internal types hold numbers
+ * where the published ones have pointers.
+ */
+const filled: Readonly<Record<string, () => JsonObject>> = {
+  'Deployment.apps': () => ({ spec: { replicas: 0 } }),
+  'ReplicaSet.apps': () => ({ spec: { replicas: 0 } }),
+  'StatefulSet.apps': () => ({ spec: { replicas: 0 } }),
+}
+
+export function zeroObject(kind: GroupVersionKind, metadata: ObjectMeta): KubeObject {
+  return { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata, ...filled[groupKindText(kind)]?.() }
+}
