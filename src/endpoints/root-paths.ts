@@ -18,11 +18,10 @@ const fixed = [
   '/version',
 ]
 
-/** Sorted. Groups of custom resources are not among them. */
+/** Sorted. */
 export function rootPaths(served: ServedResources): string[] {
   const paths = [...fixed]
   for (const { group, versions } of served.groups) {
-    if (!served.isBuiltInGroup(group)) continue
     if (group !== '') paths.push(`/apis/${group}`)
     for (const { version } of versions) paths.push(group === '' ? `/api/${version}` : `/apis/${group}/${version}`)
   }

@@ -10,9 +10,10 @@ import { isWholeVersion } from '../registry/resources.ts'
 import { builtInTypeNames, structuralOf } from '../schema/built-in.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 import { closureOf, kindEntry, openApiModel } from '../schema/to-openapi.ts'
+import { customModels } from './custom-resources.ts'
 import { fixedPaths, groupPath, groupVersionPath } from './fixed-paths.ts'
 import type { PathItem } from './operations.ts'
-import { builtInDialect, pathsOf } from './operations.ts'
+import { pathsOf } from './operations.ts'
 import { pathsV2 } from './render-v2.ts'
 import { pathsV3 } from './render-v3.ts'
 import type { OpenApiTexts } from './texts.ts'
@@ -107,16 +108,18 @@ class Documents implements OpenApiDocuments {
     const found = this.versions.get(key)
     if (found === undefined) return documentOf([fixedPaths[key] ?? groupPath(key.slice('apis/'.length))], describe)
     const { group, version } = found
-    return documentOf(builtInPaths(group, version, describe), describe, { group, version: version.version })
+    const items = pathsOfVersion(group, version, describe)
+    if (isCustom(version)) return customDocument(items, version, describe)
+    return documentOf(items, describe, { group, version: version.version })
   }
 }
 
-const builtInPaths = (group: string, version: ServedVersion, describe: Describe): PathItem[] => [
-  groupVersionPath({ group, version: version.version }),
-  ...version.resources
-    .filter(({ origin }) => origin === 'built-in')
-    .flatMap((entry) => pathsOf(entry, builtInDialect, describe)),
+const pathsOfVersion = (group: string, version: ServedVersion, describe: Describe): PathItem[] => [
+  ...(isCustom(version) ? [] : [groupVersionPath({ group, version: version.version })]),
+  ...version.resources.flatMap((entry) => pathsOf(entry, describe)),
 ]
+
+const isCustom = ({ resources }: ServedVersion): boolean => resources.some(({ origin }) => origin === 'custom')
 
 function documentOf(
   items: readonly PathItem[],
@@ -133,6 +136,33 @@ function documentOf(
       ...(schemas.length === 0 ? {} : { schemas: Object.fromEntries(schemas) }),
       securitySchemes: { BearerToken: bearerToken },
     },
+  }
+}
+
+/** Custom resources: their own models beside those they are told with. */
+function customDocument(items: readonly PathItem[], version: ServedVersion, describe: Describe): JsonObject {
+  const kinds = knownGroupVersions().filter(({ group }) => !NOT_FOR_CLIENTS.has(group))
+  const schemas = new Map<string, JsonObject>(
+    closureOf([...modelsOf(items), `${META}.ObjectMeta`, `${META}.ListMeta`]).map((name) => {
+      const everywhere = EVERYWHERE.find((kind) => name === `${META}.${kind}`)
+      return [
+        name,
+        openApiModel(
+          name,
+          'v3',
+          describe,
+          everywhere === undefined ? undefined : kinds.map((gv) => kindEntry(gv.group, gv.version, everywhere)),
+        ),
+      ]
+    }),
+  )
+  for (const entry of version.resources)
+    for (const [name, schema] of customModels(entry, 'v3', describe)) schemas.set(name, schema)
+  return {
+    openapi: '3.0.0',
+    info: { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' },
+    paths: pathsV3(items),
+    components: { schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))) },
   }
 }
 
@@ -159,13 +189,15 @@ function swaggerOf(served: ServedResources, { describe }: OpenApiTexts): JsonObj
   for (const { group, versions } of served.groups) {
     if (group !== '' && served.isBuiltInGroup(group)) items.push(groupPath(group))
     for (const version of versions) {
-      items.push(...builtInPaths(group, version, describe))
+      items.push(...pathsOfVersion(group, version, describe))
     }
   }
   const { paths, parameters } = pathsV2(items)
   const definitions = new Map(
     closureOf(modelsOf(items)).map((name) => [name, openApiModel(name, 'v2', describe, allKinds(name))]),
   )
+  for (const entry of served.resources)
+    for (const [name, schema] of customModels(entry, 'v2', describe)) definitions.set(name, schema)
   return {
     swagger: '2.0',
     info,
@@ -186,6 +218,14 @@ function allKinds(name: string): JsonObject[] | undefined {
 
 /** Kinds of the protocol itself: their groups are registered nowhere. */
 const NOT_SERVABLE: ReadonlySet<string> = new Set(['apidiscovery.k8s.io', 'meta.k8s.io'])
+
+/** Groups that clients' own registries do not hold. */
+const NOT_FOR_CLIENTS: ReadonlySet<string> = new Set([
+  'admission.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'imagepolicy.k8s.io',
+])
 
 let groupVersions: readonly { group: string; version: string }[] | undefined
 

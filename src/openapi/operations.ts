@@ -41,20 +41,18 @@ export interface PathItem {
   readonly operations: readonly Operation[]
 }
 
-/** What paths of custom resources have otherwise than those of built-in ones. */
-export interface Dialect {
+/** Media types of a server part: custom resources are told by another one (apiextensions' openapi/builder). */
+interface Dialect {
   readonly json: readonly string[]
   readonly watch: readonly string[]
   readonly patches: readonly string[]
-  /** Media types of request bodies of create, replace and delete. */
+  /** Of request bodies of create, replace and delete. */
   readonly bodies: readonly string[]
-  /** The deprecated /watch/ paths and proxies are there. */
-  readonly builtIn: boolean
 }
 
 const JSON_TYPES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
 
-export const builtInDialect: Dialect = {
+const builtInDialect: Dialect = {
   json: JSON_TYPES,
   watch: [...JSON_TYPES, 'application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'],
   patches: [
@@ -64,7 +62,13 @@ export const builtInDialect: Dialect = {
     'application/apply-patch+yaml',
   ],
   bodies: ['*/*'],
-  builtIn: true,
+}
+
+const customDialect: Dialect = {
+  json: ['application/json', 'application/yaml'],
+  watch: ['application/json', 'application/yaml'],
+  patches: ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'],
+  bodies: ['application/json', 'application/yaml'],
 }
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
@@ -98,20 +102,22 @@ export const rootOf = ({ group, version }: GroupVersion): string =>
   group === '' ? `/api/${version}` : `/apis/${group}/${version}`
 
 /** All paths of a resource, unsorted. */
-export function pathsOf(entry: ResourceEntry, dialect: Dialect, describe: Describe): PathItem[] {
-  return new ResourcePaths(entry, dialect, describe).all()
-}
+export const pathsOf = (entry: ResourceEntry, describe: Describe): PathItem[] =>
+  new ResourcePaths(entry, describe).all()
 
 class ResourcePaths {
   private readonly root: string
   private readonly kind: GroupVersionKind
   private readonly namespaced: string
+  private readonly custom: boolean
+  private readonly dialect: Dialect
 
   constructor(
     private readonly entry: ResourceEntry,
-    private readonly dialect: Dialect,
     private readonly describe: Describe,
   ) {
+    this.custom = entry.origin === 'custom'
+    this.dialect = this.custom ? customDialect : builtInDialect
     this.root = rootOf(entry)
     this.kind = { group: entry.group, version: entry.version, kind: entry.kind }
     this.namespaced = entry.namespaced ? 'Namespaced' : ''
@@ -126,7 +132,7 @@ class ResourcePaths {
     ]
     if (this.entry.namespaced && this.has('list'))
       paths.push({ path: `${this.root}/${this.entry.resource}`, operations: [this.list('ForAllNamespaces')] })
-    if (this.dialect.builtIn && this.has('watch')) paths.push(...this.watchPaths())
+    if (!this.custom && this.has('watch')) paths.push(...this.watchPaths())
     for (const subresource of this.entry.subresources) paths.push(...this.subresource(item, subresource))
     return paths.filter(({ operations }) => operations.length > 0)
   }
@@ -191,6 +197,13 @@ class ResourcePaths {
       }))
   }
 
+  /** Told of custom resources only. */
+  private getOptions(): Parameter[] {
+    if (!this.custom) return []
+    const description = this.describe(`${META}.ListOptions`, 'resourceVersion')
+    return [{ name: 'resourceVersion', in: 'query', type: 'string', description }]
+  }
+
   private collection(): Operation[] {
     const { kind, type } = this.entry
     const operations: Operation[] = []
@@ -216,12 +229,14 @@ class ResourcePaths {
           'deletecollection',
           `delete collection of ${kind}`,
           {
-            parameters: [
-              ...this.options(`${META}.DeleteOptions`, ['preconditions']),
-              ...this.options(`${META}.ListOptions`, ['watch', 'allowWatchBookmarks']),
-              ...this.common(),
-            ],
-            body: { model: `${META}.DeleteOptions`, required: false },
+            parameters: this.custom
+              ? [...this.options(`${META}.ListOptions`), ...this.common()]
+              : [
+                  ...this.options(`${META}.DeleteOptions`, ['preconditions']),
+                  ...this.options(`${META}.ListOptions`, ['watch', 'allowWatchBookmarks']),
+                  ...this.common(),
+                ],
+            ...(this.custom ? {} : { body: { model: `${META}.DeleteOptions`, required: false } }),
             responses: [{ code: 200, model: STATUS }],
           },
         ),
@@ -230,18 +245,18 @@ class ResourcePaths {
   }
 
   private list(suffix: '' | 'ForAllNamespaces'): Operation {
-    const { kind, type } = this.entry
+    const { kind, type, listKind } = this.entry
     const everywhere = suffix !== ''
     return this.operation(
       'get',
       'list',
       `${everywhere ? '' : this.namespaced}${kind}${suffix}`,
       'list',
-      `${this.has('watch') ? 'list or watch' : 'list'} objects of kind ${kind}`,
+      `${this.has('watch') && !this.custom ? 'list or watch' : 'list'} objects of kind ${kind}`,
       {
         produces: this.dialect.watch,
         parameters: [...this.options(`${META}.ListOptions`), ...(everywhere ? this.path('pretty') : this.common())],
-        responses: [{ code: 200, model: `${type}List` }],
+        responses: [{ code: 200, model: type.slice(0, type.lastIndexOf('.') + 1) + listKind }],
       },
     )
   }
@@ -254,7 +269,7 @@ class ResourcePaths {
     if (this.has('get'))
       operations.push(
         this.operation('get', 'read', name, 'get', `read the specified ${kind}`, {
-          parameters: path,
+          parameters: [...this.getOptions(), ...path],
           responses: [{ code: 200, model: type }],
         }),
       )
@@ -292,12 +307,12 @@ class ResourcePaths {
       consumes: this.dialect.patches,
       parameters: [...this.options(`${META}.PatchOptions`), ...path],
       body: { model: `${META}.Patch`, required: true },
-      responses: this.dialect.builtIn
-        ? [
+      responses: this.custom
+        ? [{ code: 200, model }]
+        : [
             { code: 200, model },
             { code: 201, model },
-          ]
-        : [{ code: 200, model }],
+          ],
     })
   }
 
@@ -336,13 +351,15 @@ class ResourcePaths {
 
   private subresource(item: string, subresource: SubresourceEntry): PathItem[] {
     const path = `${item}/${subresource.name}`
-    if (subresource.kind.endsWith('Options') && this.dialect.builtIn) return this.connect(path, subresource)
+    if (subresource.kind.endsWith('Options') && !this.custom) return this.connect(path, subresource)
     const { kind } = this.entry
     const what = subresource.name
     const name = this.namespaced + kind + operationName(what, true)
-    const gvk = { group: subresource.group, version: subresource.version, kind: subresource.kind }
+    const gvk = this.custom
+      ? this.kind
+      : { group: subresource.group, version: subresource.version, kind: subresource.kind }
     const model = this.modelOfSubresource(subresource)
-    const inPath = [this.name(subresource.kind), ...this.common()]
+    const inPath = [this.name(gvk.kind), ...this.common()]
     const operations: Operation[] = []
     for (const verb of subresource.verbs) {
       if (verb === 'get' && what === 'log')
@@ -356,7 +373,7 @@ class ResourcePaths {
       else if (verb === 'get')
         operations.push(
           this.operation('get', 'read', name, 'get', `read ${what} of the specified ${kind}`, {
-            parameters: inPath,
+            parameters: [...this.getOptions(), ...inPath],
             responses: [{ code: 200, model }],
           }),
         )

@@ -40,6 +40,16 @@ class Bytes {
     this.length += bytes.length
   }
 
+  doubleField(number: number, value: number): void {
+    this.varint(number * 8 + 1)
+    this.double(value)
+  }
+
+  boolField(number: number, value: boolean): void {
+    this.varint(number * 8)
+    this.varint(value ? 1 : 0)
+  }
+
   text(number: number, text: string): void {
     this.chunk(number, encoder.encode(text))
   }
@@ -62,22 +72,45 @@ const string: Write = (bytes, number, value) => {
   if (value !== '') bytes.text(number, String(value))
 }
 const bool: Write = (bytes, number, value) => {
-  if (value !== true) return
-  bytes.varint(number * 8)
-  bytes.varint(1)
+  if (value === true) bytes.boolField(number, true)
 }
 const double: Write = (bytes, number, value) => {
-  if (value === 0) return
-  bytes.varint(number * 8 + 1)
-  bytes.double(Number(value))
+  if (value !== 0) bytes.doubleField(number, Number(value))
 }
 const int64: Write = (bytes, number, value) => {
   if (value === 0) return
   bytes.varint(number * 8)
   bytes.varint(Number(value))
 }
-/** gnostic's Any holds YAML, and JSON is YAML. */
-const any: Write = (bytes, number, value) => bytes.message(number, (one) => one.text(2, `${JSON.stringify(value)}\n`))
+/** gnostic's Any holds YAML. */
+const any: Write = (bytes, number, value) =>
+  bytes.message(number, (one) => one.text(2, `${yamlLines(value).join('\n')}\n`))
+
+/**
+ * Blocks as Go's yaml.v3 writes them: members in their order, what is nested at the next multiple of four columns.
+ * @param column where the block begins
+ */
+function yamlLines(value: Json, column = 0): string[] {
+  if (Array.isArray(value) && value.length > 0)
+    return value.flatMap((one) => yamlLines(one, column + 2).map((line, at) => `${at === 0 ? '- ' : '  '}${line}`))
+  if (!isJsonObject(value) || Object.keys(value).length === 0) return [yamlScalar(value)]
+  return Object.entries(value).flatMap(([name, one]) => {
+    if (one === undefined) return []
+    const nested = typeof one === 'object' && one !== null && Object.keys(one).length > 0
+    if (!nested) return [`${name}: ${yamlScalar(one)}`]
+    const inner = (Math.floor(column / 4) + 1) * 4
+    return [`${name}:`, ...yamlLines(one, inner).map((line) => `${' '.repeat(inner - column)}${line}`)]
+  })
+}
+
+const plain = /^[A-Za-z_/](?:[\w./,+ -]*[\w./,+-])?$/
+const spoken = /^(?:true|false|null|yes|no|on|off|y|n|~)$/i
+
+function yamlScalar(value: Json): string {
+  if (typeof value !== 'string' || value === '') return JSON.stringify(value)
+  if (plain.test(value) && !spoken.test(value)) return value
+  return /["'\\\p{C}]/u.test(value) ? JSON.stringify(value) : `'${value}'`
+}
 
 /** Empty elements count too. */
 const strings: Write = (bytes, number, value) => {
@@ -315,12 +348,13 @@ const documentV2: Message = {
 
 // v3
 
-const defaultV3: Write = (bytes, number, value) => {
-  if (typeof value === 'number') within(1, double)(bytes, number, value)
-  else if (typeof value === 'boolean') within(2, bool)(bytes, number, value)
-  else if (typeof value === 'string') within(3, string)(bytes, number, value)
-  // objects and lists have no place in the message
-}
+/** One of three, zero or not; objects and lists have no place in the message, which is empty then. */
+const defaultV3: Write = (bytes, number, value) =>
+  bytes.message(number, (nested) => {
+    if (typeof value === 'number') nested.doubleField(1, value)
+    else if (typeof value === 'boolean') nested.boolField(2, value)
+    else if (typeof value === 'string') nested.text(3, value)
+  })
 
 const schemaOrReference: Write = (bytes, number, value) => orReference(message(() => schemaV3))(bytes, number, value)
 

@@ -3,8 +3,10 @@
  * CustomResourceDefinitions laid over them. Discovery, routing, authorization's resource names, OpenAPI and storage all
  * read this list. Table columns are in codec/table, descriptions in the OpenAPI chunk.
  */
+import type { CustomResourceColumnDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
+import type { JsonObject } from '../api/object.ts'
 import { parseFeatureGates } from './feature-gates.ts'
 import { parseRuntimeConfig } from './runtime-config.ts'
 import { compareVersions } from './version-order.ts'
@@ -49,8 +51,21 @@ export interface ResourceEntry {
   readonly deleteAnswersObject?: boolean
   /** Labels a field selector may name. */
   readonly fieldSelectors: readonly string[]
+  /** Of a custom resource: what OpenAPI tells of it beside this. */
+  readonly openApi?: CustomOpenApi
+  /** Custom resources: the columns of their tables; absent when the version declares none. */
+  readonly printerColumns?: readonly CustomResourceColumnDefinition[]
   /** Text of the Warning header of every request for it, when the version is deprecated. */
   readonly deprecationWarning?: string
+}
+
+export interface CustomOpenApi {
+  /** The version's openAPIV3Schema as in the CustomResourceDefinition; absent where it has none. */
+  readonly schema?: JsonObject
+  /** spec.preserveUnknownFields of the definition. */
+  readonly preserveUnknownFields?: boolean
+  /** jsonPaths of the version's selectableFields. */
+  readonly selectableFields?: readonly string[]
 }
 
 export interface ServedVersion {

@@ -1,0 +1,263 @@
+/**
+ * Models of custom resources: the schema of a CustomResourceDefinition as OpenAPI publishes it, with what every object
+ * has (apiextensions' controller/openapi/builder). Version 2 knows less, and kubectl versions that read it choke on some
+ * of the rest, so that more is left out there (controller/openapi/v2/conversion.go).
+ */
+import type { Json, JsonObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import { sortNames } from '../codec/json.ts'
+import type { ResourceEntry } from '../registry/resources.ts'
+import type { Describe, OpenApiVersion } from '../schema/to-openapi.ts'
+import { kindEntry, referenceTo } from '../schema/to-openapi.ts'
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+/** A model whose texts for kind, apiVersion and metadata are those of every other. */
+const ANY_KIND = 'io.k8s.api.core.v1.Pod'
+
+/** `example.com`, v1, Thing: `com.example.v1.Thing` */
+export const customModelName = (group: string, version: string, kind: string): string =>
+  `${group.split('.').reverse().join('.')}.${version}.${kind}`
+
+/** The models of an entry and of its list; none for what is built in. */
+export function customModels(
+  entry: ResourceEntry,
+  version: OpenApiVersion,
+  describe: Describe,
+): [name: string, schema: JsonObject][] {
+  if (entry.origin !== 'custom') return []
+  const own = customModelName(entry.group, entry.version, entry.kind)
+  const list = customModelName(entry.group, entry.version, entry.listKind)
+  return [
+    [own, ownModel(entry, version, describe)],
+    [list, listModel(entry, own, version, describe)],
+  ]
+}
+
+function ownModel(entry: ResourceEntry, version: OpenApiVersion, describe: Describe): JsonObject {
+  const { schema, preserveUnknownFields } = entry.openApi ?? {}
+  return ordered({
+    ...contentsOf(schema, preserveUnknownFields === true, version, describe),
+    ...extensionsOf(entry, entry.kind),
+  })
+}
+
+function extensionsOf(entry: ResourceEntry, kind: string): JsonObject {
+  const selectable = entry.openApi?.selectableFields ?? []
+  return {
+    'x-kubernetes-group-version-kind': [kindEntry(entry.group, entry.version, kind)],
+    ...(selectable.length === 0
+      ? {}
+      : { 'x-kubernetes-selectable-fields': selectable.map((path) => ({ fieldPath: path.replace(/^\./, '') })) }),
+  }
+}
+
+function contentsOf(
+  schema: JsonObject | undefined,
+  preserveUnknownFields: boolean,
+  version: OpenApiVersion,
+  describe: Describe,
+): JsonObject {
+  if (schema === undefined) return { type: 'object' }
+  // no fields at all, or old kubectl versions would refuse every other
+  if (version === 'v2' && (preserveUnknownFields || schema['x-kubernetes-preserve-unknown-fields'] === true))
+    return { type: 'object' }
+  const published = new Publisher(version, describe).schema(schema)
+  const properties = isJsonObject(published['properties']) ? published['properties'] : {}
+  return { ...published, properties: { ...properties, ...objectProperties(version, describe) } }
+}
+
+const text = (description: string | undefined): JsonObject => ({ description: description ?? '', type: 'string' })
+
+const metadata = (version: OpenApiVersion, describe: Describe): JsonObject =>
+  described(referenceTo(`${META}.ObjectMeta`, version), version, describe(ANY_KIND, 'metadata'))
+
+/** In v3 a reference has no siblings. */
+const described = (reference: JsonObject, version: OpenApiVersion, description: string | undefined): JsonObject =>
+  version === 'v2' ? { description, ...reference } : { description, allOf: [reference] }
+
+const objectProperties = (version: OpenApiVersion, describe: Describe): JsonObject => ({
+  apiVersion: text(describe(ANY_KIND, 'apiVersion')),
+  kind: text(describe(ANY_KIND, 'kind')),
+  metadata: metadata(version, describe),
+})
+
+function listModel(entry: ResourceEntry, own: string, version: OpenApiVersion, describe: Describe): JsonObject {
+  const items = describe(`${ANY_KIND}List`, 'items')?.replace('List of pods', `List of ${entry.resource}`)
+  return {
+    description: `${entry.listKind} is a list of ${entry.kind}`,
+    type: 'object',
+    required: ['items'],
+    properties: {
+      apiVersion: text(describe(ANY_KIND, 'apiVersion')),
+      items: { description: items, type: 'array', items: referenceTo(own, version) },
+      kind: text(describe(ANY_KIND, 'kind')),
+      metadata: described(referenceTo(`${META}.ListMeta`, version), version, describe(`${ANY_KIND}List`, 'metadata')),
+    },
+    ...extensionsOf(entry, entry.listKind),
+  }
+}
+
+/** Members of a schema in the order in which the reference writes them; extensions by name behind. */
+const ORDER = [
+  'description',
+  'type',
+  'nullable',
+  'format',
+  'title',
+  'default',
+  'maximum',
+  'exclusiveMaximum',
+  'minimum',
+  'exclusiveMinimum',
+  'maxLength',
+  'minLength',
+  'pattern',
+  'maxItems',
+  'minItems',
+  'uniqueItems',
+  'multipleOf',
+  'enum',
+  'maxProperties',
+  'minProperties',
+  'required',
+  'items',
+  'allOf',
+  'oneOf',
+  'anyOf',
+  'not',
+  'properties',
+  'additionalProperties',
+  'externalDocs',
+  'example',
+]
+
+const RULE_ORDER = ['rule', 'message', 'messageExpression', 'reason', 'fieldPath', 'optionalOldSelf']
+
+const isEmpty = (value: Json | undefined): boolean =>
+  value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0)
+
+/** Empty values are left out, but a default or an example may be one. */
+function ordered(schema: JsonObject): JsonObject {
+  const result: JsonObject = {}
+  for (const name of ORDER) {
+    const value = schema[name]
+    const counts = name === 'default' || name === 'example' || name === 'additionalProperties'
+    if (value !== undefined && (counts || !isEmpty(value))) result[name] = value
+  }
+  if (isJsonObject(result['properties'])) {
+    if (Object.keys(result['properties']).length === 0) delete result['properties']
+    else result['properties'] = byName(result['properties'])
+  }
+  for (const name of Object.keys(schema).sort())
+    if (name.startsWith('x-') && !isEmpty(schema[name])) result[name] = schema[name]
+  return result
+}
+
+function byName(object: JsonObject): JsonObject {
+  return Object.fromEntries(sortNames(Object.keys(object)).map((name) => [name, object[name]]))
+}
+
+class Publisher {
+  constructor(
+    private readonly version: OpenApiVersion,
+    private readonly describe: Describe,
+  ) {}
+
+  schema(source: JsonObject): JsonObject {
+    const kept = this.version === 'v2' ? forV2(source) : unfolded(source)
+    const { items, properties, additionalProperties } = kept
+    const result: JsonObject = { ...kept }
+    if (isJsonObject(items)) result['items'] = this.schema(items)
+    if (isJsonObject(additionalProperties)) result['additionalProperties'] = this.schema(additionalProperties)
+    if (isJsonObject(properties)) result['properties'] = mapValues(properties, (one) => this.schema(one))
+    for (const name of ['allOf', 'anyOf', 'oneOf'])
+      if (Array.isArray(kept[name])) result[name] = kept[name].map((one) => nested(one))
+    if (isJsonObject(kept['not'])) result['not'] = nested(kept['not'])
+    const rules = kept['x-kubernetes-validations']
+    if (Array.isArray(rules))
+      result['x-kubernetes-validations'] = rules.map((rule) => (isJsonObject(rule) ? this.rule(rule) : rule))
+    return ordered(this.embedded(result))
+  }
+
+  /** In v2 by name, as it came through a map. */
+  private rule(rule: JsonObject): JsonObject {
+    if (this.version === 'v2') return byName(rule)
+    return Object.fromEntries(RULE_ORDER.filter((name) => rule[name] !== undefined).map((name) => [name, rule[name]]))
+  }
+
+  /** A whole object within another has what every object has. */
+  private embedded(schema: JsonObject): JsonObject {
+    if (schema['x-kubernetes-embedded-resource'] !== true) return schema
+    if (this.version === 'v2' && schema['x-kubernetes-preserve-unknown-fields'] === true) return schema
+    const required = Array.isArray(schema['required']) ? schema['required'] : []
+    const documentation = (this.describe(ANY_KIND, 'apiVersion') ?? '').replace(/^.*? More info: /s, '')
+    const types = (this.describe(ANY_KIND, 'kind') ?? '').replace(/^.*? More info: /s, '')
+    return {
+      ...schema,
+      required: [...required, ...['kind', 'apiVersion'].filter((name) => !required.includes(name))],
+      properties: {
+        ...(isJsonObject(schema['properties']) ? schema['properties'] : {}),
+        apiVersion: text(
+          `apiVersion defines the versioned schema of this representation of an object. More info: ${documentation}`,
+        ),
+        kind: text(`kind is a string value representing the type of this object. In CamelCase. More info: ${types}`),
+        metadata: metadata(this.version, this.describe),
+      },
+    }
+  }
+}
+
+const mapValues = (object: JsonObject, change: (value: JsonObject) => JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, isJsonObject(value) ? change(value) : value]))
+
+/** Within allOf, anyOf, oneOf and not: only values are constrained. */
+function nested(source: Json): Json {
+  if (!isJsonObject(source)) return source
+  const result: JsonObject = { ...source }
+  for (const name of ['items', 'not', 'additionalProperties'])
+    if (isJsonObject(source[name])) result[name] = nested(source[name])
+  for (const name of ['allOf', 'anyOf', 'oneOf']) {
+    const list = source[name]
+    if (Array.isArray(list)) result[name] = list.map(nested)
+  }
+  if (isJsonObject(source['properties']))
+    result['properties'] = mapValues(source['properties'], (one) => nested(one) as JsonObject)
+  return ordered(result)
+}
+
+const INT_OR_STRING: Json = [{ type: 'integer' }, { type: 'string' }]
+
+const saysIntOrString = (anyOf: Json | undefined): boolean => {
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return false
+  const [first, second] = anyOf
+  return isJsonObject(first) && isJsonObject(second) && first['type'] === 'integer' && second['type'] === 'string'
+}
+
+/** x-kubernetes-int-or-string is spelled out for who does not know it. */
+function unfolded(schema: JsonObject): JsonObject {
+  if (schema['x-kubernetes-int-or-string'] !== true) return schema
+  const { anyOf, allOf } = schema
+  const first = Array.isArray(allOf) ? allOf[0] : undefined
+  if (saysIntOrString(anyOf) || (isJsonObject(first) && saysIntOrString(first['anyOf']))) return schema
+  if (anyOf === undefined) return { ...schema, anyOf: INT_OR_STRING }
+  return { ...schema, allOf: [{ anyOf: INT_OR_STRING }, ...(Array.isArray(allOf) ? allOf : [])] }
+}
+
+/** What v2 cannot say is left out, and so is the type of what then would be misread. */
+function forV2(source: JsonObject): JsonObject {
+  const { allOf: _allOf, anyOf: _anyOf, oneOf: _oneOf, not: _not, default: _default, ...schema } = source
+  const result: JsonObject = schema
+  const drop = (...names: string[]) => names.forEach((name) => delete result[name])
+  const preserves = result['x-kubernetes-preserve-unknown-fields'] === true
+  if (result['nullable'] === true) drop('type', 'nullable', 'items', 'properties')
+  if (preserves) drop('items', 'properties')
+  if (result['type'] === 'array' && result['items'] === undefined) drop('type')
+  if (result['type'] === 'object' && preserves) drop('type')
+  const { properties, required, additionalProperties } = result
+  if (isJsonObject(properties) && Array.isArray(required))
+    result['required'] = required.filter((name) => !isNullable(properties[String(name)]))
+  if (isNullable(additionalProperties)) drop('required')
+  return result
+}
+
+const isNullable = (schema: Json | undefined): boolean => isJsonObject(schema) && schema['nullable'] === true

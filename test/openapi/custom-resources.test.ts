@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest'
+import { customModelName, customModels } from '../../src/openapi/custom-resources.ts'
+import { openApiDocuments } from '../../src/openapi/documents.ts'
+import { builtInResources, withDynamic } from '../../src/registry/resources.ts'
+import type { CustomOpenApi, ResourceEntry } from '../../src/registry/resources.ts'
+import type { JsonObject } from '../../src/api/object.ts'
+
+const served = builtInResources()
+
+const entry = (openApi: CustomOpenApi, more: Partial<ResourceEntry> = {}): ResourceEntry => ({
+  ...served.find('', 'v1', 'configmaps')!,
+  group: 'demo.example.com',
+  version: 'v1',
+  resource: 'things',
+  kind: 'Thing',
+  listKind: 'ThingList',
+  type: customModelName('demo.example.com', 'v1', 'Thing'),
+  origin: 'custom',
+  openApi,
+  ...more,
+})
+
+const specOf = (version: 'v2' | 'v3', spec: JsonObject): unknown => {
+  const schema = { type: 'object', properties: { spec } }
+  const [, model] = customModels(entry({ schema }), version, () => undefined)[0]!
+  return (model['properties'] as JsonObject)['spec']
+}
+
+const intOrString = [{ type: 'integer' }, { type: 'string' }]
+
+describe('a schema as it is published', () => {
+  test.each<[string, JsonObject, unknown, unknown]>([
+    [
+      'members come in a fixed order, v2 has no defaults',
+      { default: 3, format: 'int32', minimum: 1, type: 'integer', description: 'how many' },
+      { description: 'how many', type: 'integer', format: 'int32', default: 3, minimum: 1 },
+      { description: 'how many', type: 'integer', format: 'int32', minimum: 1 },
+    ],
+    [
+      'int-or-string is spelled out in v3',
+      { 'x-kubernetes-int-or-string': true },
+      { anyOf: intOrString, 'x-kubernetes-int-or-string': true },
+      { 'x-kubernetes-int-or-string': true },
+    ],
+    [
+      'int-or-string with another anyOf',
+      { 'x-kubernetes-int-or-string': true, anyOf: [{ pattern: '^a' }, { minimum: 3 }] },
+      {
+        allOf: [{ anyOf: intOrString }],
+        anyOf: [{ pattern: '^a' }, { minimum: 3 }],
+        'x-kubernetes-int-or-string': true,
+      },
+      { 'x-kubernetes-int-or-string': true },
+    ],
+    [
+      'nullable values have no type in v2',
+      { type: 'array', items: { type: 'string' }, nullable: true },
+      { type: 'array', nullable: true, items: { type: 'string' } },
+      {},
+    ],
+    [
+      'a nullable property is not required in v2',
+      {
+        type: 'object',
+        required: ['x', 'y'],
+        properties: { x: { type: 'string', nullable: true }, y: { type: 'string' } },
+      },
+      {
+        type: 'object',
+        required: ['x', 'y'],
+        properties: { x: { type: 'string', nullable: true }, y: { type: 'string' } },
+      },
+      { type: 'object', required: ['y'], properties: { x: {}, y: { type: 'string' } } },
+    ],
+    [
+      'preserved unknown fields have nothing told of them in v2',
+      { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { q: { type: 'string' } } },
+      { type: 'object', properties: { q: { type: 'string' } }, 'x-kubernetes-preserve-unknown-fields': true },
+      { 'x-kubernetes-preserve-unknown-fields': true },
+    ],
+    [
+      'logic is for v3',
+      { type: 'object', not: { required: ['b'] }, oneOf: [{ properties: { a: { minLength: 2 } }, required: ['a'] }] },
+      { type: 'object', oneOf: [{ required: ['a'], properties: { a: { minLength: 2 } } }], not: { required: ['b'] } },
+      { type: 'object' },
+    ],
+    [
+      'rules',
+      { type: 'object', 'x-kubernetes-validations': [{ message: 'm', rule: 'self.x > 0' }] },
+      { type: 'object', 'x-kubernetes-validations': [{ rule: 'self.x > 0', message: 'm' }] },
+      { type: 'object', 'x-kubernetes-validations': [{ message: 'm', rule: 'self.x > 0' }] },
+    ],
+    [
+      'any further properties',
+      { type: 'object', additionalProperties: true },
+      { type: 'object', additionalProperties: true },
+      { type: 'object', additionalProperties: true },
+    ],
+  ])('%s', (_, source, v3, v2) => {
+    expect(JSON.stringify(specOf('v3', source))).toBe(JSON.stringify(v3))
+    expect(JSON.stringify(specOf('v2', source))).toBe(JSON.stringify(v2))
+  })
+
+  test('an embedded resource has the fields of an object', () => {
+    const embedded = specOf('v3', { type: 'object', 'x-kubernetes-embedded-resource': true }) as JsonObject
+    expect(embedded['required']).toEqual(['kind', 'apiVersion'])
+    expect(Object.keys(embedded['properties'] as JsonObject)).toEqual(['apiVersion', 'kind', 'metadata'])
+  })
+
+  test('selectable fields come behind the kind', () => {
+    const models = customModels(
+      entry({ schema: { type: 'object' }, selectableFields: ['.spec.f'] }),
+      'v3',
+      () => 'text',
+    )
+    expect(models.map(([name]) => name)).toEqual(['com.example.demo.v1.Thing', 'com.example.demo.v1.ThingList'])
+    for (const [, model] of models) expect(model['x-kubernetes-selectable-fields']).toEqual([{ fieldPath: 'spec.f' }])
+    expect(Object.keys(models[0]![1])).toEqual([
+      'type',
+      'properties',
+      'x-kubernetes-group-version-kind',
+      'x-kubernetes-selectable-fields',
+    ])
+  })
+})
+
+describe('documents with custom resources', () => {
+  const things = entry(
+    { schema: { type: 'object' } },
+    {
+      verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
+      subresources: [
+        { name: 'status', kind: 'Thing', group: 'demo.example.com', version: 'v1', verbs: ['get', 'patch', 'update'] },
+        { name: 'scale', kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: ['get', 'patch', 'update'] },
+      ],
+    },
+  )
+  const all = withDynamic(served, [
+    { group: 'demo.example.com', priority: 1000, versions: [{ version: 'v1', priority: 100, resources: [things] }] },
+  ])
+
+  test('v3 has a document of the group version, v2 its paths and definitions', async () => {
+    const documents = openApiDocuments(all)
+    const document = JSON.parse((await documents.v3('apis/demo.example.com/v1'))!.text)
+    expect(documents.keys).not.toContain('apis/demo.example.com')
+    expect(document.info).toEqual({ title: 'Kubernetes CRD Swagger', version: 'v0.1.0' })
+    expect(Object.keys(document.paths)).toEqual([
+      '/apis/demo.example.com/v1/namespaces/{namespace}/things',
+      '/apis/demo.example.com/v1/namespaces/{namespace}/things/{name}',
+      '/apis/demo.example.com/v1/namespaces/{namespace}/things/{name}/scale',
+      '/apis/demo.example.com/v1/namespaces/{namespace}/things/{name}/status',
+      '/apis/demo.example.com/v1/things',
+    ])
+    expect(Object.keys(document.components.schemas)).toContain('io.k8s.api.autoscaling.v1.Scale')
+    const swagger = JSON.parse((await documents.v2()).text)
+    expect(swagger.definitions['com.example.demo.v1.ThingList'].required).toEqual(['items'])
+    expect(swagger.paths['/apis/demo.example.com/v1/things'].get.operationId).toBe(
+      'listDemoExampleComV1ThingForAllNamespaces',
+    )
+  })
+
+  test('documents of built-in versions stay what they are', async () => {
+    const key = 'apis/apps/v1'
+    expect(await openApiDocuments(all).v3(key)).toBe(await openApiDocuments(served).v3(key))
+  })
+})
