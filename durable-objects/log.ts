@@ -6,7 +6,7 @@
  * replaced is in `rev`, so that every revision from the floor on can be read and every event after it told in full.
  */
 import { StorageError } from '../src/storage/errors.ts'
-import { FIRST_REVISION, nextRevision, revisionAt } from '../src/storage/revision.ts'
+import { nextRevision, revisionAt } from '../src/storage/revision.ts'
 import type { KeyScope, Written } from '../src/storage/shard-protocol.ts'
 import type { ListAt, NewValue, Revision } from '../src/storage/storage.ts'
 import { hasUid, isTooLarge, withRevision } from '../src/storage/value-text.ts'
@@ -47,9 +47,19 @@ export class Log {
     private readonly now: () => number,
     readonly retention: number,
   ) {
-    this.floor = statements.meta('floor')
+    this.floor = statements.meta('floor') || this.begin()
     // A deletion at the end of the log may have been compacted: then the floor tells that it was there.
-    this.last = Math.max(FIRST_REVISION, statements.newestRevision(), statements.meta('last'), this.floor)
+    this.last = Math.max(statements.newestRevision(), statements.meta('last'), this.floor)
+  }
+
+  /**
+   * What lies further back than the retention when the first request comes is as good as compacted. Not so what is
+   * younger: it may be a version of another shard, and since then nothing happened here.
+   */
+  private begin(): Revision {
+    const floor = revisionAt(this.now() - this.retention)
+    this.statements.setMeta('floor', floor)
+    return floor
   }
 
   get(key: string, notOlderThan: Revision): { revision: Revision; text: string } | undefined {

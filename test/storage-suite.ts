@@ -189,6 +189,16 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
         expect((await listed(storage, things)).revision).toBeGreaterThanOrEqual(1)
       })
 
+      it('before the first request are too old, unless they may be those of another shard', async () => {
+        await create('ns/a')
+        const minutesAgo = (minutes: number) => revisionAt(Date.now() - minutes * 60_000)
+        const at = (revision: Revision) => listed(storage, things, { at: { kind: 'exact', revision } })
+        expect((await at(minutesAgo(4))).values).toBe('')
+        expect(await take(await watch(minutesAgo(4)), 1)).toEqual(['ADDED a=1'])
+        await expect(at(1)).rejects.toEqual(refusal('Compacted', 1))
+        await expect(watch(minutesAgo(6))).rejects.toEqual(refusal('Compacted'))
+      })
+
       it('that the clock has passed are reached, and nothing is written below them', async () => {
         const stored = await create('ns/a')
         const promised = revisionAt(Date.now())

@@ -3,7 +3,7 @@
  * answers by going through them.
  */
 import { StorageError } from './errors.ts'
-import { FIRST_REVISION, nextRevision, revisionAt } from './revision.ts'
+import { nextRevision, revisionAt } from './revision.ts'
 import type { Selection } from './selection.ts'
 import { matches, selectsEverything } from './selection.ts'
 import type {
@@ -77,15 +77,18 @@ interface Version {
 }
 
 class MemoryShard {
-  last: Revision = FIRST_REVISION
-  floor: Revision = 0
+  /** What is older than the retention when a shard begins is as good as compacted. */
+  floor: Revision
+  last: Revision
   private readonly log: Version[] = []
   private readonly watchers = new Set<MemoryWatcher>()
 
   constructor(
     private readonly now: () => number,
     private readonly retention: number,
-  ) {}
+  ) {
+    this.floor = this.last = revisionAt(now() - retention)
+  }
 
   live(key: string): Version | undefined {
     const newest = this.log.findLast((version) => version.key === key)

@@ -9,11 +9,8 @@ const EPOCH = 1_704_067_200_000
 /** Writes that one millisecond can hold before the clock runs ahead. */
 const TICKS = 2048
 
-/** What an empty shard is at. Not 0, which in the API means "any version". */
-export const FIRST_REVISION: Revision = 1
-
-/** @param now milliseconds since 1970 */
-export const revisionAt = (now: number): Revision => Math.max(FIRST_REVISION, Math.floor((now - EPOCH) * TICKS))
+/** Never 0, which in the API means "any version". @param now milliseconds since 1970 */
+export const revisionAt = (now: number): Revision => Math.max(1, Math.floor((now - EPOCH) * TICKS))
 
 export const nextRevision = (last: Revision, now: number): Revision => Math.max(last + 1, revisionAt(now))
 

@@ -44,6 +44,7 @@ describe('random histories', () => {
     'seed %i',
     async (seed) => {
       const run = new Run(seed)
+      await run.begin()
       for (let step = 0; step < 60; step++) await run.step()
       await run.finish()
     },
@@ -73,6 +74,10 @@ class Run {
   constructor(seed: number) {
     this.random = mulberry32(seed)
     this.shard = { tenant: `model-${seed}`, shard: 'things' }
+  }
+
+  async begin(): Promise<void> {
+    this.floor = await this.storage.revision(this.collection(PREFIXES[0]!))
   }
 
   private readonly steps: readonly (readonly [weight: number, run: () => Promise<void>])[] = [
@@ -180,8 +185,8 @@ class Run {
 
   /** A revision between the first and the last, which need not be one of a write. */
   private pastRevision(): Revision {
-    const revision = this.one([...this.history.revisions, 1])
-    return Math.min(revision + this.below(3), Math.max(this.last, 1))
+    const revision = this.one([...this.history.revisions, this.floor])
+    return Math.min(revision + this.below(3), Math.max(this.last, this.floor))
   }
 
   private async list(): Promise<void> {
@@ -277,7 +282,7 @@ class Run {
         continue
       }
       this.log.push(`unanswered ${write.type} ${write.key}: ${String(outcome.reason)}`)
-      const changed = (await this.storage.changes(this.shard, Math.max(this.last, 1))).changed
+      const changed = (await this.storage.changes(this.shard, Math.max(this.last, this.floor))).changed
       const found = changed.find(({ key }) => key === `${write.prefix}/${write.key}`)
       if (found !== undefined) written.push({ ...write, revision: found.revision })
     }

@@ -69,7 +69,8 @@ describe('a watch over a socket', () => {
 
   it('leaves no socket behind when it is cancelled', async () => {
     const things = shardNamed('watch-cancelled')
-    const watches = await Promise.all([1, 2, 3].map(() => storage.watch(things, { selection: everything, from: 1 })))
+    const from = await storage.revision(things)
+    const watches = await Promise.all([1, 2, 3].map(() => storage.watch(things, { selection: everything, from })))
     expect((await storage.stats(things)).sockets).toBe(3)
     for (const watch of watches) watch.cancel()
     await vi.waitFor(async () => expect((await storage.stats(things)).sockets).toBe(0))
@@ -78,6 +79,7 @@ describe('a watch over a socket', () => {
   it('selects no more than an attachment holds', async () => {
     const things = shardNamed('watch-wide')
     const selection = labelled(`a in (${Array.from({ length: 2_000 }, (_, i) => `value-${i}`).join(',')})`)
-    await expect(storage.watch(things, { selection, from: 1 })).rejects.toMatchObject({ code: 'TooLarge' })
+    const from = await storage.revision(things)
+    await expect(storage.watch(things, { selection, from })).rejects.toMatchObject({ code: 'TooLarge' })
   })
 })
