@@ -28,6 +28,7 @@ export async function serveFixedPath(request: ApiRequest): Promise<Response | un
   checkTimeout(request)
   if (info.isResourceRequest) return undefined
   const response = await serve(request, await servedResources(request))
+  response.headers.set('Audit-Id', request.auditId)
   return method === 'HEAD' ? new Response(null, response) : response
 }
 
@@ -94,11 +95,7 @@ async function serve(request: ApiRequest, served: ServedResources): Promise<Resp
 }
 
 /** Below `/apis`: `GROUP`, `GROUP/VERSION`, each perhaps with a slash behind. */
-function serveGroup(
-  request: ApiRequest,
-  served: ServedResources,
-  names: readonly string[],
-): Promise<Response> | Response {
+function serveGroup(request: ApiRequest, served: ServedResources, names: readonly string[]): Response {
   const [name = '', ...rest] = names
   const group = name === '' ? undefined : served.group(name)
   if (group === undefined) return notFoundText()
@@ -111,7 +108,7 @@ function serveGroupVersion(
   served: ServedResources,
   group: string,
   [name = '', ...rest]: readonly string[],
-): Promise<Response> | Response {
+): Response {
   const version = served.version(group, name)
   if (version !== undefined && (rest.length === 0 || (rest.length === 1 && rest[0] === '')))
     return serveApiResourceList(request, served, group, version)

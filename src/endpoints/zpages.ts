@@ -39,7 +39,7 @@ function formOf({ request }: ApiRequest, page: Page): Form {
 const heading = (page: string): string =>
   `\napiserver ${page}\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n`
 
-async function respond(request: ApiRequest, page: Page, fields: JsonObject, text: () => string): Promise<Response> {
+function respond(request: ApiRequest, page: Page, fields: JsonObject, text: () => string): Response {
   const { target } = formOf(request, page)
   if (target === undefined) return textResponse(text())
   if (target.version === 'v1alpha1')
@@ -72,7 +72,7 @@ function flagsOf({ env }: ApiRequest): Record<string, string> {
   return flags
 }
 
-export function serveFlagz(request: ApiRequest): Promise<Response> {
+export function serveFlagz(request: ApiRequest): Response {
   const flags = flagsOf(request)
   const text = () =>
     `${heading('flagz')}\n${Object.entries(flags)
@@ -85,7 +85,7 @@ const paths = ['/flagz', '/healthz', '/livez', '/metrics', '/readyz', '/statusz'
 
 let startedAt: Date | undefined
 
-export function serveStatusz(request: ApiRequest): Promise<Response> {
+export function serveStatusz(request: ApiRequest): Response {
   startedAt ??= request.now
   const uptimeSeconds = Math.floor((request.now.getTime() - startedAt.getTime()) / 1000)
   const { goVersion } = versionInfo()

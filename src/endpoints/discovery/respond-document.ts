@@ -1,16 +1,13 @@
 /** A document that is no resource, in the form that was negotiated. */
 import type { JsonObject } from '../../api/object.ts'
-import { pretty as indented, stringify } from '../../codec/json.ts'
-import type { Serialization } from '../../codec/negotiate.ts'
+import { stringify } from '../../codec/json.ts'
 import { mediaTypes } from '../../codec/negotiate.ts'
-import { warningHeaders } from '../../codec/warnings.ts'
+import { encodeProtobuf } from '../../codec/protobuf-envelope.ts'
+import { answerHeaders } from '../../codec/respond.ts'
+import { serialize } from '../../codec/serialize.ts'
+import type { Form } from '../../codec/serialize.ts'
 import type { ApiRequest } from '../../request/context.ts'
-import { NO_CACHE } from '../text-response.ts'
-
-export interface DocumentForm {
-  readonly serialization: Serialization
-  readonly pretty: boolean
-}
+import { builtInType } from '../../schema/built-in.ts'
 
 export interface DocumentResponse {
   /** Model name of its type; needed for protobuf. */
@@ -18,32 +15,22 @@ export interface DocumentResponse {
   /** Where it says more than the media type. */
   readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Its JSON, where that is at hand. */
+  readonly json?: string
 }
 
-export async function respondDocument(
+/** @param document with kind and, where its type has one, apiVersion; in the order of the reference */
+export function respondDocument(
   request: ApiRequest,
-  form: DocumentForm,
+  form: Form,
   document: JsonObject,
-  { model, contentType, headers }: DocumentResponse = {},
-): Promise<Response> {
-  const all = new Headers({
-    'Cache-Control': NO_CACHE,
-    ...headers,
-    'Content-Type': contentType ?? mediaTypes[form.serialization],
-  })
-  for (const warning of warningHeaders(request.warnings)) all.append('Warning', warning)
-  return new Response(await bodyOf(form, document, model), { headers: all })
-}
-
-async function bodyOf(
-  { serialization, pretty }: DocumentForm,
-  document: JsonObject,
-  _model: string | undefined,
-): Promise<string | Uint8Array> {
-  switch (serialization) {
-    case 'json':
-      return pretty ? indented(stringify(document)) : `${stringify(document)}\n`
-    default:
-      throw new Error(`assertion failed: no form ${serialization} of a document`)
-  }
+  { model, contentType, headers = {}, json }: DocumentResponse = {},
+): Response {
+  const all = answerHeaders(request, contentType ?? mediaTypes[form.serialization])
+  for (const [name, value] of Object.entries(headers)) all.set(name, value)
+  const body =
+    form.serialization === 'protobuf' && model !== undefined
+      ? encodeProtobuf(builtInType(model), document)
+      : serialize(form, json ?? stringify(document))
+  return new Response(body, { headers: all })
 }

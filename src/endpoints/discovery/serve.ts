@@ -1,6 +1,7 @@
 /** `/api`, `/apis` and the documents of groups and versions. */
 import type { JsonObject } from '../../api/object.ts'
 import { methodNotAllowed } from '../../api/status.ts'
+import { stringify } from '../../codec/json.ts'
 import { negotiateDocument } from '../../codec/negotiate.ts'
 import type { Target } from '../../codec/negotiate.ts'
 import { mediaTypes } from '../../codec/negotiate.ts'
@@ -19,7 +20,7 @@ function requireGet({ method }: ApiRequest): void {
 }
 
 /** `/api` */
-export function serveApiVersions(request: ApiRequest, served: ServedResources): Promise<Response> {
+export function serveApiVersions(request: ApiRequest, served: ServedResources): Response | Promise<Response> {
   requireGet(request)
   if (wantsAggregated(request)) return serveAggregated(request, served, 'api')
   const address = request.env.KEDGE_ADVERTISE ?? request.request.headers.get('Host') ?? ''
@@ -29,7 +30,11 @@ export function serveApiVersions(request: ApiRequest, served: ServedResources): 
 }
 
 /** `/apis`. @param exact without a slash behind: only so is there an aggregated document */
-export function serveApiGroupList(request: ApiRequest, served: ServedResources, exact: boolean): Promise<Response> {
+export function serveApiGroupList(
+  request: ApiRequest,
+  served: ServedResources,
+  exact: boolean,
+): Response | Promise<Response> {
   if (exact && wantsAggregated(request)) return serveAggregated(request, served, 'apis')
   return respondDocument(request, negotiateDocument(request, { matched: false }), apiGroupList(served), {
     model: `${META}.APIGroupList`,
@@ -37,7 +42,7 @@ export function serveApiGroupList(request: ApiRequest, served: ServedResources, 
 }
 
 /** `/apis/GROUP` */
-export function serveApiGroup(request: ApiRequest, group: ServedGroup): Promise<Response> {
+export function serveApiGroup(request: ApiRequest, group: ServedGroup): Response {
   const routed = group.group === 'apiregistration.k8s.io'
   if (routed) requireGet(request)
   return respondDocument(request, negotiateDocument(request, { matched: routed }), apiGroup(group), {
@@ -51,7 +56,7 @@ export function serveApiResourceList(
   served: ServedResources,
   group: string,
   version: ServedVersion,
-): Promise<Response> {
+): Response {
   const routed = served.isBuiltInGroup(group)
   if (routed) requireGet(request)
   return respondDocument(request, negotiateDocument(request, { matched: routed }), apiResourceList(group, version), {
@@ -85,12 +90,13 @@ async function serveAggregated(
   prefix: 'api' | 'apis',
 ): Promise<Response> {
   const { serialization } = negotiateDocument(onlyTargets(request), { matched: prefix === 'api', allows: isTarget })
-  const { document, etag } = await aggregatedOf(served, prefix)
+  const { document, json, etag } = await aggregatedOf(served, prefix)
   const headers = { 'Cache-Control': 'public', Vary: 'Accept', ETag: etag }
   if (request.request.headers.get('If-None-Match') === etag) return new Response(null, { status: 304, headers })
   const { pretty } = negotiateDocument(withoutAccept(request), { matched: false })
   return respondDocument(request, { serialization, pretty: pretty && serialization === 'json' }, document, {
     model: AGGREGATED,
+    json,
     contentType: `${mediaTypes[serialization]};g=${TARGET.group};v=${TARGET.version};as=${TARGET.kind}`,
     headers,
   })
@@ -114,6 +120,7 @@ function withAccept(request: ApiRequest, accept: string): ApiRequest {
 
 interface Aggregated {
   readonly document: JsonObject
+  readonly json: string
   readonly etag: string
 }
 
@@ -132,7 +139,7 @@ async function build(served: ServedResources, prefix: 'api' | 'apis'): Promise<A
   const document = aggregatedDiscovery(served, prefix)
   const { kind: _kind, apiVersion: _apiVersion, ...content } = document
   const digest = await crypto.subtle.digest('SHA-512', new TextEncoder().encode(JSON.stringify(content)))
-  return { document, etag: `"${hexadecimal(new Uint8Array(digest))}"` }
+  return { document, json: stringify(document), etag: `"${hexadecimal(new Uint8Array(digest))}"` }
 }
 
 const hexadecimal = (bytes: Uint8Array): string =>
