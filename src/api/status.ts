@@ -2,7 +2,7 @@
 import type { GroupResource } from './group-version.ts'
 import { groupResourceText } from './group-version.ts'
 import type { FieldError } from './field.ts'
-import { causesOf, messageOf } from './field.ts'
+import { causesOf, goQuote, messageOf } from './field.ts'
 
 export interface StatusCause {
   reason?: string
@@ -65,7 +65,12 @@ const detailsOf = ({ group, resource }: GroupResource, name: string): StatusDeta
 })
 
 export const notFound = (resource: GroupResource, name: string) =>
-  new StatusError(404, 'NotFound', `${groupResourceText(resource)} "${name}" not found`, detailsOf(resource, name))
+  new StatusError(
+    404,
+    'NotFound',
+    `${groupResourceText(resource)} ${goQuote(name)} not found`,
+    detailsOf(resource, name),
+  )
 
 /** A path, version or resource that is not served. */
 export const notServed = () => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
@@ -74,7 +79,7 @@ export const alreadyExists = (resource: GroupResource, name: string) =>
   new StatusError(
     409,
     'AlreadyExists',
-    `${groupResourceText(resource)} "${name}" already exists`,
+    `${groupResourceText(resource)} ${goQuote(name)} already exists`,
     detailsOf(resource, name),
   )
 
@@ -85,7 +90,7 @@ export const conflict = (resource: GroupResource, name: string, why: string) =>
   new StatusError(
     409,
     'Conflict',
-    `Operation cannot be fulfilled on ${groupResourceText(resource)} "${name}": ${why}`,
+    `Operation cannot be fulfilled on ${groupResourceText(resource)} ${goQuote(name)}: ${why}`,
     detailsOf(resource, name),
   )
 
@@ -97,7 +102,7 @@ export const forbidden = (resource: GroupResource, name: string, why: string, ca
     'Forbidden',
     resource.resource === ''
       ? `forbidden: ${why}`
-      : `${groupResourceText(resource)}${name === '' ? '' : ` "${name}"`} is forbidden: ${why}`,
+      : `${groupResourceText(resource)}${name === '' ? '' : ` ${goQuote(name)}`} is forbidden: ${why}`,
     { ...detailsOf(resource, name), ...(causes === undefined ? {} : { causes }) },
   )
 
@@ -106,7 +111,7 @@ export const badRequest = (message: string) => new StatusError(400, 'BadRequest'
 /** 422: all that is wrong with an object. `kind.group ""` stands for query options (`ListOptions.meta.k8s.io`). */
 export function invalid(kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]) {
   const named = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
-  return new StatusError(422, 'Invalid', `${named} "${name}" is invalid: ${messageOf(errors)}`, {
+  return new StatusError(422, 'Invalid', `${named} ${goQuote(name)} is invalid: ${messageOf(errors)}`, {
     ...(name === '' ? {} : { name }),
     ...(kind.group === '' ? {} : { group: kind.group }),
     ...(kind.kind === '' ? {} : { kind: kind.kind }),

@@ -1,4 +1,5 @@
 import { admit } from '../admission/chain.ts'
+import type { KubeObject } from '../api/object.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { createObject } from '../registry/store.ts'
@@ -16,10 +17,20 @@ export async function create(scope: ResourceScope): Promise<Response> {
   const body = await readBody(request)
   const options = parseCreateOptions(request.query)
   const decoded = decodeBody(scope, input, body, options.fieldValidation)
+  wipeSystemFields(decoded)
   dropDuplicateOwners(decoded, request.warnings)
   trackFields(scope, undefined, decoded, options.fieldManager)
   const object = scope.toStorage(decoded)
   await admit(admissionAttributes(scope, 'CREATE', options, { object }))
   const created = await createObject(scope, object, options, validatingOf(scope, 'CREATE', options))
   return respondObject(scope, output, 201, created)
+}
+
+/** What only the server says of an object; it is not the writer's either. */
+function wipeSystemFields({ metadata }: KubeObject): void {
+  delete metadata.uid
+  delete metadata.creationTimestamp
+  delete metadata.deletionTimestamp
+  delete metadata.deletionGracePeriodSeconds
+  delete metadata.selfLink
 }

@@ -1,8 +1,10 @@
+import { goQuote } from '../api/field.ts'
 import { badRequest } from '../api/status.ts'
 import type { ListOptions } from '../request/options.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
 import type { FieldRequirement, Selection } from '../storage/selection.ts'
+import type { ResourceEntry } from '../registry/resources.ts'
 import { coreField } from '../registry/events/conversion.ts'
 import type { ResourceScope } from './resource-scope.ts'
 
@@ -25,13 +27,24 @@ export function selectionOf(scope: ResourceScope, options: ListOptions): Selecti
 }
 
 function knownField({ entry }: ResourceScope, requirement: FieldRequirement): FieldRequirement {
+  const { field } = requirement
   const known = entry.fieldSelectors
-  if (known.includes(requirement.field))
-    return entry.group === 'events.k8s.io' ? { ...requirement, field: coreField(requirement.field) } : requirement
-  const onlyMetadata = known.every((field) => field.startsWith('metadata.')) && known.length === 2
+  if (known.includes(field))
+    return entry.group === 'events.k8s.io' ? { ...requirement, field: coreField(field) } : requirement
+  const onlyMetadata = known.every((name) => name.startsWith('metadata.')) && known.length === 2
   throw badRequest(
-    onlyMetadata
-      ? `${JSON.stringify(requirement.field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
-      : `field label not supported: ${requirement.field}`,
+    (onlyMetadata ? unknownMetadataField : (unknownFieldOf[entry.resource] ?? unknownField))(field, entry),
   )
+}
+
+type Complaint = (field: string, entry: ResourceEntry) => string
+
+const unknownField: Complaint = (field) => `field label not supported: ${field}`
+const unknownMetadataField: Complaint = (field) =>
+  `${goQuote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
+/** Kinds that word it in their own way. */
+const unknownFieldOf: Readonly<Record<string, Complaint>> = {
+  jobs: (field) => `field label ${goQuote(field)} not supported for Job`,
+  resourceslices: (field, { group, version, kind }) =>
+    `field label not supported for ${group}/${version}, Kind=${kind}: ${field}`,
 }

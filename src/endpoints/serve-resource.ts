@@ -3,6 +3,7 @@ import { methodNotAllowed, notServed } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { parseListOptions } from '../request/options.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
+import { checkNameParameter } from '../registry/store.ts'
 import { servedResources } from '../registry/served.ts'
 import { notFoundText } from './fixed-paths.ts'
 import { create } from './create.ts'
@@ -24,7 +25,6 @@ export async function serveResource(request: ApiRequest): Promise<Response> {
     if (builtIn) throw notServed()
     return notFoundText()
   }
-  if (entry.deprecationWarning !== undefined) request.warnings.push(entry.deprecationWarning)
   const [, name = '', subresource = '', ...deeper] = info.parts
   const allowed = subresource === '' ? entry.verbs : subresourceVerbs(entry, subresource)
   const routes = routesOf(placeOf(entry, info.namespace, name, subresource, deeper), allowed)
@@ -33,7 +33,9 @@ export async function serveResource(request: ApiRequest): Promise<Response> {
     if (!builtIn) return notFoundText()
     throw Object.keys(routes).length === 0 ? notServed() : methodNotAllowed()
   }
+  if (entry.deprecationWarning !== undefined) request.warnings.push(entry.deprecationWarning)
   const scope = resourceScope(request, entry, { name, subresource })
+  if (name !== '') checkNameParameter(scope, name)
   if (subresource !== '') return serveSubresource(scope, verb, deeper)
   switch (verb) {
     case 'create':
@@ -71,7 +73,7 @@ function placeOf(
   if (subresource !== '') {
     if (!entry.subresources.some((known) => known.name === subresource)) return 'nowhere'
     if (deeper.length > 0 && subresource !== 'proxy') return 'nowhere'
-    if (entry.namespaced === (namespace === '')) return 'nowhere'
+    if (entry.namespaced && namespace === '') return 'nowhere'
     return 'subresource'
   }
   if (!entry.namespaced || namespace !== '') return name === '' ? 'collection' : 'item'

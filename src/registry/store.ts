@@ -2,7 +2,7 @@
  * Any resource in storage (apiserver's registry/generic/registry Store): what every write does before and after it
  * touches a shard. Objects are in the storage version.
  */
-import { invalidValue, path } from '../api/field.ts'
+import { goQuote, invalidValue, path } from '../api/field.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import {
@@ -20,12 +20,13 @@ import { workFor } from '../controllers/outbox.ts'
 import { statusFor } from '../endpoints/storage-status.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
 import { hasStatus, keyOf, storedAs } from '../endpoints/resource-scope.ts'
+import { fillStruct } from '../codec/decode.ts'
 import { StorageError } from '../storage/errors.ts'
 import { pathSegmentName, subdomainName } from '../validation/names.ts'
-import { validateObjectMeta, validateObjectMetaUpdate } from '../validation/object-meta.ts'
+import { validateAnyMeta, validateObjectMeta, validateObjectMetaUpdate } from '../validation/object-meta.ts'
 import { generatedName } from './generated-name.ts'
 import type { Live } from './stored-form.ts'
-import { isUnchanged, liveOf, newValueOf } from './stored-form.ts'
+import { asJson, isUnchanged, liveOf, newValueOf } from './stored-form.ts'
 import { isWithoutFinalizers, removeEmptied } from './deletion.ts'
 
 const GENERATE_NAME_TRIES = 8
@@ -36,6 +37,12 @@ export type Validating = (object: KubeObject, old?: KubeObject) => Promise<void>
 
 export interface WriteMode {
   readonly dryRun: boolean
+}
+
+/** Names that no object can have are told before storage is asked. @throws 400 */
+export function checkNameParameter(scope: ResourceScope, name: string): void {
+  const [problem] = pathSegmentName(name, false)
+  if (problem !== undefined && !scope.namespaced) throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problem}`)
 }
 
 export async function readLive(
@@ -112,10 +119,11 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   if (!strategy.keepsStatusOnCreate && hasStatus(scope)) delete (object as { status?: unknown }).status
   const context = scope.strategyContext(dryRun)
   await strategy.prepareForCreate?.(object, context)
+  fillStruct(scope.storageType, asJson(object))
   const named = validateObjectMeta(metadata, scope.namespaced, strategy.nameRule ?? subdomainName)
   const errors = [...named, ...((await strategy.validate?.(object, context)) ?? [])]
   if (errors.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', errors)
-  const common = validateObjectMeta(metadata, scope.namespaced, pathSegmentName)
+  const common = validateAnyMeta(metadata, scope.namespaced, pathSegmentName)
   if (common.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', common)
   scope.request.warnings.push(...(strategy.warningsOnCreate?.(object, context) ?? []))
 }
@@ -158,6 +166,8 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
   if (update.uid) throw uidPreconditionFailed(scope, name, update.uid, '')
   await update.authorizeCreate?.()
   const object = await update.transform(undefined)
+  // there is no version to compare with: whatever it names is taken
+  delete object.metadata.resourceVersion
   fillSystemFields(scope, object)
   await beforeCreate(scope, object, update)
   await update.validating(object)
@@ -214,7 +224,7 @@ const referenceKeyNames: Readonly<Record<string, string>> = {
 /** The version in a written object is a precondition; without one the write is unconditional where that is allowed. */
 function checkVersion(scope: ResourceScope, name: string, object: KubeObject, old: KubeObject): void {
   const given = object.metadata.resourceVersion ?? ''
-  if (given === '' || given === '0') {
+  if (/^0*$/.test(given)) {
     if (scope.strategy.allowUnconditionalUpdate === false)
       throw invalid({ group: scope.resource.group, kind: scope.resource.resource }, name, [
         { ...invalidValue(path('metadata', 'resourceVersion'), 0, 'must be specified for an update') },
@@ -245,6 +255,7 @@ async function beforeUpdate(
   if (subresource === '') keepStatus(scope, object, old)
   else if (subresource === 'status') keepAllButStatus(object, old)
   await update?.prepareForUpdate?.(object, old, context)
+  fillStruct(scope.storageType, asJson(object))
   if (strategy.hasGeneration && !sameSpec(scope, object, old)) meta.generation = (before.generation ?? 0) + 1
   if (!meta.uid) meta.uid = before.uid
   meta.creationTimestamp = before.creationTimestamp
@@ -252,7 +263,9 @@ async function beforeUpdate(
   if (before.deletionGracePeriodSeconds !== undefined && meta.deletionGracePeriodSeconds === undefined)
     meta.deletionGracePeriodSeconds = before.deletionGracePeriodSeconds
   const errors = [
-    ...validateObjectMeta(meta, scope.namespaced, pathSegmentName),
+    ...validateAnyMeta(meta, scope.namespaced, pathSegmentName),
+    ...validateObjectMetaUpdate(meta, before),
+    // the strategies of the reference check this once more, and so it is told twice
     ...validateObjectMetaUpdate(meta, before),
     ...((await update?.validateUpdate?.(object, old, context)) ?? []),
   ]

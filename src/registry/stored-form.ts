@@ -28,9 +28,7 @@ let mark: string | undefined
 export function newValueOf(type: StructType, object: KubeObject, strategy: Strategy): NewValue {
   mark ??= `revision-${crypto.randomUUID()}`
   const { metadata } = object
-  // a KubeObject is JSON whose interface does not say so
-  const written = { ...object, metadata: { ...metadata, resourceVersion: mark } } as unknown as JsonObject
-  const marked = encodeJson(type, written)
+  const marked = encodeJson(type, asJson({ ...object, metadata: { ...metadata, resourceVersion: mark } }))
   const at = marked.indexOf(mark)
   const owners = metadata.ownerReferences?.map(({ uid }) => uid ?? '')
   const fields = strategy.selectableFields?.(object)
@@ -43,6 +41,9 @@ export function newValueOf(type: StructType, object: KubeObject, strategy: Strat
     ...(owners === undefined ? {} : { owners }),
   }
 }
+
+/** Objects are JSON whose interfaces do not say so. */
+export const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject
 
 /** Whether writing `value` over `live` would change nothing. */
 export function isUnchanged(value: NewValue, { stored }: Live): boolean {

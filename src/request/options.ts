@@ -111,7 +111,7 @@ function writeOptions(query: URLSearchParams, kind: string, before: readonly Fie
   const dryRun = query.getAll('dryRun')
   const errors = [...before, ...validateFieldManager(fieldManager, path('fieldManager')), ...dryRunErrors(dryRun)]
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation))
-    errors.push(notSupported(path('fieldValidation'), fieldValidation, ['Ignore', 'Warn', 'Strict', '']))
+    errors.push(notSupported(path('fieldValidation'), fieldValidation, ['', 'Ignore', 'Strict', 'Warn']))
   if (errors.length > 0) throw invalid({ group: META_GROUP, kind }, '', errors)
   return {
     dryRun: dryRun.length > 0,

@@ -12,7 +12,25 @@ export const FIELD_IS_IMMUTABLE = 'field is immutable'
 
 const metadata = path('metadata')
 
+/** What Kubernetes' own kinds check: the generic rules, and that finalizers without a domain are known ones. */
 export function validateObjectMeta(
+  meta: ObjectMeta,
+  namespaced: boolean,
+  nameRule: NameRule,
+  at: FieldPath = metadata,
+): FieldError[] {
+  const unknown = (meta.finalizers ?? []).flatMap((finalizer, index) =>
+    finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)
+      ? []
+      : [invalidValue(at.child('finalizers').index(index), finalizer, NOT_A_FINALIZER)],
+  )
+  return [...validateAnyMeta(meta, namespaced, nameRule, at), ...unknown]
+}
+
+const NOT_A_FINALIZER = 'name is neither a standard finalizer name nor is it fully qualified'
+
+/** What holds for the metadata of every object, custom ones too. */
+export function validateAnyMeta(
   meta: ObjectMeta,
   namespaced: boolean,
   nameRule: NameRule,
@@ -74,19 +92,18 @@ function validateOwnerReferences(owners: readonly OwnerReference[], at: FieldPat
     if (!owner.name) errors.push(invalidValue(at.child('name'), owner.name ?? '', 'must not be empty'))
     if (!owner.uid) errors.push(invalidValue(at.child('uid'), owner.uid ?? '', 'must not be empty'))
     if (owner.apiVersion === 'v1' && owner.kind === 'Event')
-      errors.push(
-        invalidValue(at, 'v1, Kind=Event', `${owner.apiVersion}, Kind=${owner.kind} is disallowed from being an owner`),
-      )
+      errors.push(invalidValue(at, owner, `/v1, Kind=Event is disallowed from being an owner`))
     if (owner.controller === true) {
+      const named = `${owner.kind}/${owner.name}`
       if (controller !== undefined)
         errors.push(
           invalidValue(
             at,
             owners,
-            `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${owner.name}`,
+            `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${named}`,
           ),
         )
-      else controller = owner.name
+      else controller = named
     }
   }
   return errors
@@ -96,8 +113,6 @@ function validateFinalizers(finalizers: readonly string[], at: FieldPath): Field
   const errors: FieldError[] = []
   for (const finalizer of finalizers) {
     for (const problem of qualifiedNameProblems(finalizer)) errors.push(invalidValue(at, finalizer, problem))
-    if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer))
-      errors.push(invalidValue(at, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'))
   }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion'))
     errors.push(invalidValue(at, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'))
@@ -161,5 +176,11 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, at: 
     errors.push(invalidValue(at.child('generation'), meta.generation ?? 0, 'must not be decremented'))
   for (const field of immutable)
     if (meta[field] !== old[field]) errors.push(invalidValue(at.child(field), meta[field] ?? '', FIELD_IS_IMMUTABLE))
+  errors.push(
+    ...validateLabels(meta.labels ?? {}, at.child('labels')),
+    ...validateAnnotations(meta.annotations ?? {}, at.child('annotations')),
+    ...validateOwnerReferences(meta.ownerReferences ?? [], at.child('ownerReferences')),
+    ...validateManagedFields(meta.managedFields ?? [], at.child('managedFields')),
+  )
   return errors
 }

@@ -2,6 +2,8 @@ import type { ConfigMap } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path, FieldPath, tooLong } from '../../api/field.ts'
 import { byteLength } from '../../validation/names.ts'
+import { validateObjectMeta } from '../../validation/object-meta.ts'
+import { subdomainName } from '../../validation/names.ts'
 import type { Strategy } from '../strategy.ts'
 
 const MAX_BYTES = 1024 * 1024
@@ -16,7 +18,7 @@ export const configMaps: Strategy<ConfigMap> = {
       for (const field of ['data', 'binaryData'] as const)
         if (!sameMap(object[field], old[field])) errors.push(forbiddenField(path(field), IMMUTABLE_WHEN_SET))
     }
-    return [...errors, ...validateConfigMap(object)]
+    return [...errors, ...validateObjectMeta(object.metadata, true, subdomainName), ...validateConfigMap(object)]
   },
 }
 

@@ -2,6 +2,8 @@ import type { Secret } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path, required, tooLong } from '../../api/field.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
+import { validateObjectMeta } from '../../validation/object-meta.ts'
+import { subdomainName } from '../../validation/names.ts'
 import type { Strategy } from '../strategy.ts'
 import { base64Length, configKeyProblems, IMMUTABLE_WHEN_SET, sameMap, sorted } from './config-maps.ts'
 
@@ -21,7 +23,7 @@ export const secrets: Strategy<Secret> = {
       if (object.immutable !== true) errors.push(forbiddenField(path('immutable'), IMMUTABLE_WHEN_SET))
       if (!sameMap(object.data, old.data)) errors.push(forbiddenField(data, IMMUTABLE_WHEN_SET))
     }
-    return [...errors, ...validateSecret(object)]
+    return [...errors, ...validateObjectMeta(object.metadata, true, subdomainName), ...validateSecret(object)]
   },
   selectableFields: ({ type = '' }) => ({ type }),
 }
