@@ -90,7 +90,10 @@ export interface ListResult {
   /** How many follow this page; known only without label or field selectors. */
   readonly remaining?: number
   readonly count: number
-  /** The values in the shape asked for; chunks end anywhere. */
+  /**
+   * The values in the shape asked for; chunks end anywhere. To be read to the end or cancelled: an open one keeps the
+   * shard awake.
+   */
   readonly values: ReadableStream<Uint8Array>
 }
 
