@@ -1,8 +1,7 @@
 /** JSON text as the body of an answer: compact, indented, or in another serialization that has no types. */
-import { dump } from 'js-yaml'
-import type { Json } from '../api/object.ts'
 import { parseStored, pretty } from './json.ts'
 import type { OutputNegotiation } from './negotiate.ts'
+import { yamlText } from './yaml-text.ts'
 
 const encoder = new TextEncoder()
 
@@ -14,7 +13,7 @@ export function serialize(form: Form, json: string): Uint8Array {
     case 'json':
       return encoder.encode(form.pretty ? pretty(json) : `${json}\n`)
     case 'yaml':
-      return encoder.encode(dump(parseStored(json) as Json, { sortKeys: true, lineWidth: -1 }))
+      return encoder.encode(yamlText(parseStored(json)))
     default:
       throw new Error(`assertion failed: no ${form.serialization} of text`)
   }

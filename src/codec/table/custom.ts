@@ -3,6 +3,7 @@ import type { CustomResourceColumnDefinition } from '../../api/apiextensions/v1.
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { parseTime, TimeError } from '../../schema/time.ts'
 import { stringifySorted } from '../json.ts'
+import { goFloat } from '../yaml-text.ts'
 import { humanDuration, since } from './age.ts'
 import type { Printer } from './cells.ts'
 import { nameOf } from './cells.ts'
@@ -93,24 +94,7 @@ function valueAt(path: JsonPath, object: JsonObject): Json | undefined {
 function textOf(value: Json): string {
   if (value === null) return '<no value>'
   if (typeof value === 'object') return stringifySorted(value)
-  return typeof value === 'number' && !Number.isInteger(value) ? floatText(value) : String(value)
-}
-
-/** A float as Go's %v writes it: with an exponent below -4 or from 6 on, of two digits at least. */
-function floatText(value: number): string {
-  const [mantissa = '', exponent = '0'] = value.toExponential().split('e')
-  const power = Number(exponent)
-  if (power >= -4 && power < 6) return plainDigits(value)
-  const sign = power < 0 ? '-' : '+'
-  return `${mantissa}e${sign}${String(Math.abs(power)).padStart(2, '0')}`
-}
-
-function plainDigits(value: number): string {
-  const text = String(value)
-  if (!text.includes('e')) return text
-  // JavaScript writes 0.00001 as 1e-5, which is the only case here
-  const [mantissa = '', exponent = '0'] = value.toExponential().split('e')
-  return value.toFixed(-Number(exponent) + Math.max(0, mantissa.replace(/^-?\d\.?/, '').length))
+  return typeof value === 'number' && !Number.isInteger(value) ? goFloat(value) : String(value)
 }
 
 function ageOf(text: string, now: Date): string {
