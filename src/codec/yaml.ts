@@ -1,4 +1,322 @@
-// PROVISIONAL (lead): JSON only. Its owner replaces the whole file.
-import { parseJsonBytes } from './json.ts'
+/**
+ * YAML bodies as Kubernetes reads them (sigs.k8s.io/yaml): the first document, turned into JSON. Names of members that
+ * are numbers or booleans become text, members are sorted, and what aliases blow up is bounded by the reference's own
+ * budget.
+ */
+import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
+import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml'
+import { base64ToBytes, canonicalBase64, corruptAt } from './base64.ts'
+import { goQuote } from './go-quote.ts'
 import type { JsonTree } from './json.ts'
-export const parseAppliedYaml = (body: Uint8Array): { tree: JsonTree; repeated: readonly string[] } => ({ tree: parseJsonBytes(body), repeated: [] })
+import { decodeUtf8, NumberLiteral, setMember, sortNames } from './json.ts'
+import { YamlError, yamlSyntaxError } from './yaml-error.ts'
+import { resolveScalar } from './yaml-scalar.ts'
+import { goFloat } from './yaml-text.ts'
+
+export { YamlError }
+
+export interface ParsedYaml {
+  readonly tree: JsonTree
+  /** `line 7: key "a" already set in map`, in the order in which the reference finds them. */
+  readonly duplicates: readonly string[]
+}
+
+/** Nesting beyond it is refused; the reference goes to 10,000, but no stack of ours would hold it. */
+const MAX_DEPTH = 1000
+
+/** @throws {YamlError} */
+export function parseYaml(text: string): ParsedYaml {
+  const document = firstDocument(text)
+  const root = new Composer(document, eventsOf(document)).document()
+  const reader = new NodeReader()
+  const tree = root === undefined ? null : reader.read(root)
+  return { tree, duplicates: reader.duplicates }
+}
+
+/** The same of bytes: UTF-8, or UTF-16 with its byte order mark. @throws {YamlError} */
+export function parseYamlBytes(bytes: Uint8Array): ParsedYaml {
+  const [first, second] = bytes
+  if (first === 0xff && second === 0xfe) return parseYaml(new TextDecoder('utf-16le').decode(bytes))
+  if (first === 0xfe && second === 0xff) return parseYaml(new TextDecoder('utf-16be').decode(bytes))
+  const text = decodeUtf8(bytes)
+  if (text.includes('\ufffd') && !isUtf8(bytes)) throw new YamlError('yaml: invalid leading UTF-8 octet')
+  return parseYaml(text.startsWith('\ufeff') ? text.slice(1) : text)
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * An applied configuration: its value, and what is repeated in it.
+ * @throws {YamlError} with the text that follows `error decoding YAML: `
+ */
+export function parseAppliedYaml(bytes: Uint8Array): { readonly tree: JsonTree; readonly repeated: readonly string[] } {
+  try {
+    const { tree, duplicates } = parseYamlBytes(bytes)
+    return { tree, repeated: duplicates }
+  } catch (error) {
+    throw error instanceof YamlError ? new YamlError(`error converting YAML to JSON: ${error.message}`) : error
+  }
+}
+
+/** What follows the first document is not even looked at. Its end can only stand at the beginning of a line. */
+function firstDocument(text: string): string {
+  let begun = false
+  for (let at = 0; at < text.length;) {
+    const end = text.indexOf('\n', at)
+    const line = end < 0 ? text.slice(at) : text.slice(at, end)
+    if (/^(?:---|\.\.\.)(?:\s|$)/.test(line) && begun) return text.slice(0, at)
+    if (!begun && line !== '' && !/^(?:\s*#|%|\s+$)/.test(line)) begun = true
+    if (end < 0) break
+    at = end + 1
+  }
+  return text
+}
+
+function eventsOf(text: string): Event[] {
+  try {
+    return parseEvents(text, { maxDepth: MAX_DEPTH })
+  } catch (error) {
+    throw error instanceof YAMLException ? yamlSyntaxError(text, error) : error
+  }
+}
+
+interface YamlNode {
+  readonly kind: 'scalar' | 'sequence' | 'mapping' | 'alias'
+  /** Counted from 1. */
+  readonly line: number
+  /** `!!str`, `!mine`; empty when there is none. */
+  readonly tag: string
+  /** Text of a scalar, name of an alias. */
+  readonly value: string
+  readonly isPlain: boolean
+  /** Elements; names and values of a mapping in turn. */
+  readonly children: YamlNode[]
+  readonly target?: YamlNode
+}
+
+const ABSENT = -1
+
+/** From the parser's flat events to nodes, with aliases bound to what they name. */
+class Composer {
+  private next = 0
+  private readonly anchors = new Map<string, YamlNode>()
+  private readonly lineStarts: number[] = [0]
+  private lastLine = 1
+
+  constructor(
+    private readonly text: string,
+    private readonly events: readonly Event[],
+  ) {
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.lineStarts.push(at + 1)
+  }
+
+  document(): YamlNode | undefined {
+    const start = this.events[this.next++]
+    if (start === undefined || start.type !== EVENT_ID.DOCUMENT) return undefined
+    for (const directive of start.directives)
+      if (directive.kind === 'yaml' && directive.version !== '1.1')
+        throw new YamlError('yaml: found incompatible YAML document')
+    return this.events[this.next]?.type === EVENT_ID.POP ? undefined : this.node()
+  }
+
+  private node(): YamlNode {
+    const event = this.events[this.next++]!
+    switch (event.type) {
+      case EVENT_ID.SCALAR:
+        return this.scalar(event)
+      case EVENT_ID.SEQUENCE:
+        return this.collection('sequence', event)
+      case EVENT_ID.MAPPING:
+        return this.collection('mapping', event)
+      case EVENT_ID.ALIAS: {
+        const name = this.text.slice(event.anchorStart, event.anchorEnd)
+        const target = this.anchors.get(name)
+        if (target === undefined) throw new YamlError(`yaml: unknown anchor '${name}' referenced`)
+        const line = this.lineOf(event.anchorStart)
+        return { kind: 'alias', line, tag: '', value: name, isPlain: false, children: [], target }
+      }
+      default:
+        throw new Error(`assertion failed: no node begins with event ${event.type}`)
+    }
+  }
+
+  private scalar(event: ScalarEvent): YamlNode {
+    return this.anchored(event, {
+      kind: 'scalar',
+      line: this.lineOf(startOf(event, event.valueStart)),
+      tag: this.tag(event),
+      value: getScalarValue(this.text, event),
+      isPlain: event.style === SCALAR_STYLE.PLAIN,
+      children: [],
+    })
+  }
+
+  private collection(kind: 'sequence' | 'mapping', event: SequenceEvent | MappingEvent): YamlNode {
+    const line = this.lineOf(startOf(event, event.start))
+    const node = this.anchored(event, { kind, line, tag: this.tag(event), value: '', isPlain: false, children: [] })
+    while (this.events[this.next]!.type !== EVENT_ID.POP) node.children.push(this.node())
+    this.next++
+    return node
+  }
+
+  private anchored(event: ScalarEvent | SequenceEvent | MappingEvent, node: YamlNode): YamlNode {
+    if (event.anchorStart !== ABSENT) this.anchors.set(this.text.slice(event.anchorStart, event.anchorEnd), node)
+    return node
+  }
+
+  private tag({ tagStart, tagEnd }: ScalarEvent | SequenceEvent | MappingEvent): string {
+    if (tagStart === ABSENT) return ''
+    const text = this.text.slice(tagStart, tagEnd)
+    const [, verbatim] = /^!<(.*)>$/.exec(text) ?? []
+    return (verbatim ?? text).replace(/^tag:yaml\.org,2002:/, '!!')
+  }
+
+  /** Line of a position; what has none stands where the last one did. */
+  private lineOf(position: number): number {
+    if (position !== ABSENT) {
+      let low = 0
+      let high = this.lineStarts.length - 1
+      while (low < high) {
+        const middle = (low + high + 1) >> 1
+        if (this.lineStarts[middle]! <= position) low = middle
+        else high = middle - 1
+      }
+      this.lastLine = low + 1
+    }
+    return this.lastLine
+  }
+}
+
+/** A node begins with its tag or anchor, whichever comes first. */
+const startOf = ({ anchorStart, tagStart }: { anchorStart: number; tagStart: number }, start: number): number =>
+  Math.min(...[anchorStart, tagStart, start].filter((position) => position !== ABSENT), Infinity) === Infinity
+    ? ABSENT
+    : Math.min(...[anchorStart, tagStart, start].filter((position) => position !== ABSENT))
+
+/** A share of all reading may come from aliases: nearly all in small documents, little in large ones. */
+const SMALL = 400_000
+const LARGE = 4_000_000
+
+function allowedAliasShare(reads: number): number {
+  if (reads <= SMALL) return 0.99
+  return reads >= LARGE ? 0.1 : 0.99 - 0.89 * ((reads - SMALL) / (LARGE - SMALL))
+}
+
+type Key = string | number | bigint | boolean
+
+/** From nodes to JSON. Aliases are read again each time, so that nothing in the tree is shared. */
+class NodeReader {
+  readonly duplicates: string[] = []
+  private reads = 0
+  private aliasReads = 0
+  private readonly open = new Set<YamlNode>()
+
+  read(node: YamlNode): JsonTree {
+    this.count()
+    switch (node.kind) {
+      case 'scalar':
+        return this.scalar(node)
+      case 'sequence':
+        return node.children.map((child) => this.read(child))
+      case 'mapping':
+        return sorted(this.members(node, new Map()))
+      case 'alias':
+        return this.throughAlias(node, (target) => this.read(target))
+    }
+  }
+
+  private count(): void {
+    this.reads++
+    if (this.open.size > 0) this.aliasReads++
+    if (this.aliasReads > 100 && this.reads > 1000 && this.aliasReads / this.reads > allowedAliasShare(this.reads))
+      throw new YamlError('yaml: document contains excessive aliasing')
+  }
+
+  private throughAlias<T>(node: YamlNode, read: (target: YamlNode) => T): T {
+    if (this.open.has(node)) throw new YamlError(`yaml: anchor '${node.value}' value contains itself`)
+    this.open.add(node)
+    const value = read(node.target!)
+    this.open.delete(node)
+    return value
+  }
+
+  private members({ children }: YamlNode, members: Map<Key, JsonTree>): Map<Key, JsonTree> {
+    for (let i = 0; i < children.length; i += 2) {
+      const name = children[i]!
+      const value = children[i + 1]!
+      if (name.kind === 'scalar' && name.value === '<<' && (name.isPlain || name.tag === '!!merge'))
+        this.merge(value, members)
+      else {
+        const key = this.key(name)
+        const read = this.read(value)
+        if (members.has(key)) this.duplicates.push(`line ${value.line}: key ${keyText(key)} already set in map`)
+        members.set(key, read)
+      }
+    }
+    return members
+  }
+
+  /** `<<`: the members of another mapping, or of several, of which the first counts most. */
+  private merge(value: YamlNode, members: Map<Key, JsonTree>): void {
+    const all = value.kind === 'sequence' ? value.children.toReversed() : [value]
+    for (const one of all) {
+      const mapping = one.kind === 'alias' ? one.target! : one
+      if (mapping.kind !== 'mapping')
+        throw new YamlError('yaml: map merge requires map or sequence of maps as the value')
+      this.count()
+      if (one.kind === 'alias') this.throughAlias(one, (target) => this.members(target, members))
+      else this.members(mapping, members)
+    }
+  }
+
+  private key(node: YamlNode): Key {
+    const target = node.kind === 'alias' ? node.target! : node
+    if (target.kind !== 'scalar') throw new YamlError('yaml: invalid map key: a list or a map')
+    const value = this.read(node)
+    if (value instanceof NumberLiteral) return BigInt(value.text)
+    if (value === null || typeof value === 'object')
+      throw new YamlError('unsupported map key of type: %!s(<nil>), key: <nil>')
+    return value
+  }
+
+  private scalar({ tag, value, isPlain }: YamlNode): JsonTree {
+    if (tag === '' && !isPlain) return value
+    if (tag === '!!binary') return binary(value)
+    if (tag === '!!str' || !['', '!!bool', '!!int', '!!float', '!!null', '!!timestamp'].includes(tag)) return value
+    const scalar = resolveScalar(value)
+    const isFine = tag === '' || scalar.tag === tag || (tag === '!!float' && scalar.tag === '!!int')
+    if (!isFine) throw new YamlError(`yaml: cannot decode ${scalar.tag} \`${value}\` as a ${tag}`)
+    if (scalar.tag === '!!int') return scalar.value ?? new NumberLiteral(scalar.text)
+    if (scalar.tag === '!!float' && !Number.isFinite(scalar.value))
+      throw new YamlError(
+        `json: unsupported value: ${Number.isNaN(scalar.value) ? 'NaN' : scalar.value > 0 ? '+Inf' : '-Inf'}`,
+      )
+    return scalar.value
+  }
+}
+
+function binary(text: string): string {
+  if (corruptAt(text) !== undefined) throw new YamlError('yaml: !!binary value contains invalid base64 data')
+  return decodeUtf8(base64ToBytes(canonicalBase64(text)))
+}
+
+/** Go's text of a name in an error: `"a"`, `true`, `1`. */
+const keyText = (key: Key) => (typeof key === 'string' ? goQuote(key) : String(key))
+
+/** A name as JSON has it. */
+const nameOf = (key: Key) =>
+  typeof key === 'number' && !Number.isInteger(key) ? goFloat(Math.fround(key)) : String(key)
+
+function sorted(members: ReadonlyMap<Key, JsonTree>): JsonTree {
+  const named = new Map([...members].map(([key, value]) => [nameOf(key), value]))
+  const object: { [name: string]: JsonTree } = {}
+  for (const name of sortNames([...named.keys()])) setMember(object, name, named.get(name)!)
+  return object
+}

@@ -5,9 +5,9 @@ import type { KubeObject } from '../api/object.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { keepReset } from '../patch/managed-fields.ts'
 import type { ApiRequest } from '../request/context.ts'
-import { DecodeError, decodeObject, findKind } from '../codec/decode.ts'
-import { JsonSyntaxError, parseJsonBytes } from '../codec/json.ts'
-import type { JsonTree } from '../codec/json.ts'
+import { DecodeError } from '../codec/decode.ts'
+import type { BodyFormat } from '../codec/parse-body.ts'
+import { parseBody, strictErrors } from '../codec/parse-body.ts'
 import type { DeleteOptions, FieldValidation } from '../request/options.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
@@ -40,9 +40,6 @@ export async function readBody({ request }: ApiRequest): Promise<Uint8Array> {
 
 const tooLarge = () => requestEntityTooLarge(`limit is ${MAX_BODY}`)
 
-/** How a request's body is written, as its Content-Type says (codec/negotiate). */
-export type BodyFormat = 'json' | 'yaml' | 'protobuf' | 'cbor'
-
 /**
  * The object of a POST or PUT. Names and versions that are missing are the endpoint's. Unknown and repeated fields are
  * refused, warned of or dropped, as fieldValidation says.
@@ -57,15 +54,15 @@ export function decodeBody(
   const expected = endpointKind(scope)
   let found: GroupVersionKind | undefined
   try {
-    const tree = parseBody(format, body)
-    found = completedKind(findKindOf(tree), expected)
+    const parsed = parseBody(format, body)
+    found = completedKind(parsed, expected)
     const type = found.kind === expected.kind && sameVersion(found, expected) ? endpointType(scope) : typeOfKind(found)
     if (type === undefined)
       throw new DecodeError(
         `no kind "${found.kind}" is registered for version "${apiVersionOf(found)}" in scheme "${SCHEME}"`,
       )
-    const { object, strict } = decodeObject(type, tree)
-    reportStrict(scope, strict, fieldValidation)
+    const { object, strict, tree } = parsed.decodeAs(type)
+    reportStrict(scope, parsed.repeated, strict, fieldValidation)
     checkKind(found, expected)
     applyDefaults(type, object)
     // every type of an endpoint has metadata, which decoding fills in
@@ -73,7 +70,7 @@ export function decodeBody(
     keepReset(tree, decoded)
     return Object.assign(decoded, { kind: expected.kind, apiVersion: apiVersionOf(expected) })
   } catch (error) {
-    if (!(error instanceof DecodeError || error instanceof JsonSyntaxError)) throw error
+    if (!(error instanceof DecodeError)) throw error
     if (found !== undefined)
       throw badRequest(
         `${found.kind} in version "${found.version}" cannot be handled as a ${expected.kind}: ${error.message}`,
@@ -85,35 +82,6 @@ export function decodeBody(
 }
 
 const SCHEME = 'pkg/runtime/scheme.go:111'
-
-function parseBody(format: BodyFormat, body: Uint8Array): JsonTree {
-  try {
-    return bodyParsers[format](body)
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error
-    throw new DecodeError(`couldn't get version/kind; json parse error: ${error.message}`)
-  }
-}
-
-const bodyParsers: Readonly<Record<BodyFormat, (body: Uint8Array) => JsonTree>> = {
-  json: parseJsonBytes,
-  yaml: unsupported,
-  protobuf: unsupported,
-  cbor: unsupported,
-}
-
-function unsupported(): JsonTree {
-  throw new DecodeError('this encoding is not supported')
-}
-
-function findKindOf(tree: JsonTree): { apiVersion: string; kind: string } {
-  try {
-    return findKind(tree)
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error
-    throw new DecodeError(`couldn't get version/kind; json parse error: ${error.message}`)
-  }
-}
 
 /** What the body does not say of its kind is the endpoint's. */
 function completedKind(
@@ -145,14 +113,15 @@ const internalPackage = ({ group }: GroupVersionKind) => (group === '' ? 'core' 
 
 function reportStrict(
   { request, kind }: ResourceScope,
+  repeated: readonly string[],
   strict: readonly string[],
   fieldValidation: FieldValidation,
 ): void {
-  if (strict.length === 0 || fieldValidation === 'Ignore') return
-  if (fieldValidation === 'Warn') request.warnings.push(...strict)
+  if (repeated.length + strict.length === 0 || fieldValidation === 'Ignore') return
+  if (fieldValidation === 'Warn') request.warnings.push(...repeated, ...strict)
   else {
     throw badRequest(
-      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${strict.join(', ')}`,
+      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${strictErrors(repeated, strict)}`,
     )
   }
 }
@@ -171,11 +140,11 @@ function summaryOf(body: Uint8Array): string {
 /** The DeleteOptions of a DELETE's body, whatever API version it carries. @throws 400 */
 export function decodeDeleteOptions(format: BodyFormat, body: Uint8Array): DeleteOptions {
   try {
-    const tree = parseBody(format, body)
-    const { kind, apiVersion } = findKindOf(tree)
+    const parsed = parseBody(format, body)
+    const { kind, apiVersion } = parsed
     if (kind !== '' && kind !== 'DeleteOptions')
       throw new DecodeError(`no kind "${kind}" is registered for version "${apiVersion || 'v1'}" in scheme "${SCHEME}"`)
-    const { object } = decodeObject(builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'), tree)
+    const { object } = parsed.decodeAs(builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'))
     return object as DeleteOptions
   } catch (error) {
     throw error instanceof DecodeError ? badRequest(error.message) : error

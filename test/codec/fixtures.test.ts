@@ -7,6 +7,8 @@ import { canonical, encodeJson } from '../../src/codec/encode.ts'
 import { parseJson, plainJson, stringify } from '../../src/codec/json.ts'
 import { encodeProtobuf, readEnvelope } from '../../src/codec/protobuf-envelope.ts'
 import { decodeMessage } from '../../src/codec/protobuf.ts'
+import { parseYaml } from '../../src/codec/yaml.ts'
+import { yamlText } from '../../src/codec/yaml-text.ts'
 import { builtInType, typeOfKind } from '../../src/schema/built-in.ts'
 import type { StructType } from '../../src/schema/structural.ts'
 import { fixtures } from '../fixtures/kubernetes/fixtures.ts'
@@ -24,7 +26,7 @@ test('all of them are there', () => {
   expect(fixtures).toHaveLength(95)
 })
 
-describe.each(fixtures)('$name', ({ json, protobuf }) => {
+describe.each(fixtures)('$name', ({ json, yaml, protobuf }) => {
   const given = plainJson(parseJson(json)) as JsonObject
   const text = stringify(given)
   const type = typeOf(given)
@@ -45,5 +47,15 @@ describe.each(fixtures)('$name', ({ json, protobuf }) => {
   test('JSON → protobuf', () => {
     const { object } = decodeObject(type, parseJson(json))
     expect(Buffer.from(encodeProtobuf(type, object)).toString('hex')).toBe(Buffer.from(protobuf).toString('hex'))
+  })
+
+  test('YAML → JSON', () => {
+    const { tree, duplicates } = parseYaml(yaml)
+    expect(duplicates).toEqual([])
+    expect(encodeJson(type, decodeObject(type, tree).object)).toBe(text)
+  })
+
+  test('JSON → YAML', () => {
+    expect(yamlText(given)).toBe(yaml)
   })
 })

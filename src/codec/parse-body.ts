@@ -1,0 +1,85 @@
+/** Request bodies in any of the serializations, up to the point where their type must be known. */
+import type { StructType } from '../schema/structural.ts'
+import type { Decoded } from './decode.ts'
+import { DecodeError, decodeObject, findKind } from './decode.ts'
+import type { JsonTree } from './json.ts'
+import { JsonSyntaxError, parseJsonBytes } from './json.ts'
+import { readEnvelope } from './protobuf-envelope.ts'
+import { decodeMessage } from './protobuf.ts'
+import { parseYamlBytes, YamlError } from './yaml.ts'
+
+/** How a body is written, as its Content-Type says. */
+export type BodyFormat = 'json' | 'yaml' | 'protobuf' | 'cbor'
+
+export interface ParsedBody {
+  /** As the body says; empty where it does not. */
+  readonly apiVersion: string
+  readonly kind: string
+  /**
+   * What a mapping of YAML repeats (`line 7: key "a" already set in map`). Repetitions in JSON are found while
+   * decoding.
+   */
+  readonly repeated: readonly string[]
+  /** What was sent, for objects that no type describes. Protobuf says nothing without a type. */
+  readonly tree?: JsonTree
+  /**
+   * The object as one of a type, and what was sent as JSON.
+   * @throws {DecodeError}
+   */
+  decodeAs(type: StructType): Decoded & { readonly tree: JsonTree }
+}
+
+/** @throws {DecodeError} with the reference's text */
+export function parseBody(format: BodyFormat, body: Uint8Array): ParsedBody {
+  return parsers[format](body)
+}
+
+const parsers: Readonly<Record<BodyFormat, (body: Uint8Array) => ParsedBody>> = {
+  json: (body) =>
+    parsedTree(
+      reading(() => parseJsonBytes(body)),
+      [],
+    ),
+  yaml(body) {
+    const { tree, duplicates } = reading(() => parseYamlBytes(body))
+    return parsedTree(tree, duplicates)
+  },
+  protobuf(body) {
+    const { apiVersion, kind, raw } = readEnvelope(body)
+    return {
+      apiVersion,
+      kind,
+      repeated: [],
+      decodeAs(type) {
+        const object = { ...(type.typeMeta ? { kind, apiVersion } : {}), ...decodeMessage(type, raw) }
+        return { object, strict: [], tree: object as JsonTree }
+      },
+    }
+  },
+  cbor() {
+    throw new DecodeError('this serialization is not supported')
+  },
+}
+
+function parsedTree(tree: JsonTree, repeated: readonly string[]): ParsedBody {
+  const { apiVersion, kind } = reading(() => findKind(tree))
+  return { apiVersion, kind, repeated, tree, decodeAs: (type) => ({ ...decodeObject(type, tree), tree }) }
+}
+
+function reading<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof YamlError) throw new DecodeError(error.message)
+    if (error instanceof JsonSyntaxError || error instanceof DecodeError)
+      throw new DecodeError(`couldn't get version/kind; json parse error: ${error.message}`)
+    throw error
+  }
+}
+
+/** How strict decoding tells of what it found: what YAML repeats is one error of several lines. */
+export const strictErrors = (repeated: readonly string[], strict: readonly string[]): string =>
+  [
+    ...(repeated.length === 0 ? [] : [`yaml: unmarshal errors:\n${repeated.map((text) => `  ${text}`).join('\n')}`]),
+    ...strict,
+  ].join(', ')
