@@ -37,15 +37,16 @@ function pickAll(state: StateStatements, range: KeyRange, limit: number): Picked
   }
 }
 
+/** A full page is followed by another one when there are more keys, whether they will be selected or not. */
 function pickSelected(state: StateStatements, scope: KeyScope, range: KeyRange, limit: number): Picked {
   const isSelected = selecting(scope)
   const revisions: Revision[] = []
-  let lastKey = ''
   for (const row of state.rows(range, needlesOf(scope.selection))) {
     if (!isSelected(row)) continue
-    if (limit > 0 && revisions.length === limit) return { revisions, lastKey }
     revisions.push(row.rv)
-    lastKey = row.k
+    if (revisions.length !== limit) continue
+    const follows = state.revisions({ from: `${row.k}\0`, to: range.to }, 1).found.length > 0
+    return follows ? { revisions, lastKey: row.k } : { revisions }
   }
   return { revisions }
 }

@@ -67,7 +67,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
     },
     validating: validatingOf(scope, 'UPDATE', options),
   })
-  return respondObject(scope, output, created ? 201 : 200, object)
+  return respondObject(scope, output, created ? 201 : 200, scope.view?.of(object) ?? object)
 }
 
 /** What is patched is the view; what is written is the object behind it. */

@@ -38,7 +38,7 @@ export async function update(scope: ResourceScope): Promise<Response> {
     },
     validating: validatingOf(scope, 'UPDATE', options),
   })
-  return respondObject(scope, output, created ? 201 : 200, object)
+  return respondObject(scope, output, created ? 201 : 200, scope.view?.of(object) ?? object)
 }
 
 function throughView(view: View, live: KubeObject | undefined, sent: KubeObject): KubeObject {

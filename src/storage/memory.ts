@@ -5,7 +5,7 @@
 import { StorageError } from './errors.ts'
 import { nextRevision, revisionAt } from './revision.ts'
 import type { Selection } from './selection.ts'
-import { matches, selectsEverything } from './selection.ts'
+import { matches, everything, selectsEverything } from './selection.ts'
 import type {
   Collection,
   ListAt,
@@ -149,7 +149,12 @@ class MemoryShard {
       (version) => isSelected(version, collection, namespace, selection) && compareBytes(version.key, begin) >= 0,
     )
     const page = limit > 0 ? rest.slice(0, limit) : rest
-    const more = rest.length - page.length
+    // a full page is followed by another one when there are more keys, whether they will be selected or not
+    const behind = this.snapshot(revision).filter(
+      (version) =>
+        isSelected(version, collection, namespace, everything) && compareBytes(version.key, page.at(-1)?.key ?? '') > 0,
+    )
+    const more = limit > 0 && page.length === limit ? behind.length : 0
     return {
       revision,
       count: page.length,
