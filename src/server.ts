@@ -1,7 +1,7 @@
 /**
  * The request path, in the order in which it runs. Start reading here.
  *
- *   receive → authenticate → impersonate → authorize → a fixed path (discovery, OpenAPI, health …) or a verb
+ *   receive → authenticate → impersonate → classify → authorize → a fixed path (discovery, OpenAPI, health …) or a verb
  *
  * Every refusal is a thrown StatusError, rendered at the end.
  */
@@ -12,17 +12,21 @@ import { respondStatus } from './codec/respond.ts'
 import { serveFixedPath } from './endpoints/fixed-paths.ts'
 import { serveResource } from './endpoints/serve-resource.ts'
 import type { Env } from './env.ts'
+import { flowControlHeaders } from './flowcontrol/classify.ts'
 import { receive } from './request/receive.ts'
 
 export async function serve(request: Request, env: Env, execution: ExecutionContext): Promise<Response> {
   const received = await receive(request, env, execution)
   if (received instanceof Response) return received
-  try {
+  let flow: Readonly<Record<string, string>> = {}
+  const answer = async (): Promise<Response> => {
     const authenticated = await authenticate(received)
     const asUser = await impersonate(authenticated)
+    flow = await flowControlHeaders(asUser)
     await authorize(asUser)
     return (await serveFixedPath(asUser)) ?? (await serveResource(asUser))
-  } catch (error) {
-    return respondStatus(received, error)
   }
+  const response = await answer().catch((error: unknown) => respondStatus(received, error))
+  for (const [name, value] of Object.entries(flow)) response.headers.set(name, value)
+  return response
 }

@@ -1,8 +1,9 @@
 /** The built-in admission plugins, in the order of the reference: mutating ones first, then validating ones. */
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
+import { rbacEscalation } from '../registry/rbac/escalation.ts'
 
-const plugins: readonly AdmissionPlugin[] = [namespaceLifecycle]
+const plugins: readonly AdmissionPlugin[] = [namespaceLifecycle, rbacEscalation]
 
 /** May change `attributes.object` in place. @throws StatusError when a plugin refuses */
 export async function admit(attributes: Attributes): Promise<void> {

@@ -2,6 +2,7 @@ import { admit } from '../admission/chain.ts'
 import type { KubeObject } from '../api/object.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
+import { reviewOf } from '../registry/review.ts'
 import { createObject } from '../registry/store.ts'
 import { parseCreateOptions } from '../request/options.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
@@ -9,9 +10,12 @@ import { decodeBody, readBody } from './decode-body.ts'
 import { trackFields } from './track-fields.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
 import type { ResourceScope } from './resource-scope.ts'
+import { review } from './review.ts'
 
 export async function create(scope: ResourceScope): Promise<Response> {
   const { request } = scope
+  const answer = reviewOf(scope.resource)
+  if (answer !== undefined) return review(scope, answer)
   const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
   const input = negotiateInput(request, { custom: scope.custom })
   const body = await readBody(request)

@@ -3,12 +3,13 @@ import { get } from './get.ts'
 import { patch } from './patch.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import type { Verb } from './serve-resource.ts'
+import { token } from './token.ts'
 import { update } from './update.ts'
 
 /** Subresources that are another kind than their resource, or no object at all; the others read and write the object. */
 const ofTheirOwn: Readonly<
   Record<string, (scope: ResourceScope, verb: Verb, deeper: readonly string[]) => Promise<Response>>
-> = {}
+> = { 'serviceaccounts/token': token }
 
 export async function serveSubresource(scope: ResourceScope, verb: Verb, deeper: readonly string[]): Promise<Response> {
   const { resource, subresource } = scope

@@ -7,6 +7,7 @@ import { groupResourceText } from '../api/group-version.ts'
 import { labelName, pathSegmentName } from '../validation/names.ts'
 import type { Strategy } from './strategy.ts'
 import { coreStrategies } from './core/strategies.ts'
+import { rbacStrategies } from './rbac/strategies.ts'
 
 /** `metadata.generation` starts at 1 and counts changes. */
 const withGeneration = words(`
@@ -52,7 +53,7 @@ const namedByPathSegment = words(`
 const namedByLabel = words('namespaces services')
 const keepsStatus = words('nodes')
 
-const ofGroups: Readonly<Record<string, Strategy>> = { ...coreStrategies }
+const ofGroups: Readonly<Record<string, Strategy>> = { ...coreStrategies, ...rbacStrategies }
 
 const made = new Map<string, Strategy>()
 

@@ -1,0 +1,25 @@
+import type { GroupVersionKind } from '../api/group-version.ts'
+import { methodNotAllowed } from '../api/status.ts'
+import { createToken } from '../registry/authentication/token-request.ts'
+import { typeOfKind } from '../schema/built-in.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import { review } from './review.ts'
+import type { Verb } from './serve-resource.ts'
+
+const TOKEN_REQUEST: GroupVersionKind = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }
+
+/** POST serviceaccounts/NAME/token. */
+export function token(scope: ResourceScope, verb: Verb): Promise<Response> {
+  if (verb !== 'create') throw methodNotAllowed()
+  const type = typeOfKind(TOKEN_REQUEST)!
+  const asRequest: ResourceScope = {
+    ...scope,
+    kind: TOKEN_REQUEST,
+    type,
+    storageKind: TOKEN_REQUEST,
+    storageType: type,
+    toStorage: (object) => object,
+    fromStorage: (object) => object,
+  }
+  return review(asRequest, (request, object, admitted) => createToken(request, scope.name, object, admitted))
+}

@@ -1,0 +1,171 @@
+/** POST serviceaccounts/NAME/token: a token for an account, perhaps bound to a pod, a secret or a node. */
+import type { TokenRequest, TokenRequestSpec } from '../../api/authentication/v1.ts'
+import type { Node, Pod, Secret, ServiceAccount } from '../../api/core/v1.ts'
+import type { FieldError } from '../../api/field.ts'
+import { invalidValue, path } from '../../api/field.ts'
+import { parseApiVersion } from '../../api/group-version.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { badRequest, conflict, invalid, notFound } from '../../api/status.ts'
+import { issueToken } from '../../authentication/service-account.ts'
+import type { ObjectIdentity, ServiceAccountClaims } from '../../authentication/service-account.ts'
+import { tokenIssuer } from '../../authentication/service-account-key.ts'
+import { parseStored } from '../../codec/json.ts'
+import type { ApiRequest } from '../../request/context.ts'
+import { timeText } from '../../schema/time.ts'
+import { shardStorage } from '../../storage/shard-client.ts'
+import { collectionOf } from '../collections.ts'
+
+const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' }
+
+const DEFAULT_SECONDS = 3600
+const MIN_SECONDS = 600
+const MAX_SECONDS = 2 ** 32
+/** kubelets that ask for exactly this get a token for a year, and a remark from here on: old clients never reload. */
+const WARN_SECONDS = 3607
+const YEAR_SECONDS = 365 * 24 * 3600
+
+/**
+ * @param object a TokenRequest as it was sent, with defaults, after mutating admission
+ * @param admitted runs validating admission
+ * @throws StatusError
+ */
+export async function createToken(
+  request: ApiRequest,
+  name: string,
+  object: KubeObject,
+  admitted: () => Promise<void>,
+): Promise<KubeObject> {
+  const { env, now, info } = request
+  const { namespace } = info
+  const asked = object as KubeObject & TokenRequest // only this kind is decoded at its path
+  checkNames(asked, namespace, name)
+  const account = await find<ServiceAccount>(request, 'serviceaccounts', name, namespace)
+  const uid = account.metadata.uid ?? ''
+  if (asked.metadata.uid !== undefined && asked.metadata.uid !== uid)
+    throw conflict(
+      { group: KIND.group, resource: KIND.kind },
+      name,
+      `the UID in the token request (${asked.metadata.uid}) does not match the UID of the service account (${uid})`,
+    )
+  const spec = withDefaults(asked.spec ?? {}, tokenIssuer(env))
+  const errors = durationErrors(spec)
+  if (errors.length > 0) throw invalid(KIND, '', errors)
+  await admitted()
+  const bound = await boundObject(request, spec, name)
+  const extended = bound.pod !== undefined && isForServerAlone(spec, env) && spec.expirationSeconds === WARN_SECONDS
+  const seconds = Number(spec.expirationSeconds)
+  const issued = Math.floor(now.getTime() / 1000)
+  const claims: ServiceAccountClaims = {
+    namespace,
+    serviceaccount: { name, uid },
+    ...bound,
+    ...(extended ? { warnafter: issued + seconds } : {}),
+  }
+  const expirationSeconds = extended ? YEAR_SECONDS : seconds
+  const token = await issueToken({ env, now, audiences: spec.audiences ?? [], expirationSeconds, claims })
+  const answer: KubeObject & TokenRequest = {
+    ...asked,
+    metadata: { ...asked.metadata, name, namespace, uid, creationTimestamp: timeText(now) },
+    spec,
+    status: { token, expirationTimestamp: timeText(new Date((issued + seconds) * 1000)) },
+  }
+  return answer
+}
+
+function checkNames({ metadata }: KubeObject, namespace: string, name: string): void {
+  const differs = (field: 'name' | 'namespace', wanted: string, detail: string): void => {
+    const given = metadata[field]
+    if (given !== undefined && given !== '' && given !== wanted)
+      throw invalid(KIND, name, [invalidValue(path('metadata', field), given, detail)])
+  }
+  differs('name', name, 'must match the service account name if specified')
+  differs('namespace', namespace, 'must match the service account namespace if specified')
+}
+
+function withDefaults(spec: TokenRequestSpec, issuer: string): TokenRequestSpec {
+  const { audiences = [], expirationSeconds, boundObjectRef } = spec
+  return {
+    audiences: audiences.length === 0 ? [issuer] : audiences,
+    expirationSeconds: expirationSeconds ?? DEFAULT_SECONDS,
+    ...(boundObjectRef === undefined ? {} : { boundObjectRef }),
+  }
+}
+
+function durationErrors({ expirationSeconds }: TokenRequestSpec): FieldError[] {
+  const at = path('spec', 'expirationSeconds')
+  const seconds = Number(expirationSeconds)
+  if (seconds < MIN_SECONDS)
+    return [invalidValue(at, expirationSeconds, 'may not specify a duration less than 10 minutes')]
+  if (seconds > MAX_SECONDS)
+    return [invalidValue(at, expirationSeconds, 'may not specify a duration larger than 2^32 seconds')]
+  return []
+}
+
+const isForServerAlone = ({ audiences = [] }: TokenRequestSpec, env: ApiRequest['env']): boolean =>
+  audiences.every((audience) => audience === tokenIssuer(env))
+
+type Bound = Pick<ServiceAccountClaims, 'pod' | 'secret' | 'node'>
+
+async function boundObject(
+  request: ApiRequest,
+  { boundObjectRef: reference }: TokenRequestSpec,
+  account: string,
+): Promise<Bound> {
+  if (reference === undefined || reference === null) return {}
+  const { apiVersion = '', kind = '', name = '', uid = '' } = reference
+  const { namespace } = request.info
+  const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' }
+  const same = <O extends KubeObject>(object: O): O => {
+    if (uid !== '' && object.metadata.uid !== uid)
+      throw conflict(
+        { group, resource: kind },
+        name,
+        `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+      )
+    return object
+  }
+  if (group === '')
+    switch (kind) {
+      case 'Pod': {
+        const pod = await find<Pod>(request, 'pods', name, namespace)
+        if (pod.spec?.serviceAccountName !== account)
+          throw badRequest(
+            `cannot bind token for serviceaccount "${account}" to pod running with different serviceaccount name.`,
+          )
+        const node = await nodeOfPod(request, pod)
+        return { pod: identityOf(same(pod)), ...(node === undefined ? {} : { node }) }
+      }
+      case 'Node':
+        return { node: identityOf(same(await find<Node>(request, 'nodes', name))) }
+      case 'Secret':
+        return { secret: identityOf(same(await find<Secret>(request, 'secrets', name, namespace))) }
+    }
+  const groupVersion = group === '' ? `/${version}` : `${group}/${version}`
+  throw badRequest(`cannot bind token to object of type ${groupVersion}, Kind=${kind}`)
+}
+
+/** A node that nobody registered has a name all the same. */
+async function nodeOfPod(request: ApiRequest, { spec }: Pod): Promise<ObjectIdentity | undefined> {
+  const name = spec?.nodeName ?? ''
+  if (name === '') return undefined
+  const node = await read<Node>(request, 'nodes', name)
+  return { name, uid: node?.metadata.uid ?? '' }
+}
+
+const identityOf = ({ metadata }: KubeObject): ObjectIdentity => ({
+  name: metadata.name ?? '',
+  uid: metadata.uid ?? '',
+})
+
+async function find<O>(request: ApiRequest, resource: string, name: string, namespace?: string) {
+  if (name === '') throw badRequest('Name parameter required.')
+  const object = await read<O>(request, resource, namespace === undefined ? name : `${namespace}/${name}`)
+  if (object === undefined) throw notFound({ group: '', resource }, name)
+  return object
+}
+
+async function read<O>({ env, tenant }: ApiRequest, resource: string, key: string) {
+  const stored = await shardStorage(env.SHARDS).get(collectionOf(tenant, { group: '', resource }), key)
+  // storage holds under this prefix only objects of this resource
+  return stored === undefined ? undefined : (parseStored(stored.text) as unknown as O & KubeObject)
+}

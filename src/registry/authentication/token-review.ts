@@ -1,0 +1,35 @@
+import type { TokenReview, TokenReviewStatus } from '../../api/authentication/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { badRequest } from '../../api/status.ts'
+import { TokenRefused, authenticateToken } from '../../authentication/token-authenticator.ts'
+import { bearerToken } from '../../authentication/bearer-token.ts'
+import type { ApiRequest } from '../../request/context.ts'
+import type { Review } from '../review.ts'
+import { userInfoStatus } from './user-info-status.ts'
+
+/** Whose token is this? A bad one is an answer too, not an error. */
+export const tokenReview: Review = async (request, object, admitted) => {
+  // only this kind is decoded at its path
+  const review = object as KubeObject & TokenReview
+  const { token = '', audiences } = review.spec ?? {}
+  if (token === '') throw badRequest('token is required for TokenReview in authentication')
+  await admitted()
+  return { ...review, status: await statusOf(request, token, audiences) } as KubeObject & TokenReview
+}
+
+async function statusOf(
+  request: ApiRequest,
+  token: string,
+  audiences: string[] | undefined,
+): Promise<TokenReviewStatus> {
+  // a token is what an Authorization header can carry
+  const carried = bearerToken(new Headers({ Authorization: `Bearer ${token}` }), [])
+  if (carried === undefined) return { user: {} }
+  try {
+    const answer = await authenticateToken(request, carried, audiences)
+    return { authenticated: true, user: userInfoStatus(answer.user), audiences: [...answer.audiences] }
+  } catch (error) {
+    if (error instanceof TokenRefused) return { user: {}, error: error.message }
+    throw error
+  }
+}

@@ -1,0 +1,13 @@
+import type { UserInfo as ApiUserInfo } from '../../api/authentication/v1.ts'
+import type { UserInfo } from '../../authentication/user-info.ts'
+
+/** A user as answers show it: what is empty is left out. */
+export function userInfoStatus({ name, uid, groups, extra }: UserInfo): ApiUserInfo {
+  const keys = Object.keys(extra).sort()
+  return {
+    ...(name === '' ? {} : { username: name }),
+    ...(uid === '' ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups: [...groups] }),
+    ...(keys.length === 0 ? {} : { extra: Object.fromEntries(keys.map((key) => [key, [...extra[key]!]])) }),
+  }
+}

@@ -1,0 +1,54 @@
+/** Requirements of label and field selectors in objects: what is wrong with one (meta/v1 validation). */
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { forbiddenField, invalidValue, required } from '../../api/field.ts'
+import { labelKeyErrors, labelValueErrors } from '../../api/label-syntax.ts'
+
+export interface SelectorRequirement {
+  readonly key?: string
+  readonly operator?: string
+  readonly values?: readonly string[]
+}
+
+export interface RequirementRules {
+  /** Newer clients may know more of them than this server. */
+  readonly unknownOperators: 'allowed' | 'refused'
+}
+
+export function fieldRequirementErrors({ key = '', operator = '', values = [] }: SelectorRequirement, at: FieldPath) {
+  return [...(key === '' ? [required(at.child('key'), 'must be specified')] : []), ...countErrors(operator, values, at)]
+}
+
+export function labelRequirementErrors(
+  { key = '', operator = '', values = [] }: SelectorRequirement,
+  at: FieldPath,
+  { unknownOperators }: RequirementRules,
+): FieldError[] {
+  const errors = countErrors(operator, values, at)
+  if (!operators.has(operator) && unknownOperators === 'refused')
+    errors.push(invalidValue(at.child('operator'), operator, 'not a valid selector operator'))
+  for (const problem of labelKeyErrors(key)) errors.push(invalidValue(at.child('key'), key, problem))
+  values.forEach((value, index) => {
+    for (const problem of labelValueErrors(value))
+      errors.push(invalidValue(at.child('values').index(index), value, problem))
+  })
+  return errors
+}
+
+const operators = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
+
+function countErrors(operator: string, values: readonly string[], at: FieldPath): FieldError[] {
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      return values.length > 0
+        ? []
+        : [required(at.child('values'), "must be specified when `operator` is 'In' or 'NotIn'")]
+    case 'Exists':
+    case 'DoesNotExist':
+      return values.length === 0
+        ? []
+        : [forbiddenField(at.child('values'), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")]
+    default:
+      return []
+  }
+}

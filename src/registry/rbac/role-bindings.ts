@@ -1,0 +1,65 @@
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { invalidValue, notSupported, path, required } from '../../api/field.ts'
+import type { ClusterRoleBinding, RoleBinding, RoleRef, Subject } from '../../api/rbac/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { RBAC_GROUP } from '../../authorization/rbac.ts'
+import { pathSegmentName, subdomainName } from '../../validation/names.ts'
+import type { Strategy } from '../strategy.ts'
+
+type Binding = (RoleBinding | ClusterRoleBinding) & KubeObject
+type Scope = 'namespace' | 'cluster'
+
+export const roleBindings: Strategy<RoleBinding & KubeObject> = bindingStrategy('namespace')
+export const clusterRoleBindings: Strategy<ClusterRoleBinding & KubeObject> = bindingStrategy('cluster')
+
+function bindingStrategy(scope: Scope): Strategy<Binding> {
+  return {
+    validate: (binding) => bindingErrors(binding, scope),
+    validateUpdate: (binding, old) => [...bindingErrors(binding, scope), ...changedRoleErrors(binding, old)],
+  }
+}
+
+const REF = path('roleRef')
+
+function bindingErrors({ roleRef = {}, subjects = [] }: Binding, scope: Scope): FieldError[] {
+  const { apiGroup = '', kind = '', name = '' } = roleRef
+  const kinds = scope === 'namespace' ? ['Role', 'ClusterRole'] : ['ClusterRole']
+  return [
+    ...(apiGroup === RBAC_GROUP ? [] : [notSupported(REF.child('apiGroup'), apiGroup, [RBAC_GROUP])]),
+    ...(kinds.includes(kind) ? [] : [notSupported(REF.child('kind'), kind, kinds)]),
+    ...(name === '' ? [required(REF.child('name'))] : []),
+    ...pathSegmentName(name, false).map((problem) => invalidValue(REF.child('name'), name, problem)),
+    ...subjects.flatMap((subject, index) => subjectErrors(subject, scope, path('subjects').index(index))),
+  ]
+}
+
+function subjectErrors(subject: Subject, scope: Scope, at: FieldPath): FieldError[] {
+  const { kind = '', apiGroup = '', name = '', namespace = '' } = subject
+  const errors = name === '' ? [required(at.child('name'))] : []
+  const groupMustBe = (group: string): void => {
+    if (apiGroup !== group) errors.push(notSupported(at.child('apiGroup'), apiGroup, [group]))
+  }
+  switch (kind) {
+    case 'ServiceAccount':
+      if (name !== '')
+        errors.push(...subdomainName(name, false).map((problem) => invalidValue(at.child('name'), name, problem)))
+      groupMustBe('')
+      if (scope === 'cluster' && namespace === '') errors.push(required(at.child('namespace')))
+      return errors
+    case 'User':
+    case 'Group':
+      groupMustBe(RBAC_GROUP)
+      return errors
+    default:
+      return [...errors, notSupported(at.child('kind'), kind, ['ServiceAccount', 'User', 'Group'])]
+  }
+}
+
+/** What is granted by a binding changes only with a new one. */
+function changedRoleErrors({ roleRef = {} }: Binding, { roleRef: old = {} }: Binding): FieldError[] {
+  const same = roleRef.apiGroup === old.apiGroup && roleRef.kind === old.kind && roleRef.name === old.name
+  return same ? [] : [invalidValue(REF, goRef(roleRef), 'cannot change roleRef')]
+}
+
+/** As Go writes it, by the names of the fields. */
+const goRef = ({ apiGroup = '', kind = '', name = '' }: RoleRef) => ({ APIGroup: apiGroup, Kind: kind, Name: name })
