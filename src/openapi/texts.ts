@@ -18,7 +18,7 @@ export function openApiTexts(): Promise<OpenApiTexts> {
 }
 
 async function load(): Promise<OpenApiTexts> {
-  const { default: table } = await import('./texts-table.json')
+  const { default: table } = await import('./texts-table.json', { with: { type: 'json' } })
   const texts: readonly string[] = table.texts
   // JSON modules are typed as the literals they hold; what is looked up here is known only by name
   const models = table.models as unknown as Readonly<Record<string, readonly [own: number, fields: string]>>

@@ -2,7 +2,7 @@
  * The feature gates of kube-apiserver 1.36 and the setting that changes them, read as its --feature-gates flag.
  * Gates of parts that Kedge does not have (kubelet, scheduler) are known and change nothing, as in the reference.
  */
-import table from './feature-gates-table.json'
+import table from './feature-gates-table.json' with { type: 'json' }
 
 export type FeatureStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED'
 

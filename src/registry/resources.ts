@@ -10,7 +10,7 @@ import type { JsonObject } from '../api/object.ts'
 import { parseFeatureGates } from './feature-gates.ts'
 import { parseRuntimeConfig } from './runtime-config.ts'
 import { compareVersions } from './version-order.ts'
-import table from './resources-table.json'
+import table from './resources-table.json' with { type: 'json' }
 
 export interface SubresourceEntry {
   readonly name: string
