@@ -16,7 +16,7 @@ import { pick } from './selected-keys.ts'
 import type { ChangeRow, Statements } from './statements.ts'
 import { ADDED, DELETED, MODIFIED } from './statements.ts'
 
-/** Behind it a tie of clocks between list and write cannot matter: a paged list's revision is at most this old. */
+/** Milliseconds that a paged list's revision may be behind the clock: the less, the more rows; see freshRevision. */
 const FRESH = 60_000
 
 export interface Page {

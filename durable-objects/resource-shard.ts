@@ -32,9 +32,6 @@ import { WriteQueue } from './write-queue.ts'
 
 /** What kube-apiserver keeps too. */
 const DEFAULT_RETENTION = 5 * 60_000
-/** For the case that an instance ends between a commit and the delivery of what it brought. */
-const DELIVERY_CHECK = 30_000
-
 export class ResourceShard extends DurableObject<Env> {
   private readonly usage: ShardUsage
   private readonly statements: Statements
@@ -69,6 +66,8 @@ export class ResourceShard extends DurableObject<Env> {
     this.outbox = new Outbox(ctx.id.name ?? ctx.id.toString(), this.statements, receiverOf(env, ctx.id.name))
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(() => this.alarms.load())
+    // Left behind by an instance that ended between a commit and its delivery.
+    if (this.statements.oldestOutbox(1).length > 0) ctx.waitUntil(this.deliver())
   }
 
   get(key: string, notOlderThan: Revision): ShardReply<StoredValue | undefined> {
@@ -172,11 +171,10 @@ export class ResourceShard extends DurableObject<Env> {
   private committed(outcomes: readonly WriteOutcome[]): void {
     const changes = outcomes.flatMap(({ change }) => (change === undefined ? [] : [change]))
     this.watches.publish(changes)
-    if (changes.some(({ t }) => t !== ADDED)) this.alarms.wakeAt(Date.now() + this.log.retention)
-    if (outcomes.some(({ hasWork }) => hasWork)) {
-      this.alarms.wakeAt(Date.now() + DELIVERY_CHECK)
-      this.ctx.waitUntil(this.deliver())
-    }
+    const hasWork = outcomes.some((outcome) => outcome.hasWork)
+    // The alarm delivers too, should the instance end before it has.
+    if (hasWork || changes.some(({ t }) => t !== ADDED)) this.alarms.wakeAt(Date.now() + this.log.retention)
+    if (hasWork) this.ctx.waitUntil(this.deliver())
   }
 
   private async deliver(): Promise<void> {
