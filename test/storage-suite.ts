@@ -311,6 +311,11 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
         expect([page.values, page.continueAfter, page.remaining]).toEqual(['c=1', 'ns/c', undefined])
         const exact = await listed(storage, things, { limit: 2, selection: labelled('even=true') })
         expect([exact.values, exact.continueAfter]).toEqual(['c=1 d=1', undefined])
+        // A full page is followed by another while keys remain, whatever these are.
+        const full = await listed(storage, things, { limit: 2, selection: labelled('even=false') })
+        expect([full.values, full.continueAfter]).toEqual(['a=1 b=1', 'ns/b'])
+        const empty = await listed(storage, things, { limit: 2, selection: labelled('even=false'), start: 'ns/b\0' })
+        expect([empty.values, empty.continueAfter]).toEqual(['', undefined])
       })
 
       it('write items without what lists leave out', async () => {
