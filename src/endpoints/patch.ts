@@ -16,9 +16,9 @@ import { authorizeCreate } from './authorize-create.ts'
 import { checkName } from './check-name.ts'
 import { readBody } from './decode-body.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
-import { trackFields } from './track-fields.ts'
-import type { ResourceScope, View } from './resource-scope.ts'
+import type { ResourceScope } from './resource-scope.ts'
 import { endpointKind, endpointType, hasStatus, storedAs } from './resource-scope.ts'
+import { throughView } from './through-view.ts'
 
 const APPLY = 'application/apply-patch+yaml'
 
@@ -57,7 +57,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
     authorizeCreate: () => authorizeCreate(scope),
     async transform(stored) {
       const live = stored && scope.fromStorage(stored)
-      const wanted = view === undefined ? patched(live) : throughView(scope, view, live, patched, options.fieldManager)
+      const wanted = view === undefined ? patched(live) : throughView(scope, view, live!, patched)
       checkName(scope, wanted)
       dropDuplicateOwners(wanted, request.warnings)
       const object = scope.toStorage(wanted)
@@ -68,21 +68,4 @@ export async function patch(scope: ResourceScope): Promise<Response> {
     validating: validatingOf(scope, 'UPDATE', options),
   })
   return respondObject(scope, output, created ? 201 : 200, scope.view?.of(object) ?? object)
-}
-
-/** What is patched is the view; what is written is the object behind it. */
-function throughView(
-  scope: ResourceScope,
-  view: View,
-  live: KubeObject | undefined,
-  patched: (live: KubeObject | undefined) => KubeObject,
-  manager: string,
-): KubeObject {
-  const wanted = patched(live && view.of(live))
-  checkName(scope, wanted)
-  // patching what does not exist was refused above
-  const object = structuredClone(live!)
-  view.into(object, wanted)
-  trackFields(scope, live, object, manager)
-  return object
 }

@@ -1,5 +1,6 @@
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
+import type { ReplicasPath } from '../patch/scale-ownership.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import type { Strategy, StrategyContext } from '../registry/strategy.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -15,6 +16,8 @@ export interface View {
   of(object: KubeObject): KubeObject
   /** Writes what the view may change, and the version it names, into `object`. @throws 422 */
   into(object: KubeObject, view: KubeObject): void
+  /** Where versions of the object have what the view writes; default: spec.replicas. */
+  readonly replicasIn?: ReplicasPath
 }
 
 /** All that a verb knows of its resource, in the version of the request. */

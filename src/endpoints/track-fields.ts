@@ -3,7 +3,7 @@ import type { KubeObject } from '../api/object.ts'
 import { managerOfUserAgent, trackUpdate } from '../patch/managed-fields.ts'
 import { resetFieldsOf } from '../patch/reset-fields.ts'
 import type { ResourceScope } from './resource-scope.ts'
-import { hasStatus, storedAs } from './resource-scope.ts'
+import { endpointKind, endpointType, hasStatus, storedAs } from './resource-scope.ts'
 
 /** Writes into the object who owns which of its fields after this write. Without a manager the User-Agent names it. */
 export function trackFields(
@@ -12,14 +12,13 @@ export function trackFields(
   object: KubeObject,
   manager: string,
 ): void {
-  const { request, kind, subresource, type } = scope
-  const apiVersion = apiVersionOf(kind)
+  const { request, subresource } = scope
   const managedFields = trackUpdate({
-    type,
+    type: endpointType(scope),
     live,
     object,
     manager: manager !== '' ? manager : managerOfUserAgent(request.request.headers.get('User-Agent') ?? 'unknown'),
-    apiVersion,
+    apiVersion: apiVersionOf(endpointKind(scope)),
     subresource,
     now: request.now,
     resetFields: resetFieldsOf(storedAs(scope), subresource, hasStatus(scope), scope.custom),

@@ -9,7 +9,8 @@ import { authorizeCreate } from './authorize-create.ts'
 import { checkName } from './check-name.ts'
 import { decodeBody, readBody } from './decode-body.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
-import type { ResourceScope, View } from './resource-scope.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import { throughView } from './through-view.ts'
 import { trackFields } from './track-fields.ts'
 
 export async function update(scope: ResourceScope): Promise<Response> {
@@ -29,9 +30,14 @@ export async function update(scope: ResourceScope): Promise<Response> {
     authorizeCreate: () => authorizeCreate(scope),
     async transform(stored) {
       const live = stored && scope.fromStorage(stored)
-      const decoded = scope.view === undefined ? structuredClone(sent) : throughView(scope.view, live, sent)
-      trackFields(scope, live, decoded, options.fieldManager)
-      const object = scope.toStorage(decoded)
+      const decoded = (before: KubeObject | undefined) => {
+        const object = structuredClone(sent)
+        trackFields(scope, before, object, options.fieldManager)
+        return object
+      }
+      // a view never creates: what is absent was answered with 404 before
+      const wanted = scope.view === undefined ? decoded(live) : throughView(scope, scope.view, live!, decoded)
+      const object = scope.toStorage(wanted)
       const operation = stored === undefined ? 'CREATE' : 'UPDATE'
       await admit(admissionAttributes(scope, operation, options, { object, oldObject: stored }))
       return object
@@ -39,11 +45,4 @@ export async function update(scope: ResourceScope): Promise<Response> {
     validating: validatingOf(scope, 'UPDATE', options),
   })
   return respondObject(scope, output, created ? 201 : 200, scope.view?.of(object) ?? object)
-}
-
-function throughView(view: View, live: KubeObject | undefined, sent: KubeObject): KubeObject {
-  // a view never creates: guaranteedUpdate answered 404 before
-  const object = structuredClone(live!)
-  view.into(object, sent)
-  return object
 }

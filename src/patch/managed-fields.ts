@@ -183,10 +183,13 @@ export function decodeManagers(entries: unknown): Managers {
 }
 
 /** Appliers before updaters, then by time (none first), manager, version and subresource. */
-export function encodeManagers(managers: Managers): ManagedFieldsEntry[] | undefined {
-  if (managers.size === 0) return undefined
-  return [...managers.values()]
-    .sort(
+export const encodeManagers = (managers: Managers): ManagedFieldsEntry[] | undefined =>
+  encodeOwned([...managers.values()])
+
+export function encodeOwned(owned: readonly Owned[]): ManagedFieldsEntry[] | undefined {
+  if (owned.length === 0) return undefined
+  return owned
+    .toSorted(
       (a, b) =>
         compareText(a.operation, b.operation) ||
         seconds(a) - seconds(b) ||

@@ -18,21 +18,6 @@ const spec = without(['spec'])
 const specAndMetadata = without(['spec'], ['metadata'])
 const everything: ResetFields = () => undefined
 
-/** Only what lies at these paths or below counts; `*` stands for any element. */
-const only = (...patterns: readonly (readonly string[])[]): ResetFields => {
-  return () => (fields) => included(fields, patterns)
-}
-
-function included(fields: FieldSet, patterns: readonly (readonly string[])[]): FieldSet {
-  if (patterns.some((pattern) => pattern.length === 0)) return fields
-  return fields.map((element, member, below) => {
-    const deeper = patterns
-      .filter(([first]) => first === '*' || `f:${first}` === element)
-      .map((pattern) => pattern.slice(1))
-    return deeper.length === 0 ? { member: false, below: FieldSet.empty } : { member, below: included(below, deeper) }
-  })
-}
-
 /** Resources whose strategies declare something else than is said of their kind below. */
 const special: Readonly<Record<string, ResetFields>> = {
   'certificatesigningrequests.certificates.k8s.io': without(['spec'], ['status']),
@@ -41,13 +26,6 @@ const special: Readonly<Record<string, ResetFields>> = {
   'deployments.apps/status': without(['spec'], ['metadata', 'labels']),
   'namespaces/finalize': status,
   'pods/status': without(['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']),
-  'pods/ephemeralcontainers': only(['spec', 'ephemeralContainers']),
-  'pods/resize': only(
-    ['spec', 'containers', '*', 'resources'],
-    ['spec', 'containers', '*', 'resizePolicy'],
-    ['spec', 'initContainers', '*', 'resources'],
-    ['spec', 'initContainers', '*', 'resizePolicy'],
-  ),
 }
 
 /** Resources with a status whose `status` subresource resets metadata too. */
@@ -67,7 +45,7 @@ const statusKeepsMetadata = new Set([
 ])
 
 /** Resources whose main strategy resets nothing although they have a status. */
-const mainWritesStatus = new Set(['podcertificaterequests.certificates.k8s.io'])
+const mainWritesStatus = new Set(['podcertificaterequests.certificates.k8s.io', 'podgroups.scheduling.k8s.io'])
 
 /**
  * @param subresource '' for the main resource

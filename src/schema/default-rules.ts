@@ -121,7 +121,14 @@ function deployment({ spec }: AppsV1.Deployment): void {
   deployment.progressDeadlineSeconds ??= 600
 }
 
-function daemonSet({ spec }: AppsV1.DaemonSet): void {
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
+
+/** The reference's internal type has the generation of the template as a field, which is written as an annotation. */
+function daemonSet({ metadata, spec }: AppsV1.DaemonSet): void {
+  metadata!.annotations = {
+    ...metadata!.annotations,
+    [TEMPLATE_GENERATION]: metadata!.annotations?.[TEMPLATE_GENERATION] ?? '0',
+  }
   const strategy = spec!.updateStrategy!
   strategy.type ||= 'RollingUpdate'
   if (strategy.type === 'RollingUpdate') {
@@ -239,6 +246,22 @@ function customResourceDefinitionSpec(spec: ApiextensionsV1.CustomResourceDefini
   spec.conversion ??= { strategy: 'None' }
 }
 
+/** What was sent as text is kept as bytes, and never seen as text again. */
+function secret(object: CoreV1.Secret): void {
+  const { stringData } = object
+  if (stringData === undefined) return
+  const data = { ...object.data }
+  for (const [key, text] of Object.entries(stringData)) data[key] = new TextEncoder().encode(text).toBase64()
+  object.data = data
+  delete object.stringData
+}
+
+/** The field's old name says the same; where both are given, the new one counts. */
+function podSpec(spec: CoreV1.PodSpec): void {
+  const name = spec.serviceAccountName || spec.serviceAccount
+  if (name) spec.serviceAccountName = spec.serviceAccount = name
+}
+
 /** A rule of any type, as the table below holds them. */
 export type DefaultRule = (object: JsonObject, context: DefaultingContext) => void
 
@@ -262,7 +285,9 @@ export const defaultRules: Readonly<Record<string, DefaultRule>> = {
   'io.k8s.api.core.v1.NodeStatus': rule(nodeStatus),
   'io.k8s.api.core.v1.Pod': rule(pod),
   'io.k8s.api.core.v1.PodLogOptions': rule(podLogOptions),
+  'io.k8s.api.core.v1.PodSpec': rule(podSpec),
   'io.k8s.api.core.v1.ReplicationController': rule(replicationController),
+  'io.k8s.api.core.v1.Secret': rule(secret),
   'io.k8s.api.core.v1.Service': rule(service),
   'io.k8s.api.core.v1.Volume': rule(volume),
   'io.k8s.api.networking.v1.IngressClass': rule(ingressClass),

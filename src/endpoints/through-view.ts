@@ -1,0 +1,35 @@
+import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import { SPEC_REPLICAS, ownersAfterScale, ownersOfScale } from '../patch/scale-ownership.ts'
+import type { ReplicasPath } from '../patch/scale-ownership.ts'
+import { checkName } from './check-name.ts'
+import type { ResourceScope, View } from './resource-scope.ts'
+
+/**
+ * What is written is the view; what is stored is the object behind it, whose owners learn what the view's owners are.
+ * @param live must exist: a view never creates
+ */
+export function throughView(
+  scope: ResourceScope,
+  view: View,
+  live: KubeObject,
+  write: (live: KubeObject) => KubeObject,
+): KubeObject {
+  const { kind } = scope
+  const replicasIn: ReplicasPath =
+    view.replicasIn ?? ((version) => (parseApiVersion(version)?.group === kind.group ? SPEC_REPLICAS : undefined))
+  const { managedFields } = live.metadata
+  const before = view.of(live)
+  const owners = ownersOfScale(managedFields, replicasIn)
+  const wanted = write({
+    ...before,
+    metadata: { ...before.metadata, ...(owners === undefined ? {} : { managedFields: owners }) },
+  })
+  checkName(scope, wanted)
+  const object = structuredClone(live)
+  view.into(object, wanted)
+  const after = ownersAfterScale(managedFields, wanted.metadata.managedFields, apiVersionOf(kind), replicasIn)
+  if (after === undefined) delete object.metadata.managedFields
+  else object.metadata.managedFields = after
+  return object
+}
