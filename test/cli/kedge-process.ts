@@ -44,7 +44,9 @@ export async function startKedge(
     child.kill(signal)
     return ended
   }
-  process.once('exit', () => child.kill('SIGKILL'))
+  const leaveNothing = (): boolean => child.kill('SIGKILL')
+  process.once('exit', leaveNothing)
+  void ended.then(() => process.removeListener('exit', leaveNothing))
   const [url, kubeconfig] = await Promise.race([
     ready,
     ended.then((code) => Promise.reject(new Error(`kedge ended with ${code}:\n${printed}`))),

@@ -184,6 +184,18 @@ describe('the end', () => {
     expect(existsSync(join(dataDir, 'lock'))).toBe(false)
   })
 
+  test('SIGTERM to npm start reaches it', async () => {
+    const npm = spawn('npm', ['start', '--silent', '--', '--port', '0', '--data-dir', dataDir], {
+      cwd: join(import.meta.dirname, '../..'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await new Promise<void>((resolve) => npm.stdout.on('data', (text) => /KUBECONFIG/.test(String(text)) && resolve()))
+    const ended = new Promise((resolve) => npm.once('exit', resolve))
+    npm.kill('SIGTERM')
+    await ended
+    await expect.poll(() => existsSync(join(dataDir, 'lock')), { timeout: 2_000 }).toBe(false)
+  })
+
   test('kill -9 takes the engine along, and the directory can be used at once', async () => {
     const server = await start()
     expect(enginesOf(server)).toHaveLength(1)
