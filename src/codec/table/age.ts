@@ -26,6 +26,6 @@ export function humanDuration(milliseconds: number): string {
 const pair = (whole: number, unit: string, rest: number, restUnit: string): string =>
   rest === 0 ? `${whole}${unit}` : `${whole}${unit}${rest}${restUnit}`
 
-/** How long ago a time of an object was. */
-export const since = (time: string | undefined, now: Date): string =>
-  time === undefined ? '<unknown>' : humanDuration(now.getTime() - Date.parse(time))
+/** How long ago a time of an object was. Times that are always written are null when there are none. */
+export const since = (time: string | null | undefined, now: Date): string =>
+  time ? humanDuration(now.getTime() - Date.parse(time)) : '<unknown>'

@@ -15,7 +15,7 @@ export const apps: Printers = {
       status.availableReplicas ?? 0,
       age(object, now),
       ...containerCells(spec.template?.spec?.containers),
-      spec.selector === undefined ? '' : labelSelectorText(spec.selector),
+      labelSelectorText(spec.selector ?? {}),
     ]
   }),
   ReplicaSet: printer<ReplicaSet>((object, now) => {

@@ -33,10 +33,10 @@ export const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? ''
 
 /** Names and images of containers, each as one cell. */
 export const containerCells = (
-  containers: readonly { readonly name?: string; readonly image?: string }[] = [],
+  containers: readonly { readonly name?: string; readonly image?: string }[] | null | undefined,
 ): [names: string, images: string] => [
-  containers.map(({ name = '' }) => name).join(','),
-  containers.map(({ image = '' }) => image).join(','),
+  (containers ?? []).map(({ name = '' }) => name).join(','),
+  (containers ?? []).map(({ image = '' }) => image).join(','),
 ]
 
 /** Labels as `a=b,c=d`, sorted. */

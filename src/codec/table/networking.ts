@@ -76,7 +76,7 @@ const orUnset = (text: string): string => (text === '' ? '<unset>' : text)
 export const discovery: Printers = {
   EndpointSlice: printer<EndpointSlice>((object, now) => {
     const ports = (object.ports ?? []).map(({ port, name }) => (port === undefined ? (name ?? '*') : String(port)))
-    const addresses = (object.endpoints ?? []).flatMap(({ addresses = [] }) => addresses)
+    const addresses = (object.endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])
     return [
       nameOf(object),
       object.addressType ?? '',

@@ -2,8 +2,8 @@ import type { LabelSelector } from '../../api/meta/v1.ts'
 import { labelSelectorText } from '../../storage/label-selector-text.ts'
 
 /** A selector as a cell shows it (metav1.FormatLabelSelector). */
-export function selectorCell(selector: LabelSelector | undefined): string {
-  const text = selector === undefined ? '' : labelSelectorText(selector)
+export function selectorCell(selector: LabelSelector | null | undefined): string {
+  const text = labelSelectorText(selector ?? {})
   return text === '' ? '<none>' : text
 }
 

@@ -1,11 +1,4 @@
-import type {
-  CSIDriver,
-  CSINode,
-  CSIStorageCapacity,
-  StorageClass,
-  VolumeAttachment,
-  VolumeAttributesClass,
-} from '../../api/storage/v1.ts'
+import type { CSIDriver, CSINode, StorageClass, VolumeAttachment, VolumeAttributesClass } from '../../api/storage/v1.ts'
 import type { Printers } from './cells.ts'
 import { age, nameOf, printer } from './cells.ts'
 
@@ -46,11 +39,6 @@ export const storage: Printers = {
     ]
   }),
   CSINode: printer<CSINode>((object, now) => [nameOf(object), (object.spec?.drivers ?? []).length, age(object, now)]),
-  CSIStorageCapacity: printer<CSIStorageCapacity>((object) => [
-    nameOf(object),
-    object.storageClassName ?? '',
-    object.capacity ?? '<unset>',
-  ]),
 }
 
 const isDefault = ({ metadata }: StorageClass): boolean =>
