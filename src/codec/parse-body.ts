@@ -1,5 +1,6 @@
 /** Request bodies in any of the serializations, up to the point where their type must be known. */
 import type { StructType } from '../schema/structural.ts'
+import { parseCbor } from './cbor.ts'
 import type { Decoded } from './decode.ts'
 import { DecodeError, decodeObject, findKind } from './decode.ts'
 import type { JsonTree } from './json.ts'
@@ -56,9 +57,7 @@ const parsers: Readonly<Record<BodyFormat, (body: Uint8Array) => ParsedBody>> = 
       },
     }
   },
-  cbor() {
-    throw new DecodeError('this serialization is not supported')
-  },
+  cbor: (body) => parsedTree(parseCbor(body), []),
 }
 
 function parsedTree(tree: JsonTree, repeated: readonly string[]): ParsedBody {
