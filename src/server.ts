@@ -9,7 +9,9 @@ import { authenticate } from './authentication/authenticate.ts'
 import { impersonate } from './authentication/impersonation.ts'
 import { authorize } from './authorization/authorize.ts'
 import { respondStatus } from './codec/respond.ts'
+import { warningHeaders } from './codec/warnings.ts'
 import { serveFixedPath } from './endpoints/fixed-paths.ts'
+import { measureRequest } from './endpoints/metrics.ts'
 import { serveResource } from './endpoints/serve-resource.ts'
 import type { Env } from './env.ts'
 import { flowControlHeaders } from './flowcontrol/classify.ts'
@@ -18,6 +20,7 @@ import { receive } from './request/receive.ts'
 export async function serve(request: Request, env: Env, execution: ExecutionContext): Promise<Response> {
   const received = await receive(request, env, execution)
   if (received instanceof Response) return received
+  const measured = measureRequest(received)
   let flow: Readonly<Record<string, string>> = {}
   const answer = async (): Promise<Response> => {
     const authenticated = await authenticate(received)
@@ -28,5 +31,8 @@ export async function serve(request: Request, env: Env, execution: ExecutionCont
   }
   const response = await answer().catch((error: unknown) => respondStatus(received, error))
   for (const [name, value] of Object.entries(flow)) response.headers.set(name, value)
+  if (!response.headers.has('Warning'))
+    for (const warning of warningHeaders(received.warnings)) response.headers.append('Warning', warning)
+  measured(response)
   return response
 }

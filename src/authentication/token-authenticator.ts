@@ -31,7 +31,7 @@ export class TokenRefused extends Error {
 
 const INVALID = 'invalid bearer token'
 
-const ADMINISTRATOR = authenticated({ name: 'kubernetes-admin', groups: [SYSTEM_MASTERS] })
+const ADMINISTRATOR = authenticated({ name: 'kubernetes-admin', uid: 'admin-uid', groups: [SYSTEM_MASTERS] })
 
 export interface TokenContext {
   readonly env: Env

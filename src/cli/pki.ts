@@ -11,6 +11,8 @@ export interface Pki {
   /** Signs the server's certificate and clients' certificates. */
   readonly authority: Credential
   readonly server: Credential
+  /** Signs certificates of front proxies, who may say for whom they ask. */
+  readonly frontProxyAuthority: Credential
   /** CN=kubernetes-admin, O=system:masters. */
   readonly administrator: Credential
   /** Bearer token of the same user. */
@@ -20,6 +22,7 @@ export interface Pki {
 }
 
 const AUTHORITY: Subject = { commonName: 'kubernetes' } // as clusters name it; certificates that the API signs show it
+const FRONT_PROXY_AUTHORITY: Subject = { commonName: 'front-proxy-ca' }
 const AUTHORITY_DAYS = 3650
 const LEAF_DAYS = 365
 const RENEW_WITHIN_DAYS = 60
@@ -39,6 +42,9 @@ export async function openPki(directory: string, names: readonly string[], now: 
   }
   return {
     authority,
+    frontProxyAuthority:
+      files.credential('front-proxy-ca') ??
+      files.keep('front-proxy-ca', createAuthority(FRONT_PROXY_AUTHORITY, now, AUTHORITY_DAYS)),
     server: leaf('server', { subject: { commonName: 'kube-apiserver' }, usage: 'server', names, days: LEAF_DAYS }),
     administrator: leaf('admin', {
       subject: { commonName: 'kubernetes-admin', organizations: ['system:masters'] },

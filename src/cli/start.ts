@@ -121,6 +121,7 @@ function settings(pki: Pki, url: string): Record<string, string> {
     KEDGE_CA: pki.authority.certificate,
     KEDGE_CA_KEY: pki.authority.key,
     KEDGE_CLIENT_CA: pki.authority.certificate,
+    KEDGE_REQUESTHEADER_CA: pki.frontProxyAuthority.certificate,
     KEDGE_SA_KEY: pki.serviceAccountKey,
     KEDGE_ADVERTISE: new URL(url).host,
   }

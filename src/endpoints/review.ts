@@ -26,7 +26,10 @@ export async function review(scope: ResourceScope, answer: Review): Promise<Resp
 }
 
 function inNamespaceOfPath({ namespaced, namespace }: ResourceScope, { metadata }: KubeObject): void {
-  if (!namespaced) return
+  if (!namespaced) {
+    delete metadata.namespace
+    return
+  }
   if (metadata.namespace && metadata.namespace !== namespace)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   metadata.namespace = namespace

@@ -3,6 +3,8 @@ import type { KubeObject } from '../../api/object.ts'
 import { badRequest } from '../../api/status.ts'
 import { TokenRefused, authenticateToken } from '../../authentication/token-authenticator.ts'
 import { bearerToken } from '../../authentication/bearer-token.ts'
+import { tokenIssuer } from '../../authentication/service-account-key.ts'
+import { ANONYMOUS } from '../../authentication/user-info.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import type { Review } from '../review.ts'
 import { userInfoStatus } from './user-info-status.ts'
@@ -22,9 +24,14 @@ async function statusOf(
   token: string,
   audiences: string[] | undefined,
 ): Promise<TokenReviewStatus> {
-  // a token is what an Authorization header can carry
+  // asked as a request would that carries the token: a header with nothing behind its blanks is nobody's
   const carried = bearerToken(new Headers({ Authorization: `Bearer ${token}` }), [])
-  if (carried === undefined) return { user: {} }
+  if (carried === undefined)
+    return {
+      authenticated: true,
+      user: userInfoStatus(ANONYMOUS),
+      audiences: audiences !== undefined && audiences.length > 0 ? audiences : [tokenIssuer(request.env)],
+    }
   try {
     const answer = await authenticateToken(request, carried, audiences)
     return { authenticated: true, user: userInfoStatus(answer.user), audiences: [...answer.audiences] }

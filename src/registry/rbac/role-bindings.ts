@@ -5,6 +5,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { RBAC_GROUP } from '../../authorization/rbac.ts'
 import { pathSegmentName, subdomainName } from '../../validation/names.ts'
 import type { Strategy } from '../strategy.ts'
+import { metadataErrors } from './metadata-errors.ts'
 
 type Binding = (RoleBinding | ClusterRoleBinding) & KubeObject
 type Scope = 'namespace' | 'cluster'
@@ -15,7 +16,11 @@ export const clusterRoleBindings: Strategy<ClusterRoleBinding & KubeObject> = bi
 function bindingStrategy(scope: Scope): Strategy<Binding> {
   return {
     validate: (binding) => bindingErrors(binding, scope),
-    validateUpdate: (binding, old) => [...bindingErrors(binding, scope), ...changedRoleErrors(binding, old)],
+    validateUpdate: (binding, old) => [
+      ...metadataErrors(binding.metadata, scope === 'namespace'),
+      ...bindingErrors(binding, scope),
+      ...changedRoleErrors(binding, old),
+    ],
   }
 }
 

@@ -4,6 +4,7 @@ import { invalidValue, path, required } from '../../api/field.ts'
 import { labelValueErrors } from '../../api/label-syntax.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { metadataErrors } from './metadata-errors.ts'
 import { labelRequirementErrors } from '../authorization/selector-requirements.ts'
 import type { Strategy } from '../strategy.ts'
 import { labelKeyErrors } from '../../api/label-syntax.ts'
@@ -11,12 +12,12 @@ import { rulesErrors } from './policy-rules.ts'
 
 export const roles: Strategy<Role & KubeObject> = {
   validate: ({ rules }) => rulesErrors(rules, 'namespace'),
-  validateUpdate: ({ rules }) => rulesErrors(rules, 'namespace'),
+  validateUpdate: ({ rules, metadata }) => [...metadataErrors(metadata, true), ...rulesErrors(rules, 'namespace')],
 }
 
 export const clusterRoles: Strategy<ClusterRole & KubeObject> = {
   validate: clusterRoleErrors,
-  validateUpdate: (role) => clusterRoleErrors(role),
+  validateUpdate: (role) => [...metadataErrors(role.metadata, false), ...clusterRoleErrors(role)],
 }
 
 function clusterRoleErrors({ rules, aggregationRule }: ClusterRole): FieldError[] {
@@ -31,7 +32,7 @@ function clusterRoleErrors({ rules, aggregationRule }: ClusterRole): FieldError[
     const problems = [
       ...Object.entries(selector.matchLabels ?? {}).flatMap(([key, value]) => [
         ...labelKeyErrors(key).map((problem) => invalidValue(here.child('matchLabels'), key, problem)),
-        ...labelValueErrors(value).map((problem) => invalidValue(here.child('matchLabels').key(key), value, problem)),
+        ...labelValueErrors(value).map((problem) => invalidValue(here.child('matchLabels'), value, problem)),
       ]),
       ...(selector.matchExpressions ?? []).flatMap((requirement, number) =>
         labelRequirementErrors(requirement, here.child('matchExpressions').index(number), {
