@@ -1,4 +1,6 @@
 /** PartialObjectMetadata and its list: objects without everything but their metadata (meta.k8s.io). */
+import type { GroupVersionKind } from '../api/group-version.ts'
+import { groupKindText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { StatusError } from '../api/status.ts'
 import { StatusError as Refusal } from '../api/status.ts'
@@ -15,6 +17,27 @@ export const partialObjectMetadataType = (): StructType => builtInType(`${META}.
 
 export function partialObjectMetadata({ metadata }: KubeObject, version: MetaVersion): KubeObject {
   return { kind: 'PartialObjectMetadata', apiVersion: metaApiVersion(version), metadata }
+}
+
+/**
+ * Annotations that the reference makes of a field of its internal type whenever it writes the object as a whole: its
+ * metadata alone doesn't have them.
+ */
+const internalFields: Readonly<Record<string, string>> = {
+  'DaemonSet.apps': 'deprecated.daemonset.template.generation',
+  'Deployment.apps': 'deprecated.deployment.rollback.to',
+}
+
+/** Whether the metadata of a kind is other than what its objects show. */
+export const hasInternalMetadata = (kind: GroupVersionKind): boolean =>
+  Object.hasOwn(internalFields, groupKindText(kind))
+
+export function internalMetadata(object: KubeObject, kind: GroupVersionKind): KubeObject {
+  const name = internalFields[groupKindText(kind)]
+  const { annotations } = object.metadata
+  if (name === undefined || annotations?.[name] === undefined) return object
+  const { [name]: _, ...others } = annotations
+  return { ...object, metadata: { ...object.metadata, annotations: others } }
 }
 
 /** The same of JSON text in the order of Go's struct. */

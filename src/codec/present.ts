@@ -14,6 +14,8 @@ import type { OutputNegotiation, Transform } from './negotiate.ts'
 import { parseIncludeObject } from './negotiate.ts'
 import type { IncludeObject } from './negotiate.ts'
 import {
+  hasInternalMetadata,
+  internalMetadata,
   internalTypeName,
   partialObjectMetadata,
   partialObjectMetadataText,
@@ -149,11 +151,16 @@ export class Presenter {
 
   metadataText(source: Source, version: MetaVersion): string {
     // members of custom resources are sorted, those of metadata are not
-    const isCut = source.text !== undefined && this.isPassed && !this.scope.custom
+    const isCut =
+      source.text !== undefined && this.isPassed && !this.scope.custom && !hasInternalMetadata(this.scope.storageKind)
     const cut = isCut ? metadataText(source.text!) : undefined
     if (cut !== undefined) return partialObjectMetadataText(cut, version)
-    const partial = partialObjectMetadata(this.answered(source), version)
+    const partial = this.partial(this.answered(source), version)
     return encodeJson(partialObjectMetadataType(), partial as unknown as JsonObject)
+  }
+
+  private partial(object: KubeObject, version: MetaVersion): KubeObject {
+    return partialObjectMetadata(internalMetadata(object, this.scope.storageKind), version)
   }
 
   /** What is answered, and its type. Tables have no protobuf form. */
@@ -161,7 +168,7 @@ export class Presenter {
     const object = this.answered(source)
     // any object is JSON
     if (this.transform === undefined) return { type: typeOf(this.scope), object: object as unknown as JsonObject }
-    const partial = partialObjectMetadata(object, this.transform.version)
+    const partial = this.partial(object, this.transform.version)
     return { type: partialObjectMetadataType(), object: partial as unknown as JsonObject }
   }
 

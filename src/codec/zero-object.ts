@@ -14,6 +14,19 @@ const filled: Readonly<Record<string, () => JsonObject>> = {
   'StatefulSet.apps': () => ({ spec: { replicas: 0 } }),
 }
 
+/** Annotations that are there likewise. */
+const annotated: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'DaemonSet.apps': { 'deprecated.daemonset.template.generation': '0' },
+}
+
 export function zeroObject(kind: GroupVersionKind, metadata: ObjectMeta): KubeObject {
-  return { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata, ...filled[groupKindText(kind)]?.() }
+  const name = groupKindText(kind)
+  const annotations =
+    annotated[name] === undefined ? {} : { annotations: { ...annotated[name], ...metadata.annotations } }
+  return {
+    kind: kind.kind,
+    apiVersion: apiVersionOf(kind),
+    metadata: { ...metadata, ...annotations },
+    ...filled[name]?.(),
+  }
 }
