@@ -4,7 +4,7 @@
  */
 import { methodNotAllowed, notServed } from '../api/status.ts'
 import type { ServedResources } from '../registry/resources.ts'
-import { servedResources } from '../registry/served.ts'
+import { freshServedResources, servedResources } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { checkTimeout } from '../request/timeout.ts'
 import { serveApiGroup, serveApiGroupList, serveApiResourceList, serveApiVersions } from './discovery/serve.ts'
@@ -20,16 +20,28 @@ import { serveFlagz, serveStatusz } from './zpages.ts'
 
 export { notFoundText } from './text-response.ts'
 
-/** Undefined for a resource request. @throws StatusError */
+/** Undefined for a request of a resource. @throws StatusError */
 export async function serveFixedPath(request: ApiRequest): Promise<Response | undefined> {
   const { info, method } = request
   const unclear = info.apiPrefix !== '' && !info.isResourceRequest
   if (unclear) return unclearPath(info.path)
   checkTimeout(request)
-  if (info.isResourceRequest) return undefined
-  const response = await serve(request, await servedResources(request))
+  if (info.isResourceRequest && isRoutable(request)) return undefined
+  const served = await servedResources(request)
+  // before something is called unknown, the newest definitions are asked for
+  const response = await serve(request, isKnown(info.path, served) ? served : await freshServedResources(request))
   response.headers.set('Audit-Id', request.auditId)
   return method === 'HEAD' ? new Response(null, response) : response
+}
+
+/** The deprecated /proxy/ prefix and names that are empty lead nowhere, though they can be read as a resource's. */
+const isRoutable = ({ info }: ApiRequest): boolean => info.verb !== 'proxy' && !/^\/\/|[^/]\/\/+[^/]/.test(info.path)
+
+/** Whether a path below `/apis` or `/openapi/v3/apis` names a group and version that are served; true elsewhere. */
+function isKnown(path: string, served: ServedResources): boolean {
+  const [, group, version] = /^(?:\/openapi\/v3)?\/apis\/([^/]+)(?:\/([^/]+))?/.exec(path) ?? []
+  if (group === undefined) return true
+  return version === undefined ? served.group(group) !== undefined : served.isServedGroupVersion(group, version)
 }
 
 type Serve = (request: ApiRequest, served: ServedResources) => Response | Promise<Response>
@@ -110,7 +122,7 @@ function serveGroupVersion(
   [name = '', ...rest]: readonly string[],
 ): Response {
   const version = served.version(group, name)
-  if (version !== undefined && (rest.length === 0 || (rest.length === 1 && rest[0] === '')))
+  if (version !== undefined && rest.every((one) => one === ''))
     return serveApiResourceList(request, served, group, version)
   if (!served.isBuiltInGroup(group)) return notFoundText()
   throw notServed()

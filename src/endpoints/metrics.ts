@@ -24,14 +24,14 @@ interface Metric {
   readonly samples: readonly Sample[]
 }
 
-/** Upper bounds in seconds. */
-const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10]
+const secondBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10]
+const byteBuckets = [1e3, 1e4, 1e5, 1e6, 1e7]
 
 class Counters {
   private readonly values = new Map<string, { labels: Labels; value: number }>()
 
   add(labels: Labels, value = 1): void {
-    const key = JSON.stringify(labels)
+    const key = Object.values(labels).join('\0')
     const known = this.values.get(key)
     if (known === undefined) this.values.set(key, { labels, value })
     else known.value += value
@@ -43,23 +43,26 @@ class Counters {
 }
 
 class Histograms {
+  /** @param buckets upper bounds, ascending */
+  constructor(private readonly buckets: readonly number[] = secondBuckets) {}
+
   private readonly values = new Map<string, { labels: Labels; counts: number[]; sum: number; count: number }>()
 
   observe(labels: Labels, value: number): void {
-    const key = JSON.stringify(labels)
+    const key = Object.values(labels).join('\0')
     let known = this.values.get(key)
     if (known === undefined) {
-      known = { labels, counts: buckets.map(() => 0), sum: 0, count: 0 }
+      known = { labels, counts: this.buckets.map(() => 0), sum: 0, count: 0 }
       this.values.set(key, known)
     }
     known.sum += value
     known.count++
-    for (const [at, bound] of buckets.entries()) if (value <= bound) known.counts[at]!++
+    for (const [at, bound] of this.buckets.entries()) if (value <= bound) known.counts[at]!++
   }
 
   samples(): Sample[] {
     return [...this.values.values()].flatMap(({ labels, counts, sum, count }) => [
-      ...buckets.map((bound, at) => ({
+      ...this.buckets.map((bound, at) => ({
         suffix: '_bucket',
         labels: { ...labels, le: String(bound) },
         value: counts[at]!,
@@ -71,16 +74,34 @@ class Histograms {
   }
 }
 
-const startedAt = { seconds: undefined as number | undefined }
-const requests = new Counters()
-const durations = new Histograms()
-const sizes = new Histograms()
-const dispatched = new Counters()
-const admissions = new Histograms()
-const admissionSteps = new Histograms()
-const healthRuns = new Counters()
-let inFlight = 0
-let longRunning = 0
+/** What was counted for one tenant: names of its resources are nobody else's business. */
+class Measurements {
+  readonly requests = new Counters()
+  readonly durations = new Histograms()
+  readonly sizes = new Histograms(byteBuckets)
+  readonly bodySizes = new Histograms(byteBuckets)
+  readonly dispatched = new Counters()
+  readonly authentications = new Counters()
+  readonly authorizations = new Counters()
+  readonly deprecated = new Counters()
+  readonly admissions = new Histograms()
+  readonly admissionSteps = new Histograms()
+  readonly healthRuns = new Counters()
+  inFlight = 0
+  longRunning = 0
+
+  /** @param startedAt when the isolate served its first request for the tenant, in seconds */
+  constructor(readonly startedAt: number) {}
+}
+
+/** By the uid of the tenant. */
+const byTenant = new Map<string, Measurements>()
+
+function measurementsOf({ tenant, now }: Pick<ApiRequest, 'tenant' | 'now'>): Measurements {
+  let known = byTenant.get(tenant.uid)
+  if (known === undefined) byTenant.set(tenant.uid, (known = new Measurements(now.getTime() / 1000)))
+  return known
+}
 
 const isLongRunning = (verb: string) => verb === 'watch' || verb === 'proxy' || verb === 'connect'
 
@@ -115,145 +136,140 @@ const verbLabels: Readonly<Record<string, string>> = {
   deletecollection: 'DELETECOLLECTION',
 }
 
-/** Told when a request begins; the answer is told when its head is sent. */
+/** Told when a request begins; what it returns, when the head of its answer is there. */
 export function measureRequest(request: ApiRequest): (response: Response) => void {
-  startedAt.seconds ??= request.now.getTime() / 1000
+  const all = measurementsOf(request)
   const began = performance.now()
   const long = isLongRunning(request.info.verb)
-  if (long) longRunning++
-  inFlight++
+  if (long) all.longRunning++
+  all.inFlight++
   return (response) => {
-    inFlight--
-    if (long) longRunning--
-    const labels = { component: 'apiserver', ...requestLabels(request) }
-    requests.add({ code: String(response.status), ...labels })
-    if (!long) durations.observe(labels, (performance.now() - began) / 1000)
-    const length = Number(response.headers.get('Content-Length') ?? Number.NaN)
-    if (!Number.isNaN(length)) sizes.observe(labels, length)
-    const level = request.user.groups.includes('system:masters') ? 'exempt' : 'global-default'
-    dispatched.add({ flow_schema: level, priority_level: level })
+    all.inFlight--
+    if (long) all.longRunning--
+    count(all, request, response, long ? undefined : (performance.now() - began) / 1000)
   }
+}
+
+function count(all: Measurements, request: ApiRequest, response: Response, seconds: number | undefined): void {
+  const labels = requestLabels(request)
+  const ofServer = { component: 'apiserver', ...labels }
+  all.requests.add({ code: String(response.status), ...ofServer })
+  if (seconds !== undefined) all.durations.observe(ofServer, seconds)
+  observeLength(all.sizes, ofServer, response.headers)
+  if (request.info.isResourceRequest) observeLength(all.bodySizes, labels, request.request.headers)
+  all.authentications.add({ result: response.status === 401 ? 'failure' : 'success' })
+  if (response.status !== 401) all.authorizations.add({ result: response.status === 403 ? 'denied' : 'allowed' })
+  all.dispatched.add({})
+  if (response.headers.get('Warning')?.includes(' is deprecated in v') === true) {
+    const { group = '', version = '', resource = '', subresource = '' } = labels
+    all.deprecated.add({ group, removed_release: '', resource, subresource, version })
+  }
+}
+
+function observeLength(histograms: Histograms, labels: Labels, headers: Headers): void {
+  const length = headers.get('Content-Length')
+  if (length !== null) histograms.observe(labels, Number(length))
 }
 
 /** Told by the chain of admission: how long a plugin, or (without a name) a whole step took, in seconds. */
 export function measureAdmission(
+  request: Pick<ApiRequest, 'tenant' | 'now'>,
   plugin: string | undefined,
   { operation, step, rejected }: { operation: string; step: 'admit' | 'validate'; rejected: boolean },
   seconds: number,
 ): void {
   const labels = { operation, rejected: String(rejected), type: step }
+  const { admissions, admissionSteps } = measurementsOf(request)
   if (plugin === undefined) admissionSteps.observe(labels, seconds)
   else admissions.observe({ name: plugin, ...labels }, seconds)
 }
 
-function metrics({ env, now }: ApiRequest): Metric[] {
-  const start = startedAt.seconds ?? now.getTime() / 1000
-  const info = versionInfo()
-  const gates = builtInServed(env).gates.all
-  return [
-    {
-      name: 'apiserver_admission_controller_admission_duration_seconds',
-      type: 'histogram',
-      help: 'Time that each plugin of admission took.',
-      samples: admissions.samples(),
-    },
-    {
-      name: 'apiserver_admission_step_admission_duration_seconds',
-      type: 'histogram',
-      help: 'Time that each step of admission took.',
-      samples: admissionSteps.samples(),
-    },
-    {
-      name: 'apiserver_current_inflight_requests',
-      type: 'gauge',
-      help: 'Requests being served.',
-      samples: [{ labels: { request_kind: 'all' }, value: inFlight }],
-    },
-    {
-      name: 'apiserver_flowcontrol_current_executing_requests',
-      type: 'gauge',
-      help: 'Requests being served.',
-      samples: [{ labels: { flow_schema: 'global-default', priority_level: 'global-default' }, value: inFlight }],
-    },
-    {
-      name: 'apiserver_flowcontrol_dispatched_requests_total',
-      type: 'counter',
-      help: 'Requests that were let through.',
-      samples: dispatched.samples(),
-    },
-    {
-      name: 'apiserver_longrunning_requests',
-      type: 'gauge',
-      help: 'Watches and other long requests being served.',
-      samples: [{ labels: {}, value: longRunning }],
-    },
-    {
-      name: 'apiserver_request_duration_seconds',
-      type: 'histogram',
-      help: 'Time until a request was answered.',
-      samples: durations.samples(),
-    },
-    { name: 'apiserver_request_total', type: 'counter', help: 'Requests answered.', samples: requests.samples() },
-    {
-      name: 'apiserver_response_sizes',
-      type: 'histogram',
-      help: 'Bytes of answers whose length is known.',
-      samples: sizes.samples(),
-    },
-    {
-      name: 'go_goroutines',
-      type: 'gauge',
-      help: 'Requests at work: there are no goroutines here.',
-      samples: [{ labels: {}, value: inFlight }],
-    },
-    {
-      name: 'kubernetes_build_info',
-      type: 'gauge',
-      help: 'The version, as labels of a constant 1.',
-      samples: [
-        {
-          labels: {
-            build_date: String(info['buildDate']),
-            compiler: String(info['compiler']),
-            git_commit: String(info['gitCommit']),
-            git_tree_state: String(info['gitTreeState']),
-            git_version: RELEASE.gitVersion,
-            go_version: String(info['goVersion']),
-            major: RELEASE.major,
-            minor: RELEASE.minor,
-            platform: String(info['platform']),
-          },
-          value: 1,
-        },
-      ],
-    },
-    {
-      name: 'kubernetes_feature_enabled',
-      type: 'gauge',
-      help: 'Feature gates: 1 is on.',
-      samples: gates.map(({ name, stage, enabled }) => ({
+const one = (value: number, labels: Labels = {}): Sample[] => [{ labels, value }]
+
+type Row = readonly [name: string, type: Metric['type'], help: string, samples: readonly Sample[]]
+
+/** In the order of their names. */
+function metrics(request: ApiRequest): Metric[] {
+  const all = measurementsOf(request)
+  const { inFlight, longRunning } = all
+  const gates = builtInServed(request.env).gates.all
+  const level = { flow_schema: 'global-default', priority_level: 'global-default' }
+  const busy = all.durations.samples().reduce((sum, { suffix, value }) => sum + (suffix === '_sum' ? value : 0), 0)
+  const rows: Row[] = [
+    [
+      'apiserver_admission_controller_admission_duration_seconds',
+      'histogram',
+      'Time that each plugin of admission took.',
+      all.admissions.samples(),
+    ],
+    [
+      'apiserver_admission_step_admission_duration_seconds',
+      'histogram',
+      'Time that each step of admission took.',
+      all.admissionSteps.samples(),
+    ],
+    ['apiserver_audit_event_total', 'counter', 'Audit events: there is no audit log yet.', one(0)],
+    ['apiserver_audit_requests_rejected_total', 'counter', 'Requests refused for want of an audit log.', one(0)],
+    ['apiserver_current_inflight_requests', 'gauge', 'Requests being served.', one(inFlight, { request_kind: 'all' })],
+    ['apiserver_current_inqueue_requests', 'gauge', 'Requests do not wait here.', one(0, { request_kind: 'all' })],
+    ['apiserver_flowcontrol_current_executing_requests', 'gauge', 'Requests being served.', one(inFlight, level)],
+    ['apiserver_flowcontrol_current_executing_seats', 'gauge', 'Requests being served.', one(inFlight, level)],
+    ['apiserver_flowcontrol_current_inqueue_requests', 'gauge', 'Requests do not wait here.', one(0, level)],
+    ['apiserver_flowcontrol_dispatched_requests_total', 'counter', 'Requests let through.', all.dispatched.samples()],
+    ['apiserver_longrunning_requests', 'gauge', 'Watches and other long requests.', one(longRunning)],
+    ['apiserver_request_body_size_bytes', 'histogram', 'Bytes of bodies of known length.', all.bodySizes.samples()],
+    ['apiserver_request_duration_seconds', 'histogram', 'Time until the answer.', all.durations.samples()],
+    ['apiserver_request_sli_duration_seconds', 'histogram', 'The same: nothing is left out.', all.durations.samples()],
+    ['apiserver_request_total', 'counter', 'Requests answered.', all.requests.samples()],
+    ['apiserver_requested_deprecated_apis', 'gauge', 'Deprecated versions that were asked for.', flags(all.deprecated)],
+    ['apiserver_response_sizes', 'histogram', 'Bytes of answers of known length.', all.sizes.samples()],
+    [
+      'authentication_attempts',
+      'counter',
+      'Requests by whether they said who sends them.',
+      all.authentications.samples(),
+    ],
+    ['authorization_attempts_total', 'counter', 'Requests by whether they were allowed.', all.authorizations.samples()],
+    ['go_goroutines', 'gauge', 'Requests at work: there are no goroutines here.', one(inFlight)],
+    [
+      'go_info',
+      'gauge',
+      'The Go version that /version tells.',
+      one(1, { version: String(versionInfo()['goVersion']) }),
+    ],
+    ['kubernetes_build_info', 'gauge', 'The version, as labels of a constant 1.', one(1, buildLabels())],
+    [
+      'kubernetes_feature_enabled',
+      'gauge',
+      'Feature gates: 1 is on.',
+      gates.map(({ name, stage, enabled }) => ({
         labels: { name, stage: stage === 'GA' ? '' : stage },
         value: enabled ? 1 : 0,
       })),
-    },
-    {
-      name: 'process_cpu_seconds_total',
-      type: 'counter',
-      help: 'Not told by the engine: time spent in answering.',
-      samples: [
-        {
-          labels: {},
-          value: durations.samples().reduce((sum, one) => sum + (one.suffix === '_sum' ? one.value : 0), 0),
-        },
-      ],
-    },
-    {
-      name: 'process_start_time_seconds',
-      type: 'gauge',
-      help: 'When this isolate served its first request.',
-      samples: [{ labels: {}, value: start }],
-    },
+    ],
+    ['process_cpu_seconds_total', 'counter', 'Time spent in answering: the engine tells no more.', one(busy)],
+    ['process_start_time_seconds', 'gauge', 'When this isolate served its first request.', one(all.startedAt)],
   ]
+  return rows.map(([name, type, help, samples]) => ({ name, type, help, samples }))
+}
+
+/** Whether it ever happened. */
+const flags = (counters: Counters): Sample[] => counters.samples().map((sample) => ({ ...sample, value: 1 }))
+
+function buildLabels(): Labels {
+  const info = versionInfo()
+  const text = (name: string) => String(info[name])
+  return {
+    build_date: text('buildDate'),
+    compiler: text('compiler'),
+    git_commit: text('gitCommit'),
+    git_tree_state: text('gitTreeState'),
+    git_version: RELEASE.gitVersion,
+    go_version: text('goVersion'),
+    major: RELEASE.major,
+    minor: RELEASE.minor,
+    platform: text('platform'),
+  }
 }
 
 async function healthMetrics(request: ApiRequest): Promise<Metric[]> {
@@ -262,7 +278,7 @@ async function healthMetrics(request: ApiRequest): Promise<Metric[]> {
     for (const name of names) {
       const healthy = (await failureOf(name, request)) === undefined
       samples.push({ labels: { name, type }, value: healthy ? 1 : 0 })
-      healthRuns.add({ name, status: healthy ? 'success' : 'error', type })
+      measurementsOf(request).healthRuns.add({ name, status: healthy ? 'success' : 'error', type })
     }
   }
   samples.sort((a, b) =>
@@ -274,7 +290,7 @@ async function healthMetrics(request: ApiRequest): Promise<Metric[]> {
       name: 'kubernetes_healthchecks_total',
       type: 'counter',
       help: 'Health checks that were run.',
-      samples: healthRuns.samples(),
+      samples: measurementsOf(request).healthRuns.samples(),
     },
   ]
 }
