@@ -5,7 +5,6 @@
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'
 import { builtInType } from '../schema/built-in.ts'
-import type { StructType } from '../schema/structural.ts'
 import { joined } from './compression.ts'
 import { stringify, stringifySorted } from './json.ts'
 import { lineBatches } from './line-batches.ts'
@@ -14,6 +13,8 @@ import { Source } from './present.ts'
 import type { Presenter } from './present.ts'
 import { encodeMessage } from './protobuf.ts'
 import { itemHead, listFrame } from './protobuf-envelope.ts'
+import { serializeBinary } from './serialize.ts'
+import type { BinarySerialization } from './serialize.ts'
 
 export interface ListMetadata {
   readonly resourceVersion: string
@@ -152,29 +153,49 @@ export async function collected(values: ReadableStream<Uint8Array>): Promise<Sou
   return sources
 }
 
-const listMetaType = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta')
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
-/** The whole list in protobuf; objects are given up as soon as they are encoded. */
-export async function listProtobuf(
+/** The whole list in a binary serialization. */
+export async function listBytes(
+  serialization: BinarySerialization,
   presenter: Presenter,
   metadata: ListMetadata,
-  objects: AsyncIterable<Source> | Iterable<Source>,
+  sources: AsyncIterable<Source> | Iterable<Source>,
 ): Promise<Uint8Array> {
   const { scope, transform } = presenter
   const kind =
     transform === undefined
       ? { kind: scope.entry.listKind, apiVersion: apiVersionOf(scope.kind) }
       : { kind: 'PartialObjectMetadataList', apiVersion: metaApiVersion(transform.version) }
+  const meta = metadataOf(metadata)
+  if (serialization === 'protobuf') return listProtobuf(presenter, kind, meta, sources)
+  const items: JsonObject[] = []
+  for await (const source of sources) items.push(presenter.typed(source).object)
+  const isUntyped = scope.custom && transform === undefined
+  if (isUntyped) return serializeBinary('cbor', undefined, { ...kind, metadata: { continue: '', ...meta }, items })
+  const type = transform === undefined ? `${scope.entry.type}List` : `${META}.PartialObjectMetadataList`
+  const bare = transform === undefined ? items.map(({ kind: _, apiVersion: __, ...item }) => item) : items
+  return serializeBinary('cbor', builtInType(type), { ...kind, metadata: meta, items: bare }, { keepEmpty: true })
+}
+
+/** Lengths come before content, so messages wait until all are there; objects go as soon as they are encoded. */
+async function listProtobuf(
+  presenter: Presenter,
+  kind: { readonly kind: string; readonly apiVersion: string },
+  metadata: JsonObject,
+  sources: AsyncIterable<Source> | Iterable<Source>,
+): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let length = 0
-  for await (const source of objects) {
+  for await (const source of sources) {
     const { type, object } = presenter.typed(source)
+    if (type === undefined) throw new Error('assertion failed: protobuf of a custom resource')
     const message = encodeMessage(type, object)
     const head = itemHead(message.length)
     parts.push(head, message)
     length += head.length + message.length
   }
-  const frame = listFrame(kind, listMetaType(), metadataOf(metadata), length)
+  const frame = listFrame(kind, builtInType(`${META}.ListMeta`), metadata, length)
   return joined([frame.head, ...parts, frame.tail], frame.length)
 }
 

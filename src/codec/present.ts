@@ -24,7 +24,8 @@ import {
   requestedObject,
 } from './partial-object-metadata.ts'
 import type { MetaVersion } from './partial-object-metadata.ts'
-import { encodeProtobuf } from './protobuf-envelope.ts'
+import { serializeBinary } from './serialize.ts'
+import type { BinarySerialization } from './serialize.ts'
 import { rowText, tableHead, tableLayout } from './table.ts'
 import type { TableLayout } from './table.ts'
 
@@ -163,19 +164,21 @@ export class Presenter {
     return partialObjectMetadata(internalMetadata(object, this.scope.storageKind), version)
   }
 
-  /** What is answered, and its type. Tables have no protobuf form. */
-  typed(source: Source): { readonly type: StructType; readonly object: JsonObject } {
+  /** What is answered, and its type; custom resources have none. Tables have no binary form. */
+  typed(source: Source): { readonly type: StructType | undefined; readonly object: JsonObject } {
     const object = this.answered(source)
+    const { transform, scope } = this
     // any object is JSON
-    if (this.transform === undefined) return { type: typeOf(this.scope), object: object as unknown as JsonObject }
-    const partial = this.partial(object, this.transform.version)
+    if (transform === undefined)
+      return { type: scope.custom ? undefined : typeOf(scope), object: object as unknown as JsonObject }
+    const partial = this.partial(object, transform.version)
     return { type: partialObjectMetadataType(), object: partial as unknown as JsonObject }
   }
 
-  /** One answer in protobuf, in its envelope. */
-  protobuf(source: Source): Uint8Array {
+  /** One answer, whole. */
+  bytes(serialization: BinarySerialization, source: Source): Uint8Array {
     const { type, object } = this.typed(source)
-    return encodeProtobuf(type, object)
+    return serializeBinary(serialization, type, object)
   }
 }
 

@@ -9,14 +9,12 @@ import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { ListShape, Revision, StoredValue } from '../storage/storage.ts'
 import { acceptsGzip, compressible, compressibleStream } from './compression.ts'
-import { encodeJson } from './encode.ts'
-import { collected, isStreamable, listProtobuf, listStream, listText, sourcesOf } from './list-body.ts'
+import { collected, isStreamable, listBytes, listStream, listText, sourcesOf } from './list-body.ts'
 import type { ListMetadata } from './list-body.ts'
 import { mediaTypes, negotiateError, streamTypes } from './negotiate.ts'
 import type { OutputNegotiation } from './negotiate.ts'
 import { passesText, Presenter, Source } from './present.ts'
-import { encodeProtobuf } from './protobuf-envelope.ts'
-import { serialize } from './serialize.ts'
+import { isBinary, serializeText, serializeTyped } from './serialize.ts'
 import type { Form } from './serialize.ts'
 import { warningHeaders } from './warnings.ts'
 
@@ -46,10 +44,10 @@ export function respondObject(
   const presenter = new Presenter(scope, output)
   presenter.checkObject()
   const source = 'text' in object ? Source.ofText(object.text) : Source.ofObject(object)
-  const body =
-    output.serialization === 'protobuf'
-      ? presenter.protobuf(source)
-      : serialize(output, presenter.json(source, scope.request.now))
+  const { serialization } = output
+  const body = isBinary(serialization)
+    ? presenter.bytes(serialization, source)
+    : serializeText(output, presenter.json(source, scope.request.now))
   return respond(scope.request, output, status, body)
 }
 
@@ -66,11 +64,7 @@ export function respondTyped(
 ): Response {
   // any object is JSON
   const json = object as unknown as JsonObject
-  const body =
-    output.serialization === 'protobuf'
-      ? encodeProtobuf(type, json)
-      : serialize(output, encodeJson(type, json, { keepEmpty: true }))
-  return respond(request, output, status, body)
+  return respond(request, output, status, serializeTyped(output, type, json, { keepEmpty: true }))
 }
 
 const statusType = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.Status')
@@ -87,11 +81,7 @@ export const respondSuccess = (
 export function respondStatus(request: ApiRequest, error: unknown): Response {
   const { code, status, headers: more } = asStatusError(error)
   const form = negotiateError(request) ?? { serialization: 'json', pretty: true }
-  const json = status as unknown as JsonObject
-  const body =
-    form.serialization === 'protobuf'
-      ? encodeProtobuf(statusType(), json)
-      : serialize(form, encodeJson(statusType(), json))
+  const body = serializeTyped(form, statusType(), status as unknown as JsonObject)
   const headers = answerHeaders(request, mediaTypes[form.serialization])
   const { retryAfterSeconds } = status.details ?? {}
   if (retryAfterSeconds) headers.set('Retry-After', String(retryAfterSeconds))
@@ -145,11 +135,12 @@ export async function respondList(
     await list.values.cancel()
     throw error
   }
-  if (output.serialization === 'protobuf')
-    return respond(request, output, 200, await listProtobuf(presenter, metadata, sourcesOf(list.values)))
+  const { serialization } = output
+  if (isBinary(serialization))
+    return respond(request, output, 200, await listBytes(serialization, presenter, metadata, sourcesOf(list.values)))
   if (!isStreamable(presenter)) {
     const text = listText(presenter, metadata, await collected(list.values), request.now)
-    return respond(request, output, 200, serialize(output, text))
+    return respond(request, output, 200, serializeText(output, text))
   }
   const stream = { as: list.shape?.as ?? 'lines', values: list.values, isEmpty: list.count === 0 }
   return compressibleStream(
@@ -169,10 +160,10 @@ export async function respondItems(
   const presenter = new Presenter(scope, output)
   presenter.checkList()
   const sources = list.items.map((item) => Source.ofObject(item))
-  const body =
-    output.serialization === 'protobuf'
-      ? await listProtobuf(presenter, metadataOf(list), sources)
-      : serialize(output, listText(presenter, metadataOf(list), sources, scope.request.now))
+  const { serialization } = output
+  const body = isBinary(serialization)
+    ? await listBytes(serialization, presenter, metadataOf(list), sources)
+    : serializeText(output, listText(presenter, metadataOf(list), sources, scope.request.now))
   return respond(scope.request, output, 200, body)
 }
 

@@ -1,20 +1,49 @@
-/** JSON text as the body of an answer: compact, indented, or in another serialization that has no types. */
+/** Bodies in the serialization that was negotiated: JSON and YAML come of JSON text, protobuf and CBOR of objects. */
+import type { JsonObject } from '../api/object.ts'
+import type { StructType } from '../schema/structural.ts'
+import { encodeCbor, encodeCborValue } from './cbor.ts'
+import type { EncodeOptions } from './encode.ts'
+import { encodeJson } from './encode.ts'
 import { parseStored, pretty } from './json.ts'
-import type { OutputNegotiation } from './negotiate.ts'
+import type { OutputNegotiation, Serialization } from './negotiate.ts'
+import { encodeProtobuf } from './protobuf-envelope.ts'
 import { yamlText } from './yaml-text.ts'
 
 const encoder = new TextEncoder()
 
 export type Form = Pick<OutputNegotiation, 'serialization' | 'pretty'>
 
-/** @param json compact text without a final newline. Protobuf is not made of text: see Presenter.protobuf */
-export function serialize(form: Form, json: string): Uint8Array {
-  switch (form.serialization) {
-    case 'json':
-      return encoder.encode(form.pretty ? pretty(json) : `${json}\n`)
-    case 'yaml':
-      return encoder.encode(yamlText(parseStored(json)))
-    default:
-      throw new Error(`assertion failed: no ${form.serialization} of text`)
-  }
+export type TextSerialization = 'json' | 'yaml'
+export type BinarySerialization = Exclude<Serialization, TextSerialization>
+
+export const isBinary = (serialization: Serialization): serialization is BinarySerialization =>
+  serialization === 'protobuf' || serialization === 'cbor'
+
+/** @param json compact text without a final newline */
+export function serializeText({ serialization, pretty: indented }: Form, json: string): Uint8Array {
+  if (serialization === 'yaml') return encoder.encode(yamlText(parseStored(json)))
+  return encoder.encode(indented ? pretty(json) : `${json}\n`)
+}
+
+/** An object with kind and apiVersion. @param type undefined for a custom resource, which only CBOR can say */
+export function serializeBinary(
+  serialization: BinarySerialization,
+  type: StructType | undefined,
+  object: JsonObject,
+  options: EncodeOptions = {},
+): Uint8Array {
+  if (type === undefined) return encodeCborValue(object)
+  return serialization === 'cbor' ? encodeCbor(type, object, options) : encodeProtobuf(type, object)
+}
+
+/** An object of a type in any serialization. */
+export function serializeTyped(
+  form: Form,
+  type: StructType,
+  object: JsonObject,
+  options: EncodeOptions = {},
+): Uint8Array {
+  const { serialization } = form
+  if (isBinary(serialization)) return serializeBinary(serialization, type, object, options)
+  return serializeText(form, encodeJson(type, object, options))
 }

@@ -74,7 +74,7 @@ const builtIn = new Map<string, TableLayout>()
 const custom = new WeakMap<object, TableLayout>()
 
 export function tableLayout({ entry, kind, storageKind, resource, view }: ResourceScope): TableLayout {
-  if (entry.origin === 'custom') return customLayout(entry.printerColumns ?? [AGE_COLUMN])
+  if (entry.origin === 'custom') return customLayout(entry.printerColumns ?? noColumns)
   const name = view === undefined ? `${apiVersionOf(kind)}/${resource.resource}` : 'scale'
   let layout = builtIn.get(name)
   if (layout === undefined) {
@@ -86,10 +86,12 @@ export function tableLayout({ entry, kind, storageKind, resource, view }: Resour
   return layout
 }
 
+const noColumns: NonNullable<ResourceScope['entry']['printerColumns']> = []
+
 function customLayout(columns: NonNullable<ResourceScope['entry']['printerColumns']>): TableLayout {
   let layout = custom.get(columns)
   if (layout === undefined) {
-    const made = customTable(columns)
+    const made = customTable(columns.length === 0 ? [AGE_COLUMN] : columns)
     layout = layoutOf(made.columns, made.printer, false)
     custom.set(columns, layout)
   }

@@ -3,10 +3,13 @@ import type { JsonObject } from '../api/object.ts'
 import type { StatusError } from '../api/status.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
 import { builtInType } from '../schema/built-in.ts'
+import { cborWatchEvent } from './cbor.ts'
 import { encodeJson } from './encode.ts'
 import type { OutputNegotiation } from './negotiate.ts'
 import { INITIAL_EVENTS_END, passesText, Presenter, Source } from './present.ts'
-import { encodeProtobuf, watchFrame } from './protobuf-envelope.ts'
+import { watchFrame } from './protobuf-envelope.ts'
+import { serializeBinary } from './serialize.ts'
+import type { BinarySerialization } from './serialize.ts'
 import { zeroObject } from './zero-object.ts'
 
 export interface WatchFramer {
@@ -22,7 +25,14 @@ export interface WatchFramer {
 
 /** @throws StatusError 400 for a wrong `includeObject` where tables are asked for */
 export function watchFramer(scope: ResourceScope, output: OutputNegotiation): WatchFramer {
-  return output.serialization === 'protobuf' ? new ProtobufFramer(scope, output) : new JsonFramer(scope, output)
+  switch (output.serialization) {
+    case 'protobuf':
+      return new ProtobufFramer(scope, output)
+    case 'cbor':
+      return new CborFramer(scope, output)
+    default:
+      return new JsonFramer(scope, output)
+  }
 }
 
 abstract class Framer implements WatchFramer {
@@ -88,15 +98,34 @@ class JsonFramer extends Framer {
   }
 }
 
-class ProtobufFramer extends Framer {
+abstract class BinaryFramer extends Framer {
   readonly isText = false
   readonly passesLines = false
+  protected abstract readonly serialization: BinarySerialization
+  protected abstract around(type: string, object: Uint8Array): Uint8Array
 
   protected frame(type: string, source: Source): Uint8Array {
-    return watchFrame(type, this.presenter.protobuf(source))
+    return this.around(type, this.presenter.bytes(this.serialization, source))
   }
 
   error({ status }: StatusError): Uint8Array {
-    return watchFrame('ERROR', encodeProtobuf(statusType(), status as unknown as JsonObject))
+    const json = status as unknown as JsonObject
+    return this.around('ERROR', serializeBinary(this.serialization, statusType(), json))
+  }
+}
+
+class ProtobufFramer extends BinaryFramer {
+  protected readonly serialization = 'protobuf'
+
+  protected around(type: string, object: Uint8Array): Uint8Array {
+    return watchFrame(type, object)
+  }
+}
+
+class CborFramer extends BinaryFramer {
+  protected readonly serialization = 'cbor'
+
+  protected around(type: string, object: Uint8Array): Uint8Array {
+    return cborWatchEvent(type, object)
   }
 }

@@ -2,15 +2,14 @@
 import type { JsonObject } from '../../api/object.ts'
 import { stringify } from '../../codec/json.ts'
 import { mediaTypes } from '../../codec/negotiate.ts'
-import { encodeProtobuf } from '../../codec/protobuf-envelope.ts'
 import { answerHeaders } from '../../codec/respond.ts'
-import { serialize } from '../../codec/serialize.ts'
+import { isBinary, serializeBinary, serializeText } from '../../codec/serialize.ts'
 import type { Form } from '../../codec/serialize.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { builtInType } from '../../schema/built-in.ts'
 
 export interface DocumentResponse {
-  /** Model name of its type; needed for protobuf. */
+  /** Model name of its type; needed for protobuf and CBOR. */
   readonly model?: string
   /** Where it says more than the media type. */
   readonly contentType?: string
@@ -28,9 +27,10 @@ export function respondDocument(
 ): Response {
   const all = answerHeaders(request, contentType ?? mediaTypes[form.serialization])
   for (const [name, value] of Object.entries(headers)) all.set(name, value)
+  const { serialization } = form
   const body =
-    form.serialization === 'protobuf' && model !== undefined
-      ? encodeProtobuf(builtInType(model), document)
-      : serialize(form, json ?? stringify(document))
+    isBinary(serialization) && model !== undefined
+      ? serializeBinary(serialization, builtInType(model), document)
+      : serializeText(form, json ?? stringify(document))
   return new Response(body, { headers: all })
 }
