@@ -14,6 +14,7 @@ import { applyDefaults } from '../schema/defaulting.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { authorizeCreate } from './authorize-create.ts'
 import { checkName } from './check-name.ts'
+import { convertVersion } from './convert-version.ts'
 import { readBody } from './decode-body.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
 import type { ResourceScope } from './resource-scope.ts'
@@ -45,6 +46,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
       fieldValidation: options.fieldValidation,
       now: request.now,
       resetFields: resetFieldsOf(storedAs(scope), scope.subresource, hasStatus(scope), scope.custom),
+      convert: convertVersion(scope),
       decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, applyDefaults),
       applyDefaults: (object) => applyDefaults(endpointType(scope), object),
       parseYaml: parseAppliedYaml,

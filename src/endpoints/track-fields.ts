@@ -2,6 +2,7 @@ import { apiVersionOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { managerOfUserAgent, trackUpdate } from '../patch/managed-fields.ts'
 import { resetFieldsOf } from '../patch/reset-fields.ts'
+import { convertVersion } from './convert-version.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { endpointKind, endpointType, hasStatus, storedAs } from './resource-scope.ts'
 
@@ -22,6 +23,7 @@ export function trackFields(
     subresource,
     now: request.now,
     resetFields: resetFieldsOf(storedAs(scope), subresource, hasStatus(scope), scope.custom),
+    convert: convertVersion(scope),
   })
   if (managedFields === undefined) delete object.metadata.managedFields
   else object.metadata.managedFields = managedFields
