@@ -7,6 +7,7 @@ import { strategyOf } from '../registry/strategies.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import { shardStorage } from '../storage/shard-client.ts'
+import { noticingControlWrites } from '../tenancy/control-snapshot.ts'
 import { scaleView } from './scale.ts'
 import type { ResourceScope } from './resource-scope.ts'
 
@@ -22,7 +23,7 @@ export function resourceScope(
   const type = builtInType(entry.type)
   const storageType = typeOfKind(storageKind) ?? type
   const converter = converterBetween(kind, storageKind)
-  const storage = shardStorage(request.env.SHARDS)
+  const storage = noticingControlWrites(shardStorage(request.env.SHARDS))
   const { gates } = builtInServed(request.env)
   return {
     request,

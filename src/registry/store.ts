@@ -163,7 +163,7 @@ export async function guaranteedUpdate(scope: ResourceScope, name: string, updat
 
 async function createOnUpdate(scope: ResourceScope, name: string, update: UpdateRequest): Promise<Updated> {
   if (!update.mayCreate) throw notFound(scope.resource, name)
-  if (update.uid) throw uidPreconditionFailed(scope, name, update.uid, '')
+  if (update.uid) throw uidPreconditionFailed(scope, name, update, '')
   await update.authorizeCreate?.()
   const object = await update.transform(undefined)
   // there is no version to compare with: whatever it names is taken
@@ -177,7 +177,7 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
 async function updateLive(scope: ResourceScope, name: string, live: Live, update: UpdateRequest): Promise<KubeObject> {
   const old = live.object
   if (update.uid && update.uid !== old.metadata.uid)
-    throw uidPreconditionFailed(scope, name, update.uid, old.metadata.uid ?? '')
+    throw uidPreconditionFailed(scope, name, update, old.metadata.uid ?? '')
   const object = await update.transform(structuredClone(old))
   checkVersion(scope, name, object, old)
   await beforeUpdate(scope, object, old, update)
@@ -192,21 +192,21 @@ async function updateLive(scope: ResourceScope, name: string, live: Live, update
   return liveOf(await scope.storage.update(scope.collection, keyOf(scope, name), written, live.stored.revision)).object
 }
 
-const uidPreconditionFailed = (scope: ResourceScope, name: string, wanted: string, found: string) =>
+const uidPreconditionFailed = (scope: ResourceScope, name: string, { uid, dryRun }: UpdateRequest, found: string) =>
   conflict(
     scope.resource,
     name,
-    `StorageError: invalid object, Code: 4, Key: ${referenceKey(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`,
+    `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${referenceKey(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
   )
 
-/** The storage key as the reference names it in messages. */
+/** The storage key as the reference names it in messages, behind `/registry`, which dry runs leave out. */
 export function referenceKey(scope: ResourceScope, name: string): string {
   const { group, resource } = scope.resource
   const prefix =
     scope.custom || referenceKeyGroups.has(group)
       ? `${group}/${resource}`
       : (referenceKeyNames[groupResourceText(scope.resource)] ?? resource)
-  return `/registry/${prefix}/${scope.namespaced ? `${scope.namespace}/` : ''}${name}`
+  return `/${prefix}/${scope.namespaced ? `${scope.namespace}/` : ''}${name}`
 }
 
 const referenceKeyGroups = new Set(['apiregistration.k8s.io', 'apiextensions.k8s.io'])

@@ -12,7 +12,7 @@ import { parseStored } from '../codec/json.ts'
 import type { Env } from '../env.ts'
 import { CONTROL_SHARD } from '../registry/collections.ts'
 import { shardStorage } from '../storage/shard-client.ts'
-import type { Revision, ShardChanges, Storage } from '../storage/storage.ts'
+import type { Collection, Revision, ShardChanges, Storage } from '../storage/storage.ts'
 import type { Tenant } from './tenant.ts'
 
 /** An immutable view. Objects, and lists of a type in which nothing changed, are the same values in later views. */
@@ -67,13 +67,30 @@ export async function freshControlSnapshot({ env, tenant }: ControlPlane): Promi
   // while this call was under way another one may have brought a newer copy
   const known = copies.get(tenant.uid)
   if (known !== undefined && known.snapshot.revision > snapshot.revision) return known.snapshot
-  copies.set(tenant.uid, { snapshot, fetched: Math.max(began, known?.fetched ?? 0), fetching: 0 })
+  const isOutdated = (written.get(tenant.uid) ?? 0) >= began
+  copies.set(tenant.uid, { snapshot, fetched: isOutdated ? 0 : began, fetching: 0 })
   return snapshot
 }
 
-/** The next request of this isolate sees what was just written. */
-export function controlChanged({ uid }: Tenant): void {
-  const copy = copies.get(uid)
+/** What this isolate writes itself, its next request sees. */
+export function noticingControlWrites(storage: Storage): Storage {
+  const noticed = <Written>(collection: Collection, write: Promise<Written>): Promise<Written> =>
+    collection.shard === CONTROL_SHARD ? write.finally(() => outdated(collection.tenant)) : write
+  return {
+    ...storage,
+    create: (collection, key, value) => noticed(collection, storage.create(collection, key, value)),
+    update: (collection, key, value, expected) =>
+      noticed(collection, storage.update(collection, key, value, expected)),
+    delete: (collection, key, last, expected) => noticed(collection, storage.delete(collection, key, last, expected)),
+  }
+}
+
+/** When this isolate last wrote to a tenant's control shard: what was fetched at the same time may lack it. */
+const written = new Map<string, number>()
+
+function outdated(tenant: string): void {
+  written.set(tenant, Date.now())
+  const copy = copies.get(tenant)
   if (copy !== undefined) copy.fetched = copy.fetching = 0
 }
 
