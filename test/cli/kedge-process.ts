@@ -26,9 +26,10 @@ export async function startKedge(
 ): Promise<KedgeProcess> {
   const child = spawn(process.execPath, [LAUNCHER, 'start', ...flags], {
     env,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel ends it when this process is gone
     detached: true,
   })
+  child.channel?.unref()
   let printed = ''
   const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
   const ready = new Promise<[string, string]>((resolve) => {
@@ -37,8 +38,8 @@ export async function startKedge(
       const match = /API at (https:\S+)[^]*export KUBECONFIG=(\S+)/.exec(printed)
       if (match) resolve([match[1] ?? '', match[2] ?? ''])
     }
-    child.stdout.setEncoding('utf8').on('data', read)
-    child.stderr.setEncoding('utf8').on('data', read)
+    child.stdout!.setEncoding('utf8').on('data', read)
+    child.stderr!.setEncoding('utf8').on('data', read)
   })
   const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
     child.kill(signal)

@@ -1,6 +1,6 @@
 // `npm run conformance`: all recordings against a fresh server, a table area by area, and the comparison with the baseline.
 //   --area a,b        only these areas (also: mutations, kubectl)     --kind REGEX   only these files of mutations
-//   --id REGEX        only these scenarios and cases                  --jobs N       scenarios at once (default 8)
+//   --id REGEX        only these scenarios and cases                  --jobs N       scenarios at once (default 16)
 //   --report FILE     every difference: pointer, wanted, got          --order        keys must come in the recorded order too
 //   --kubeconfig FILE a server that runs already                      --kubectl PATH --keep (leave objects)  --salt TEXT
 //   --raise           write what was reached to baseline.json where it is more
@@ -30,7 +30,7 @@ const { values: opt } = parseArgs({
     area: { type: 'string' },
     kind: { type: 'string' },
     id: { type: 'string' },
-    jobs: { type: 'string', default: '8' },
+    jobs: { type: 'string', default: '16' },
     report: { type: 'string' },
     order: { type: 'boolean', default: false },
     kubeconfig: { type: 'string' },
