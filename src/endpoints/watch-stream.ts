@@ -44,7 +44,12 @@ export async function pumpWatch(
       timers.every(BOOKMARK_MS, () => stream.ping())
       for (const before of LAST_BOOKMARKS_MS)
         if (plan.seconds * 1000 > before) timers.after(plan.seconds * 1000 - before, () => stream.ping())
-    } else timers.every(HEARTBEAT_MS, () => sink.heartbeat())
+    } else
+      timers.every(HEARTBEAT_MS, () => {
+        sink.heartbeat()
+        // keeps a quiet selection ahead of compaction, and notices a shard that is gone
+        stream.ping()
+      })
     for await (const batch of watch.messages) await forward(framer, sink, batch, plan.bookmarks)
   } catch (error) {
     // a version that is not reached yet: nothing to tell until the stream ends

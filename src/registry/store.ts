@@ -23,7 +23,12 @@ import { hasStatus, keyOf, storedAs } from '../endpoints/resource-scope.ts'
 import { fillStruct } from '../codec/decode.ts'
 import { StorageError } from '../storage/errors.ts'
 import { pathSegmentName, subdomainName } from '../validation/names.ts'
-import { validateAnyMeta, validateObjectMeta, validateObjectMetaUpdate } from '../validation/object-meta.ts'
+import {
+  validateAnyMeta,
+  validateKindMetaUpdate,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from '../validation/object-meta.ts'
 import { generatedName } from './generated-name.ts'
 import type { Live } from './stored-form.ts'
 import { asJson, isUnchanged, liveOf, newValueOf } from './stored-form.ts'
@@ -42,7 +47,8 @@ export interface WriteMode {
 /** Names that no object can have are told before storage is asked. @throws 400 */
 export function checkNameParameter(scope: ResourceScope, name: string): void {
   const [problem] = pathSegmentName(name, false)
-  if (problem !== undefined && !scope.namespaced) throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problem}`)
+  if (problem !== undefined && !scope.namespaced)
+    throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problem}`)
 }
 
 export async function readLive(
@@ -266,7 +272,7 @@ async function beforeUpdate(
     ...validateAnyMeta(meta, scope.namespaced, pathSegmentName),
     ...validateObjectMetaUpdate(meta, before),
     // the strategies of the reference check this once more, and so it is told twice
-    ...validateObjectMetaUpdate(meta, before),
+    ...(scope.custom ? validateObjectMetaUpdate(meta, before) : validateKindMetaUpdate(meta, before)),
     ...((await update?.validateUpdate?.(object, old, context)) ?? []),
   ]
   if (errors.length > 0) throw invalid(scope.storageKind, meta.name ?? '', errors)

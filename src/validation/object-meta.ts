@@ -19,13 +19,20 @@ export function validateObjectMeta(
   nameRule: NameRule,
   at: FieldPath = metadata,
 ): FieldError[] {
-  const unknown = (meta.finalizers ?? []).flatMap((finalizer, index) =>
+  return [...validateAnyMeta(meta, namespaced, nameRule, at), ...unknownFinalizers(meta, at)]
+}
+
+/** What Kubernetes' own kinds check of a change. */
+export function validateKindMetaUpdate(meta: ObjectMeta, old: ObjectMeta, at: FieldPath = metadata): FieldError[] {
+  return [...validateObjectMetaUpdate(meta, old, at), ...unknownFinalizers(meta, at)]
+}
+
+const unknownFinalizers = (meta: ObjectMeta, at: FieldPath): FieldError[] =>
+  (meta.finalizers ?? []).flatMap((finalizer, index) =>
     finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)
       ? []
       : [invalidValue(at.child('finalizers').index(index), finalizer, NOT_A_FINALIZER)],
   )
-  return [...validateAnyMeta(meta, namespaced, nameRule, at), ...unknown]
-}
 
 const NOT_A_FINALIZER = 'name is neither a standard finalizer name nor is it fully qualified'
 
