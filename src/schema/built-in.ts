@@ -370,15 +370,16 @@ function readElement(owner: string, type: string, { values }: Attributes): Struc
   return values < 0 ? leaf(scalar) : leafOfValues(scalar, values)
 }
 
-function leafOfValues(scalar: Scalar, values: number): Leaf {
-  const key = `V${values}`
-  let known = leaves.get(key)
-  if (known === undefined) {
-    const [goType, declared, ...list] = valueSets[values]!
-    known = { shape: 'leaf', scalar, goType, ...(declared === 1 ? { enum: list } : { knownValues: list }) }
-    leaves.set(key, known)
+function leafOfValues(scalar: Scalar, index: number): Leaf {
+  const key = `V${index}`
+  let type = leaves.get(key)
+  if (type === undefined) {
+    const [goType, declared, ...list] = valueSets[index]!
+    const values = declared === 1 ? { enum: list } : list.length > 0 ? { knownValues: list } : {}
+    type = { shape: 'leaf', scalar, goType, ...values }
+    leaves.set(key, type)
   }
-  return known
+  return type
 }
 
 /** The same type where a field declares another granularity than the type does. */

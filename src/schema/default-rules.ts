@@ -12,6 +12,8 @@ import type * as NetworkingV1 from '../api/networking/v1.ts'
 import type { JsonObject } from '../api/object.ts'
 import type * as RbacV1 from '../api/rbac/v1.ts'
 import type * as ResourceV1 from '../api/resource/v1.ts'
+import { bytesToBase64 } from '../codec/base64.ts'
+import { setMember } from '../codec/json.ts'
 import { imageTag } from './image-tag.ts'
 import { defaultPodResources } from './pod-resource-defaults.ts'
 import { timeText } from './time.ts'
@@ -251,7 +253,8 @@ function secret(object: CoreV1.Secret): void {
   const { stringData } = object
   if (stringData === undefined) return
   const data = { ...object.data }
-  for (const [key, text] of Object.entries(stringData)) data[key] = new TextEncoder().encode(text).toBase64()
+  for (const [key, text] of Object.entries(stringData))
+    setMember(data, key, bytesToBase64(new TextEncoder().encode(text)))
   object.data = data
   delete object.stringData
 }

@@ -31,7 +31,7 @@ export function builtInTable({ kubernetesVersion, types, enums }, goTypes) {
     const known = enums[field.alias]
     // a declared set is complete where it is declared; the field may carry an older copy of it
     const values = (known?.declared ? known.values : field.enum) ?? known?.values ?? []
-    if (values.length === 0 && known === undefined) return undefined
+    if (field.alias === undefined && field.enum === undefined) return undefined
     const goType = field.alias === undefined ? 'string' : field.alias.split('.').slice(-2).join('.')
     const key = JSON.stringify([goType, field.enum !== undefined ? 1 : 0, ...values])
     if (!setIndex.has(key)) setIndex.set(key, sets.push(key) - 1)
