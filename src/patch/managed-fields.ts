@@ -11,7 +11,7 @@ import { atomOf } from '../schema/atom.ts'
 import { canonical } from '../codec/encode.ts'
 import type { JsonTree } from '../codec/json.ts'
 import type { StructType } from '../schema/structural.ts'
-import { compareText } from '../schema/value-order.ts'
+import { compareText, valuesEqual } from '../schema/value-order.ts'
 import { FieldSet } from './field-set.ts'
 import { fromUnstructured } from './from-unstructured.ts'
 import type { ResetFields } from './reset-fields.ts'
@@ -212,6 +212,23 @@ const seconds = ({ time }: Owned): number => (time === undefined ? 0 : Math.floo
 
 /** Times have seconds, as all of metadata. */
 export const timeText = (now: Date): string => `${now.toISOString().slice(0, 19)}Z`
+
+/**
+ * The old entries, where the new ones differ from them in times alone. A write that changes nothing else must not
+ * change these either: it would make a new version of the object.
+ */
+export function sameButTimes(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  old: readonly ManagedFieldsEntry[] | undefined,
+): ManagedFieldsEntry[] | undefined {
+  if (entries === undefined || old === undefined || entries.length !== old.length) return undefined
+  const isSame = entries.every((entry, at) => {
+    const { time: _, ...rest } = entry
+    const { time: __, ...before } = old[at]!
+    return valuesEqual(rest as JsonObject, before as JsonObject) // entries are JSON
+  })
+  return isSame && entries.some(({ time }, at) => time !== old[at]!.time) ? [...old] : undefined
+}
 
 /** What an object is compared with that did not exist: the zero value of its Go type, or nothing for custom ones. */
 export const emptyObject = (type: StructType, apiVersion: string): Json =>

@@ -21,6 +21,7 @@ import { statusFor } from '../endpoints/storage-status.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
 import { hasStatus, keyOf, storedAs } from '../endpoints/resource-scope.ts'
 import { fillStruct } from '../codec/decode.ts'
+import { sameButTimes } from '../patch/managed-fields.ts'
 import { StorageError } from '../storage/errors.ts'
 import { pathSegmentName, subdomainName } from '../validation/names.ts'
 import {
@@ -57,7 +58,9 @@ export async function readLive(
   namespace = scope.namespace,
 ): Promise<Live | undefined> {
   const stored = await scope.storage.get(scope.collection, keyOf(scope, name, namespace))
-  return stored === undefined ? undefined : liveOf(stored)
+  if (stored === undefined) return undefined
+  const live = liveOf(stored)
+  return { ...live, object: scope.currentForm(live.object) }
 }
 
 /** @returns the object as it is stored now, its resourceVersion in it (none on a dry run) */
@@ -126,7 +129,8 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   const context = scope.strategyContext(dryRun)
   await strategy.prepareForCreate?.(object, context)
   fillStruct(scope.storageType, asJson(object))
-  const named = validateObjectMeta(metadata, scope.namespaced, strategy.nameRule ?? subdomainName)
+  const validateMeta = scope.custom ? validateAnyMeta : validateObjectMeta
+  const named = validateMeta(metadata, scope.namespaced, strategy.nameRule ?? subdomainName)
   const errors = [...named, ...((await strategy.validate?.(object, context)) ?? [])]
   if (errors.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', errors)
   const common = validateAnyMeta(metadata, scope.namespaced, pathSegmentName)
@@ -180,6 +184,14 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
   return { object: await insert(scope, object, update), created: true }
 }
 
+/** Times of managedFields alone are no change: strategies may have put back all that a write was to change. */
+function isUnchangedButTimes({ storageType, strategy }: ResourceScope, object: KubeObject, live: Live): boolean {
+  const managedFields = sameButTimes(object.metadata.managedFields, live.object.metadata.managedFields)
+  if (managedFields === undefined) return false
+  const withOldTimes = { ...object, metadata: { ...object.metadata, managedFields } }
+  return isUnchanged(newValueOf(storageType, withOldTimes, strategy), live)
+}
+
 async function updateLive(scope: ResourceScope, name: string, live: Live, update: UpdateRequest): Promise<KubeObject> {
   const old = live.object
   if (update.uid && update.uid !== old.metadata.uid)
@@ -190,7 +202,7 @@ async function updateLive(scope: ResourceScope, name: string, live: Live, update
   await update.validating(object, old)
   if (isWithoutFinalizers(scope, object, old)) return removeEmptied(scope, object, live, update.dryRun)
   const value = newValueOf(scope.storageType, object, scope.strategy)
-  if (isUnchanged(value, live)) return old
+  if (isUnchanged(value, live) || isUnchangedButTimes(scope, object, live)) return old
   if (update.dryRun) return object
   await announceOwners(scope.request.env, scope.request.tenant, storedAs(scope), object)
   const outbox = workFor({ resource: storedAs(scope), object, old })
@@ -262,7 +274,7 @@ async function beforeUpdate(
   else if (subresource === 'status') keepAllButStatus(object, old)
   await update?.prepareForUpdate?.(object, old, context)
   fillStruct(scope.storageType, asJson(object))
-  if (strategy.hasGeneration && !sameSpec(scope, object, old)) meta.generation = (before.generation ?? 0) + 1
+  if (strategy.hasGeneration && !strategy.generationStays && !sameSpec(scope, object, old)) meta.generation = (before.generation ?? 0) + 1
   if (!meta.uid) meta.uid = before.uid
   meta.creationTimestamp = before.creationTimestamp
   if (before.deletionTimestamp !== undefined) meta.deletionTimestamp = before.deletionTimestamp
@@ -303,8 +315,10 @@ const statusWrites = new Set(['kind', 'apiVersion', 'metadata', 'status'])
 
 /** Whether everything but metadata and status is as it was. */
 function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): boolean {
-  const bare = { ...object, metadata: {}, status: undefined }
-  const before = { ...old, metadata: {}, status: undefined }
+  // a custom resource without a status subresource may call anything `status`
+  const ignored = scope.custom && !hasStatus(scope) ? { metadata: {} } : { metadata: {}, status: undefined }
+  const bare = { ...object, ...ignored }
+  const before = { ...old, ...ignored }
   return encodeSame(scope, bare, before)
 }
 
