@@ -5,12 +5,13 @@ import type { ApiRequest } from './context.ts'
 import { parseQuery } from './options.ts'
 import { requestInfoOf } from './request-info.ts'
 
-/** The TLS front hands over the request target exactly as the client sent it: URL parsers tidy paths up. */
-export const TARGET_HEADER = 'x-kedge-target'
-
-/** Reads method, path and query; everything a step after this one needs. A path that is no text is 400. */
+/**
+ * Reads method, path and query; everything a step after this one needs. A path that is no text is 400. The path is cut
+ * out of the URL as it came: parsing would tidy it up.
+ */
 export function receive(request: Request, env: Env, execution: ExecutionContext): ApiRequest | Response {
-  const target = request.headers.get(TARGET_HEADER) ?? request.url.slice(new URL(request.url).origin.length)
+  const method = methodOf(request)
+  const target = request.url.slice(request.url.indexOf('/', 'https://'.length))
   const mark = target.indexOf('?')
   const search = mark < 0 ? '' : target.slice(mark)
   let path: string
@@ -22,9 +23,9 @@ export function receive(request: Request, env: Env, execution: ExecutionContext)
   const query = parseQuery(search)
   return {
     request,
-    method: request.method,
+    method,
     query,
-    info: requestInfoOf(request.method, path, query),
+    info: requestInfoOf(method, path, query),
     tenant: rootTenant(env.KEDGE_ROOT_TENANT),
     env,
     user: ANONYMOUS,
@@ -33,4 +34,10 @@ export function receive(request: Request, env: Env, execution: ExecutionContext)
     warnings: [],
     waitUntil: (work) => execution.waitUntil(work),
   }
+}
+
+/** The local engine cannot carry every method; its front then tells the real one beside the request. */
+function methodOf({ method, cf }: Request): string {
+  const told: unknown = cf?.method
+  return typeof told === 'string' ? told : method
 }

@@ -33,10 +33,8 @@ const methodVerbs: Readonly<Record<string, string>> = {
  * `path` is already percent-decoded, as Go's `URL.Path` is: an encoded slash separates parts like a plain one.
  */
 export function requestInfoOf(method: string, path: string, query: URLSearchParams): RequestInfo {
-  const segments = path
-    .split('/')
-    .filter((part) => part !== '')
-    
+  const segments = path.split('/').filter((part) => part !== '')
+
   const other: RequestInfo = {
     isResourceRequest: false,
     path,
