@@ -3,7 +3,7 @@
  * absent member adds it, a `test` of an absent member against null passes. All operations apply, or none does.
  */
 import { StatusError, badRequest, requestEntityTooLarge } from '../api/status.ts'
-import { DecodeError, decodeObject } from '../codec/decode.ts'
+import { DecodeError, decodeObject, decodeUnstructured } from '../codec/decode.ts'
 import { NumberLiteral } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
 import type { Field, Leaf, Structural, StructType } from '../schema/structural.ts'
@@ -51,13 +51,18 @@ function checkOperations(tree: JsonTree): string[] {
     throw undecodable(`json: cannot unmarshal ${kindOf(tree)} into Go value of type []handlers.jsonPatchOp`)
   try {
     return tree.flatMap((operation, at) =>
-      decodeObject(operationType, copyOf(operation)).strict.map(
+      [...decodeObject(operationType, copyOf(operation)).strict, ...repeatedInValue(operation)].map(
         (text) => `json patch ${text.replace('"', `"[${at}].`)}`,
       ),
     )
   } catch (error) {
     throw error instanceof DecodeError ? undecodable(error.message) : error
   }
+}
+
+function repeatedInValue(operation: JsonTree): readonly string[] {
+  const value = operation === null ? undefined : readOperation(operation).value
+  return value === undefined ? [] : decodeUnstructured({ value: copyOf(value) }).strict
 }
 
 const undecodable = (why: string) => badRequest(`error decoding patch: ${why}`)
