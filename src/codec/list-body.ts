@@ -17,7 +17,8 @@ import { serializeBinary } from './serialize.ts'
 import type { BinarySerialization } from './serialize.ts'
 
 export interface ListMetadata {
-  readonly resourceVersion: string
+  /** Absent: the list is not of storage. */
+  readonly resourceVersion?: string
   readonly continue?: string
   readonly remainingItemCount?: number
 }
@@ -33,7 +34,7 @@ interface Frame {
 
 function metadataOf(metadata: ListMetadata): JsonObject {
   return {
-    resourceVersion: metadata.resourceVersion,
+    ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }),
     ...(metadata.continue ? { continue: metadata.continue } : {}),
     ...(metadata.remainingItemCount ? { remainingItemCount: metadata.remainingItemCount } : {}),
   }

@@ -96,13 +96,14 @@ function asStatusError(error: unknown): StatusError {
 }
 
 export interface ListFacts {
-  readonly revision: Revision
+  /** Absent: the list is not of storage. */
+  readonly revision?: Revision
   readonly continueToken?: string
   readonly remaining?: number
 }
 
 const metadataOf = ({ revision, continueToken, remaining }: ListFacts): ListMetadata => ({
-  resourceVersion: String(revision),
+  ...(revision === undefined ? {} : { resourceVersion: String(revision) }),
   ...(continueToken === undefined ? {} : { continue: continueToken }),
   ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
 })

@@ -1,0 +1,49 @@
+/**
+ * componentstatuses (core v1, deprecated): the state of the control plane's parts, found out when asked. Nothing is
+ * stored, so that a list has no version.
+ */
+import type { KubeObject } from '../api/object.ts'
+import { notFound } from '../api/status.ts'
+import { negotiateOutput } from '../codec/negotiate.ts'
+import { respondItems, respondObject } from '../codec/respond.ts'
+import type { ResourceEntry } from '../registry/resources.ts'
+import { parseListOptions } from '../request/options.ts'
+import type { ApiRequest } from '../request/context.ts'
+import { matches } from '../storage/selection.ts'
+import { failureOf } from './health.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import { selectionOf } from './selection.ts'
+
+export const isComponentStatuses = ({ group, resource }: ResourceEntry): boolean =>
+  group === '' && resource === 'componentstatuses'
+
+/** The part and what is wrong with it; the controllers of the API run within the server. */
+const parts: Readonly<Record<string, (request: ApiRequest) => Promise<string | undefined>>> = {
+  'controller-manager': async () => undefined,
+  'etcd-0': (request) => failureOf('etcd', request),
+}
+
+export async function serveComponentStatuses(scope: ResourceScope): Promise<Response> {
+  const { request, name } = scope
+  if (name !== '') {
+    const output = negotiateOutput(request, { kind: 'object', custom: false })
+    if (!Object.hasOwn(parts, name)) throw notFound({ group: '', resource: 'componentstatus' }, name)
+    return respondObject(scope, output, 200, await statusOf(name, request))
+  }
+  const output = negotiateOutput(request, { kind: 'list', custom: false })
+  const selection = selectionOf(scope, parseListOptions(request.query, false))
+  const items = await Promise.all(Object.keys(parts).map((part) => statusOf(part, request)))
+  return respondItems(scope, output, {
+    items: items.filter(({ metadata }) => matches(selection, metadata.name ?? '', {})),
+  })
+}
+
+async function statusOf(name: string, request: ApiRequest): Promise<KubeObject> {
+  const failure = await parts[name]!(request)
+  const condition = {
+    type: 'Healthy',
+    status: failure === undefined ? 'True' : 'False',
+    message: failure ?? 'ok',
+  }
+  return { kind: 'ComponentStatus', apiVersion: 'v1', metadata: { name }, conditions: [condition] } as KubeObject
+}
