@@ -24,9 +24,9 @@ export async function authenticateBootstrapToken(
   const stored = await storage.get(secrets, `kube-system/bootstrap-token-${id}`)
   if (stored === undefined) return undefined
   // storage holds under this prefix only what was decoded as a Secret
-  const { metadata, type, data = {} } = parseStored(stored.text) as unknown as Secret
-  if (metadata?.deletionTimestamp !== undefined || type !== 'bootstrap.kubernetes.io/token') return undefined
-  const read = (key: string): string => textOf(data[key] ?? '')
+  const secret = parseStored(stored.text) as unknown as Secret
+  if (secret.metadata?.deletionTimestamp !== undefined || !isBootstrapToken(secret)) return undefined
+  const read = (key: string): string => bootstrapTokenData(secret, key)
   if (!(await sameSecret(read('token-secret'), value)) || read('token-id') !== id) return undefined
   if (hasExpired(read('expiration'), now) || read('usage-bootstrap-authentication') !== 'true') return undefined
   const extra = read('auth-extra-groups')
@@ -35,8 +35,13 @@ export async function authenticateBootstrapToken(
   return authenticated({ name: `system:bootstrap:${id}`, groups: [...new Set([GROUP, ...groups])].sort() })
 }
 
+export const isBootstrapToken = ({ type }: Secret): boolean => type === 'bootstrap.kubernetes.io/token'
+
+/** '' where there is nothing. */
+export const bootstrapTokenData = ({ data = {} }: Secret, key: string): string => textOf(data[key] ?? '')
+
 /** What is not a time has expired. */
-function hasExpired(expiration: string, now: Date): boolean {
+export function hasExpired(expiration: string, now: Date): boolean {
   if (expiration === '') return false
   try {
     return parseTime(expiration).seconds * 1000 <= now.getTime()

@@ -1,11 +1,12 @@
 /** How controllers read and write the API: the same store as requests, without HTTP, as a user of their own. */
 import type { GroupResource } from '../api/group-version.ts'
-import type { KubeObject } from '../api/object.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
 import { SYSTEM_MASTERS } from '../authentication/user-info.ts'
 import { resourceScope } from '../endpoints/scope.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
 import { linesOf } from '../endpoints/lines.ts'
 import { trackFields } from '../endpoints/track-fields.ts'
+import { serverSideApply } from '../patch/apply.ts'
 import type { Deleted } from '../registry/deletion.ts'
 import { deleteObject } from '../registry/deletion.ts'
 import { liveOf } from '../registry/stored-form.ts'
@@ -65,6 +66,30 @@ export class ApiClient {
         trackFields(this.scope, live, object, MANAGER)
         return object
       },
+      validating: async () => {},
+    })
+    return object
+  }
+
+  /** Server-side apply, taking what others own. The object exists. */
+  async apply(config: JsonObject & KubeObject, manager: string): Promise<KubeObject> {
+    const { type, kind, request } = this.scope
+    const { object } = await guaranteedUpdate(this.scope, config.metadata.name ?? '', {
+      dryRun: false,
+      mayCreate: false,
+      transform: async (live) =>
+        serverSideApply({
+          type,
+          kind,
+          live,
+          config,
+          manager,
+          force: true,
+          subresource: '',
+          now: request.now,
+          // what is stored has its normal form already, and so has the configuration
+          toObject: (merged) => merged as unknown as KubeObject,
+        }),
       validating: async () => {},
     })
     return object

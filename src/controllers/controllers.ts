@@ -1,15 +1,23 @@
+import { bootstrapSigner, tokenCleaner } from './bootstrap-tokens.ts'
+import { clusterRoleAggregation } from './cluster-role-aggregation.ts'
 import type { Controller } from './controller.ts'
 import { departedController, ownedController, waitingController } from './garbage-collector.ts'
 import { namespaceController } from './namespace.ts'
 import { rootCaPublisher } from './root-ca-publisher.ts'
 import { serviceAccountController } from './service-account.ts'
+import { departedServiceAccount, serviceAccountSecret } from './service-account-secret.ts'
 
 /** By the name that outbox messages give (see outbox.ts). */
 export const controllers: Readonly<Record<string, Controller>> = {
+  'bootstrap-signer': bootstrapSigner,
+  'cluster-role-aggregation': clusterRoleAggregation,
   departed: departedController,
   namespace: namespaceController,
   owned: ownedController,
   waiting: waitingController,
   'service-account': serviceAccountController,
+  'service-account-departed': departedServiceAccount,
+  'service-account-secret': serviceAccountSecret,
+  'token-cleaner': tokenCleaner,
   'root-ca-publisher': rootCaPublisher,
 }

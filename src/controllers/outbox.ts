@@ -1,6 +1,7 @@
 /** Which writes are work for which controller: stored with the write, in one transaction. */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
+import type { Secret } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Departed, ObjectKey } from './garbage-collector.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
@@ -30,14 +31,37 @@ const rules: Readonly<Record<string, Rule>> = {
     return deletionTimestamp === undefined ? [] : work('namespace', name)
   },
   serviceaccounts: ({ object, old }) =>
-    object === undefined && old?.metadata.name === DEFAULT_SERVICE_ACCOUNT
-      ? work('service-account', old.metadata.namespace)
+    object === undefined && old !== undefined
+      ? [
+          ...(old.metadata.name === DEFAULT_SERVICE_ACCOUNT ? work('service-account', old.metadata.namespace) : []),
+          ...work('service-account-departed', keyText(old)),
+        ]
       : [],
-  configmaps: ({ object, old }) =>
-    old?.metadata.name === ROOT_CA && (object === undefined || object.metadata.deletionTimestamp === undefined)
+  configmaps: ({ object, old }) => [
+    ...(old?.metadata.name === ROOT_CA && (object === undefined || object.metadata.deletionTimestamp === undefined)
       ? work('root-ca-publisher', old.metadata.namespace)
-      : [],
+      : []),
+    ...(keyText(object ?? old) === CLUSTER_INFO ? work('bootstrap-signer', '') : []),
+  ],
+  secrets({ object, old }) {
+    const secret: (KubeObject & Secret) | undefined = object ?? old
+    switch (secret?.type) {
+      case 'kubernetes.io/service-account-token':
+        return object === undefined ? [] : work('service-account-secret', keyText(object))
+      case 'bootstrap.kubernetes.io/token':
+        if (secret.metadata.namespace !== 'kube-system') return []
+        return [...work('token-cleaner', secret.metadata.name), ...work('bootstrap-signer', '')]
+      default:
+        return []
+    }
+  },
+  'clusterroles.rbac.authorization.k8s.io': () => work('cluster-role-aggregation', ''),
 }
+
+const CLUSTER_INFO = 'kube-public/cluster-info'
+
+const keyText = (object: KubeObject | undefined): string | undefined =>
+  object === undefined ? undefined : `${object.metadata.namespace}/${object.metadata.name}`
 
 export function workFor(change: Change): readonly OutboxMessage[] {
   return [...(rules[groupResourceText(change.resource)]?.(change) ?? []), ...collection(change)]

@@ -1,0 +1,53 @@
+import type { ClusterRole, PolicyRule } from '../api/rbac/v1.ts'
+import type { Json, KubeObject } from '../api/object.ts'
+import { stringifySorted } from '../codec/json.ts'
+import type { LabelSelector } from '../storage/label-selector.ts'
+import { labelSelectorRequirements } from '../storage/label-selector.ts'
+import { matchesLabels } from '../storage/selection.ts'
+import { ApiClient } from './api-client.ts'
+import type { Controller } from './controller.ts'
+
+const MANAGER = 'clusterrole-aggregation-controller'
+
+type StoredRole = ClusterRole & KubeObject
+
+/** ClusterRoles with an aggregationRule have the rules of all whose labels it selects. The key says nothing. */
+export const clusterRoleAggregation: Controller = {
+  async reconcile(_key, context) {
+    const client = new ApiClient(context, { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' }, '')
+    // only this kind is kept there
+    const roles = (await client.list()) as StoredRole[]
+    for (const role of roles) {
+      if (role.aggregationRule === undefined || role.metadata.deletionTimestamp !== undefined) continue
+      const rules = aggregatedRules(role, roles)
+      if (textOf(rules) === textOf(role.rules ?? [])) continue
+      const { apiVersion, kind, metadata } = role
+      // its own write brings it back here: roles that gather from this one follow then
+      await client.apply(
+        { apiVersion, kind, metadata: { name: metadata.name }, rules: rules as unknown as Json },
+        MANAGER,
+      )
+    }
+    return undefined
+  },
+}
+
+/** Selector by selector, roles in the order of their names, each rule once. */
+export function aggregatedRules(role: StoredRole, roles: readonly StoredRole[]): PolicyRule[] {
+  const rules = new Map<string, PolicyRule>()
+  for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
+    // validated when the role was written
+    const requirements = labelSelectorRequirements(selector as LabelSelector)
+    for (const source of roles) {
+      if (source.metadata.name === role.metadata.name || !matchesLabels(requirements, source.metadata.labels ?? {}))
+        continue
+      for (const rule of source.rules ?? []) {
+        const text = textOf(rule)
+        if (!rules.has(text)) rules.set(text, rule)
+      }
+    }
+  }
+  return [...rules.values()]
+}
+
+const textOf = (rules: PolicyRule | readonly PolicyRule[]): string => stringifySorted(rules as unknown as Json)

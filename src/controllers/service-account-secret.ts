@@ -1,0 +1,89 @@
+/** Secrets of type kubernetes.io/service-account-token: filled with a token that lasts as long as they do. */
+import type { Secret } from '../api/core/v1.ts'
+import type { KubeObject } from '../api/object.ts'
+import { StatusError } from '../api/status.ts'
+import { issueSecretToken } from '../authentication/service-account.ts'
+import { ApiClient } from './api-client.ts'
+import type { Controller, ControllerContext } from './controller.ts'
+
+const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token'
+const ACCOUNT_NAME = 'kubernetes.io/service-account.name'
+const ACCOUNT_UID = 'kubernetes.io/service-account.uid'
+
+type StoredSecret = Secret & KubeObject
+
+/** Key: NAMESPACE/NAME of the Secret. */
+export const serviceAccountSecret: Controller = {
+  async reconcile(key, context) {
+    const [namespace = '', name = ''] = key.split('/')
+    const secrets = secretsOf(context, namespace)
+    const secret = (await secrets.get(name)) as StoredSecret | undefined
+    if (secret?.type !== TOKEN_SECRET_TYPE || secret.metadata.deletionTimestamp !== undefined) return undefined
+    const account = await accountOf(context, secret)
+    if (account === undefined) {
+      await remove(secrets, secret)
+      return undefined
+    }
+    const data = await filled(context, secret, account)
+    if (data === undefined) return undefined
+    await secrets.update(name, (object) => {
+      const changed = object as StoredSecret
+      changed.metadata.annotations = { ...changed.metadata.annotations, [ACCOUNT_UID]: account.metadata.uid ?? '' }
+      changed.data = { ...changed.data, ...data }
+    })
+    return undefined
+  },
+}
+
+/** An account is gone, and its tokens with it. Key: NAMESPACE/NAME of the account. */
+export const departedServiceAccount: Controller = {
+  async reconcile(key, context) {
+    const [namespace = '', name = ''] = key.split('/')
+    const secrets = secretsOf(context, namespace)
+    for (const secret of (await secrets.list()) as StoredSecret[]) {
+      if (secret.type !== TOKEN_SECRET_TYPE || secret.metadata.annotations?.[ACCOUNT_NAME] !== name) continue
+      if ((await accountOf(context, secret)) === undefined) await remove(secrets, secret)
+    }
+    return undefined
+  },
+}
+
+const secretsOf = (context: ControllerContext, namespace: string): ApiClient =>
+  new ApiClient(context, { group: '', resource: 'secrets' }, namespace)
+
+async function accountOf(context: ControllerContext, { metadata }: StoredSecret): Promise<KubeObject | undefined> {
+  const { namespace = '', annotations = {} } = metadata
+  const accounts = new ApiClient(context, { group: '', resource: 'serviceaccounts' }, namespace)
+  const account = await accounts.get(annotations[ACCOUNT_NAME] ?? '')
+  const uid = annotations[ACCOUNT_UID] ?? ''
+  return uid === '' || uid === account?.metadata.uid ? account : undefined
+}
+
+async function remove(secrets: ApiClient, { metadata }: StoredSecret): Promise<void> {
+  try {
+    await secrets.delete(metadata.name ?? '', { preconditions: { uid: metadata.uid } })
+  } catch (error) {
+    // gone, or another one by now
+    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+  }
+}
+
+/** What is missing or wrong; undefined when nothing is. */
+async function filled(
+  { env }: ControllerContext,
+  { metadata, data = {} }: StoredSecret,
+  account: KubeObject,
+): Promise<Record<string, string> | undefined> {
+  const { namespace = '', name = '' } = metadata
+  const authority = base64(env.KEDGE_CA ?? '')
+  const wanted: Record<string, string> = { namespace: base64(namespace), ...(authority ? { 'ca.crt': authority } : {}) }
+  const hasToken = (data['token'] ?? '') !== '' && metadata.annotations?.[ACCOUNT_UID] === account.metadata.uid
+  if (hasToken && Object.entries(wanted).every(([key, value]) => data[key] === value)) return undefined
+  if (!hasToken) {
+    const identity = { namespace, name: account.metadata.name ?? '', uid: account.metadata.uid ?? '' }
+    wanted['token'] = base64(await issueSecretToken(env, identity, name))
+  }
+  return wanted
+}
+
+const base64 = (text: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(text)))
