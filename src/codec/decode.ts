@@ -8,6 +8,7 @@
 import type { Json, JsonObject } from '../api/object.ts'
 import { Quantity, QuantityError } from '../schema/quantity.ts'
 import type { Field, Leaf, ListType, MapType, Special, Structural, StructType } from '../schema/structural.ts'
+import { isCustomKind } from '../schema/structural.ts'
 import {
   formatDuration,
   formatMicroTime,
@@ -19,6 +20,7 @@ import {
   TimeError,
 } from '../schema/time.ts'
 import { bytesToBase64, canonicalBase64, corruptAt } from './base64.ts'
+import { decodeCustomObject } from './decode-custom.ts'
 import { goQuote } from './go-quote.ts'
 import type { JsonTree } from './json.ts'
 import { NumberLiteral, plainJson, RepeatedMembers, setMember } from './json.ts'
@@ -54,6 +56,7 @@ const MAX_STRICT_ERRORS = 100
  * @throws {DecodeError}
  */
 export function decodeObject(type: StructType, tree: JsonTree): Decoded {
+  if (isCustomKind(type)) return decodeCustomObject(type, tree)
   const decoder = new Decoder(true)
   const object = decoder.decode(type, tree) as JsonObject | undefined // a struct is an object
   return { object: object ?? emptyStruct(type), strict: decoder.strict }
@@ -67,7 +70,7 @@ export const decodeValue = (type: Structural, tree: JsonTree): Json | undefined 
 
 /**
  * An object that no type describes (custom resources): repeated members are reported, the last of them counts.
- * @throws {DecodeError} when it is not an object
+ * @throws {DecodeError} when it is not an object, or has a number that no float can hold
  */
 export function decodeUnstructured(tree: JsonTree): Decoded {
   const isObject = typeof tree === 'object' && tree !== null && !Array.isArray(tree) && !(tree instanceof NumberLiteral)
@@ -78,7 +81,11 @@ export function decodeUnstructured(tree: JsonTree): Decoded {
 }
 
 function reportRepeated(tree: JsonTree | undefined, path: string, strict: string[]): void {
-  if (typeof tree !== 'object' || tree === null || tree instanceof NumberLiteral) return
+  if (typeof tree !== 'object' || tree === null) return
+  if (tree instanceof NumberLiteral) {
+    if (!Number.isFinite(Number(tree.text))) throw new TypeMismatch(`number ${tree.text}`, 'float64')
+    return
+  }
   if (Array.isArray(tree)) tree.forEach((value, i) => reportRepeated(value, `${path}[${i}]`, strict))
   else {
     const seen = new Set<string>()

@@ -21,6 +21,7 @@ import { statusFor } from '../endpoints/storage-status.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
 import { hasStatus, keyOf, storedAs } from '../endpoints/resource-scope.ts'
 import { fillStruct } from '../codec/decode.ts'
+import { dropDisabledFields } from '../schema/disabled-fields.ts'
 import { sameButTimes } from '../patch/managed-fields.ts'
 import { StorageError } from '../storage/errors.ts'
 import { pathSegmentName, subdomainName } from '../validation/names.ts'
@@ -127,6 +128,7 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   if (strategy.hasGeneration) metadata.generation = 1
   if (!strategy.keepsStatusOnCreate && hasStatus(scope)) delete (object as { status?: unknown }).status
   const context = scope.strategyContext(dryRun)
+  dropDisabledFields(scope.storageType, asJson(object), undefined, context.enabled)
   await strategy.prepareForCreate?.(object, context)
   fillStruct(scope.storageType, asJson(object))
   const validateMeta = scope.custom ? validateAnyMeta : validateObjectMeta
@@ -272,6 +274,7 @@ async function beforeUpdate(
   const context = scope.strategyContext(dryRun)
   if (subresource === '') keepStatus(scope, object, old)
   else if (subresource === 'status') keepAllButStatus(object, old)
+  dropDisabledFields(scope.storageType, asJson(object), asJson(old), context.enabled)
   await update?.prepareForUpdate?.(object, old, context)
   fillStruct(scope.storageType, asJson(object))
   if (strategy.hasGeneration && !strategy.generationStays && !sameSpec(scope, object, old)) meta.generation = (before.generation ?? 0) + 1

@@ -136,6 +136,10 @@ function daemonSet({ metadata, spec }: AppsV1.DaemonSet): void {
   if (strategy.type === 'RollingUpdate') {
     strategy.rollingUpdate ??= {}
     strategy.rollingUpdate.maxUnavailable ??= 1
+  }
+  // the reference's internal form knows no absence of these
+  if (strategy.rollingUpdate !== undefined) {
+    strategy.rollingUpdate.maxUnavailable ??= 0
     strategy.rollingUpdate.maxSurge ??= 0
   }
   spec!.revisionHistoryLimit ??= 10

@@ -296,6 +296,12 @@ describe('objects without a type', () => {
     expect(strict).toEqual(['duplicate field "spec.b[0].c"', 'duplicate field "spec.a"'])
   })
 
+  it('have numbers that a float can hold', () => {
+    expect(() => decodeUnstructured(parseJson('{"a":[1e400]}'))).toThrow(
+      'json: cannot unmarshal number 1e400 into Go value of type float64',
+    )
+  })
+
   it('are objects', () => {
     expect(() => decodeUnstructured(parseJson('[]'))).toThrow(
       'json: cannot unmarshal array into Go value of type map[string]interface {}',

@@ -19,7 +19,8 @@ function defaulted(apiVersion: string, kind: string, object: JsonObject): JsonOb
 
 test('every type whose defaults take words has a rule, or is named here', () => {
   const elsewhere = ['io.k8s.api.core.v1.ResourceList'] // a map: defaulting.ts rounds its quantities
-  expect(table.code.filter((type) => !elsewhere.includes(type)).sort()).toEqual(Object.keys(defaultRules).sort())
+  const missing = table.code.filter((type) => !elsewhere.includes(type) && !(type in defaultRules))
+  expect(missing).toEqual([])
   for (const type of [...Object.keys(table.rows), ...Object.keys(defaultRules)]) expect(isBuiltInType(type)).toBe(true)
 })
 

@@ -1,0 +1,111 @@
+/**
+ * Fields of features that are switched off: dropped from what is written, without a word, unless the stored object has
+ * them already. Which gate guards a field says the schema.
+ */
+import type { Json, JsonObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import type { Field, Structural, StructType } from './structural.ts'
+
+/** Gates that the schema does not name at the field, or names otherwise than the server does. */
+const gatesElsewhere: Readonly<Record<string, readonly string[]>> = {
+  'io.k8s.api.core.v1.Lifecycle.stopSignal': ['ContainerStopSignals'],
+  'io.k8s.api.core.v1.VolumeProjection.podCertificate': ['PodCertificateRequest'],
+  // the strategy of claims drops the whole reference instead
+  'io.k8s.api.core.v1.TypedObjectReference.namespace': [],
+  // these belong to versions or fields that have no gate any more
+  'io.k8s.api.storage.v1.CSIDriverSpec.storageCapacity': [],
+  'io.k8s.api.discovery.v1beta1.Endpoint.hints': [],
+}
+
+/** Structs that go with the last of their members. */
+const goesWhenEmpty = new Set(['io.k8s.api.core.v1.Lifecycle'])
+
+/**
+ * Changes an object in its normal form in place.
+ * @param old the stored object of an update
+ */
+export function dropDisabledFields(
+  type: StructType,
+  object: JsonObject,
+  old: JsonObject | undefined,
+  enabled: (gate: string) => boolean,
+): void {
+  const isOff = (field: string, gates: readonly string[]) => gates.some((gate) => !enabled(gate)) && !isUsed(field)
+  let used: ReadonlySet<string> | undefined
+  const isUsed = (field: string) => (used ??= old === undefined ? new Set() : fieldsIn(type, old)).has(field)
+  eachStruct(type, object, (struct, value) => {
+    for (const [name, field, gates] of gatedFields(struct))
+      if (value[name] !== undefined && isOff(field, gates)) delete value[name]
+    for (const { name, type } of struct.fields)
+      if (type.shape === 'struct' && goesWhenEmpty.has(type.name) && isEmptyObject(value[name])) delete value[name]
+  })
+}
+
+const isEmptyObject = (value: Json | undefined) => isJsonObject(value) && Object.keys(value).length === 0
+
+/** Gated fields that an object has. */
+function fieldsIn(type: StructType, object: JsonObject): Set<string> {
+  const found = new Set<string>()
+  eachStruct(type, object, (struct, value) => {
+    for (const [name, field] of gatedFields(struct)) if (value[name] !== undefined) found.add(field)
+  })
+  return found
+}
+
+const gated = new WeakMap<StructType, readonly (readonly [name: string, field: string, gates: readonly string[]])[]>()
+
+function gatedFields(type: StructType): readonly (readonly [name: string, field: string, gates: readonly string[]])[] {
+  let fields = gated.get(type)
+  if (fields === undefined) {
+    fields = type.fields
+      .map(({ name, featureGates }) => {
+        const field = `${type.name}.${name}`
+        return [name, field, gatesElsewhere[field] ?? featureGates ?? []] as const
+      })
+      .filter(([, , gates]) => gates.length > 0)
+    gated.set(type, fields)
+  }
+  return fields
+}
+
+/** Calls for the innermost structs first, so that what they lose shows in those around them. */
+function eachStruct(
+  type: Structural,
+  value: Json | undefined,
+  visit: (type: StructType, value: JsonObject) => void,
+): void {
+  if (value === undefined || value === null || !mayHoldGated(type)) return
+  if (type.shape === 'list') for (const element of value as Json[]) eachStruct(type.element, element, visit)
+  else if (type.shape === 'map') for (const member of Object.values(value)) eachStruct(type.value, member, visit)
+  else if (type.shape === 'struct' && isJsonObject(value)) {
+    for (const { name, type: of } of holders(type)) eachStruct(of, value[name], visit)
+    visit(type, value)
+  }
+}
+
+const holding = new WeakMap<StructType, boolean>()
+
+/** Whether there is a gated field anywhere below. */
+function mayHoldGated(type: Structural): boolean {
+  if (type.shape === 'list') return mayHoldGated(type.element)
+  if (type.shape === 'map') return mayHoldGated(type.value)
+  if (type.shape !== 'struct') return false
+  let holds = holding.get(type)
+  if (holds === undefined) {
+    holding.set(type, false) // for types that hold themselves
+    holds = gatedFields(type).length > 0 || type.fields.some((field) => mayHoldGated(field.type))
+    holding.set(type, holds)
+  }
+  return holds
+}
+
+const holderFields = new WeakMap<StructType, readonly Field[]>()
+
+function holders(type: StructType): readonly Field[] {
+  let fields = holderFields.get(type)
+  if (fields === undefined) {
+    fields = type.fields.filter((field) => mayHoldGated(field.type))
+    holderFields.set(type, fields)
+  }
+  return fields
+}
