@@ -5,8 +5,9 @@
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import type { Field, Structural, StructType } from '../schema/structural.ts'
+import { isCustomKind } from '../schema/structural.ts'
 import { emptyStruct } from './decode.ts'
-import { escapeHtml, setMember, sortNames } from './json.ts'
+import { escapeHtml, setMember, sortNames, stringifySorted } from './json.ts'
 
 export interface EncodeOptions {
   /**
@@ -61,6 +62,7 @@ function canonicalSchema(of: (() => StructType) | undefined, value: Json, option
 
 /** Compact JSON text, without a final newline. */
 export function encodeJson(type: StructType, object: JsonObject, options: EncodeOptions = {}): string {
+  if (isCustomKind(type)) return stringifySorted(object)
   return escapeHtml(structText(type, object, options.keepEmpty ?? false))
 }
 

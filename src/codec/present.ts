@@ -3,7 +3,6 @@
  * in the storage version.
  */
 import type { GroupVersionKind } from '../api/group-version.ts'
-import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -55,7 +54,7 @@ const typeOf = ({ view, type }: ResourceScope): StructType => view?.type ?? type
 
 /** JSON clients of this version get stored texts as they are. */
 export const passesText = (scope: ResourceScope): boolean =>
-  scope.view === undefined && apiVersionOf(scope.kind) === apiVersionOf(scope.storageKind)
+  scope.view === undefined && scope.storedAsServed
 
 export class Presenter {
   private readonly isPassed: boolean

@@ -10,6 +10,7 @@ import { serverSideApply } from '../patch/apply.ts'
 import type { Deleted } from '../registry/deletion.ts'
 import { deleteObject } from '../registry/deletion.ts'
 import { liveOf } from '../registry/stored-form.ts'
+import type { ResourceEntry } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
 import { createObject, guaranteedUpdate, readLive } from '../registry/store.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -25,10 +26,18 @@ const MANAGER = 'kube-controller-manager'
 export class ApiClient {
   private readonly scope: ResourceScope
 
-  constructor(context: ControllerContext, { group, resource }: GroupResource, namespace: string, subresource = '') {
-    const { resources } = builtInServed(context.env)
-    const entry = resources.resources.find((known) => known.group === group && known.resource === resource)
-    if (entry === undefined) throw new Error(`${resource}.${group} is not served`)
+  /**
+   * @param resource a built-in one by its name, any by its entry
+   * @param manager who owns what is written
+   */
+  constructor(
+    context: ControllerContext,
+    resource: GroupResource | ResourceEntry,
+    namespace: string,
+    subresource = '',
+    private readonly manager = MANAGER,
+  ) {
+    const entry = 'storage' in resource ? resource : builtInEntry(context, resource)
     this.scope = resourceScope(internalRequest(context), entry, { name: '', subresource, namespace })
   }
 
@@ -45,12 +54,12 @@ export class ApiClient {
       at: { kind: 'latest' },
     })
     const items: KubeObject[] = []
-    for await (const text of linesOf(values)) items.push(liveOf({ revision, text }).object)
+    for await (const text of linesOf(values)) items.push(this.scope.currentForm(liveOf({ revision, text }).object))
     return items
   }
 
   async create(object: KubeObject): Promise<KubeObject> {
-    trackFields(this.scope, undefined, object, MANAGER)
+    trackFields(this.scope, undefined, object, this.manager)
     return createObject(this.scope, object, { dryRun: false }, async () => {})
   }
 
@@ -63,7 +72,7 @@ export class ApiClient {
         // never undefined: an absent object was answered with NotFound
         const object = structuredClone(live!)
         change(object)
-        trackFields(this.scope, live, object, MANAGER)
+        trackFields(this.scope, live, object, this.manager)
         return object
       },
       validating: async () => {},
@@ -98,6 +107,13 @@ export class ApiClient {
   delete(name: string, options: DeleteOptions = {}): Promise<Deleted> {
     return deleteObject(this.scope, name, options, async () => {})
   }
+}
+
+function builtInEntry({ env }: ControllerContext, { group, resource }: GroupResource): ResourceEntry {
+  const { resources } = builtInServed(env).resources
+  const entry = resources.find((known) => known.group === group && known.resource === resource)
+  if (entry === undefined) throw new Error(`${resource}.${group} is not served`)
+  return entry
 }
 
 function internalRequest({ env, tenant, now }: ControllerContext): ApiRequest {

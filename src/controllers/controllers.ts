@@ -1,6 +1,9 @@
 import { bootstrapSigner, tokenCleaner } from './bootstrap-tokens.ts'
 import { clusterRoleAggregation } from './cluster-role-aggregation.ts'
 import type { Controller } from './controller.ts'
+import { crdApiServicesController } from './crd-api-services.ts'
+import { crdFinalizerController } from './crd-finalizer.ts'
+import { crdNamesController } from './crd-names.ts'
 import { departedController, ownedController, waitingController } from './garbage-collector.ts'
 import { namespaceController } from './namespace.ts'
 import { rootCaPublisher } from './root-ca-publisher.ts'
@@ -11,6 +14,9 @@ import { departedServiceAccount, serviceAccountSecret } from './service-account-
 export const controllers: Readonly<Record<string, Controller>> = {
   'bootstrap-signer': bootstrapSigner,
   'cluster-role-aggregation': clusterRoleAggregation,
+  'crd-api-services': crdApiServicesController,
+  'crd-finalizer': crdFinalizerController,
+  'crd-names': crdNamesController,
   departed: departedController,
   namespace: namespaceController,
   owned: ownedController,

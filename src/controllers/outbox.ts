@@ -24,6 +24,13 @@ const work = (topic: string, payload: string | undefined): OutboxMessage[] =>
   payload === undefined ? [] : [{ topic, payload }]
 
 const rules: Readonly<Record<string, Rule>> = {
+  'customresourcedefinitions.apiextensions.k8s.io'({ object, old }) {
+    const { name, generation, deletionTimestamp } = (object ?? old)?.metadata ?? {}
+    if (object !== undefined && deletionTimestamp !== undefined && old?.metadata.deletionTimestamp === undefined)
+      return work('crd-finalizer', name)
+    const isSpecSame = object !== undefined && old !== undefined && generation === old.metadata.generation
+    return isSpecSame ? [] : [...work('crd-names', name), ...work('crd-api-services', name?.slice(name.indexOf('.') + 1))]
+  },
   namespaces({ object, old }) {
     if (object === undefined) return []
     const { name, deletionTimestamp } = object.metadata

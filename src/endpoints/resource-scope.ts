@@ -43,6 +43,13 @@ export interface ResourceScope {
   /** Identity when both versions are the same. */
   toStorage(object: KubeObject): KubeObject
   fromStorage(object: KubeObject): KubeObject
+  /**
+   * What was read from storage as it is taken today, still in the storage version: identity for built-in kinds; a
+   * definition may have another schema than when the object was written. May change the object in place.
+   */
+  currentForm(object: KubeObject): KubeObject
+  /** A JSON client gets the stored text as it is. */
+  readonly storedAsServed: boolean
   readonly collection: Collection
   readonly storage: Storage
   readonly strategy: Strategy

@@ -1,12 +1,18 @@
+import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
 import { converterBetween } from '../registry/conversion.ts'
 import { collectionOf } from '../registry/collections.ts'
+import { compiledVersion, currentForm, inVersion } from '../registry/custom-resources/compiled-versions.ts'
+import { versionNamed } from '../registry/custom-resources/definition.ts'
+import { customScaleView } from '../registry/custom-resources/scale-view.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
 import { strategyOf } from '../registry/strategies.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import { shardStorage } from '../storage/shard-client.ts'
+import type { Tenant } from '../tenancy/tenant.ts'
 import { noticingControlWrites } from '../tenancy/control-snapshot.ts'
 import { scaleView } from './scale.ts'
 import type { ResourceScope } from './resource-scope.ts'
@@ -20,9 +26,6 @@ export function resourceScope(
   const { group, version, resource } = entry
   const kind: GroupVersionKind = { group, version, kind: entry.kind }
   const storageKind: GroupVersionKind = { group: entry.storage.group, version: entry.storage.version, kind: entry.kind }
-  const type = builtInType(entry.type)
-  const storageType = typeOfKind(storageKind) ?? type
-  const converter = converterBetween(kind, storageKind)
   const storage = noticingControlWrites(shardStorage(request.env.SHARDS))
   const { gates } = builtInServed(request.env)
   return {
@@ -35,15 +38,12 @@ export function resourceScope(
     namespace: entry.namespaced ? namespace : '',
     name,
     custom: entry.origin === 'custom',
-    type,
     storageKind,
-    storageType,
-    ...(subresource === 'scale' ? { view: scaleView } : {}),
-    toStorage: converter.toStorage,
-    fromStorage: converter.fromStorage,
+    ...(entry.definition === undefined
+      ? builtInParts(entry, kind, storageKind, subresource)
+      : customParts(request.tenant, entry, entry.definition, subresource)),
     collection: collectionOf(request.tenant, { group: entry.storage.group, resource: entry.storage.resource }),
     storage,
-    strategy: strategyOf({ group: entry.storage.group, resource: entry.storage.resource }),
     strategyContext: (dryRun) => ({
       user: request.user,
       now: request.now,
@@ -54,5 +54,53 @@ export function resourceScope(
       storage,
       enabled: (gate) => gates.enabled(gate),
     }),
+  }
+}
+
+type Parts = Pick<
+  ResourceScope,
+  'type' | 'storageType' | 'view' | 'toStorage' | 'fromStorage' | 'strategy' | 'currentForm' | 'storedAsServed'
+>
+
+function builtInParts(
+  entry: ResourceEntry,
+  kind: GroupVersionKind,
+  storageKind: GroupVersionKind,
+  subresource: string,
+): Parts {
+  const type = builtInType(entry.type)
+  return {
+    type,
+    storageType: typeOfKind(storageKind) ?? type,
+    ...(subresource === 'scale' ? { view: scaleView } : {}),
+    ...converterBetween(kind, storageKind),
+    strategy: strategyOf({ group: entry.storage.group, resource: entry.storage.resource }),
+    currentForm: (object) => object,
+    storedAsServed: kind.version === storageKind.version && kind.group === storageKind.group,
+  }
+}
+
+/** Unlike built-in kinds, custom ones are validated in the version of the request. */
+function customParts(
+  tenant: Tenant,
+  { version, storage }: ResourceEntry,
+  definition: CustomResourceDefinition,
+  subresource: string,
+): Parts {
+  const { type, strategy } = compiledVersion(tenant, definition, version)
+  const scale = versionNamed(definition, version)?.subresources?.scale
+  const current = (object: KubeObject) => currentForm(tenant, definition, object)
+  return {
+    type,
+    storageType: version === storage.version ? type : compiledVersion(tenant, definition, storage.version).type,
+    ...(subresource === 'scale' && scale !== undefined
+      ? { view: customScaleView(scale, definition.spec?.group ?? '') }
+      : {}),
+    toStorage: (object) => inVersion(tenant, definition, object, storage.version),
+    fromStorage: (object) => inVersion(tenant, definition, current(object), version),
+    strategy,
+    currentForm: current,
+    // what was written under another state of the definition may not be what it says now
+    storedAsServed: definition.metadata.generation === 1 && version === storage.version,
   }
 }

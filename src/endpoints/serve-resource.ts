@@ -4,8 +4,9 @@ import type { ApiRequest } from '../request/context.ts'
 import { parseListOptions } from '../request/options.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import { checkNameParameter } from '../registry/store.ts'
-import { servedResources } from '../registry/served.ts'
+import { freshServedResources, servedResources } from '../registry/served.ts'
 import { notFoundText } from './fixed-paths.ts'
+import { isComponentStatuses, serveComponentStatuses } from './component-statuses.ts'
 import { create } from './create.ts'
 import { deleteCollection, deleteOne } from './delete.ts'
 import { get } from './get.ts'
@@ -18,8 +19,13 @@ import { watch } from './watch.ts'
 
 export async function serveResource(request: ApiRequest): Promise<Response> {
   const { info } = request
-  const served = await servedResources(request)
-  const entry = served.find(info.apiGroup, info.apiVersion, info.resource)
+  let served = await servedResources(request)
+  let entry = served.find(info.apiGroup, info.apiVersion, info.resource)
+  if (entry === undefined && !served.isBuiltInGroup(info.apiGroup)) {
+    // a definition may have been established since
+    served = await freshServedResources(request)
+    entry = served.find(info.apiGroup, info.apiVersion, info.resource)
+  }
   const builtIn = info.apiPrefix === 'api' || served.isBuiltInGroup(info.apiGroup)
   if (entry === undefined) {
     if (builtIn) throw notServed()
@@ -37,6 +43,7 @@ export async function serveResource(request: ApiRequest): Promise<Response> {
   const scope = resourceScope(request, entry, { name, subresource })
   if (name !== '') checkNameParameter(scope, name)
   if (subresource !== '') return serveSubresource(scope, verb, deeper)
+  if (isComponentStatuses(entry)) return serveComponentStatuses(scope)
   switch (verb) {
     case 'create':
       return create(scope)

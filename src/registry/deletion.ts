@@ -56,6 +56,8 @@ async function deleteLive(
   checkPreconditions(scope, live.object, options)
   await admit(live.object)
   const object = structuredClone(live.object)
+  if (scope.strategy.markFirst?.(object, scope.strategyContext(dryRun)))
+    return { object: dryRun ? object : (await writeIfChanged(scope, object, live)).object, gone: false }
   const { metadata } = object
   const alreadyMarked = metadata.deletionTimestamp !== undefined
   const asked =

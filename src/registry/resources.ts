@@ -3,7 +3,7 @@
  * CustomResourceDefinitions laid over them. Discovery, routing, authorization's resource names, OpenAPI and storage all
  * read this list. Table columns are in codec/table, descriptions in the OpenAPI chunk.
  */
-import type { CustomResourceColumnDefinition } from '../api/apiextensions/v1.ts'
+import type { CustomResourceColumnDefinition, CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'
@@ -55,6 +55,8 @@ export interface ResourceEntry {
   readonly openApi?: CustomOpenApi
   /** Custom resources: the columns of their tables; absent when the version declares none. */
   readonly printerColumns?: readonly CustomResourceColumnDefinition[]
+  /** Of a custom resource: the definition that its schemas are compiled from when they are first needed. */
+  readonly definition?: CustomResourceDefinition
   /** Text of the Warning header of every request for it, when the version is deprecated. */
   readonly deprecationWarning?: string
 }

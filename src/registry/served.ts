@@ -1,7 +1,12 @@
+import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { Env } from '../env.ts'
+import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
+import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
+import { DEFINITIONS } from './custom-resources/definition.ts'
+import { customGroups } from './custom-resources/entries.ts'
 import { parseFeatureGates } from './feature-gates.ts'
 import type { FeatureGates } from './feature-gates.ts'
-import { builtInResources } from './resources.ts'
+import { builtInResources, withDynamic } from './resources.ts'
 import type { ServedResources } from './resources.ts'
 
 interface Served {
@@ -27,7 +32,24 @@ export function builtInServed({ KEDGE_RUNTIME_CONFIG, KEDGE_FEATURE_GATES }: Env
   return served
 }
 
-/** What a tenant's server serves. */
-export async function servedResources({ env }: { readonly env: Env }): Promise<ServedResources> {
-  return builtInServed(env).resources
+/** What a tenant's server serves, its CustomResourceDefinitions included: a second ago at most. */
+export const servedResources = async (plane: ControlPlane): Promise<ServedResources> =>
+  servedBy(plane.env, await controlSnapshot(plane))
+
+/** With every definition that was written before the call. */
+export const freshServedResources = async (plane: ControlPlane): Promise<ServedResources> =>
+  servedBy(plane.env, await freshControlSnapshot(plane))
+
+/** One table for each state of the definitions: the snapshot's list of them is the same value while none changes. */
+const byDefinitions = new WeakMap<object, { readonly builtIn: ServedResources; readonly all: Promise<ServedResources> }>()
+
+function servedBy(env: Env, snapshot: ControlSnapshot): Promise<ServedResources> {
+  const definitions = snapshot.list<CustomResourceDefinition>(DEFINITIONS)
+  const builtIn = builtInServed(env).resources
+  let known = byDefinitions.get(definitions)
+  if (known?.builtIn !== builtIn) {
+    known = { builtIn, all: customGroups(definitions).then((groups) => withDynamic(builtIn, groups)) }
+    byDefinitions.set(definitions, known)
+  }
+  return known.all
 }

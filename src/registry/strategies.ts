@@ -6,6 +6,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { labelName, pathSegmentName } from '../validation/names.ts'
 import type { Strategy } from './strategy.ts'
+import { apiextensionsStrategies } from './apiextensions/strategies.ts'
 import { coreStrategies } from './core/strategies.ts'
 import { rbacStrategies } from './rbac/strategies.ts'
 
@@ -53,7 +54,7 @@ const namedByPathSegment = words(`
 const namedByLabel = words('namespaces services')
 const keepsStatus = words('nodes')
 
-const ofGroups: Readonly<Record<string, Strategy>> = { ...coreStrategies, ...rbacStrategies }
+const ofGroups: Readonly<Record<string, Strategy>> = { ...apiextensionsStrategies, ...coreStrategies, ...rbacStrategies }
 
 const made = new Map<string, Strategy>()
 
@@ -72,6 +73,7 @@ function factsOf(name: string): Strategy {
         ? { nameRule: labelName }
         : {}),
     hasGeneration: withGeneration.has(name),
+    generationStays: name === 'priorityclasses.scheduling.k8s.io',
     keepsStatusOnCreate: keepsStatus.has(name),
     allowCreateOnUpdate: createdByUpdate.has(name),
     allowUnconditionalUpdate: !onlyConditionalUpdate.has(name),

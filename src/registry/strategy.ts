@@ -42,6 +42,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly nameRule?: NameRule
   /** `metadata.generation` counts changes of everything but metadata and status. Default false. */
   readonly hasGeneration?: boolean
+  /** The generation is 1 for ever. Default false. */
+  readonly generationStays?: boolean
   /** A status sent with a create is kept (nodes). Default: dropped where there is a status subresource. */
   readonly keepsStatusOnCreate?: boolean
   /** PUT of an absent name creates it. Default false. */
@@ -65,6 +67,10 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
    * @param asked gracePeriodSeconds of the options
    */
   gracePeriod?(object: O, asked: number | undefined): number | undefined
+  /**
+   * Instead of all that a DELETE does otherwise: marks the object, in place. False: the DELETE goes on as for any other.
+   */
+  markFirst?(object: O, context: StrategyContext): boolean
   /** Runs when an object is marked or removed: may change it (namespaces: phase Terminating) or refuse by throwing. */
   prepareForDelete?(object: O, context: StrategyContext): void | Promise<void>
   /** After the object left storage (release what was allocated). Not on dry runs. */

@@ -9,7 +9,9 @@ import type { DefaultingContext, DefaultRule } from './default-rules.ts'
 import { defaultRules } from './default-rules.ts'
 import table from './defaults-table.json' with { type: 'json' }
 import { Quantity } from './quantity.ts'
+import { applyStructuralDefaults } from './structural-default.ts'
 import type { Field, Structural, StructType } from './structural.ts'
+import { isCustomKind } from './structural.ts'
 
 type Row = readonly [path: string, when: 'absent' | 'empty' | '==0', value: Json]
 
@@ -24,6 +26,7 @@ const offByDefault = new Set(['MaxUnavailableStatefulSet', 'PodLogsQuerySplitStr
  * those of its members, in the order of the fields.
  */
 export function applyDefaults(type: StructType, object: JsonObject, context: Partial<DefaultingContext> = {}): void {
+  if (isCustomKind(type)) return applyStructuralDefaults(type, object)
   planOf(type)?.(object, {
     now: context.now ?? new Date(),
     enabled: context.enabled ?? ((gate) => !offByDefault.has(gate)),

@@ -145,3 +145,6 @@ export interface Field {
 export interface ValueValidation {
   readonly [keyword: string]: Json | undefined
 }
+
+/** A kind of a CustomResourceDefinition: its objects are the JSON they are, shaped by their schema instead of a Go type. */
+export const isCustomKind = (type: StructType): boolean => type.typeMeta && type.goType === undefined

@@ -1,0 +1,91 @@
+/**
+ * From parsed JSON to a custom resource: what its schema does not declare goes, and every metadata in it, its own and
+ * those of whole objects within, becomes what Go's ObjectMeta makes of it (apiextensions' schemaCoercingDecoder).
+ */
+import type { Json, JsonObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import { goType, goValue } from '../patch/go-text.ts'
+import { builtInType } from '../schema/built-in.ts'
+import { elementType, isWholeObject, memberType, prune, pruneNulls } from '../schema/prune.ts'
+import type { Structural, StructType } from '../schema/structural.ts'
+import { canonical } from './encode.ts'
+import type { Decoded } from './decode.ts'
+import { DecodeError, decodeObject, decodeUnstructured } from './decode.ts'
+import type { JsonTree } from './json.ts'
+import { sortNames } from './json.ts'
+
+const objectMeta = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')
+
+/** @throws {DecodeError} */
+export function decodeCustomObject(type: StructType, tree: JsonTree): Decoded {
+  const { object, strict } = decodeUnstructured(tree)
+  for (const name of ['kind', 'apiVersion']) {
+    const value = object[name]
+    if (value !== undefined && typeof value !== 'string')
+      throw new DecodeError(
+        `.${name} accessor error: ${goValue(value)} is of the type ${goType(value)}, expected string`,
+      )
+  }
+  const unknown = decodeMetadata(object, 'metadata')
+  object['metadata'] ??= {}
+  unknown.push(...prune(type, object))
+  pruneNulls(type, object)
+  const embedded: string[] = []
+  coerceBelow(type, object, '', embedded)
+  unknown.push(...sortNames(embedded))
+  return { object, strict: [...strict, ...unknown.map((path) => `unknown field "${path}"`)] }
+}
+
+/**
+ * An object as it was stored, under a schema that may have changed since: as decoded, but nothing in it is an error.
+ * Changes it in place.
+ */
+export function reshapeStored(type: StructType, object: JsonObject): void {
+  prune(type, object)
+  pruneNulls(type, object)
+}
+
+/** Replaces the metadata of an object by its normal form. @returns paths of what is unknown in it */
+function decodeMetadata(object: JsonObject, path: string): string[] {
+  const metadata = object['metadata']
+  if (metadata === undefined) return []
+  const decoded = decodeObject(objectMeta(), metadata as JsonTree)
+  object['metadata'] = canonical(objectMeta(), decoded.object)
+  return decoded.strict.flatMap((text) => {
+    const field = /^unknown field "(.*)"$/.exec(text)?.[1]
+    return field === undefined ? [] : [`${path}.${field}`]
+  })
+}
+
+function coerceBelow(type: Structural | undefined, value: Json | undefined, path: string, unknown: string[]): void {
+  if (type === undefined) return
+  if (Array.isArray(value))
+    value.forEach((item, index) => coerce(elementType(type), item, `${path}[${index}]`, unknown))
+  else if (isJsonObject(value))
+    for (const name of sortNames(Object.keys(value))) {
+      // the object's own metadata is decoded already
+      if (path === '' && name === 'metadata') continue
+      const below = type.shape === 'map' ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
+      coerce(memberType(type, name), value[name], below, unknown)
+    }
+}
+
+function coerce(type: Structural | undefined, value: Json | undefined, path: string, unknown: string[]): void {
+  if (isWholeObject(type) && isJsonObject(value)) coerceObject(value, path, unknown)
+  coerceBelow(type, value, path, unknown)
+}
+
+function coerceObject(object: JsonObject, path: string, unknown: string[]): void {
+  for (const name of ['apiVersion', 'kind']) {
+    const value = object[name]
+    if (value !== undefined && typeof value !== 'string')
+      throw new DecodeError(`${path}.${name}: Invalid value: ${JSON.stringify(value)}: must be a string`)
+  }
+  const before = object['metadata']
+  try {
+    unknown.push(...decodeMetadata(object, `${path}.metadata`))
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw new DecodeError(`${path}.metadata: Invalid value: ${JSON.stringify(before)}: ${error.message}`)
+  }
+}

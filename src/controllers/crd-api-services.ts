@@ -1,0 +1,70 @@
+/**
+ * An APIService for each served version of a group of custom resources (the reference's CRD registration controller).
+ * Key: the group.
+ */
+import type { APIService } from '../api/apiregistration/v1.ts'
+import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
+import type { GroupResource } from '../api/group-version.ts'
+import { StatusError } from '../api/status.ts'
+import { DEFINITIONS, versionsOf } from '../registry/custom-resources/definition.ts'
+import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY } from '../registry/resources.ts'
+import { timeText } from '../registry/store.ts'
+import { ApiClient } from './api-client.ts'
+import type { Controller, ControllerContext } from './controller.ts'
+import { SERVER } from './crd-names.ts'
+import { ignoreExisting } from './service-account.ts'
+
+const API_SERVICES: GroupResource = { group: 'apiregistration.k8s.io', resource: 'apiservices' }
+const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged'
+
+export const crdApiServicesController: Controller = {
+  async reconcile(group, context) {
+    const definitions = (await new ApiClient(context, DEFINITIONS, '').list()) as CustomResourceDefinition[]
+    const served = new Set(
+      definitions
+        .filter(({ spec }) => spec?.group === group)
+        .flatMap((definition) => versionsOf(definition).flatMap(({ served, name }) => (served && name ? [name] : []))),
+    )
+    const client = new ApiClient(context, API_SERVICES, '', '', SERVER)
+    const present = ((await client.list()) as APIService[]).filter(
+      ({ metadata, spec }) => spec?.group === group && metadata.labels?.[AUTOMANAGED] === 'true',
+    )
+    for (const version of served)
+      if (!present.some(({ spec }) => spec?.version === version)) await register(client, group, version, context)
+    for (const { metadata, spec } of present)
+      if (!served.has(spec?.version ?? '')) await client.delete(metadata.name!).catch(ignoreGone)
+    return undefined
+  },
+}
+
+async function register(client: ApiClient, group: string, version: string, context: ControllerContext): Promise<void> {
+  const name = `${version}.${group}`
+  const service: APIService = {
+    kind: 'APIService',
+    apiVersion: 'apiregistration.k8s.io/v1',
+    metadata: { name, labels: { [AUTOMANAGED]: 'true' } },
+    spec: {
+      group,
+      version,
+      groupPriorityMinimum: CUSTOM_GROUP_PRIORITY,
+      versionPriority: CUSTOM_VERSION_PRIORITY,
+    },
+  }
+  await client.create(service).catch(ignoreExisting)
+  await new ApiClient(context, API_SERVICES, '', 'status', SERVER)
+    .update(name, (object) => {
+      const condition = {
+        type: 'Available',
+        status: 'True',
+        lastTransitionTime: timeText(context.now()),
+        reason: 'Local',
+        message: 'Local APIServices are always available',
+      }
+      Object.assign(object, { status: { conditions: [condition] } })
+    })
+    .catch(ignoreGone)
+}
+
+function ignoreGone(error: unknown): void {
+  if (!(error instanceof StatusError) || error.code !== 404) throw error
+}

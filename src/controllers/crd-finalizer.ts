@@ -1,0 +1,70 @@
+/**
+ * Deletes the objects of a CustomResourceDefinition that is being deleted, then lets it go (the reference's finalizing
+ * controller). Key: the definition's name.
+ */
+import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '../api/apiextensions/v1.ts'
+import { StatusError } from '../api/status.ts'
+import { CLEANUP, setCondition } from '../registry/apiextensions/custom-resource-definitions.ts'
+import { DEFINITIONS, isEstablished, storageVersion, versionNamed } from '../registry/custom-resources/definition.ts'
+import { entryOf } from '../registry/custom-resources/entries.ts'
+import { ApiClient } from './api-client.ts'
+import type { Controller, ControllerContext } from './controller.ts'
+import { SERVER } from './crd-names.ts'
+
+/** Milliseconds until what waits for its own finalizers is looked at again. */
+const RETRY = 1_000
+
+export const crdFinalizerController: Controller = {
+  async reconcile(name, context) {
+    const client = new ApiClient(context, DEFINITIONS, '', 'status', SERVER)
+    const definition = (await client.get(name)) as CustomResourceDefinition | undefined
+    if (definition?.metadata.deletionTimestamp === undefined) return undefined
+    if (!definition.metadata.finalizers?.includes(CLEANUP)) return undefined
+    await tell(client, name, context, {
+      status: 'True',
+      reason: 'InstanceDeletionInProgress',
+      message: 'CustomResource deletion is in progress',
+    })
+    if (isEstablished(definition) && (await deleteInstances(definition, context))) return RETRY
+    const done = isEstablished(definition)
+      ? { status: 'False', reason: 'InstanceDeletionCompleted', message: 'removed all instances' }
+      : { status: 'False', reason: 'NeverEstablished', message: 'resource was never established' }
+    await client.update(name, (object) => {
+      setCondition(object as CustomResourceDefinition, context.now(), { type: 'Terminating', ...done })
+      const left = (object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP)
+      if (left.length > 0) object.metadata.finalizers = left
+      else delete object.metadata.finalizers
+    })
+    return undefined
+  },
+}
+
+async function tell(
+  client: ApiClient,
+  name: string,
+  context: ControllerContext,
+  condition: CustomResourceDefinitionCondition,
+): Promise<void> {
+  await client.update(name, (object) =>
+    setCondition(object as CustomResourceDefinition, context.now(), { type: 'Terminating', ...condition }),
+  )
+}
+
+/** @returns whether something is still there */
+async function deleteInstances(definition: CustomResourceDefinition, context: ControllerContext): Promise<boolean> {
+  const version = versionNamed(definition, storageVersion(definition))
+  if (version === undefined) return false
+  const entry = await entryOf(definition, version)
+  let isLeft = false
+  for (const { metadata } of await new ApiClient(context, entry, '').list()) {
+    const client = new ApiClient(context, entry, metadata.namespace ?? '')
+    try {
+      const { gone } = await client.delete(metadata.name!)
+      if (!gone) isLeft = true
+    } catch (error) {
+      // somebody else was faster
+      if (!(error instanceof StatusError) || error.code !== 404) throw error
+    }
+  }
+  return isLeft
+}

@@ -1,0 +1,142 @@
+/**
+ * Gives CustomResourceDefinitions the names that nobody in their group has, and then begins to serve them (the
+ * reference's naming and establishing controllers). Key: the definition's name.
+ */
+import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../api/apiextensions/v1.ts'
+import { setCondition } from '../registry/apiextensions/custom-resource-definitions.ts'
+import { conditionOf, DEFINITIONS, isConditionTrue } from '../registry/custom-resources/definition.ts'
+import { ApiClient } from './api-client.ts'
+import type { Controller, ControllerContext } from './controller.ts'
+
+/** Who writes, as managedFields say. */
+export const SERVER = 'kube-apiserver'
+
+export const crdNamesController: Controller = {
+  async reconcile(name, context) {
+    const client = new ApiClient(context, DEFINITIONS, '', 'status', SERVER)
+    const all = (await client.list()) as CustomResourceDefinition[]
+    const own = all.find(({ metadata }) => metadata.name === name)
+    const group = own?.spec?.group ?? name.slice(name.indexOf('.') + 1)
+    const inGroup = all.filter(({ spec }) => spec?.group === group)
+    const freed = own === undefined || (await acceptNames(client, own, inGroup, context))
+    await establish(client, name, context)
+    // what this one had before may be what others wait for
+    if (freed)
+      for (const { metadata, spec, status } of inGroup)
+        if (metadata.name !== name && !sameNames(spec?.names, status?.acceptedNames))
+          context.later('crd-names', metadata.name!, 0)
+    return undefined
+  },
+}
+
+/** @returns whether something was written */
+async function acceptNames(
+  client: ApiClient,
+  definition: CustomResourceDefinition,
+  inGroup: readonly CustomResourceDefinition[],
+  context: ControllerContext,
+): Promise<boolean> {
+  const { spec, status } = definition
+  if (sameNames(spec?.names, status?.acceptedNames)) return false
+  const { names, problem } = namesFor(definition, inGroup)
+  const before = conditionOf(definition, 'NamesAccepted')
+  const condition =
+    problem === undefined
+      ? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+      : { type: 'NamesAccepted', status: 'False', ...problem }
+  const isSame =
+    before?.status === condition.status && before.reason === condition.reason && before.message === condition.message
+  if (isSame && sameNames(names, status?.acceptedNames)) return false
+  await client.update(definition.metadata.name!, (object) => {
+    const written = object as CustomResourceDefinition
+    written.status = { ...written.status, acceptedNames: names }
+    setCondition(written, context.now(), condition)
+    if (isConditionTrue(written, 'Established')) return
+    const accepted = {
+      type: 'Established',
+      status: 'False',
+      reason: 'Installing',
+      message: 'the initial names have been accepted',
+    }
+    const refused = {
+      type: 'Established',
+      status: 'False',
+      reason: 'NotAccepted',
+      message: 'not all names are accepted',
+    }
+    const old = conditionOf(written, 'Established')
+    setCondition(written, context.now(), problem === undefined ? accepted : (old ?? refused))
+  })
+  return true
+}
+
+interface Problem {
+  readonly reason: string
+  readonly message: string
+}
+
+/** Of several names that others have the last one is told. */
+function namesFor(
+  { spec, status }: CustomResourceDefinition,
+  inGroup: readonly CustomResourceDefinition[],
+): { names: CustomResourceDefinitionNames; problem?: Problem } {
+  const wanted = spec?.names ?? {}
+  const accepted = status?.acceptedNames ?? {}
+  const taken = inGroup.map(({ status: other }) => other?.acceptedNames ?? {})
+  const resources = new Set(
+    taken.flatMap(({ plural, singular, shortNames = [] }) => [plural, singular, ...shortNames]).filter(Boolean),
+  )
+  const kinds = new Set(taken.flatMap(({ kind, listKind }) => [kind, listKind]).filter(Boolean))
+  const names: CustomResourceDefinitionNames = { ...accepted }
+  let problem: Problem | undefined
+  const inUse = (name: string) => `${JSON.stringify(name)} is already in use`
+  const take = (field: 'plural' | 'singular' | 'kind' | 'listKind', used: ReadonlySet<string | undefined>) => {
+    const name = wanted[field] ?? ''
+    if (name !== (accepted[field] ?? '') && used.has(name))
+      problem = { reason: `${field[0]!.toUpperCase()}${field.slice(1)}Conflict`, message: inUse(name) }
+    else names[field] = name
+  }
+  take('plural', resources)
+  take('singular', resources)
+  const conflicts = (wanted.shortNames ?? []).filter(
+    (name) => !accepted.shortNames?.includes(name) && resources.has(name),
+  )
+  if (conflicts.length === 0) {
+    if (wanted.shortNames === undefined) delete names.shortNames
+    else names.shortNames = wanted.shortNames
+  } else {
+    const texts = [...new Set(conflicts.map(inUse))]
+    problem = { reason: 'ShortNamesConflict', message: texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]` }
+  }
+  take('kind', kinds)
+  take('listKind', kinds)
+  if (wanted.categories === undefined) delete names.categories
+  else names.categories = wanted.categories
+  return problem === undefined ? { names } : { names, problem }
+}
+
+/** Once the names are accepted. */
+async function establish(client: ApiClient, name: string, context: ControllerContext): Promise<void> {
+  const definition = (await client.get(name)) as CustomResourceDefinition | undefined
+  if (definition === undefined || !isConditionTrue(definition, 'NamesAccepted')) return
+  if (isConditionTrue(definition, 'Established')) return
+  await client.update(name, (object) =>
+    setCondition(object as CustomResourceDefinition, context.now(), {
+      type: 'Established',
+      status: 'True',
+      reason: 'InitialNamesAccepted',
+      message: 'the initial names have been accepted',
+    }),
+  )
+}
+
+function sameNames(
+  a: CustomResourceDefinitionNames | undefined,
+  b: CustomResourceDefinitionNames | undefined,
+): boolean {
+  const text = (names: CustomResourceDefinitionNames | undefined) => {
+    const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names ?? {}
+    return JSON.stringify([plural, singular, kind, listKind, shortNames, categories])
+  }
+  return text(a) === text(b)
+}

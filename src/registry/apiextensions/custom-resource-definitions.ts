@@ -1,0 +1,115 @@
+/** What is special about CustomResourceDefinitions themselves (apiextensions' registry/customresourcedefinition). */
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionStatus,
+  JSONSchemaProps,
+} from '../../api/apiextensions/v1.ts'
+import type { Json } from '../../api/object.ts'
+import { isJsonObject } from '../../api/object.ts'
+import { isKnownFormat } from '../../validation/value-formats.ts'
+import { conditionOf, storageVersion, versionsOf } from '../custom-resources/definition.ts'
+import type { Strategy } from '../strategy.ts'
+import { timeText } from '../store.ts'
+import { validateDefinition, validateDefinitionStatus, validateDefinitionUpdate } from './definition-validation.ts'
+
+/** While it is there, instances are deleted. */
+export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io'
+
+export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
+  prepareForCreate(definition) {
+    definition.status = withStored(definition, {})
+  },
+  validate: (definition) => validateDefinition(definition),
+  warningsOnCreate: (definition) => unknownFormats(definition).map(formatWarning),
+
+  prepareForUpdate(definition, old) {
+    definition.status = withStored(definition, old.status ?? {})
+  },
+  validateUpdate: (definition, old) => validateDefinitionUpdate(definition, old),
+  warningsOnUpdate(definition, old) {
+    const before = unknownFormats(old)
+    return unknownFormats(definition)
+      .filter((format) => !before.includes(format))
+      .map(formatWarning)
+  },
+
+  /** The first DELETE only marks it: the instances go first. */
+  markFirst(definition, { now }) {
+    const { metadata } = definition
+    if (metadata.deletionTimestamp !== undefined) return false
+    metadata.deletionTimestamp = timeText(now)
+    if (!metadata.finalizers?.includes(CLEANUP)) metadata.finalizers = [...(metadata.finalizers ?? []), CLEANUP]
+    setCondition(definition, now, {
+      type: 'Terminating',
+      status: 'True',
+      reason: 'InstanceDeletionPending',
+      message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+    })
+    return true
+  },
+
+  subresources: {
+    status: {
+      validateUpdate: (definition, old) => validateDefinitionStatus(definition, old),
+    },
+  },
+}
+
+/** The version in which objects are kept from now on is one of those that are in storage. */
+function withStored(
+  definition: CustomResourceDefinition,
+  status: CustomResourceDefinitionStatus,
+): CustomResourceDefinitionStatus {
+  const stored = status.storedVersions ?? []
+  const version = storageVersion(definition)
+  return version === '' || stored.includes(version) ? status : { ...status, storedVersions: [...stored, version] }
+}
+
+/** The time of a condition is that of the last change of its status. */
+export function setCondition(
+  definition: CustomResourceDefinition,
+  now: Date,
+  condition: CustomResourceDefinitionCondition,
+): void {
+  const status = (definition.status ??= {})
+  const old = conditionOf(definition, condition.type ?? '')
+  const isSame = old?.status === condition.status && old?.lastTransitionTime !== undefined
+  const written = { ...condition, lastTransitionTime: isSame ? old.lastTransitionTime : timeText(now) }
+  status.conditions =
+    old === undefined
+      ? [...(status.conditions ?? []), written]
+      : status.conditions!.map((other) => (other === old ? written : other))
+}
+
+const formatWarning = (format: string) => `unrecognized format ${JSON.stringify(format)}`
+
+/** Formats that say nothing about any value, in every version. */
+function unknownFormats(definition: CustomResourceDefinition): string[] {
+  const found: string[] = []
+  const visit = (schema: JSONSchemaProps): void => {
+    const { format = '', type = '' } = schema
+    if (!isKnownFormat(format, type === '' ? [] : [type])) found.push(format)
+    for (const below of schemasBelow(schema)) visit(below)
+  }
+  for (const { schema } of versionsOf(definition)) if (schema?.openAPIV3Schema) visit(schema.openAPIV3Schema)
+  return found
+}
+
+/** The schemas right within one, whatever they are for. */
+export function schemasBelow(schema: JSONSchemaProps): JSONSchemaProps[] {
+  const { items, additionalItems, additionalProperties, not } = schema
+  const single = [items, additionalItems, additionalProperties, not as Json | undefined].flatMap((one) =>
+    Array.isArray(one) ? one : one === undefined ? [] : [one],
+  )
+  return [
+    // decoded by the type of schemas
+    ...(single.filter((one) => isJsonObject(one)) as JSONSchemaProps[]),
+    ...(schema.allOf ?? []),
+    ...(schema.oneOf ?? []),
+    ...(schema.anyOf ?? []),
+    ...Object.values(schema.properties ?? {}),
+    ...Object.values(schema.patternProperties ?? {}),
+    ...Object.values(schema.definitions ?? {}),
+  ]
+}

@@ -1,0 +1,108 @@
+/**
+ * The types of custom resources, compiled from their definitions when they are first needed. There may be thousands of
+ * definitions, so what was not used for long goes when all that is kept is too large.
+ */
+import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
+import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
+import type { JsonObject, KubeObject } from '../../api/object.ts'
+import { reshapeStored } from '../../codec/decode-custom.ts'
+import { customModelName } from '../../openapi/custom-resources.ts'
+import { applyDefaults } from '../../schema/defaulting.ts'
+import { customKindType } from '../../schema/from-openapi.ts'
+import type { StructType } from '../../schema/structural.ts'
+import type { Tenant } from '../../tenancy/tenant.ts'
+import type { Strategy } from '../strategy.ts'
+import { storageVersion, versionNamed } from './definition.ts'
+import { customStrategy } from './strategy.ts'
+
+/** One version of a definition. */
+export interface CompiledVersion {
+  readonly type: StructType
+  readonly strategy: Strategy
+}
+
+/** Bytes of schema text whose types are kept; a compiled type is a few times as large. */
+const MAX_KEPT = 8 * 1024 * 1024
+
+interface Kept {
+  readonly compiled: CompiledVersion
+  readonly size: number
+}
+
+/** In the order of their last use. */
+const kept = new Map<string, Kept>()
+let keptSize = 0
+
+/** @param version a version of the definition, served or not */
+export function compiledVersion(
+  tenant: Tenant,
+  definition: CustomResourceDefinition,
+  version: string,
+): CompiledVersion {
+  const { uid = '', generation = 0 } = definition.metadata
+  const key = `${tenant.uid}/${uid}/${generation}/${definition.status?.acceptedNames?.kind ?? ''}/${version}`
+  const known = kept.get(key)
+  if (known !== undefined) {
+    kept.delete(key)
+    kept.set(key, known)
+    return known.compiled
+  }
+  const schema = schemaOf(definition, version)
+  const size = JSON.stringify(schema ?? null).length
+  const compiled = compile(definition, version, schema)
+  kept.set(key, { compiled, size })
+  keptSize += size
+  for (const [oldest, { size: freed }] of kept) {
+    if (keptSize <= MAX_KEPT || oldest === key) break
+    kept.delete(oldest)
+    keptSize -= freed
+  }
+  return compiled
+}
+
+// a schema is JSON whose interface does not say so
+const schemaOf = (definition: CustomResourceDefinition, version: string): JsonObject | undefined =>
+  versionNamed(definition, version)?.schema?.openAPIV3Schema as unknown as JsonObject | undefined
+
+function compile(
+  definition: CustomResourceDefinition,
+  version: string,
+  schema: JsonObject | undefined,
+): CompiledVersion {
+  const gvk = { group: definition.spec?.group ?? '', version, kind: definition.status?.acceptedNames?.kind ?? '' }
+  const type = customKindType(customModelName(gvk.group, gvk.version, gvk.kind), gvk, schema)
+  return { type, strategy: customStrategy(definition, version, type, schema) }
+}
+
+/**
+ * An object of storage as the definition shapes it now: pruned and with the defaults of the version that it was written
+ * in, then in the storage version of today. Changes it in place.
+ */
+export function currentForm(tenant: Tenant, definition: CustomResourceDefinition, object: KubeObject): KubeObject {
+  const written = parseApiVersion(object.apiVersion ?? '')?.version ?? ''
+  const stored = storageVersion(definition)
+  const { type } = compiledVersion(
+    tenant,
+    definition,
+    versionNamed(definition, written) === undefined ? stored : written,
+  )
+  // an API object is JSON
+  const json = object as unknown as JsonObject
+  reshapeStored(type, json)
+  applyDefaults(type, json)
+  return inVersion(tenant, definition, object, stored)
+}
+
+/** Conversion by strategy None: only apiVersion differs, and what the other version's schema does not know goes. */
+export function inVersion(
+  tenant: Tenant,
+  definition: CustomResourceDefinition,
+  object: KubeObject,
+  version: string,
+): KubeObject {
+  const apiVersion = apiVersionOf({ group: definition.spec?.group ?? '', version })
+  if (object.apiVersion === apiVersion) return object
+  const converted = { ...structuredClone(object), apiVersion }
+  reshapeStored(compiledVersion(tenant, definition, version).type, converted as unknown as JsonObject)
+  return converted
+}

@@ -1,0 +1,38 @@
+/** Reading a CustomResourceDefinition: its versions, its conditions, what is served of it. */
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionVersion,
+} from '../../api/apiextensions/v1.ts'
+import type { GroupResource } from '../../api/group-version.ts'
+
+export const DEFINITIONS: GroupResource = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
+
+export const conditionOf = (
+  { status }: CustomResourceDefinition,
+  type: string,
+): CustomResourceDefinitionCondition | undefined => status?.conditions?.find((condition) => condition.type === type)
+
+export const isConditionTrue = (definition: CustomResourceDefinition, type: string): boolean =>
+  conditionOf(definition, type)?.status === 'True'
+
+/** Requests for its objects are answered, and discovery shows it. Once established it stays so. */
+export const isEstablished = (definition: CustomResourceDefinition): boolean =>
+  isConditionTrue(definition, 'Established')
+
+export const isTerminating = (definition: CustomResourceDefinition): boolean =>
+  isConditionTrue(definition, 'Terminating')
+
+export const versionsOf = ({ spec }: CustomResourceDefinition): readonly CustomResourceDefinitionVersion[] =>
+  spec?.versions ?? []
+
+export const versionNamed = (
+  definition: CustomResourceDefinition,
+  name: string,
+): CustomResourceDefinitionVersion | undefined => versionsOf(definition).find((version) => version.name === name)
+
+/** The version in which objects are kept; validation makes sure that there is one. */
+export const storageVersion = (definition: CustomResourceDefinition): string =>
+  versionsOf(definition).find(({ storage }) => storage)?.name ?? ''
+
+export const isNamespaced = ({ spec }: CustomResourceDefinition): boolean => spec?.scope === 'Namespaced'

@@ -1,0 +1,139 @@
+/** CustomResourceDefinitions as served resources: what routing, discovery and OpenAPI know of them. */
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../api/apiextensions/v1.ts'
+import type { GroupVersionKind } from '../../api/group-version.ts'
+import type { JsonObject } from '../../api/object.ts'
+import { bytesToBase64 } from '../../codec/base64.ts'
+import { customModelName } from '../../openapi/custom-resources.ts'
+import type { ResourceEntry, ServedGroup, SubresourceEntry } from '../resources.ts'
+import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY } from '../resources.ts'
+import { compareVersions } from '../version-order.ts'
+import { isEstablished, isNamespaced, isTerminating, storageVersion, versionsOf } from './definition.ts'
+
+/** The verbs in the order of the reference's discovery. */
+const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+const TERMINATING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
+const SUBRESOURCE_VERBS = ['get', 'patch', 'update']
+
+/** Groups of all definitions that are served, with their versions. */
+export async function customGroups(definitions: readonly CustomResourceDefinition[]): Promise<ServedGroup[]> {
+  const groups = new Map<string, Map<string, ResourceEntry[]>>()
+  for (const definition of definitions) {
+    if (!isEstablished(definition)) continue
+    const group = definition.spec?.group ?? ''
+    const versions = groups.get(group) ?? new Map<string, ResourceEntry[]>()
+    groups.set(group, versions)
+    for (const version of versionsOf(definition)) {
+      if (!version.served) continue
+      const name = version.name ?? ''
+      versions.set(name, [...(versions.get(name) ?? []), await entryOf(definition, version)])
+    }
+  }
+  return [...groups].flatMap(([group, versions]) =>
+    versions.size === 0
+      ? []
+      : {
+          group,
+          priority: CUSTOM_GROUP_PRIORITY,
+          versions: [...versions].map(([version, resources]) => ({
+            version,
+            priority: CUSTOM_VERSION_PRIORITY,
+            resources,
+          })),
+        },
+  )
+}
+
+const entries = new WeakMap<CustomResourceDefinition, Map<string, Promise<ResourceEntry>>>()
+
+/** The same entry for the same state of a definition. */
+export function entryOf(
+  definition: CustomResourceDefinition,
+  version: CustomResourceDefinitionVersion,
+): Promise<ResourceEntry> {
+  let ofDefinition = entries.get(definition)
+  if (ofDefinition === undefined) entries.set(definition, (ofDefinition = new Map()))
+  const name = version.name ?? ''
+  let entry = ofDefinition.get(name)
+  if (entry === undefined) ofDefinition.set(name, (entry = makeEntry(definition, version)))
+  return entry
+}
+
+async function makeEntry(
+  definition: CustomResourceDefinition,
+  version: CustomResourceDefinitionVersion,
+): Promise<ResourceEntry> {
+  const { spec, status } = definition
+  const group = spec?.group ?? ''
+  const name = version.name ?? ''
+  const stored = storageVersion(definition)
+  // an established definition has all of these, and keeps them when its names change to such as others have
+  const { plural = '', singular = '', kind = '', listKind = '', shortNames, categories } = status?.acceptedNames ?? {}
+  const namespaced = isNamespaced(definition)
+  const selectable = (version.selectableFields ?? []).map(({ jsonPath = '' }) => jsonPath)
+  return {
+    group,
+    version: name,
+    resource: plural,
+    singular,
+    kind,
+    listKind,
+    namespaced,
+    verbs: isTerminating(definition) ? TERMINATING_VERBS : VERBS,
+    type: customModelName(group, name, kind),
+    shortNames: shortNames ?? [],
+    categories: categories ?? [],
+    subresources: subresourcesOf(version, { group, version: name, kind }),
+    origin: 'custom',
+    persisted: true,
+    storage: { group, version: stored, resource: plural },
+    storageVersionHash: await storageVersionHash({ group, version: stored, kind }),
+    fieldSelectors: [
+      'metadata.name',
+      ...(namespaced ? ['metadata.namespace'] : []),
+      ...selectable.map((path) => path.replace(/^\./, '')),
+    ],
+    openApi: {
+      // a schema is JSON whose interface does not say so
+      ...(version.schema?.openAPIV3Schema === undefined
+        ? {}
+        : { schema: version.schema.openAPIV3Schema as unknown as JsonObject }),
+      ...(spec?.preserveUnknownFields ? { preserveUnknownFields: true } : {}),
+      ...(selectable.length === 0 ? {} : { selectableFields: selectable }),
+    },
+    ...((version.additionalPrinterColumns ?? []).length === 0
+      ? {}
+      : { printerColumns: version.additionalPrinterColumns }),
+    ...(version.deprecated ? { deprecationWarning: deprecationOf(definition, version) } : {}),
+    definition,
+  }
+}
+
+function subresourcesOf({ subresources }: CustomResourceDefinitionVersion, kind: GroupVersionKind): SubresourceEntry[] {
+  return [
+    ...(subresources?.status ? [{ name: 'status', ...kind, verbs: SUBRESOURCE_VERBS }] : []),
+    ...(subresources?.scale
+      ? [{ name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: SUBRESOURCE_VERBS }]
+      : []),
+  ]
+}
+
+function deprecationOf(
+  definition: CustomResourceDefinition,
+  { name = '', deprecationWarning }: CustomResourceDefinitionVersion,
+): string {
+  if (deprecationWarning !== undefined) return deprecationWarning
+  const { group, names } = definition.spec ?? {}
+  const better = versionsOf(definition)
+    .filter(({ served, deprecated, name: other = '' }) => served && !deprecated && compareVersions(other, name) < 0)
+    .map(({ name: other = '' }) => other)
+    .sort(compareVersions)[0]
+  const text = `${group}/${name} ${names?.kind} is deprecated`
+  return better === undefined ? text : `${text}; use ${group}/${better} ${names?.kind}`
+}
+
+/** As discovery shows it: the first 8 bytes of the digest of `group/version/kind`. */
+async function storageVersionHash({ group, version, kind }: GroupVersionKind): Promise<string> {
+  const text = new TextEncoder().encode(`${group}/${version}/${kind}`)
+  const digest = await crypto.subtle.digest('SHA-256', text)
+  return bytesToBase64(new Uint8Array(digest, 0, 8))
+}

@@ -1,0 +1,65 @@
+/** The scale subresource of custom resources: a view at the paths that their definition names (its ScaleREST). */
+import type { CustomResourceSubresourceScale } from '../../api/apiextensions/v1.ts'
+import type { Scale } from '../../api/autoscaling/v1.ts'
+import { invalidValue, path } from '../../api/field.ts'
+import { parseApiVersion } from '../../api/group-version.ts'
+import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
+import { isJsonObject } from '../../api/object.ts'
+import { badRequest, internalError, invalid } from '../../api/status.ts'
+import { scaleView } from '../../endpoints/scale.ts'
+import type { View } from '../../endpoints/resource-scope.ts'
+import { nestedInteger, nestedString, pathParts } from './nested.ts'
+
+export function customScaleView(
+  { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath }: CustomResourceSubresourceScale,
+  group: string,
+): View {
+  const specPath = pathParts(specReplicasPath)
+  const { kind } = scaleView
+  return {
+    kind,
+    get type() {
+      return scaleView.type
+    },
+    of(object): KubeObject {
+      const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+      const spec = nestedInteger(object, specPath)
+      const status = nestedInteger(object, pathParts(statusReplicasPath))
+      const selector = labelSelectorPath ? nestedString(object, pathParts(labelSelectorPath)) : { value: undefined }
+      for (const { error } of [spec, status, selector] as { error?: string }[])
+        if (error !== undefined) throw internalError(error)
+      if (spec.value === undefined)
+        throw internalError(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`)
+      const scale: Scale = {
+        kind: 'Scale',
+        apiVersion: 'autoscaling/v1',
+        metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+        spec: { replicas: spec.value },
+        status: { replicas: status.value ?? 0, ...(selector.value ? { selector: selector.value } : {}) },
+      }
+      return scale
+    },
+    into(object, view) {
+      const scale = view as Scale
+      const replicas = scale.spec?.replicas ?? 0
+      if (replicas < 0)
+        throw invalid(kind, scale.metadata.name ?? '', [
+          invalidValue(path('spec', 'replicas'), replicas, 'must be greater than or equal to 0'),
+        ])
+      setNested(object as unknown as JsonObject, specPath, replicas, specReplicasPath)
+      if (scale.metadata.resourceVersion) object.metadata.resourceVersion = scale.metadata.resourceVersion
+    },
+    replicasIn: (apiVersion) =>
+      parseApiVersion(apiVersion)?.group === group ? specPath.map((name) => `f:${name}` as const) : undefined,
+  }
+}
+
+function setNested(object: JsonObject, parts: readonly string[], value: Json, text: string): void {
+  let parent = object
+  for (const name of parts.slice(0, -1)) {
+    const below = (parent[name] ??= {})
+    if (!isJsonObject(below)) throw badRequest(`value cannot be set because ${text} is not a map[string]interface{}`)
+    parent = below
+  }
+  parent[parts.at(-1)!] = value
+}

@@ -1,0 +1,167 @@
+/** What is special about the objects of a CustomResourceDefinition (apiextensions' registry/customresource). */
+import type { CustomResourceDefinition, CustomResourceSubresourceScale } from '../../api/apiextensions/v1.ts'
+import type { FieldError } from '../../api/field.ts'
+import { FieldPath, invalidValue, path } from '../../api/field.ts'
+import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
+import { isJsonObject } from '../../api/object.ts'
+import { forbidden } from '../../api/status.ts'
+import { firstResults, JsonPathError, parseJsonPath } from '../../codec/table/json-path.ts'
+import { goValue } from '../../patch/go-text.ts'
+import type { StructType } from '../../schema/structural.ts'
+import { validateEmbedded } from '../../validation/embedded-objects.ts'
+import { validateLists } from '../../validation/list-validation.ts'
+import { qualifiedNameProblems, subdomainName } from '../../validation/names.ts'
+import { validateValue } from '../../validation/value-validation.ts'
+import type { Strategy } from '../strategy.ts'
+import { isTerminating, versionNamed } from './definition.ts'
+import type { Nested } from './nested.ts'
+import { nestedInteger, nestedString, pathParts } from './nested.ts'
+
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
+const INT32_MAX = 2 ** 31 - 1
+
+// an API object is JSON
+const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject
+
+export function customStrategy(
+  definition: CustomResourceDefinition,
+  version: string,
+  type: StructType,
+  schema: JsonObject | undefined,
+): Strategy {
+  const { subresources, selectableFields = [] } = versionNamed(definition, version) ?? {}
+  const { group = '', names } = definition.spec ?? {}
+  const scale = subresources?.scale
+  const statusSchema = isJsonObject(schema?.['properties']) ? schema['properties']['status'] : undefined
+  const fields = selectableFields.map(({ jsonPath = '' }) => ({
+    name: jsonPath.replace(/^\./, ''),
+    path: parseJsonPath(`{${jsonPath}}`),
+  }))
+
+  const invariants = (object: KubeObject): FieldError[] => validateEmbedded(type, asJson(object), FieldPath.root)
+  const lists = (object: KubeObject): FieldError[] => validateLists(type, asJson(object), FieldPath.root)
+
+  return {
+    nameRule: subdomainName,
+    hasGeneration: true,
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: false,
+
+    prepareForCreate(object) {
+      if (isTerminating(definition))
+        throw forbidden(
+          { group, resource: names?.plural ?? '' },
+          object.metadata.name ?? '',
+          'create not allowed while custom resource definition is terminating',
+        )
+    },
+
+    validate: (object) => [
+      ...(schema === undefined ? [] : validateValue(schema, asJson(object))),
+      ...scaleProblems(object, scale),
+      ...invariants(object),
+      ...lists(object),
+    ],
+
+    validateUpdate: (object, old) => [
+      ...(schema === undefined ? [] : validateValue(schema, asJson(object), FieldPath.root, { value: asJson(old) })),
+      ...scaleProblems(object, scale),
+      ...invariants(object),
+      ...(lists(old).length === 0 ? lists(object) : []),
+    ],
+
+    warningsOnCreate: ({ metadata }) => finalizerWarnings(metadata.finalizers ?? []),
+    warningsOnUpdate: ({ metadata }, old) =>
+      finalizerWarnings((metadata.finalizers ?? []).filter((name) => !old.metadata.finalizers?.includes(name))),
+
+    ...(fields.length === 0
+      ? {}
+      : {
+          selectableFields: (object: KubeObject) =>
+            Object.fromEntries(fields.map(({ name, path }) => [name, textAt(path, object)])),
+        }),
+
+    subresources: {
+      status: {
+        prepareForUpdate(object, old) {
+          const { managedFields } = object.metadata
+          // of the metadata only who owns what changes
+          object.metadata = { ...structuredClone(old.metadata), resourceVersion: object.metadata.resourceVersion }
+          if (managedFields === undefined) delete object.metadata.managedFields
+          else object.metadata.managedFields = managedFields
+        },
+        validateUpdate(object, old) {
+          const status = asJson(object)['status']
+          const before = asJson(old)['status']
+          const values =
+            status === undefined || !isJsonObject(statusSchema)
+              ? []
+              : validateValue(
+                  statusSchema,
+                  status,
+                  path('status'),
+                  before === undefined ? undefined : { value: before },
+                )
+          return [...values, ...scaleStatusProblems(object, scale), ...(lists(old).length === 0 ? lists(object) : [])]
+        },
+      },
+      scale: {
+        validateUpdate: (object, old) => [
+          ...(schema === undefined
+            ? []
+            : validateValue(schema, asJson(object), FieldPath.root, { value: asJson(old) })),
+          ...scaleProblems(object, scale),
+        ],
+      },
+    },
+  }
+}
+
+function scaleProblems(object: KubeObject, scale: CustomResourceSubresourceScale | undefined): FieldError[] {
+  if (scale === undefined) return []
+  return [...replicaProblems(object, scale.specReplicasPath ?? ''), ...scaleStatusProblems(object, scale)]
+}
+
+function scaleStatusProblems(object: KubeObject, scale: CustomResourceSubresourceScale | undefined): FieldError[] {
+  if (scale === undefined) return []
+  const { statusReplicasPath = '', labelSelectorPath } = scale
+  const errors = replicaProblems(object, statusReplicasPath)
+  if (labelSelectorPath !== undefined) {
+    const { error } = nestedString(object, pathParts(labelSelectorPath))
+    if (error !== undefined) errors.push(invalidValue(path(labelSelectorPath), '', error))
+  }
+  return errors
+}
+
+function replicaProblems(object: KubeObject, at: string): FieldError[] {
+  const { value = 0, error }: Nested<number> = nestedInteger(object, pathParts(at))
+  if (error !== undefined) return [invalidValue(path(at), 0, error)]
+  if (value < 0) return [invalidValue(path(at), value, 'should be a non-negative integer')]
+  return value > INT32_MAX ? [invalidValue(path(at), value, `should be less than or equal to ${INT32_MAX}`)] : []
+}
+
+function finalizerWarnings(added: readonly string[]): string[] {
+  return [...added].sort().flatMap((name) => {
+    const warnings = qualifiedNameProblems(name)
+    if (!name.includes('/') && !STANDARD_FINALIZERS.has(name))
+      warnings.push(
+        `prefer a domain-qualified finalizer name ${name.includes('.') ? 'including a path (/) ' : ''}to avoid accidental conflicts with other finalizer writers`,
+      )
+    return warnings.map((warning) => `metadata.finalizers: ${JSON.stringify(name)}: ${warning}`)
+  })
+}
+
+/** What a field selector compares: '' where there is nothing. */
+function textAt(at: ReturnType<typeof parseJsonPath>, object: KubeObject): string {
+  const value = found(at, object)
+  return value === undefined || value === null ? '' : typeof value === 'string' ? value : goValue(value)
+}
+
+function found(at: ReturnType<typeof parseJsonPath>, object: KubeObject): Json | undefined {
+  try {
+    return firstResults(at, asJson(object))[0]
+  } catch (error) {
+    if (error instanceof JsonPathError) return undefined
+    throw error
+  }
+}

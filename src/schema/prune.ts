@@ -1,0 +1,83 @@
+/**
+ * Takes away what a custom resource's schema does not declare (apiextensions' schema/pruning), and nulls where no null
+ * may be (schema/defaulting). Both change the object in place.
+ */
+import type { Json, JsonObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import { sortNames } from '../codec/json.ts'
+import { defaultOf, isNullable, preservesUnknown } from './from-openapi.ts'
+import type { Structural, StructType } from './structural.ts'
+
+const OBJECT_MEMBERS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
+
+/** @returns the paths of what went, sorted: `spec.a[0].b` */
+export function prune(type: StructType, object: JsonObject): string[] {
+  const unknown: string[] = []
+  pruneValue(object, type, '', unknown)
+  return sortNames(unknown)
+}
+
+/** The type of a member, where the schema declares one. */
+export function memberType(type: Structural | undefined, name: string): Structural | undefined {
+  if (type?.shape === 'struct') return type.field(name)?.type
+  return type?.shape === 'map' ? type.value : undefined
+}
+
+export const elementType = (type: Structural | undefined): Structural | undefined =>
+  type?.shape === 'list' ? type.element : undefined
+
+export const isWholeObject = (type: Structural | undefined): boolean =>
+  type?.shape === 'struct' && (type.typeMeta || type.embeddedResource === true)
+
+/** @param type undefined: nothing is declared here or below */
+function pruneValue(value: Json | undefined, type: Structural | undefined, path: string, unknown: string[]): void {
+  if (type !== undefined && (type.shape === 'untyped' || preservesUnknown(type)))
+    return pruneDeclared(value, type, path, unknown)
+  if (Array.isArray(value)) {
+    value.forEach((item, index) => pruneValue(item, elementType(type), `${path}[${index}]`, unknown))
+  } else if (isJsonObject(value)) {
+    for (const name of Object.keys(value)) {
+      if (isWholeObject(type) && OBJECT_MEMBERS.has(name)) continue
+      const below = memberType(type, name)
+      if (below !== undefined) pruneValue(value[name], below, pathTo(path, name), unknown)
+      else {
+        unknown.push(pathTo(path, name))
+        delete value[name]
+      }
+    }
+  }
+}
+
+/** Below a place that preserves what is unknown only what is declared is looked at. */
+function pruneDeclared(value: Json | undefined, type: Structural | undefined, path: string, unknown: string[]): void {
+  if (type === undefined) return
+  if (Array.isArray(value)) {
+    value.forEach((item, index) => pruneDeclared(item, elementType(type), `${path}[${index}]`, unknown))
+  } else if (isJsonObject(value)) {
+    for (const name of Object.keys(value)) {
+      if (isWholeObject(type) && OBJECT_MEMBERS.has(name)) continue
+      const below = memberType(type, name)
+      if (below !== undefined) pruneValue(value[name], below, pathTo(path, name), unknown)
+    }
+  }
+}
+
+const pathTo = (path: string, name: string) => (path === '' ? name : `${path}.${name}`)
+
+/** A null where none may be and no default would take its place is absence. */
+export function pruneNulls(type: Structural | undefined, value: Json | undefined): void {
+  if (Array.isArray(value)) value.forEach((item) => pruneNulls(elementType(type), item))
+  else if (isJsonObject(value)) {
+    for (const name of Object.keys(value)) {
+      const below = memberType(type, name)
+      const goes = value[name] === null && below !== undefined && !isNullable(below) && !hasDefault(below)
+      if (goes) delete value[name]
+      else pruneNulls(below, value[name])
+    }
+  }
+}
+
+const hasDefault = (type: Structural): boolean => {
+  const value = defaultOf(type)
+  return value !== undefined && value !== null
+}

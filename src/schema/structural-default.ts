@@ -1,0 +1,66 @@
+/** Default values of a custom resource's schema (apiextensions' schema/defaulting). Changes the object in place. */
+import type { Json, JsonObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import { setMember } from '../codec/json.ts'
+import { defaultOf, isNullable } from './from-openapi.ts'
+import { elementType, memberType } from './prune.ts'
+import type { Structural, StructType } from './structural.ts'
+
+/** Of each type, whether a default is anywhere in it: most have none, and nothing of an object is looked at then. */
+const haveDefaults = new WeakMap<Structural, boolean>()
+
+export function applyStructuralDefaults(type: StructType, object: JsonObject): void {
+  fill(type, object)
+}
+
+function fill(type: Structural | undefined, value: Json | undefined): void {
+  if (type === undefined || !mayFill(type)) return
+  if (Array.isArray(value)) {
+    const element = elementType(type)
+    if (element === undefined) return
+    value.forEach((item, index) => {
+      if (item === null && !isNullable(element)) value[index] = copyOf(defaultOf(element) ?? null)
+      fill(element, value[index])
+    })
+  } else if (isJsonObject(value)) {
+    if (type.shape === 'struct')
+      for (const { name, default: declared, nullable } of type.fields) {
+        if (declared === undefined || declared === null) continue
+        const before = Object.hasOwn(value, name) ? value[name] : undefined
+        if (before === undefined || (before === null && nullable !== true)) setMember(value, name, copyOf(declared))
+      }
+    for (const name of Object.keys(value)) {
+      const below = memberType(type, name)
+      if (below === undefined) continue
+      if (type.shape === 'map' && value[name] === null && !isNullable(below))
+        setMember(value, name, copyOf(defaultOf(below) ?? null))
+      fill(below, value[name])
+    }
+  }
+}
+
+function mayFill(type: Structural): boolean {
+  let known = haveDefaults.get(type)
+  if (known === undefined) haveDefaults.set(type, (known = findDefault(type)))
+  return known
+}
+
+function findDefault(type: Structural): boolean {
+  switch (type.shape) {
+    case 'struct':
+      // of the metadata nothing is defaulted
+      return type.fields.some(
+        ({ default: declared, type: below }) => declared !== undefined || (!isBuiltIn(below) && mayFill(below)),
+      )
+    case 'map':
+      return defaultOf(type.value) !== undefined || mayFill(type.value)
+    case 'list':
+      return defaultOf(type.element) !== undefined || mayFill(type.element)
+    default:
+      return false
+  }
+}
+
+const isBuiltIn = (type: Structural): boolean => type.shape === 'struct' && type.goType !== undefined
+
+const copyOf = (value: Json): Json => (typeof value === 'object' ? structuredClone(value) : value)

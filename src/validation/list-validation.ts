@@ -1,0 +1,57 @@
+/** Lists of type set and map hold nothing twice (apiextensions' schema/listtype). */
+import type { FieldError, FieldPath } from '../api/field.ts'
+import { duplicate, invalidValue } from '../api/field.ts'
+import type { Json, JsonObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import { stringifySorted } from '../codec/json.ts'
+import type { ListType, Structural } from '../schema/structural.ts'
+
+export function validateLists(type: Structural, value: Json | undefined, at: FieldPath): FieldError[] {
+  if (Array.isArray(value)) {
+    if (type.shape !== 'list') return []
+    const element = type.element
+    return [
+      ...ownProblems(type, value, at),
+      ...value.flatMap((item, index) => validateLists(element, item, at.index(index))),
+    ]
+  }
+  if (!isJsonObject(value)) return []
+  const names = Object.keys(value).sort()
+  if (type.shape === 'map') return names.flatMap((name) => validateLists(type.value, value[name], at.key(name)))
+  if (type.shape !== 'struct') return []
+  return names.flatMap((name) => {
+    const field = type.field(name)
+    // of the metadata another rule speaks
+    if (field === undefined || (field.type.shape === 'struct' && field.type.goType !== undefined)) return []
+    return validateLists(field.type, value[name], at.child(name))
+  })
+}
+
+function ownProblems(type: ListType, items: readonly Json[], at: FieldPath): FieldError[] {
+  if (type.declaredListType === 'set') return repeated(items).map((index) => duplicate(at.index(index), items[index]))
+  return type.declaredListType === 'map' ? mapProblems(type, items, at) : []
+}
+
+function mapProblems({ keys }: ListType, items: readonly Json[], at: FieldPath): FieldError[] {
+  const wrong = items.findIndex((item) => item !== null && !isJsonObject(item))
+  if (wrong >= 0)
+    return [invalidValue(at.index(wrong), items[wrong], 'must be an object for an array of list-type map')]
+  const keysOf = items.map((item): JsonObject => {
+    const found = keys.filter((key) => isJsonObject(item) && item[key] !== undefined)
+    return Object.fromEntries(found.map((key) => [key, (item as JsonObject)[key]]))
+  })
+  return repeated(keysOf).map((index) => duplicate(at.index(index), keysOf[index]))
+}
+
+/** Where each value that is there more than once appears for the second time. */
+function repeated(values: readonly Json[]): number[] {
+  const times = new Map<string, number>()
+  const found: number[] = []
+  values.forEach((value, index) => {
+    const text = stringifySorted(value)
+    const before = times.get(text) ?? 0
+    times.set(text, before + 1)
+    if (before === 1) found.push(index)
+  })
+  return found
+}
