@@ -94,7 +94,7 @@ const none: Restarts = { restarts: 0, last: undefined }
 
 function plus({ restarts, last }: Restarts, container: ContainerStatus): Restarts {
   const ended = container.lastState?.terminated?.finishedAt
-  const later = ended !== undefined && (last === undefined || Date.parse(ended) > Date.parse(last))
+  const later = !!ended && (last === undefined || Date.parse(ended) > Date.parse(last))
   return { restarts: restarts + (container.restartCount ?? 0), last: later ? ended : last }
 }
 
