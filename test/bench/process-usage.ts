@@ -1,0 +1,44 @@
+// What a server's processes cost: CPU seconds and resident memory of a process and all that it started (Linux).
+import { readFileSync, readdirSync } from 'node:fs'
+
+const TICKS_A_SECOND = 100
+
+export interface Usage {
+  /** Seconds of CPU since the processes began. */
+  readonly cpu: number
+  readonly residentBytes: number
+}
+
+export function usageOf(root: number): Usage {
+  const parents = new Map<number, number>()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const stat = fieldsOf(name)
+    if (stat !== undefined) parents.set(Number(name), Number(stat[1]))
+  }
+  let cpu = 0
+  let residentBytes = 0
+  for (const pid of parents.keys()) {
+    if (!descendsFrom(pid, root, parents)) continue
+    const stat = fieldsOf(String(pid))
+    if (stat === undefined) continue
+    cpu += (Number(stat[11]) + Number(stat[12])) / TICKS_A_SECOND
+    residentBytes += Number(stat[21]) * 4096
+  }
+  return { cpu, residentBytes }
+}
+
+/** The fields behind the command's name, which may contain anything. */
+function fieldsOf(pid: string): string[] | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    return undefined // it ended meanwhile
+  }
+}
+
+function descendsFrom(pid: number, root: number, parents: ReadonlyMap<number, number>): boolean {
+  for (let at: number | undefined = pid; at !== undefined && at > 1; at = parents.get(at)) if (at === root) return true
+  return false
+}
