@@ -4,6 +4,7 @@ import type { OpenApiDocument, OpenApiDocuments } from '../openapi/documents.ts'
 import { openApiDocuments } from '../openapi/documents.ts'
 import { protobufV2, protobufV3 } from '../openapi/protobuf.ts'
 import type { ServedResources } from '../registry/resources.ts'
+import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { Content } from './serve-content.ts'
 import { httpDate, serveContent } from './serve-content.ts'
@@ -40,11 +41,15 @@ function acceptedType(request: Request, version: 'v2' | 'v3'): string | undefine
 const refused = (headers: Record<string, string>, status: number) =>
   new Response(null, { status, headers: { 'Cache-Control': NO_CACHE, ...headers } })
 
-export async function serveOpenApiV2({ request, now }: ApiRequest, served: ServedResources): Promise<Response> {
+const documentsOf = ({ env }: ApiRequest, served: ServedResources): OpenApiDocuments =>
+  openApiDocuments(served, { cbor: builtInServed(env).gates.enabled('CBORServingAndStorage') })
+
+export async function serveOpenApiV2(apiRequest: ApiRequest, served: ServedResources): Promise<Response> {
+  const { request, now } = apiRequest
   const vary = { Vary: 'Accept-Encoding, Accept' }
   const type = acceptedType(request, 'v2')
   if (type === undefined) return refused(vary, 406)
-  const document = await openApiDocuments(served).v2()
+  const document = await documentsOf(apiRequest, served).v2()
   const response = serveContent(request, {
     ...contentOf(document, type, now, protobufV2),
     headers: { 'Cache-Control': NO_CACHE, 'Content-Type': type, ...vary },
@@ -79,7 +84,7 @@ function gzipped(request: Request, response: Response): Response {
 
 /** `path` is what follows `/openapi/v3`: empty for the index, else `/` and the key of a document. */
 export function serveOpenApiV3(request: ApiRequest, served: ServedResources, path: string): Promise<Response> {
-  const documents = openApiDocuments(served)
+  const documents = documentsOf(request, served)
   return path === '' ? serveIndex(request, documents) : serveDocument(request, documents, path.slice(1))
 }
 

@@ -12,7 +12,7 @@ import type { Describe } from '../schema/to-openapi.ts'
 import { closureOf, kindEntry, openApiModel } from '../schema/to-openapi.ts'
 import { customModels } from './custom-resources.ts'
 import { fixedPaths, groupPath, groupVersionPath } from './fixed-paths.ts'
-import type { PathItem } from './operations.ts'
+import type { OpenApiSettings, PathItem } from './operations.ts'
 import { pathsOf } from './operations.ts'
 import { pathsV2 } from './render-v2.ts'
 import { pathsV3 } from './render-v3.ts'
@@ -52,9 +52,10 @@ const documents = new WeakMap<ServedResources, OpenApiDocuments>()
 /** By key; a version of the same resources has the same document. */
 const builtIn = new Map<string, { of: ServedVersion | undefined; document: Promise<OpenApiDocument> }>()
 
-export function openApiDocuments(served: ServedResources): OpenApiDocuments {
+/** @param settings those that `served` was made with */
+export function openApiDocuments(served: ServedResources, settings: OpenApiSettings): OpenApiDocuments {
   let known = documents.get(served)
-  if (known === undefined) documents.set(served, (known = new Documents(served)))
+  if (known === undefined) documents.set(served, (known = new Documents(served, settings)))
   return known
 }
 
@@ -64,7 +65,10 @@ class Documents implements OpenApiDocuments {
   private readonly groups = new Set<string>()
   private all: Promise<OpenApiDocument> | undefined
 
-  constructor(private readonly served: ServedResources) {
+  constructor(
+    private readonly served: ServedResources,
+    private readonly settings: OpenApiSettings,
+  ) {
     for (const { group, versions } of served.groups) {
       if (group !== '' && served.isBuiltInGroup(group)) this.groups.add(`apis/${group}`)
       for (const version of versions)
@@ -79,7 +83,7 @@ class Documents implements OpenApiDocuments {
   async hash(key: string): Promise<string> {
     const { knownHash } = await openApiTexts()
     const version = this.versions.get(key)
-    const whole = version === undefined || isWholeVersion(version.group, version.version)
+    const whole = version === undefined || (!this.settings.cbor && isWholeVersion(version.group, version.version))
     const known = whole ? knownHash(key) : undefined
     return known ?? (await this.v3(key))!.hash
   }
@@ -96,7 +100,9 @@ class Documents implements OpenApiDocuments {
   }
 
   v2(): Promise<OpenApiDocument> {
-    return (this.all ??= openApiTexts().then((texts) => hashed(JSON.stringify(swaggerOf(this.served, texts)))))
+    return (this.all ??= openApiTexts().then((texts) =>
+      hashed(JSON.stringify(swaggerOf(this.served, texts, this.settings))),
+    ))
   }
 
   private async build(key: string): Promise<OpenApiDocument> {
@@ -108,15 +114,20 @@ class Documents implements OpenApiDocuments {
     const found = this.versions.get(key)
     if (found === undefined) return documentOf([fixedPaths[key] ?? groupPath(key.slice('apis/'.length))], describe)
     const { group, version } = found
-    const items = pathsOfVersion(group, version, describe)
+    const items = pathsOfVersion(group, version, describe, this.settings)
     if (isCustom(version)) return customDocument(items, version, describe)
     return documentOf(items, describe, { group, version: version.version })
   }
 }
 
-const pathsOfVersion = (group: string, version: ServedVersion, describe: Describe): PathItem[] => [
-  ...(isCustom(version) ? [] : [groupVersionPath({ group, version: version.version })]),
-  ...version.resources.flatMap((entry) => pathsOf(entry, describe)),
+const pathsOfVersion = (
+  group: string,
+  version: ServedVersion,
+  describe: Describe,
+  settings: OpenApiSettings,
+): PathItem[] => [
+  ...(isCustom(version) ? [] : [groupVersionPath({ group, version: version.version }, settings)]),
+  ...version.resources.flatMap((entry) => pathsOf(entry, describe, settings)),
 ]
 
 const isCustom = ({ resources }: ServedVersion): boolean => resources.some(({ origin }) => origin === 'custom')
@@ -184,12 +195,12 @@ function everywhereKinds(name: string, gv?: { group: string; version: string }):
   return gv === undefined || gv.group === '' ? [own] : [own, kindEntry(gv.group, gv.version, kind)]
 }
 
-function swaggerOf(served: ServedResources, { describe }: OpenApiTexts): JsonObject {
+function swaggerOf(served: ServedResources, { describe }: OpenApiTexts, settings: OpenApiSettings): JsonObject {
   const items = Object.values(fixedPaths)
   for (const { group, versions } of served.groups) {
     if (group !== '' && served.isBuiltInGroup(group)) items.push(groupPath(group))
     for (const version of versions) {
-      items.push(...pathsOfVersion(group, version, describe))
+      items.push(...pathsOfVersion(group, version, describe, settings))
     }
   }
   const { paths, parameters } = pathsV2(items)

@@ -1,6 +1,6 @@
 /** The paths that are no resources: discovery, version, OIDC documents. */
 import type { GroupVersion } from '../api/group-version.ts'
-import type { Operation, PathItem } from './operations.ts'
+import type { OpenApiSettings, Operation, PathItem } from './operations.ts'
 import { operationIdOf, rootOf, tagOf } from './operations.ts'
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
@@ -27,15 +27,17 @@ const read = (
 }
 
 const discovery = { consumes: JSON_TYPES, produces: JSON_TYPES }
+const CBOR_TYPES = [...JSON_TYPES, 'application/cbor']
+const withCbor = { consumes: CBOR_TYPES, produces: CBOR_TYPES }
 
-export const groupVersionPath = (gv: GroupVersion): PathItem =>
+export const groupVersionPath = (gv: GroupVersion, { cbor }: OpenApiSettings): PathItem =>
   read(
     `${rootOf(gv)}/`,
     tagOf(gv.group, gv.version),
     operationIdOf(gv, 'get', 'APIResources'),
     'get available resources',
     `${META}.APIResourceList`,
-    discovery,
+    cbor ? withCbor : discovery,
   )
 
 export const groupPath = (group: string): PathItem =>

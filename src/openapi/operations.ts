@@ -41,6 +41,12 @@ export interface PathItem {
   readonly operations: readonly Operation[]
 }
 
+/** What of the server's settings shows in its documents. */
+export interface OpenApiSettings {
+  /** The feature gate CBORServingAndStorage is on. */
+  readonly cbor: boolean
+}
+
 /** Media types of a server part: custom resources are told by another one (apiextensions' openapi/builder). */
 interface Dialect {
   readonly json: readonly string[]
@@ -61,6 +67,20 @@ const builtInDialect: Dialect = {
     'application/strategic-merge-patch+json',
     'application/apply-patch+yaml',
   ],
+  bodies: ['*/*'],
+}
+
+/** With CBOR switched on. Custom resources are served in it as well, but it is not told. */
+const cborDialect: Dialect = {
+  json: [...JSON_TYPES, 'application/cbor'],
+  watch: [
+    ...JSON_TYPES,
+    'application/cbor',
+    'application/json;stream=watch',
+    'application/vnd.kubernetes.protobuf;stream=watch',
+    'application/cbor-seq',
+  ],
+  patches: [...builtInDialect.patches, 'application/apply-patch+cbor'],
   bodies: ['*/*'],
 }
 
@@ -102,8 +122,8 @@ export const rootOf = ({ group, version }: GroupVersion): string =>
   group === '' ? `/api/${version}` : `/apis/${group}/${version}`
 
 /** All paths of a resource, unsorted. */
-export const pathsOf = (entry: ResourceEntry, describe: Describe): PathItem[] =>
-  new ResourcePaths(entry, describe).all()
+export const pathsOf = (entry: ResourceEntry, describe: Describe, settings: OpenApiSettings): PathItem[] =>
+  new ResourcePaths(entry, describe, settings).all()
 
 class ResourcePaths {
   private readonly root: string
@@ -115,9 +135,10 @@ class ResourcePaths {
   constructor(
     private readonly entry: ResourceEntry,
     private readonly describe: Describe,
+    { cbor }: OpenApiSettings,
   ) {
     this.custom = entry.origin === 'custom'
-    this.dialect = this.custom ? customDialect : builtInDialect
+    this.dialect = this.custom ? customDialect : cbor ? cborDialect : builtInDialect
     this.root = rootOf(entry)
     this.kind = { group: entry.group, version: entry.version, kind: entry.kind }
     this.namespaced = entry.namespaced ? 'Namespaced' : ''

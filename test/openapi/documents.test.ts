@@ -8,9 +8,12 @@ import { builtInResources } from '../../src/registry/resources.ts'
 const SWAGGER =
   '276DB9A3BE4566FA02B4C528171436757D13EF0571E215FEF8FC401A847F24B878CE9B027DB689501A7A2F574EC15897D19280E8653A31FBB735C83D4A91BC01'
 
+const plain = { cbor: false }
+
 describe('documents of the built-in versions', () => {
   const everything = openApiDocuments(
     builtInResources({ runtimeConfig: 'api/all=true', featureGates: 'AllAlpha=true,AllBeta=true' }),
+    plain,
   )
 
   test('v3: 63 documents, each with the hash that kube-apiserver publishes', async () => {
@@ -20,11 +23,11 @@ describe('documents of the built-in versions', () => {
   })
 
   test('v3: a default server has 47', () => {
-    expect(openApiDocuments(builtInResources()).keys).toHaveLength(47)
+    expect(openApiDocuments(builtInResources(), plain).keys).toHaveLength(47)
   })
 
   test('v3: a version with a resource switched off has another document', async () => {
-    const fewer = openApiDocuments(builtInResources({ runtimeConfig: 'batch/v1/jobs=false' }))
+    const fewer = openApiDocuments(builtInResources({ runtimeConfig: 'batch/v1/jobs=false' }), plain)
     const { text, hash } = (await fewer.v3('apis/batch/v1'))!
     expect(text).not.toContain('"/apis/batch/v1/jobs"')
     expect(await fewer.hash('apis/batch/v1')).toBe(hash)
@@ -43,12 +46,30 @@ describe('documents of the built-in versions', () => {
     expect(await everything.v3('apis/nosuch/v1')).toBeUndefined()
   })
 
+  test('v3: media types with CBOR switched on', async () => {
+    const documents = openApiDocuments(builtInResources({ featureGates: 'CBORServingAndStorage=true' }), { cbor: true })
+    const { text, hash } = (await documents.v3('apis/policy/v1'))!
+    const { content } = JSON.parse(text).paths['/apis/policy/v1/poddisruptionbudgets'].get.responses['200']
+    expect(Object.keys(content)).toEqual([
+      'application/cbor',
+      'application/cbor-seq',
+      'application/json',
+      'application/json;stream=watch',
+      'application/vnd.kubernetes.protobuf',
+      'application/vnd.kubernetes.protobuf;stream=watch',
+      'application/yaml',
+    ])
+    expect(hash).toMatch(/^0419D7DC9C21C4A1/)
+    expect(await documents.hash('apis/policy/v1')).toBe(hash)
+    expect(await documents.hash('apis/policy')).toBe(await everything.hash('apis/policy'))
+  })
+
   test('v2: the whole document', async () => {
-    expect((await openApiDocuments(builtInResources()).v2()).hash).toBe(SWAGGER)
+    expect((await openApiDocuments(builtInResources(), plain).v2()).hash).toBe(SWAGGER)
   })
 
   test('v2 as protobuf begins with its version and its title', async () => {
-    const bytes = protobufV2(await openApiDocuments(builtInResources()).v2())
+    const bytes = protobufV2(await openApiDocuments(builtInResources(), plain).v2())
     expect(new TextDecoder().decode(bytes.slice(0, 25))).toBe(
       '\n\u00032.0\u0012\u0012\n\nKubernetes\u0012\u00041.36'.slice(0, 25),
     )
