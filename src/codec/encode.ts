@@ -4,7 +4,7 @@
  * lists, maps and pointers that are always written, names of maps sorted.
  */
 import type { Json, JsonObject } from '../api/object.ts'
-import type { Field, Structural, StructType } from '../schema/structural.ts'
+import type { Field, MapType, Structural, StructType } from '../schema/structural.ts'
 import { isCustomKind } from '../schema/structural.ts'
 import { emptyStruct } from './decode.ts'
 import { escapeHtml, setMember, sortNames, stringifySorted } from './json.ts'
@@ -19,87 +19,101 @@ export interface EncodeOptions {
 
 /** The object in the shape and order in which it is written, apart from names of maps that are whole numbers. */
 export function canonical(type: StructType, object: JsonObject, options: EncodeOptions = {}): JsonObject {
-  const keepEmpty = options.keepEmpty ?? false
-  const out: JsonObject = {}
-  if (type.typeMeta) {
-    if (object.kind) out.kind = object.kind
-    if (object.apiVersion) out.apiVersion = object.apiVersion
-  }
-  for (const field of type.fields) {
-    const value = written(field, object[field.name], keepEmpty)
-    if (value !== undefined) out[field.name] = canonicalValue(field.type, value, options)
-  }
-  return out
+  return new Encoder(options.keepEmpty ?? false).struct(type, object)
 }
 
-function canonicalValue(type: Structural, value: Json, options: EncodeOptions): Json {
-  if (value === null) return null
-  switch (type.shape) {
-    case 'struct':
-      return canonical(type, value as JsonObject, options)
-    case 'list':
-      return (value as Json[]).map((element) => canonicalValue(type.element, element, options))
-    case 'map': {
-      const out: JsonObject = {}
-      const map = value as JsonObject
-      for (const name of sortNames(Object.keys(map)))
-        setMember(out, name, canonicalValue(type.value, map[name] ?? null, options))
-      return out
+class Encoder {
+  /** Whether a map has names that JavaScript would put first. */
+  hasNumericNames = false
+
+  constructor(private readonly keepEmpty: boolean) {}
+
+  struct(type: StructType, object: JsonObject): JsonObject {
+    const out: JsonObject = {}
+    if (type.typeMeta) {
+      if (object.kind) out.kind = object.kind
+      if (object.apiVersion) out.apiVersion = object.apiVersion
     }
-    case 'special':
-      return canonicalSchema(type.of, value, options)
-    default:
-      return value
+    for (const field of type.fields) {
+      const value = written(field, object[field.name], this.keepEmpty)
+      if (value !== undefined) out[field.name] = this.value(field.type, value)
+    }
+    return out
+  }
+
+  private value(type: Structural, value: Json): Json {
+    if (value === null) return null
+    switch (type.shape) {
+      case 'struct':
+        return this.struct(type, value as JsonObject)
+      case 'list': {
+        const { element } = type
+        return element.shape === 'leaf'
+          ? (value as Json[]).slice()
+          : (value as Json[]).map((one) => this.value(element, one))
+      }
+      case 'map':
+        return this.map(type, value as JsonObject)
+      case 'special':
+        return this.schema(type.of, value)
+      default:
+        return value
+    }
+  }
+
+  private map(type: MapType, map: JsonObject): JsonObject {
+    const out: JsonObject = {}
+    for (const name of sortNames(Object.keys(map))) {
+      if (isNumeric(name)) this.hasNumericNames = true
+      setMember(out, name, this.value(type.value, map[name] ?? null))
+    }
+    return out
+  }
+
+  /** A JSONSchemaProps, a list of them, or something simple. */
+  private schema(of: (() => StructType) | undefined, value: Json): Json {
+    if (of === undefined || typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map((one) => this.schema(of, one))
+    return this.struct(of(), value)
   }
 }
 
-/** A JSONSchemaProps, a list of them, or something simple. */
-function canonicalSchema(of: (() => StructType) | undefined, value: Json, options: EncodeOptions): Json {
-  if (of === undefined || typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((element) => canonicalSchema(of, element, options))
-  return canonical(of(), value, options)
+const isNumeric = (name: string) => {
+  const first = name.charCodeAt(0)
+  return first >= 0x30 && first <= 0x39 && /^\d+$/.test(name)
 }
 
 /** Compact JSON text, without a final newline. */
 export function encodeJson(type: StructType, object: JsonObject, options: EncodeOptions = {}): string {
   if (isCustomKind(type)) return stringifySorted(object)
-  return escapeHtml(structText(type, object, options.keepEmpty ?? false))
+  const encoder = new Encoder(options.keepEmpty ?? false)
+  const shaped = encoder.struct(type, object)
+  return escapeHtml(encoder.hasNumericNames ? sortedMapsText(type, shaped) : JSON.stringify(shaped))
 }
 
-function structText(type: StructType, object: JsonObject, keepEmpty: boolean): string {
-  let out = ''
-  if (type.typeMeta) {
-    if (object.kind) out += `,"kind":${JSON.stringify(object.kind)}`
-    if (object.apiVersion) out += `,"apiVersion":${JSON.stringify(object.apiVersion)}`
+/**
+ * The text of an object in its canonical shape that has maps with whole numbers for names, which JavaScript puts first
+ * whatever their order.
+ */
+function sortedMapsText(type: Structural, value: Json): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) {
+    const element = type.shape === 'list' ? type.element : type
+    return `[${value.map((one) => sortedMapsText(element, one)).join(',')}]`
   }
-  for (const field of type.fields) {
-    const value = written(field, object[field.name], keepEmpty)
-    if (value !== undefined) out += `,"${field.name}":${valueText(field.type, value, keepEmpty)}`
-  }
-  return `{${out.slice(1)}}`
-}
-
-function valueText(type: Structural, value: Json, keepEmpty: boolean): string {
-  if (value === null) return 'null'
   switch (type.shape) {
     case 'struct':
-      return structText(type, value as JsonObject, keepEmpty)
-    case 'list': {
-      let out = ''
-      for (const element of value as Json[]) out += `,${valueText(type.element, element, keepEmpty)}`
-      return `[${out.slice(1)}]`
-    }
-    case 'map': {
-      const map = value as JsonObject
-      let out = ''
-      for (const name of sortNames(Object.keys(map)))
-        out += `,${JSON.stringify(name)}:${valueText(type.value, map[name] ?? null, keepEmpty)}`
-      return `{${out.slice(1)}}`
-    }
+      return `{${Object.keys(value)
+        .map((name) => `"${name}":${sortedMapsText(type.field(name)?.type ?? type, value[name]!)}`)
+        .join(',')}}`
+    case 'map':
+      return `{${sortNames(Object.keys(value))
+        .map((name) => `${JSON.stringify(name)}:${sortedMapsText(type.value, value[name]!)}`)
+        .join(',')}}`
     case 'special':
-      return JSON.stringify(canonicalSchema(type.of, value, { keepEmpty }))
+      return type.of === undefined ? JSON.stringify(value) : sortedMapsText(type.of(), value)
     default:
-      return typeof value === 'number' ? String(value) : JSON.stringify(value)
+      return JSON.stringify(value)
   }
 }
 

@@ -4,9 +4,8 @@
  */
 import type { JsonObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
-import { decodeUtf8 } from './json.ts'
 import { encodeMessage } from './protobuf.ts'
-import { BYTES, ProtobufError, WireReader, WireWriter } from './protobuf-wire.ts'
+import { BYTES, numberOfTag, ProtobufError, WireReader, wireOfTag, WireWriter } from './protobuf-wire.ts'
 
 /** `k8s` and a zero byte, before every object. */
 const PREFIX = Uint8Array.of(0x6b, 0x38, 0x73, 0x00)
@@ -37,7 +36,9 @@ export function readEnvelope(bytes: Uint8Array): Envelope {
   let raw = new Uint8Array()
   const reader = new WireReader(bytes, PREFIX.length)
   while (!reader.isAtEnd) {
-    const { number, wire } = reader.tag('Unknown')
+    const tag = reader.tag('Unknown')
+    const number = numberOfTag(tag)
+    const wire = wireOfTag(tag)
     if (wire !== BYTES) reader.skip(wire)
     else if (number === TYPE_META) typeMeta = readTypeMeta(reader.run())
     else if (number === RAW) raw = new Uint8Array(reader.run())
@@ -50,10 +51,12 @@ function readTypeMeta(bytes: Uint8Array): { apiVersion: string; kind: string } {
   const found = { apiVersion: '', kind: '' }
   const reader = new WireReader(bytes)
   while (!reader.isAtEnd) {
-    const { number, wire } = reader.tag('TypeMeta')
+    const tag = reader.tag('TypeMeta')
+    const number = numberOfTag(tag)
+    const wire = wireOfTag(tag)
     if (wire !== BYTES) reader.skip(wire)
-    else if (number === API_VERSION) found.apiVersion = decodeUtf8(reader.run())
-    else if (number === KIND) found.kind = decodeUtf8(reader.run())
+    else if (number === API_VERSION) found.apiVersion = reader.text()
+    else if (number === KIND) found.kind = reader.text()
     else reader.run()
   }
   return found
@@ -165,15 +168,18 @@ export function readWatchFrame(frame: Uint8Array): { type: string; object: Uint8
   const event = { type: '', object: new Uint8Array() }
   const reader = new WireReader(frame, 4)
   while (!reader.isAtEnd) {
-    const { number, wire } = reader.tag('WatchEvent')
+    const tag = reader.tag('WatchEvent')
+    const number = numberOfTag(tag)
+    const wire = wireOfTag(tag)
     if (wire !== BYTES) reader.skip(wire)
-    else if (number === EVENT_TYPE) event.type = decodeUtf8(reader.run())
+    else if (number === EVENT_TYPE) event.type = reader.text()
     else if (number === EVENT_OBJECT) {
       const inner = new WireReader(reader.run())
       while (!inner.isAtEnd) {
         const field = inner.tag('RawExtension')
-        if (field.number === RAW_EXTENSION_RAW && field.wire === BYTES) event.object = new Uint8Array(inner.run())
-        else inner.skip(field.wire)
+        const isRaw = numberOfTag(field) === RAW_EXTENSION_RAW && wireOfTag(field) === BYTES
+        if (isRaw) event.object = new Uint8Array(inner.run())
+        else inner.skip(wireOfTag(field))
       }
     } else reader.run()
   }

@@ -27,7 +27,16 @@ import {
 import { base64ToBytes, bytesToBase64 } from './base64.ts'
 import { fillStruct } from './decode.ts'
 import { decodeUtf8, JsonSyntaxError, parseJsonBytes, plainJson, setMember, sortNames, stringify } from './json.ts'
-import { BYTES, FIXED64, ProtobufError, VARINT, WireReader, WireWriter } from './protobuf-wire.ts'
+import {
+  BYTES,
+  FIXED64,
+  numberOfTag,
+  ProtobufError,
+  VARINT,
+  WireReader,
+  wireOfTag,
+  WireWriter,
+} from './protobuf-wire.ts'
 
 /** Far deeper than any schema nests; only JSONSchemaProps has no end of its own. */
 const MAX_DEPTH = 500
@@ -221,7 +230,9 @@ function readStruct(bytes: Uint8Array, type: StructType, object: JsonObject, dep
   const reader = new WireReader(bytes)
   const members = membersByNumber(type)
   while (!reader.isAtEnd) {
-    const { number, wire } = reader.tag(messageName(type))
+    const tag = reader.tag(messageName(type))
+    const number = numberOfTag(tag)
+    const wire = wireOfTag(tag)
     const member = members.get(number)
     if (member === undefined) reader.skip(wire)
     else if ('inline' in member) {
@@ -265,8 +276,10 @@ function readEntry(bytes: Uint8Array, type: MapType, map: JsonObject, name: stri
   let key = ''
   let value: Json | undefined
   while (!reader.isAtEnd) {
-    const { number, wire } = reader.tag(name)
-    if (number === 1) key = decodeUtf8(reader.run())
+    const tag = reader.tag(name)
+    const number = numberOfTag(tag)
+    const wire = wireOfTag(tag)
+    if (number === 1) key = reader.text()
     else if (number === 2) value = readValue(reader, wire, type.value, undefined, name, depth)
     else reader.skip(wire)
   }
@@ -308,7 +321,7 @@ function readLeaf(reader: WireReader, wire: number, { scalar }: Leaf, name: stri
   switch (scalar) {
     case 'string':
       expectWire(wire, BYTES, name)
-      return decodeUtf8(reader.run())
+      return reader.text()
     case 'bytes':
       expectWire(wire, BYTES, name)
       return bytesToBase64(reader.run())
@@ -332,7 +345,7 @@ function readWrapper(bytes: Uint8Array): Json {
   eachField(bytes, 'items', (number, wire, reader) => {
     if (number !== 1) return reader.skip(wire)
     expectWire(wire, BYTES, 'items')
-    list.push(decodeUtf8(reader.run()))
+    list.push(reader.text())
   })
   return list
 }
@@ -344,7 +357,9 @@ function eachField(
 ): void {
   const reader = new WireReader(bytes)
   while (!reader.isAtEnd) {
-    const { number, wire } = reader.tag(message)
+    const tag = reader.tag(message)
+    const number = numberOfTag(tag)
+    const wire = wireOfTag(tag)
     read(number, wire, reader)
   }
 }
@@ -403,7 +418,7 @@ function readQuantity(bytes: Uint8Array): Json {
   eachField(bytes, 'Quantity', (number, wire, reader) => {
     if (number !== 1) return reader.skip(wire)
     expectWire(wire, BYTES, 'string')
-    text = decodeUtf8(reader.run())
+    text = reader.text()
   })
   const quantity = Quantity.tryParse(text)
   if (quantity === undefined) throw new ProtobufError(`unable to parse quantity ${JSON.stringify(text)}`)
@@ -417,7 +432,7 @@ function readIntOrString(bytes: Uint8Array): Json {
   eachField(bytes, 'IntOrString', (field, wire, reader) => {
     if (field === 1 && wire === VARINT) isText = Number(reader.int64()) === 1
     else if (field === 2 && wire === VARINT) number = reader.int32()
-    else if (field === 3 && wire === BYTES) text = decodeUtf8(reader.run())
+    else if (field === 3 && wire === BYTES) text = reader.text()
     else reader.skip(wire)
   })
   return isText ? text : number
