@@ -1,0 +1,99 @@
+import { exportJWK, generateKeyPair } from 'jose'
+import { beforeAll, expect, test } from 'vitest'
+import { issueToken } from '../../src/authentication/service-account.ts'
+import type { ServiceAccountClaims } from '../../src/authentication/service-account.ts'
+import { authenticateToken } from '../../src/authentication/token-authenticator.ts'
+import { memoryServer } from '../request-in-memory.ts'
+import type { MemoryServer } from '../request-in-memory.ts'
+
+const ISSUER = 'https://kubernetes.default.svc.cluster.local'
+let key: string
+
+beforeAll(async () => {
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+  key = JSON.stringify({ ...(await exportJWK(privateKey)), alg: 'ES256', kid: 'k1' })
+})
+
+async function withAccount(): Promise<MemoryServer> {
+  const server = memoryServer({ KEDGE_SA_KEY: key })
+  await server.put('', 'serviceaccounts', { metadata: { namespace: 'a', name: 'robot', uid: 'u1' } })
+  await server.put('', 'pods', { metadata: { namespace: 'a', name: 'p', uid: 'u2' } })
+  return server
+}
+
+const robot: ServiceAccountClaims = { namespace: 'a', serviceaccount: { name: 'robot', uid: 'u1' } }
+
+const issue = (server: MemoryServer, claims = robot, audiences = [ISSUER], expirationSeconds = 3600) =>
+  issueToken({ env: server.env, now: server.now, audiences, expirationSeconds, claims })
+
+const later = (server: MemoryServer, seconds: number) => ({
+  env: server.env,
+  tenant: server.tenant,
+  now: new Date(server.now.getTime() + seconds * 1000),
+})
+
+test('whom a token stands for', async () => {
+  const server = await withAccount()
+  const claims = { ...robot, pod: { name: 'p', uid: 'u2' }, node: { name: 'n', uid: '' } }
+  const { user, audiences } = await authenticateToken(later(server, 0), await issue(server, claims))
+  expect(audiences).toEqual([ISSUER])
+  expect(user).toMatchObject({
+    name: 'system:serviceaccount:a:robot',
+    uid: 'u1',
+    groups: ['system:serviceaccounts', 'system:serviceaccounts:a', 'system:authenticated'],
+    extra: {
+      'authentication.kubernetes.io/pod-name': ['p'],
+      'authentication.kubernetes.io/pod-uid': ['u2'],
+      'authentication.kubernetes.io/node-name': ['n'],
+    },
+  })
+})
+
+test.each<[string, ServiceAccountClaims, string[], number, string]>([
+  [
+    'another account of the name',
+    { ...robot, serviceaccount: { name: 'robot', uid: 'old' } },
+    [ISSUER],
+    0,
+    '[invalid bearer token, service account UID (u1) does not match claim (old)]',
+  ],
+  [
+    'a missing account',
+    { ...robot, serviceaccount: { name: 'gone', uid: 'x' } },
+    [ISSUER],
+    0,
+    '[invalid bearer token, serviceaccounts "gone" not found]',
+  ],
+  [
+    'a missing pod',
+    { ...robot, pod: { name: 'gone', uid: 'x' } },
+    [ISSUER],
+    0,
+    '[invalid bearer token, service account token has been invalidated]',
+  ],
+  [
+    'another audience',
+    robot,
+    ['vault'],
+    0,
+    `[invalid bearer token, token audiences ["vault"] is invalid for the target audiences ["${ISSUER}"]]`,
+  ],
+  ['a token of yesterday', robot, [ISSUER], 86_400, '[invalid bearer token, service account token has expired]'],
+])('%s is refused', async (_, claims, audiences, seconds, message) => {
+  const server = await withAccount()
+  const token = await issue(server, claims, audiences)
+  await expect(authenticateToken(later(server, seconds), token)).rejects.toThrow(message)
+})
+
+test('clocks may differ by a minute', async () => {
+  const server = await withAccount()
+  const token = await issue(server)
+  await expect(authenticateToken(later(server, 3650), token)).resolves.toBeDefined()
+})
+
+test('a token of a foreign key', async () => {
+  const [server, other] = [await withAccount(), memoryServer({ KEDGE_SA_KEY: key.replace('"kid":"k1"', '"kid":"k2"') })]
+  await expect(authenticateToken(later(server, 0), await issue(other))).rejects.toThrow(
+    '[invalid bearer token, invalid signature, no keys found]',
+  )
+})

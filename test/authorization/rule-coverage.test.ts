@@ -1,0 +1,114 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { PolicyRule } from '../../src/api/rbac/v1.ts'
+import { ruleAllows } from '../../src/authorization/policy-rule.ts'
+import { missingRules } from '../../src/authorization/rule-coverage.ts'
+
+const rule = (resources: string[], verbs: string[], rest: PolicyRule = {}): PolicyRule => ({
+  apiGroups: [''],
+  resources,
+  verbs,
+  ...rest,
+})
+
+test.each<[string, PolicyRule[], PolicyRule[], string[]]>([
+  [
+    'nothing held',
+    [],
+    [rule(['pods'], ['get', 'list'])],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}'],
+  ],
+  [
+    'one verb of two',
+    [rule(['pods'], ['get'])],
+    [rule(['pods'], ['get', 'list'])],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["list"]}'],
+  ],
+  ['all verbs', [rule(['pods'], ['*'])], [rule(['pods'], ['get', 'x'])], []],
+  [
+    'every verb is not all verbs',
+    [rule(['pods'], ['get', 'list'])],
+    [rule(['pods'], ['*'])],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["*"]}'],
+  ],
+  [
+    'a resource is not its subresources',
+    [rule(['pods'], ['*'])],
+    [rule(['pods/log'], ['get'])],
+    ['{APIGroups:[""], Resources:["pods/log"], Verbs:["get"]}'],
+  ],
+  ['subresources of all', [rule(['*/log'], ['get'])], [rule(['pods/log'], ['get'])], []],
+  [
+    'names of names',
+    [rule(['pods'], ['get'], { resourceNames: ['a', 'b'] })],
+    [rule(['pods'], ['get'], { resourceNames: ['b'] })],
+    [],
+  ],
+  [
+    'all names of names',
+    [rule(['pods'], ['get'], { resourceNames: ['a'] })],
+    [rule(['pods'], ['get'])],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
+  ],
+  [
+    'paths',
+    [{ nonResourceURLs: ['/a/*'], verbs: ['get'] }],
+    [{ nonResourceURLs: ['/a/b', '/c'], verbs: ['get'] }],
+    ['{NonResourceURLs:["/c"], Verbs:["get"]}'],
+  ],
+  [
+    'resources apart, in order',
+    [],
+    [rule(['pods', 'deployments'], ['get'], { apiGroups: ['', 'apps'] })],
+    [
+      '{APIGroups:[""], Resources:["deployments"], Verbs:["get"]}',
+      '{APIGroups:[""], Resources:["pods"], Verbs:["get"]}',
+      '{APIGroups:["apps"], Resources:["deployments"], Verbs:["get"]}',
+      '{APIGroups:["apps"], Resources:["pods"], Verbs:["get"]}',
+    ],
+  ],
+])('%s', (_, held, granted, missing) => {
+  expect(missingRules(held, granted)).toEqual(missing)
+})
+
+const some = (...values: string[]) => fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: 3 })
+const anyRule: fc.Arbitrary<PolicyRule> = fc.oneof(
+  fc.record({
+    apiGroups: some('', 'apps', '*'),
+    resources: some('pods', 'pods/log', '*/log', '*'),
+    verbs: some('get', 'list', '*'),
+    resourceNames: fc.uniqueArray(fc.constantFrom('a', 'b'), { maxLength: 2 }),
+  }),
+  fc.record({ nonResourceURLs: some('/a', '/a/b', '/a/*', '*'), verbs: some('get', '*') }),
+)
+const anyRequest = fc.oneof(
+  fc.record({
+    isResourceRequest: fc.constant(true),
+    verb: fc.constantFrom('get', 'list', 'watch'),
+    apiGroup: fc.constantFrom('', 'apps', 'batch'),
+    resource: fc.constantFrom('pods', 'nodes'),
+    subresource: fc.constantFrom('', 'log', 'status'),
+    name: fc.constantFrom('', 'a', 'c'),
+    path: fc.constant(''),
+  }),
+  fc.record({
+    isResourceRequest: fc.constant(false),
+    verb: fc.constantFrom('get', 'post'),
+    apiGroup: fc.constant(''),
+    resource: fc.constant(''),
+    subresource: fc.constant(''),
+    name: fc.constant(''),
+    path: fc.constantFrom('/a', '/a/b', '/c'),
+  }),
+)
+
+test('who grants only what is held lets nobody do more', () => {
+  fc.assert(
+    fc.property(fc.array(anyRule, { maxLength: 4 }), anyRule, anyRequest, (held, granted, request) => {
+      const asked = { ...request, apiVersion: 'v1', namespace: '', fields: [] }
+      fc.pre(missingRules(held, [granted]).length === 0 && ruleAllows(granted, asked))
+      return held.some((one) => ruleAllows(one, asked))
+    }),
+    { numRuns: 300, maxSkipsPerRun: 10_000 },
+  )
+})

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { authenticated } from '../../src/authentication/user-info.ts'
+import type { UserInfo } from '../../src/authentication/user-info.ts'
+import { attributesOf } from '../../src/authorization/attributes.ts'
+import { classify } from '../../src/flowcontrol/classify.ts'
+import { controlSnapshot } from '../../src/tenancy/control-snapshot.ts'
+import { memoryServer } from '../request-in-memory.ts'
+
+const user = (name: string, ...groups: string[]) => authenticated({ name, groups })
+const server = memoryServer()
+
+test.each<[UserInfo, string, string, string]>([
+  [user('alice'), '/api/v1/pods', 'global-default', 'global-default'],
+  [user('alice'), '/healthz', 'probes', 'exempt'],
+  [user('root', 'system:masters'), '/api/v1/pods', 'exempt', 'exempt'],
+  [user('system:kube-scheduler'), '/api/v1/nodes', 'kube-scheduler', 'workload-high'],
+  [user('system:serviceaccount:kube-system:x'), '/api/v1/nodes', 'kube-system-service-accounts', 'workload-high'],
+  [user('system:serviceaccount:a:x', 'system:serviceaccounts'), '/api/v1/nodes', 'service-accounts', 'workload-low'],
+  [user('system:node:n', 'system:nodes'), '/api/v1/nodes/n/status', 'system-node-high', 'node-high'],
+  [user('system:node:n', 'system:nodes'), '/api/v1/pods', 'system-nodes', 'system'],
+])('%j %s', async (user, target, schema, level) => {
+  const { info, query } = server.request(target)
+  const found = classify(await controlSnapshot(server), attributesOf(user, info, query))
+  expect([found?.schema.metadata.name, found?.level?.metadata.name]).toEqual([schema, level])
+})

@@ -1,0 +1,59 @@
+/** A request as it is before authentication, to a server that keeps everything in memory. */
+import type { JsonObject, KubeObject } from '../src/api/object.ts'
+import { ANONYMOUS } from '../src/authentication/user-info.ts'
+import type { Env } from '../src/env.ts'
+import { collectionOf } from '../src/registry/collections.ts'
+import type { ApiRequest } from '../src/request/context.ts'
+import { requestInfoOf } from '../src/request/request-info.ts'
+import type { Storage } from '../src/storage/storage.ts'
+import { shardsInMemory } from './shards-in-memory.ts'
+
+export interface MemoryServer {
+  readonly env: Env
+  readonly storage: Storage
+  readonly tenant: { readonly uid: string }
+  now: Date
+  request(target: string, init?: Omit<RequestInit, 'cf'> & { cf?: unknown }): ApiRequest
+  put(group: string, resource: string, object: KubeObject & JsonObject): Promise<void>
+}
+
+let servers = 0
+
+export function memoryServer(settings: Partial<Env> = {}): MemoryServer {
+  const { namespace, storage } = shardsInMemory()
+  const tenant = { uid: `tenant-${++servers}` } // isolates keep what they know of a tenant
+  const env = { ...settings, SHARDS: namespace } as Env
+  const server: MemoryServer = {
+    env,
+    storage,
+    tenant,
+    now: new Date(),
+    request(target, { cf, ...init } = {}) {
+      const url = new URL(target, 'https://server')
+      const request = Object.assign(new Request(url, init), { cf })
+      return {
+        request,
+        method: request.method,
+        query: url.searchParams,
+        info: requestInfoOf(request.method, decodeURIComponent(url.pathname), url.searchParams),
+        tenant,
+        env,
+        user: ANONYMOUS,
+        now: server.now,
+        auditId: 'audit',
+        warnings: [],
+        waitUntil: () => {},
+      }
+    },
+    async put(group, resource, object) {
+      const { name = '', namespace: within, uid = crypto.randomUUID() } = object.metadata
+      const start = '{"metadata":{"resourceVersion":"'
+      const { metadata, ...rest } = object
+      const tail = JSON.stringify(rest)
+      const text = `${start}",${JSON.stringify({ ...metadata, uid }).slice(1)}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
+      const key = within === undefined ? name : `${within}/${name}`
+      await storage.create(collectionOf(tenant, { group, resource }), key, { text, at: start.length, uid })
+    },
+  }
+  return server
+}

@@ -1,0 +1,45 @@
+/** A namespace of ResourceShards that keep everything in memory: for code that reaches storage through `env.SHARDS`. */
+import type { Env } from '../src/env.ts'
+import { StorageError } from '../src/storage/errors.ts'
+import { memoryStorage } from '../src/storage/memory.ts'
+import type { KeyedValue, NewValue, Revision, Storage } from '../src/storage/storage.ts'
+
+export interface MemoryShards {
+  readonly namespace: Env['SHARDS']
+  readonly storage: Storage
+}
+
+export function shardsInMemory(now?: () => number): MemoryShards {
+  const storage = memoryStorage(now)
+  const stubOf = (name: string) => {
+    const slash = name.indexOf('/')
+    const shard = { tenant: name.slice(0, slash), shard: name.slice(slash + 1) }
+    const split = (whole: string): [typeof shard & { prefix: string }, string] => {
+      const at = whole.indexOf('/')
+      return [{ ...shard, prefix: whole.slice(0, at) }, whole.slice(at + 1)]
+    }
+    return {
+      get: (key: string, notOlderThan: Revision) => reply(() => storage.get(...split(key), notOlderThan)),
+      create: (key: string, value: NewValue) => reply(() => storage.create(...split(key), value)),
+      createMissing: (values: readonly KeyedValue[]) =>
+        reply(async () => {
+          await storage.createMissing(shard, values)
+          return null
+        }),
+      update: (key: string, value: NewValue, expected: Revision) =>
+        reply(() => storage.update(...split(key), value, expected)),
+      changes: (since: Revision | undefined) => storage.changes(shard, since),
+    }
+  }
+  const namespace = { idFromName: (name: string) => name, get: stubOf }
+  return { namespace: namespace as unknown as Env['SHARDS'], storage }
+}
+
+async function reply<Value>(call: () => Promise<Value>) {
+  try {
+    return { value: await call() }
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error
+    return { error: { code: error.code, revision: error.revision, current: error.current } }
+  }
+}
