@@ -192,32 +192,43 @@ class Decoder {
     const object = (before ?? {}) as JsonObject // what this very function returned
     const outer = this.structName
     const depth = this.fields.length
-    let seen: Set<string> | undefined
-    for (const [name, value] of membersOf(tree)) {
-      if (value === undefined) continue
-      const field = type.field(name) ?? typeMetaField(type, name)
-      if (field === undefined) {
-        this.saveStrict('unknown field', name)
-        continue
-      }
-      if (tree instanceof RepeatedMembers) {
-        seen ??= new Set()
-        if (seen.has(name)) this.saveStrict('duplicate field', name)
+    if (tree instanceof RepeatedMembers) {
+      const seen = new Set<string>()
+      for (const [name, value] of tree.entries) {
+        const field = type.field(name) ?? typeMetaField(type, name)
+        if (field !== undefined && seen.has(name)) this.saveStrict('duplicate field', name)
         seen.add(name)
+        this.member(type, field, object, name, value, depth)
       }
-      this.structName = structName(type)
-      for (const embedded of field.embeddedIn) this.fields.push(embedded)
-      this.fields.push(name)
-      this.path.push(name)
-      const decoded = this.value(field.type, value, object[name], field.pointer)
-      this.path.pop()
-      this.fields.length = depth
-      if (decoded === undefined || isLeftOut(field, decoded)) delete object[name]
-      else object[name] = decoded
-    }
+    } else
+      for (const name of Object.keys(tree)) {
+        const value = tree[name]
+        if (value !== undefined)
+          this.member(type, type.field(name) ?? typeMetaField(type, name), object, name, value, depth)
+      }
     this.structName = outer
     fillStruct(type, object)
     return object
+  }
+
+  private member(
+    type: StructType,
+    field: Field | undefined,
+    object: JsonObject,
+    name: string,
+    value: JsonTree,
+    depth: number,
+  ): void {
+    if (field === undefined) return this.saveStrict('unknown field', name)
+    this.structName = structName(type)
+    if (field.embeddedIn.length > 0) this.fields.push(...field.embeddedIn)
+    this.fields.push(name)
+    this.path.push(name)
+    const decoded = this.value(field.type, value, object[name], field.pointer)
+    this.path.pop()
+    this.fields.length = depth
+    if (decoded !== undefined && !isLeftOut(field, decoded)) object[name] = decoded
+    else if (object[name] !== undefined) delete object[name]
   }
 
   private list(type: ListType, tree: JsonTree, before: Json | undefined): Json | undefined {
@@ -424,7 +435,7 @@ const typeMeta = new Map(
 
 const typeMetaField = (type: StructType, name: string) => (type.typeMeta ? typeMeta.get(name) : undefined)
 
-const structName = (type: StructType) => type.goType?.slice(type.goType.indexOf('.') + 1) ?? ''
+const structName = (type: StructType) => type.name.slice(type.name.lastIndexOf('.') + 1)
 
 /** Whether Go leaves a field with this value out. */
 const isLeftOut = (field: Field, value: Json): boolean =>
