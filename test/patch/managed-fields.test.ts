@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/api/object.ts'
+import { decodeManagers, managerOfUserAgent, sameButTimes } from '../../src/patch/managed-fields.ts'
+import { Story, configMaps, deployments } from './story.ts'
+
+const set = (object: JsonObject, name: string, value: JsonObject[string]) => {
+  object[name] = value
+}
+
+describe('plain writes', () => {
+  test('who creates owns what was said and what was filled in, with the maps around it', () => {
+    const story = new Story(configMaps).write('kubectl', { data: { a: '1' }, metadata: { labels: { l: 'x' } } })
+    expect(story.owners).toEqual({
+      'Update kubectl': {
+        'f:data': { '.': {}, 'f:a': {} },
+        'f:metadata': { 'f:labels': { '.': {}, 'f:l': {} } },
+      },
+    })
+    expect(story.entries[0]).toMatchObject({ apiVersion: 'v1', time: '2030-01-01T00:01:00Z', fieldsType: 'FieldsV1' })
+  })
+
+  test('structs that are always there belong to nobody, pointers to who made them', () => {
+    const story = new Story(deployments).write('m', {
+      spec: { selector: { matchLabels: { a: 'b' } }, template: { spec: { containers: [{ name: 'c', image: 'i' }] } } },
+    })
+    const { 'f:spec': spec } = story.owners['Update m'] as { 'f:spec': JsonObject }
+    expect(spec['f:strategy']).toEqual({
+      'f:rollingUpdate': { '.': {}, 'f:maxSurge': {}, 'f:maxUnavailable': {} },
+      'f:type': {},
+    })
+    expect(
+      Object.keys(((spec['f:template'] as JsonObject)['f:spec'] as JsonObject)['f:containers'] as JsonObject),
+    ).toEqual(['k:{"name":"c"}'])
+  })
+
+  test('a change takes the field from its owner, who goes when nothing is left', () => {
+    const story = new Story(configMaps)
+      .write('a', { data: { x: '1', y: '1' } })
+      .write('b', { data: { x: '2', y: '1' } })
+    expect(story.owners).toEqual({
+      'Update a': { 'f:data': { '.': {}, 'f:y': {} } },
+      'Update b': { 'f:data': { 'f:x': {} } },
+    })
+    story.write('b', { data: { z: '3' } })
+    expect(story.owners).toEqual({ 'Update a': { 'f:data': {} }, 'Update b': { 'f:data': { 'f:z': {} } } })
+  })
+
+  test('a write that changes nothing changes no owner and no time', () => {
+    const story = new Story(configMaps).write('a', { data: { x: '1' } })
+    const before = story.entries
+    expect(story.write('b', { data: { x: '1' } }).entries).toEqual(before)
+  })
+
+  test('the main resource does not own the status, nor status the spec', () => {
+    const spec = { selector: { matchLabels: { a: 'b' } }, template: {} }
+    const story = new Story(deployments).write('a', { spec, status: { replicas: 3 } }).edit(
+      'b',
+      (object) => {
+        set(object, 'status', { replicas: 4 })
+        set(object, 'spec', { ...(object['spec'] as JsonObject), paused: true })
+      },
+      'status',
+    )
+    expect(story.owners['Update a']).not.toHaveProperty('f:status')
+    expect(story.owners['Update b status']).toEqual({ 'f:status': { 'f:replicas': {} } })
+  })
+
+  test('more than ten updaters: the oldest become one', () => {
+    const story = new Story(configMaps)
+    for (let at = 0; at < 12; at++) story.write(`m${at}`, { data: { x: String(at), [`k${at}`]: '1', ...data(at) } })
+    const managers = story.entries.map(({ manager }) => manager)
+    expect(managers).toEqual(['ancient-changes', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8', 'm9', 'm10', 'm11'])
+    expect(story.owners['Update ancient-changes']).toEqual({
+      'f:data': { '.': {}, 'f:k0': {}, 'f:k1': {}, 'f:k2': {} },
+    })
+    expect(story.entries[0]!.time).toBe('2030-01-01T00:03:00Z')
+  })
+})
+
+const data = (until: number) => Object.fromEntries(Array.from({ length: until }, (_, at) => [`k${at}`, '1']))
+
+describe('managedFields that a client sends', () => {
+  const entry = (fieldsV1: JsonObject, more: JsonObject = {}): JsonObject => ({
+    manager: 'z',
+    operation: 'Update',
+    apiVersion: 'v1',
+    fieldsType: 'FieldsV1',
+    fieldsV1,
+    ...more,
+  })
+  const start = () => new Story(configMaps).write('a', { data: { x: '1' } })
+  const sent = (managedFields: JsonObject[string]) =>
+    Object.keys(start().write('b', { data: { x: '1' }, metadata: { managedFields } }).owners)
+
+  test.each<[string, JsonObject[string], string[]]>([
+    ['none at all', null, ['Update a']],
+    ['an empty list clears', [], []],
+    ['an empty entry clears', [{}], []],
+    ['two empty entries can not be read', [{}, {}], ['Update a']],
+    ['an unknown operation can not be read', [entry({ 'f:data': {} }, { operation: 'Drop' })], ['Update a']],
+    ['no version can not be read', [entry({ 'f:data': {} }, { apiVersion: '' })], ['Update a']],
+    ['another fieldsType can not be read', [entry({ 'f:data': {} }, { fieldsType: 'FieldsV2' })], ['Update a']],
+    ['a path without prefix can not be read', [entry({ data: {} })], ['Update a']],
+    ['others take their place', [entry({ 'f:data': { 'f:x': {} } })], ['Update z']],
+    ['one that owns nothing goes', [entry({}), entry({ 'f:data': { 'f:x': {} } }, { manager: 'y' })], ['Update y']],
+    [
+      'a version that the kind does not have goes',
+      [entry({ 'f:data': {} }, { apiVersion: 'v7' }), entry({ 'f:data': {} })],
+      ['Update z'],
+    ],
+  ])('%s', (_, managedFields, owners) => {
+    expect(sent(managedFields)).toEqual(owners)
+  })
+
+  test('a subresource takes none', () => {
+    const story = new Story(deployments).write('a', { spec: { selector: {}, template: {} } })
+    const before = story.entries
+    const managedFields = [entry({ 'f:spec': {} }, { apiVersion: 'apps/v1' })]
+    story.edit(
+      'b',
+      (object) => set(object, 'metadata', { ...(object['metadata'] as JsonObject), managedFields }),
+      'status',
+    )
+    expect(story.entries).toEqual(before)
+  })
+
+  test('an object that is not tracked stays so', () => {
+    const story = start().write('b', { data: { x: '1' }, metadata: { managedFields: [] } })
+    expect(story.write('c', { data: { x: '2' } }).entries).toEqual([])
+  })
+})
+
+test('entries are told apart by manager, operation, subresource and, of updaters, version', () => {
+  const entries = [
+    { manager: 'm', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:a': {} } },
+    { manager: 'm', operation: 'Apply', apiVersion: 'v2', fieldsType: 'FieldsV1', fieldsV1: { 'f:b': {} } },
+    { manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:a': {} } },
+    { manager: 'm', operation: 'Update', apiVersion: 'v2', fieldsType: 'FieldsV1', fieldsV1: { 'f:a': {} } },
+    { manager: 'm', operation: 'Update', apiVersion: 'v2', fieldsType: 'FieldsV1', fieldsV1: {}, subresource: 's' },
+  ]
+  expect(decodeManagers(entries).size).toBe(4)
+})
+
+test.each([
+  ['kubectl/v1.36.3 (linux/amd64) kubernetes/abc', 'kubectl'],
+  ['my tool', 'my tool'],
+  ['a\u0007b/1', 'ab'],
+  ['/x', ''],
+  [`${'é'.repeat(70)}/1`, 'é'.repeat(64)],
+])('the manager of %j', (agent, manager) => {
+  expect(managerOfUserAgent(agent)).toBe(manager)
+})
+
+test('times alone are no change', () => {
+  const entry = { manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:a': {} } }
+  const [old, later] = [[{ ...entry, time: '2030-01-01T00:00:00Z' }], [{ ...entry, time: '2030-01-02T00:00:00Z' }]]
+  expect(sameButTimes(later, old)).toEqual(old)
+  expect(sameButTimes(old, old)).toBeUndefined()
+  expect(sameButTimes([{ ...later[0]!, fieldsV1: { 'f:b': {} } }], old)).toBeUndefined()
+})

@@ -1,0 +1,146 @@
+/** Stories of one object: who writes what in which order, and what becomes of it and of its owners. */
+import type { GroupVersionKind } from '../../src/api/group-version.ts'
+import { apiVersionOf } from '../../src/api/group-version.ts'
+import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../../src/api/object.ts'
+import { parseStored } from '../../src/codec/json.ts'
+import { decodeObject } from '../../src/codec/decode.ts'
+import { canonical } from '../../src/codec/encode.ts'
+import { serverSideApply } from '../../src/patch/apply.ts'
+import { fromUnstructured } from '../../src/patch/from-unstructured.ts'
+import { keepReset, trackUpdate } from '../../src/patch/managed-fields.ts'
+import { resetFieldsOf } from '../../src/patch/reset-fields.ts'
+import { typeOfKind } from '../../src/schema/built-in.ts'
+import { applyDefaults } from '../../src/schema/defaulting.ts'
+import type { StructType } from '../../src/schema/structural.ts'
+
+export interface Actor {
+  readonly kind: GroupVersionKind
+  readonly type: StructType
+  readonly resource: string
+}
+
+export const configMaps: Actor = builtIn({ group: '', version: 'v1', kind: 'ConfigMap' }, 'configmaps')
+export const deployments: Actor = builtIn({ group: 'apps', version: 'v1', kind: 'Deployment' }, 'deployments')
+export const services: Actor = builtIn({ group: '', version: 'v1', kind: 'Service' }, 'services')
+
+function builtIn(kind: GroupVersionKind, resource: string): Actor {
+  return { kind, type: typeOfKind(kind)!, resource }
+}
+
+/** Plays a story; each step takes what the one before has left. Time goes on by a minute a step. */
+export class Story {
+  object: KubeObject | undefined
+  private time = Date.parse('2030-01-01T00:00:00Z')
+
+  constructor(private readonly of: Actor) {}
+
+  /** A create or an update with a whole object, but for what it leaves to the server. */
+  write(manager: string, sent: JsonObject, subresource = ''): this {
+    const { type, kind } = this.of
+    const body = this.complete(sent)
+    const object = (type.goType === undefined
+      ? structuredClone(body)
+      : decodeObject(type, structuredClone(body)).object) as unknown as KubeObject
+    if (type.goType !== undefined) applyDefaults(type, object as unknown as JsonObject)
+    keepReset(body, object)
+    const managedFields = trackUpdate({
+      type,
+      live: this.object,
+      object,
+      manager,
+      apiVersion: apiVersionOf(kind),
+      subresource,
+      now: this.now(),
+      resetFields: this.resetFields(subresource),
+    })
+    return this.store({ ...object, metadata: { ...object.metadata, managedFields: managedFields! } })
+  }
+
+  /** Changes a copy of the object and writes that. */
+  edit(manager: string, change: (object: JsonObject) => void, subresource = ''): this {
+    const copy = structuredClone(this.object) as unknown as JsonObject
+    change(copy)
+    return this.write(manager, copy, subresource)
+  }
+
+  apply(manager: string, config: JsonObject, options: { force?: boolean; subresource?: string } = {}): this {
+    const { type, kind } = this.of
+    const { force = false, subresource = '' } = options
+    return this.store(
+      serverSideApply({
+        type,
+        kind,
+        live: this.object,
+        config: this.complete(config),
+        manager,
+        force,
+        subresource,
+        now: this.now(),
+        resetFields: this.resetFields(subresource),
+        toObject: (merged) => this.decoded(merged),
+      }),
+    )
+  }
+
+  /** The object without what no story is about. */
+  get content(): JsonObject {
+    const {
+      kind: _,
+      apiVersion: __,
+      metadata,
+      ...rest
+    } = this.object as unknown as JsonObject & { metadata: JsonObject }
+    const { name: ___, uid: ____, managedFields: _____, ...kept } = metadata
+    return Object.keys(kept).length === 0 ? rest : { ...rest, metadata: kept }
+  }
+
+  /** `Apply a status` → the paths it owns. */
+  get owners(): Record<string, JsonObject> {
+    return Object.fromEntries(
+      this.entries.map(({ manager, operation, subresource, fieldsV1 }) => [
+        [operation, manager, subresource].filter(Boolean).join(' '),
+        fieldsV1 as JsonObject,
+      ]),
+    )
+  }
+
+  get entries(): readonly ManagedFieldsEntry[] {
+    return this.object?.metadata.managedFields ?? []
+  }
+
+  private complete(sent: JsonObject): JsonObject {
+    const { kind } = this.of
+    const metadata = { name: 'x', ...(sent['metadata'] as JsonObject | undefined) }
+    return { apiVersion: apiVersionOf(kind), kind: kind.kind, ...sent, metadata }
+  }
+
+  private decoded(merged: JsonObject): KubeObject {
+    const { type } = this.of
+    if (type.goType === undefined) return merged as unknown as KubeObject
+    const { object } = fromUnstructured(type, merged as never)
+    applyDefaults(type, object)
+    return object as unknown as KubeObject
+  }
+
+  private store(object: KubeObject): this {
+    const { type } = this.of
+    const json = object as unknown as JsonObject
+    const written = type.goType === undefined ? json : canonical(type, json)
+    // what is stored is text
+    this.object = parseStored(JSON.stringify(written)) as unknown as KubeObject
+    this.object.metadata.uid = 'u'
+    return this
+  }
+
+  private now = () => new Date((this.time += 60_000))
+
+  private resetFields(subresource: string) {
+    const { kind, resource, type } = this.of
+    return resetFieldsOf(
+      { group: kind.group, resource },
+      subresource,
+      type.field('status') !== undefined,
+      type.goType === undefined,
+    )
+  }
+}
