@@ -34,9 +34,5 @@ function truncated(texts: readonly string[]): string[] {
 
 const isSendable = (text: string): boolean => !/\p{Cc}/u.test(text)
 
-/** Header values are bytes: those of UTF-8, one a character. */
-const header = (text: string): string => latin1(`299 - "${text.replace(/["\\]/g, '\\$&')}"`)
-
-const encoder = new TextEncoder()
-const latin1 = (text: string): string =>
-  /^[\u0020-\u007e]*$/.test(text) ? text : String.fromCharCode(...encoder.encode(text))
+/** The engine writes header values in UTF-8, as the reference does. */
+const header = (text: string): string => `299 - "${text.replace(/["\\]/g, '\\$&')}"`
