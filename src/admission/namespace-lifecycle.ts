@@ -31,7 +31,13 @@ export const namespaceLifecycle: AdmissionPlugin = {
       resource,
       name,
       `unable to create new content in namespace ${namespace} because it is being terminated`,
-      [{ reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' }],
+      [
+        {
+          reason: 'NamespaceTerminating',
+          message: `namespace ${namespace} is being terminated`,
+          field: 'metadata.namespace',
+        },
+      ],
     )
   },
 }

@@ -1,9 +1,8 @@
 /** Tokens with which machines join (Secrets of type bootstrap.kubernetes.io/token in kube-system). */
 import type { Secret } from '../api/core/v1.ts'
-import { parseStored } from '../codec/json.ts'
-import { collectionOf } from '../registry/collections.ts'
+import type { Env } from '../env.ts'
 import { parseTime } from '../schema/time.ts'
-import type { Storage } from '../storage/storage.ts'
+import { storedObject } from '../tenancy/stored-object.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 import { sameSecret } from './secret-comparison.ts'
 import type { UserInfo } from './user-info.ts'
@@ -15,20 +14,18 @@ const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 
 /** Undefined when the token is of another kind or not good; why is nobody's business. */
 export async function authenticateBootstrapToken(
-  { storage, tenant, now }: { readonly storage: Storage; readonly tenant: Tenant; readonly now: Date },
+  context: { readonly env: Env; readonly tenant: Tenant; readonly now: Date },
   token: string,
 ): Promise<UserInfo | undefined> {
   const [, id, value] = TOKEN.exec(token) ?? []
   if (id === undefined || value === undefined) return undefined
-  const secrets = collectionOf(tenant, { group: '', resource: 'secrets' })
-  const stored = await storage.get(secrets, `kube-system/bootstrap-token-${id}`)
-  if (stored === undefined) return undefined
-  // storage holds under this prefix only what was decoded as a Secret
-  const secret = parseStored(stored.text) as unknown as Secret
-  if (secret.metadata?.deletionTimestamp !== undefined || !isBootstrapToken(secret)) return undefined
+  const name = `kube-system/bootstrap-token-${id}`
+  const secret = await storedObject<Secret>(context, { group: '', resource: 'secrets' }, name)
+  if (secret === undefined || secret.metadata.deletionTimestamp !== undefined || !isBootstrapToken(secret))
+    return undefined
   const read = (key: string): string => bootstrapTokenData(secret, key)
   if (!(await sameSecret(read('token-secret'), value)) || read('token-id') !== id) return undefined
-  if (hasExpired(read('expiration'), now) || read('usage-bootstrap-authentication') !== 'true') return undefined
+  if (hasExpired(read('expiration'), context.now) || read('usage-bootstrap-authentication') !== 'true') return undefined
   const extra = read('auth-extra-groups')
   const groups = extra === '' ? [] : extra.split(',')
   if (!groups.every((group) => EXTRA_GROUP.test(group))) return undefined

@@ -7,10 +7,8 @@ import type { KubeObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { goQuote } from '../api/field.ts'
 import { internalError, notFound } from '../api/status.ts'
-import { parseStored } from '../codec/json.ts'
 import type { Env } from '../env.ts'
-import { collectionOf } from '../registry/collections.ts'
-import type { Storage } from '../storage/storage.ts'
+import { storedObject } from '../tenancy/stored-object.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 import { serviceAccountKey, tokenIssuer } from './service-account-key.ts'
 import { serviceAccountGroups, serviceAccountUser } from './service-account-name.ts'
@@ -93,7 +91,6 @@ export interface ServiceAccountTokenContext {
   readonly env: Env
   readonly tenant: Tenant
   readonly now: Date
-  readonly storage: Storage
 }
 
 /**
@@ -247,11 +244,8 @@ function wasDeleted({ metadata }: KubeObject, now: Date): boolean {
   return deletionTimestamp !== undefined && Date.parse(deletionTimestamp) < now.getTime() - LEEWAY * 1000
 }
 
-async function readObject({ storage, tenant }: ServiceAccountTokenContext, resource: string, key: string) {
-  const stored = await storage.get(collectionOf(tenant, { group: '', resource }), key)
-  // storage holds under this prefix only objects of this resource
-  return stored === undefined ? undefined : (parseStored(stored.text) as unknown as KubeObject)
-}
+const readObject = (context: ServiceAccountTokenContext, resource: string, key: string) =>
+  storedObject<object>(context, { group: '', resource }, key)
 
 const goList = (texts: readonly string[]): string => `[${texts.map(goQuote).join(' ')}]`
 

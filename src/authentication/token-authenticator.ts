@@ -3,8 +3,6 @@
  * TokenReviews ask the same.
  */
 import type { Env } from '../env.ts'
-import { shardStorage } from '../storage/shard-client.ts'
-import type { Storage } from '../storage/storage.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 import { authenticateBootstrapToken } from './bootstrap-token.ts'
 import { sameSecret } from './secret-comparison.ts'
@@ -71,7 +69,6 @@ async function lookUp(
   token: string,
   wanted: readonly string[],
 ): Promise<TokenAnswer> {
-  const storage: Storage = shardStorage(env.SHARDS)
   const reasons: string[] = []
   /** Tokens that say nothing of audiences are meant for this server. */
   const forServer = (user: UserInfo): TokenAnswer | undefined => {
@@ -81,8 +78,8 @@ async function lookUp(
   const isAdministrator = env.KEDGE_ADMIN_TOKEN !== undefined && (await sameSecret(token, env.KEDGE_ADMIN_TOKEN))
   const answer =
     (isAdministrator ? forServer(ADMINISTRATOR) : undefined) ??
-    (await authenticateServiceAccountToken({ env, tenant, now, storage }, token, wanted).catch(refusal(reasons))) ??
-    (await authenticateBootstrapToken({ tenant, now, storage }, token).then((user) => user && forServer(user)))
+    (await authenticateServiceAccountToken({ env, tenant, now }, token, wanted).catch(refusal(reasons))) ??
+    (await authenticateBootstrapToken({ env, tenant, now }, token).then((user) => user && forServer(user)))
   if (answer === undefined) throw new TokenRefused(reasons)
   return answer
 }

@@ -15,6 +15,7 @@ import { linesOf } from '../endpoints/lines.ts'
 import { collectionOf } from '../registry/collections.ts'
 import { shardStorage } from '../storage/shard-client.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
+import { storedObject } from '../tenancy/stored-object.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
 import type { PodReferences } from './pod-references.ts'
 import { podReferences, volumeSecrets } from './pod-references.ts'
@@ -27,11 +28,20 @@ export async function relatesToNode(plane: ControlPlane, node: string, asked: As
   const { resource, namespace, name } = asked
   switch (resource) {
     case 'pods':
-      return (await read<Pod>(plane, '', 'pods', `${namespace}/${name}`))?.spec?.nodeName === node
+      return (
+        (await storedObject<Pod>(plane, { group: '', resource: 'pods' }, `${namespace}/${name}`))?.spec?.nodeName ===
+        node
+      )
     case 'volumeattachments':
-      return (await read<VolumeAttachment>(plane, 'storage.k8s.io', resource, name))?.spec?.nodeName === node
+      return (
+        (await storedObject<VolumeAttachment>(plane, { group: 'storage.k8s.io', resource }, name))?.spec?.nodeName ===
+        node
+      )
     case 'resourceslices':
-      return (await read<ResourceSlice>(plane, 'resource.k8s.io', resource, name))?.spec?.nodeName === node
+      return (
+        (await storedObject<ResourceSlice>(plane, { group: 'resource.k8s.io', resource }, name))?.spec?.nodeName ===
+        node
+      )
     case 'serviceaccounts':
       return podRefers(plane, node, namespace, ({ serviceAccounts }) => serviceAccounts.has(name))
     case 'configmaps':
@@ -41,7 +51,7 @@ export async function relatesToNode(plane: ControlPlane, node: string, asked: As
     case 'resourceclaims':
       return podRefers(plane, node, namespace, ({ resourceClaims }) => resourceClaims.has(name))
     case 'persistentvolumes':
-      return volumeIsUsed(plane, node, await read<PersistentVolume>(plane, '', resource, name))
+      return volumeIsUsed(plane, node, await storedObject<PersistentVolume>(plane, { group: '', resource }, name))
     case 'secrets':
       return (
         (await podRefers(plane, node, namespace, ({ secrets }) => secrets.has(name))) ||
@@ -74,10 +84,18 @@ async function volumeRefers(plane: ControlPlane, node: string, secret: string): 
   for await (const pod of podsOf(plane, node))
     for (const claimName of podReferences(pod).claims) {
       const key = `${pod.metadata?.namespace}/${claimName}`
-      const claim = await read<PersistentVolumeClaim>(plane, '', 'persistentvolumeclaims', key)
+      const claim = await storedObject<PersistentVolumeClaim>(
+        plane,
+        { group: '', resource: 'persistentvolumeclaims' },
+        key,
+      )
       const volumeName = claim?.spec?.volumeName
       if (volumeName === undefined || volumeName === '') continue
-      const volume = await read<PersistentVolume>(plane, '', 'persistentvolumes', volumeName)
+      const volume = await storedObject<PersistentVolume>(
+        plane,
+        { group: '', resource: 'persistentvolumes' },
+        volumeName,
+      )
       const bound = volume?.spec?.claimRef
       if (volume !== undefined && `${bound?.namespace}/${bound?.name}` === key && volumeSecrets(volume).has(secret))
         return true
@@ -96,10 +114,4 @@ async function* podsOf({ env, tenant }: ControlPlane, node: string, namespace?: 
     const pod = parseStored(line) as unknown as Pod // storage holds under this prefix only pods
     if (pod.metadata?.annotations?.[MIRROR] === undefined) yield pod
   }
-}
-
-async function read<O>({ env, tenant }: ControlPlane, group: string, resource: string, key: string) {
-  const stored = await shardStorage(env.SHARDS).get(collectionOf(tenant, { group, resource }), key)
-  // storage holds under this prefix only objects of this resource
-  return stored === undefined ? undefined : (parseStored(stored.text) as unknown as O)
 }

@@ -79,8 +79,7 @@ export function noticingControlWrites(storage: Storage): Storage {
   return {
     ...storage,
     create: (collection, key, value) => noticed(collection, storage.create(collection, key, value)),
-    update: (collection, key, value, expected) =>
-      noticed(collection, storage.update(collection, key, value, expected)),
+    update: (collection, key, value, expected) => noticed(collection, storage.update(collection, key, value, expected)),
     delete: (collection, key, last, expected) => noticed(collection, storage.delete(collection, key, last, expected)),
   }
 }

@@ -9,11 +9,9 @@ import { badRequest, conflict, invalid, notFound } from '../../api/status.ts'
 import { issueToken } from '../../authentication/service-account.ts'
 import type { ObjectIdentity, ServiceAccountClaims } from '../../authentication/service-account.ts'
 import { tokenIssuer } from '../../authentication/service-account-key.ts'
-import { parseStored } from '../../codec/json.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { timeText } from '../../schema/time.ts'
-import { shardStorage } from '../../storage/shard-client.ts'
-import { collectionOf } from '../collections.ts'
+import { storedObject } from '../../tenancy/stored-object.ts'
 
 const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' }
 
@@ -148,7 +146,7 @@ async function boundObject(
 async function nodeOfPod(request: ApiRequest, { spec }: Pod): Promise<ObjectIdentity | undefined> {
   const name = spec?.nodeName ?? ''
   if (name === '') return undefined
-  const node = await read<Node>(request, 'nodes', name)
+  const node = await storedObject<Node>(request, { group: '', resource: 'nodes' }, name)
   return { name, uid: node?.metadata.uid ?? '' }
 }
 
@@ -159,13 +157,8 @@ const identityOf = ({ metadata }: KubeObject): ObjectIdentity => ({
 
 async function find<O>(request: ApiRequest, resource: string, name: string, namespace?: string) {
   if (name === '') throw badRequest('Name parameter required.')
-  const object = await read<O>(request, resource, namespace === undefined ? name : `${namespace}/${name}`)
+  const key = namespace === undefined ? name : `${namespace}/${name}`
+  const object = await storedObject<O>(request, { group: '', resource }, key)
   if (object === undefined) throw notFound({ group: '', resource }, name)
   return object
-}
-
-async function read<O>({ env, tenant }: ApiRequest, resource: string, key: string) {
-  const stored = await shardStorage(env.SHARDS).get(collectionOf(tenant, { group: '', resource }), key)
-  // storage holds under this prefix only objects of this resource
-  return stored === undefined ? undefined : (parseStored(stored.text) as unknown as O & KubeObject)
 }

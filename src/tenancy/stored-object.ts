@@ -1,0 +1,21 @@
+import type { GroupResource } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import { parseStored } from '../codec/json.ts'
+import type { Env } from '../env.ts'
+import { collectionOf } from '../registry/collections.ts'
+import { shardStorage } from '../storage/shard-client.ts'
+import type { Tenant } from './tenant.ts'
+
+/**
+ * An object as it is now, in its storage version.
+ * @param key NAME, or NAMESPACE/NAME
+ */
+export async function storedObject<O>(
+  { env, tenant }: { readonly env: Env; readonly tenant: Tenant },
+  resource: GroupResource,
+  key: string,
+): Promise<(O & KubeObject) | undefined> {
+  const stored = await shardStorage(env.SHARDS).get(collectionOf(tenant, resource), key)
+  // the caller names the type of what is kept under this resource, and nothing else is
+  return stored === undefined ? undefined : (parseStored(stored.text) as unknown as O & KubeObject)
+}
