@@ -1,0 +1,91 @@
+/** Label selectors of objects: whether they are well-formed, and what they match (apimachinery's metav1.LabelSelector). */
+import type { FieldError, FieldPath } from '../api/field.ts'
+import { forbiddenField, invalidValue, required } from '../api/field.ts'
+import type { LabelSelector, LabelSelectorRequirement } from '../api/meta/v1.ts'
+import { problems, validateQualifiedName } from './field-rules.ts'
+import { labelValueProblems, qualifiedNameProblems } from './names.ts'
+import { validateLabels } from './object-meta.ts'
+
+export interface SelectorRules {
+  /** Values that are no label values stay allowed where they were stored already. */
+  readonly allowInvalidValues?: boolean
+}
+
+export function validateLabelSelector(
+  at: FieldPath,
+  selector: LabelSelector | undefined,
+  rules: SelectorRules = {},
+): FieldError[] {
+  if (selector === undefined) return []
+  return [
+    ...validateLabels(selector.matchLabels ?? {}, at.child('matchLabels')),
+    ...(selector.matchExpressions ?? []).flatMap((requirement, index) =>
+      validateRequirement(at.child('matchExpressions').index(index), requirement, rules),
+    ),
+  ]
+}
+
+function validateRequirement(at: FieldPath, requirement: LabelSelectorRequirement, rules: SelectorRules): FieldError[] {
+  const { key = '', operator = '', values = [] } = requirement
+  const errors: FieldError[] = []
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length === 0)
+      errors.push(required(at.child('values'), "must be specified when `operator` is 'In' or 'NotIn'"))
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (values.length > 0)
+      errors.push(
+        forbiddenField(at.child('values'), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+      )
+  } else errors.push(invalidValue(at.child('operator'), operator, 'not a valid selector operator'))
+  errors.push(...validateQualifiedName(at.child('key'), key))
+  if (!rules.allowInvalidValues)
+    values.forEach((value, index) =>
+      errors.push(...problems(at.child('values').index(index), value, labelValueProblems(value))),
+    )
+  return errors
+}
+
+export const isEmptySelector = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean =>
+  Object.keys(matchLabels).length + matchExpressions.length === 0
+
+/** Whether a selector could be made of it at all: an operator is known and has the values that it needs. */
+export function isUsableSelector(selector: LabelSelector): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = selector
+  const isPair = ([key, value]: [string, string]) =>
+    qualifiedNameProblems(key).length === 0 && labelValueProblems(value).length === 0
+  return (
+    Object.entries(matchLabels).every(isPair) &&
+    matchExpressions.every(({ key = '', operator = '', values = [] }) => {
+      const counted = operator === 'In' || operator === 'NotIn' ? values.length > 0 : values.length === 0
+      const isKnown = ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(operator)
+      return (
+        isKnown &&
+        counted &&
+        qualifiedNameProblems(key).length === 0 &&
+        values.every((value) => labelValueProblems(value).length === 0)
+      )
+    })
+  )
+}
+
+/** An absent selector matches nothing, an empty one everything. */
+export function selectorMatches(
+  selector: LabelSelector | undefined,
+  labels: Readonly<Record<string, string>> = {},
+): boolean {
+  if (selector === undefined) return false
+  const { matchLabels = {}, matchExpressions = [] } = selector
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key = '', operator, values = [] }) => {
+      const value = labels[key]
+      if (operator === 'In') return value !== undefined && values.includes(value)
+      if (operator === 'NotIn') return value === undefined || !values.includes(value)
+      return operator === 'Exists' ? value !== undefined : value === undefined
+    })
+  )
+}
+
+/** A stored selector with such a value keeps it allowed. */
+export const hasInvalidValue = ({ matchExpressions = [] }: LabelSelector): boolean =>
+  matchExpressions.some(({ values = [] }) => values.some((value) => labelValueProblems(value).length > 0))

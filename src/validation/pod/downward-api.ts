@@ -1,0 +1,108 @@
+/** Fields of a pod that its containers may see, in variables and in files. */
+import type * as CoreV1 from '../../api/core/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { invalidValue, notSupported, required } from '../../api/field.ts'
+import { Quantity } from '../../schema/quantity.ts'
+import { validateQualifiedName } from '../field-rules.ts'
+
+export const FIELDS_IN_ENV = [
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+]
+export const FIELDS_IN_FILES = [
+  'metadata.annotations',
+  'metadata.labels',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+]
+
+/** Labels of fields that version v1 knows, with or without a subscript. */
+const knownFields = new Set([
+  'metadata.annotations',
+  'metadata.labels',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.restartPolicy',
+  'spec.serviceAccountName',
+  'spec.schedulerName',
+  'status.phase',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+])
+
+export function validateFieldRef(
+  at: FieldPath,
+  { apiVersion = '', fieldPath = '' }: CoreV1.ObjectFieldSelector,
+  allowed: readonly string[],
+): FieldError[] {
+  if (apiVersion === '') return [required(at.child('apiVersion'))]
+  if (fieldPath === '') return [required(at.child('fieldPath'))]
+  const failed = (why: string) => [invalidValue(at.child('fieldPath'), fieldPath, `error converting fieldPath: ${why}`)]
+  if (apiVersion !== 'v1') return failed(`unsupported pod version: ${apiVersion}`)
+  const subscripted = /^(.+?)\['(.*)'\]$/s.exec(fieldPath)
+  if (subscripted !== null) {
+    const [, field = '', subscript = ''] = subscripted
+    if (field === 'metadata.annotations') return validateQualifiedName(at, subscript.toLowerCase())
+    if (field === 'metadata.labels') return validateQualifiedName(at, subscript)
+    return failed(`field label does not support subscript: ${fieldPath}`)
+  }
+  const converted = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath
+  if (!knownFields.has(converted)) return failed(`field label not supported: ${fieldPath}`)
+  return allowed.includes(converted) ? [] : [notSupported(at.child('fieldPath'), converted, allowed)]
+}
+
+const RESOURCES = [
+  'limits.cpu',
+  'limits.ephemeral-storage',
+  'limits.memory',
+  'requests.cpu',
+  'requests.ephemeral-storage',
+  'requests.memory',
+]
+const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei']
+
+export function validateResourceFieldRef(
+  at: FieldPath,
+  { containerName, resource = '', divisor }: CoreV1.ResourceFieldSelector,
+  inFile: boolean,
+): FieldError[] {
+  const errors: FieldError[] = []
+  const isHugePages = /^(requests|limits)\.hugepages-/.test(resource)
+  if (inFile && !containerName) errors.push(required(at.child('containerName')))
+  else if (resource === '') errors.push(required(at.child('resource')))
+  else if (!RESOURCES.includes(resource) && !isHugePages)
+    errors.push(notSupported(at.child('resource'), resource, RESOURCES))
+  if (divisor === undefined || Quantity.parse(divisor).isZero) return errors
+  const [, what = ''] = /^(?:requests|limits)\.(cpu|memory|ephemeral-storage|hugepages-)/.exec(resource) ?? []
+  const name = divisorNames[what]
+  const allowed = what === 'cpu' ? ['1m', '1'] : BYTE_DIVISORS
+  if (name === undefined || allowed.includes(Quantity.parse(divisor).toString())) return errors
+  const list = what === 'cpu' ? '1m and 1' : BYTE_DIVISORS.join(', ')
+  return [
+    ...errors,
+    invalidValue(
+      at.child('divisor'),
+      resource,
+      `only divisor's values ${list} are supported with the ${name} resource`,
+    ),
+  ]
+}
+
+const divisorNames: Readonly<Record<string, string>> = {
+  cpu: 'cpu',
+  memory: 'memory',
+  'ephemeral-storage': 'local ephemeral storage',
+  'hugepages-': 'hugepages',
+}

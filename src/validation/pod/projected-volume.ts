@@ -1,0 +1,149 @@
+/** Projected volumes: several sources, whose files must not get in each other's way. */
+import type * as CoreV1 from '../../api/core/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { forbiddenField, invalidValue, notSupported, required, tooLong } from '../../api/field.ts'
+import { problems, requiredText } from '../field-rules.ts'
+import { validateLabelSelector } from '../label-selectors.ts'
+import { nonReservedPath } from '../local-paths.ts'
+import { byteLength, dns1123Label, dns1123Subdomain } from '../names.ts'
+import { validateAnnotations } from '../object-meta.ts'
+import type { PodRules } from './rules.ts'
+import { validateDownwardFile, validateKeyToPath } from './volumes.ts'
+
+const CONFLICT = 'conflicting duplicate paths'
+const KEY_TYPES = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519']
+
+export function validateProjected(
+  at: FieldPath,
+  projected: CoreV1.ProjectedVolumeSource,
+  rules: PodRules,
+): FieldError[] {
+  const errors: FieldError[] = []
+  const taken = new Set<string>()
+  /** @param value what the reference shows of a file whose path is taken */
+  const claim = (file: string, value: unknown) => {
+    if (taken.has(file)) errors.push(invalidValue(at, value, CONFLICT))
+    taken.add(file)
+  }
+  for (const [index, source] of (projected.sources ?? []).entries()) {
+    const here = at.child('sources').index(index)
+    for (const field of ['secret', 'configMap'] as const) {
+      const keyed = source[field]
+      if (keyed === undefined) continue
+      const { name = '', items = [] } = keyed
+      errors.push(...requiredText(here.child(field, 'name'), name))
+      items.forEach((item, position) => {
+        errors.push(...validateKeyToPath(here.child(field, 'items').index(position), item))
+        if (item.path) claim(item.path, name)
+      })
+    }
+    for (const file of source.downwardAPI?.items ?? []) {
+      errors.push(...validateDownwardFile(here.child('downwardAPI'), file))
+      if (file.path) claim(file.path, file.path)
+    }
+    if (source.serviceAccountToken)
+      errors.push(...validateToken(at, here.child('serviceAccountToken'), source.serviceAccountToken, rules))
+    if (source.clusterTrustBundle) {
+      errors.push(...validateTrustBundle(here.child('clusterTrustBundle'), source.clusterTrustBundle))
+      claim(source.clusterTrustBundle.path ?? '', source.clusterTrustBundle.path ?? '')
+    }
+    if (source.podCertificate) {
+      const certificate = source.podCertificate
+      errors.push(...validateCertificate(here.child('podCertificate'), certificate))
+      let files = 0
+      for (const field of ['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const) {
+        const file = certificate[field]
+        if (!file) continue
+        files++
+        errors.push(...nonReservedPath(here.child('podCertificate', field), file))
+        claim(file, file)
+      }
+      if (files === 0)
+        errors.push(
+          required(
+            here.child('podCertificate'),
+            'specify at least one of credentialBundlePath, keyPath, and certificateChainPath',
+          ),
+        )
+    }
+    if (Object.values(source).filter((value) => value !== undefined).length > 1)
+      errors.push(forbiddenField(here, 'may not specify more than 1 volume type per source'))
+  }
+  return errors
+}
+
+function validateToken(
+  volume: FieldPath,
+  at: FieldPath,
+  { expirationSeconds = 0, path = '' }: CoreV1.ServiceAccountTokenProjection,
+  rules: PodRules,
+): FieldError[] {
+  const errors: FieldError[] = []
+  const seconds = at.child('expirationSeconds')
+  if (expirationSeconds < 600)
+    errors.push(invalidValue(seconds, expirationSeconds, 'may not specify a duration less than 10 minutes'))
+  if (expirationSeconds > 2 ** 32)
+    errors.push(invalidValue(seconds, expirationSeconds, 'may not specify a duration larger than 2^32 seconds'))
+  // told at the volume, not at the source
+  if (path === '') errors.push(required(volume.child('path')))
+  else if (!rules.allows.tokenPaths) errors.push(...nonReservedPath(volume.child('path'), path))
+  return errors
+}
+
+function validateTrustBundle(at: FieldPath, bundle: CoreV1.ClusterTrustBundleProjection): FieldError[] {
+  const { name, signerName, labelSelector, path = '' } = bundle
+  const errors: FieldError[] = []
+  if (name !== undefined && signerName !== undefined)
+    errors.push(invalidValue(at, bundle, 'only one of name and signerName may be used'))
+  else if (name !== undefined) {
+    errors.push(...requiredText(at.child('name'), name, 'must be a valid object name'))
+    errors.push(
+      ...dns1123Subdomain(name.split(':').at(-1)!).map((text) =>
+        invalidValue(at.child('name'), name, `not a valid clustertrustbundlename: ${text}`),
+      ),
+    )
+    if (labelSelector !== undefined)
+      errors.push(
+        invalidValue(at.child('labelSelector'), labelSelector, 'labelSelector must be unset if name is specified'),
+      )
+  } else if (signerName !== undefined) {
+    errors.push(
+      ...requiredText(at.child('signerName'), signerName, 'must be a valid signer name'),
+      ...validateSignerName(at.child('signerName'), signerName),
+      ...validateLabelSelector(at.child('labelSelector'), labelSelector),
+    )
+  } else errors.push(required(at, 'either name or signerName must be specified'))
+  return [...errors, ...requiredText(at.child('path'), path), ...nonReservedPath(at.child('path'), path)]
+}
+
+function validateCertificate(at: FieldPath, certificate: CoreV1.PodCertificateProjection): FieldError[] {
+  const { signerName = '', keyType = '', maxExpirationSeconds: seconds, userAnnotations } = certificate
+  const errors = validateSignerName(at.child('signerName'), signerName)
+  if (userAnnotations !== undefined) errors.push(...validateAnnotations(userAnnotations, at.child('userAnnotations')))
+  if (!KEY_TYPES.includes(keyType)) errors.push(notSupported(at.child('keyType'), keyType, KEY_TYPES))
+  if (seconds !== undefined) {
+    const max = /^([^/]+\.)?kubernetes\.io\//.test(signerName) ? 86400 : 7862400
+    const field = at.child('maxExpirationSeconds')
+    if (seconds < 3600) errors.push(invalidValue(field, seconds, 'if provided, maxExpirationSeconds must be >= 3600'))
+    if (seconds > max) errors.push(invalidValue(field, seconds, `if provided, maxExpirationSeconds must be <= ${max}`))
+  }
+  return errors
+}
+
+/** `DOMAIN/PATH`: a domain of two labels or more, and dotted labels behind it. */
+function validateSignerName(at: FieldPath, name: string): FieldError[] {
+  if (name === '') return [required(at)]
+  const segments = name.split('/')
+  if (segments.length !== 2)
+    return [invalidValue(at, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")]
+  const [domain = '', path = ''] = segments
+  const errors: FieldError[] = []
+  if (byteLength(domain) > 253) errors.push(tooLong(at, 253))
+  const labels = domain.split('.')
+  if (labels.length < 2)
+    errors.push(invalidValue(at, domain, 'should be a domain with at least two segments separated by dots'))
+  errors.push(...labels.flatMap((label) => problems(at, label, dns1123Label(label))))
+  if (path === '') errors.push(invalidValue(at, path, "should be a path of the form 'example.com/signer-name'"))
+  errors.push(...problems(at, path, dns1123Subdomain(path)))
+  return errors
+}

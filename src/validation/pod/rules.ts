@@ -1,0 +1,127 @@
+/**
+ * What the validation of a pod spec depends on beside the spec: feature gates, whether it is a pod's or a template's,
+ * and what was stored before. What an older server took stays allowed in objects that have it already.
+ */
+import type * as CoreV1 from '../../api/core/v1.ts'
+import type { FieldPath } from '../../api/field.ts'
+import { path } from '../../api/field.ts'
+import { Quantity } from '../../schema/quantity.ts'
+import { hasInvalidValue, validateLabelSelector } from '../label-selectors.ts'
+import { labelValueProblems } from '../names.ts'
+import { nonReservedPath } from '../local-paths.ts'
+
+export interface PodRules {
+  enabled(gate: string): boolean
+  /** A pod itself: templates may leave out what is filled in later. */
+  readonly isPod: boolean
+  readonly allows: Leniency
+}
+
+/** Faults that the stored object has already, and may keep. */
+export interface Leniency {
+  readonly selectorValues: boolean
+  readonly nodeAffinityValues: boolean
+  readonly spreadSelectors: boolean
+  readonly tokenPaths: boolean
+  readonly hugePages: boolean
+  readonly hostSysctls: boolean
+  readonly restartOfInitContainers: boolean
+  readonly deletionCost: boolean
+}
+
+export function podRules(
+  enabled: (gate: string) => boolean,
+  isPod: boolean,
+  old?: { readonly spec: CoreV1.PodSpec; readonly annotations?: Readonly<Record<string, string>> },
+): PodRules {
+  return { enabled, isPod, allows: old === undefined ? nothing : leniencyOf(old.spec, old.annotations) }
+}
+
+const nothing: Leniency = {
+  selectorValues: false,
+  nodeAffinityValues: false,
+  spreadSelectors: false,
+  tokenPaths: false,
+  hugePages: false,
+  hostSysctls: false,
+  restartOfInitContainers: false,
+  deletionCost: false,
+}
+
+function leniencyOf(spec: CoreV1.PodSpec, annotations: Readonly<Record<string, string>> = {}): Leniency {
+  const { affinity, securityContext } = spec
+  const terms = [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((part) => [
+    ...(part?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(part?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm = {} }) => podAffinityTerm),
+  ])
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
+  return {
+    selectorValues: terms.some(
+      ({ labelSelector = {}, namespaceSelector = {} }) =>
+        hasInvalidValue(labelSelector) || hasInvalidValue(namespaceSelector),
+    ),
+    nodeAffinityValues: required.some(({ matchExpressions = [] }) =>
+      matchExpressions.some(({ values = [] }) => values.some((value) => labelValueProblems(value).length > 0)),
+    ),
+    spreadSelectors: (spec.topologySpreadConstraints ?? []).some(
+      ({ labelSelector }) => validateLabelSelector(anywhere, labelSelector).length > 0,
+    ),
+    tokenPaths: (spec.volumes ?? []).some(({ projected }) =>
+      (projected?.sources ?? []).some(
+        ({ serviceAccountToken }) =>
+          serviceAccountToken !== undefined && nonReservedPath(anywhere, serviceAccountToken.path ?? '').length > 0,
+      ),
+    ),
+    hugePages: [spec.initContainers, spec.containers].some((containers = []) =>
+      containers.some(({ resources = {} }) =>
+        [resources.limits, resources.requests].some((list = {}) =>
+          Object.entries(list).some(([name, text]) => isIndivisibleHugePage(name, text)),
+        ),
+      ),
+    ),
+    hostSysctls: (securityContext?.sysctls ?? []).some(({ name = '' }) => isHostSysctl(name, spec) !== undefined),
+    restartOfInitContainers: (spec.initContainers ?? []).some(
+      ({ restartPolicy, resizePolicy = [] }) =>
+        restartPolicy !== 'Always' && resizePolicy.some((policy) => policy.restartPolicy === 'RestartContainer'),
+    ),
+    deletionCost: !isDeletionCost(annotations[POD_DELETION_COST]),
+  }
+}
+
+const anywhere: FieldPath = path()
+
+export const POD_DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
+
+/** A whole number of 32 bits, written as Go writes it. */
+export function isDeletionCost(text: string | undefined): boolean {
+  if (text === undefined) return true
+  return /^(0|-?[1-9]\d*)$/.test(text) && Number(text) >= -(2 ** 31) && Number(text) < 2 ** 31
+}
+
+export const HUGE_PAGES = 'hugepages-'
+
+export function isIndivisibleHugePage(name: string, text: string): boolean {
+  if (!name.startsWith(HUGE_PAGES)) return false
+  try {
+    const size = Quantity.parse(name.slice(HUGE_PAGES.length))
+    if (size.sign <= 0 || !size.isMultipleOf(0)) return true
+    return Quantity.parse(text).scaledValue(0) % size.scaledValue(0) !== 0n
+  } catch {
+    return true
+  }
+}
+
+/** The setting that makes a namespaced sysctl one of the host, if the pod has it. */
+export function isHostSysctl(name: string, spec: CoreV1.PodSpec): 'hostNetwork' | 'hostIPC' | undefined {
+  const dotted = withDots(name)
+  if (spec.hostNetwork && /^net\./.test(dotted)) return 'hostNetwork'
+  if (spec.hostIPC && /^(kernel\.shm|kernel\.msg|fs\.mqueue\.)|^kernel\.sem$/.test(dotted)) return 'hostIPC'
+  return undefined
+}
+
+/** sysctl names may be written with slashes; the first separator tells. */
+function withDots(name: string): string {
+  const separator = /[./]/.exec(name)?.[0]
+  if (separator !== '/') return name
+  return name.replace(/[./]/g, (character) => (character === '/' ? '.' : '/'))
+}

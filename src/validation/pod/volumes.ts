@@ -1,0 +1,371 @@
+/** Volumes of a pod: exactly one source each, and what every source needs (core validation of VolumeSource). */
+import type * as CoreV1 from '../../api/core/v1.ts'
+import type { ObjectMeta } from '../../api/meta/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { duplicate, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../api/field.ts'
+import { Quantity } from '../../schema/quantity.ts'
+import { inRange, problems, rangeText, requiredText, validateLabelText } from '../field-rules.ts'
+import { descendingPath, nonReservedPath, withoutBacksteps } from '../local-paths.ts'
+import { byteLength, dns1123Subdomain } from '../names.ts'
+import { validateClaimTemplate } from '../persistent-volume-claim-spec.ts'
+import { FIELDS_IN_FILES, validateFieldRef, validateResourceFieldRef } from './downward-api.ts'
+import { validateProjected } from './projected-volume.ts'
+import { validatePullPolicy } from './pull-policy.ts'
+import type { PodRules } from './rules.ts'
+
+/** A volume's source by the volume's name, of the volumes that are well. */
+export type Volumes = ReadonlyMap<string, CoreV1.Volume>
+
+interface VolumeContext {
+  readonly name: string
+  readonly podName: string
+  readonly rules: PodRules
+}
+
+type Source<T> = (at: FieldPath, source: T, context: VolumeContext) => FieldError[]
+
+export function validateVolumes(
+  at: FieldPath,
+  volumes: readonly CoreV1.Volume[],
+  podMeta: ObjectMeta | undefined,
+  rules: PodRules,
+): { readonly found: Volumes; readonly errors: FieldError[] } {
+  const found = new Map<string, CoreV1.Volume>()
+  const errors: FieldError[] = []
+  const podName = podMeta?.name ?? ''
+  const created = new Set(
+    podName === '' ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`),
+  )
+  volumes.forEach((volume, index) => {
+    const here = at.index(index)
+    const { name = '', persistentVolumeClaim } = volume
+    const wrong = validateSource(here, volume, { name, podName, rules })
+    wrong.push(...(name === '' ? [required(here.child('name'))] : validateLabelText(here.child('name'), name)))
+    if (found.has(name)) wrong.push(duplicate(here.child('name'), name))
+    if (wrong.length === 0) found.set(name, volume)
+    errors.push(...wrong)
+    if (persistentVolumeClaim && created.has(persistentVolumeClaim.claimName ?? ''))
+      errors.push(
+        invalidValue(
+          here.child('persistentVolumeClaim', 'claimName'),
+          persistentVolumeClaim.claimName,
+          'must not reference a PVC that gets created for an ephemeral volume',
+        ),
+      )
+  })
+  return { found, errors }
+}
+
+function validateSource(at: FieldPath, volume: CoreV1.Volume, context: VolumeContext): FieldError[] {
+  const errors: FieldError[] = []
+  let sources = 0
+  for (const field of sourceOrder) {
+    const source = volume[field]
+    if (source === undefined) continue
+    if (sources === 0 || field === 'emptyDir')
+      errors.push(...(sourceRules[field] as Source<unknown>)(at.child(pathsOfRules[field] ?? field), source, context))
+    else errors.push(forbiddenField(at.child(pathsOfSecond[field] ?? field), 'may not specify more than 1 volume type'))
+    sources++
+    errors.push(...(besides[field]?.(at, volume, context, sources) ?? []))
+  }
+  if (sources === 0) errors.push(required(at, 'must specify a volume type'))
+  return errors
+}
+
+type SourceName = Exclude<keyof CoreV1.Volume, 'name'>
+
+/** Paths that are not the field's own, as clients know them. */
+const pathsOfRules: Partial<Record<SourceName, string>> = { gcePersistentDisk: 'persistentDisk' }
+const pathsOfSecond: Partial<Record<SourceName, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
+
+/** What depends on the volume's name as well. `sources`: how many were met, this one among them. */
+const besides: Partial<
+  Record<SourceName, (at: FieldPath, volume: CoreV1.Volume, context: VolumeContext, sources: number) => FieldError[]>
+> = {
+  iscsi: (at, { iscsi }, { name }) =>
+    iscsi?.initiatorName !== undefined && byteLength(`${name}:${iscsi.targetPortal ?? ''}`) > 64
+      ? [
+          invalidValue(
+            at.child('name'),
+            name,
+            'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.',
+          ),
+        ]
+      : [],
+  ephemeral(at, _volume, { name, podName }, sources) {
+    if (sources > 1 || podName === '' || name === '') return []
+    const claim = `${podName}-${name}`
+    return dns1123Subdomain(claim).map((text) =>
+      invalidValue(at.child('name'), name, `PVC name ${JSON.stringify(claim)}: ${text}`),
+    )
+  },
+}
+
+const FILE_MODE = 'must be a number between 0 and 0777 (octal), both inclusive'
+const NAME_REQUIRED = 'name'
+
+export const validateFileMode = (at: FieldPath, mode: number | undefined): FieldError[] =>
+  mode !== undefined && (mode > 0o777 || mode < 0) ? [invalidValue(at, mode, FILE_MODE)] : []
+
+export function validateKeyToPath(at: FieldPath, { key, path = '', mode }: CoreV1.KeyToPath): FieldError[] {
+  return [
+    ...requiredText(at.child('key'), key),
+    ...requiredText(at.child('path'), path),
+    ...nonReservedPath(at.child('path'), path),
+    ...validateFileMode(at.child('mode'), mode),
+  ]
+}
+
+const validateItems = (at: FieldPath, items: readonly CoreV1.KeyToPath[] = []): FieldError[] =>
+  items.flatMap((item, index) => validateKeyToPath(at.index(index), item))
+
+export function validateDownwardFile(at: FieldPath, file: CoreV1.DownwardAPIVolumeFile): FieldError[] {
+  const { path = '', fieldRef, resourceFieldRef, mode } = file
+  const errors = [...requiredText(at.child('path'), path), ...nonReservedPath(at.child('path'), path)]
+  if (fieldRef !== undefined) {
+    errors.push(...validateFieldRef(at.child('fieldRef'), fieldRef, FIELDS_IN_FILES))
+    if (resourceFieldRef !== undefined)
+      errors.push(invalidValue(at, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously'))
+  } else if (resourceFieldRef !== undefined)
+    errors.push(...validateResourceFieldRef(at.child('resourceFieldRef'), resourceFieldRef, true))
+  else errors.push(required(at, 'one of fieldRef and resourceFieldRef is required'))
+  return [...errors, ...validateFileMode(at.child('mode'), mode)]
+}
+
+function validatePartition(at: FieldPath, partition = 0): FieldError[] {
+  return partition < 0 || partition > 255 ? [invalidValue(at, partition, rangeText(1, 255))] : []
+}
+
+const IQN_FORMATS: readonly (readonly [prefix: string, pattern: RegExp])[] = [
+  ['iqn', /iqn\.\d{4}-\d{2}\.([-.a-zA-Z0-9]+)(:[^,;*&$|\s]+)$/],
+  ['eui', /^eui.[a-zA-Z0-9]{16}$/],
+  ['naa', /^naa.[a-zA-Z0-9]{32}$/],
+]
+
+function validateInitiator(at: FieldPath, name: string): FieldError[] {
+  const format = IQN_FORMATS.find(([prefix]) => name.startsWith(prefix))
+  if (format === undefined) return [invalidValue(at, name, 'must be valid format starting with iqn, eui, or naa')]
+  return format[1].test(name) ? [] : [invalidValue(at, name, 'must be valid format')]
+}
+
+const HOST_PATH_TYPES = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+]
+const HOST_PORTS = 'must be a host:port pair or multiple pairs separated by commas'
+const MANAGED_DISK = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'
+const BLOB_DISK = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd'
+
+/** Checks of the sources, in the order in which the reference looks for them. */
+const sourceRules: { readonly [F in SourceName]: Source<NonNullable<CoreV1.Volume[F]>> } = {
+  emptyDir: (at, { sizeLimit }) =>
+    sizeLimit !== undefined && Quantity.parse(sizeLimit).sign < 0
+      ? [forbiddenField(at.child('sizeLimit'), 'SizeLimit field must be a valid resource quantity')]
+      : [],
+  hostPath: (at, { path, type }) =>
+    !path
+      ? [required(at.child('path'))]
+      : [
+          ...withoutBacksteps(at.child('path'), path),
+          ...(type !== undefined && !HOST_PATH_TYPES.includes(type)
+            ? [notSupported(at.child('type'), type, HOST_PATH_TYPES)]
+            : []),
+        ],
+  gitRepo: (at, { repository, directory = '' }) => [
+    ...requiredText(at.child('repository'), repository),
+    ...descendingPath(at.child('directory'), directory),
+  ],
+  gcePersistentDisk: (at, { pdName, partition }) => [
+    ...requiredText(at.child('pdName'), pdName),
+    ...validatePartition(at.child('partition'), partition),
+  ],
+  awsElasticBlockStore: (at, { volumeID, partition }) => [
+    ...requiredText(at.child('volumeID'), volumeID),
+    ...validatePartition(at.child('partition'), partition),
+  ],
+  secret: (at, { secretName, defaultMode, items }) => [
+    ...requiredText(at.child('secretName'), secretName),
+    ...validateFileMode(at.child('defaultMode'), defaultMode),
+    ...validateItems(at.child('items'), items),
+  ],
+  nfs: (at, { server, path = '' }) => [
+    ...requiredText(at.child('server'), server),
+    ...requiredText(at.child('path'), path),
+    ...(path.startsWith('/') ? [] : [invalidValue(at.child('path'), path, 'must be an absolute path')]),
+  ],
+  iscsi: (at, { targetPortal, iqn, lun = 0, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName }) => [
+    ...requiredText(at.child('targetPortal'), targetPortal),
+    ...(iqn ? validateInitiator(at.child('iqn'), iqn) : [required(at.child('iqn'))]),
+    ...inRange(at.child('lun'), lun, 0, 255),
+    ...((chapAuthDiscovery || chapAuthSession) && secretRef === undefined ? [required(at.child('secretRef'))] : []),
+    ...(initiatorName === undefined ? [] : validateInitiator(at.child('initiatorname'), initiatorName)),
+  ],
+  glusterfs: (at, { endpoints, path }) => [
+    ...requiredText(at.child('endpoints'), endpoints),
+    ...requiredText(at.child('path'), path),
+  ],
+  flocker: (at, { datasetName = '', datasetUUID = '' }) => [
+    ...(datasetName === '' && datasetUUID === ''
+      ? [required(at, 'one of datasetName and datasetUUID is required')]
+      : []),
+    ...(datasetName !== '' && datasetUUID !== ''
+      ? [invalidValue(at, 'resource', 'datasetName and datasetUUID can not be specified simultaneously')]
+      : []),
+    ...(datasetName.includes('/') ? [invalidValue(at.child('datasetName'), datasetName, "must not contain '/'")] : []),
+  ],
+  persistentVolumeClaim: (at, { claimName }) => requiredText(at.child('claimName'), claimName),
+  rbd: (at, { monitors = [], image }) => [
+    ...(monitors.length === 0 ? [required(at.child('monitors'))] : []),
+    ...requiredText(at.child('image'), image),
+  ],
+  cinder: (at, { volumeID, secretRef }) => [
+    ...requiredText(at.child('volumeID'), volumeID),
+    ...(secretRef === undefined ? [] : requiredText(at.child('secretRef', NAME_REQUIRED), secretRef.name)),
+  ],
+  cephfs: (at, { monitors = [] }) => (monitors.length === 0 ? [required(at.child('monitors'))] : []),
+  quobyte: (at, { registry, tenant = '', volume }) => [
+    ...(!registry
+      ? [required(at.child('registry'), HOST_PORTS)]
+      : tenant.length >= 65
+        ? [required(at.child('tenant'), 'must be a UUID and may not exceed a length of 64 characters')]
+        : registry
+            .split(',')
+            .filter((pair) => !isHostPort(pair))
+            .map(() => invalidValue(at.child('registry'), registry, HOST_PORTS))),
+    ...requiredText(at.child('volume'), volume),
+  ],
+  downwardAPI: (at, { defaultMode, items = [] }) => [
+    ...validateFileMode(at.child('defaultMode'), defaultMode),
+    ...items.flatMap((file) => validateDownwardFile(at, file)),
+  ],
+  fc: (at, { targetWWNs = [], wwids = [], lun }) => [
+    ...(targetWWNs.length === 0 && wwids.length === 0
+      ? [required(at.child('targetWWNs'), 'must specify either targetWWNs or wwids, but not both')]
+      : []),
+    ...(targetWWNs.length > 0 && wwids.length > 0
+      ? [invalidValue(at.child('targetWWNs'), targetWWNs, 'targetWWNs and wwids can not be specified simultaneously')]
+      : []),
+    ...(targetWWNs.length === 0
+      ? []
+      : lun === undefined
+        ? [required(at.child('lun'), 'lun is required if targetWWNs is specified')]
+        : inRange(at.child('lun'), lun, 0, 255)),
+  ],
+  flexVolume: (at, { driver, options = {} }) => [
+    ...requiredText(at.child('driver'), driver),
+    ...Object.keys(options)
+      .sort()
+      .filter((key) => /\.(kubernetes|k8s)\.io$/.test(`.${key.split('/')[0]!.toLowerCase()}`))
+      .map((key) =>
+        invalidValue(at.child('options').key(key), key, 'kubernetes.io and k8s.io namespaces are reserved'),
+      ),
+  ],
+  configMap: (at, { name, defaultMode, items }) => [
+    ...requiredText(at.child('name'), name),
+    ...validateFileMode(at.child('defaultMode'), defaultMode),
+    ...validateItems(at.child('items'), items),
+  ],
+  azureFile: (at, { secretName, shareName }) => [
+    ...requiredText(at.child('secretName'), secretName),
+    ...requiredText(at.child('shareName'), shareName),
+  ],
+  vsphereVolume: (at, { volumePath }) => requiredText(at.child('volumePath'), volumePath),
+  photonPersistentDisk: (at, { pdID }) => requiredText(at.child('pdID'), pdID),
+  portworxVolume: (at, { volumeID }) => requiredText(at.child('volumeID'), volumeID),
+  azureDisk: validateAzureDisk,
+  storageos: (at, { volumeName, volumeNamespace, secretRef }) => [
+    ...(volumeName ? validateLabelText(at.child('volumeName'), volumeName) : [required(at.child('volumeName'))]),
+    ...(volumeNamespace ? validateLabelText(at.child('volumeNamespace'), volumeNamespace) : []),
+    ...(secretRef === undefined ? [] : requiredText(at.child('secretRef', NAME_REQUIRED), secretRef.name)),
+  ],
+  projected: (at, source, { rules }) => [
+    ...validateFileMode(at.child('defaultMode'), source.defaultMode),
+    ...validateProjected(at, source, rules),
+  ],
+  scaleIO: (at, { gateway, system, volumeName }) => [
+    ...requiredText(at.child('gateway'), gateway),
+    ...requiredText(at.child('system'), system),
+    ...requiredText(at.child('volumeName'), volumeName),
+  ],
+  csi: (at, { driver = '', nodePublishSecretRef }) => [
+    ...validateCsiDriverName(at.child('driver'), driver),
+    ...(nodePublishSecretRef === undefined
+      ? []
+      : nodePublishSecretRef.name
+        ? problems(at.child('name'), nodePublishSecretRef.name, dns1123Subdomain(nodePublishSecretRef.name))
+        : [required(at.child('nodePublishSecretRef', NAME_REQUIRED))]),
+  ],
+  ephemeral: (at, { volumeClaimTemplate }) =>
+    volumeClaimTemplate === undefined
+      ? [required(at.child('volumeClaimTemplate'))]
+      : validateClaimTemplate(at.child('volumeClaimTemplate'), volumeClaimTemplate),
+  image: (at, { reference, pullPolicy }, { rules }) => [
+    ...(rules.isPod ? requiredText(at.child('reference'), reference) : []),
+    ...validatePullPolicy(at.child('pullPolicy'), pullPolicy),
+  ],
+}
+
+const sourceOrder: readonly SourceName[] = [
+  'emptyDir',
+  'hostPath',
+  'gitRepo',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'secret',
+  'nfs',
+  'iscsi',
+  'glusterfs',
+  'flocker',
+  'persistentVolumeClaim',
+  'rbd',
+  'cinder',
+  'cephfs',
+  'quobyte',
+  'downwardAPI',
+  'fc',
+  'flexVolume',
+  'configMap',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'storageos',
+  'projected',
+  'scaleIO',
+  'csi',
+  'ephemeral',
+  'image',
+]
+
+function validateAzureDisk(at: FieldPath, disk: CoreV1.AzureDiskVolumeSource): FieldError[] {
+  const { diskName, diskURI = '', cachingMode, kind } = disk
+  const errors = [...requiredText(at.child('diskName'), diskName), ...requiredText(at.child('diskURI'), diskURI)]
+  const modes = ['None', 'ReadOnly', 'ReadWrite']
+  const kinds = ['Dedicated', 'Managed', 'Shared']
+  if (cachingMode !== undefined && !modes.includes(cachingMode))
+    errors.push(notSupported(at.child('cachingMode'), cachingMode, modes))
+  if (kind !== undefined && !kinds.includes(kind)) errors.push(notSupported(at.child('kind'), kind, kinds))
+  if (kind === 'Managed' && !diskURI.startsWith('/subscriptions/'))
+    errors.push(notSupported(at.child('diskURI'), diskURI, [MANAGED_DISK]))
+  if (kind !== undefined && kind !== 'Managed' && !diskURI.startsWith('https://'))
+    errors.push(notSupported(at.child('diskURI'), diskURI, [BLOB_DISK]))
+  return errors
+}
+
+export function validateCsiDriverName(at: FieldPath, name: string): FieldError[] {
+  if (name === '') return [required(at)]
+  return [
+    ...(byteLength(name) > 63 ? [tooLong(at, 63)] : []),
+    ...problems(at, name, dns1123Subdomain(name.toLowerCase())),
+  ]
+}
+
+/** Go's net.SplitHostPort takes it. */
+const isHostPort = (text: string): boolean => /^(\[[^\[\]]*\]|[^:\[\]]*):[^:\[\]]*$/.test(text)
