@@ -58,8 +58,17 @@ const MAX_STRICT_ERRORS = 100
 export function decodeObject(type: StructType, tree: JsonTree): Decoded {
   if (isCustomKind(type)) return decodeCustomObject(type, tree)
   const decoder = new Decoder(true)
-  const object = decoder.decode(type, tree) as JsonObject | undefined // a struct is an object
+  const object = withinStack(() => decoder.decode(type, tree)) as JsonObject | undefined // a struct is an object
   return { object: object ?? emptyStruct(type), strict: decoder.strict }
+}
+
+/** Only schemas of custom resources nest without end: some hundred levels are read, ten thousand are refused. */
+function withinStack<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof RangeError ? new DecodeError('exceeded max depth') : error
+  }
 }
 
 /**
@@ -76,25 +85,44 @@ export function decodeUnstructured(tree: JsonTree): Decoded {
   const isObject = typeof tree === 'object' && tree !== null && !Array.isArray(tree) && !(tree instanceof NumberLiteral)
   if (!isObject && tree !== null) throw new TypeMismatch(kindOf(tree), 'map[string]interface {}')
   const strict: string[] = []
-  reportRepeated(tree, '', strict)
+  reportRepeated(tree, strict)
   return { object: (plainJson(tree) ?? {}) as JsonObject, strict } // just seen to be an object
 }
 
-function reportRepeated(tree: JsonTree | undefined, path: string, strict: string[]): void {
-  if (typeof tree !== 'object' || tree === null) return
-  if (tree instanceof NumberLiteral) {
-    if (!Number.isFinite(Number(tree.text))) throw new TypeMismatch(`number ${tree.text}`, 'float64')
-    return
-  }
-  if (Array.isArray(tree)) tree.forEach((value, i) => reportRepeated(value, `${path}[${i}]`, strict))
-  else {
-    const seen = new Set<string>()
-    for (const [name, value] of membersOf(tree)) {
-      const at = path === '' ? name : `${path}.${name}`
-      if (seen.has(name)) saveStrict(strict, `duplicate field ${goQuote(at)}`)
-      seen.add(name)
-      reportRepeated(value, at, strict)
+/** One object or list on the way through a tree, and how far it was read. */
+interface Level {
+  readonly path: string
+  readonly members: readonly (readonly [name: string, value: JsonTree | undefined])[]
+  readonly seen: Set<string> | undefined
+  next: number
+}
+
+/** Iterative, for a tree may be 10,000 levels deep. */
+function reportRepeated(tree: JsonTree, strict: string[]): void {
+  const levels: Level[] = []
+  const enter = (value: JsonTree | undefined, path: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (value instanceof NumberLiteral) {
+      if (!Number.isFinite(Number(value.text))) throw new TypeMismatch(`number ${value.text}`, 'float64')
+    } else if (Array.isArray(value)) {
+      levels.push({ path, members: value.map((one, i) => [`[${i}]`, one]), seen: undefined, next: 0 })
+    } else {
+      const seen = value instanceof RepeatedMembers ? new Set<string>() : undefined
+      const dot = path === '' ? '' : '.'
+      levels.push({ path, members: [...membersOf(value)].map(([name, one]) => [dot + name, one]), seen, next: 0 })
     }
+  }
+  enter(tree, '')
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const member = level.members[level.next++]
+    if (member === undefined) {
+      levels.pop()
+      continue
+    }
+    const [name, value] = member
+    if (level.seen?.has(name)) saveStrict(strict, `duplicate field ${goQuote(level.path + name)}`)
+    level.seen?.add(name)
+    enter(value, level.path + name)
   }
 }
 
