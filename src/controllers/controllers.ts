@@ -1,3 +1,4 @@
+import { apiServiceAvailability } from './api-service-availability.ts'
 import { bootstrapSigner, tokenCleaner } from './bootstrap-tokens.ts'
 import { clusterRoleAggregation } from './cluster-role-aggregation.ts'
 import type { Controller } from './controller.ts'
@@ -12,6 +13,7 @@ import { departedServiceAccount, serviceAccountSecret } from './service-account-
 
 /** By the name that outbox messages give (see outbox.ts). */
 export const controllers: Readonly<Record<string, Controller>> = {
+  'api-service-availability': apiServiceAvailability,
   'bootstrap-signer': bootstrapSigner,
   'cluster-role-aggregation': clusterRoleAggregation,
   'crd-api-services': crdApiServicesController,

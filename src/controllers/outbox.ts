@@ -1,6 +1,7 @@
 /** Which writes are work for which controller: stored with the write, in one transaction. */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
+import type { APIService } from '../api/apiregistration/v1.ts'
 import type { Secret } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Departed, ObjectKey } from './garbage-collector.ts'
@@ -24,12 +25,19 @@ const work = (topic: string, payload: string | undefined): OutboxMessage[] =>
   payload === undefined ? [] : [{ topic, payload }]
 
 const rules: Readonly<Record<string, Rule>> = {
+  'apiservices.apiregistration.k8s.io'({ object, old }) {
+    const [service, before]: (APIService | undefined)[] = [object, old]
+    const isSpecSame = before !== undefined && JSON.stringify(service?.spec) === JSON.stringify(before.spec)
+    return object === undefined || isSpecSame ? [] : work('api-service-availability', object.metadata.name)
+  },
   'customresourcedefinitions.apiextensions.k8s.io'({ object, old }) {
     const { name, generation, deletionTimestamp } = (object ?? old)?.metadata ?? {}
     if (object !== undefined && deletionTimestamp !== undefined && old?.metadata.deletionTimestamp === undefined)
       return work('crd-finalizer', name)
     const isSpecSame = object !== undefined && old !== undefined && generation === old.metadata.generation
-    return isSpecSame ? [] : [...work('crd-names', name), ...work('crd-api-services', name?.slice(name.indexOf('.') + 1))]
+    return isSpecSame
+      ? []
+      : [...work('crd-names', name), ...work('crd-api-services', name?.slice(name.indexOf('.') + 1))]
   },
   namespaces({ object, old }) {
     if (object === undefined) return []

@@ -26,12 +26,26 @@ export async function serveFixedPath(request: ApiRequest): Promise<Response | un
   const unclear = info.apiPrefix !== '' && !info.isResourceRequest
   if (unclear) return unclearPath(info.path)
   checkTimeout(request)
-  if (info.isResourceRequest && isRoutable(request)) return undefined
   const served = await servedResources(request)
+  if (isRemote(info.path, served)) return unavailable(request)
+  if (info.isResourceRequest && isRoutable(request)) return undefined
   // before something is called unknown, the newest definitions are asked for
   const response = await serve(request, isKnown(info.path, served) ? served : await freshServedResources(request))
   response.headers.set('Audit-Id', request.auditId)
   return method === 'HEAD' ? new Response(null, response) : response
+}
+
+/** Served by another server, as an APIService says; the path may go on behind the version. */
+function isRemote(path: string, served: ServedResources): boolean {
+  const [, group = '', version = ''] = /^\/apis\/([^/]+)\/([^/]+)/.exec(path) ?? []
+  return served.version(group, version)?.remote === true
+}
+
+/** There is no way from here to a service within the cluster; its APIService's condition tells why. */
+function unavailable({ auditId }: ApiRequest): Response {
+  const response = textResponse('service unavailable\n', { status: 503, nosniff: true })
+  response.headers.set('Audit-Id', auditId)
+  return response
 }
 
 /** The deprecated /proxy/ prefix and names that are empty lead nowhere, though they can be read as a resource's. */

@@ -71,7 +71,7 @@ class Documents implements OpenApiDocuments {
   ) {
     for (const { group, versions } of served.groups) {
       if (group !== '' && served.isBuiltInGroup(group)) this.groups.add(`apis/${group}`)
-      for (const version of versions)
+      for (const version of versions.filter(({ remote }) => remote !== true))
         this.versions.set(group === '' ? `api/${version.version}` : `apis/${group}/${version.version}`, {
           group,
           version,
@@ -199,7 +199,7 @@ function swaggerOf(served: ServedResources, { describe }: OpenApiTexts, settings
   const items = Object.values(fixedPaths)
   for (const { group, versions } of served.groups) {
     if (group !== '' && served.isBuiltInGroup(group)) items.push(groupPath(group))
-    for (const version of versions) {
+    for (const version of versions.filter(({ remote }) => remote !== true)) {
       items.push(...pathsOfVersion(group, version, describe, settings))
     }
   }

@@ -77,6 +77,8 @@ export interface ServedVersion {
   readonly resources: readonly ResourceEntry[]
   /** Served elsewhere, and not heard of lately (an APIService that is not available). */
   readonly stale?: boolean
+  /** By another server, which an APIService names: nothing of it is known here. */
+  readonly remote?: boolean
 }
 
 export interface ServedGroup {

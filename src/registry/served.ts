@@ -1,4 +1,6 @@
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
+import type { APIService } from '../api/apiregistration/v1.ts'
+import type { KubeObject } from '../api/object.ts'
 import type { Env } from '../env.ts'
 import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
@@ -7,7 +9,8 @@ import { customGroups } from './custom-resources/entries.ts'
 import { parseFeatureGates } from './feature-gates.ts'
 import type { FeatureGates } from './feature-gates.ts'
 import { builtInResources, withDynamic } from './resources.ts'
-import type { ServedResources } from './resources.ts'
+import { API_SERVICES, remoteGroups } from './remote-groups.ts'
+import type { ServedGroup, ServedResources } from './resources.ts'
 
 interface Served {
   readonly resources: ServedResources
@@ -40,16 +43,37 @@ export const servedResources = async (plane: ControlPlane): Promise<ServedResour
 export const freshServedResources = async (plane: ControlPlane): Promise<ServedResources> =>
   servedBy(plane.env, await freshControlSnapshot(plane))
 
+interface Known {
+  readonly builtIn: ServedResources
+  /** What makes the remote groups, as text: other APIServices come and go with every definition. */
+  readonly remote: string
+  readonly all: Promise<ServedResources>
+}
+
 /** One table for each state of the definitions: the snapshot's list of them is the same value while none changes. */
-const byDefinitions = new WeakMap<object, { readonly builtIn: ServedResources; readonly all: Promise<ServedResources> }>()
+const byDefinitions = new WeakMap<object, Known>()
 
 function servedBy(env: Env, snapshot: ControlSnapshot): Promise<ServedResources> {
   const definitions = snapshot.list<CustomResourceDefinition>(DEFINITIONS)
+  const remote = remoteGroupsOf(snapshot.list<KubeObject & APIService>(API_SERVICES))
   const builtIn = builtInServed(env).resources
   let known = byDefinitions.get(definitions)
-  if (known?.builtIn !== builtIn) {
-    known = { builtIn, all: customGroups(definitions).then((groups) => withDynamic(builtIn, groups)) }
+  if (known?.builtIn !== builtIn || known.remote !== remote.text) {
+    const all = customGroups(definitions).then((groups) => withDynamic(builtIn, [...groups, ...remote.groups]))
+    known = { builtIn, remote: remote.text, all }
     byDefinitions.set(definitions, known)
   }
   return known.all
+}
+
+const remoteByServices = new WeakMap<object, { readonly text: string; readonly groups: readonly ServedGroup[] }>()
+
+function remoteGroupsOf(services: readonly APIService[]) {
+  let known = remoteByServices.get(services)
+  if (known === undefined) {
+    const groups = remoteGroups(services)
+    known = { text: JSON.stringify(groups), groups }
+    remoteByServices.set(services, known)
+  }
+  return known
 }
