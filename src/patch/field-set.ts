@@ -16,6 +16,9 @@ interface Node {
 export class FieldSet {
   static readonly empty: FieldSet = new FieldSet(new Map())
 
+  /** The set as JSON, once it has been written or if it was read from such; never changed. */
+  #fields: JsonObject | undefined
+
   private constructor(private readonly nodes: ReadonlyMap<PathElement, Node>) {}
 
   static of(...paths: readonly FieldPathElements[]): FieldSet {
@@ -25,8 +28,11 @@ export class FieldSet {
   }
 
   /** @internal for the functions below: a map without nodes that hold nothing */
-  static ofNodes(nodes: ReadonlyMap<PathElement, Node>): FieldSet {
-    return nodes.size === 0 ? FieldSet.empty : new FieldSet(nodes)
+  static ofNodes(nodes: ReadonlyMap<PathElement, Node>, fields?: JsonObject): FieldSet {
+    if (nodes.size === 0) return FieldSet.empty
+    const set = new FieldSet(nodes)
+    set.#fields = fields
+    return set
   }
 
   get isEmpty(): boolean {
@@ -69,45 +75,49 @@ export class FieldSet {
   intersection(other: FieldSet): FieldSet {
     return this.#merged((element, ours) => {
       const theirs = other.nodes.get(element)
-      return theirs === undefined
-        ? undefined
-        : { member: ours.member && theirs.member, below: ours.below.intersection(theirs.below) }
+      return theirs && changed(ours, ours.member && theirs.member, ours.below.intersection(theirs.below))
     })
   }
 
   /** Without the members of the other set; what is below such a member stays. */
   difference(other: FieldSet): FieldSet {
-    if (other.isEmpty) return this
+    if (other.isEmpty || this.isEmpty) return this
     return this.#merged((element, ours) => {
       const theirs = other.nodes.get(element)
       return theirs === undefined
         ? ours
-        : { member: ours.member && !theirs.member, below: ours.below.difference(theirs.below) }
+        : changed(ours, ours.member && !theirs.member, ours.below.difference(theirs.below))
     })
   }
 
   /** Without the members of the other set and all that is below them. */
   recursiveDifference(other: FieldSet): FieldSet {
-    if (other.isEmpty) return this
+    if (other.isEmpty || this.isEmpty) return this
     return this.#merged((element, ours) => {
       const theirs = other.nodes.get(element)
       if (theirs === undefined) return ours
-      return theirs.member ? undefined : { ...ours, below: ours.below.recursiveDifference(theirs.below) }
+      return theirs.member ? undefined : changed(ours, ours.member, ours.below.recursiveDifference(theirs.below))
     })
   }
 
+  /** The very same set where nothing changes. */
   #merged(keep: (element: PathElement, node: Node) => Node | undefined): FieldSet {
     const nodes = new Map<PathElement, Node>()
+    let isSame = true
     for (const [element, node] of this.nodes) {
       const kept = keep(element, node)
       if (kept !== undefined && (kept.member || !kept.below.isEmpty)) nodes.set(element, kept)
+      if (kept !== node) isSame = false
     }
-    return FieldSet.ofNodes(nodes)
+    return isSame ? this : FieldSet.ofNodes(nodes)
   }
 
   /** The same set with more members or fewer, chosen element by element. */
   map(choose: (element: PathElement, member: boolean, below: FieldSet) => { member: boolean; below: FieldSet }) {
-    return this.#merged((element, { member, below }) => choose(element, member, below))
+    return this.#merged((element, node) => {
+      const { member, below } = choose(element, node.member, node.below)
+      return changed(node, member, below)
+    })
   }
 
   equals(other: FieldSet): boolean {
@@ -127,10 +137,17 @@ export class FieldSet {
     for (const [element, { below }] of sorted) yield* below.paths([...prefix, element])
   }
 
+  /** Not to be changed: sets share it. */
   toFieldsV1(): JsonObject {
+    return (this.#fields ??= this.#write())
+  }
+
+  #write(): JsonObject {
     const fields: JsonObject = {}
-    for (const [element, { member, below }] of [...this.nodes].sort(([a], [b]) => comparePathElements(a, b)))
+    for (const element of [...this.nodes.keys()].sort(comparePathElements)) {
+      const { member, below } = this.nodes.get(element)!
       fields[element] = member && !below.isEmpty ? { '.': {}, ...below.toFieldsV1() } : below.toFieldsV1()
+    }
     return fields
   }
 
@@ -143,24 +160,44 @@ export class FieldSet {
   }
 }
 
-/** `member`: nothing is below it, or it says itself (`.`) that it is one. */
-function readFields(fields: Json | undefined): { set: FieldSet; member: boolean } {
-  if (fields === null || fields === undefined) return { set: FieldSet.empty, member: true }
+const changed = (node: Node, member: boolean, below: FieldSet): Node =>
+  node.member === member && node.below === below ? node : { member, below }
+
+interface ReadFields {
+  readonly set: FieldSet
+  /** Nothing is below it, or it says itself (`.`) that it is one. */
+  readonly member: boolean
+  /** Written again it would be the same text. */
+  readonly isCanonical: boolean
+}
+
+function readFields(fields: Json | undefined): ReadFields {
+  if (fields === null || fields === undefined) return { set: FieldSet.empty, member: true, isCanonical: false }
   if (!isJsonObject(fields)) throw new Error('expected { or n')
   const nodes = new Map<PathElement, Node>()
   let member = false
-  for (const [key, value] of Object.entries(fields)) {
+  let isCanonical = true
+  let previous: PathElement | undefined
+  for (const key in fields) {
     if (key === '.') {
+      isCanonical &&= previous === undefined
       member = true
       continue
     }
     const element = readPathElement(key)
-    if (element === undefined) continue
-    const below = readFields(value)
+    if (element === undefined) {
+      isCanonical = false
+      continue
+    }
+    const below = readFields(fields[key])
+    isCanonical &&=
+      below.isCanonical && element === key && (previous === undefined || comparePathElements(previous, element) < 0)
+    previous = element
     nodes.set(element, { member: below.member, below: below.set })
   }
-  const set = FieldSet.ofNodes(nodes)
-  return { set, member: member || set.isEmpty }
+  // of a set that says itself that it is a member, the JSON is that of its parent
+  const set = FieldSet.ofNodes(nodes, isCanonical && !member ? fields : undefined)
+  return { set, member: member || set.isEmpty, isCanonical: isCanonical && !(member && set.isEmpty) }
 }
 
 /** Collects paths. */

@@ -5,8 +5,8 @@
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import type { Atom, ListAtom, MapAtom, ScalarKind } from '../schema/atom.ts'
-import { NamelessElement, elementOf, fieldsOf, walk, walkPair } from '../schema/walk.ts'
-import { elementText } from '../schema/path-element.ts'
+import { NamelessElement, eachField, elementOf, walk, walkPair } from '../schema/walk.ts'
+import { elementText, fieldElement } from '../schema/path-element.ts'
 import type { FieldPathElements, PathElement } from '../schema/path-element.ts'
 import { valuesEqual } from '../schema/value-order.ts'
 import { FieldSet, FieldSetBuilder } from './field-set.ts'
@@ -83,11 +83,12 @@ function nameOf(list: ListAtom, item: Json): PathElement | NamelessElement {
 
 function mapProblems(map: MapAtom, value: JsonObject, duplicates: boolean): Problem[] {
   const problems: Problem[] = []
-  for (const { element, type, value: item } of fieldsOf(map, value)) {
+  eachField(map, value, (name, type, item) => {
+    const found = type === undefined ? problem('field not declared in schema') : problemsOf(type, item, duplicates)
+    if (found.length > 0) problems.push(...at(fieldElement(name), found))
     // the first undeclared field ends it
-    if (type === undefined) return [...problems, ...at(element, problem('field not declared in schema'))]
-    problems.push(...at(element, problemsOf(type, item, duplicates)))
-  }
+    return type !== undefined
+  })
   return problems
 }
 
@@ -147,14 +148,18 @@ function countEach<Item>(items: readonly Item[]): Map<Item, number> {
 }
 
 function addMap(map: MapAtom, value: JsonObject, path: FieldPathElements, fields: FieldSetBuilder): void {
-  for (const { element, type, declared, value: item } of fieldsOf(map, value)) {
-    const below = [...path, element]
+  eachField(map, value, (name, type, item, isDeclared) => {
+    const below = [...path, fieldElement(name)]
     if (type !== undefined) addFields(type, item, below, fields)
-    if (!declared || item === null || isEmptyMap(item)) fields.insert(below)
-  }
+    if (!isDeclared || item === null || isEmptyMap(item)) fields.insert(below)
+  })
 }
 
-const isEmptyMap = (value: Json) => isJsonObject(value) && Object.values(value).every((item) => item === undefined)
+function isEmptyMap(value: Json): boolean {
+  if (!isJsonObject(value)) return false
+  for (const name in value) if (value[name] !== undefined) return false
+  return true
+}
 
 export interface Comparison {
   readonly added: FieldSet
@@ -248,13 +253,20 @@ function compareMaps(
   differences: Differences,
 ): Problem[] {
   const problems: Problem[] = []
-  const visit = (element: PathElement, type: Atom | undefined, ours: Json | undefined, theirs: Json | undefined) => {
-    if (type === undefined) problems.push(...at(element, problem('schema error: no type found matching: inlined type')))
-    else problems.push(...at(element, compareAt(type, ours, theirs, [...path, element], differences)))
+  const visit = (name: string, type: Atom | undefined, ours: Json | undefined, theirs: Json | undefined) => {
+    // most of two versions of an object is the same
+    if (ours === theirs) return
+    const element = fieldElement(name)
+    const found =
+      type === undefined
+        ? problem('schema error: no type found matching: inlined type')
+        : compareAt(type, ours, theirs, [...path, element], differences)
+    if (found.length > 0) problems.push(...at(element, found))
   }
-  for (const { name, element, type, value } of fieldsOf(map, left)) visit(element, type, value, right[name])
-  for (const { name, element, type, value } of fieldsOf(map, right))
-    if (left[name] === undefined) visit(element, type, undefined, value)
+  eachField(map, left, (name, type, value) => visit(name, type, value, right[name]))
+  eachField(map, right, (name, type, value) => {
+    if (left[name] === undefined) visit(name, type, undefined, value)
+  })
   return problems
 }
 
@@ -336,15 +348,16 @@ function mergeAt(atom: Atom, live: Json | undefined, config: Json | undefined, p
 
 function mergeMaps(map: MapAtom, live: JsonObject, config: JsonObject, problems: Problem[]): Json | undefined {
   const merged: JsonObject = {}
-  const visit = (name: string, element: PathElement, type: Atom | undefined, ours?: Json, theirs?: Json) => {
+  const visit = (name: string, type: Atom | undefined, ours?: Json, theirs?: Json) => {
     const below: Problem[] = []
     const value = type === undefined ? undefined : mergeAt(type, ours, theirs, below)
-    problems.push(...at(element, below))
+    if (below.length > 0) problems.push(...at(fieldElement(name), below))
     if (value !== undefined) merged[name] = value
   }
-  for (const { name, element, type, value } of fieldsOf(map, live)) visit(name, element, type, value, config[name])
-  for (const { name, element, type, value } of fieldsOf(map, config))
-    if (live[name] === undefined) visit(name, element, type, undefined, value)
+  eachField(map, live, (name, type, value) => visit(name, type, value, config[name]))
+  eachField(map, config, (name, type, value) => {
+    if (live[name] === undefined) visit(name, type, undefined, value)
+  })
   return isEmptyMap(merged) ? undefined : merged
 }
 
@@ -452,11 +465,12 @@ export function removeFields(atom: Atom, value: Json, fields: FieldSet): Json {
     map: (map) => {
       if (!isJsonObject(value) || isEmptyMap(value) || map.atomic) return null
       const kept: JsonObject = {}
-      for (const { name, element, type, value: item } of fieldsOf(map, value)) {
-        if (fields.hasMember(element)) continue
+      eachField(map, value, (name, type, item) => {
+        const element = fieldElement(name)
+        if (fields.hasMember(element)) return
         const below = fields.below(element)
         kept[name] = below.isEmpty || type === undefined ? item : removeFields(type, item, below)
-      }
+      })
       return isEmptyMap(kept) ? null : kept
     },
   })

@@ -147,11 +147,18 @@ const stringFormat = (format: Json | undefined): Atom =>
 function structMap(type: StructType, preserving: boolean): MapAtom {
   const isObject = type.typeMeta || type.embeddedResource === true
   const implied: Readonly<Record<string, Atom>> = isObject ? { apiVersion: string, kind: string } : {}
-  const declared = (name: string): Atom | undefined => {
+  const find = (name: string): Atom | undefined => {
     const field = type.field(name)
     if (field !== undefined) return atomOf(field.type, preserving)
     if (Object.hasOwn(implied, name)) return implied[name]
     return isObject && name === 'metadata' ? objectMeta() : undefined
+  }
+  const found = new Map<string, Atom>()
+  const declared = (name: string): Atom | undefined => {
+    let atom = found.get(name)
+    // only what is declared is kept: clients think of names without end
+    if (atom === undefined && (atom = find(name)) !== undefined) found.set(name, atom)
+    return atom
   }
   const empty = !isObject && type.fields.length === 0
   return {

@@ -22,23 +22,48 @@ export const keyElement = (fields: readonly (readonly [name: string, value: Json
 export function readPathElement(text: string): PathElement | undefined {
   if (text.length < 2) throw new Error('key must be 2 characters long:')
   if (text.charAt(1) !== ':') throw new Error(`missing colon: ${text}`)
-  const content = text.slice(2)
   switch (text.charAt(0)) {
     case 'f':
       return text
     case 'v':
-      return valueElement(JSON.parse(content) as Json)
-    case 'k': {
-      const key = JSON.parse(content) as Json
-      if (!isJsonObject(key)) throw new Error('expected { or n')
-      return keyElement(Object.entries(key).map(([name, value]) => [name, value ?? null]))
+    case 'k':
+      return parsed(text).element
+    case 'i': {
+      const index = text.slice(2)
+      if (!/^[+-]?\d+$/.test(index)) throw new Error(`strconv.Atoi: parsing ${goQuote(index)}: invalid syntax`)
+      return `i:${Number(index)}`
     }
-    case 'i':
-      if (!/^[+-]?\d+$/.test(content)) throw new Error(`strconv.Atoi: parsing ${goQuote(content)}: invalid syntax`)
-      return `i:${Number(content)}`
     default:
       return undefined
   }
+}
+
+/** What a key or a value says. */
+interface Parsed {
+  readonly element: PathElement
+  readonly value: Json
+}
+
+/** The same few elements are read again with every write of an object. */
+const recent = new Map<string, Parsed>()
+const MAX_RECENT = 1000
+
+function parsed(text: string): Parsed {
+  let found = recent.get(text)
+  if (found === undefined) {
+    found = parse(text)
+    if (recent.size >= MAX_RECENT) recent.clear()
+    recent.set(text, found)
+  }
+  return found
+}
+
+function parse(text: string): Parsed {
+  const value = JSON.parse(text.slice(2)) as Json
+  if (text.charAt(0) === 'v') return { element: valueElement(value), value }
+  if (!isJsonObject(value)) throw new Error('expected { or n')
+  const fields = Object.entries(value).sort(([a], [b]) => compareText(a, b))
+  return { element: keyElement(fields.map(([name, of]) => [name, of ?? null])), value: Object.fromEntries(fields) }
 }
 
 /** `.spec.containers[name="c"].image`, as messages name a field. */
@@ -83,9 +108,9 @@ export function comparePathElements(a: PathElement, b: PathElement): number {
     case 'i':
       return Number(a.slice(2)) - Number(b.slice(2))
     case 'v':
-      return compareValues(JSON.parse(a.slice(2)) as Json, JSON.parse(b.slice(2)) as Json)
+      return compareValues(parsed(a).value, parsed(b).value)
     default:
-      return compareKeys(JSON.parse(a.slice(2)) as JsonObject, JSON.parse(b.slice(2)) as JsonObject)
+      return compareKeys(parsed(a).value as JsonObject, parsed(b).value as JsonObject) // keys are objects
   }
 }
 

@@ -1,18 +1,29 @@
 /** Equality and order of JSON values, as structured-merge-diff's pkg/value has them. */
 import { isJsonObject } from '../api/object.ts'
-import type { Json } from '../api/object.ts'
+import type { Json, JsonObject } from '../api/object.ts'
 
 export function valuesEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
-  if (isNumber(a) && isNumber(b)) return a == b
-  if (Array.isArray(a))
-    return Array.isArray(b) && a.length === b.length && a.every((item, at) => valuesEqual(item, b[at]))
-  if (!isJsonObject(a) || !isJsonObject(b)) return false
-  const names = Object.keys(a).filter((name) => a[name] !== undefined)
-  return (
-    names.length === Object.keys(b).filter((name) => b[name] !== undefined).length &&
-    names.every((name) => b[name] !== undefined && valuesEqual(a[name], b[name]))
-  )
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null)
+    return isNumber(a) && isNumber(b) && a == b
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false
+    for (let at = 0; at < a.length; at++) if (!valuesEqual(a[at], b[at])) return false
+    return true
+  }
+  return !Array.isArray(b) && mapsEqual(a as JsonObject, b as JsonObject)
+}
+
+/** A member that is undefined is absent. */
+function mapsEqual(a: JsonObject, b: JsonObject): boolean {
+  let count = 0
+  for (const name in a) {
+    if (a[name] === undefined) continue
+    if (b[name] === undefined || !valuesEqual(a[name], b[name])) return false
+    count++
+  }
+  for (const name in b) if (b[name] !== undefined) count--
+  return count === 0
 }
 
 const isNumber = (value: Json | undefined): value is number | bigint =>

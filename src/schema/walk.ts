@@ -6,7 +6,7 @@
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import type { Atom, ListAtom, MapAtom, ScalarKind } from './atom.ts'
-import { fieldElement, keyElement, valueElement } from './path-element.ts'
+import { keyElement, valueElement } from './path-element.ts'
 import type { PathElement } from './path-element.ts'
 
 export interface Rules<Result> {
@@ -55,22 +55,20 @@ function choose<Result>(reading: Reading, rules: Rules<Result>): Result {
   throw new Error('a type that allows no value at all')
 }
 
-/** The keys of a map with the types of their values; the type is undefined where a key is not declared. */
-export function* fieldsOf(
+/**
+ * The keys of a map with the types of their values; the type is undefined where a key may not be.
+ * @param visit false ends it
+ */
+export function eachField(
   map: MapAtom,
   value: JsonObject,
-): Iterable<{ name: string; element: PathElement; type: Atom | undefined; declared: boolean; value: Json }> {
+  visit: (name: string, type: Atom | undefined, item: Json, isDeclared: boolean) => boolean | void,
+): void {
   for (const name in value) {
     const item = value[name]
     if (item === undefined) continue
     const declared = map.declared(name)
-    yield {
-      name,
-      element: fieldElement(name),
-      type: declared ?? map.others,
-      declared: declared !== undefined,
-      value: item,
-    }
+    if (visit(name, declared ?? map.others, item, declared !== undefined) === false) return
   }
 }
 
