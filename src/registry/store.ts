@@ -140,6 +140,10 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   scope.request.warnings.push(...(strategy.warningsOnCreate?.(object, context) ?? []))
 }
 
+/** Extensions of the API, and what they define, know only the generic rules of metadata. */
+const hasKubernetesMeta = ({ custom, resource }: ResourceScope): boolean =>
+  !custom && resource.group !== 'apiextensions.k8s.io' && resource.group !== 'apiregistration.k8s.io'
+
 export interface Updated {
   readonly object: KubeObject
   readonly created: boolean
@@ -277,7 +281,8 @@ async function beforeUpdate(
   dropDisabledFields(scope.storageType, asJson(object), asJson(old), context.enabled)
   await update?.prepareForUpdate?.(object, old, context)
   fillStruct(scope.storageType, asJson(object))
-  if (strategy.hasGeneration && !strategy.generationStays && !sameSpec(scope, object, old)) meta.generation = (before.generation ?? 0) + 1
+  if (strategy.hasGeneration && !strategy.generationStays && !sameSpec(scope, object, old))
+    meta.generation = (before.generation ?? 0) + 1
   if (!meta.uid) meta.uid = before.uid
   meta.creationTimestamp = before.creationTimestamp
   if (before.deletionTimestamp !== undefined) meta.deletionTimestamp = before.deletionTimestamp
@@ -287,7 +292,7 @@ async function beforeUpdate(
     ...validateAnyMeta(meta, scope.namespaced, pathSegmentName),
     ...validateObjectMetaUpdate(meta, before),
     // the strategies of the reference check this once more, and so it is told twice
-    ...(scope.custom ? validateObjectMetaUpdate(meta, before) : validateKindMetaUpdate(meta, before)),
+    ...(hasKubernetesMeta(scope) ? validateKindMetaUpdate(meta, before) : validateObjectMetaUpdate(meta, before)),
     ...((await update?.validateUpdate?.(object, old, context)) ?? []),
   ]
   if (errors.length > 0) throw invalid(scope.storageKind, meta.name ?? '', errors)

@@ -54,7 +54,11 @@ const namedByPathSegment = words(`
 const namedByLabel = words('namespaces services')
 const keepsStatus = words('nodes')
 
-const ofGroups: Readonly<Record<string, Strategy>> = { ...apiextensionsStrategies, ...coreStrategies, ...rbacStrategies }
+const ofGroups: Readonly<Record<string, Strategy>> = {
+  ...apiextensionsStrategies,
+  ...coreStrategies,
+  ...rbacStrategies,
+}
 
 const made = new Map<string, Strategy>()
 
