@@ -76,16 +76,40 @@ export async function createObject(
   for (let attempt = 1; ; attempt++) {
     const object = generates ? structuredClone(wanted) : wanted
     if (generates) object.metadata.name = generatedName(wanted.metadata.generateName!)
-    await beforeCreate(scope, object, mode)
-    await validating(object)
     try {
-      return await insert(scope, object, mode)
+      return await allocating(scope, object, undefined, mode, async () => {
+        await beforeCreate(scope, object, mode)
+        await validating(object)
+        return insert(scope, object, mode)
+      })
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
       if (error.code !== 'KeyExists') throw statusFor(error, scope.resource, object.metadata.name ?? '')
       if (generates && attempt < GENERATE_NAME_TRIES) continue
       throw await existsError(scope, object.metadata.name!)
     }
+  }
+}
+
+/** What the object needs beside it is taken before it is looked at, and given back when the write fails. */
+async function allocating(
+  scope: ResourceScope,
+  object: KubeObject,
+  old: KubeObject | undefined,
+  { dryRun }: WriteMode,
+  write: () => Promise<KubeObject>,
+): Promise<KubeObject> {
+  const { strategy, subresource } = scope
+  const allocation =
+    subresource === '' ? await strategy.allocate?.(object, old, scope.strategyContext(dryRun)) : undefined
+  if (allocation === undefined) return write()
+  try {
+    const written = await write()
+    await allocation.commit()
+    return written
+  } catch (error) {
+    await allocation.revert()
+    throw error
   }
 }
 
@@ -131,7 +155,7 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   dropDisabledFields(scope.storageType, asJson(object), undefined, context.enabled)
   await strategy.prepareForCreate?.(object, context)
   fillStruct(scope.storageType, asJson(object))
-  const validateMeta = scope.custom ? validateAnyMeta : validateObjectMeta
+  const validateMeta = hasKubernetesMeta(scope) ? validateObjectMeta : validateAnyMeta
   const named = validateMeta(metadata, scope.namespaced, strategy.nameRule ?? subdomainName)
   const errors = [...named, ...((await strategy.validate?.(object, context)) ?? [])]
   if (errors.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', errors)
@@ -185,9 +209,12 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
   // there is no version to compare with: whatever it names is taken
   delete object.metadata.resourceVersion
   fillSystemFields(scope, object)
-  await beforeCreate(scope, object, update)
-  await update.validating(object)
-  return { object: await insert(scope, object, update), created: true }
+  const created = await allocating(scope, object, undefined, update, async () => {
+    await beforeCreate(scope, object, update)
+    await update.validating(object)
+    return insert(scope, object, update)
+  })
+  return { object: created, created: true }
 }
 
 /** Times of managedFields alone are no change: strategies may have put back all that a write was to change. */
@@ -204,6 +231,17 @@ async function updateLive(scope: ResourceScope, name: string, live: Live, update
     throw uidPreconditionFailed(scope, name, update, old.metadata.uid ?? '')
   const object = await update.transform(structuredClone(old))
   checkVersion(scope, name, object, old)
+  return allocating(scope, object, old, update, () => replace(scope, name, object, live, update))
+}
+
+async function replace(
+  scope: ResourceScope,
+  name: string,
+  object: KubeObject,
+  live: Live,
+  update: UpdateRequest,
+): Promise<KubeObject> {
+  const old = live.object
   await beforeUpdate(scope, object, old, update)
   await update.validating(object, old)
   if (isWithoutFinalizers(scope, object, old)) return removeEmptied(scope, object, live, update.dryRun)
