@@ -8,6 +8,7 @@ import type { UserInfo } from '../authentication/user-info.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 import type { Env } from '../env.ts'
+import type { Allocation } from './allocation.ts'
 
 /** What a hook may know of the request and reach beside the object. */
 export interface StrategyContext {
@@ -57,6 +58,12 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   /** Any policy removes it at once: the collector is not waited for (events). */
   readonly ignoresCollector?: boolean
 
+  /**
+   * Before anything else is done to the object of a create or of an update of the main resource: takes what it needs
+   * beside it (addresses and ports of Services) and writes that into it, in place. On dry runs for show only.
+   * @throws StatusError; nothing is kept then
+   */
+  allocate?(object: O, old: O | undefined, context: StrategyContext): Promise<Allocation | undefined>
   prepareForCreate?(object: O, context: StrategyContext): void | Promise<void>
   validate?(object: O, context: StrategyContext): readonly FieldError[] | Promise<readonly FieldError[]>
   warningsOnCreate?(object: O, context: StrategyContext): readonly string[]
@@ -71,6 +78,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
    * Instead of all that a DELETE does otherwise: marks the object, in place. False: the DELETE goes on as for any other.
    */
   markFirst?(object: O, context: StrategyContext): boolean
+  /** DELETE only marks the object, without a grace period: a controller empties it first (namespaces). */
+  readonly marksOnDelete?: boolean
   /** Runs when an object is marked or removed: may change it (namespaces: phase Terminating) or refuse by throwing. */
   prepareForDelete?(object: O, context: StrategyContext): void | Promise<void>
   /** After the object left storage (release what was allocated). Not on dry runs. */

@@ -4,6 +4,7 @@ import { configMaps } from './config-maps.ts'
 import { namespaces } from './namespaces.ts'
 import { pods } from './pods.ts'
 import { secrets } from './secrets.ts'
+import { services } from './services.ts'
 
 /** The core group's resources that differ from the others in behaviour, by `resource.group`. */
 export const coreStrategies: Readonly<Record<string, Strategy>> = {
@@ -11,6 +12,7 @@ export const coreStrategies: Readonly<Record<string, Strategy>> = {
   namespaces: untyped(namespaces),
   pods: untyped(pods),
   secrets: untyped(secrets),
+  services: untyped(services),
 }
 
 /** The store hands a strategy only objects of its own kind, decoded by that kind's schema. */

@@ -1,0 +1,149 @@
+/**
+ * Node ports. A port is taken while there is a record with its number in the shard of the Services; creating the record
+ * is the allocation. Records are no API objects: nobody lists or watches them.
+ */
+import type { Service } from '../../api/core/v1.ts'
+import { linesOf } from '../../endpoints/lines.ts'
+import { parseStored } from '../../codec/json.ts'
+import { StorageError } from '../../storage/errors.ts'
+import { everything } from '../../storage/selection.ts'
+import type { Collection, NewValue, StoredValue } from '../../storage/storage.ts'
+import { collectionOf } from '../collections.ts'
+import { liveOf } from '../stored-form.ts'
+import type { StrategyContext } from '../strategy.ts'
+
+export const FIRST_NODE_PORT = 30000
+export const LAST_NODE_PORT = 32767
+/** The first ones are for ports that people choose: a thirty-second of the range. */
+const FIRST_AUTOMATIC = FIRST_NODE_PORT + 86
+const GUESSES = 8
+/** How long a port without its Service is left alone: the Service may be on its way. Milliseconds. */
+const ORPHAN_AGE = 60_000
+/** What a dry run shows for a port that would be chosen: none that could be. */
+const DRY_RUN_PORT = LAST_NODE_PORT + 2
+
+const services = { group: '', resource: 'services' }
+
+/** Why there is no port, as texts of the reference. */
+export class NodePortError extends Error {
+  override readonly name = 'NodePortError'
+}
+
+interface PortRecord {
+  readonly service: string
+  /** Milliseconds. */
+  readonly since: number
+}
+
+/** The ports of one write. What it took it does not get twice, not even on a dry run. */
+export class NodePorts {
+  private readonly taken: number[] = []
+
+  constructor(
+    private readonly context: StrategyContext,
+    private readonly service: string,
+  ) {}
+
+  /** @throws NodePortError */
+  async take(port: number): Promise<void> {
+    if (this.context.dryRun) {
+      const isTaken = this.taken.includes(port) || (isInRange(port) && (await this.read(port)) !== undefined)
+      if (isTaken) throw new NodePortError('provided port is already allocated')
+    } else {
+      if (!isInRange(port))
+        throw new NodePortError(
+          `provided port is not in the valid range. The range of valid ports is ${FIRST_NODE_PORT}-${LAST_NODE_PORT}`,
+        )
+      const isTaken = (await this.claim(port)) || ((await this.removeOrphan(port)) && (await this.claim(port)))
+      if (!isTaken) throw new NodePortError('provided port is already allocated')
+    }
+    this.taken.push(port)
+  }
+
+  /** @throws NodePortError when all are taken */
+  async takeAny(): Promise<number> {
+    const port = this.context.dryRun ? Math.max(DRY_RUN_PORT - 1, ...this.taken) + 1 : await this.findFree()
+    this.taken.push(port)
+    return port
+  }
+
+  async release(port: number): Promise<void> {
+    if (this.context.dryRun || !isInRange(port)) return
+    const stored = await this.read(port)
+    if (stored !== undefined) await this.remove(port, stored)
+  }
+
+  private async findFree(): Promise<number> {
+    for (let guess = 0; guess < GUESSES; guess++) {
+      const [random = 0] = crypto.getRandomValues(new Uint32Array(1))
+      const port = FIRST_AUTOMATIC + (random % (LAST_NODE_PORT - FIRST_AUTOMATIC + 1))
+      if (await this.claim(port)) return port
+    }
+    const used = await this.used()
+    for (const [from, to] of [
+      [FIRST_AUTOMATIC, LAST_NODE_PORT],
+      [FIRST_NODE_PORT, FIRST_AUTOMATIC - 1],
+    ] as const)
+      for (let port = from; port <= to; port++) if (!used.has(port) && (await this.claim(port))) return port
+    throw new NodePortError('range is full')
+  }
+
+  private async used(): Promise<ReadonlySet<number>> {
+    const { storage } = this.context
+    const { values } = await storage.list(this.collection, { selection: everything, at: { kind: 'latest' } })
+    const ports = new Set<number>()
+    // written by `recordOf`
+    for await (const text of linesOf(values)) ports.add((parseStored(text) as unknown as { port: number }).port)
+    return ports
+  }
+
+  private async claim(port: number): Promise<boolean> {
+    try {
+      await this.context.storage.create(this.collection, String(port), this.recordOf(port))
+      return true
+    } catch (error) {
+      if (error instanceof StorageError && error.code === 'KeyExists') return false
+      throw error
+    }
+  }
+
+  private recordOf(port: number): NewValue {
+    const uid = crypto.randomUUID()
+    const start = `{"metadata":{"name":"${port}","uid":"${uid}","resourceVersion":"`
+    const record: PortRecord = { service: this.service, since: this.context.now.getTime() }
+    return { text: `${start}"},"port":${port},"record":${JSON.stringify(record)}}`, at: start.length, uid }
+  }
+
+  private read(port: number): Promise<StoredValue | undefined> {
+    return this.context.storage.get(this.collection, String(port))
+  }
+
+  private async remove(port: number, { revision }: StoredValue): Promise<void> {
+    await this.context.storage.delete(this.collection, String(port), this.recordOf(port), revision)
+  }
+
+  /** A port whose Service never came to be, or was lost between two writes, is free again after a while. */
+  private async removeOrphan(port: number): Promise<boolean> {
+    const stored = await this.read(port)
+    if (stored === undefined) return true
+    const { record } = parseStored(stored.text) as unknown as { record: PortRecord }
+    if (record.since > this.context.now.getTime() - ORPHAN_AGE) return false
+    const { tenant, storage } = this.context
+    const owner = await storage.get(collectionOf(tenant, services), record.service)
+    if (owner !== undefined && portsOf(liveOf(owner).object).includes(port)) return false
+    await this.remove(port, stored)
+    return true
+  }
+
+  private get collection(): Collection {
+    return { ...collectionOf(this.context.tenant, services), prefix: 'nodeports' }
+  }
+}
+
+/** Every port of the nodes that a Service has. */
+export const portsOf = ({ spec }: Service): number[] =>
+  [...(spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0), spec?.healthCheckNodePort ?? 0].filter(
+    (port) => port !== 0,
+  )
+
+const isInRange = (port: number) => port >= FIRST_NODE_PORT && port <= LAST_NODE_PORT

@@ -1,0 +1,200 @@
+/**
+ * Cluster IPs. An address belongs to a Service while an IPAddress has its name: creating that object is the allocation,
+ * so two Services never get one address. Ranges are the server's own and those of ready ServiceCIDRs.
+ */
+import type { Service } from '../../api/core/v1.ts'
+import type { IPAddress, ServiceCIDR } from '../../api/networking/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { linesOf } from '../../endpoints/lines.ts'
+import type { IpAddress, IpFamily, IpRange } from '../../validation/ip-addresses.ts'
+import { cidrText, contains, ipText, networkOf, parseCidr, parseIp, widthOf } from '../../validation/ip-addresses.ts'
+import { everything } from '../../storage/selection.ts'
+import { StorageError } from '../../storage/errors.ts'
+import { collectionOf } from '../collections.ts'
+import { createInternally, deleteInternally, readInternally } from '../internal-writes.ts'
+import type { InternalResource } from '../internal-writes.ts'
+import { liveOf } from '../stored-form.ts'
+import type { StrategyContext } from '../strategy.ts'
+
+const DEFAULT_RANGE = '10.96.0.0/16'
+const GROUP = 'networking.k8s.io'
+/** Addresses tried at random before all that are taken are listed. */
+const GUESSES = 8
+/** How long an address without its Service is left alone: the Service may be on its way. Milliseconds. */
+const ORPHAN_AGE = 60_000
+
+export const FAMILY_LABEL = 'ipaddress.kubernetes.io/ip-family'
+export const MANAGED_BY_LABEL = 'ipaddress.kubernetes.io/managed-by'
+const ALLOCATOR = 'ipallocator.k8s.io'
+
+const ipAddresses: InternalResource = {
+  resource: { group: GROUP, resource: 'ipaddresses' },
+  kind: { group: GROUP, version: 'v1', kind: 'IPAddress' },
+}
+const serviceCidrs = { group: GROUP, resource: 'servicecidrs' }
+const services: InternalResource = {
+  resource: { group: '', resource: 'services' },
+  kind: { group: '', version: 'v1', kind: 'Service' },
+}
+
+/** Why there is no address, as texts of the reference. */
+export class AddressError extends Error {
+  override readonly name = 'AddressError'
+  constructor(
+    message: string,
+    readonly isFull = false,
+  ) {
+    super(message)
+  }
+}
+
+/** The ranges that the server was started with; the first one's family is that of Services that name none. */
+export const ownRanges = ({ KEDGE_SERVICE_RANGE }: StrategyContext['env']): IpRange[] =>
+  (KEDGE_SERVICE_RANGE || DEFAULT_RANGE).split(',').flatMap((text) => parseCidr(text.trim()) ?? [])
+
+export const ownFamilies = (env: StrategyContext['env']): IpFamily[] => [
+  ...new Set(ownRanges(env).map(({ address }) => address.family)),
+]
+
+/** @throws AddressError */
+export async function takeAddress(context: StrategyContext, service: Service, text: string): Promise<void> {
+  const address = parseIp(text)
+  if (address === undefined) throw new AddressError(`failed to parse service IP ${JSON.stringify(text)}`)
+  const range = await rangeOf(context, address)
+  if (context.dryRun) {
+    const own = ownRanges(context.env).find((one) => one.address.family === address.family)
+    if (own === undefined || !isUsable(own, address))
+      throw new AddressError(
+        `the provided IP (${ipText(address)}) is not in the valid range. The range of valid IPs is ${own ? cidrText(own) : ''}`,
+      )
+    return
+  }
+  if (range === undefined) throw new AddressError('the provided network does not match the current range')
+  const name = ipText(address)
+  if (await claim(context, service, name, address.family)) return
+  if ((await removeOrphan(context, name)) && (await claim(context, service, name, address.family))) return
+  throw new AddressError('provided IP is already allocated')
+}
+
+/** @throws AddressError when every range is full */
+export async function takeAnyAddress(context: StrategyContext, service: Service, family: IpFamily): Promise<string> {
+  const own = ownRanges(context.env).filter(({ address }) => address.family === family)
+  // nothing is kept of a dry run: the network's own address stands for the one it would get
+  if (context.dryRun) return own[0] === undefined ? '' : ipText({ family, bits: networkOf(own[0]) })
+  for (const range of own) {
+    const found = await takeFrom(context, service, range)
+    if (found !== undefined) return found
+  }
+  for (const range of await furtherRanges(context)) {
+    const found = range.address.family === family ? await takeFrom(context, service, range) : undefined
+    if (found !== undefined) return found
+  }
+  throw new AddressError('range is full', true)
+}
+
+export const releaseAddress = (context: StrategyContext, text: string): Promise<void> => {
+  const address = parseIp(text)
+  return address === undefined ? Promise.resolve() : deleteInternally(context, ipAddresses, ipText(address))
+}
+
+async function claim(context: StrategyContext, service: Service, name: string, family: IpFamily): Promise<boolean> {
+  const parentRef = { resource: 'services', namespace: context.namespace, name: service.metadata.name ?? '' }
+  const labels = { [FAMILY_LABEL]: family, [MANAGED_BY_LABEL]: ALLOCATOR }
+  const object: IPAddress & KubeObject = { metadata: { name, labels }, spec: { parentRef } }
+  try {
+    await createInternally(context, ipAddresses, object)
+    return true
+  } catch (error) {
+    if (error instanceof StorageError && error.code === 'KeyExists') return false
+    throw error
+  }
+}
+
+/** The upper part of a range is tried first: the lower one is for addresses that people choose. */
+async function takeFrom(context: StrategyContext, service: Service, range: IpRange): Promise<string | undefined> {
+  const { family } = range.address
+  const { first, last, reserved } = boundsOf(range)
+  const upper = first + reserved
+  for (let guess = 0; guess < GUESSES && upper <= last; guess++) {
+    const name = ipText({ family, bits: upper + randomBelow(last - upper + 1n) })
+    if (await claim(context, service, name, family)) return name
+  }
+  const taken = await takenAddresses(context)
+  for (const [from, to] of [
+    [upper, last],
+    [first, upper - 1n],
+  ] as const) {
+    // in a range that is too long to be walked the guesses found something
+    for (let bits = from; bits <= to; bits++) {
+      const name = ipText({ family, bits })
+      if (!taken.has(name) && (await claim(context, service, name, family))) return name
+    }
+  }
+  return undefined
+}
+
+/** First and last address for Services, and how many are kept for explicit requests: 16 to 256, a sixteenth. */
+function boundsOf(range: IpRange): { first: bigint; last: bigint; reserved: bigint } {
+  const { family } = range.address
+  const size = 1n << BigInt(widthOf(family) - range.length)
+  const network = networkOf(range)
+  const sixteenth = size / 16n
+  const reserved = size <= 16n ? 0n : sixteenth < 16n ? 16n : sixteenth > 256n ? 256n : sixteenth
+  return { first: network + 1n, last: network + size - (family === 'IPv4' ? 2n : 1n), reserved }
+}
+
+function isUsable(range: IpRange, address: IpAddress): boolean {
+  const { first, last } = boundsOf(range)
+  return contains(range, address) && address.bits >= first && address.bits <= last
+}
+
+async function rangeOf(context: StrategyContext, address: IpAddress): Promise<IpRange | undefined> {
+  const own = ownRanges(context.env).find((range) => isUsable(range, address))
+  if (own !== undefined || context.dryRun) return own
+  return (await furtherRanges(context)).find((range) => isUsable(range, address))
+}
+
+async function furtherRanges(context: StrategyContext): Promise<IpRange[]> {
+  const ranges: IpRange[] = []
+  for await (const { metadata, spec, status } of listed<ServiceCIDR & KubeObject>(context, serviceCidrs)) {
+    const isReady = (status?.conditions ?? []).every(({ type, status: state }) => type !== 'Ready' || state === 'True')
+    if (isReady && metadata.deletionTimestamp === undefined)
+      ranges.push(...(spec?.cidrs ?? []).flatMap((text) => parseCidr(text) ?? []))
+  }
+  return ranges
+}
+
+async function takenAddresses(context: StrategyContext): Promise<ReadonlySet<string>> {
+  const names = new Set<string>()
+  for await (const { metadata } of listed(context, ipAddresses.resource)) names.add(metadata.name ?? '')
+  return names
+}
+
+async function* listed<O extends KubeObject>(
+  { tenant, storage }: StrategyContext,
+  resource: InternalResource['resource'],
+): AsyncGenerator<O> {
+  const collection = collectionOf(tenant, resource)
+  const { values, revision } = await storage.list(collection, { selection: everything, at: { kind: 'latest' } })
+  // storage holds under this prefix only what was decoded as that kind
+  for await (const text of linesOf(values)) yield liveOf({ revision, text }).object as O
+}
+
+/** An address whose Service never came to be, or was lost between two writes, is free again after a while. */
+async function removeOrphan(context: StrategyContext, name: string): Promise<boolean> {
+  const found = (await readInternally(context, ipAddresses, name)) as (IPAddress & KubeObject) | undefined
+  const parent = found?.spec?.parentRef
+  if (found === undefined || parent === undefined || found.metadata.labels?.[MANAGED_BY_LABEL] !== ALLOCATOR)
+    return false
+  if (Date.parse(found.metadata.creationTimestamp ?? '') > context.now.getTime() - ORPHAN_AGE) return false
+  const service = (await readInternally(context, services, `${parent.namespace}/${parent.name}`)) as Service | undefined
+  if (service?.spec?.clusterIPs?.some((ip) => ip === name)) return false
+  await deleteInternally(context, ipAddresses, name)
+  return true
+}
+
+/** Uniform enough for choosing: 64 random bits. */
+function randomBelow(limit: bigint): bigint {
+  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2))
+  return ((BigInt(high) << 32n) | BigInt(low)) % limit
+}

@@ -1,0 +1,120 @@
+import type { Service, ServiceSpec } from '../../api/core/v1.ts'
+import { goQuote, path } from '../../api/field.ts'
+import { cidrWarnings, ipWarnings } from '../../validation/ip-addresses.ts'
+import { deleteInternally } from '../internal-writes.ts'
+import type { Strategy } from '../strategy.ts'
+import { allocateForService, releaseService } from './service-allocation.ts'
+import {
+  isBalanced,
+  isExternalName,
+  isReachableFromOutside,
+  needsHealthCheck,
+  NO_CLUSTER_IP,
+  specOf,
+  TOPOLOGY_HINTS,
+  TOPOLOGY_MODE,
+  validateLoadBalancerStatus,
+  validateService,
+  validateServiceUpdate,
+} from './service-validation.ts'
+
+const spec = path('spec')
+const endpoints = {
+  resource: { group: '', resource: 'endpoints' },
+  kind: { group: '', version: 'v1', kind: 'Endpoints' },
+}
+
+export const services: Strategy<Service> = {
+  allocate: allocateForService,
+  prepareForCreate(service) {
+    service.status = {}
+  },
+  prepareForUpdate(service, old) {
+    dropOfOldType(specOf(service), specOf(old))
+    if (!isBalanced(specOf(service))) service.status = { ...service.status, loadBalancer: {} }
+  },
+  validate: (service) => validateService(service),
+  validateUpdate: validateServiceUpdate,
+  warningsOnCreate: warnings,
+  warningsOnUpdate: warnings,
+  selectableFields: ({ spec: { clusterIP = '', type = '' } = {} }) => ({
+    'spec.clusterIP': clusterIP,
+    'spec.type': type,
+  }),
+  async afterDelete(service, context) {
+    const { namespace, name } = service.metadata
+    await deleteInternally(context, endpoints, `${namespace}/${name}`)
+    await releaseService(service, context)
+  },
+  subresources: {
+    status: {
+      validateUpdate: (service, old) =>
+        validateLoadBalancerStatus(service.status?.loadBalancer ?? {}, old.status?.loadBalancer, specOf(service).type),
+      warningsOnUpdate: ({ status }) =>
+        (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }, index) =>
+          ip ? ipWarnings(path('status', 'loadBalancer', 'ingress').index(index), ip) : [],
+        ),
+    },
+  },
+}
+
+/** What only the type before could have goes with it, unless the write changes it: then it is for validation to refuse. */
+function dropOfOldType(now: ServiceSpec, before: ServiceSpec): void {
+  if (!isExternalName(before) && isExternalName(now)) {
+    if ((now.clusterIP ?? '') === (before.clusterIP ?? '') && same(now.clusterIPs, before.clusterIPs)) {
+      delete now.clusterIP
+      delete now.clusterIPs
+    }
+    if (same(now.ipFamilies, before.ipFamilies)) delete now.ipFamilies
+    if (now.ipFamilyPolicy === before.ipFamilyPolicy) delete now.ipFamilyPolicy
+  }
+  if (mayHaveNodePorts(before) && !mayHaveNodePorts(now)) {
+    const known = new Set((before.ports ?? []).map(({ nodePort }) => nodePort))
+    const ports = now.ports ?? []
+    if (ports.every(({ nodePort }) => !nodePort || known.has(nodePort))) for (const port of ports) delete port.nodePort
+  }
+  if (needsHealthCheck(before) && !needsHealthCheck(now) && now.healthCheckNodePort === before.healthCheckNodePort)
+    delete now.healthCheckNodePort
+  if (isBalanced(before) && !isBalanced(now)) {
+    if (now.allocateLoadBalancerNodePorts === before.allocateLoadBalancerNodePorts)
+      delete now.allocateLoadBalancerNodePorts
+    if (now.loadBalancerClass === before.loadBalancerClass) delete now.loadBalancerClass
+  }
+  const isSamePolicy = now.externalTrafficPolicy === before.externalTrafficPolicy
+  if (isReachableFromOutside(before) && !isReachableFromOutside(now) && isSamePolicy) delete now.externalTrafficPolicy
+}
+
+const mayHaveNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer'
+
+const same = (a: readonly string[] = [], b: readonly string[] = []): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+function warnings(service: Service): string[] {
+  if (service.metadata.deletionTimestamp !== undefined) return []
+  const now = specOf(service)
+  const { clusterIP, clusterIPs = [], externalIPs = [], type, loadBalancerIP, trafficDistribution } = now
+  const texts: string[] = []
+  if (TOPOLOGY_HINTS in (service.metadata.annotations ?? {}))
+    texts.push(`annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`)
+  if (clusterIP && clusterIP !== NO_CLUSTER_IP)
+    clusterIPs.forEach((ip, index) => texts.push(...ipWarnings(spec.child('clusterIPs').index(index), ip)))
+  const isHeadless = type === 'ClusterIP' && clusterIP === NO_CLUSTER_IP
+  if (isHeadless) {
+    if (loadBalancerIP) texts.push('spec.loadBalancerIP is ignored for headless services')
+    if (externalIPs.length > 0) texts.push('spec.externalIPs is ignored for headless services')
+    if (now.sessionAffinity !== 'None') texts.push('spec.SessionAffinity is ignored for headless services')
+  }
+  externalIPs.forEach((ip, index) => texts.push(...ipWarnings(spec.child('externalIPs').index(index), ip)))
+  if (externalIPs.length > 0 && !isHeadless && !isExternalName(now))
+    texts.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters')
+  if (loadBalancerIP) texts.push(...ipWarnings(spec.child('loadBalancerIP'), loadBalancerIP))
+  ;(now.loadBalancerSourceRanges ?? []).forEach((range, index) =>
+    texts.push(...cidrWarnings(spec.child('loadBalancerSourceRanges').index(index), range)),
+  )
+  if (isExternalName(now) && externalIPs.length > 0)
+    texts.push('spec.externalIPs is ignored when spec.type is "ExternalName"')
+  if (!isExternalName(now) && now.externalName)
+    texts.push('spec.externalName is ignored when spec.type is not "ExternalName"')
+  if (trafficDistribution === 'PreferClose')
+    texts.push(`spec.trafficDistribution: ${goQuote('PreferClose')} is deprecated; use "PreferSameZone"`)
+  return texts
+}
