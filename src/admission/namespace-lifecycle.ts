@@ -13,7 +13,7 @@ const IMMORTAL = new Set(['default', 'kube-system', 'kube-public'])
 export const namespaceLifecycle: AdmissionPlugin = {
   name: 'NamespaceLifecycle',
   handles: ({ operation }) => operation !== 'CONNECT',
-  async admit({ operation, resource, name, namespace, request, kind }) {
+  async admit({ operation, resource, name, namespace, request, kind, object }) {
     const isNamespace = resource.group === '' && resource.resource === 'namespaces'
     if (operation === 'DELETE' && isNamespace && IMMORTAL.has(name))
       throw forbidden(NAMESPACES, name, 'this namespace may not be deleted')
@@ -29,7 +29,7 @@ export const namespaceLifecycle: AdmissionPlugin = {
     if (operation !== 'CREATE' || found.status?.phase !== 'Terminating') return
     throw forbidden(
       resource,
-      name,
+      name || (object?.metadata.generateName ?? ''),
       `unable to create new content in namespace ${namespace} because it is being terminated`,
       [
         {

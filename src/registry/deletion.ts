@@ -80,6 +80,7 @@ async function deleteLive(
   }
   if (grace !== undefined || stays || finalizersChange) {
     mark(scope, object, grace ?? 0)
+    if (scope.strategy.marksOnDelete) delete metadata.deletionGracePeriodSeconds
     await scope.strategy.prepareForDelete?.(object, scope.strategyContext(dryRun))
     const gone = !stays && (metadata.deletionGracePeriodSeconds ?? 0) === 0
     if (dryRun) return { object, gone }
@@ -92,6 +93,13 @@ async function deleteLive(
 }
 
 function checkPreconditions(scope: ResourceScope, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
+  // namespaces have a DELETE of their own in the reference, with texts of its own
+  if (scope.strategy.marksOnDelete && preconditions?.uid !== undefined && preconditions.uid !== metadata.uid)
+    throw conflict(
+      scope.resource,
+      metadata.name ?? '',
+      `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${metadata.uid}`,
+    )
   const kind = { group: scope.storageKind.group, resource: scope.storageKind.kind }
   if (preconditions?.uid !== undefined && preconditions.uid !== metadata.uid)
     throw conflict(

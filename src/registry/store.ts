@@ -341,7 +341,9 @@ function ensureNamespace(scope: ResourceScope, { metadata }: KubeObject): void {
   const expected = scope.namespaced ? scope.namespace : ''
   if (!metadata.namespace) {
     if (expected !== '') metadata.namespace = expected
-  } else if (metadata.namespace !== expected && scope.namespaced) {
+  } else if (!scope.namespaced) {
+    delete metadata.namespace
+  } else if (metadata.namespace !== expected) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
 }

@@ -8,6 +8,7 @@ import { byteLength, labelValueProblems, qualifiedNameProblems } from './names.t
 
 const TOTAL_ANNOTATION_BYTES = 256 * 1024
 const STANDARD_FINALIZERS = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
+export const isStandardFinalizer = (name: string): boolean => STANDARD_FINALIZERS.has(name)
 export const FIELD_IS_IMMUTABLE = 'field is immutable'
 
 const metadata = path('metadata')
@@ -34,7 +35,7 @@ const unknownFinalizers = (meta: ObjectMeta, at: FieldPath): FieldError[] =>
       : [invalidValue(at.child('finalizers').index(index), finalizer, NOT_A_FINALIZER)],
   )
 
-const NOT_A_FINALIZER = 'name is neither a standard finalizer name nor is it fully qualified'
+export const NOT_A_FINALIZER = 'name is neither a standard finalizer name nor is it fully qualified'
 
 /** What holds for the metadata of every object, custom ones too. */
 export function validateAnyMeta(

@@ -1,4 +1,8 @@
 import type { Namespace } from '../../api/core/v1.ts'
+import type { FieldError } from '../../api/field.ts'
+import { invalidValue, path } from '../../api/field.ts'
+import { qualifiedNameProblems } from '../../validation/names.ts'
+import { isStandardFinalizer, NOT_A_FINALIZER } from '../../validation/object-meta.ts'
 import type { Strategy } from '../strategy.ts'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'
@@ -14,6 +18,8 @@ export const namespaces: Strategy<Namespace> = {
     }
     ensureNameLabel(namespace)
   },
+  validate: (namespace) => [...finalizerErrors(namespace), ...podSecurityErrors(namespace)],
+  validateUpdate: (namespace) => podSecurityErrors(namespace),
   prepareForUpdate(namespace, old) {
     namespace.spec = { ...namespace.spec, finalizers: old.spec?.finalizers }
     ensureNameLabel(namespace)
@@ -22,8 +28,7 @@ export const namespaces: Strategy<Namespace> = {
     if (namespace.metadata.deletionTimestamp !== undefined)
       namespace.status = { ...namespace.status, phase: 'Terminating' }
   },
-  // never removed by DELETE itself: the controller empties it first
-  gracePeriod: () => 0,
+  marksOnDelete: true,
   readyToGo: ({ spec }) => (spec?.finalizers ?? []).length === 0,
   selectableFields: ({ metadata, status }) => ({ name: metadata.name ?? '', 'status.phase': status?.phase ?? '' }),
   subresources: {
@@ -33,6 +38,20 @@ export const namespaces: Strategy<Namespace> = {
         namespace.spec = { ...old.spec, finalizers }
         namespace.status = old.status
       },
+      validateUpdate: finalizerErrors,
+    },
+    status: {
+      validateUpdate({ metadata, status }) {
+        const at = path('status', 'Phase')
+        const deleting = metadata.deletionTimestamp !== undefined
+        if (!deleting && status?.phase !== 'Active')
+          return [invalidValue(at, status?.phase ?? '', "may only be 'Active' if `deletionTimestamp` is empty")]
+        if (deleting && status?.phase !== 'Terminating')
+          return [
+            invalidValue(at, status?.phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty"),
+          ]
+        return []
+      },
     },
   },
 }
@@ -40,4 +59,33 @@ export const namespaces: Strategy<Namespace> = {
 /** A namespace that is deleted keeps the label as it was: nothing may hold it back. */
 function ensureNameLabel({ metadata }: Namespace): void {
   if (metadata.name) metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name }
+}
+
+function finalizerErrors({ spec }: Namespace): FieldError[] {
+  const at = path('spec', 'finalizers')
+  return (spec?.finalizers ?? []).flatMap((finalizer) => [
+    ...qualifiedNameProblems(finalizer).map((problem) => invalidValue(at, finalizer, problem)),
+    ...(finalizer.includes('/') || isStandardFinalizer(finalizer)
+      ? []
+      : [invalidValue(at, finalizer, NOT_A_FINALIZER)]),
+  ])
+}
+
+const POD_SECURITY = 'pod-security.kubernetes.io/'
+const LEVELS = ['privileged', 'baseline', 'restricted']
+
+/** The labels by which PodSecurity admission is told its level: `MODE` and `MODE-version`. */
+function podSecurityErrors({ metadata }: Namespace): FieldError[] {
+  const { labels = {} } = metadata
+  return ['enforce', 'audit', 'warn'].flatMap((mode) => {
+    const errors: FieldError[] = []
+    const level = labels[POD_SECURITY + mode]
+    const version = labels[`${POD_SECURITY}${mode}-version`]
+    const at = path('metadata', 'labels')
+    if (level !== undefined && !LEVELS.includes(level))
+      errors.push(invalidValue(at.key(POD_SECURITY + mode), level, `must be one of ${LEVELS.join(', ')}`))
+    if (version !== undefined && !/^(latest|v1\.(0|[1-9]\d*))$/.test(version))
+      errors.push(invalidValue(at.key(`${POD_SECURITY}${mode}-version`), version, 'must be "latest" or "v1.x"'))
+    return errors
+  })
 }
