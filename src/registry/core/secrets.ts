@@ -1,6 +1,9 @@
 import type { Secret } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path, required, tooLong } from '../../api/field.ts'
+import { base64ToBytes } from '../../codec/base64.ts'
+import { DecodeError, decodeUnstructured } from '../../codec/decode.ts'
+import { JsonSyntaxError, parseJsonBytes } from '../../codec/json.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { subdomainName } from '../../validation/names.ts'
@@ -16,6 +19,8 @@ export const secrets: Strategy<Secret> = {
     if (!object.type) object.type = old.type
   },
   validate: validateSecret,
+  warningsOnCreate: tlsWarnings,
+  warningsOnUpdate: tlsWarnings,
   validateUpdate(object, old) {
     const errors: FieldError[] = []
     if (object.type !== old.type) errors.push(invalidValue(path('type'), object.type ?? '', FIELD_IS_IMMUTABLE))
@@ -62,9 +67,28 @@ function jsonAt({ data: values = {} }: Secret, key: string): FieldError[] {
   const value = values[key]
   if (value === undefined) return [required(data.key(key))]
   try {
-    JSON.parse(atob(value))
+    decodeUnstructured(parseJsonBytes(base64ToBytes(value)))
     return []
-  } catch {
-    return [invalidValue(data.key(key), '<secret contents redacted>', 'invalid JSON')]
+  } catch (error) {
+    if (!(error instanceof DecodeError || error instanceof JsonSyntaxError)) throw error
+    return [invalidValue(data.key(key), '<secret contents redacted>', error.message)]
   }
+}
+
+/** What Go's crypto/tls says of a pair that has no certificate or no key in it. */
+function tlsWarnings({ type, data: values = {} }: Secret): string[] {
+  if (type !== 'kubernetes.io/tls') return []
+  const text = (key: string): string => new TextDecoder('latin1').decode(base64ToBytes(values[key] ?? ''))
+  if (!/-----BEGIN CERTIFICATE-----[^]*-----END CERTIFICATE-----/.test(text('tls.crt')))
+    return [`tls: failed to find ${pemLack(text('tls.crt'), 'certificate', '"CERTIFICATE" PEM block')}`]
+  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*-----END [A-Z ]*PRIVATE KEY-----/.test(text('tls.key')))
+    return [`tls: failed to find ${pemLack(text('tls.key'), 'key', 'PEM block with type ending in "PRIVATE KEY"')}`]
+  return []
+}
+
+/** Nothing at all, or blocks of other types. */
+function pemLack(text: string, input: string, wanted: string): string {
+  const types = [...text.matchAll(/-----BEGIN ([^-]+)-----/g)].map(([, type]) => type)
+  if (types.length === 0) return `any PEM data in ${input} input`
+  return `${wanted} in ${input} input after skipping PEM blocks of the following types: [${types.join(' ')}]`
 }
