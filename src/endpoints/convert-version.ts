@@ -1,14 +1,32 @@
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { ConvertVersion } from '../patch/managed-fields.ts'
+import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import { converterBetween } from '../registry/conversion.ts'
+import { compiledVersion, inVersion } from '../registry/custom-resources/compiled-versions.ts'
+import { versionNamed } from '../registry/custom-resources/definition.ts'
 import { builtInServed } from '../registry/served.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { ResourceScope } from './resource-scope.ts'
 
-/** Between the served versions of a built-in kind, for owners that wrote in another one; a Scale has but one. */
-export function convertVersion({ request, kind, entry, storageKind, view }: ResourceScope): ConvertVersion | undefined {
-  if (view !== undefined || entry.origin === 'custom') return undefined
+/** Between the versions of a kind, for owners that wrote in another one; a Scale has but one. */
+export function convertVersion(scope: ResourceScope): ConvertVersion | undefined {
+  if (scope.view !== undefined) return undefined
+  return scope.entry.definition === undefined ? betweenBuiltIn(scope) : betweenCustom(scope, scope.entry.definition)
+}
+
+/** Without asking a conversion webhook: fields are taken to have the same names. */
+function betweenCustom({ request, kind }: ResourceScope, definition: CustomResourceDefinition): ConvertVersion {
+  return (object, apiVersion) => {
+    const target = parseApiVersion(apiVersion)
+    if (target?.group !== kind.group || versionNamed(definition, target.version) === undefined) return undefined
+    const converted = inVersion(request.tenant, definition, asObject(object), target.version)
+    const { type } = compiledVersion(request.tenant, definition, target.version)
+    return { type, object: converted as unknown as JsonObject }
+  }
+}
+
+function betweenBuiltIn({ request, kind, entry, storageKind }: ResourceScope): ConvertVersion {
   return (object, apiVersion) => {
     const from = parseApiVersion(typeof object['apiVersion'] === 'string' ? object['apiVersion'] : '')
     const target = builtInServed(request.env).resources.resources.find(

@@ -47,6 +47,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
       now: request.now,
       resetFields: resetFieldsOf(storedAs(scope), scope.subresource, hasStatus(scope), scope.custom),
       convert: convertVersion(scope),
+      isCustomScale: scope.custom && view !== undefined,
       decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, applyDefaults),
       applyDefaults: (object) => applyDefaults(endpointType(scope), object),
       parseYaml: parseAppliedYaml,
@@ -69,5 +70,5 @@ export async function patch(scope: ResourceScope): Promise<Response> {
     },
     validating: validatingOf(scope, 'UPDATE', options),
   })
-  return respondObject(scope, output, created ? 201 : 200, scope.view?.of(object) ?? object)
+  return respondObject(scope, output, created ? 201 : 200, object)
 }

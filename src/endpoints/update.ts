@@ -44,5 +44,5 @@ export async function update(scope: ResourceScope): Promise<Response> {
     },
     validating: validatingOf(scope, 'UPDATE', options),
   })
-  return respondObject(scope, output, created ? 201 : 200, scope.view?.of(object) ?? object)
+  return respondObject(scope, output, created ? 201 : 200, object)
 }

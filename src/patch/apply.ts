@@ -207,15 +207,19 @@ function untrackedManagers(application: Application): Managers {
   }
 }
 
+/** An object of a version that can't be reached at all. */
+export class NoSuchConversion extends Error {}
+
 function toObject({ toObject, config, kind }: Application, merged: JsonObject): KubeObject {
   try {
     return toObject(merged)
   } catch (error) {
     if (error instanceof StatusError) throw error
-    const type = kindText(kind)
-    throw plainError(
-      `failed to convert new object (${identityOf(config)}) to proper version: unable to convert unstructured object to ${type}: ${messageOf(error)}`,
-    )
+    const why =
+      error instanceof NoSuchConversion
+        ? error.message
+        : `unable to convert unstructured object to ${kindText(kind)}: ${messageOf(error)}`
+    throw plainError(`failed to convert new object (${identityOf(config)}) to proper version: ${why}`)
   }
 }
 

@@ -10,7 +10,7 @@ import { JsonSyntaxError, parseJsonBytes, plainJson } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
 import type { FieldValidation } from '../request/options.ts'
 import type { StructType } from '../schema/structural.ts'
-import { serverSideApply } from './apply.ts'
+import { NoSuchConversion, serverSideApply } from './apply.ts'
 import { fromUnstructured } from './from-unstructured.ts'
 import { goValue } from './go-text.ts'
 import { closed, copyOf, opened, treeText } from './json-document.ts'
@@ -54,6 +54,8 @@ export interface PatchInput {
    * @throws Error with the text that follows `error decoding YAML: `
    */
   parseYaml(body: Uint8Array): { readonly tree: JsonTree; readonly repeated: readonly string[] }
+  /** The endpoint is the scale of a custom resource, to which nothing can be applied: the reference converts it not. */
+  readonly isCustomScale?: boolean
   /** A text for a Warning header. */
   warn(text: string): void
 }
@@ -261,6 +263,8 @@ function configurationOf(tree: JsonTree): JsonObject {
 
 function objectOf(input: PatchInput, merged: JsonObject): KubeObject {
   const { type, kind } = input
+  if (input.isCustomScale === true)
+    throw new NoSuchConversion(`request to convert CR to an invalid group/version: ${apiVersionOf(kind)}`)
   if (type.goType === undefined) return asObject(input.decode(copyOf(merged as JsonTree)).object)
   const { object } = fromUnstructured(type, merged as JsonTree)
   input.applyDefaults(object)
