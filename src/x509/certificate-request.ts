@@ -1,0 +1,100 @@
+/** Requests for certificates (PKCS #10, RFC 2986). */
+import type { Element } from './der.ts'
+import { contextTag, elements, primitiveContextTag, readElement, readObjectIdentifier } from './der.ts'
+import { extensionValue } from './certificate.ts'
+import { pemBlocks } from './pem.ts'
+import type { Signed } from './signature.ts'
+import { isSignedBy, readSigned } from './signature.ts'
+
+export interface AlternativeNames {
+  readonly dnsNames: readonly string[]
+  readonly emails: readonly string[]
+  /** 4 or 16 bytes each. */
+  readonly addresses: readonly Uint8Array[]
+  readonly uris: readonly string[]
+}
+
+export interface CertificateRequest {
+  readonly signed: Signed
+  /** Attributes by OID, in the order of the request. */
+  readonly subject: readonly (readonly [type: string, value: string])[]
+  readonly commonName: string
+  readonly organizations: readonly string[]
+  readonly alternativeNames: AlternativeNames
+  /** SubjectPublicKeyInfo, DER. */
+  readonly publicKey: Uint8Array
+}
+
+export const COMMON_NAME = '2.5.4.3'
+export const ORGANIZATION = '2.5.4.10'
+export const ALTERNATIVE_NAME = '2.5.29.17'
+const EXTENSION_REQUEST = '1.2.840.113549.1.9.14'
+
+export class BadRequestText extends Error {}
+
+/**
+ * Of PEM text, of which only the first block counts.
+ * @throws BadRequestText that says what is wrong
+ */
+export function parseCertificateRequest(pem: string): CertificateRequest {
+  const [block] = pemBlocks(pem)
+  if (block?.type !== 'CERTIFICATE REQUEST') throw new BadRequestText('PEM block type must be CERTIFICATE REQUEST')
+  try {
+    return readRequest(block.bytes)
+  } catch {
+    throw new BadRequestText('asn1: structure error: malformed certificate request')
+  }
+}
+
+/** Whoever asks for the certificate has the key. */
+export const hasOwnSignature = async ({ signed, publicKey }: CertificateRequest): Promise<boolean> => {
+  try {
+    return await isSignedBy(signed, publicKey)
+  } catch {
+    return false
+  }
+}
+
+function readRequest(der: Uint8Array): CertificateRequest {
+  const signed = readSigned(der)
+  const [, subject, publicKey, attributes] = elements(signed.content) // version first
+  const names = subjectNames(subject!)
+  const of = (type: string): string[] => names.filter(([name]) => name === type).map(([, value]) => value)
+  return {
+    signed,
+    subject: names,
+    commonName: of(COMMON_NAME).at(-1) ?? '',
+    organizations: of(ORGANIZATION),
+    alternativeNames: alternativeNames(attributes),
+    publicKey: publicKey!.whole,
+  }
+}
+
+function subjectNames(subject: Element): [type: string, value: string][] {
+  return elements(subject.content)
+    .flatMap((set) => elements(set.content))
+    .map(({ content }) => {
+      const [type, value] = elements(content)
+      return [readObjectIdentifier(type!.content), new TextDecoder().decode(value!.content)]
+    })
+}
+
+const none: AlternativeNames = { dnsNames: [], emails: [], addresses: [], uris: [] }
+
+function alternativeNames(attributes: Element | undefined): AlternativeNames {
+  if (attributes?.tag !== contextTag(0)) return none
+  for (const { content } of elements(attributes.content)) {
+    const [type, values] = elements(content)
+    if (readObjectIdentifier(type!.content) !== EXTENSION_REQUEST) continue
+    const names = extensionValue(elements(values!.content)[0]!, ALTERNATIVE_NAME)
+    if (names !== undefined) return readNames(elements(readElement(names).content))
+  }
+  return none
+}
+
+function readNames(names: readonly Element[]): AlternativeNames {
+  const of = (number: number): Uint8Array[] =>
+    names.filter(({ tag }) => tag === primitiveContextTag(number)).map(({ content }) => content)
+  const texts = (number: number): string[] => of(number).map((content) => new TextDecoder().decode(content))
+  return { emails: texts(1), dnsNames: texts(2), uris: texts(6), addresses: of(7) }
+}

@@ -1,0 +1,136 @@
+/** Signatures of certificates and of requests for them, by WebCrypto (RFC 3279, RFC 5758, RFC 8410). */
+import {
+  elements,
+  objectIdentifier,
+  readElement,
+  readObjectIdentifier,
+  sequence,
+  unsignedInteger,
+  write,
+} from './der.ts'
+
+type Hash = 'SHA-256' | 'SHA-384' | 'SHA-512'
+type Scheme =
+  | { readonly kind: 'RSA'; readonly hash: Hash }
+  | { readonly kind: 'EC'; readonly hash: Hash }
+  | { readonly kind: 'Ed25519' }
+
+const schemes: Readonly<Record<string, Scheme>> = {
+  '1.2.840.113549.1.1.11': { kind: 'RSA', hash: 'SHA-256' },
+  '1.2.840.113549.1.1.12': { kind: 'RSA', hash: 'SHA-384' },
+  '1.2.840.113549.1.1.13': { kind: 'RSA', hash: 'SHA-512' },
+  '1.2.840.10045.4.3.2': { kind: 'EC', hash: 'SHA-256' },
+  '1.2.840.10045.4.3.3': { kind: 'EC', hash: 'SHA-384' },
+  '1.2.840.10045.4.3.4': { kind: 'EC', hash: 'SHA-512' },
+  '1.3.101.112': { kind: 'Ed25519' },
+}
+
+interface Curve {
+  readonly namedCurve: string
+  readonly bytes: number
+}
+
+const curves: Readonly<Record<string, Curve>> = {
+  '1.2.840.10045.3.1.7': { namedCurve: 'P-256', bytes: 32 },
+  '1.3.132.0.34': { namedCurve: 'P-384', bytes: 48 },
+  '1.3.132.0.35': { namedCurve: 'P-521', bytes: 66 },
+}
+
+const RSA_KEY = '1.2.840.113549.1.1.1'
+
+export interface Signed {
+  /** What was signed. */
+  readonly bytes: Uint8Array
+  /** OID. */
+  readonly algorithm: string
+  readonly signature: Uint8Array
+}
+
+/** `SEQUENCE { what, algorithm, signature }`: the form of certificates and of requests. */
+export function readSigned(der: Uint8Array): Signed & { readonly content: Uint8Array } {
+  const [bytes, algorithm, signature] = elements(readElement(der).content)
+  return {
+    bytes: bytes!.whole,
+    content: bytes!.content,
+    algorithm: readObjectIdentifier(elements(algorithm!.content)[0]!.content),
+    signature: signature!.content.subarray(1), // a bit string begins with the number of unused bits
+  }
+}
+
+/** @param publicKey SubjectPublicKeyInfo */
+export async function isSignedBy({ bytes, algorithm, signature }: Signed, publicKey: Uint8Array): Promise<boolean> {
+  const scheme = schemes[algorithm]
+  if (scheme === undefined) return false
+  switch (scheme.kind) {
+    case 'RSA': {
+      const rsa = { name: 'RSASSA-PKCS1-v1_5', hash: scheme.hash }
+      const key = await crypto.subtle.importKey('spki', publicKey, rsa, false, ['verify'])
+      return crypto.subtle.verify(rsa, key, signature, bytes)
+    }
+    case 'EC': {
+      const curve = curves[keyAlgorithm(publicKey)[1] ?? '']
+      if (curve === undefined) return false
+      const ecdsa = { name: 'ECDSA', namedCurve: curve.namedCurve, hash: scheme.hash }
+      const key = await crypto.subtle.importKey('spki', publicKey, ecdsa, false, ['verify'])
+      return crypto.subtle.verify(ecdsa, key, rawSignature(signature, curve.bytes), bytes)
+    }
+    case 'Ed25519': {
+      const key = await crypto.subtle.importKey('spki', publicKey, 'Ed25519', false, ['verify'])
+      return crypto.subtle.verify('Ed25519', key, signature, bytes)
+    }
+  }
+}
+
+/** OIDs of the algorithm of a key and, for elliptic ones, of its curve. */
+function keyAlgorithm(publicKey: Uint8Array): string[] {
+  const [algorithm] = elements(readElement(publicKey).content)
+  return algorithmNames(algorithm!.content)
+}
+
+const algorithmNames = (content: Uint8Array): string[] =>
+  elements(content)
+    .filter(({ tag }) => tag === 0x06)
+    .map((element) => readObjectIdentifier(element.content))
+
+export interface Signer {
+  /** AlgorithmIdentifier. */
+  readonly algorithm: Uint8Array
+  sign(bytes: Uint8Array): Promise<Uint8Array>
+}
+
+/** @param privateKey PKCS #8 */
+export async function signerOf(privateKey: Uint8Array): Promise<Signer> {
+  const [, algorithm] = elements(readElement(privateKey).content)
+  const [kind, curveName = ''] = algorithmNames(algorithm!.content)
+  if (kind === RSA_KEY) {
+    const rsa = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+    const key = await crypto.subtle.importKey('pkcs8', privateKey, rsa, false, ['sign'])
+    return {
+      algorithm: sequence(objectIdentifier('1.2.840.113549.1.1.11'), write(0x05)),
+      sign: async (bytes) => new Uint8Array(await crypto.subtle.sign(rsa, key, bytes)),
+    }
+  }
+  const curve = curves[curveName]
+  if (curve === undefined) throw new Error(`keys of ${kind} ${curveName} cannot sign certificates`)
+  const ecdsa = { name: 'ECDSA', namedCurve: curve.namedCurve, hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('pkcs8', privateKey, ecdsa, false, ['sign'])
+  return {
+    algorithm: sequence(objectIdentifier('1.2.840.10045.4.3.2')),
+    sign: async (bytes) => derSignature(new Uint8Array(await crypto.subtle.sign(ecdsa, key, bytes))),
+  }
+}
+
+/** WebCrypto has both numbers of an ECDSA signature at full length, DER as integers. */
+function rawSignature(der: Uint8Array, bytes: number): Uint8Array {
+  const raw = new Uint8Array(bytes * 2)
+  elements(readElement(der).content).forEach(({ content }, index) => {
+    const number = content.subarray(Math.max(0, content.length - bytes))
+    raw.set(number, bytes * (index + 1) - number.length)
+  })
+  return raw
+}
+
+function derSignature(raw: Uint8Array): Uint8Array {
+  const half = raw.length / 2
+  return sequence(unsignedInteger(raw.subarray(0, half)), unsignedInteger(raw.subarray(half)))
+}
