@@ -1,6 +1,6 @@
 /**
  * Syntax errors of YAML in the words of the library that Kubernetes uses, as far as they follow from the kind of the
- * error and the character at its place.
+ * error and what stands at its place.
  */
 import type { YAMLException } from 'js-yaml'
 
@@ -9,85 +9,235 @@ export class YamlError extends Error {
   override readonly name = 'YamlError'
 }
 
-/** Found while cutting the text into tokens, or while putting tokens together: lines are counted differently. */
-type Problem = readonly ['token' | 'structure', string]
-
-const cannotStart: Problem = ['token', 'found character that cannot start any token']
-const mappingValues: Problem = ['token', 'mapping values are not allowed in this context']
-const noKey: Problem = ['structure', 'did not find expected key']
-const noItem: Problem = ['structure', "did not find expected '-' indicator"]
-const noNode: Problem = ['structure', 'did not find expected node content']
-
-/** @param text what was read, up to the end of the first document */
-export function yamlSyntaxError(text: string, error: YAMLException): YamlError {
-  const { reason, mark } = error
-  const line = mark?.line ?? 0
-  const at = text.split('\n', line).reduce((sum, before) => sum + before.length + 1, 0) + (mark?.column ?? 0)
-  const atEnd = reason.startsWith('unexpected end of the stream')
-  const [found, problem] = problemOf(text, reason, at)
-  if (atEnd && found === 'structure') {
-    const lines = text.split('\n').length
-    return yamlError(text.endsWith('\n') ? lines - 1 : lines, problem)
-  }
-  const place = atEnd ? text.split('\n').length - 1 : line
-  if (place > 0) return yamlError(found === 'token' ? place + 1 : place, problem)
-  return new YamlError(`yaml: ${problem}`)
+/**
+ * Found while cutting the text into tokens, or while putting tokens together: the reference counts lines from 1 for
+ * the former and from 0 for the latter, and names no line that it counts as 0. `end`: noticed at the end of the text.
+ */
+interface Problem {
+  readonly found: 'token' | 'structure'
+  readonly text: string
+  readonly at: 'here' | 'next' | 'end'
 }
 
-const yamlError = (line: number, problem: string) => new YamlError(`yaml: line ${line}: ${problem}`)
+const token = (text: string, at: Problem['at'] = 'here'): Problem => ({ found: 'token', text, at })
+const structure = (text: string, at: Problem['at'] = 'here'): Problem => ({ found: 'structure', text, at })
 
-function problemOf(text: string, reason: string, at: number): Problem {
+const cannotStart = token('found character that cannot start any token')
+const mappingValues = token('mapping values are not allowed in this context')
+const noName = token('did not find expected alphabetic or numeric character')
+const endOfStream = token('found unexpected end of stream', 'end')
+const noColon = token("could not find expected ':'", 'next')
+const noKey = structure('did not find expected key')
+const noItem = structure("did not find expected '-' indicator")
+const noSpaceAfterTag = token('did not find expected whitespace or line break')
+const noNode = structure('did not find expected node content')
+
+/** Where an error stands. */
+interface Place {
+  readonly text: string
+  readonly at: number
+  readonly line: number
+}
+
+/**
+ * @param text what was read, up to the end of the first document
+ * @returns undefined when the text is right up to the place of the error, beyond which the reference does not look
+ */
+export function yamlSyntaxError(text: string, error: YAMLException): YamlError | { readonly endsAt: number } {
+  const line = error.mark?.line ?? 0
+  const at = text.split('\n', line).reduce((sum, before) => sum + before.length + 1, 0) + (error.mark?.column ?? 0)
+  const place = { text, at, line }
+  const problem = problemOf(place, error.reason)
+  return problem === undefined ? { endsAt: at } : errorOf(place, problem)
+}
+
+function errorOf({ text, line }: Place, { found, text: what, at }: Problem): YamlError {
+  const counted = at === 'here' ? line : at === 'next' ? nextLine(text, line) : lastLine(text, found)
+  if (counted === 0) return new YamlError(`yaml: ${what}`)
+  return yamlErrorAt(found === 'token' ? counted + 1 : counted, what)
+}
+
+export const yamlErrorAt = (line: number, what: string) =>
+  new YamlError(`yaml: ${line > 0 ? `line ${line}: ` : ''}${what}`)
+
+/** An unfinished last line is over once the reference has seen the end. */
+const endLine = (text: string) => text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
+const lastLine = (text: string, found: Problem['found']) =>
+  found === 'structure' ? endLine(text) : text.split('\n').length - 1
+
+/** The line of the next token after those of a line. */
+function nextLine(text: string, line: number): number {
+  const lines = text.split('\n')
+  for (let next = line + 1; next < lines.length; next++) if (/^\s*[^\s#]/.test(lines[next]!)) return next
+  return endLine(text)
+}
+
+function problemOf(place: Place, reason: string): Problem | undefined {
+  const known = knownReason(place, reason)
+  if (known !== undefined) return known
+  const { text, at } = place
   const character = text.charAt(at)
-  if (reason.startsWith('nesting exceeded')) return ['token', 'exceeded max depth of 10000']
-  if (reason.includes('non-printable') || reason.includes('null byte') || reason.includes('valid JSON character'))
-    return ['token', 'control characters are not allowed']
-  if (reason.includes('YAML version') || reason.includes('YAML directive'))
-    return ['structure', 'found incompatible YAML document']
-  if (reason.startsWith('undeclared tag handle')) return ['structure', 'found undefined tag handle']
-  if (reason.startsWith('unexpected end of the stream within a flow')) return endOfFlow(text)
-  if (reason.startsWith('unexpected end of the stream')) return ['token', 'found unexpected end of stream']
-  if (reason.startsWith('unexpected end of the document')) return ['token', 'found unexpected document indicator']
-  if (reason === 'unknown escape sequence') return ['token', 'found unknown escape character']
-  if (reason === 'expected hexadecimal character') return ['token', 'did not find expected hexdecimal number']
-  if (reason.includes('multiline key') || reason.startsWith("expected ':'"))
-    return ['token', "could not find expected ':'"]
-  if (reason.startsWith('tab characters')) return cannotStart
-  if (reason.includes('alias node must') || reason.includes('anchor node must'))
-    return ['token', 'did not find expected alphabetic or numeric character']
-  if (reason.startsWith('missed comma'))
-    return ['structure', `did not find expected ',' or '${closing(text.slice(0, at))}'`]
-  if (reason.startsWith('expected the node content')) return noNode
+  const following = text.slice(at, at + 200)
+  if (/^ *\t\s*$/.test(lineBefore(place))) return tab(place)
+  if (reason.startsWith('deficient indentation')) return unclosed(place)
+  if (reason.startsWith('end of the stream or a document separator')) return afterRoot(place)
   if (character === ':') return mappingValues
-  if (character !== '' && '@`%\t'.includes(character)) return cannotStart
-  if (character !== '' && '}],'.includes(character)) return noNode
-  if (reason.includes('sequence entry')) return noItem
-  if (character === '-' && reason.includes('mapping entry'))
-    return ['token', 'block sequence entries are not allowed in this context']
-  if (reason.startsWith('end of the stream or a document separator')) return afterRoot(text, at)
-  return noKey
+  if (/^[&*]/.test(character)) return /^[&*][\w-]+(?:[\s?:,\]}%@`]|$)/.test(following) ? noKey : noName
+  if (/^[@`]/.test(character)) return cannotStart
+  if (character === '%') return isLineStart(place) ? directive(following) : cannotStart
+  if (character === '\t') return tab(place)
+  if (/^[>|]./.test(following) && !/^[>|][-+0-9]*\s*(?:#.*)?(?:\n|$)/.test(following))
+    return token('did not find expected comment or line break')
+  if (reason.includes('sequence entry')) return afterItem(place)
+  if (/^["']/.test(character) && !closes(text, at)) return endOfStream
+  if (/^-\s/.test(following) && !isLineStart(place, true))
+    return token('block sequence entries are not allowed in this context')
+  if (/^[}\],]/.test(character) && /[:-]\s*$/.test(lineBefore(place))) return noNode
+  if (/^!\S*["'{}[\],]/.test(following)) return noSpaceAfterTag
+  return standsInList(place) ? noItem : noKey
 }
 
-function endOfFlow(text: string): Problem {
-  const last = text.trimEnd().at(-1) ?? ''
-  return '[{,:?'.includes(last) ? noNode : ['structure', `did not find expected ',' or '${closing(text)}'`]
+/** Whether the line begins at the column of the items of a list that is a level of its own. */
+function standsInList({ text, line }: Place): boolean {
+  const lines = text.split('\n').slice(0, line + 1)
+  const column = lines.pop()!.search(/\S/)
+  const above = lines.reverse().filter((one) => /\S/.test(one))
+  const end = above.findIndex((one) => one.search(/\S/) < column)
+  const level = above.slice(0, end < 0 ? undefined : end).filter((one) => one.search(/\S/) === column)
+  return level.some((one) => /^ *-(?: |$)/.test(one)) && level.every((one) => /^ *-(?: |$)/.test(one))
 }
 
-/** The bracket that the innermost open one waits for. */
-function closing(text: string): string {
+function knownReason(place: Place, reason: string): Problem | undefined {
+  const { text, at } = place
+  if (reason.startsWith('nesting exceeded')) return structure('exceeded max depth of 10000')
+  if (reason.includes('non-printable') || reason.includes('null byte') || reason.includes('valid JSON character'))
+    return token('control characters are not allowed')
+  if (reason.includes('YAML version') || reason.includes('YAML directive'))
+    return structure('found incompatible YAML document')
+  if (reason.startsWith('undeclared tag handle')) return structure('found undefined tag handle')
+  if (reason.startsWith('unexpected end of the stream within a flow')) return endOfFlow(text)
+  if (reason.startsWith('unexpected end of the stream')) return endOfStream
+  if (reason.startsWith('unexpected end of the document')) return token('found unexpected document indicator')
+  if (reason === 'unknown escape sequence') return token('found unknown escape character')
+  if (reason === 'expected hexadecimal character') return token('did not find expected hexdecimal number')
+  if (reason === 'a line break is expected') return token('did not find expected comment or line break')
+  if (reason.includes('multiline key')) return token("could not find expected ':'")
+  if (reason.startsWith("expected ':'")) return noColon
+  if (reason.startsWith('tab characters')) return tab(place)
+  if (reason.includes('alias node must') || reason.includes('anchor node must')) return noName
+  if (reason.startsWith('missed comma')) return betweenElements(text, at)
+  if (reason.startsWith('expected the node content')) return noNode
+  return undefined
+}
+
+const lineBefore = ({ text, at }: Place) => text.slice(text.lastIndexOf('\n', at - 1) + 1, at)
+
+/** Whether nothing, or nothing but spaces, stands before the place in its line. */
+const isLineStart = (place: Place, spaces = false) => (spaces ? /^ *$/ : /^$/).test(lineBefore(place))
+
+function directive(text: string): Problem {
+  if (!/^%[\w-]/.test(text)) return token('could not find expected directive name')
+  return token(/^%[\w-]+\s/.test(text) ? 'found unknown directive name' : 'found unexpected non-alphabetical character')
+}
+
+/** So much of a line tells what it is. */
+const LONG = 400
+
+/** A tab where spaces should be: what the line before it is part of tells how it is noticed. */
+function tab({ text, line }: Place): Problem {
+  const before = text.split('\n').slice(0, line).reverse()
+  const last = (before.find((one) => /\S/.test(one)) ?? '').slice(0, LONG)
+  const header = before.find((one) => one.search(/\S/) < last.search(/\S/) && /\S/.test(one)) ?? ''
+  if (/[|>][-+0-9]*\s*$/.test(last) || /: [|>][-+0-9]*\s*$/.test(header))
+    return token('found a tab character where an indentation space is expected')
+  const isPlain = /(?:[:-] )?[^\s:"'\]}|>#-][^"'\]}#]*$/.test(last) && !/:\s*$/.test(last) && !/["'\]}]\s*$/.test(last)
+  return isPlain ? token('found a tab character that violates indentation') : cannotStart
+}
+
+/** Quotes and brackets may go on without indentation there: they are not closed, or something stands in them. */
+function unclosed({ text, at }: Place): Problem {
+  const before = text.slice(0, at)
+  const quote = /(["'])[^"'\n]*\n[^\n]*$/.exec(before)?.[1] ?? /(["'])[^"'\n]*\n?$/.exec(before)?.[1]
+  if (openBrackets(before).length === 0 && quote !== undefined && !text.slice(at).includes(quote)) return endOfStream
+  const open = openBrackets(before)
+  if (open.length === 0) return noColon
+  const isBlock = /^-\s/.test(text.slice(at))
+  return structure(`did not find expected ',' or '${open.at(-1)}'`, isBlock ? 'here' : 'end')
+}
+
+/** The brackets that open ones wait for, innermost last. What is in quotes does not count. */
+function openBrackets(text: string): string[] {
   const open: string[] = []
-  for (const character of text) {
+  for (const [character] of text.matchAll(/"(?:[^"\\]|\\.)*"|'[^']*'|[[\]{}]/gs)) {
     if (character === '[') open.push(']')
     else if (character === '{') open.push('}')
     else if (character === open.at(-1)) open.pop()
   }
-  return open.at(-1) ?? ']'
+  return open
 }
 
-/** Something follows the root node: at its column it should have been part of it. */
-function afterRoot(text: string, at: number): Problem {
-  const first = /^(?:---)?[ \t]*([^\s#].*)$/m.exec(text)
-  const column = at - (text.lastIndexOf('\n', at - 1) + 1)
-  const rootColumn = first === null ? 0 : /^ */.exec(first[0])![0].length
-  if (column !== rootColumn) return ['structure', 'did not find expected <document start>']
-  return /^-(?:\s|$)/.test(first?.[1] ?? '') ? noItem : noKey
+const closing = (text: string) => openBrackets(text).at(-1) ?? ']'
+
+function endOfFlow(text: string): Problem {
+  const content = text.replace(/(^|\s)#.*$/gm, '').trimEnd()
+  if (/[[{,:?]$/.test(content)) return structure(noNode.text, 'end')
+  return structure(`did not find expected ',' or '${closing(text)}'`, 'end')
+}
+
+function betweenElements(text: string, at: number): Problem {
+  const before = text.slice(0, at)
+  const character = text.charAt(at)
+  if (/^[@`%|>]/.test(character)) return cannotStart
+  if (/^[&*]/.test(character) && !/^[&*][\w-]+(?:[\s?:,\]}%@`]|$)/.test(text.slice(at))) return noName
+  if (/^!\S*["'{}[\]]/.test(text.slice(at))) return noSpaceAfterTag
+  if (/^["']/.test(character) && !closes(text, at)) return endOfStream
+  const previous = before.trimEnd().at(-1) ?? ''
+  if (/^[@`%|>]/.test(previous)) return cannotStart
+  if (previous === '-' || '[{,'.includes(previous)) return noNode
+  return structure(`did not find expected ',' or '${closing(before)}'`)
+}
+
+/** Whether a quoted scalar that begins at a place ends. */
+const closes = (text: string, at: number) =>
+  text[at] === '"' ? /^"(?:[^"\\]|\\[^])*"/.test(text.slice(at)) : /^'(?:[^']|'')*'/.test(text.slice(at))
+
+/**
+ * Something that is no item follows an item. A list that stands at the column of its name is no level of its own, and
+ * it is the mapping around it that goes on.
+ */
+function afterItem(place: Place): Problem {
+  const lines = place.text.split('\n').slice(0, place.line).reverse()
+  const column = lineBefore(place).length
+  const item = lines.find((line) => /^ *-(?: |$)/.test(line) && line.search(/-/) < column)
+  if (item === undefined) return noItem
+  const itemColumn = item.search(/-/)
+  const above = lines
+    .slice(lines.indexOf(item))
+    .find((line) => /\S/.test(line) && !(line.search(/\S/) > itemColumn || /^ *-/.test(line)))
+  return above !== undefined && above.search(/\S/) === itemColumn ? noKey : noItem
+}
+
+/** Something follows the root node: at its column it should have been part of it; elsewhere it is not looked at. */
+function afterRoot(place: Place): Problem | undefined {
+  const { text, at } = place
+  const first = /^(?:---)?([ \t]*)([^\s#].*)$/m.exec(text)
+  const content = first?.[2] ?? ''
+  if (/^\t/.test(first?.[1] ?? '') || /^[@`]/.test(content)) return cannotStart
+  if (/^[}\],]/.test(content)) return noNode
+  const character = text.charAt(at)
+  if (character === ':') return mappingValues
+  const isCollection = /^(?:-(?: |$)|[^"'[{].*?:(?: |$)|"(?:[^"\\]|\\.)*" *:|'[^']*' *:)/.test(content)
+  if (!isCollection) return undefined
+  const column = lineBefore(place).length
+  const rootColumn = (first?.[1] ?? '').length
+  if (character === '%' && column === 0) return directive(text.slice(at))
+  if (/^[@`]/.test(character)) return cannotStart
+  if (column < rootColumn) return undefined
+  if (/^["']/.test(character) && !closes(text, at)) return endOfStream
+  if (/^!\S*["'{}[\],]/.test(text.slice(at))) return noSpaceAfterTag
+  const isItem = /^-(?: |$)/.test(content)
+  // a name needs its colon before anything else can be said of it
+  const rest = /^[^\n]*/.exec(text.slice(at))![0]
+  if (isItem && column === rootColumn && !/:(?: |$)/.test(rest) && !/^[[{\]},]/.test(rest)) return noColon
+  return isItem ? noItem : noKey
 }

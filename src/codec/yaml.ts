@@ -4,12 +4,12 @@
  * budget.
  */
 import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
-import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml'
+import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml'
 import { base64ToBytes, canonicalBase64, corruptAt } from './base64.ts'
 import { goQuote } from './go-quote.ts'
 import type { JsonTree } from './json.ts'
 import { decodeUtf8, NumberLiteral, setMember, sortNames } from './json.ts'
-import { YamlError, yamlSyntaxError } from './yaml-error.ts'
+import { YamlError, yamlErrorAt, yamlSyntaxError } from './yaml-error.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 import { goFloat } from './yaml-text.ts'
 
@@ -26,8 +26,8 @@ const MAX_DEPTH = 1000
 
 /** @throws {YamlError} */
 export function parseYaml(text: string): ParsedYaml {
-  const document = firstDocument(text)
-  const root = new Composer(document, eventsOf(document)).document()
+  const document = eventsOf(firstDocument(text))
+  const root = new Composer(document.text, document.events).document()
   const reader = new NodeReader()
   const tree = root === undefined ? null : reader.read(root)
   return { tree, duplicates: reader.duplicates }
@@ -79,11 +79,23 @@ function firstDocument(text: string): string {
   return text
 }
 
-function eventsOf(text: string): Event[] {
+/** The events of a document, and the text that they are of: up to the end of the root node. */
+function eventsOf(text: string): { events: Event[]; text: string } {
   try {
-    return parseEvents(text, { maxDepth: MAX_DEPTH })
+    const tabbed = /^(?: *(?:#.*)?\n|---\n)* *\t/.exec(text)
+    if (tabbed !== null && /\S/.test(text)) {
+      const line = tabbed[0].split('\n').length
+      throw yamlErrorAt(line > 1 ? line : 0, 'found character that cannot start any token')
+    }
+    return { events: parseEvents(text, { maxDepth: MAX_DEPTH }), text }
   } catch (error) {
-    throw error instanceof YAMLException ? yamlSyntaxError(text, error) : error
+    if (!(error instanceof YAMLException)) throw error
+    const problem = yamlSyntaxError(text, error)
+    if (problem instanceof YamlError) throw problem
+    const shorter = text.slice(0, problem.endsAt)
+    if (shorter.trim() === '' || shorter.length === text.length)
+      throw new YamlError('yaml: did not find expected node content')
+    return eventsOf(shorter)
   }
 }
 
@@ -152,18 +164,56 @@ class Composer {
       kind: 'scalar',
       line: this.lineOf(startOf(event, event.valueStart)),
       tag: this.tag(event),
-      value: getScalarValue(this.text, event),
+      value: this.value(event),
       isPlain: event.style === SCALAR_STYLE.PLAIN,
       children: [],
     })
   }
 
+  /** A block that the text ends in, before its line does, has no last line break. */
+  private value(event: ScalarEvent): string {
+    const value = getScalarValue(this.text, event)
+    const isBlock = event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK
+    const isCut = isBlock && event.valueEnd >= this.text.length && !this.text.endsWith('\n')
+    return isCut ? value.replace(/\n$/, '') : value
+  }
+
   private collection(kind: 'sequence' | 'mapping', event: SequenceEvent | MappingEvent): YamlNode {
     const line = this.lineOf(startOf(event, event.start))
     const node = this.anchored(event, { kind, line, tag: this.tag(event), value: '', isPlain: false, children: [] })
-    while (this.events[this.next]!.type !== EVENT_ID.POP) node.children.push(this.node())
+    for (let i = 0; this.events[this.next]!.type !== EVENT_ID.POP; i++) {
+      const child = this.node()
+      if (kind === 'mapping' && i % 2 === 0) this.checkName(event as MappingEvent, child)
+      node.children.push(child)
+    }
     this.next++
     return node
+  }
+
+  /** A colon without a name before it: there is an absent name in YAML 1.2, but not there. */
+  private checkName({ style }: MappingEvent, name: YamlNode): void {
+    const event = this.events[this.next - 1]!
+    if (
+      event.type !== EVENT_ID.SCALAR ||
+      event.valueStart !== ABSENT ||
+      name.tag !== '' ||
+      event.anchorStart !== ABSENT
+    )
+      return
+    const isFlow = style === COLLECTION_STYLE.FLOW
+    const line = this.colonLine()
+    if (line !== undefined)
+      throw yamlErrorAt(line, isFlow ? 'did not find expected node content' : 'did not find expected key')
+  }
+
+  /** Counted from 0: the line of the first colon after the last token that has nothing before it. */
+  private colonLine(): number | undefined {
+    const start = this.lineStarts[this.lastLine - 1]!
+    // one that is further away tells no line, and the absent name is refused as such
+    const found = /(?:^|[\s{,-]) *:(?=[\s,}]|$)/m.exec(this.text.slice(start, start + 400))
+    if (found === null || /(?:^|\s)\?(?:\s|$)/.test(this.text.slice(start, start + found.index + found[0].length)))
+      return undefined
+    return this.text.slice(0, start + found.index + found[0].length).split('\n').length - 1
   }
 
   private anchored(event: ScalarEvent | SequenceEvent | MappingEvent, node: YamlNode): YamlNode {
@@ -282,7 +332,7 @@ class NodeReader {
     const value = this.read(node)
     if (value instanceof NumberLiteral) return BigInt(value.text)
     if (value === null || typeof value === 'object')
-      throw new YamlError('unsupported map key of type: %!s(<nil>), key: <nil>')
+      throw new YamlError('unsupported map key of type: %!s(<nil>), key: <nil>, value: <nil>')
     return value
   }
 
