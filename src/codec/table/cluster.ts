@@ -41,7 +41,7 @@ export const scheduling: Printers = {
   Workload: nameAndAge,
   PodGroup: printer<PodGroup>((object, now) => [
     nameOf(object),
-    object.spec?.schedulingPolicy?.gang === undefined ? 'Basic' : 'Gang',
+    object.spec?.schedulingPolicy?.gang ? 'Gang' : 'Basic',
     workloadOf(object),
     podGroupStatus(object),
     age(object, now),
@@ -49,7 +49,7 @@ export const scheduling: Printers = {
 }
 
 const workloadOf = ({ spec = {} }: PodGroup): string =>
-  spec.podGroupTemplateRef === undefined ? '<none>' : (spec.podGroupTemplateRef.workload?.workloadName ?? '')
+  spec.podGroupTemplateRef ? (spec.podGroupTemplateRef.workload?.workloadName ?? '') : '<none>'
 
 function podGroupStatus({ status = {} }: PodGroup): string {
   const condition = (wanted: string) => status.conditions?.findLast(({ type }) => type === wanted)

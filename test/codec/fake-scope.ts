@@ -1,0 +1,83 @@
+/** Requests and scopes as far as codecs look into them. */
+import { parseApiVersion } from '../../src/api/group-version.ts'
+import type { ResourceScope, View } from '../../src/endpoints/resource-scope.ts'
+import type { Env } from '../../src/env.ts'
+import { builtInResources } from '../../src/registry/resources.ts'
+import type { ResourceEntry } from '../../src/registry/resources.ts'
+import type { ApiRequest } from '../../src/request/context.ts'
+import { parseQuery } from '../../src/request/options.ts'
+import { requestInfoOf } from '../../src/request/request-info.ts'
+import { builtInType, typeOfKind } from '../../src/schema/built-in.ts'
+
+export const NOW = new Date('2026-01-02T00:00:00Z')
+
+/** @param line `GET /api/v1/pods?limit=1` */
+export function fakeRequest(line: string, headers: Record<string, string> = {}, gates = ''): ApiRequest {
+  const [method = '', target = ''] = line.split(' ')
+  const [path = '', search = ''] = target.split('?')
+  const query = parseQuery(search)
+  const request = new Request(`https://kedge.test${target}`, { method, headers })
+  const all = {
+    request,
+    method,
+    query,
+    info: requestInfoOf(method, path, query),
+    now: NOW,
+    auditId: 'audit',
+    warnings: [],
+  }
+  // codecs look at nothing else
+  return { ...all, env: { KEDGE_FEATURE_GATES: gates } as Env } as unknown as ApiRequest
+}
+
+const everything = builtInResources({ runtimeConfig: 'api/all=true', featureGates: 'AllAlpha=true,AllBeta=true' })
+
+/** @param resource `v1/pods`, `apps/v1/deployments` */
+export function fakeScope(resource: string, request: ApiRequest, more: { view?: View } = {}): ResourceScope {
+  const slash = resource.lastIndexOf('/')
+  const { group, version } = parseApiVersion(resource.slice(0, slash))!
+  const entry = everything.find(group, version, resource.slice(slash + 1))
+  if (entry === undefined) throw new Error(`no ${resource}`)
+  return scopeOf(entry, request, more)
+}
+
+export function fakeCustomScope(columns: ResourceEntry['printerColumns'], request: ApiRequest): ResourceScope {
+  const gv = { group: 'example.com', version: 'v1' }
+  const entry = {
+    ...everything.find('', 'v1', 'configmaps')!,
+    ...gv,
+    resource: 'things',
+    kind: 'Thing',
+    listKind: 'ThingList',
+    origin: 'custom' as const,
+    storage: { ...gv, resource: 'things' },
+    ...(columns === undefined ? {} : { printerColumns: columns }),
+  }
+  return scopeOf(entry, request, {})
+}
+
+function scopeOf(entry: ResourceEntry, request: ApiRequest, more: { view?: View }): ResourceScope {
+  const { group, version, kind, storage } = entry
+  const storageKind = { group: storage.group, version: storage.version, kind }
+  const type = builtInType(entry.type)
+  const identity = <T>(object: T): T => object
+  return {
+    request,
+    entry,
+    resource: { group, version, resource: entry.resource },
+    kind: { group, version, kind },
+    storageKind,
+    type,
+    storageType: typeOfKind(storageKind) ?? type,
+    custom: entry.origin === 'custom',
+    subresource: '',
+    fromStorage: identity,
+    toStorage: identity,
+    ...more,
+    // codecs look at nothing else
+  } as unknown as ResourceScope
+}
+
+export const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+export const METADATA = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
+export const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'

@@ -1,0 +1,271 @@
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import type { KubeObject } from '../../src/api/object.ts'
+import { conflict, StatusError, tooManyRequests } from '../../src/api/status.ts'
+import { negotiateOutput } from '../../src/codec/negotiate.ts'
+import { listShape, respondItems, respondList, respondObject, respondStatus } from '../../src/codec/respond.ts'
+import { readEnvelope } from '../../src/codec/protobuf-envelope.ts'
+import { decodeMessage } from '../../src/codec/protobuf.ts'
+import type { ResourceScope } from '../../src/endpoints/resource-scope.ts'
+import { builtInType } from '../../src/schema/built-in.ts'
+import { fakeCustomScope, fakeRequest, fakeScope, METADATA, METADATA_LIST, TABLE } from './fake-scope.ts'
+
+const configMap = (name: string, revision: number, value = 'v'): string =>
+  `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"${name}","resourceVersion":"${revision}"},"data":{"k":"${value}"}}`
+
+interface Asked {
+  readonly accept?: string
+  readonly query?: string
+  readonly headers?: Record<string, string>
+}
+
+function scopeFor({ accept = '', query = '', headers = {} }: Asked): ResourceScope {
+  const line = `GET /api/v1/namespaces/a/configmaps${query}`
+  return fakeScope('v1/configmaps', fakeRequest(line, { ...(accept === '' ? {} : { Accept: accept }), ...headers }))
+}
+
+async function one(asked: Asked, text = configMap('a', 7)): Promise<Response> {
+  const scope = scopeFor(asked)
+  const output = negotiateOutput(scope.request, { kind: 'object', custom: false })
+  return respondObject(scope, output, 200, { revision: 7, text })
+}
+
+/** What storage streams in a shape, cut anywhere. */
+function stored(texts: readonly string[], shape: ReturnType<typeof listShape>): ReadableStream<Uint8Array> {
+  const { as } = shape
+  const without = shape.as === 'items' ? (shape.without ?? '') : ''
+  const bytes = new TextEncoder().encode(
+    as === 'lines'
+      ? texts.map((text) => `${text}\n`).join('')
+      : texts
+          .map((text) => (without !== '' && text.startsWith(without) ? `{${text.slice(without.length)}` : text))
+          .join(','),
+  )
+  return new ReadableStream({
+    start(controller) {
+      for (let at = 0; at < bytes.length; at += 17) controller.enqueue(bytes.subarray(at, at + 17))
+      controller.close()
+    },
+  })
+}
+
+async function list(asked: Asked, texts: readonly string[], scope = scopeFor(asked)): Promise<Response> {
+  const output = negotiateOutput(scope.request, { kind: 'list', custom: scope.custom })
+  const shape = listShape(scope, output)
+  const facts = { revision: 9, continueToken: 'c', remaining: 3, count: texts.length, shape }
+  return respondList(scope, output, { ...facts, values: stored(texts, shape) })
+}
+
+describe('an object', () => {
+  test('as it is stored', async () => {
+    const response = await one({})
+    expect(await response.text()).toBe(`${configMap('a', 7)}\n`)
+    expect(Object.fromEntries(response.headers)).toEqual({
+      'audit-id': 'audit',
+      'cache-control': 'no-cache, private',
+      'content-type': 'application/json',
+    })
+  })
+
+  test('indented', async () =>
+    expect(await (await one({ query: '?pretty=1' })).text()).toBe(
+      JSON.stringify(JSON.parse(configMap('a', 7)), null, 2),
+    ))
+
+  test('YAML', async () => {
+    const response = await one({ accept: 'application/yaml' })
+    expect(response.headers.get('Content-Type')).toBe('application/yaml')
+    expect(await response.text()).toBe(
+      'apiVersion: v1\ndata:\n  k: v\nkind: ConfigMap\nmetadata:\n  name: a\n  resourceVersion: "7"\n',
+    )
+  })
+
+  test('protobuf', async () => {
+    const response = await one({ accept: 'application/vnd.kubernetes.protobuf' })
+    const { kind, apiVersion, raw } = readEnvelope(new Uint8Array(await response.arrayBuffer()))
+    expect({ kind, apiVersion }).toEqual({ kind: 'ConfigMap', apiVersion: 'v1' })
+    expect(decodeMessage(builtInType('io.k8s.api.core.v1.ConfigMap'), raw)).toMatchObject({ data: { k: 'v' } })
+  })
+
+  test('metadata', async () =>
+    expect(await (await one({ accept: METADATA })).text()).toBe(
+      '{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","resourceVersion":"7"}}\n',
+    ))
+
+  test('a list of metadata is another thing', async () =>
+    await expect(one({ accept: METADATA_LIST })).rejects.toThrow(
+      'you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)',
+    ))
+
+  test.each<[query: string, object: unknown]>([
+    [
+      '',
+      { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a', resourceVersion: '7' } },
+    ],
+    ['?includeObject=None', null],
+    ['?includeObject=Object', JSON.parse(configMap('a', 7))],
+  ])('a table %s', async (query, object) => {
+    const table = JSON.parse(await (await one({ accept: TABLE, query })).text()) as Record<string, unknown>
+    expect(Object.keys(table)).toEqual(['kind', 'apiVersion', 'metadata', 'columnDefinitions', 'rows'])
+    expect(table.metadata).toEqual({ resourceVersion: '7' })
+    expect(table.rows).toEqual([{ cells: ['a', 1, '<unknown>'], object }])
+  })
+
+  test('a table with a wrong includeObject', async () =>
+    await expect(one({ accept: TABLE, query: '?includeObject=x' })).rejects.toThrow('Unable to convert to Table'))
+
+  test('the annotation that is a field of DaemonSets inside is not part of metadata', async () => {
+    const name = 'deprecated.daemonset.template.generation'
+    const scope = fakeScope('apps/v1/daemonsets', fakeRequest('GET /', { Accept: METADATA }))
+    const output = negotiateOutput(scope.request, { kind: 'object', custom: false })
+    const text = `{"kind":"DaemonSet","apiVersion":"apps/v1","metadata":{"name":"a","annotations":{"${name}":"1"}},"spec":{}}`
+    const metadata = async () => JSON.parse(await respondObject(scope, output, 200, { revision: 1, text }).text())
+    expect((await metadata()).metadata).toEqual({ name: 'a' })
+  })
+})
+
+describe('compression', () => {
+  const gzip = { headers: { 'Accept-Encoding': 'deflate, gzip' } }
+  const large = configMap('a', 7, 'x'.repeat(131072))
+
+  test('above 128 KiB, when asked for', async () => {
+    const response = await one(gzip, large)
+    expect(response.headers.get('Content-Encoding')).toBe('gzip')
+    expect(response.headers.get('Vary')).toBe('Accept-Encoding')
+    expect(gunzipSync(new Uint8Array(await response.arrayBuffer())).toString()).toBe(`${large}\n`)
+  })
+
+  test('not below, and not unasked', async () => {
+    expect((await one(gzip)).headers.get('Content-Encoding')).toBeNull()
+    expect((await one({}, large)).headers.get('Content-Encoding')).toBeNull()
+    expect((await one({ headers: { 'Accept-Encoding': 'x-gzip' } }, large)).headers.get('Vary')).toBeNull()
+  })
+
+  test('of a list whose size shows as it comes', async () => {
+    const small = await list(gzip, [configMap('a', 1)])
+    expect(small.headers.get('Content-Encoding')).toBeNull()
+    expect(JSON.parse(await small.text()).items).toHaveLength(1)
+    const big = await list(gzip, [configMap('a', 1), large])
+    expect(big.headers.get('Content-Encoding')).toBe('gzip')
+    expect(JSON.parse(gunzipSync(new Uint8Array(await big.arrayBuffer())).toString()).items).toHaveLength(2)
+  })
+})
+
+describe('a list', () => {
+  const texts = [configMap('a', 1), configMap('b', 2)]
+  const metadata = '"metadata":{"resourceVersion":"9","continue":"c","remainingItemCount":3}'
+  const textOf = async (asked: Asked, of = texts) => (await list(asked, of)).text()
+
+  test('of objects, which do not say their kind', async () => {
+    const items = texts.map((text) => text.replace('"kind":"ConfigMap","apiVersion":"v1",', ''))
+    const whole = `{"kind":"ConfigMapList","apiVersion":"v1",${metadata},"items":[${items.join(',')}]}`
+    expect(await textOf({})).toBe(`${whole}\n`)
+    expect(await textOf({ query: '?pretty=1' })).toBe(JSON.stringify(JSON.parse(whole), null, 2))
+  })
+
+  test('of nothing', async () => {
+    expect(await textOf({}, [])).toBe(`{"kind":"ConfigMapList","apiVersion":"v1",${metadata},"items":[]}\n`)
+    expect(await textOf({ accept: METADATA_LIST }, [])).toContain('"items":null}')
+    expect(await textOf({ accept: TABLE }, [])).toContain('"rows":[]}')
+  })
+
+  test('of metadata', async () => {
+    const items = texts.map(
+      (text) =>
+        `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":${/\{"name[^}]*\}/.exec(text)![0]}}`,
+    )
+    expect(await textOf({ accept: METADATA_LIST })).toBe(
+      `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",${metadata},"items":[${items.join(',')}]}\n`,
+    )
+  })
+
+  test('metadata of one object is another thing', async () =>
+    await expect(list({ accept: METADATA }, texts)).rejects.toThrow(
+      'you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)',
+    ))
+
+  test('as a table, in the order of the list', async () => {
+    const table = JSON.parse(await textOf({ accept: TABLE })) as { rows: { cells: unknown[] }[] }
+    expect(table.rows.map(({ cells }) => cells[0])).toEqual(['a', 'b'])
+  })
+
+  test('flow schemas as a table are in the order in which they match', async () => {
+    const schema = (name: string, matchingPrecedence: number) =>
+      JSON.stringify({
+        kind: 'FlowSchema',
+        apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+        metadata: { name },
+        spec: { matchingPrecedence },
+      })
+    const request = fakeRequest('GET /', { Accept: TABLE })
+    const scope = fakeScope('flowcontrol.apiserver.k8s.io/v1/flowschemas', request)
+    const response = await list({}, [schema('a', 5), schema('c', 1), schema('b', 1)], scope)
+    const { rows } = JSON.parse(await response.text()) as { rows: { cells: unknown[] }[] }
+    expect(rows.map(({ cells }) => cells[0])).toEqual(['b', 'c', 'a'])
+  })
+
+  test('in protobuf', async () => {
+    const response = await list({ accept: 'application/vnd.kubernetes.protobuf' }, texts)
+    const { kind, raw } = readEnvelope(new Uint8Array(await response.arrayBuffer()))
+    expect(kind).toBe('ConfigMapList')
+    const decoded = decodeMessage(builtInType('io.k8s.api.core.v1.ConfigMapList'), raw)
+    expect(decoded).toMatchObject({
+      metadata: { continue: 'c' },
+      items: [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }],
+    })
+  })
+
+  test('of custom resources: sorted members, items that say their kind', async () => {
+    const scope = fakeCustomScope(undefined, fakeRequest('GET /'))
+    const text = '{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a"}}'
+    const response = await list({}, [text], scope)
+    expect(await response.text()).toBe(
+      `{"apiVersion":"example.com/v1","items":[${text}],"kind":"ThingList","metadata":{"continue":"c","remainingItemCount":3,"resourceVersion":"9"}}\n`,
+    )
+  })
+
+  test('of what was deleted', async () => {
+    const scope = scopeFor({})
+    const output = negotiateOutput(scope.request, { kind: 'list', custom: false })
+    const items = texts.map((text) => JSON.parse(text) as KubeObject)
+    const response = await respondItems(scope, output, { revision: 9, items })
+    expect(JSON.parse(await response.text())).toMatchObject({
+      kind: 'ConfigMapList',
+      items: [{ data: { k: 'v' } }, {}],
+    })
+  })
+})
+
+describe('errors', () => {
+  const request = (headers: Record<string, string> = {}) => fakeRequest('GET /api/v1/pods', headers)
+  const error = conflict({ group: '', resource: 'pods' }, 'a', 'why')
+
+  test('compact, with the code of the Status', async () => {
+    const response = respondStatus(request(), error)
+    expect(response.status).toBe(409)
+    expect(await response.text()).toMatch(
+      /^\{"kind":"Status","apiVersion":"v1","metadata":\{\},"status":"Failure",.*\n$/,
+    )
+  })
+
+  test('indented for clients that accept nothing that fits', async () =>
+    expect(await respondStatus(request({ Accept: TABLE }), error).text()).toMatch(/^\{\n {2}"kind": "Status",/))
+
+  test('YAML', async () =>
+    expect(await respondStatus(request({ Accept: 'application/yaml' }), error).text()).toMatch(
+      /^apiVersion: v1\ncode: 409\n/,
+    ))
+
+  test('when to come back', () =>
+    expect(respondStatus(request(), tooManyRequests('later', 5)).headers.get('Retry-After')).toBe('5'))
+
+  test('headers of its own', () => {
+    const own = new StatusError(403, 'Forbidden', 'no', {}, {}, { 'X-Content-Type-Options': 'nosniff' })
+    expect(respondStatus(request(), own).headers.get('X-Content-Type-Options')).toBe('nosniff')
+  })
+
+  test('warnings', () => {
+    const warned = { ...request(), warnings: ['a', 'b', 'a'] }
+    expect(respondStatus(warned, error).headers.get('Warning')).toBe('299 - "a", 299 - "b"')
+  })
+})
