@@ -53,8 +53,7 @@ const kindOf = ({ view, kind }: ResourceScope): GroupVersionKind => view?.kind ?
 const typeOf = ({ view, type }: ResourceScope): StructType => view?.type ?? type
 
 /** JSON clients of this version get stored texts as they are. */
-export const passesText = (scope: ResourceScope): boolean =>
-  scope.view === undefined && scope.storedAsServed
+export const passesText = (scope: ResourceScope): boolean => scope.view === undefined && scope.storedAsServed
 
 export class Presenter {
   private readonly isPassed: boolean
