@@ -64,21 +64,23 @@ export class Quantity {
   /** @throws {QuantityError} */
   static parse(text: string): Quantity {
     if (text === '0') return Quantity.zero
-    const { negative, digits, fraction, suffix } = parts(text)
-    const { base, exponent, format } = interpret(suffix)
+    const { negative, digits, fraction, suffix, hasDigits } = parts(text)
     const shifted = digits + fraction
     const unscaled = BigInt(negative ? `-${shifted}` : shifted)
+    const { base, exponent, format } = interpret(suffix, unscaled === 0n)
     if (base === 10) {
       const scale = exponent - fraction.length
       if (shifted.length <= INT64_DIGITS && scale >= NANO) {
         const keep = scale % 3 === 0 && !shifted.endsWith('000') && !shifted.startsWith('0')
         return new Quantity(unscaled, scale, format, keep ? text : undefined)
       }
+      if (!hasDigits) throw new QuantityError(WRONG_NUMBER)
       return new Quantity(...roundedUp(unscaled, scale, NANO), format)
     }
     const amount = unscaled * 2n ** BigInt(exponent)
     if (fraction === '' && 15 - digits.length - Math.trunc(Math.fround(exponent) * 0.3) - 1 >= 0)
       return new Quantity(amount, 0, format, (unscaled & 7n) !== 0n ? text : undefined)
+    if (!hasDigits) throw new QuantityError(WRONG_NUMBER)
     return Quantity.ofBinary(amount, -fraction.length)
   }
 
@@ -210,22 +212,25 @@ interface Parts {
   readonly digits: string
   readonly fraction: string
   readonly suffix: string
+  /** False for a sign or a point alone, which is zero unless it takes exact arithmetic. */
+  readonly hasDigits: boolean
 }
 
 function parts(text: string): Parts {
-  const match = /^([+-]?)0*(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/.exec(text)
+  const match = /^([+-]?)(0*)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/.exec(text)
   if (text === '' || match === null) throw new QuantityError(WRONG_FORMAT)
-  const [, sign, digits, fraction, suffix] = match
-  return { negative: sign === '-', digits: digits || '0', fraction: fraction ?? '', suffix: suffix! }
+  const [, sign, zeros, digits, fraction = '', suffix] = match
+  const hasDigits = `${zeros}${digits}${fraction}` !== ''
+  return { negative: sign === '-', digits: digits || '0', fraction, suffix: suffix!, hasDigits }
 }
 
-function interpret(suffix: string): { base: 2 | 10; exponent: number; format: QuantityFormat } {
+function interpret(suffix: string, isZero: boolean): { base: 2 | 10; exponent: number; format: QuantityFormat } {
   const decimal = decimalExponents.get(suffix)
   if (decimal !== undefined) return { base: 10, exponent: decimal, format: 'DecimalSI' }
   const binary = binaryExponents.get(suffix)
   if (binary !== undefined) return { base: 2, exponent: binary, format: 'BinarySI' }
   if (/^[eE][+-]?\d+$/.test(suffix)) {
-    const exponent = Number(suffix.slice(1))
+    const exponent = isZero ? 0 : Number(suffix.slice(1))
     // beyond 32 bits the reference wraps around; such an amount is no use to anybody
     if (Math.abs(exponent) <= MAX_EXPONENT) return { base: 10, exponent, format: 'DecimalExponent' }
     throw new QuantityError(WRONG_NUMBER)

@@ -153,8 +153,8 @@ class TimeParser {
     if (zone === null) throw this.cannotParse(this.rest, 'Z07:00')
     this.rest = this.rest.slice(6)
     const [hours, minutes] = [Number(zone[2]), Number(zone[3])]
-    this.inRange(hours, 0, 24, 'time zone offset hour')
     this.inRange(minutes, 0, 60, 'time zone offset minute')
+    this.inRange(hours, 0, 24, 'time zone offset hour')
     return (zone[1] === '-' ? -1 : 1) * (hours * 3600 + minutes * 60)
   }
 
