@@ -101,7 +101,10 @@ export function valueText(value: unknown): string {
   if (value === undefined || value === null) return 'null'
   if (typeof value === 'string') return goQuote(value)
   if (typeof value === 'bigint') return value.toString()
-  return JSON.stringify(value)
+  return JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** Go's strconv.Quote: printable characters as they are, the others escaped. */

@@ -75,7 +75,7 @@ export async function createObject(
   const generates = !wanted.metadata.name && !!wanted.metadata.generateName
   for (let attempt = 1; ; attempt++) {
     const object = generates ? structuredClone(wanted) : wanted
-    if (generates) object.metadata.name = generatedName(wanted.metadata.generateName!)
+    if (generates) object.metadata.name = nameFor(scope, wanted.metadata.generateName!)
     try {
       return await allocating(scope, object, undefined, mode, async () => {
         await beforeCreate(scope, object, mode)
@@ -90,6 +90,9 @@ export async function createObject(
     }
   }
 }
+
+const nameFor = ({ strategy }: ResourceScope, prefix: string): string =>
+  strategy.generatesNames === false ? prefix : generatedName(prefix)
 
 /** What the object needs beside it is taken before it is looked at, and given back when the write fails. */
 async function allocating(

@@ -7,7 +7,10 @@ import { groupResourceText } from '../api/group-version.ts'
 import { labelName, pathSegmentName } from '../validation/names.ts'
 import type { Strategy } from './strategy.ts'
 import { apiextensionsStrategies } from './apiextensions/strategies.ts'
+import { apiregistrationStrategies } from './apiregistration/strategies.ts'
 import { coreStrategies } from './core/strategies.ts'
+import { networkingStrategies } from './networking/strategies.ts'
+import { certificateStrategies } from './certificates/strategies.ts'
 import { rbacStrategies } from './rbac/strategies.ts'
 
 /** `metadata.generation` starts at 1 and counts changes. */
@@ -56,7 +59,10 @@ const keepsStatus = words('nodes')
 
 const ofGroups: Readonly<Record<string, Strategy>> = {
   ...apiextensionsStrategies,
+  ...apiregistrationStrategies,
   ...coreStrategies,
+  ...networkingStrategies,
+  ...certificateStrategies,
   ...rbacStrategies,
 }
 

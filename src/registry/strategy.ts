@@ -41,6 +41,8 @@ export interface UpdateStrategy<O extends KubeObject = KubeObject> {
 export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrategy<O> {
   /** Default: DNS subdomain (RFC 1123). */
   readonly nameRule?: NameRule
+  /** generateName gets a suffix. Default true; otherwise it is the name. */
+  readonly generatesNames?: boolean
   /** `metadata.generation` counts changes of everything but metadata and status. Default false. */
   readonly hasGeneration?: boolean
   /** The generation is 1 for ever. Default false. */

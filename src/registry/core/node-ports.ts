@@ -62,7 +62,7 @@ export class NodePorts {
 
   /** @throws NodePortError when all are taken */
   async takeAny(): Promise<number> {
-    const port = this.context.dryRun ? Math.max(DRY_RUN_PORT - 1, ...this.taken) + 1 : await this.findFree()
+    const port = this.context.dryRun ? this.shown() : await this.findFree()
     this.taken.push(port)
     return port
   }
@@ -71,6 +71,10 @@ export class NodePorts {
     if (this.context.dryRun || !isInRange(port)) return
     const stored = await this.read(port)
     if (stored !== undefined) await this.remove(port, stored)
+  }
+
+  private shown(): number {
+    return this.taken.length === 0 ? DRY_RUN_PORT : Math.max(...this.taken) + 1
   }
 
   private async findFree(): Promise<number> {

@@ -24,7 +24,7 @@ const affinities = ['ClientIP', 'None']
 const families = ['IPv4', 'IPv6']
 const familyPolicies = ['PreferDualStack', 'RequireDualStack', 'SingleStack']
 const protocols = ['SCTP', 'TCP', 'UDP']
-const trafficPolicies = ['Cluster', 'Local']
+export const trafficPolicies = ['Cluster', 'Local']
 const distributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode']
 
 const spec = path('spec')

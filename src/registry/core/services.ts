@@ -13,6 +13,7 @@ import {
   specOf,
   TOPOLOGY_HINTS,
   TOPOLOGY_MODE,
+  trafficPolicies,
   validateLoadBalancerStatus,
   validateService,
   validateServiceUpdate,
@@ -28,9 +29,11 @@ export const services: Strategy<Service> = {
   allocate: allocateForService,
   prepareForCreate(service) {
     service.status = {}
+    dropInternalPolicy(specOf(service))
   },
   prepareForUpdate(service, old) {
     dropOfOldType(specOf(service), specOf(old))
+    dropInternalPolicy(specOf(service))
     if (!isBalanced(specOf(service))) service.status = { ...service.status, loadBalancer: {} }
   },
   validate: (service) => validateService(service),
@@ -82,6 +85,11 @@ function dropOfOldType(now: ServiceSpec, before: ServiceSpec): void {
   }
   const isSamePolicy = now.externalTrafficPolicy === before.externalTrafficPolicy
   if (isReachableFromOutside(before) && !isReachableFromOutside(now) && isSamePolicy) delete now.externalTrafficPolicy
+}
+
+/** Of an ExternalName it is checked, but never shown. */
+function dropInternalPolicy(now: ServiceSpec): void {
+  if (isExternalName(now) && trafficPolicies.includes(now.internalTrafficPolicy ?? '')) delete now.internalTrafficPolicy
 }
 
 const mayHaveNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer'

@@ -1,0 +1,66 @@
+import type { FieldError } from '../../api/field.ts'
+import { forbiddenField, invalidValue, notSupported, path, required, tooLong } from '../../api/field.ts'
+import type { FieldPath } from '../../api/field.ts'
+import type { IngressClass, IngressClassParametersReference, IngressClassSpec } from '../../api/networking/v1.ts'
+import { immutable, problems, validateLabelText, validateSubdomain } from '../../validation/field-rules.ts'
+import { byteLength, pathSegmentName, regexText, subdomainName } from '../../validation/names.ts'
+import { validateObjectMeta } from '../../validation/object-meta.ts'
+import type { Strategy } from '../strategy.ts'
+
+const MAX_CONTROLLER = 250
+const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+"
+const scopes = ['Cluster', 'Namespace']
+const controller = path('spec', 'controller')
+const parameters = path('spec', 'parameters')
+
+export const ingressClasses: Strategy<IngressClass> = {
+  validate: ({ spec }) => specErrors(spec ?? {}),
+  validateUpdate: ({ metadata, spec = {} }, old) => [
+    ...immutable(controller, spec.controller ?? '', (spec.controller ?? '') === (old.spec?.controller ?? '')),
+    ...validateObjectMeta(metadata, false, subdomainName),
+    ...specErrors(spec),
+  ],
+}
+
+const specErrors = (spec: IngressClassSpec): FieldError[] => [
+  ...(byteLength(spec.controller ?? '') > MAX_CONTROLLER ? [tooLong(controller, MAX_CONTROLLER)] : []),
+  ...domainPathErrors(controller, spec.controller ?? ''),
+  ...(spec.parameters === undefined ? [] : parametersErrors(spec.parameters)),
+]
+
+/** `acme.io/foo` */
+function domainPathErrors(at: FieldPath, text: string): FieldError[] {
+  if (text === '') return [required(at)]
+  const slash = text.indexOf('/')
+  const host = text.slice(0, slash)
+  const rest = text.slice(slash + 1)
+  if (slash <= 0 || rest === '')
+    return [invalidValue(at, text, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+  const errors = validateSubdomain(at, host)
+  if (!new RegExp(`^${HTTP_PATH}$`).test(rest))
+    errors.push(invalidValue(at, rest, regexText('Invalid path', HTTP_PATH)))
+  return errors
+}
+
+function parametersErrors({ apiGroup, kind, name, scope, namespace }: IngressClassParametersReference): FieldError[] {
+  const segment = (field: string, text: string | undefined) =>
+    text ? problems(parameters.child(field), text, pathSegmentName(text, false)) : [required(parameters.child(field))]
+  return [
+    ...(apiGroup === undefined ? [] : validateSubdomain(parameters.child('apiGroup'), apiGroup)),
+    ...segment('kind', kind),
+    ...segment('name', name),
+    ...scopeErrors(scope, namespace),
+  ]
+}
+
+function scopeErrors(scope: string | undefined, namespace: string | undefined): FieldError[] {
+  const scopeAt = parameters.child('scope')
+  const at = parameters.child('namespace')
+  if (scope === undefined) return [required(scopeAt)]
+  if (!scopes.includes(scope)) return [notSupported(scopeAt, scope, scopes)]
+  if (scope === 'Cluster')
+    return namespace === undefined ? [] : [forbiddenField(at, "`parameters.scope` is set to 'Cluster'")]
+  return namespace === undefined
+    ? [required(at, "`parameters.scope` is set to 'Namespace'")]
+    : validateLabelText(at, namespace)
+}

@@ -1,0 +1,54 @@
+import type { FieldError } from '../../api/field.ts'
+import { path, required } from '../../api/field.ts'
+import type { IPAddress, ParentReference } from '../../api/networking/v1.ts'
+import { immutable, problems, validateSubdomain } from '../../validation/field-rules.ts'
+import { ipErrors } from '../../validation/ip-addresses.ts'
+import { pathSegmentName } from '../../validation/names.ts'
+import { validateObjectMeta } from '../../validation/object-meta.ts'
+import type { NameRule, Strategy } from '../strategy.ts'
+
+const at = path('spec', 'parentRef')
+
+/** The name is the address, in its canonical spelling. */
+const addressName: NameRule = (name) =>
+  ipErrors(path(), name).map(({ message }) => message.replace(/^Invalid value: ".*?": /s, ''))
+
+export const ipAddresses: Strategy<IPAddress> = {
+  nameRule: addressName,
+  generatesNames: false,
+  validate: ({ spec }) => parentErrors(spec?.parentRef),
+  validateUpdate: ({ metadata, spec }, old) => [
+    ...validateObjectMeta(metadata, false, addressName),
+    ...parentErrors(spec?.parentRef),
+    ...immutable(at, asPrinted(spec?.parentRef), same(spec?.parentRef, old.spec?.parentRef)),
+  ],
+}
+
+function parentErrors(parent: ParentReference | undefined): FieldError[] {
+  if (parent === undefined) return [required(at)]
+  const { group = '', resource = '', name = '', namespace = '' } = parent
+  const segment = (field: string, text: string) => problems(at.child(field), text, pathSegmentName(text, false))
+  return [
+    ...(group === '' ? [] : validateSubdomain(at.child('group'), group)),
+    ...(resource === '' ? [required(at.child('resource'))] : segment('resource', resource)),
+    ...(name === '' ? [required(at.child('name'))] : segment('name', name)),
+    ...(namespace === '' ? [] : segment('namespace', namespace)),
+  ]
+}
+
+const keysOf = ({ group = '', resource = '', namespace = '', name = '' }: ParentReference) => [
+  group,
+  resource,
+  namespace,
+  name,
+]
+
+const same = (a: ParentReference | undefined, b: ParentReference | undefined): boolean =>
+  JSON.stringify(a && keysOf(a)) === JSON.stringify(b && keysOf(b))
+
+/** With the names that the reference uses inside. */
+function asPrinted(parent: ParentReference | undefined) {
+  if (parent === undefined) return null
+  const [Group, Resource, Namespace, Name] = keysOf(parent)
+  return { Group, Resource, Namespace, Name }
+}

@@ -1,0 +1,140 @@
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import type {
+  IPBlock,
+  NetworkPolicy,
+  NetworkPolicyPeer,
+  NetworkPolicyPort,
+  NetworkPolicySpec,
+} from '../../api/networking/v1.ts'
+import { validatePort } from '../../validation/field-rules.ts'
+import { cidrWarnings, contains, legacyCidrErrors, parseCidr } from '../../validation/ip-addresses.ts'
+import { hasInvalidValue, validateLabelSelector } from '../../validation/label-selectors.ts'
+import type { SelectorRules } from '../../validation/label-selectors.ts'
+import type { Strategy } from '../strategy.ts'
+
+const spec = path('spec')
+const protocols = ['TCP', 'UDP', 'SCTP']
+const policyTypes = ['Ingress', 'Egress']
+
+/** What the stored object has may stay though it would not be taken today. */
+interface Rules extends SelectorRules {
+  readonly existing: readonly string[]
+}
+
+export const networkPolicies: Strategy<NetworkPolicy> = {
+  validate: ({ spec: now }) => specErrors(now ?? {}, { existing: [] }),
+  validateUpdate: ({ spec: now }, old) =>
+    specErrors(now ?? {}, {
+      existing: eachPeer(old.spec ?? {}).flatMap(([, { ipBlock }]) =>
+        ipBlock === undefined ? [] : [ipBlock.cidr ?? '', ...(ipBlock.except ?? [])],
+      ),
+      allowInvalidValues: hasInvalidValue(old.spec?.podSelector ?? {}),
+    }),
+  warningsOnCreate: warnings,
+  warningsOnUpdate: warnings,
+}
+
+function specErrors(now: NetworkPolicySpec, rules: Rules): FieldError[] {
+  const errors = validateLabelSelector(spec.child('podSelector'), now.podSelector ?? {}, rules)
+  for (const { at, ports, peers } of directions(now)) {
+    ports.forEach((port, index) => errors.push(...portErrors(at.child('ports').index(index), port)))
+    for (const [here, peer] of peers) errors.push(...peerErrors(here, peer, rules))
+  }
+  const types = now.policyTypes ?? []
+  const at = spec.child('policyTypes')
+  if (types.length > 2) return [...errors, invalidValue(at, types, 'may not specify more than two policyTypes')]
+  types.forEach((type, index) => {
+    if (!policyTypes.includes(type)) errors.push(notSupported(at.index(index), type, policyTypes))
+  })
+  return errors
+}
+
+interface Direction {
+  readonly at: FieldPath
+  readonly ports: readonly NetworkPolicyPort[]
+  readonly peers: readonly (readonly [at: FieldPath, peer: NetworkPolicyPeer])[]
+}
+
+/** Every rule, those for what comes in first. */
+function directions({ ingress = [], egress = [] }: NetworkPolicySpec): Direction[] {
+  const peersAt = (at: FieldPath, list: readonly NetworkPolicyPeer[] = []) =>
+    list.map((peer, index) => [at.index(index), peer] as const)
+  return [
+    ...ingress.map(({ ports = [], from }, index) => {
+      const at = spec.child('ingress').index(index)
+      return { at, ports, peers: peersAt(at.child('from'), from) }
+    }),
+    ...egress.map(({ ports = [], to }, index) => {
+      const at = spec.child('egress').index(index)
+      return { at, ports, peers: peersAt(at.child('to'), to) }
+    }),
+  ]
+}
+
+const eachPeer = (now: NetworkPolicySpec) => directions(now).flatMap(({ peers }) => peers)
+
+function portErrors(at: FieldPath, { protocol, port, endPort }: NetworkPolicyPort): FieldError[] {
+  const errors: FieldError[] = []
+  const endAt = at.child('endPort')
+  if (protocol !== undefined && !protocols.includes(protocol))
+    errors.push(notSupported(at.child('protocol'), protocol, protocols))
+  if (port === undefined) {
+    if (endPort !== undefined)
+      errors.push(invalidValue(endAt, endPort, 'may not be specified when `port` is not specified'))
+    return errors
+  }
+  if (typeof port === 'string') {
+    if (endPort !== undefined)
+      errors.push(invalidValue(endAt, endPort, 'may not be specified when `port` is non-numeric'))
+    return [...errors, ...validatePort(at.child('port'), port)]
+  }
+  errors.push(...validatePort(at.child('port'), port))
+  if (endPort === undefined) return errors
+  // the reference shows the port here
+  if (endPort < port) errors.push(invalidValue(endAt, port, 'must be greater than or equal to `port`'))
+  return [...errors, ...validatePort(endAt, endPort)]
+}
+
+function peerErrors(at: FieldPath, peer: NetworkPolicyPeer, rules: Rules): FieldError[] {
+  const { podSelector, namespaceSelector, ipBlock } = peer
+  const selectors = [podSelector, namespaceSelector].filter((selector) => selector !== undefined).length
+  const errors = [
+    ...validateLabelSelector(at.child('podSelector'), podSelector, rules),
+    ...validateLabelSelector(at.child('namespaceSelector'), namespaceSelector, rules),
+    ...(ipBlock === undefined ? [] : blockErrors(at.child('ipBlock'), ipBlock, rules)),
+  ]
+  if (selectors === 0 && ipBlock === undefined) errors.push(required(at, 'must specify a peer'))
+  if (selectors > 0 && ipBlock !== undefined)
+    errors.push(forbiddenField(at, 'may not specify both ipBlock and another peer'))
+  return errors
+}
+
+function blockErrors(at: FieldPath, { cidr = '', except = [] }: IPBlock, { existing }: Rules): FieldError[] {
+  if (cidr === '') return [required(at.child('cidr'))]
+  const errors = legacyCidrErrors(at.child('cidr'), cidr, existing)
+  const whole = parseCidr(cidr)
+  if (whole === undefined) return errors
+  except.forEach((text, index) => {
+    const here = at.child('except').index(index)
+    errors.push(...legacyCidrErrors(here, text, existing))
+    const part = parseCidr(text)
+    if (part === undefined) return
+    if (!contains(whole, part.address) || whole.length >= part.length)
+      errors.push(invalidValue(here, text, 'must be a strict subset of `cidr`'))
+  })
+  return errors
+}
+
+function warnings({ spec: now }: NetworkPolicy): string[] {
+  return eachPeer(now ?? {}).flatMap(([at, { ipBlock }]) =>
+    ipBlock === undefined
+      ? []
+      : [
+          ...cidrWarnings(at.child('ipBlock', 'cidr'), ipBlock.cidr ?? ''),
+          ...(ipBlock.except ?? []).flatMap((text, index) =>
+            cidrWarnings(at.child('ipBlock', 'except').index(index), text),
+          ),
+        ],
+  )
+}

@@ -1,0 +1,40 @@
+import type { FieldError } from '../../api/field.ts'
+import { invalidValue, path, required } from '../../api/field.ts'
+import type { ServiceCIDR } from '../../api/networking/v1.ts'
+import { cidrErrors, parseCidr } from '../../validation/ip-addresses.ts'
+import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
+import type { Strategy } from '../strategy.ts'
+
+const at = path('spec', 'cidrs')
+
+export const serviceCidrs: Strategy<ServiceCIDR> = {
+  validate: ({ spec }) => cidrsErrors(spec?.cidrs ?? []),
+  validateUpdate({ spec }, old) {
+    const cidrs = spec?.cidrs ?? []
+    const before = old.spec?.cidrs ?? []
+    const changed = before.flatMap((cidr, index) =>
+      cidr === cidrs[index] ? [] : [invalidValue(at.index(index), cidrs[index] ?? '', FIELD_IS_IMMUTABLE)],
+    )
+    if (cidrs.length === before.length) return changed
+    // a range of the other family may come
+    if (before.length === 1 && cidrs.length === 2) return [...changed, ...cidrsErrors(cidrs)]
+    return [invalidValue(at, spec?.cidrs, FIELD_IS_IMMUTABLE)]
+  },
+}
+
+function cidrsErrors(cidrs: readonly string[]): FieldError[] {
+  if (cidrs.length === 0) return [required(at, 'at least one CIDR required')]
+  // the reference shows the whole spec, with the name that it uses inside
+  if (cidrs.length > 2) return [invalidValue(at, { CIDRs: cidrs }, 'may only hold up to 2 values')]
+  const errors = cidrs.flatMap((cidr, index) => cidrErrors(at.index(index), cidr))
+  const families = cidrs.map((cidr) => parseCidr(cidr)?.address.family)
+  if (families.length === 2 && families[0] !== undefined && families[0] === families[1])
+    errors.push(
+      invalidValue(
+        at,
+        cidrs,
+        'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64',
+      ),
+    )
+  return errors
+}
