@@ -9,6 +9,8 @@ export interface Env {
   readonly KEDGE_ADMIN_TOKEN?: string
   /** PEM of the CA: signs the server's certificate and client certificates; published as kube-root-ca.crt. */
   readonly KEDGE_CA?: string
+  /** PEM (PKCS #8) of that CA's key: signs certificates that were requested through the API. */
+  readonly KEDGE_CA_KEY?: string
   /** PEM of the CA of front proxies: who presents its certificate may say in X-Remote-* headers for whom it asks. */
   readonly KEDGE_REQUESTHEADER_CA?: string
   /** Private JWK that signs service-account tokens. */

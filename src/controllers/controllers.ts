@@ -1,5 +1,6 @@
 import { apiServiceAvailability } from './api-service-availability.ts'
 import { bootstrapSigner, tokenCleaner } from './bootstrap-tokens.ts'
+import { certificateRequests } from './certificate-requests.ts'
 import { clusterRoleAggregation } from './cluster-role-aggregation.ts'
 import type { Controller } from './controller.ts'
 import { crdApiServicesController } from './crd-api-services.ts'
@@ -15,6 +16,7 @@ import { departedServiceAccount, serviceAccountSecret } from './service-account-
 export const controllers: Readonly<Record<string, Controller>> = {
   'api-service-availability': apiServiceAvailability,
   'bootstrap-signer': bootstrapSigner,
+  'certificate-request': certificateRequests,
   'cluster-role-aggregation': clusterRoleAggregation,
   'crd-api-services': crdApiServicesController,
   'crd-finalizer': crdFinalizerController,

@@ -70,6 +70,7 @@ const rules: Readonly<Record<string, Rule>> = {
         return []
     }
   },
+  'certificatesigningrequests.certificates.k8s.io': ({ object }) => work('certificate-request', object?.metadata.name),
   'clusterroles.rbac.authorization.k8s.io': () => work('cluster-role-aggregation', ''),
 }
 

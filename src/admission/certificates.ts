@@ -1,0 +1,74 @@
+/** CertificateApproval, CertificateSigning, CertificateSubjectRestriction: who may say yes, who may sign, for whom. */
+import type { CertificateSigningRequest } from '../api/certificates/v1.ts'
+import { goQuote } from '../api/field.ts'
+import type { Json, KubeObject } from '../api/object.ts'
+import { forbidden } from '../api/status.ts'
+import { resourceAttributes } from '../authorization/attributes.ts'
+import { verdictOn } from '../authorization/authorize.ts'
+import { stringifySorted } from '../codec/json.ts'
+import { parseCertificateRequest } from '../x509/certificate-request.ts'
+import { fromBase64 } from '../x509/pem.ts'
+import type { AdmissionPlugin, Attributes } from './attributes.ts'
+
+type Request = CertificateSigningRequest & KubeObject
+
+const isRequest = ({ resource }: Attributes): boolean =>
+  resource.group === 'certificates.k8s.io' && resource.resource === 'certificatesigningrequests'
+
+export const certificateApproval: AdmissionPlugin = {
+  name: 'CertificateApproval',
+  handles: (attributes) =>
+    isRequest(attributes) && attributes.operation === 'UPDATE' && attributes.subresource === 'approval',
+  async validate(attributes) {
+    const signer = signerOf(attributes.oldObject)
+    if (!(await mayFor(attributes, 'approve', signer)))
+      throw refusal(attributes, `user not permitted to approve requests with signerName ${goQuote(signer)}`)
+  },
+}
+
+export const certificateSigning: AdmissionPlugin = {
+  name: 'CertificateSigning',
+  handles: (attributes) =>
+    isRequest(attributes) && attributes.operation === 'UPDATE' && attributes.subresource === 'status',
+  async validate(attributes) {
+    // only requests are written at this path
+    const [now, old] = [attributes.object as Request | undefined, attributes.oldObject as Request | undefined]
+    const sameCertificate = (now?.status?.certificate ?? '') === (old?.status?.certificate ?? '')
+    if (sameCertificate && conditionsText(now) === conditionsText(old)) return
+    const signer = signerOf(old)
+    if (!(await mayFor(attributes, 'sign', signer)))
+      throw refusal(attributes, `user not permitted to sign requests with signerName ${goQuote(signer)}`)
+  },
+}
+
+const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client'
+
+export const certificateSubjectRestriction: AdmissionPlugin = {
+  name: 'CertificateSubjectRestriction',
+  handles: (attributes) => isRequest(attributes) && attributes.operation === 'CREATE' && attributes.subresource === '',
+  validate(attributes) {
+    const request = attributes.object as Request | undefined
+    if (signerOf(request) !== CLIENT_SIGNER) return
+    // validated before
+    const pem = new TextDecoder().decode(fromBase64(request?.spec?.request ?? ''))
+    if (parseCertificateRequest(pem).organizations.includes('system:masters'))
+      throw refusal(attributes, `use of ${CLIENT_SIGNER} signer with system:masters group is not allowed`)
+  },
+}
+
+const signerOf = (request: KubeObject | undefined): string => (request as Request | undefined)?.spec?.signerName ?? ''
+
+const conditionsText = (request: Request | undefined): string =>
+  stringifySorted((request?.status?.conditions ?? []) as unknown as Json)
+
+const refusal = ({ resource, name }: Attributes, why: string) => forbidden(resource, name, why)
+
+/** For this signer, or for all of its domain: `DOMAIN/*`. */
+async function mayFor({ user, request }: Attributes, verb: string, signer: string): Promise<boolean> {
+  const ask = (name: string) =>
+    verdictOn(
+      request,
+      resourceAttributes(user, verb, { apiGroup: 'certificates.k8s.io', apiVersion: '*', resource: 'signers', name }),
+    )
+  return (await ask(signer)).allowed || (await ask(`${signer.split('/')[0]}/*`)).allowed
+}

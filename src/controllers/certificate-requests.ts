@@ -1,0 +1,128 @@
+/**
+ * CertificateSigningRequests for the signers of kubernetes.io: kubelets' own are approved, what is approved is signed,
+ * what is old goes. (kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests)
+ */
+import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '../api/certificates/v1.ts'
+import type { KubeObject } from '../api/object.ts'
+import { resourceAttributes } from '../authorization/attributes.ts'
+import { verdictOn } from '../authorization/authorize.ts'
+import type { CertificateRequest } from '../x509/certificate-request.ts'
+import { parseCertificateRequest } from '../x509/certificate-request.ts'
+import { issueCertificate } from '../x509/issue.ts'
+import { fromBase64, toBase64 } from '../x509/pem.ts'
+import { ApiClient } from './api-client.ts'
+import type { Controller, ControllerContext } from './controller.ts'
+import { signerProblem } from './certificate-signers.ts'
+
+type Request = CertificateSigningRequest & KubeObject
+
+const RESOURCE = { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' }
+const KUBELET_CLIENT = 'kubernetes.io/kube-apiserver-client-kubelet'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const YEAR = 365 * 24 * HOUR
+/** Clocks of those who check it may be behind. Certificates for less than SHORT get it on top of their time. */
+const BACKDATE = 5 * MINUTE
+const SHORT = 8 * HOUR
+const MIN_LIFETIME = 10 * MINUTE
+
+/** Key: the request's name. */
+export const certificateRequests: Controller = {
+  async reconcile(name, context) {
+    const request = (await new ApiClient(context, RESOURCE, '').get(name)) as Request | undefined
+    if (request === undefined || request.metadata.deletionTimestamp !== undefined) return undefined
+    const wait = timeLeft(request, context.now())
+    if (wait <= 0) {
+      await new ApiClient(context, RESOURCE, '').delete(name, { preconditions: { uid: request.metadata.uid } })
+      return undefined
+    }
+    if (await approves(request, context)) return 0
+    await sign(request, context)
+    return wait
+  },
+}
+
+const condition = ({ status }: Request, type: string): CertificateSigningRequestCondition | undefined =>
+  status?.conditions?.find((one) => one.type === type && one.status === 'True')
+
+/** Milliseconds until the request is removed. */
+function timeLeft(request: Request, now: Date): number {
+  const decided = condition(request, 'Approved') ?? condition(request, 'Denied') ?? condition(request, 'Failed')
+  const since = decided?.lastUpdateTime ?? request.metadata.creationTimestamp ?? ''
+  return Date.parse(since) + (decided === undefined ? 24 : 1) * HOUR - now.getTime()
+}
+
+const contentOf = ({ spec }: Request): CertificateRequest =>
+  parseCertificateRequest(new TextDecoder().decode(fromBase64(spec?.request ?? '')))
+
+/** Says yes to a kubelet that may have its certificate. */
+async function approves(request: Request, context: ControllerContext): Promise<boolean> {
+  const { spec = {}, status, metadata } = request
+  if (spec.signerName !== KUBELET_CLIENT || (status?.certificate ?? '') !== '') return false
+  if (condition(request, 'Approved') !== undefined || condition(request, 'Denied') !== undefined) return false
+  const content = contentOf(request)
+  if (signerProblem(KUBELET_CLIENT, content, spec.usages ?? []) !== undefined) return false
+  const may = async (subresource: string): Promise<boolean> => {
+    const { username = '', uid = '', groups = [], extra = {} } = spec
+    const user = { name: username, uid, groups, extra }
+    const asked = { apiGroup: RESOURCE.group, apiVersion: '*', resource: RESOURCE.resource, subresource }
+    return (await verdictOn(context, resourceAttributes(user, 'create', asked))).allowed
+  }
+  const own = spec.username === content.commonName && (await may('selfnodeclient'))
+  if (!own && !(await may('nodeclient'))) return false
+  const what = own ? 'self kubelet client certificate' : 'kubelet client certificate'
+  await addCondition(context, metadata.name ?? '', 'approval', {
+    type: 'Approved',
+    status: 'True',
+    reason: 'AutoApproved',
+    message: `Auto approving ${what} after SubjectAccessReview.`,
+  })
+  return true
+}
+
+async function addCondition(
+  context: ControllerContext,
+  name: string,
+  subresource: 'approval' | 'status',
+  added: CertificateSigningRequestCondition,
+): Promise<void> {
+  await new ApiClient(context, RESOURCE, '', subresource).update(name, (object) => {
+    const request = object as Request
+    request.status = { ...request.status, conditions: [...(request.status?.conditions ?? []), added] }
+  })
+}
+
+async function sign(request: Request, context: ControllerContext): Promise<void> {
+  const { spec = {}, status, metadata } = request
+  const { KEDGE_CA: certificate, KEDGE_CA_KEY: key } = context.env
+  if (!certificate || !key || (status?.certificate ?? '') !== '') return
+  if (condition(request, 'Approved') === undefined || condition(request, 'Failed') !== undefined) return
+  const content = contentOf(request)
+  const problem = signerProblem(spec.signerName ?? '', content, spec.usages ?? [])
+  if (problem === 'not ours') return
+  if (problem !== undefined) {
+    const failed = { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message: problem }
+    return addCondition(context, metadata.name ?? '', 'status', failed)
+  }
+  const now = context.now().getTime()
+  const lifetime = lifetimeOf(spec.expirationSeconds)
+  const issued = await issueCertificate(
+    { certificate, key },
+    {
+      request: content,
+      usages: spec.usages ?? [],
+      notBefore: new Date(now - BACKDATE),
+      notAfter: new Date(now + lifetime - (lifetime < SHORT ? 0 : BACKDATE)),
+    },
+  )
+  const text = toBase64(new TextEncoder().encode(issued))
+  await new ApiClient(context, RESOURCE, '', 'status').update(metadata.name ?? '', (object) => {
+    const signed = object as Request
+    signed.status = { ...signed.status, certificate: text }
+  })
+}
+
+/** Milliseconds. */
+const lifetimeOf = (seconds: number | undefined): number =>
+  seconds === undefined ? YEAR : Math.min(YEAR, Math.max(MIN_LIFETIME, seconds * 1000))
