@@ -1,0 +1,98 @@
+import type { APIService } from '../../api/apiregistration/v1.ts'
+import type { FieldError } from '../../api/field.ts'
+import { goQuote, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import { dns1035Label, dns1123Subdomain, pathSegmentName } from '../../validation/names.ts'
+import { validateAnyMeta } from '../../validation/object-meta.ts'
+import { base64Length } from '../core/config-maps.ts'
+import { timeText } from '../store.ts'
+import type { Strategy } from '../strategy.ts'
+
+export const apiServices: Strategy<APIService> = {
+  prepareForCreate(object, { now }) {
+    object.status = {}
+    // what this server has itself is there from the beginning
+    if (!hasService(object)) object.status = { conditions: [localCondition(timeText(now))] }
+  },
+  validate: validateApiService,
+  validateUpdate: (object) => [
+    ...validateAnyMeta(object.metadata, false, pathSegmentName),
+    ...validateApiService(object),
+  ],
+  subresources: {
+    status: {
+      prepareForUpdate(object, old) {
+        const { labels, annotations, finalizers, ownerReferences } = old.metadata
+        Object.assign(object.metadata, { labels, annotations, finalizers, ownerReferences })
+      },
+      validateUpdate: ({ status }) =>
+        (status?.conditions ?? []).flatMap((condition, index) =>
+          STATES.includes(condition.status ?? '')
+            ? []
+            : [notSupported(path('status', 'conditions').index(index).child('status'), condition.status, STATES)],
+        ),
+    },
+  },
+}
+
+const STATES: readonly string[] = ['True', 'False', 'Unknown']
+
+const hasService = ({ spec }: APIService): boolean => spec?.service !== undefined && spec.service !== null
+
+export const localCondition = (lastTransitionTime: string) => ({
+  type: 'Available',
+  status: 'True',
+  lastTransitionTime,
+  reason: 'Local',
+  message: 'Local APIServices are always available',
+})
+
+const spec = (...names: string[]) => path('spec', ...names)
+
+function validateApiService(object: APIService): FieldError[] {
+  const { group = '', version = '', groupPriorityMinimum = 0, versionPriority = 0 } = object.spec ?? {}
+  const errors: FieldError[] = []
+  const name = object.metadata?.name ?? ''
+  const wanted = `${version}.${group}`
+  if (name !== '' && pathSegmentName(name, false).length === 0 && name !== wanted)
+    errors.push(
+      invalidValue(path('metadata', 'name'), name, `must be \`spec.version+"."+spec.group\`: ${goQuote(wanted)}`),
+    )
+  if (group === '' && version !== 'v1')
+    errors.push(required(spec('group'), 'only v1 may have an empty group and it better be legacy kube'))
+  if (group !== '')
+    for (const problem of dns1123Subdomain(group)) errors.push(invalidValue(spec('group'), group, problem))
+  for (const problem of dns1035Label(version)) errors.push(invalidValue(spec('version'), version, problem))
+  if (groupPriorityMinimum <= 0 || groupPriorityMinimum > 20000)
+    errors.push(
+      invalidValue(spec('groupPriorityMinimum'), groupPriorityMinimum, 'must be positive and less than 20000'),
+    )
+  if (versionPriority <= 0 || versionPriority > 1000)
+    errors.push(invalidValue(spec('versionPriority'), versionPriority, 'must be positive and less than 1000'))
+  return [...errors, ...(hasService(object) ? serviceErrors(object) : localErrors(object))]
+}
+
+function localErrors({ spec: { caBundle = '', insecureSkipTLSVerify = false } = {} }: APIService): FieldError[] {
+  const errors: FieldError[] = []
+  const size = base64Length(caBundle)
+  if (size > 0)
+    errors.push(invalidValue(spec('caBundle'), `${size} bytes`, 'local APIServices may not have a caBundle'))
+  if (insecureSkipTLSVerify)
+    errors.push(
+      invalidValue(spec('insecureSkipTLSVerify'), true, 'local APIServices may not have insecureSkipTLSVerify'),
+    )
+  return errors
+}
+
+function serviceErrors({ spec: { service, caBundle = '', insecureSkipTLSVerify = false } = {} }: APIService) {
+  const { namespace = '', name = '', port = 443 } = service ?? {}
+  const errors: FieldError[] = []
+  if (namespace === '') errors.push(required(spec('service', 'namespace')))
+  if (name === '') errors.push(required(spec('service', 'name')))
+  if (port < 1 || port > 65535)
+    errors.push(
+      invalidValue(spec('service', 'port'), port, 'port is not valid: must be between 1 and 65535, inclusive'),
+    )
+  if (insecureSkipTLSVerify && caBundle !== '')
+    errors.push(invalidValue(spec('insecureSkipTLSVerify'), true, 'may not be true if caBundle is present'))
+  return errors
+}
