@@ -230,7 +230,8 @@ function interpret(suffix: string, isZero: boolean): { base: 2 | 10; exponent: n
   const binary = binaryExponents.get(suffix)
   if (binary !== undefined) return { base: 2, exponent: binary, format: 'BinarySI' }
   if (/^[eE][+-]?\d+$/.test(suffix)) {
-    const exponent = isZero ? 0 : Number(suffix.slice(1))
+    const written = Number(suffix.slice(1))
+    const exponent = isZero ? Math.max(-MAX_EXPONENT, Math.min(written, MAX_EXPONENT)) : written
     // beyond 32 bits the reference wraps around; such an amount is no use to anybody
     if (Math.abs(exponent) <= MAX_EXPONENT) return { base: 10, exponent, format: 'DecimalExponent' }
     throw new QuantityError(WRONG_NUMBER)
