@@ -16,8 +16,8 @@ const problems = async (object: ReturnType<typeof apiService>) =>
 
 describe('what an APIService must be', () => {
   test.each<[APIServiceSpec, string]>([
-    [valid, ''],
-    [{ ...valid, service, insecureSkipTLSVerify: true }, ''],
+    [valid, '[]'],
+    [{ ...valid, service, insecureSkipTLSVerify: true }, '[]'],
     [
       { ...valid, version: 'v2' },
       'metadata.name: Invalid value: "v1.a.example.com": must be `spec.version+"."+spec.group`: "v2.a.example.com"',
