@@ -32,6 +32,8 @@ function betweenBuiltIn({ request, kind, entry, storageKind }: ResourceScope): C
     const target = builtInServed(request.env).resources.resources.find(
       (other) =>
         apiVersionOf(other) === apiVersion &&
+        // the reference converts within a group: an owner in another one (events) is forgotten
+        other.group === kind.group &&
         other.kind === kind.kind &&
         other.storage.group === entry.storage.group &&
         other.storage.resource === entry.storage.resource,
@@ -42,6 +44,15 @@ function betweenBuiltIn({ request, kind, entry, storageKind }: ResourceScope): C
     return { type: builtInType(target.type), object: converted as unknown as JsonObject }
   }
 }
+
+/**
+ * What conversion makes of a built-in object on its way into storage and back: an older version may lack a value that a
+ * newer one fills in, and who writes owns that too.
+ */
+export const afterConversion = (scope: ResourceScope, object: KubeObject): KubeObject =>
+  scope.view === undefined && scope.entry.definition === undefined && scope.type !== scope.storageType
+    ? scope.fromStorage(scope.toStorage(object))
+    : object
 
 // what is tracked is an object of its kind
 const asObject = (object: JsonObject) => object as unknown as KubeObject

@@ -6,6 +6,7 @@ import { reviewOf } from '../registry/review.ts'
 import { createObject } from '../registry/store.ts'
 import { parseCreateOptions } from '../request/options.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
+import { afterConversion } from './convert-version.ts'
 import { decodeBody, readBody } from './decode-body.ts'
 import { trackFields } from './track-fields.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
@@ -20,7 +21,7 @@ export async function create(scope: ResourceScope): Promise<Response> {
   const input = negotiateInput(request, { custom: scope.custom })
   const body = await readBody(request)
   const options = parseCreateOptions(request.query)
-  const decoded = decodeBody(scope, input, body, options.fieldValidation)
+  const decoded = afterConversion(scope, decodeBody(scope, input, body, options.fieldValidation))
   wipeSystemFields(decoded)
   dropDuplicateOwners(decoded, request.warnings)
   trackFields(scope, undefined, decoded, options.fieldManager)

@@ -14,7 +14,7 @@ import { applyDefaults } from '../schema/defaulting.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { authorizeCreate } from './authorize-create.ts'
 import { checkName } from './check-name.ts'
-import { convertVersion } from './convert-version.ts'
+import { afterConversion, convertVersion } from './convert-version.ts'
 import { readBody } from './decode-body.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
 import type { ResourceScope } from './resource-scope.ts'
@@ -47,6 +47,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
       now: request.now,
       resetFields: resetFieldsOf(storedAs(scope), scope.subresource, hasStatus(scope), scope.custom),
       convert: convertVersion(scope),
+      afterConversion: (object) => afterConversion(scope, object),
       isCustomScale: scope.custom && view !== undefined,
       decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, applyDefaults),
       applyDefaults: (object) => applyDefaults(endpointType(scope), object),

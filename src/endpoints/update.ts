@@ -6,6 +6,7 @@ import { guaranteedUpdate } from '../registry/store.ts'
 import { parseUpdateOptions } from '../request/options.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { authorizeCreate } from './authorize-create.ts'
+import { afterConversion } from './convert-version.ts'
 import { checkName } from './check-name.ts'
 import { decodeBody, readBody } from './decode-body.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
@@ -31,7 +32,7 @@ export async function update(scope: ResourceScope): Promise<Response> {
     async transform(stored) {
       const live = stored && scope.fromStorage(stored)
       const decoded = (before: KubeObject | undefined) => {
-        const object = structuredClone(sent)
+        const object = afterConversion(scope, structuredClone(sent))
         trackFields(scope, before, object, options.fieldManager)
         return object
       }

@@ -1,13 +1,17 @@
-/** From a patched document to an object of the endpoint's built-in kind, as the reference decodes it again. */
+/** From a patched document to an object of the endpoint's kind, as the reference decodes it again. */
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
+import { isJsonObject } from '../api/object.ts'
 import type { JsonObject } from '../api/object.ts'
-import { goQuote } from '../api/field.ts'
+import { goQuote, invalidValue, path } from '../api/field.ts'
+import type { FieldError } from '../api/field.ts'
+import { invalid } from '../api/status.ts'
 import { DecodeError, decodeObject, emptyStruct, findKind } from '../codec/decode.ts'
 import type { Decoded } from '../codec/decode.ts'
 import type { JsonTree } from '../codec/json.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
+import { copyOf, treeText } from './json-document.ts'
 
 const SCHEME = 'pkg/runtime/scheme.go:111'
 
@@ -21,6 +25,7 @@ export function decodePatched(
   tree: JsonTree,
   applyDefaults: (type: StructType, object: JsonObject) => void,
 ): Decoded {
+  if (type.goType === undefined) return decodeCustom(type, kind, tree, applyDefaults)
   const found = kindIn(tree)
   // without a version the reference decodes into its internal type, whose fields have other names
   if (found.apiVersion === '') return { object: withKind(emptyStruct(type), kind), strict: allUnknown(tree) }
@@ -40,6 +45,34 @@ export function decodePatched(
     )
   applyDefaults(type, object)
   return { object: withKind(object, kind), strict }
+}
+
+/** A custom object may say that it is of another kind until it is validated. @throws StatusError 422 */
+function decodeCustom(
+  type: StructType,
+  kind: GroupVersionKind,
+  tree: JsonTree,
+  applyDefaults: (type: StructType, object: JsonObject) => void,
+): Decoded {
+  const found = kindIn(tree)
+  if (found.kind === '') throw new DecodeError(`Object 'Kind' is missing in '${treeText(tree)}'`)
+  const { object, strict } = decodeObject(type, copyOf(tree))
+  const errors: FieldError[] = []
+  const apiVersion = apiVersionOf(kind)
+  if (found.kind !== kind.kind) errors.push(invalidValue(path('kind'), found.kind, `must be ${kind.kind}`))
+  if (found.apiVersion !== apiVersion)
+    errors.push(invalidValue(path('apiVersion'), found.apiVersion, `must be ${apiVersion}`))
+  if (errors.length > 0) {
+    const { group } = parseApiVersion(found.apiVersion) ?? { group: '' }
+    throw invalid({ group, kind: found.kind }, nameOf(object), errors)
+  }
+  applyDefaults(type, object)
+  return { object: withKind(object, kind), strict }
+}
+
+function nameOf({ metadata }: JsonObject): string {
+  const name = isJsonObject(metadata) ? metadata['name'] : undefined
+  return typeof name === 'string' ? name : ''
 }
 
 /** The reference's package of internal types: the first part of the group's name. */

@@ -54,6 +54,8 @@ export interface PatchInput {
    * @throws Error with the text that follows `error decoding YAML: `
    */
   parseYaml(body: Uint8Array): { readonly tree: JsonTree; readonly repeated: readonly string[] }
+  /** What conversion makes of an object of this version, which counts as written too. */
+  afterConversion?(object: KubeObject): KubeObject
   /** The endpoint is the scale of a custom resource, to which nothing can be applied: the reference converts it not. */
   readonly isCustomScale?: boolean
   /** A text for a Warning header. */
@@ -141,7 +143,8 @@ function report(input: PatchInput, strict: readonly string[], value: () => strin
   strict.forEach((text) => input.warn(text))
 }
 
-function tracked(input: PatchInput, live: KubeObject, object: KubeObject): KubeObject {
+function tracked(input: PatchInput, live: KubeObject, patched: KubeObject): KubeObject {
+  const object = input.afterConversion?.(patched) ?? patched
   const { type, kind, manager, subresource, now, resetFields, convert } = input
   const managedFields = trackUpdate({
     type,
