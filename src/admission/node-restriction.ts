@@ -3,6 +3,7 @@
  * without labels that steer pods, mirror pods that refer to nothing, the status of its pods, tokens for them.
  */
 import type { TokenRequest } from '../api/authentication/v1.ts'
+import type { CertificateSigningRequest } from '../api/certificates/v1.ts'
 import type { CSIDriver } from '../api/storage/v1.ts'
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, Volume } from '../api/core/v1.ts'
 import { goQuote } from '../api/field.ts'
@@ -17,6 +18,8 @@ import { nodeOf } from '../authorization/node.ts'
 import { podReferences } from '../authorization/pod-references.ts'
 import { stringifySorted } from '../codec/json.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
+import { parseCertificateRequest } from '../x509/certificate-request.ts'
+import { fromBase64 } from '../x509/pem.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 
 export const nodeRestriction: AdmissionPlugin = {
@@ -38,6 +41,7 @@ const restrictions: Readonly<Record<string, Restriction>> = {
   persistentvolumeclaims: claimWrite,
   serviceaccounts: tokenRequest,
   'leases.coordination.k8s.io': leaseWrite,
+  'certificatesigningrequests.certificates.k8s.io': certificateRequest,
   'csinodes.storage.k8s.io': csiNodeWrite,
   'resourceslices.resource.k8s.io': resourceSliceWrite,
 }
@@ -323,4 +327,19 @@ function resourceSliceWrite(attributes: Attributes, node: string): void {
     refusal(attributes, `can only ${verb} ResourceSlice with the same NodeName as the requesting node`)
   if (attributes.operation === 'CREATE' && object?.spec?.nodeName !== node) throw refuse('create')
   if (attributes.operation === 'DELETE' && old?.spec?.nodeName !== node) throw refuse('delete')
+}
+
+const NODE_SIGNERS = new Set(['kubernetes.io/kubelet-serving', 'kubernetes.io/kube-apiserver-client-kubelet'])
+
+function certificateRequest(attributes: Attributes, node: string): void {
+  const { spec } = kinds<CertificateSigningRequest>(attributes).object ?? {}
+  if (attributes.operation !== 'CREATE' || !NODE_SIGNERS.has(spec?.signerName ?? '')) return
+  const commonName = `system:node:${node}`
+  let requested: string
+  try {
+    requested = parseCertificateRequest(new TextDecoder().decode(fromBase64(spec?.request ?? ''))).commonName
+  } catch (error) {
+    throw refusal(attributes, `unable to parse csr: ${(error as Error).message}`)
+  }
+  if (requested !== commonName) throw refusal(attributes, `can only create a node CSR with CN=${commonName}`)
 }

@@ -39,10 +39,13 @@ export function tlsClientAuth(socket: TLSSocket): TlsClientAuth | undefined {
   }
 }
 
-/** Node prints one attribute a line, `TYPE=value`, with a backslash before what RFC 2253 escapes. */
+/**
+ * Node prints one set of attributes a line, `TYPE=value` or `TYPE=value + TYPE=value`, with a backslash before what
+ * RFC 2253 escapes.
+ */
 function subjectAttributes(certificate: X509Certificate): [string, string][] {
   return (certificate.subject ?? '')
-    .split('\n')
+    .split(/\n|(?<!\\) \+ /)
     .filter((line) => line.includes('='))
     .map((line) => {
       const equals = line.indexOf('=')
