@@ -15,6 +15,7 @@ import type { Front } from './front.ts'
 import { writeKubeconfig } from './kubeconfig.ts'
 import { openPki } from './pki.ts'
 import type { Pki } from './pki.ts'
+import { builtInResources } from '../registry/resources.ts'
 import { readWranglerConfig } from './wrangler-config.ts'
 
 export interface StartOptions {
@@ -26,6 +27,10 @@ export interface StartOptions {
   readonly ephemeral: boolean
   /** Further DNS names and addresses for the server's certificate. */
   readonly names: readonly string[]
+  /** Which versions and resources are served, as kube-apiserver's --runtime-config. */
+  readonly runtimeConfig?: string
+  /** As kube-apiserver's --feature-gates. */
+  readonly featureGates?: string
 }
 
 export interface RunningServer {
@@ -46,6 +51,7 @@ const FRONT_GRACE_MS = 300
 const ENGINE_GRACE_MS = 400
 
 export async function start(options: StartOptions): Promise<RunningServer> {
+  checkServed(options)
   const directory = dataDirectory(options.ephemeral ? mkdtempSync(join(tmpdir(), 'kedge-')) : options.dataDir)
   const lock = lockDirectory(directory)
   const release = (): void => {
@@ -71,7 +77,7 @@ async function startLocked(
   const keeper = new EngineKeeper(lock)
   const front = await listen(options, pki, cfHeader, () => keeper.ready())
   const url = `https://${urlHost(options.host)}:${front.port}`
-  const configFile = prepareRun(directory, build, cfHeader, settings(pki, url))
+  const configFile = prepareRun(directory, build, cfHeader, settings(pki, url, options))
   keeper.start(configFile, join(directory.run, 'engine.sock'))
   writeKubeconfig(directory.kubeconfig, { server: url, pki })
   let stopping: Promise<void> | undefined
@@ -114,9 +120,20 @@ function urlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
+/** A slip in them would otherwise show only as a server that answers every request with an error. */
+function checkServed({ runtimeConfig, featureGates }: StartOptions): void {
+  try {
+    builtInResources({ runtimeConfig, featureGates })
+  } catch (error) {
+    throw new CannotStart(error instanceof Error ? error.message : String(error))
+  }
+}
+
 /** The Worker's settings that are this server's own; src/env.ts documents them. */
-function settings(pki: Pki, url: string): Record<string, string> {
+function settings(pki: Pki, url: string, { runtimeConfig, featureGates }: StartOptions): Record<string, string> {
   return {
+    ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),
+    ...(featureGates === undefined ? {} : { KEDGE_FEATURE_GATES: featureGates }),
     KEDGE_ADMIN_TOKEN: pki.administratorToken,
     KEDGE_CA: pki.authority.certificate,
     KEDGE_CA_KEY: pki.authority.key,
