@@ -15,7 +15,7 @@ export function rangeOf({ prefix, namespace, selection }: KeyScope, start = ''):
 }
 
 /** `0` is the character after the slash. */
-const allBelow = (scope: string): KeyRange => ({ from: scope, to: `${scope.slice(0, -1)}0` })
+export const allBelow = (scope: string): KeyRange => ({ from: scope, to: `${scope.slice(0, -1)}0` })
 
 /** As in SQLite, where texts are ordered by their UTF-8: that order is that of code points. */
 function inKeyOrder(a: string, b: string): boolean {

@@ -8,9 +8,9 @@
 import { StorageError } from '../src/storage/errors.ts'
 import { nextRevision, revisionAt } from '../src/storage/revision.ts'
 import type { KeyScope, Written } from '../src/storage/shard-protocol.ts'
-import type { ListAt, NewValue, Revision } from '../src/storage/storage.ts'
+import type { ListAt, NewValue, RestoredValue, Revision } from '../src/storage/storage.ts'
 import { hasUid, isTooLarge, withRevision } from '../src/storage/value-text.ts'
-import { rangeOf } from './key-range.ts'
+import { allBelow, rangeOf } from './key-range.ts'
 import { encodeSelectable } from './selectable.ts'
 import { pick } from './selected-keys.ts'
 import type { ChangeRow, Statements } from './statements.ts'
@@ -106,6 +106,35 @@ export class Log {
     const change = this.append(key, last, { rv, t: DELETED, crv: live.crv, prv: live.rv, was: live.l })
     this.statements.deleteCurrent(key)
     return { written: { revision: rv }, change, hasWork: bringsWork(last) }
+  }
+
+  /** What was before is no longer to be had; revisions go on above it. */
+  clear(prefix: string): void {
+    this.statements.clear(allBelow(`${prefix}/`))
+    this.beginAt(nextRevision(this.last, this.now()))
+  }
+
+  restore(values: readonly RestoredValue[], cut: Revision): void {
+    for (const { key, revision, value } of values) {
+      const { text, at, outbox: _, ...selectable } = value
+      const row = { k: key, l: encodeSelectable(selectable), rv: revision }
+      this.statements.insertVersion({
+        ...row,
+        t: ADDED,
+        crv: revision,
+        prv: null,
+        at,
+        v: withRevision(text, at, revision),
+      })
+      this.statements.insertCurrent(row)
+    }
+    this.beginAt(Math.max(this.last, cut))
+  }
+
+  private beginAt(revision: Revision): void {
+    this.raise(revision)
+    this.statements.setMeta('floor', revision)
+    this.floor = revision
   }
 
   private next(value: NewValue): Revision {

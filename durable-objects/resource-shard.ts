@@ -16,7 +16,14 @@ import type {
   WatchCall,
   Written,
 } from '../src/storage/shard-protocol.ts'
-import type { KeyedValue, NewValue, Revision, ShardChanges, StoredValue } from '../src/storage/storage.ts'
+import type {
+  KeyedValue,
+  NewValue,
+  RestoredValue,
+  Revision,
+  ShardChanges,
+  StoredValue,
+} from '../src/storage/storage.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { newestChanges } from './changes.ts'
 import { Compactor } from './compactor.ts'
@@ -92,6 +99,22 @@ export class ResourceShard extends DurableObject<Env> {
 
   delete(key: string, last: NewValue, expected: Revision, again: boolean): Promise<ShardReply<Written>> {
     return this.write(() => this.log.delete(key, last, expected, again))
+  }
+
+  clear(prefix: string): ShardReply<null> {
+    this.usage.woken('restore')
+    return reply(() => {
+      this.ctx.storage.transactionSync(() => this.log.clear(prefix))
+      return null
+    })
+  }
+
+  restore(values: readonly RestoredValue[], cut: Revision): ShardReply<null> {
+    this.usage.woken('restore')
+    return reply(() => {
+      this.ctx.storage.transactionSync(() => this.log.restore(values, cut))
+      return null
+    })
   }
 
   revision(): Revision {

@@ -121,6 +121,10 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
       ),
     insertCurrent: ({ k, rv, l }: CurrentRow) => void all('INSERT INTO cur (k, rv, l) VALUES (?, ?, ?)', k, rv, l),
     updateCurrent: ({ k, rv, l }: CurrentRow) => void all('UPDATE cur SET rv = ?, l = ? WHERE k = ?', rv, l, k),
+    clear: ({ from, to }: KeyRange) => {
+      void all('DELETE FROM cur WHERE k >= ? AND k < ?', from, to)
+      void all('DELETE FROM rev WHERE k >= ? AND k < ?', from, to)
+    },
     deleteCurrent: (k: string) => void all('DELETE FROM cur WHERE k = ?', k),
 
     newestRevision: () => number('SELECT MAX(rv) AS n FROM rev'),

@@ -1,7 +1,8 @@
 // The command line: `kedge COMMAND [FLAGS]`.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { backup, restore, serverOf } from './backup.ts'
 import { PROJECT } from './build.ts'
 import { DirectoryInUse, dataDirectory } from './data-directory.ts'
 import { CannotStart, start } from './start.ts'
@@ -13,6 +14,8 @@ Usage: kedge COMMAND [FLAGS]
 Commands
   start        Start the API server on this machine and keep it running until Ctrl-C.
   kubeconfig   Print the administrator's kubeconfig of a data directory.
+  backup       Write all of the control plane of a running server to a file, as of one moment.
+  restore      Put a backup into a running server that holds nothing yet; versions are kept.
   token        Print the administrator's bearer token of a data directory.
   version      Print Kedge's version and the Kubernetes version it serves.
   help         Print this page (also --help).
@@ -24,6 +27,18 @@ Flags of start
   --ephemeral      Keep everything in a temporary directory and remove it at the end.
   --san NAME       A further DNS name or IP address for the server's certificate, beside localhost, 127.0.0.1 and ::1.
                    May be given more than once, or a list with commas.
+  --runtime-config LIST
+                   Which API versions and resources are served: api/all=true, group/version=false,
+                   group/version/resource=true … as with kube-apiserver.
+  --feature-gates LIST
+                   Name=true|false …, as with kube-apiserver; AllAlpha and AllBeta for all of a stage.
+
+Flags of backup
+  -o FILE          Where the backup goes; written only when it is whole.
+  --data-dir DIR   The data directory of the running server. Default .kedge in the current directory.
+
+Flags of restore: kedge restore FILE
+  --data-dir DIR   The data directory of the running server. Default .kedge in the current directory.
 
 Flags of kubeconfig and token
   --data-dir DIR   The data directory. Default .kedge in the current directory.
@@ -38,6 +53,8 @@ const commands: Readonly<Record<string, (args: string[]) => Promise<void> | void
   start: runStart,
   kubeconfig: (args) => printFile(args, 'kubeconfig', (directory) => dataDirectory(directory).kubeconfig),
   token: (args) => printFile(args, 'token', (directory) => resolve(dataDirectory(directory).pki, 'admin.token')),
+  backup: runBackup,
+  restore: runRestore,
   version: () => console.log(versionText()),
   help: () => console.log(HELP),
 }
@@ -69,6 +86,18 @@ function parse<Options extends NonNullable<Parameters<typeof parseArgs>[0]>['opt
   }
 }
 
+async function runBackup(args: string[]): Promise<void> {
+  const flags = parse(args, { output: { type: 'string', short: 'o' }, 'data-dir': { type: 'string' } })
+  if (flags.output === undefined) throw new UsageError('backup needs a file: kedge backup -o FILE')
+  await backup(serverOf(runningKubeconfig(flags['data-dir'])), resolve(flags.output))
+}
+
+async function runRestore([file, ...args]: string[]): Promise<void> {
+  const flags = parse(args, { 'data-dir': { type: 'string' } })
+  if (file === undefined || file.startsWith('-')) throw new UsageError('restore needs a file: kedge restore FILE')
+  await restore(serverOf(runningKubeconfig(flags['data-dir'])), resolve(file))
+}
+
 async function runStart(args: string[]): Promise<void> {
   const flags = parse(args, {
     port: { type: 'string', default: '6443' },
@@ -76,6 +105,8 @@ async function runStart(args: string[]): Promise<void> {
     'data-dir': { type: 'string' },
     ephemeral: { type: 'boolean', default: false },
     san: { type: 'string', multiple: true, default: [] },
+    'runtime-config': { type: 'string', multiple: true },
+    'feature-gates': { type: 'string', multiple: true },
   })
   const port = Number(flags.port)
   if (!/^\d+$/.test(flags.port) || port > 65535) {
@@ -95,6 +126,8 @@ async function runStart(args: string[]): Promise<void> {
     dataDir: flags['data-dir'] ?? '.kedge',
     ephemeral: flags.ephemeral,
     names: flags.san.flatMap((list) => list.split(',')).filter((name) => name !== ''),
+    runtimeConfig: flags['runtime-config']?.join(','),
+    featureGates: flags['feature-gates']?.join(','),
   })
   console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
   await Promise.race([signalled, server.ended])
@@ -125,6 +158,13 @@ function printFile(args: string[], command: string, file: (directory: string) =>
       `There is no ${command} in ${resolve(flags['data-dir'])} yet: "kedge start" makes one. Another directory is chosen with --data-dir.`,
     )
   }
+}
+
+/** The kubeconfig of a data directory whose server has been started. */
+function runningKubeconfig(directory = '.kedge'): string {
+  const file = dataDirectory(directory).kubeconfig
+  if (existsSync(file)) return file
+  throw new UsageError(`There is no kubeconfig in ${resolve(directory)} yet: "kedge start" makes one.`)
 }
 
 function versionText(): string {

@@ -6,6 +6,7 @@ import { methodNotAllowed, notServed } from '../api/status.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { freshServedResources, servedResources } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
+import { serveBackup, serveRestore } from './backup.ts'
 import { checkTimeout } from '../request/timeout.ts'
 import { serveApiGroup, serveApiGroupList, serveApiResourceList, serveApiVersions } from './discovery/serve.ts'
 import type { HealthEndpoint } from './health.ts'
@@ -88,6 +89,8 @@ const exactPaths: Readonly<Record<string, Serve>> = {
   '/api/': serveApiVersions,
   '/apis': (request, served) => serveApiGroupList(request, served, true),
   '/apis/': (request, served) => serveApiGroupList(request, served, false),
+  '/backup': routed(serveBackup),
+  '/restore': serveRestore,
   '/version': serveVersion,
   '/version/': serveVersion,
   '/metrics': (request) => serveMetrics(request, { slis: false }),

@@ -13,6 +13,7 @@ import type {
   ListResult,
   ListShape,
   NewValue,
+  RestoredValue,
   Revision,
   ShardChanges,
   ShardName,
@@ -57,6 +58,8 @@ export function memoryStorage(now: () => number = Date.now, retention = 300_000)
       storedOf(shardOf(collection).replace(`${collection.prefix}/${key}`, last, expected, 'DELETED')),
     list: async (collection, query) => shardOf(collection).list(collection, query),
     watch: async (collection, query) => shardOf(collection).watch(collection, query),
+    clear: async (collection) => shardOf(collection).clear(`${collection.prefix}/`),
+    restore: async (collection, values, cut) => shardOf(collection).restore(collection.prefix, values, cut),
     revision: async (collection) => shardOf(collection).last,
     changes: async (shard, since) => shardOf(shard).changes(since),
     compact(shard, floor) {
@@ -80,7 +83,7 @@ class MemoryShard {
   /** What is older than the retention when a shard begins is as good as compacted. */
   floor: Revision
   last: Revision
-  private readonly log: Version[] = []
+  private log: Version[] = []
   private readonly watchers = new Set<MemoryWatcher>()
 
   constructor(
@@ -117,6 +120,20 @@ class MemoryShard {
     this.log.push(version)
     for (const watcher of this.watchers) watcher.see(version)
     return version
+  }
+
+  clear(prefix: string): void {
+    this.log = this.log.filter(({ key }) => !key.startsWith(prefix))
+    this.floor = this.last = nextRevision(this.last, this.now())
+  }
+
+  restore(prefix: string, values: readonly RestoredValue[], cut: Revision): void {
+    for (const { key, revision, value } of values) {
+      const text = withRevision(value.text, value.at, revision)
+      this.log.push({ key: `${prefix}/${key}`, type: 'ADDED', revision, value, text })
+    }
+    this.log.sort((a, b) => a.revision - b.revision)
+    this.floor = this.last = Math.max(this.last, cut)
   }
 
   /** A revision that the clock has passed is reached although nothing was written at it. */

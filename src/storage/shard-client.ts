@@ -80,6 +80,16 @@ export function shardStorage(namespace: DurableObjectNamespace<ResourceShard>): 
       )
     },
 
+    async clear(collection) {
+      await ask<null>(collection, async (stub) => await stub.clear(collection.prefix))
+    },
+
+    async restore(collection, values, cut) {
+      const keyed = values.map((value) => ({ ...value, key: keyOf(collection, value.key) }))
+      // not sent again: a part that was put back would be there twice
+      valueOf(await stubOf(collection).restore(keyed, cut))
+    },
+
     revision: (collection) => retrying(async () => await stubOf(collection).revision()),
     changes: (shard, since) => retrying(async () => await stubOf(shard).changes(since)),
     stats: (shard) => retrying(async () => await stubOf(shard).stats()),

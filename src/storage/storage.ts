@@ -158,6 +158,13 @@ export interface ShardChanges {
   readonly changed: readonly { readonly key: string; readonly revision: Revision; readonly text?: string }[]
 }
 
+/** An object as a backup has it: what it was, at the version it had. */
+export interface RestoredValue {
+  readonly key: string
+  readonly revision: Revision
+  readonly value: NewValue
+}
+
 export interface Storage {
   get(collection: Collection, key: string, notOlderThan?: Revision): Promise<StoredValue | undefined>
   /** @throws StorageError KeyExists, TooLarge */
@@ -176,4 +183,10 @@ export interface Storage {
   revision(collection: Collection): Promise<Revision>
   /** The latest state of whatever changed in a shard after `since`, or of all that exists. */
   changes(shard: ShardName, since?: Revision): Promise<ShardChanges>
+  /** Forgets everything of a collection, its history too: the beginning of a restore. */
+  clear(collection: Collection): Promise<void>
+  /**
+   * Puts back what a backup holds, versions kept. Nothing before `cut`, or before this moment, can be asked for any more.
+   */
+  restore(collection: Collection, values: readonly RestoredValue[], cut: Revision): Promise<void>
 }
