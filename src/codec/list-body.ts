@@ -8,7 +8,8 @@ import { builtInType } from '../schema/built-in.ts'
 import { joined } from './compression.ts'
 import { stringify, stringifySorted } from './json.ts'
 import { lineBatches } from './line-batches.ts'
-import { metaApiVersion } from './partial-object-metadata.ts'
+import { metadataChunks } from './metadata-bytes.ts'
+import { metaApiVersion, partialObjectMetadataText } from './partial-object-metadata.ts'
 import { Source } from './present.ts'
 import type { Presenter } from './present.ts'
 import { encodeMessage } from './protobuf.ts'
@@ -114,7 +115,20 @@ export function listStream(
   const before = encoder.encode(isEmpty ? `${head}${empty}` : `${head}[`)
   const after = encoder.encode(isEmpty ? `${tail}\n` : `]${tail}\n`)
   if (as === 'items' && !isEmpty) return passed(before, values, after)
-  return framed(before, isEmpty ? nothing(values) : itemChunks(values, item), after)
+  return framed(before, isEmpty ? nothing(values) : elements(presenter, values, item), after)
+}
+
+function elements(
+  { scope, transform, cutsMetadata }: Presenter,
+  values: ReadableStream<Uint8Array>,
+  item: (source: Source) => string,
+): AsyncIterable<Uint8Array> {
+  if (transform?.kind !== 'PartialObjectMetadataList' || !cutsMetadata) return itemChunks(values, item)
+  const { kind } = scope.storageKind
+  return metadataChunks(values, {
+    before: encoder.encode(`{"kind":"${kind}","apiVersion":"${apiVersionOf(scope.storageKind)}","metadata":`),
+    head: encoder.encode(partialObjectMetadataText('', transform.version).slice(0, -1)),
+  })
 }
 
 /** Bytes that are right as they come never pass through JavaScript: the engine moves them from one stream to the other. */

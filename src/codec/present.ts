@@ -46,6 +46,11 @@ export class Source {
     // what storage holds was encoded from a KubeObject
     return (this.#object ??= parseStored(this.text!) as unknown as KubeObject)
   }
+
+  /** The same where whole numbers beyond 2^53 don't matter, which is much cheaper to parse. */
+  get rounded(): KubeObject {
+    return this.#object ?? (JSON.parse(this.text!) as KubeObject)
+  }
 }
 
 /** Kind and type of what the endpoint answers. */
@@ -114,7 +119,9 @@ export class Presenter {
   }
 
   row(source: Source, now: Date): string {
-    const shown = this.scope.view === undefined ? source.object : this.answered(source)
+    const { view } = this.scope
+    const shown =
+      view !== undefined ? this.answered(source) : this.layout!.printer.exact ? source.object : source.rounded
     return rowText(this.layout!, shown, now, this.rowObject(source))
   }
 
@@ -148,11 +155,13 @@ export class Presenter {
     return this.encoded(rest)
   }
 
+  /** Whether metadata can be cut out of stored texts. Members of custom resources are sorted, those of metadata not. */
+  get cutsMetadata(): boolean {
+    return this.isPassed && !this.scope.custom && !hasInternalMetadata(this.scope.storageKind)
+  }
+
   metadataText(source: Source, version: MetaVersion): string {
-    // members of custom resources are sorted, those of metadata are not
-    const isCut =
-      source.text !== undefined && this.isPassed && !this.scope.custom && !hasInternalMetadata(this.scope.storageKind)
-    const cut = isCut ? metadataText(source.text!) : undefined
+    const cut = source.text !== undefined && this.cutsMetadata ? metadataText(source.text) : undefined
     if (cut !== undefined) return partialObjectMetadataText(cut, version)
     const partial = this.partial(this.answered(source), version)
     return encodeJson(partialObjectMetadataType(), partial as unknown as JsonObject)
@@ -187,5 +196,6 @@ function metadataOfTable({ object }: Source): JsonObject {
 
 export const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
 
-const hasInitialEventsEnd = ({ object }: Source): boolean =>
-  object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true'
+/** Bookmarks are made here, so that what comes as text is none. */
+const hasInitialEventsEnd = (source: Source): boolean =>
+  source.text === undefined && source.object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true'

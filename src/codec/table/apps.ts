@@ -54,12 +54,10 @@ export const apps: Printers = {
       selectorCell(spec.selector),
     ]
   }),
-  ControllerRevision: printer<ControllerRevision>((object, now) => [
-    nameOf(object),
-    controllerOf(object),
-    object.revision ?? 0,
-    age(object, now),
-  ]),
+  ControllerRevision: printer<ControllerRevision>(
+    (object, now) => [nameOf(object), controllerOf(object), object.revision ?? 0, age(object, now)],
+    { exact: true },
+  ),
 }
 
 /** `deployment.apps/name` of the owner that is the controller. */

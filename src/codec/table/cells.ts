@@ -7,6 +7,8 @@ export interface Printer {
   /** Of an object in the storage version; one cell for each column, in their order. */
   readonly cells: (object: KubeObject, now: Date) => Json[]
   readonly conditions?: (object: KubeObject) => readonly TableRowCondition[] | undefined
+  /** Shows whole numbers of 64 bits. */
+  readonly exact?: boolean
   /** Lists are in this order instead of that of their keys. */
   readonly order?: (a: KubeObject, b: KubeObject) => number
 }
@@ -17,6 +19,7 @@ export function printer<T extends KubeObject>(
   cells: (object: T, now: Date) => Json[],
   more: {
     readonly conditions?: (object: T) => readonly TableRowCondition[] | undefined
+    readonly exact?: boolean
     readonly order?: (a: T, b: T) => number
   } = {},
 ): Printer {

@@ -48,6 +48,7 @@ export function customTable(declared: readonly CustomResourceColumnDefinition[])
   return {
     columns,
     printer: {
+      exact: true,
       cells: (object, now) => [nameOf(object), ...paths.map((column) => cell(column, object, now))],
     },
   }
