@@ -17,6 +17,9 @@ export function prune(type: StructType, object: JsonObject): string[] {
   return sortNames(unknown)
 }
 
+/** The same for a value of any type. */
+export const pruneAny = (type: Structural, value: Json): void => pruneValue(value, type, '', [])
+
 /** The type of a member, where the schema declares one. */
 export function memberType(type: Structural | undefined, name: string): Structural | undefined {
   if (type?.shape === 'struct') return type.field(name)?.type

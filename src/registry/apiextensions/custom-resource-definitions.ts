@@ -5,12 +5,11 @@ import type {
   CustomResourceDefinitionStatus,
   JSONSchemaProps,
 } from '../../api/apiextensions/v1.ts'
-import type { Json } from '../../api/object.ts'
-import { isJsonObject } from '../../api/object.ts'
 import { isKnownFormat } from '../../validation/value-formats.ts'
 import { conditionOf, storageVersion, versionsOf } from '../custom-resources/definition.ts'
 import type { Strategy } from '../strategy.ts'
 import { timeText } from '../store.ts'
+import { schemasBelow } from './schemas-below.ts'
 import { validateDefinition, validateDefinitionStatus, validateDefinitionUpdate } from './definition-validation.ts'
 
 /** While it is there, instances are deleted. */
@@ -51,7 +50,7 @@ export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
 
   subresources: {
     status: {
-      validateUpdate: (definition, old) => validateDefinitionStatus(definition, old),
+      validateUpdate: (definition) => validateDefinitionStatus(definition),
     },
   },
 }
@@ -94,22 +93,4 @@ function unknownFormats(definition: CustomResourceDefinition): string[] {
   }
   for (const { schema } of versionsOf(definition)) if (schema?.openAPIV3Schema) visit(schema.openAPIV3Schema)
   return found
-}
-
-/** The schemas right within one, whatever they are for. */
-export function schemasBelow(schema: JSONSchemaProps): JSONSchemaProps[] {
-  const { items, additionalItems, additionalProperties, not } = schema
-  const single = [items, additionalItems, additionalProperties, not as Json | undefined].flatMap((one) =>
-    Array.isArray(one) ? one : one === undefined ? [] : [one],
-  )
-  return [
-    // decoded by the type of schemas
-    ...(single.filter((one) => isJsonObject(one)) as JSONSchemaProps[]),
-    ...(schema.allOf ?? []),
-    ...(schema.oneOf ?? []),
-    ...(schema.anyOf ?? []),
-    ...Object.values(schema.properties ?? {}),
-    ...Object.values(schema.patternProperties ?? {}),
-    ...Object.values(schema.definitions ?? {}),
-  ]
 }

@@ -1,0 +1,49 @@
+/** Paths to fields of a schema, as rules and selectable fields name them: `.spec.a`, `.spec['a-b']` (cel's ValidFieldPath). */
+import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
+import { isJsonObject } from '../../api/object.ts'
+
+export interface SchemaField {
+  /** Names on the way to it. */
+  readonly names: readonly string[]
+  readonly schema: JSONSchemaProps
+}
+
+/** The field, or why there is none. */
+export function pathProblem(root: JSONSchemaProps, path: string, allowsBrackets: boolean): SchemaField | string {
+  const tokens = tokensOf(path)
+  const names: string[] = []
+  let schema = root
+  let at = 0
+  while (at < tokens.length) {
+    const token = tokens[at++]!
+    let name: string
+    if (token === '.') {
+      if (at >= tokens.length) return 'unexpected end of JSON path'
+      name = tokens[at++]!
+    } else if (token === '[') {
+      if (!allowsBrackets) return 'array notation is not allowed'
+      if (at >= tokens.length) return 'unexpected end of JSON path'
+      const quoted = tokens[at++]!
+      if (!/^'.*'$/s.test(quoted) || quoted.length < 2) return `expected single quoted string but got ${quoted}`
+      name = quoted.slice(1, -1).replace(/\\(.)/gs, '$1')
+    } else return `expected [ or . but got: ${token}`
+    const below = memberOf(schema, name)
+    if (below === undefined) return 'does not refer to a valid field'
+    schema = below
+    names.push(name)
+    if (token === '[') {
+      if (at >= tokens.length) return 'unexpected end of JSON path'
+      const close = tokens[at++]!
+      if (close !== ']') return `expected ] but got ${close}`
+    }
+  }
+  return { names, schema }
+}
+
+function memberOf({ properties, additionalProperties }: JSONSchemaProps, name: string): JSONSchemaProps | undefined {
+  if (properties !== undefined) return Object.hasOwn(properties, name) ? properties[name] : undefined
+  return isJsonObject(additionalProperties) ? (additionalProperties as JSONSchemaProps) : undefined
+}
+
+/** Delimiters, quoted texts, and what is between them. */
+const tokensOf = (path: string): string[] => path.match(/[.[\]]|'(?:[^'\\]|\\.)*'|[^.[\]]+/gs) ?? []

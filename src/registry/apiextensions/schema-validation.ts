@@ -1,0 +1,287 @@
+/**
+ * Which schemas a CustomResourceDefinition may have (apiextensions' ValidateCustomResourceDefinitionOpenAPISchema). That
+ * a schema is structural is checked in structural-validation.ts; rules in CEL are kept as they are.
+ */
+import type { JSONSchemaProps, ValidationRule } from '../../api/apiextensions/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'
+import type { Json } from '../../api/object.ts'
+import { isJsonObject } from '../../api/object.ts'
+import { sortNames } from '../../codec/json.ts'
+import { pathProblem } from './schema-path.ts'
+
+const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
+const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
+const OBJECT_MEMBERS: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion'])
+
+/** What holds for a schema because of where it is. */
+interface Place {
+  readonly isRoot: boolean
+  /** Why there may be no defaults. */
+  readonly forbidsDefaults?: string
+  /** Of kind, apiVersion or metadata of an object. */
+  readonly isInMeta?: boolean
+}
+
+/** What was wrong before an update may stay wrong. */
+export interface SchemaLeniency {
+  readonly invalidTypes?: boolean
+  readonly nonAtomicSets?: boolean
+  readonly mapKeys?: boolean
+}
+
+/** A decoded schema where one schema is meant. */
+export const oneSchema = (value: Json | undefined): JSONSchemaProps | undefined =>
+  isJsonObject(value) ? (value as JSONSchemaProps) : undefined
+
+export function validateSchema(
+  schema: JSONSchemaProps | undefined,
+  at: FieldPath,
+  lenient: SchemaLeniency = {},
+  place: Place = { isRoot: true },
+): FieldError[] {
+  if (schema === undefined) return []
+  const { isRoot: _, ...same } = place
+  const below: Place = { ...same, isRoot: false }
+  const each = (name: 'allOf' | 'oneOf' | 'anyOf') =>
+    (schema[name] ?? []).flatMap((one, index) => validateSchema(one, at.child(name).index(index), lenient, below))
+  const { items } = schema
+  return [
+    ...keywordProblems(schema, at, place, lenient),
+    ...(schema.uniqueItems
+      ? [
+          forbiddenField(
+            at.child('uniqueItems'),
+            'uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
+          ),
+        ]
+      : []),
+    ...additionalProblems(schema, at, lenient, place, below),
+    ...propertyProblems(schema, at, lenient, place, below),
+    ...validateSchema(schema.not, at.child('not'), lenient, below),
+    ...each('allOf'),
+    ...each('oneOf'),
+    ...each('anyOf'),
+    ...named(schema.definitions).flatMap(([name, one]) =>
+      validateSchema(one, at.child('definitions').key(name), lenient, below),
+    ),
+    ...validateSchema(oneSchema(items), at.child('items'), lenient, below),
+    ...(Array.isArray(items) ? items : []).flatMap((one, index) =>
+      validateSchema(oneSchema(one), at.child('items').index(index), lenient, below),
+    ),
+    ...extensionProblems(schema, at, lenient),
+    ...(schema['x-kubernetes-validations'] ?? []).flatMap((rule, index) =>
+      ruleProblems(schema, rule, at.child('x-kubernetes-validations').index(index)),
+    ),
+  ]
+}
+
+function named<Value>(map: Readonly<Record<string, Value>> | undefined): [string, Value][] {
+  return sortNames(Object.keys(map ?? {})).map((name) => [name, map![name]!])
+}
+
+function keywordProblems(
+  schema: JSONSchemaProps,
+  at: FieldPath,
+  { forbidsDefaults, isInMeta }: Place,
+  { invalidTypes }: SchemaLeniency,
+): FieldError[] {
+  const errors: FieldError[] = []
+  const { type = '' } = schema
+  if (type !== '' && !TYPES.includes(type) && !invalidTypes) errors.push(notSupported(at.child('type'), type, TYPES))
+  if (schema.default !== undefined && schema.default !== null && forbidsDefaults !== undefined)
+    errors.push(forbiddenField(at.child('default'), `must not be set ${forbidsDefaults}`))
+  const unsupported = (name: string) => errors.push(forbiddenField(at.child(name), `${name} is not supported`))
+  if (schema.id) unsupported('id')
+  if (schema.additionalItems !== undefined) unsupported('additionalItems')
+  if (Object.keys(schema.patternProperties ?? {}).length > 0) unsupported('patternProperties')
+  if (Object.keys(schema.definitions ?? {}).length > 0) unsupported('definitions')
+  if (schema.dependencies !== undefined) unsupported('dependencies')
+  if (schema.$ref !== undefined) unsupported('$ref')
+  if (type === 'null')
+    errors.push(forbiddenField(at.child('type'), 'type cannot be set to null, use nullable as an alternative'))
+  if (Array.isArray(schema.items) && schema.items.length > 0)
+    errors.push(forbiddenField(at.child('items'), 'items must be a schema object and not an array'))
+  if (isInMeta && schema['x-kubernetes-embedded-resource'])
+    errors.push(forbiddenField(at.child('x-kubernetes-embedded-resource'), 'must not be used inside of resource meta'))
+  return errors
+}
+
+function additionalProblems(
+  schema: JSONSchemaProps,
+  at: FieldPath,
+  lenient: SchemaLeniency,
+  place: Place,
+  below: Place,
+): FieldError[] {
+  const { additionalProperties, properties = {} } = schema
+  if (additionalProperties === undefined || additionalProperties === null) return []
+  const here = at.child('additionalProperties')
+  const isBoth = Object.keys(properties).length > 0 && additionalProperties !== true
+  const inside = place.isInMeta
+    ? { ...below, forbidsDefaults: 'inside additionalProperties applying to object metadata' }
+    : below
+  return [
+    ...(isBoth ? [forbiddenField(here, 'additionalProperties and properties are mutual exclusive')] : []),
+    ...validateSchema(oneSchema(additionalProperties), here, lenient, inside),
+  ]
+}
+
+function propertyProblems(
+  schema: JSONSchemaProps,
+  at: FieldPath,
+  lenient: SchemaLeniency,
+  { isRoot }: Place,
+  below: Place,
+): FieldError[] {
+  return named(schema.properties).flatMap(([name, property]) => {
+    const isMeta = (isRoot || schema['x-kubernetes-embedded-resource'] === true) && OBJECT_MEMBERS.has(name)
+    const place: Place = {
+      ...below,
+      ...(isMeta ? { isInMeta: true } : {}),
+      ...(isMeta && isRoot ? { forbidsDefaults: `in top-level ${name}` } : {}),
+    }
+    return validateSchema(property, at.child('properties').key(name), lenient, place)
+  })
+}
+
+function extensionProblems(schema: JSONSchemaProps, at: FieldPath, lenient: SchemaLeniency): FieldError[] {
+  const errors: FieldError[] = []
+  const { type = '' } = schema
+  const listType = schema['x-kubernetes-list-type']
+  const mapType = schema['x-kubernetes-map-type']
+  const mustBe = (wanted: string, keyword: string) =>
+    type === ''
+      ? required(at.child('type'), `must be ${wanted} if ${keyword} is specified`)
+      : invalidValue(at.child('type'), type, `must be ${wanted} if ${keyword} is specified`)
+  if (schema['x-kubernetes-preserve-unknown-fields'] === false)
+    errors.push(invalidValue(at.child('x-kubernetes-preserve-unknown-fields'), false, 'must be true or undefined'))
+  if (mapType !== undefined && type !== 'object') errors.push(mustBe('object', 'x-kubernetes-map-type'))
+  if (mapType !== undefined && mapType !== 'atomic' && mapType !== 'granular')
+    errors.push(notSupported(at.child('x-kubernetes-map-type'), mapType, ['atomic', 'granular']))
+  if (listType !== undefined && type !== 'array') errors.push(mustBe('array', 'x-kubernetes-list-type'))
+  else if (listType === 'set' && !lenient.nonAtomicSets) errors.push(...setProblems(schema, at))
+  if (listType !== undefined && !['atomic', 'set', 'map'].includes(listType))
+    errors.push(notSupported(at.child('x-kubernetes-list-type'), listType, ['atomic', 'set', 'map']))
+  errors.push(...mapListProblems(schema, at))
+  if (!lenient.mapKeys) errors.push(...mapKeyProblems(schema, at))
+  return errors
+}
+
+function setProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
+  const item = oneSchema(schema.items)
+  const why = 'must be atomic as item of a list with x-kubernetes-list-type=set'
+  const listType = item?.['x-kubernetes-list-type']
+  if (item?.type === 'array' && listType !== undefined && listType !== 'atomic')
+    return [invalidValue(at.child('items', 'x-kubernetes-list-type'), listType, why)]
+  if (item?.type === 'object' && item['x-kubernetes-map-type'] !== 'atomic')
+    return [invalidValue(at.child('items', 'x-kubernetes-map-type'), listType ?? null, why)]
+  return []
+}
+
+/** Whether a set's items may not be told from one another, which was allowed once. */
+export const isNonAtomicSet = (schema: JSONSchemaProps, at: FieldPath): boolean =>
+  schema['x-kubernetes-list-type'] === 'set' && setProblems(schema, at).length > 0
+
+function mapListProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
+  const errors: FieldError[] = []
+  const listType = schema['x-kubernetes-list-type']
+  const keys = schema['x-kubernetes-list-map-keys'] ?? []
+  const why = 'must be map if x-kubernetes-list-map-keys is non-empty'
+  if (keys.length > 0 && listType !== 'map')
+    errors.push(
+      listType === undefined
+        ? required(at.child('x-kubernetes-list-type'), why)
+        : invalidValue(at.child('x-kubernetes-list-type'), listType, why),
+    )
+  if (listType !== 'map') return errors
+  const here = at.child('x-kubernetes-list-map-keys')
+  if (keys.length === 0) errors.push(required(here, 'must not be empty if x-kubernetes-list-type is map'))
+  if (schema.items === undefined)
+    errors.push(required(at.child('items'), 'must have a schema if x-kubernetes-list-type is map'))
+  const item = oneSchema(schema.items)
+  if (item === undefined) return errors
+  if (item.type !== 'object')
+    return [
+      ...errors,
+      invalidValue(
+        at.child('items', 'type'),
+        item.type ?? '',
+        "must be object if parent array's x-kubernetes-list-type is map",
+      ),
+    ]
+  keys.forEach((key, index) => {
+    const property = item.properties?.[key]
+    if (property === undefined) errors.push(invalidValue(here, keys, 'entries must all be names of item properties'))
+    else if (property.type === 'array' || property.type === 'object')
+      errors.push(
+        invalidValue(
+          at.child('items', 'properties').key(key).child('type'),
+          item.type,
+          "must be a scalar type if parent array's x-kubernetes-list-type is map",
+        ),
+      )
+    if (keys.indexOf(key) < index) errors.push(invalidValue(here, keys, 'must not contain duplicate entries'))
+  })
+  return errors
+}
+
+export function mapKeyProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
+  const listType = schema['x-kubernetes-list-type']
+  const item = oneSchema(schema.items)
+  if (item === undefined || (listType !== 'set' && listType !== 'map')) return []
+  const errors: FieldError[] = []
+  if (item.nullable)
+    errors.push(
+      forbiddenField(at.child('items', 'nullable'), `cannot be nullable when x-kubernetes-list-type is ${listType}`),
+    )
+  if (listType !== 'map') return errors
+  for (const key of schema['x-kubernetes-list-map-keys'] ?? []) {
+    const property = item.properties?.[key]
+    if (property === undefined) continue
+    const here = at.child('items', 'properties').key(key)
+    if (!item.required?.includes(key) && (property.default === undefined || property.default === null))
+      errors.push(
+        required(
+          here.child('default'),
+          'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property',
+        ),
+      )
+    if (property.nullable)
+      errors.push(
+        forbiddenField(
+          here.child('nullable'),
+          'this property is in x-kubernetes-list-map-keys, so it cannot be nullable',
+        ),
+      )
+  }
+  return errors
+}
+
+const hasLineBreak = (text: string) => /[\n\r]/.test(text)
+
+/** Of the rule's own form; its expressions are not looked into. */
+function ruleProblems(
+  schema: JSONSchemaProps,
+  { rule = '', message = '', messageExpression = '', reason, fieldPath = '' }: ValidationRule,
+  at: FieldPath,
+): FieldError[] {
+  const errors: FieldError[] = []
+  if (rule.trim() === '') errors.push(required(at.child('rule'), 'rule is not specified'))
+  else if (message !== '' && message.trim() === '')
+    errors.push(invalidValue(at.child('message'), message, 'must be non-empty if specified'))
+  else if (hasLineBreak(message.trim()))
+    errors.push(invalidValue(at.child('message'), message, 'must not contain line breaks'))
+  else if (hasLineBreak(rule.trim()) && message.trim() === '')
+    errors.push(required(at.child('message'), 'message must be specified if rule contains line breaks'))
+  if (messageExpression !== '' && messageExpression.trim() === '')
+    errors.push(required(at.child('messageExpression'), 'messageExpression must be non-empty if specified'))
+  if (reason !== undefined && !REASONS.includes(reason)) errors.push(notSupported(at.child('reason'), reason, REASONS))
+  const here = at.child('fieldPath')
+  if (fieldPath !== '' && fieldPath.trim() === '')
+    errors.push(invalidValue(here, fieldPath, 'must be non-empty if specified'))
+  if (hasLineBreak(fieldPath)) errors.push(invalidValue(here, fieldPath, 'must not contain line breaks'))
+  if (fieldPath !== '' && typeof pathProblem(schema, fieldPath, true) === 'string')
+    errors.push(invalidValue(here, fieldPath, 'must be a valid path'))
+  return errors
+}
