@@ -4,7 +4,7 @@
  */
 import { methodNotAllowed, notServed } from '../api/status.ts'
 import type { ServedResources } from '../registry/resources.ts'
-import { freshServedResources, servedResources } from '../registry/served.ts'
+import { builtInServed, freshServedResources, servedResources } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { serveBackup, serveRestore } from './backup.ts'
 import { checkTimeout } from '../request/timeout.ts'
@@ -69,7 +69,7 @@ const routed =
     return serve(request, served)
   }
 
-const serveRoot: Serve = (_request, served) => indentedJson({ paths: rootPaths(served) })
+const serveRoot: Serve = ({ env }, served) => indentedJson({ paths: rootPaths(served, builtInServed(env).gates) })
 
 /** Whatever the client accepts. */
 const indentedJson = (document: object): Response =>

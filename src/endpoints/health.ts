@@ -4,13 +4,16 @@
  * prepares is code here, or made by the first write. Only the storage is a matter of this moment.
  */
 import { collectionOf } from '../registry/collections.ts'
+import type { FeatureGates } from '../registry/feature-gates.ts'
+import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { shardStorage } from '../storage/shard-client.ts'
 import { notFoundText, textResponse } from './text-response.ts'
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz'
 
-const startHooks = [
+/** Hooks of the start; a pair is a hook that only a feature has. */
+const startHooks: readonly (string | readonly [hook: string, gate: string])[] = [
   'start-apiserver-admission-initializer',
   'generic-apiserver-start-informers',
   'priority-and-fairness-config-consumer',
@@ -20,6 +23,7 @@ const startHooks = [
   'start-apiextensions-controllers',
   'crd-informer-synced',
   'start-system-namespaces-controller',
+  ['start-kube-apiserver-coordinated-leader-election-controller', 'CoordinatedLeaderElection'],
   'peer-endpoint-reconciler-controller',
   'start-cluster-authentication-info-controller',
   'start-kube-apiserver-identity-lease-controller',
@@ -38,8 +42,9 @@ const startHooks = [
   'apiservice-status-remote-available-controller',
   'apiservice-registration-controller',
   'apiservice-discovery-controller',
+  ['built-in-resources-storage-version-updater', 'StorageVersionAPI'],
   'kube-apiserver-autoregistration',
-].map((hook) => `poststarthook/${hook}`)
+]
 
 const lateHooks = [
   'autoregister-completion',
@@ -47,13 +52,18 @@ const lateHooks = [
   'poststarthook/apiservice-openapiv3-controller',
 ]
 
-const alive = ['ping', 'log', 'loopback-serving-certificate', 'etcd', ...startHooks, ...lateHooks]
-
 /** Names of the checks, in the order in which they are listed. */
-export const healthChecks: Readonly<Record<HealthEndpoint, readonly string[]>> = {
-  healthz: alive,
-  livez: alive,
-  readyz: ['ping', 'log', 'etcd', 'etcd-readiness', 'informer-sync', ...startHooks, ...lateHooks, 'shutdown'],
+export function healthChecks(gates: FeatureGates): Readonly<Record<HealthEndpoint, readonly string[]>> {
+  const started = startHooks.flatMap((one) => {
+    const [hook, gate] = typeof one === 'string' ? [one, undefined] : one
+    return gate === undefined || gates.enabled(gate) ? [`poststarthook/${hook}`] : []
+  })
+  const alive = ['ping', 'log', 'loopback-serving-certificate', 'etcd', ...started, ...lateHooks]
+  return {
+    healthz: alive,
+    livez: alive,
+    readyz: ['ping', 'log', 'etcd', 'etcd-readiness', 'informer-sync', ...started, ...lateHooks, 'shutdown'],
+  }
 }
 
 /** The storage must answer within this time, in milliseconds. */
@@ -77,10 +87,13 @@ export async function failureOf(check: string, request: ApiRequest): Promise<str
   }
 }
 
+const namesOf = ({ env }: ApiRequest, endpoint: HealthEndpoint): readonly string[] =>
+  healthChecks(builtInServed(env).gates)[endpoint]
+
 /** `path` is what comes behind the endpoint: empty, or `/` and the name of a check. */
 export async function serveHealth(request: ApiRequest, endpoint: HealthEndpoint, path: string): Promise<Response> {
   if (path === '') return serveAll(request, endpoint)
-  const check = healthChecks[endpoint].find((name) => `/${name}` === path)
+  const check = namesOf(request, endpoint).find((name) => `/${name}` === path)
   if (check === undefined) return notFoundText()
   const failure = await failureOf(check, request)
   if (failure === undefined) return textResponse('ok')
@@ -88,7 +101,7 @@ export async function serveHealth(request: ApiRequest, endpoint: HealthEndpoint,
 }
 
 async function serveAll(request: ApiRequest, endpoint: HealthEndpoint): Promise<Response> {
-  const names = healthChecks[endpoint]
+  const names = namesOf(request, endpoint)
   const excluded = new Set(request.query.getAll('exclude'))
   const failures = new Map<string, string>()
   await Promise.all(

@@ -274,7 +274,10 @@ function buildLabels(): Labels {
 
 async function healthMetrics(request: ApiRequest): Promise<Metric[]> {
   const samples: Sample[] = []
-  for (const [type, names] of Object.entries(healthChecks) as [HealthEndpoint, readonly string[]][]) {
+  for (const [type, names] of Object.entries(healthChecks(builtInServed(request.env).gates)) as [
+    HealthEndpoint,
+    readonly string[],
+  ][]) {
     for (const name of names) {
       const healthy = (await failureOf(name, request)) === undefined
       samples.push({ labels: { name, type }, value: healthy ? 1 : 0 })

@@ -1,4 +1,5 @@
 /** `/` and `/index.html`: the paths there are. */
+import type { FeatureGates } from '../registry/feature-gates.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { healthChecks } from './health.ts'
 
@@ -19,13 +20,13 @@ const fixed = [
 ]
 
 /** Sorted. */
-export function rootPaths(served: ServedResources): string[] {
+export function rootPaths(served: ServedResources, gates: FeatureGates): string[] {
   const paths = [...fixed]
   for (const { group, versions } of served.groups) {
     if (group !== '') paths.push(`/apis/${group}`)
     for (const { version } of versions) paths.push(group === '' ? `/api/${version}` : `/apis/${group}/${version}`)
   }
-  for (const [endpoint, checks] of Object.entries(healthChecks))
+  for (const [endpoint, checks] of Object.entries(healthChecks(gates)))
     paths.push(`/${endpoint}`, ...checks.map((check) => `/${endpoint}/${check}`))
   return paths.sort()
 }
