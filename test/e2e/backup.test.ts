@@ -1,0 +1,80 @@
+// A control plane to a file and into an empty one: everything is there at the version it had, clients that knew the old
+// one are told to begin anew, and nothing that somebody made is ever replaced.
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LAUNCHER, startKedge } from '../cli/kedge-process.ts'
+import type { KedgeProcess } from '../cli/kedge-process.ts'
+import { ApiClient } from './api-client.ts'
+
+const CONFIG_MAPS = '/api/v1/namespaces/shop/configmaps'
+const OBJECTS = 500
+
+let from: KedgeProcess
+let to: KedgeProcess
+let directory: string
+let file: string
+
+const kedge = (server: KedgeProcess, ...args: string[]) =>
+  promisify(execFile)(process.execPath, [LAUNCHER, ...args, '--data-dir', dirname(server.kubeconfig)])
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'kedge-backup-'))
+  file = join(directory, 'backup.jsonl')
+  ;[from, to] = await Promise.all([startKedge(), startKedge()])
+})
+afterAll(async () => {
+  await Promise.all([from.stop(), to.stop()])
+  rmSync(directory, { recursive: true, force: true })
+})
+
+test('what was backed up is restored at the versions it had', async () => {
+  const source = new ApiClient(from.kubeconfig)
+  await source.send('POST', '/api/v1/namespaces', { metadata: { name: 'shop' } })
+  for (let n = 0; n < OBJECTS; n++)
+    await source.send('POST', CONFIG_MAPS, {
+      metadata: { name: `c${n}`, labels: { odd: String(n % 2) } },
+      data: { n: String(n) },
+    })
+  const before = await source.send('GET', `${CONFIG_MAPS}?labelSelector=odd%3D1`)
+  await kedge(from, 'backup', '-o', file)
+  await source.send('DELETE', `${CONFIG_MAPS}/c1`) // after the cut
+
+  await kedge(to, 'restore', file)
+  const target = new ApiClient(to.kubeconfig)
+  const after = await target.send('GET', `${CONFIG_MAPS}?labelSelector=odd%3D1`)
+  expect(after.body.items).toEqual(before.body.items)
+})
+
+test('a watch from a version of the old control plane is told that it is gone', async () => {
+  const target = new ApiClient(to.kubeconfig)
+  const { body } = await target.send('GET', `${CONFIG_MAPS}/c3`)
+  const version = body.metadata.resourceVersion
+  const watch = await target.open('GET', `${CONFIG_MAPS}?watch=1&timeoutSeconds=2&resourceVersion=${version}`)
+  let events = ''
+  for await (const part of watch.setEncoding('utf8')) events += part as string
+  expect(events).toContain('"code":410')
+})
+
+test('writes go on above everything that was restored', async () => {
+  const target = new ApiClient(to.kubeconfig)
+  const written = await target.send('PUT', `${CONFIG_MAPS}/c5`, { metadata: { name: 'c5' }, data: { n: 'new' } })
+  const { revision } = JSON.parse(readFileSync(file, 'utf8').split('\n', 1)[0] ?? '') as { revision: number }
+  expect(Number(written.body.metadata.resourceVersion)).toBeGreaterThan(revision)
+})
+
+test('a control plane that holds something is not replaced', async () => {
+  await expect(kedge(to, 'restore', file)).rejects.toThrow(/restored into an empty control plane/)
+})
+
+test('half a backup is refused', async () => {
+  const half = join(directory, 'half.jsonl')
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(half, text.slice(0, text.length / 2))
+  const empty = await startKedge()
+  await expect(kedge(empty, 'restore', half)).rejects.toThrow(/ends too early|damaged/)
+  await empty.stop()
+})
