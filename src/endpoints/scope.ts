@@ -48,6 +48,7 @@ export function resourceScope(
       user: request.user,
       now: request.now,
       namespace,
+      apiVersion: group === '' ? version : `${group}/${version}`,
       dryRun,
       tenant: request.tenant,
       env: request.env,

@@ -8,6 +8,8 @@ import { labelName, pathSegmentName } from '../validation/names.ts'
 import type { Strategy } from './strategy.ts'
 import { apiextensionsStrategies } from './apiextensions/strategies.ts'
 import { apiregistrationStrategies } from './apiregistration/strategies.ts'
+import { coordinationStrategies } from './coordination/strategies.ts'
+import { discoveryStrategies } from './discovery/strategies.ts'
 import { coreStrategies } from './core/strategies.ts'
 import { networkingStrategies } from './networking/strategies.ts'
 import { certificateStrategies } from './certificates/strategies.ts'
@@ -61,6 +63,8 @@ const ofGroups: Readonly<Record<string, Strategy>> = {
   ...apiextensionsStrategies,
   ...apiregistrationStrategies,
   ...coreStrategies,
+  ...discoveryStrategies,
+  ...coordinationStrategies,
   ...networkingStrategies,
   ...certificateStrategies,
   ...rbacStrategies,

@@ -15,6 +15,8 @@ export interface StrategyContext {
   readonly user: UserInfo
   readonly now: Date
   readonly namespace: string
+  /** In which version the request is: `v1`, `events.k8s.io/v1`. */
+  readonly apiVersion: string
   readonly dryRun: boolean
   readonly tenant: Tenant
   readonly env: Env

@@ -114,7 +114,8 @@ export const cidrText = (range: IpRange): string =>
 
 /** Whether `address` lies in `range`. */
 export const contains = (range: IpRange, address: IpAddress): boolean =>
-  range.address.family === address.family && networkOf({ ...range, address }) === networkOf(range)
+  range.address.family === address.family &&
+  networkOf({ ...range, address: { ...address, spelling: range.address.spelling } }) === networkOf(range)
 
 /** Whether all of `inner` lies in `outer`. */
 export const containsRange = (outer: IpRange, inner: IpRange): boolean =>

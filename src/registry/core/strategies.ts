@@ -5,6 +5,12 @@ import { namespaces } from './namespaces.ts'
 import { pods } from './pods.ts'
 import { secrets } from './secrets.ts'
 import { services } from './services.ts'
+import { endpoints } from './endpoints.ts'
+import { events } from './events.ts'
+import { limitRanges } from './limit-ranges.ts'
+import { nodes } from './nodes.ts'
+import { resourceQuotas } from './resource-quotas.ts'
+import { serviceAccounts } from './service-accounts.ts'
 
 /** The core group's resources that differ from the others in behaviour, by `resource.group`. */
 export const coreStrategies: Readonly<Record<string, Strategy>> = {
@@ -13,6 +19,12 @@ export const coreStrategies: Readonly<Record<string, Strategy>> = {
   pods: untyped(pods),
   secrets: untyped(secrets),
   services: untyped(services),
+  endpoints: untyped(endpoints),
+  events: untyped(events),
+  limitranges: untyped(limitRanges),
+  nodes: untyped(nodes),
+  resourcequotas: untyped(resourceQuotas),
+  serviceaccounts: untyped(serviceAccounts),
 }
 
 /** The store hands a strategy only objects of its own kind, decoded by that kind's schema. */

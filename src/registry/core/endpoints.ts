@@ -1,0 +1,70 @@
+import type { EndpointAddress, EndpointPort, Endpoints, EndpointSubset } from '../../api/core/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { notSupported, path, required } from '../../api/field.ts'
+import {
+  validateLabelText,
+  validatePort,
+  validateQualifiedName,
+  validateSubdomain,
+} from '../../validation/field-rules.ts'
+import { endpointIpErrors, ipWarnings, legacyIpErrors } from '../../validation/ip-addresses.ts'
+import { subdomainName } from '../../validation/names.ts'
+import { validateObjectMeta } from '../../validation/object-meta.ts'
+import type { Strategy } from '../strategy.ts'
+
+const MANAGED_BY = 'endpoints.kubernetes.io/managed-by'
+const CONTROLLER = 'endpoint-controller'
+const protocols = ['SCTP', 'TCP', 'UDP']
+const subsetsAt = path('subsets')
+
+export const endpoints: Strategy<Endpoints> = {
+  validate: ({ subsets = [] }) => subsetsErrors(subsets),
+  validateUpdate({ subsets = [], metadata }, old) {
+    // what is stored may stay, whatever it is
+    const isSame = JSON.stringify(subsets) === JSON.stringify(old.subsets ?? [])
+    return [...validateObjectMeta(metadata, true, subdomainName), ...(isSame ? [] : subsetsErrors(subsets))]
+  },
+  warningsOnCreate: warnings,
+  warningsOnUpdate: warnings,
+}
+
+const subsetsErrors = (subsets: readonly EndpointSubset[]): FieldError[] =>
+  subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }, index) => {
+    const at = subsetsAt.index(index)
+    const each = (field: string, list: readonly EndpointAddress[]) =>
+      list.flatMap((address, place) => addressErrors(at.child(field).index(place), address))
+    return [
+      ...(addresses.length + notReadyAddresses.length === 0
+        ? [required(at, 'must specify `addresses` or `notReadyAddresses`')]
+        : []),
+      ...each('addresses', addresses),
+      ...each('notReadyAddresses', notReadyAddresses),
+      ...ports.flatMap((port, place) => portErrors(at.child('ports').index(place), port, ports.length > 1)),
+    ]
+  })
+
+const addressErrors = (at: FieldPath, { ip = '', hostname, nodeName }: EndpointAddress): FieldError[] => [
+  ...legacyIpErrors(at.child('ip'), ip),
+  ...(hostname ? validateLabelText(at.child('hostname'), hostname) : []),
+  ...(nodeName === undefined ? [] : validateSubdomain(at.child('nodeName'), nodeName)),
+  ...endpointIpErrors(ip, at.child('ip')),
+]
+
+function portErrors(at: FieldPath, port: EndpointPort, isNamed: boolean): FieldError[] {
+  const { name, protocol, appProtocol } = port
+  const errors = name ? validateLabelText(at.child('name'), name) : isNamed ? [required(at.child('name'))] : []
+  errors.push(...validatePort(at.child('port'), port.port ?? 0))
+  if (!protocol) errors.push(required(at.child('protocol')))
+  else if (!protocols.includes(protocol)) errors.push(notSupported(at.child('protocol'), protocol, protocols))
+  if (appProtocol !== undefined) errors.push(...validateQualifiedName(at.child('appProtocol'), appProtocol))
+  return errors
+}
+
+function warnings({ metadata, subsets = [] }: Endpoints): string[] {
+  if (metadata.labels?.[MANAGED_BY] === CONTROLLER) return []
+  return subsets.flatMap(({ addresses = [], notReadyAddresses = [] }, index) => {
+    const each = (field: string, list: readonly EndpointAddress[]) =>
+      list.flatMap(({ ip = '' }, place) => ipWarnings(subsetsAt.index(index).child(field).index(place).child('ip'), ip))
+    return [...each('addresses', addresses), ...each('notReadyAddresses', notReadyAddresses)]
+  })
+}

@@ -1,0 +1,147 @@
+/** Events of both groups, in the names of core/v1, in which they are stored and in which their errors are told. */
+import type { Event, EventSource, ObjectReference } from '../../api/core/v1.ts'
+import type { FieldError } from '../../api/field.ts'
+import { invalidValue, path, required } from '../../api/field.ts'
+import { immutable, problems, validateQualifiedName, validateSubdomain } from '../../validation/field-rules.ts'
+import { byteLength, pathSegmentName, subdomainName } from '../../validation/names.ts'
+import type { Strategy } from '../strategy.ts'
+
+const MAX_TEXT = 128
+const MAX_MESSAGE = 1024
+const CORE = 'v1'
+const UNSET = 'needs to be unset'
+const types = ['Normal', 'Warning']
+
+export const events: Strategy<Event> = {
+  nameRule: pathSegmentName,
+  validate: (event, { apiVersion }) => [
+    ...commonErrors(event, apiVersion),
+    ...(apiVersion === CORE ? [] : [...nameErrors(event), ...newEventErrors(event)]),
+  ],
+  validateUpdate: (event, old, { apiVersion }) => [
+    ...commonErrors(event, apiVersion),
+    ...(apiVersion === CORE ? [] : changeErrors(event, old)),
+  ],
+  selectableFields({ involvedObject: about = {}, source, reportingComponent = '', reason = '', type = '' }) {
+    return {
+      'involvedObject.kind': about.kind ?? '',
+      'involvedObject.namespace': about.namespace ?? '',
+      'involvedObject.name': about.name ?? '',
+      'involvedObject.uid': about.uid ?? '',
+      'involvedObject.apiVersion': about.apiVersion ?? '',
+      'involvedObject.resourceVersion': about.resourceVersion ?? '',
+      'involvedObject.fieldPath': about.fieldPath ?? '',
+      reason,
+      reportingComponent,
+      source: source?.component || reportingComponent,
+      type,
+    }
+  },
+}
+
+/** Events of the new group, and those that look as if they were, have a time of their own. */
+const isNew = ({ eventTime }: Event): boolean => eventTime !== undefined && eventTime !== null
+
+function commonErrors(event: Event, apiVersion: string): FieldError[] {
+  const namespace = event.metadata.namespace ?? ''
+  const about = event.involvedObject?.namespace ?? ''
+  const at = path('involvedObject', 'namespace')
+  // objects without a namespace are told of in `default`; new events of them also in kube-system
+  const homes = isNew(event) ? ['default', 'kube-system'] : ['', 'default']
+  const isElsewhere = about === '' ? !homes.includes(namespace) : !isNew(event) && about !== namespace
+  return [
+    ...(isElsewhere ? [invalidValue(at, about, 'does not match event.namespace')] : []),
+    ...(isNew(event) ? reporterErrors(event, apiVersion) : []),
+    ...validateSubdomain(path('namespace'), namespace),
+  ]
+}
+
+function reporterErrors(event: Event, apiVersion: string): FieldError[] {
+  const { reportingComponent = '', reportingInstance = '', action = '', reason = '', message = '' } = event
+  const controllerAt = path(apiVersion === CORE ? 'reportingComponent' : 'reportingController')
+  const text = (field: string, value: string) => [
+    ...(value === '' ? [required(path(field))] : []),
+    ...tooLongErrors(field, value, MAX_TEXT),
+  ]
+  return [
+    ...(reportingComponent === '' ? [required(controllerAt)] : []),
+    ...validateQualifiedName(controllerAt, reportingComponent),
+    ...text('reportingInstance', reportingInstance),
+    ...text('action', action),
+    ...text('reason', reason),
+    ...tooLongErrors('message', message, MAX_MESSAGE),
+  ]
+}
+
+const tooLongErrors = (field: string, value: string, max: number): FieldError[] =>
+  byteLength(value) > max ? [invalidValue(path(field), '', `can have at most ${max} characters`)] : []
+
+function nameErrors({ metadata: { name = '', generateName } }: Event): FieldError[] {
+  const at = path('metadata')
+  return [
+    ...(generateName ? problems(at.child('generateName'), generateName, subdomainName(generateName, true)) : []),
+    ...(name ? problems(at.child('name'), name, subdomainName(name, false)) : []),
+  ]
+}
+
+/** What the new group asks of an event beside that; the old fields are for the old group. */
+function newEventErrors(event: Event): FieldError[] {
+  const { type = '', firstTimestamp, lastTimestamp, count, source = {} } = event
+  const unset = (field: string, isSet: boolean) => (isSet ? [invalidValue(path(field), '', UNSET)] : [])
+  return [
+    ...seriesErrors(event),
+    ...(isNew(event) ? [] : [required(path('eventTime'))]),
+    ...(types.includes(type) ? [] : [invalidValue(path('type'), '', `has invalid value: ${type}`)]),
+    ...unset('firstTimestamp', !!firstTimestamp),
+    ...unset('lastTimestamp', !!lastTimestamp),
+    ...unset('count', !!count),
+    ...unset('source', !!source.component || !!source.host),
+  ]
+}
+
+function seriesErrors({ series }: Event): FieldError[] {
+  if (series === undefined) return []
+  return [
+    ...((series.count ?? 0) < 2 ? [invalidValue(path('series.count'), '', 'should be at least 2')] : []),
+    ...(series.lastObservedTime ? [] : [required(path('series.lastObservedTime'))]),
+  ]
+}
+
+/** Only the series of a new event may change. */
+function changeErrors(event: Event, old: Event): FieldError[] {
+  const kept = (field: string, value: unknown, before: unknown) =>
+    immutable(path(field), value, JSON.stringify(value) === JSON.stringify(before))
+  const text = (field: keyof Event) => kept(field, event[field] ?? '', old[field] ?? '')
+  const time = (field: keyof Event) => kept(field, event[field] ?? null, old[field] ?? null)
+  const isSameSeries = JSON.stringify(event.series) === JSON.stringify(old.series)
+  return [
+    ...(isSameSeries ? [] : seriesErrors(event)),
+    ...kept('involvedObject', asPrinted(event.involvedObject ?? {}), asPrinted(old.involvedObject ?? {})),
+    ...text('reason'),
+    ...text('message'),
+    ...kept('source', sourceAsPrinted(event.source ?? {}), sourceAsPrinted(old.source ?? {})),
+    ...time('firstTimestamp'),
+    ...time('lastTimestamp'),
+    ...kept('count', event.count ?? 0, old.count ?? 0),
+    ...text('reason'),
+    ...text('type'),
+    ...time('eventTime'),
+    ...text('action'),
+    ...kept('related', event.related && asPrinted(event.related), old.related && asPrinted(old.related)),
+    ...kept('reportingController', event.reportingComponent ?? '', old.reportingComponent ?? ''),
+    ...text('reportingInstance'),
+  ]
+}
+
+/** With the names that the reference uses inside. */
+const asPrinted = (reference: ObjectReference) => ({
+  Kind: reference.kind ?? '',
+  Namespace: reference.namespace ?? '',
+  Name: reference.name ?? '',
+  UID: reference.uid ?? '',
+  APIVersion: reference.apiVersion ?? '',
+  ResourceVersion: reference.resourceVersion ?? '',
+  FieldPath: reference.fieldPath ?? '',
+})
+
+const sourceAsPrinted = ({ component = '', host = '' }: EventSource) => ({ Component: component, Host: host })

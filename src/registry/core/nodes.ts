@@ -1,0 +1,220 @@
+import type { Node, NodeConfigSource, NodeStatus, Taint } from '../../api/core/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import {
+  duplicate,
+  forbiddenField,
+  internalFieldError,
+  invalidValue,
+  notSupported,
+  path,
+  required,
+} from '../../api/field.ts'
+import { positive, validateQualifiedName } from '../../validation/field-rules.ts'
+import { cidrWarnings, legacyCidrErrors, parseCidr } from '../../validation/ip-addresses.ts'
+import { labelValueProblems, subdomainName } from '../../validation/names.ts'
+import { validateObjectMeta } from '../../validation/object-meta.ts'
+import { validateAmount } from '../../validation/pod/resources.ts'
+import type { Strategy } from '../strategy.ts'
+
+const metadata = path('metadata')
+const spec = path('spec')
+const status = path('status')
+const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
+const FEATURE = /^[A-Z][a-zA-Z0-9]*(\/[a-zA-Z][a-zA-Z0-9]*)*$/
+const MAX_FEATURE = 253
+
+export const nodes: Strategy<Node> = {
+  prepareForCreate(node) {
+    delete node.spec?.configSource
+    delete node.status?.config
+    joinPodCidrs(node)
+  },
+  prepareForUpdate(node, old) {
+    joinPodCidrs(node)
+    if (old.spec?.configSource === undefined) delete node.spec?.configSource
+  },
+  validate: (node) => nodeErrors(node),
+  validateUpdate: (node, old) => [
+    ...validateObjectMeta(node.metadata, false, subdomainName),
+    ...nodeErrors(node),
+    ...changeErrors(node, old),
+  ],
+  warningsOnCreate: warnings,
+  warningsOnUpdate: warnings,
+  selectableFields: ({ spec: now }) => ({ 'spec.unschedulable': String(now?.unschedulable ?? false) }),
+  subresources: {
+    status: {
+      prepareForUpdate(node, old) {
+        if (old.status?.config === undefined) delete node.status?.config
+      },
+      validateUpdate: changeErrors,
+    },
+  },
+}
+
+/** `podCIDR` is the first of `podCIDRs`; where they differ the former counts, alone. */
+function joinPodCidrs({ spec: now = {} }: Node): void {
+  const { podCIDR, podCIDRs = [] } = now
+  if (podCIDR && podCIDR !== podCIDRs[0]) now.podCIDRs = [podCIDR]
+  else if (!podCIDR && podCIDRs[0]) now.podCIDR = podCIDRs[0]
+}
+
+function nodeErrors(node: Node): FieldError[] {
+  const now = node.status ?? {}
+  const swap = now.nodeInfo?.swap?.capacity
+  return [
+    ...taintErrors(node),
+    ...amountsErrors(now),
+    ...(swap === undefined ? [] : positive(metadata.child('nodeSwapStatus', 'capacity'), swap)),
+    ...featureErrors(now.declaredFeatures ?? []),
+    ...podCidrErrors(node.spec?.podCIDRs ?? []),
+  ]
+}
+
+/** The reference tells taints as if they were metadata. */
+function taintErrors(node: Node): FieldError[] {
+  const taints = node.spec?.taints ?? []
+  return taints.flatMap((taint, index) => {
+    const at = metadata.child('taints').index(index)
+    const { key = '', value = '', effect = '' } = taint
+    const problems = labelValueProblems(value)
+    const isRepeated = taints.slice(0, index).some((other) => other.key === key && (other.effect ?? '') === effect)
+    return [
+      ...validateQualifiedName(at.child('key'), key),
+      ...(problems.length === 0 ? [] : [invalidValue(at.child('value'), value, problems.join(';'))]),
+      ...effectErrors(at.child('effect'), effect),
+      ...(isRepeated ? [repeatedTaint(at, taint)] : []),
+    ]
+  })
+}
+
+function effectErrors(at: FieldPath, effect: string): FieldError[] {
+  if (effect === '') return [required(at)]
+  return effects.includes(effect) ? [] : [notSupported(at, effect, effects)]
+}
+
+function repeatedTaint(at: FieldPath, { key = '', value = '', effect = '', timeAdded }: Taint): FieldError {
+  const error = duplicate(at, { Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null })
+  return { ...error, message: `${error.message}: taints must be unique by key and effect pair` }
+}
+
+const amountsErrors = ({ capacity = {}, allocatable = {} }: NodeStatus): FieldError[] =>
+  [['capacity', capacity] as const, ['allocatable', allocatable] as const].flatMap(([field, list]) =>
+    Object.entries(list)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([name, amount]) => validateAmount(status.child(field, name), name, amount)),
+  )
+
+function featureErrors(features: readonly string[]): FieldError[] {
+  const at = status.child('declaredFeatures')
+  return features.flatMap((feature, index) => {
+    const next = features[index + 1]
+    const errors = featureProblems(feature).map((text) => invalidValue(at.index(index), feature, text))
+    if (next === feature) errors.push(duplicate(at.index(index + 1), next))
+    else if (next !== undefined && feature > next)
+      errors.push(invalidValue(at.index(index + 1), next, 'list must be sorted alphabetically'))
+    return errors
+  })
+}
+
+function featureProblems(name: string): string[] {
+  const wrong = `invalid feature name ${JSON.stringify(name)}:`
+  if (name.length > MAX_FEATURE) return [`${wrong} must be no more than ${MAX_FEATURE} characters`]
+  if (FEATURE.test(name)) return []
+  return [
+    `${wrong} must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes`,
+  ]
+}
+
+function podCidrErrors(cidrs: readonly string[]): FieldError[] {
+  const at = spec.child('podCIDRs')
+  const errors = cidrs.flatMap((cidr, index) => legacyCidrErrors(at.index(index), cidr))
+  if (cidrs.length < 2) return errors
+  const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.address.family))
+  const unreadable = cidrs.findIndex((cidr) => parseCidr(cidr) === undefined)
+  if (unreadable >= 0)
+    errors.push(
+      internalFieldError(
+        at,
+        `invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${unreadable}]: <nil> (invalid CIDR address: ${cidrs[unreadable]})`,
+      ),
+    )
+  if (families.size < 2 || unreadable >= 0 || cidrs.length > 2)
+    errors.push(invalidValue(at, cidrs, 'may specify no more than one CIDR for each IP family'))
+  return errors
+}
+
+function changeErrors(node: Node, old: Node): FieldError[] {
+  const now = node.status ?? {}
+  const before = old.spec?.podCIDRs ?? []
+  const cidrs = node.spec?.podCIDRs ?? []
+  const addresses = now.addresses ?? []
+  const lost =
+    before.length === cidrs.length ? before.filter((cidr, index) => cidr !== cidrs[index]) : before.slice(0, 1)
+  const { providerID } = old.spec ?? {}
+  return [
+    ...amountsErrors(now),
+    ...featureErrors(now.declaredFeatures ?? []),
+    ...addresses.flatMap((address, index) => {
+      const shown = { Type: address.type ?? '', Address: address.address ?? '' }
+      const isRepeated = addresses
+        .slice(0, index)
+        .some(({ type, address: text }) => type === address.type && text === address.address)
+      return isRepeated ? [duplicate(status.child('addresses').index(index), shown)] : []
+    }),
+    ...(before.length === 0
+      ? []
+      : lost.map(() =>
+          forbiddenField(spec.child('podCIDRs'), 'node updates may not change podCIDR except from "" to valid'),
+        )),
+    ...(providerID && providerID !== node.spec?.providerID
+      ? [forbiddenField(spec.child('providerID'), 'node updates may not change providerID except from "" to valid')]
+      : []),
+    ...configErrors(node),
+    ...taintErrors(node),
+    ...((node.spec?.externalID ?? '') === (old.spec?.externalID ?? '')
+      ? []
+      : [forbiddenField(spec.child('externalID'), 'may not be updated')]),
+  ]
+}
+
+/** Of kubelets that could still be configured through the API. */
+function configErrors({ spec: now, status: { config } = {} }: Node): FieldError[] {
+  const at = status.child('config')
+  const of = (source: NodeConfigSource | undefined, here: FieldPath, inSpec: boolean) =>
+    source === undefined ? [] : sourceErrors(source, here, inSpec)
+  return [
+    ...of(now?.configSource, spec.child('configSource'), true),
+    ...of(config?.assigned, at.child('assigned'), false),
+    ...of(config?.active, at.child('active'), false),
+    ...of(config?.lastKnownGood, at.child('lastKnownGood'), false),
+  ]
+}
+
+function sourceErrors({ configMap }: NodeConfigSource, at: FieldPath, inSpec: boolean): FieldError[] {
+  if (configMap === undefined)
+    return [invalidValue(at, { ConfigMap: null }, 'exactly one reference subfield must be non-nil')]
+  const here = at.child('configMap')
+  const { uid, resourceVersion, name, namespace, kubeletConfigKey } = configMap
+  const system = (field: string, value: string | undefined) => {
+    if (inSpec) return value ? [forbiddenField(here.child(field), `${field} must not be set in spec`)] : []
+    return value ? [] : [required(here.child(field), `${field} must be set in status`)]
+  }
+  const need = (field: string, value: string | undefined) =>
+    value ? [] : [required(here.child(field), `${field} must be set`)]
+  return [
+    ...system('uid', uid),
+    ...system('resourceVersion', resourceVersion),
+    ...need('namespace', namespace),
+    ...need('name', name),
+    ...need('kubeletConfigKey', kubeletConfigKey),
+  ]
+}
+
+function warnings({ spec: now }: Node): string[] {
+  return [
+    ...(now?.configSource === undefined ? [] : ['spec.configSource: the feature is removed']),
+    ...(now?.externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : []),
+    ...(now?.podCIDRs ?? []).flatMap((cidr, index) => cidrWarnings(spec.child('podCIDRs').index(index), cidr)),
+  ]
+}

@@ -1,0 +1,172 @@
+import type { ResourceQuota, ResourceQuotaSpec } from '../../api/core/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { invalidValue, path, required } from '../../api/field.ts'
+import { Quantity } from '../../schema/quantity.ts'
+import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
+import { validateAmount, validateResourceName } from '../../validation/pod/resources.ts'
+import type { Strategy } from '../strategy.ts'
+
+const spec = path('spec')
+const status = path('status')
+const HUGE_PAGES = /^(requests\.)?hugepages-/
+
+const ofPods = ['pods', 'cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory']
+const standardNames = new Set([
+  ...ofPods,
+  'ephemeral-storage',
+  'requests.storage',
+  'requests.ephemeral-storage',
+  'limits.ephemeral-storage',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'persistentvolumeclaims',
+  'configmaps',
+  'services.nodeports',
+  'services.loadbalancers',
+])
+
+/** Which resources a scope can be about. */
+const scopes: Readonly<Record<string, readonly string[]>> = {
+  Terminating: ofPods,
+  NotTerminating: ofPods,
+  NotBestEffort: ofPods,
+  PriorityClass: ofPods,
+  CrossNamespacePodAffinity: ofPods,
+  BestEffort: ['pods'],
+  VolumeAttributesClass: ['persistentvolumeclaims', 'requests.storage'],
+}
+const onlyExists = ['BestEffort', 'NotBestEffort', 'Terminating', 'NotTerminating', 'CrossNamespacePodAffinity']
+const exclusive = [
+  ['BestEffort', 'NotBestEffort'],
+  ['Terminating', 'NotTerminating'],
+] as const
+
+export const resourceQuotas: Strategy<ResourceQuota> = {
+  validate: (quota) => [...specErrors(quota.spec ?? {}), ...statusErrors(quota)],
+  validateUpdate(quota, old) {
+    const now = quota.spec?.scopes
+    const isSame = JSON.stringify([...new Set(now)].sort()) === JSON.stringify([...new Set(old.spec?.scopes)].sort())
+    return [
+      ...specErrors(quota.spec ?? {}),
+      ...(isSame ? [] : [invalidValue(spec.child('scopes'), now, FIELD_IS_IMMUTABLE)]),
+    ]
+  },
+  warningsOnCreate: ({ spec: now }) => warnings(now?.hard ?? {}),
+  subresources: { status: { validateUpdate: statusErrors } },
+}
+
+type Hard = Readonly<Record<string, string>>
+
+function statusErrors({ status: now }: ResourceQuota): FieldError[] {
+  return [
+    ...amountErrors(status.child('hard'), now?.hard ?? {}),
+    ...amountErrors(status.child('used'), now?.used ?? {}),
+  ]
+}
+
+const amountErrors = (at: FieldPath, list: Hard): FieldError[] =>
+  Object.entries(list)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, amount]) => [...nameErrors(at.key(name), name), ...validateAmount(at.key(name), name, amount)])
+
+const isStandard = (name: string): boolean => standardNames.has(name) || HUGE_PAGES.test(name)
+
+function nameErrors(at: FieldPath, name: string): FieldError[] {
+  const errors = validateResourceName(at, name)
+  if (!name.includes('/') && !isStandard(name))
+    errors.push(invalidValue(at, name, 'must be a standard resource for quota'))
+  return errors
+}
+
+function specErrors(now: ResourceQuotaSpec): FieldError[] {
+  const hard = now.hard ?? {}
+  return [...amountErrors(spec.child('hard'), hard), ...scopesErrors(now, hard), ...selectorErrors(now, hard)]
+}
+
+/** The standard resources that a scope cannot be about. */
+const unfit = (scope: string, hard: Hard): string[] =>
+  Object.keys(hard).filter((name) => isStandard(name) && scopes[scope]?.includes(name) === false)
+
+const NOT_A_SCOPE = 'unsupported scope'
+const UNFIT = 'unsupported scope applied to resource'
+
+function scopesErrors({ scopes: list = [] }: ResourceQuotaSpec, hard: Hard): FieldError[] {
+  const at = spec.child('scopes')
+  return [
+    ...list.flatMap((scope) => [
+      ...(scope in scopes ? [] : [invalidValue(at, list, NOT_A_SCOPE)]),
+      ...unfit(scope, hard).map(() => invalidValue(at, list, UNFIT)),
+    ]),
+    ...conflicts(list).map(() => invalidValue(at, list, 'conflicting scopes')),
+  ]
+}
+
+const conflicts = (list: readonly string[]) => exclusive.filter(([a, b]) => list.includes(a) && list.includes(b))
+
+function selectorErrors({ scopeSelector, scopes: list }: ResourceQuotaSpec, hard: Hard): FieldError[] {
+  if (scopeSelector === undefined) return []
+  const at = spec.child('scopeSelector', 'matchExpressions')
+  const expressions = scopeSelector.matchExpressions ?? []
+  // the reference shows the selector with the names that it uses inside
+  const shown = {
+    MatchExpressions: expressions.map(({ scopeName = '', operator = '', values }) => ({
+      ScopeName: scopeName,
+      Operator: operator,
+      Values: values ?? null,
+    })),
+  }
+  return [
+    ...expressions.flatMap(({ scopeName = '', operator = '', values = [] }) => [
+      ...(scopeName in scopes ? [] : [invalidValue(at.child('scopeName'), scopeName, NOT_A_SCOPE)]),
+      ...unfit(scopeName, hard).map(() => invalidValue(at, shown, UNFIT)),
+      ...operatorErrors(at, scopeName, operator, values),
+    ]),
+    ...conflicts(expressions.map(({ scopeName = '' }) => scopeName)).map(() =>
+      invalidValue(spec.child('scopeSelector', 'scopes'), list, 'conflicting scopes'),
+    ),
+  ]
+}
+
+function operatorErrors(at: FieldPath, scope: string, operator: string, values: readonly string[]): FieldError[] {
+  const operatorAt = at.child('operator')
+  const valuesAt = at.child('values')
+  const errors: FieldError[] = []
+  if (onlyExists.includes(scope) && operator !== 'Exists')
+    errors.push(
+      invalidValue(
+        operatorAt,
+        operator,
+        "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
+      ),
+    )
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length === 0)
+      errors.push(
+        required(valuesAt, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"),
+      )
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (values.length > 0)
+      errors.push(
+        invalidValue(
+          valuesAt,
+          values,
+          "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
+        ),
+      )
+  } else errors.push(invalidValue(operatorAt, operator, 'not a valid selector operator'))
+  return errors
+}
+
+/** Requests that are above the limits can never be used up. */
+function warnings(hard: Hard): string[] {
+  return ['cpu', 'memory', 'storage', 'ephemeral-storage'].flatMap((name) => {
+    const isShort = (name === 'cpu' || name === 'memory') && hard[`requests.${name}`] === undefined
+    const requestName = isShort ? name : `requests.${name}`
+    const request = Quantity.tryParse(hard[requestName] ?? '')
+    const limit = Quantity.tryParse(hard[`limits.${name}`] ?? '')
+    if (request === undefined || limit === undefined || request.compare(limit) <= 0) return []
+    return [`ResourceQuota ${requestName} (${request}) should be less than limits.${name} (${limit})`]
+  })
+}

@@ -1,0 +1,178 @@
+import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '../../api/discovery/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { duplicate, invalidValue, notSupported, path, required, tooMany } from '../../api/field.ts'
+import {
+  immutable,
+  problems,
+  validateLabelText,
+  validateQualifiedName,
+  validateSubdomain,
+} from '../../validation/field-rules.ts'
+import { endpointIpErrors, familyOf, ipErrors, ipWarnings, legacyIpErrors } from '../../validation/ip-addresses.ts'
+import { dns1123Label, dns1123Subdomain, labelValueProblems, subdomainName } from '../../validation/names.ts'
+import { validateLabels, validateObjectMeta } from '../../validation/object-meta.ts'
+import type { Strategy } from '../strategy.ts'
+
+const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
+const controllers = ['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io']
+const MAX_ENDPOINTS = 1000
+const MAX_ADDRESSES = 100
+const MAX_PORTS = 20000
+const MAX_TOPOLOGY = 16
+const MAX_HINTS = 8
+const addressTypes = ['FQDN', 'IPv4', 'IPv6']
+const protocols = ['SCTP', 'TCP', 'UDP']
+const endpointsAt = path('endpoints')
+const HOST_LABEL = 'kubernetes.io/hostname'
+
+export const endpointSlices: Strategy<EndpointSlice> = {
+  prepareForCreate(slice) {
+    for (const endpoint of slice.endpoints ?? []) delete endpoint.deprecatedTopology
+  },
+  prepareForUpdate(slice, old) {
+    // labels say to which Service it belongs: they count as a change
+    if (!isSameSlice(slice, old)) slice.metadata.generation = (old.metadata.generation ?? 0) + 1
+    if (!sameEndpoints(slice, old)) dropTopology(slice, old)
+  },
+  validate: (slice) => sliceErrors(slice),
+  validateUpdate: (slice, old) => [
+    ...validateObjectMeta(slice.metadata, true, subdomainName),
+    ...sliceErrors(slice, old),
+    ...immutable(path('addressType'), slice.addressType ?? '', slice.addressType === old.addressType),
+  ],
+  warningsOnCreate: (slice) => [
+    ...(slice.addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
+    ...addressWarnings(slice),
+  ],
+  warningsOnUpdate: addressWarnings,
+}
+
+const isSameSlice = (a: EndpointSlice, b: EndpointSlice): boolean =>
+  sameEndpoints(a, b) &&
+  JSON.stringify(a.ports ?? []) === JSON.stringify(b.ports ?? []) &&
+  JSON.stringify(sortedLabels(a.metadata.labels)) === JSON.stringify(sortedLabels(b.metadata.labels))
+
+const sortedLabels = (labels: Readonly<Record<string, string>> = {}) => Object.entries(labels).sort()
+
+const sameEndpoints = (a: EndpointSlice, b: EndpointSlice): boolean =>
+  JSON.stringify(a.endpoints ?? []) === JSON.stringify(b.endpoints ?? [])
+
+/** v1 has no topology: the node named in it is kept as nodeName where the stored slice names it too. */
+function dropTopology(slice: EndpointSlice, old: EndpointSlice): void {
+  const known = new Set((old.endpoints ?? []).map(({ deprecatedTopology }) => deprecatedTopology?.[HOST_LABEL]))
+  for (const endpoint of slice.endpoints ?? []) {
+    const host = endpoint.deprecatedTopology?.[HOST_LABEL]
+    if (endpoint.nodeName === undefined && host && known.has(host) && dns1123Subdomain(host).length === 0)
+      endpoint.nodeName = host
+    delete endpoint.deprecatedTopology
+  }
+}
+
+function sliceErrors(slice: EndpointSlice, old?: EndpointSlice): FieldError[] {
+  const { addressType = '', ports = [], endpoints = [] } = slice
+  const typeAt = path('addressType')
+  return [
+    ...(addressType === ''
+      ? [required(typeAt)]
+      : addressTypes.includes(addressType)
+        ? []
+        : [notSupported(typeAt, addressType, addressTypes)]),
+    ...portsErrors(path('ports'), ports),
+    // what is stored may stay, whatever it is
+    ...(old !== undefined && sameEndpoints(slice, old) ? [] : endpointsErrors(endpoints, addressType)),
+  ]
+}
+
+function portsErrors(at: FieldPath, ports: readonly EndpointPort[]): FieldError[] {
+  if (ports.length > MAX_PORTS) return [tooMany(at, ports.length, MAX_PORTS)]
+  const names = new Set<string>()
+  return ports.flatMap(({ name = '', protocol, appProtocol }, index) => {
+    const here = at.index(index)
+    const errors = name === '' ? [] : validateLabelText(here.child('name'), name)
+    if (names.has(name)) errors.push(duplicate(here.child('name'), name))
+    names.add(name)
+    if (protocol === undefined) errors.push(required(here.child('protocol')))
+    else if (!protocols.includes(protocol)) errors.push(notSupported(here.child('protocol'), protocol, protocols))
+    if (appProtocol !== undefined) errors.push(...validateQualifiedName(here.child('appProtocol'), appProtocol))
+    return errors
+  })
+}
+
+function endpointsErrors(endpoints: readonly Endpoint[], type: string): FieldError[] {
+  if (endpoints.length > MAX_ENDPOINTS) return [tooMany(endpointsAt, endpoints.length, MAX_ENDPOINTS)]
+  return endpoints.flatMap((endpoint, index) => endpointErrors(endpointsAt.index(index), endpoint, type))
+}
+
+function endpointErrors(at: FieldPath, endpoint: Endpoint, type: string): FieldError[] {
+  const { addresses = [], nodeName, deprecatedTopology = {}, hostname, hints } = endpoint
+  const addressesAt = at.child('addresses')
+  const topologyAt = at.child('deprecatedTopology')
+  const topology = Object.keys(deprecatedTopology).length
+  return [
+    ...(addresses.length === 0 ? [required(addressesAt, 'must contain at least 1 address')] : []),
+    ...(addresses.length > MAX_ADDRESSES ? [tooMany(addressesAt, addresses.length, MAX_ADDRESSES)] : []),
+    ...addresses.flatMap((address, index) => addressErrors(addressesAt, index, address, type)),
+    ...(nodeName === undefined ? [] : validateSubdomain(at.child('nodeName'), nodeName)),
+    ...(topology > MAX_TOPOLOGY ? [tooMany(topologyAt, topology, MAX_TOPOLOGY)] : []),
+    ...validateLabels(deprecatedTopology, topologyAt),
+    ...(hostname === undefined ? [] : validateLabelText(at.child('hostname'), hostname)),
+    ...(hints === undefined ? [] : hintsErrors(at.child('hints'), hints)),
+  ]
+}
+
+function addressErrors(at: FieldPath, index: number, address: string, type: string): FieldError[] {
+  const here = at.index(index)
+  if (type === 'FQDN') return domainErrors(here, address)
+  if (type !== 'IPv4' && type !== 'IPv6') return []
+  const errors = type === 'IPv4' ? legacyIpErrors(here, address) : ipErrors(here, address)
+  if (errors.length > 0) return errors
+  // the reference tells this at the list
+  const wrongFamily = familyOf(address) === type ? [] : [invalidValue(at, address, `must be an ${type} address`)]
+  return [...wrongFamily, ...endpointIpErrors(address, here)]
+}
+
+/** At least two labels; a dot at the end is fine. */
+function domainErrors(at: FieldPath, text: string): FieldError[] {
+  if (text === '') return [required(at)]
+  const name = text.endsWith('.') ? text.slice(0, -1) : text
+  const whole = dns1123Subdomain(name)
+  if (whole.length > 0) return [invalidValue(at, name, whole.join(','))]
+  const labels = name.split('.')
+  if (labels.length < 2)
+    return [invalidValue(at, name, 'should be a domain with at least two segments separated by dots')]
+  for (const label of labels) {
+    const wrong = dns1123Label(label)
+    if (wrong.length > 0) return [invalidValue(at, label, wrong.join(','))]
+  }
+  return []
+}
+
+function hintsErrors(at: FieldPath, { forZones = [], forNodes = [] }: EndpointHints): FieldError[] {
+  const zonesAt = at.child('forZones')
+  const nodesAt = at.child('forNodes')
+  if (forZones.length > MAX_HINTS) return [tooMany(zonesAt, forZones.length, MAX_HINTS)]
+  const zones = namesErrors(zonesAt, forZones, labelValueProblems)
+  if (forNodes.length > MAX_HINTS) return [...zones, tooMany(nodesAt, forNodes.length, MAX_HINTS)]
+  return [...zones, ...namesErrors(nodesAt, forNodes, dns1123Subdomain)]
+}
+
+function namesErrors(
+  at: FieldPath,
+  list: readonly { name?: string }[],
+  rule: (name: string) => readonly string[],
+): FieldError[] {
+  return list.flatMap(({ name = '' }, index) => {
+    const here = at.index(index).child('name')
+    const isRepeated = list.slice(0, index).some((other) => (other.name ?? '') === name)
+    return [...(isRepeated ? [duplicate(here, name)] : []), ...problems(here, name, rule(name))]
+  })
+}
+
+function addressWarnings({ metadata, endpoints = [] }: EndpointSlice): string[] {
+  if (controllers.includes(metadata.labels?.[MANAGED_BY] ?? '')) return []
+  return endpoints.flatMap(({ addresses = [] }, index) =>
+    addresses.flatMap((address, place) =>
+      ipWarnings(endpointsAt.index(index).child('addresses').index(place), address),
+    ),
+  )
+}
