@@ -6,6 +6,7 @@ import { methodNotAllowed, notServed } from '../api/status.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed, freshServedResources, servedResources } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
+import { serveShardStats } from './debug.ts'
 import { serveBackup, serveRestore } from './backup.ts'
 import { checkTimeout } from '../request/timeout.ts'
 import { serveApiGroup, serveApiGroupList, serveApiResourceList, serveApiVersions } from './discovery/serve.ts'
@@ -90,6 +91,7 @@ const exactPaths: Readonly<Record<string, Serve>> = {
   '/apis': (request, served) => serveApiGroupList(request, served, true),
   '/apis/': (request, served) => serveApiGroupList(request, served, false),
   '/backup': routed(serveBackup),
+  '/debug/shards': routed(serveShardStats),
   '/restore': serveRestore,
   '/version': serveVersion,
   '/version/': serveVersion,
