@@ -1,4 +1,5 @@
 /** Paths to fields and what is wrong with them (apimachinery's pkg/util/validation/field). */
+import { goFloat } from '../validation/go-float.ts'
 import type { StatusCause } from './status.ts'
 
 /** `spec.containers[0].ports`, `metadata.labels[a/b]`. The root is the empty path. */
@@ -101,6 +102,8 @@ export function valueText(value: unknown): string {
   if (value === undefined || value === null) return 'null'
   if (typeof value === 'string') return goQuote(value)
   if (typeof value === 'bigint') return value.toString()
+  // what JSON wrote with a fraction or an exponent is a float64 there
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) return goFloat(value)
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -51,10 +51,11 @@ function decodeMetadata(object: JsonObject, path: string): string[] {
   if (metadata === undefined) return []
   const decoded = decodeObject(objectMeta(), metadata as JsonTree)
   object['metadata'] = canonical(objectMeta(), decoded.object)
-  return decoded.strict.flatMap((text) => {
+  const unknown = decoded.strict.flatMap((text) => {
     const field = /^unknown field "(.*)"$/.exec(text)?.[1]
     return field === undefined ? [] : [`${path}.${field}`]
   })
+  return sortNames(unknown)
 }
 
 function coerceBelow(type: Structural | undefined, value: Json | undefined, path: string, unknown: string[]): void {

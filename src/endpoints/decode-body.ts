@@ -56,19 +56,24 @@ export function decodeBody(
   try {
     const parsed = parseBody(format, body)
     found = completedKind(parsed, expected)
-    const type = found.kind === expected.kind && sameVersion(found, expected) ? endpointType(scope) : typeOfKind(found)
+    const isExpected = found.kind === expected.kind && sameVersion(found, expected)
+    const isCustom = scope.custom && scope.view === undefined
+    const type = isExpected || isCustom ? endpointType(scope) : typeOfKind(found)
     if (type === undefined)
       throw new DecodeError(
         `no kind "${found.kind}" is registered for version "${apiVersionOf(found)}" in scheme "${SCHEME}"`,
       )
     const { object, strict, tree } = parsed.decodeAs(type)
     reportStrict(scope, parsed.repeated, strict, fieldValidation)
-    checkKind(found, expected)
+    if (isCustom) checkVersion(found, expected)
+    else checkKind(found, expected)
     applyDefaults(type, object)
     // every type of an endpoint has metadata, which decoding fills in
     const decoded = object as unknown as KubeObject
     keepReset(tree, decoded)
-    return Object.assign(decoded, { kind: expected.kind, apiVersion: apiVersionOf(expected) })
+    // validation of custom resources speaks of their kind
+    const kind = isCustom ? found.kind : expected.kind
+    return Object.assign(decoded, { kind, apiVersion: apiVersionOf(expected) })
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     if (found !== undefined)
@@ -102,6 +107,10 @@ function checkKind(found: GroupVersionKind, expected: GroupVersionKind): void {
     throw new DecodeError(
       `converting (${found.version}.${found.kind}) to (${internalPackage(expected)}.${expected.kind}): unknown conversion`,
     )
+  checkVersion(found, expected)
+}
+
+function checkVersion(found: GroupVersionKind, expected: GroupVersionKind): void {
   if (!sameVersion(found, expected))
     throw badRequest(
       `the API version in the data (${apiVersionOf(found)}) does not match the expected API version (${apiVersionOf(expected)})`,

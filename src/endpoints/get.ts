@@ -1,6 +1,7 @@
 import { notFound } from '../api/status.ts'
 import { negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
+import { liveOf } from '../registry/stored-form.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { keyOf } from './resource-scope.ts'
@@ -14,6 +15,7 @@ export async function get(scope: ResourceScope): Promise<Response> {
   try {
     const stored = await scope.storage.get(scope.collection, keyOf(scope, scope.name), notOlderThan)
     if (stored === undefined) throw notFound(scope.resource, scope.name)
+    scope.view?.checkRead?.(liveOf(stored).object)
     return respondObject(scope, output, 200, stored)
   } catch (error) {
     throw error instanceof StorageError ? statusFor(error, scope.resource, scope.name) : error

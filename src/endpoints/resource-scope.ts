@@ -16,6 +16,8 @@ export interface View {
   of(object: KubeObject): KubeObject
   /** Writes what the view may change, and the version it names, into `object`. @throws 422 */
   into(object: KubeObject, view: KubeObject): void
+  /** Before the view of a stored object is answered. @throws StatusError when there is none */
+  checkRead?(object: KubeObject): void
   /** Where versions of the object have what the view writes; default: spec.replicas. */
   readonly replicasIn?: ReplicasPath
 }

@@ -11,6 +11,7 @@ import type { Decoded } from '../codec/decode.ts'
 import type { JsonTree } from '../codec/json.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
+import { isCustomKind } from '../schema/structural.ts'
 import { copyOf, treeText } from './json-document.ts'
 
 const SCHEME = 'pkg/runtime/scheme.go:111'
@@ -26,6 +27,7 @@ export function decodePatched(
   applyDefaults: (type: StructType, object: JsonObject) => void,
 ): Decoded {
   if (type.goType === undefined) return decodeCustom(type, kind, tree, applyDefaults)
+  if (isCustomKind(type)) return decodePatchedCustom(type, kind, tree, applyDefaults)
   const found = kindIn(tree)
   // without a version the reference decodes into its internal type, whose fields have other names
   if (found.apiVersion === '') return { object: withKind(emptyStruct(type), kind), strict: allUnknown(tree) }
@@ -73,6 +75,20 @@ function decodeCustom(
 function nameOf({ metadata }: JsonObject): string {
   const name = isJsonObject(metadata) ? metadata['name'] : undefined
   return typeof name === 'string' ? name : ''
+}
+
+/** What the patch makes of the kind is for validation to judge. */
+function decodePatchedCustom(
+  type: StructType,
+  kind: GroupVersionKind,
+  tree: JsonTree,
+  applyDefaults: (type: StructType, object: JsonObject) => void,
+): Decoded {
+  const { object, strict } = decodeObject(type, tree)
+  applyDefaults(type, object)
+  object['kind'] ??= kind.kind
+  object['apiVersion'] = apiVersionOf(kind)
+  return { object, strict }
 }
 
 /** The reference's package of internal types: the first part of the group's name. */

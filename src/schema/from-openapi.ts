@@ -38,10 +38,10 @@ export function structuralOf(schema: JsonObject): Structural {
     case 'boolean':
       return { shape: 'leaf', scalar: scalars[schema['type']], validation }
     default:
-      if (additionalProperties !== undefined && additionalProperties !== null && additionalProperties !== false)
+      if (additionalProperties !== undefined && additionalProperties !== null)
         return {
           shape: 'map',
-          // `true` names no type: nothing below is declared
+          // no type is named: nothing below is declared, and `false` is for validation to refuse
           value: isJsonObject(additionalProperties) ? structuralOf(additionalProperties) : structOf({}),
           ...mapTypeOf(schema),
           validation,

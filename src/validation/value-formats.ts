@@ -30,9 +30,8 @@ export const hasFormat = (format: string, text: string): boolean => formats[name
 
 const matches = (pattern: RegExp) => (text: string) => pattern.test(text)
 
-const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
-
-const isIPv4 = (text: string) => IPV4.test(text)
+/** With leading zeros, which Go's parser of old took. */
+const isIPv4 = (text: string) => /^\d+(?:\.\d+){3}$/.test(text) && text.split('.').every((part) => Number(part) <= 255)
 
 function isIPv6(text: string): boolean {
   if (!text.includes(':')) return false
@@ -170,7 +169,7 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
   isbn10: isIsbn10,
   isbn13: isIsbn13,
   creditcard: isCreditCard,
-  ssn: matches(/^\d{3}[- ]?\d{2}[- ]?\d{4}$/),
+  ssn: matches(/^\d{3}[- ]\d{2}[- ]\d{4}$/),
   hexcolor: matches(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/),
   rgbcolor: matches(new RegExp(`^rgb\\(\\s*${byte}\\s*,\\s*${byte}\\s*,\\s*${byte}\\s*\\)$`)),
   byte: (text) =>

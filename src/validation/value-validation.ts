@@ -101,9 +101,10 @@ function typeOf(value: Json): JsonType {
     case 'string':
       return 'string'
     case 'bigint':
-      return 'integer'
+      return value < INT64_LIMIT && value >= -INT64_LIMIT ? 'integer' : 'number'
     case 'number':
-      return Number.isInteger(value) ? 'integer' : 'number'
+      // beyond what is safe a number was written with an exponent
+      return Number.isSafeInteger(value) ? 'integer' : 'number'
     default:
       return 'object'
   }
@@ -139,7 +140,7 @@ function checkAll(schema: JsonObject, value: Json, place: string, before: Before
     type === 'string' ? () => checkString(schema, value as string, place) : undefined,
     type === 'string' && formatOf(schema) !== '' ? () => checkFormat(schema, value as string, place) : undefined,
     type === 'integer' || type === 'number'
-      ? () => checkNumber(schema, value as number | bigint, type, place)
+      ? () => checkNumber(schema, type === 'number' ? Number(value) : (value as number | bigint), type, place)
       : undefined,
     Array.isArray(value) ? () => checkList(schema, value, place, before) : undefined,
     () => checkEnum(schema, value, place),
@@ -169,7 +170,7 @@ function checkType(schema: JsonObject, value: Json, type: JsonType, place: strin
   const fits =
     types.includes(type) ||
     (type === 'integer' && types.includes('number')) ||
-    (type === 'number' && types.includes('integer') && Number.isInteger(value))
+    (type === 'number' && types.includes('integer') && isJsonInteger(Number(value)))
   const isTextual = type === 'string' || type === 'array'
   if (!isTextual && format !== '' && !fits) {
     const found = type === 'integer' ? 'int64' : type === 'number' ? 'float64' : ''
@@ -308,7 +309,7 @@ function checkNumber(schema: JsonObject, value: number | bigint, type: JsonType,
 
 function fitsType(value: number | bigint, type: string, format: string): boolean {
   if (type === 'integer') {
-    if (typeof value === 'number' && !Number.isInteger(value)) return false
+    if (typeof value === 'number' && !isJsonInteger(value)) return false
     if (format === 'int32') return value <= INT32_MAX && value >= -INT32_MAX - 1
     return BigInt(value) < INT64_LIMIT && BigInt(value) >= -INT64_LIMIT
   }
@@ -368,12 +369,21 @@ function checkEnum(schema: JsonObject, value: Json, place: string): Outcome | un
   const allowed = schema['enum']
   if (!Array.isArray(allowed) || allowed.length === 0) return undefined
   // null is no value that an enum could hold
-  if (value !== null && allowed.some((one) => valuesEqual(one, value))) return undefined
+  if (value !== null && allowed.some((one) => isConvertible(value, one))) return undefined
   const outcome = new Outcome()
   const supported = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
   const text = `${place} in body should be one of [${supported.join(' ')}]`
   outcome.add(problemAt(place, text, (at) => notSupported(at, value, supported)))
   return outcome
+}
+
+/** The reference converts a value to the type of what it is compared with: 2.5 is 2 there. */
+function isConvertible(value: Json, to: Json): boolean {
+  const isNumber = typeof value === 'number' || typeof value === 'bigint'
+  if (typeof to === 'number' && Number.isSafeInteger(to) && typeof value === 'number') return Math.trunc(value) === to
+  if (typeof to === 'string' && isNumber && Number.isSafeInteger(Number(value)))
+    return value >= 0 && value <= 0x10ffff && String.fromCodePoint(Number(value)) === to
+  return valuesEqual(value, to)
 }
 
 function checkObject(schema: JsonObject, value: JsonObject, place: string, before: Before | undefined): Outcome {

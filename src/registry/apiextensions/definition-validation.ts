@@ -38,7 +38,6 @@ interface Leniency {
   readonly schema: SchemaLeniency
   readonly missingSchemas: boolean
   readonly unprunedDefaults: boolean
-  readonly nonStructural: boolean
   readonly reviewVersions: boolean
   readonly tooManyFields: ReadonlySet<string>
 }
@@ -47,7 +46,6 @@ const STRICT: Leniency = {
   schema: {},
   missingSchemas: false,
   unprunedDefaults: false,
-  nonStructural: false,
   reviewVersions: false,
   tooManyFields: new Set(),
 }
@@ -112,9 +110,6 @@ function leniencyOf(definition: CustomResourceDefinition, old: CustomResourceDef
     missingSchemas: versionsOf(old).some(({ schema }) => schema?.openAPIV3Schema === undefined),
     unprunedDefaults: anywhere(
       (schema) => schema.default !== undefined && schema.default !== null && !isPruned(schema, schema.default),
-    ),
-    nonStructural: schemas.some(
-      (schema) => structuralError(schema) !== undefined || validateStructural(schema, nowhere).length > 0,
     ),
     reviewVersions: reviews.length > 0 && !reviews.some((version) => REVIEW_VERSIONS.includes(version)),
     tooManyFields: new Set(

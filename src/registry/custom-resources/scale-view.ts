@@ -1,11 +1,10 @@
 /** The scale subresource of custom resources: a view at the paths that their definition names (its ScaleREST). */
 import type { CustomResourceSubresourceScale } from '../../api/apiextensions/v1.ts'
 import type { Scale } from '../../api/autoscaling/v1.ts'
-import { invalidValue, path } from '../../api/field.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { badRequest, internalError, invalid } from '../../api/status.ts'
+import { badRequest, internalError } from '../../api/status.ts'
 import { scaleView } from '../../endpoints/scale.ts'
 import type { View } from '../../endpoints/resource-scope.ts'
 import { nestedInteger, nestedString, pathParts } from './nested.ts'
@@ -28,24 +27,23 @@ export function customScaleView(
       const selector = labelSelectorPath ? nestedString(object, pathParts(labelSelectorPath)) : { value: undefined }
       for (const { error } of [spec, status, selector] as { error?: string }[])
         if (error !== undefined) throw internalError(error)
-      if (spec.value === undefined)
-        throw internalError(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`)
       const scale: Scale = {
         kind: 'Scale',
         apiVersion: 'autoscaling/v1',
         metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-        spec: { replicas: spec.value },
+        spec: { replicas: spec.value ?? 0 },
         status: { replicas: status.value ?? 0, ...(selector.value ? { selector: selector.value } : {}) },
       }
       return scale
     },
+    /** What has no replicas can be given some, but not shown. */
+    checkRead(object) {
+      if (nestedInteger(object, specPath).value === undefined)
+        throw internalError(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`)
+    },
     into(object, view) {
       const scale = view as Scale
       const replicas = scale.spec?.replicas ?? 0
-      if (replicas < 0)
-        throw invalid(kind, scale.metadata.name ?? '', [
-          invalidValue(path('spec', 'replicas'), replicas, 'must be greater than or equal to 0'),
-        ])
       setNested(object as unknown as JsonObject, specPath, replicas, specReplicasPath)
       if (scale.metadata.resourceVersion) object.metadata.resourceVersion = scale.metadata.resourceVersion
     },

@@ -4,7 +4,7 @@ import type { FieldError } from '../../api/field.ts'
 import { FieldPath, invalidValue, path } from '../../api/field.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { forbidden } from '../../api/status.ts'
+import { forbidden, invalid } from '../../api/status.ts'
 import { firstResults, JsonPathError, parseJsonPath } from '../../codec/table/json-path.ts'
 import { goValue } from '../../patch/go-text.ts'
 import type { StructType } from '../../schema/structural.ts'
@@ -57,6 +57,7 @@ export function customStrategy(
     },
 
     validate: (object) => [
+      ...kindProblems(object, definition),
       ...(schema === undefined ? [] : validateValue(schema, asJson(object))),
       ...scaleProblems(object, scale),
       ...invariants(object),
@@ -64,6 +65,7 @@ export function customStrategy(
     ],
 
     validateUpdate: (object, old) => [
+      ...kindProblems(object, definition),
       ...(schema === undefined ? [] : validateValue(schema, asJson(object), FieldPath.root, { value: asJson(old) })),
       ...scaleProblems(object, scale),
       ...invariants(object),
@@ -115,6 +117,15 @@ export function customStrategy(
       },
     },
   }
+}
+
+/** The kind is what the object says it is, until here. @throws 422 of that kind */
+function kindProblems(object: KubeObject, { spec, status }: CustomResourceDefinition): never[] {
+  const kind = status?.acceptedNames?.kind ?? ''
+  if (object.kind === kind) return []
+  throw invalid({ group: spec?.group ?? '', kind: object.kind ?? '' }, object.metadata.name ?? '', [
+    invalidValue(path('kind'), object.kind ?? '', `must be ${kind}`),
+  ])
 }
 
 function scaleProblems(object: KubeObject, scale: CustomResourceSubresourceScale | undefined): FieldError[] {
