@@ -70,7 +70,7 @@ export function decodeBody(
     applyDefaults(type, object)
     // every type of an endpoint has metadata, which decoding fills in
     const decoded = object as unknown as KubeObject
-    keepReset(tree, decoded)
+    keepReset(type, tree, decoded)
     // validation of custom resources speaks of their kind
     const kind = isCustom ? found.kind : expected.kind
     return Object.assign(decoded, { kind, apiVersion: apiVersionOf(expected) })

@@ -133,10 +133,12 @@ function managersBefore({ live, object, subresource }: Write): Managers {
 }
 
 /**
- * A list of no entries says something that an absent one does not, which decoding loses.
+ * A list of no entries says something that an absent one does not, which decoding loses. The reference loses it too
+ * where custom resources are concerned.
  * @param sent what the object was decoded from
  */
-export function keepReset(sent: JsonTree, object: KubeObject): void {
+export function keepReset(type: StructType, sent: JsonTree, object: KubeObject): void {
+  if (type.goType === undefined) return
   const metadata = isJsonObject(sent) ? sent['metadata'] : undefined
   const managedFields = isJsonObject(metadata) ? metadata['managedFields'] : undefined
   if (Array.isArray(managedFields) && managedFields.length === 0) object.metadata.managedFields = []

@@ -125,7 +125,7 @@ function decodeDocument(input: PatchInput, document: JsonTree, strict: readonly 
   }
   report(input, [...strict, ...decoded.strict], () => treeText(document))
   const object = asObject(decoded.object)
-  keepReset(document, object)
+  keepReset(input.type, document, object)
   return object
 }
 
@@ -179,7 +179,7 @@ function strategicMergePatch(input: PatchInput): KubeObject {
   const { object } = converted
   input.applyDefaults(object)
   const typed = asObject(withKind(object, kind))
-  keepReset(patched as JsonTree, typed)
+  keepReset(type, patched as JsonTree, typed)
   return tracked(input, live, typed)
 }
 

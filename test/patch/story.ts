@@ -42,7 +42,7 @@ export class Story {
       ? structuredClone(body)
       : decodeObject(type, structuredClone(body)).object) as unknown as KubeObject
     if (type.goType !== undefined) applyDefaults(type, object as unknown as JsonObject)
-    keepReset(body, object)
+    keepReset(type, body, object)
     const managedFields = trackUpdate({
       type,
       live: this.object,
