@@ -5,6 +5,7 @@
 import type { ListCall, StreamShape } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
 import { encodeHeader } from '../src/storage/shard-protocol.ts'
+import { memberText } from '../src/storage/value-text.ts'
 import { encodeFrame, eventLine } from '../src/storage/watch-batch.ts'
 import type { Page } from './log.ts'
 import type { Statements } from './statements.ts'
@@ -63,6 +64,16 @@ const shapes: {
     return (rows) => {
       const items = rows.map(({ v }) => (v.startsWith(without) ? `{${v.slice(without.length)}` : v))
       const text = comma + items.join(',')
+      comma = ','
+      return encoder.encode(text)
+    }
+  },
+
+  members(shape) {
+    if (shape.as !== 'members') throw new Error(`assertion failed: ${shape.as} written as members`)
+    let comma = ''
+    return (rows) => {
+      const text = comma + rows.map(({ v }) => memberText(v, shape)).join(',')
       comma = ','
       return encoder.encode(text)
     }

@@ -331,6 +331,19 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
         expect(items).not.toEqual([expect.objectContaining({ kind: 'Thing' }), expect.anything()])
       })
 
+      it('write one member of each value', async () => {
+        await create('ns/a', '}"{')
+        await create('ns/b')
+        const before = '{"kind":"Thing","apiVersion":"v1","metadata":'
+        const shape = { as: 'members', before, head: '{"only":', tail: ',"more":1}' } as const
+        const list = await storage.list(things, { selection: everything, at: { kind: 'latest' }, shape })
+        const items: unknown = JSON.parse(`[${await new Response(list.values).text()}]`)
+        expect(items).toEqual([
+          { only: expect.objectContaining({ name: 'a' }) as unknown, more: 1 },
+          { only: expect.objectContaining({ name: 'b' }) as unknown, more: 1 },
+        ])
+      })
+
       it('may be long', async () => {
         await Promise.all(Array.from({ length: 700 }, (_, i) => create(`ns/n${1000 + i}`, 'x'.repeat(i * 10))))
         const list = await listed(storage, things)

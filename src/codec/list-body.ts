@@ -5,11 +5,11 @@
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'
 import { builtInType } from '../schema/built-in.ts'
+import type { ListShape } from '../storage/storage.ts'
 import { joined } from './compression.ts'
 import { stringify, stringifySorted } from './json.ts'
 import { lineBatches } from './line-batches.ts'
-import { metadataChunks } from './metadata-bytes.ts'
-import { metaApiVersion, partialObjectMetadataText } from './partial-object-metadata.ts'
+import { metaApiVersion } from './partial-object-metadata.ts'
 import { Source } from './present.ts'
 import type { Presenter } from './present.ts'
 import { encodeMessage } from './protobuf.ts'
@@ -93,9 +93,9 @@ function ordered({ layout }: Presenter, sources: readonly Source[]): readonly So
   return order === undefined ? sources : sources.toSorted((a, b) => order(a.object, b.object))
 }
 
-/** @param lines texts of the objects, or the elements as they are to be written */
+/** `as`: texts of the objects, or elements as they are to be written. */
 export interface ListStream {
-  readonly as: 'lines' | 'items'
+  readonly as: ListShape['as']
   readonly values: ReadableStream<Uint8Array>
   readonly isEmpty: boolean
 }
@@ -114,21 +114,8 @@ export function listStream(
   const { head, item, tail, empty } = frameOf(presenter, metadata, now)
   const before = encoder.encode(isEmpty ? `${head}${empty}` : `${head}[`)
   const after = encoder.encode(isEmpty ? `${tail}\n` : `]${tail}\n`)
-  if (as === 'items' && !isEmpty) return passed(before, values, after)
-  return framed(before, isEmpty ? nothing(values) : elements(presenter, values, item), after)
-}
-
-function elements(
-  { scope, transform, cutsMetadata }: Presenter,
-  values: ReadableStream<Uint8Array>,
-  item: (source: Source) => string,
-): AsyncIterable<Uint8Array> {
-  if (transform?.kind !== 'PartialObjectMetadataList' || !cutsMetadata) return itemChunks(values, item)
-  const { kind } = scope.storageKind
-  return metadataChunks(values, {
-    before: encoder.encode(`{"kind":"${kind}","apiVersion":"${apiVersionOf(scope.storageKind)}","metadata":`),
-    head: encoder.encode(partialObjectMetadataText('', transform.version).slice(0, -1)),
-  })
+  if (as !== 'lines' && !isEmpty) return passed(before, values, after)
+  return framed(before, isEmpty ? nothing(values) : itemChunks(values, item), after)
 }
 
 /** Bytes that are right as they come never pass through JavaScript: the engine moves them from one stream to the other. */

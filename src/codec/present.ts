@@ -60,8 +60,13 @@ const typeOf = ({ view, type }: ResourceScope): StructType => view?.type ?? type
 /** JSON clients of this version get stored texts as they are. */
 export const passesText = (scope: ResourceScope): boolean => scope.view === undefined && scope.storedAsServed
 
+/** Whether metadata can be cut out of stored texts. Members of custom resources are sorted, those of metadata are not. */
+export const cutsMetadata = (scope: ResourceScope): boolean =>
+  passesText(scope) && !scope.custom && !hasInternalMetadata(scope.storageKind)
+
 export class Presenter {
   private readonly isPassed: boolean
+  private readonly isCut: boolean
   private readonly includeObject: IncludeObject
   readonly transform: Transform | undefined
   readonly layout: TableLayout | undefined
@@ -72,6 +77,7 @@ export class Presenter {
     readonly output: OutputNegotiation,
   ) {
     this.isPassed = passesText(scope)
+    this.isCut = cutsMetadata(scope)
     this.transform = output.transform
     const isTable = output.transform?.kind === 'Table'
     this.layout = isTable ? tableLayout(scope) : undefined
@@ -155,13 +161,8 @@ export class Presenter {
     return this.encoded(rest)
   }
 
-  /** Whether metadata can be cut out of stored texts. Members of custom resources are sorted, those of metadata not. */
-  get cutsMetadata(): boolean {
-    return this.isPassed && !this.scope.custom && !hasInternalMetadata(this.scope.storageKind)
-  }
-
   metadataText(source: Source, version: MetaVersion): string {
-    const cut = source.text !== undefined && this.cutsMetadata ? metadataText(source.text) : undefined
+    const cut = source.text !== undefined && this.isCut ? metadataText(source.text) : undefined
     if (cut !== undefined) return partialObjectMetadataText(cut, version)
     const partial = this.partial(this.answered(source), version)
     return encodeJson(partialObjectMetadataType(), partial as unknown as JsonObject)

@@ -13,7 +13,8 @@ import { collected, isStreamable, listBytes, listStream, listText, sourcesOf } f
 import type { ListMetadata } from './list-body.ts'
 import { mediaTypes, negotiateError, streamTypes } from './negotiate.ts'
 import type { OutputNegotiation } from './negotiate.ts'
-import { passesText, Presenter, Source } from './present.ts'
+import { partialObjectMetadataText } from './partial-object-metadata.ts'
+import { cutsMetadata, passesText, Presenter, Source } from './present.ts'
 import { isBinary, serializeText, serializeTyped } from './serialize.ts'
 import type { Form } from './serialize.ts'
 import { warningHeaders } from './warnings.ts'
@@ -110,11 +111,14 @@ const metadataOf = ({ revision, continueToken, remaining }: ListFacts): ListMeta
 
 /** How storage should write a list's values, so that as little as possible remains to be done. */
 export function listShape(scope: ResourceScope, output: OutputNegotiation): ListShape {
-  const isPassed = output.serialization === 'json' && !output.pretty && output.transform === undefined
-  if (!isPassed || !passesText(scope)) return { as: 'lines' }
-  if (scope.custom) return { as: 'items' }
+  const { transform } = output
+  if (output.serialization !== 'json' || output.pretty || !passesText(scope)) return { as: 'lines' }
   const { kind } = scope.storageKind
-  return { as: 'items', without: `{"kind":"${kind}","apiVersion":"${apiVersionOf(scope.storageKind)}",` }
+  const identity = `{"kind":"${kind}","apiVersion":"${apiVersionOf(scope.storageKind)}",`
+  if (transform === undefined) return scope.custom ? { as: 'items' } : { as: 'items', without: identity }
+  if (transform.kind !== 'PartialObjectMetadataList' || !cutsMetadata(scope)) return { as: 'lines' }
+  const [head = '', tail = ''] = partialObjectMetadataText('\n', transform.version).split('\n')
+  return { as: 'members', before: `${identity}"metadata":`, head, tail }
 }
 
 /** A list of storage. `shape` is what listShape said. */

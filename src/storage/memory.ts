@@ -24,7 +24,7 @@ import type {
   WatchMark,
   WatchQuery,
 } from './storage.ts'
-import { hasUid, isTooLarge, withOtherRevision, withRevision } from './value-text.ts'
+import { hasUid, isTooLarge, memberText, withOtherRevision, withRevision } from './value-text.ts'
 import { EncodedBatch, eventLine } from './watch-batch.ts'
 
 export interface MemoryStorage extends Storage {
@@ -288,6 +288,7 @@ function isSelected(
 
 function shaped(page: readonly Version[], shape: ListShape = { as: 'lines' }): string {
   if (shape.as === 'lines') return page.map(({ text }) => `${text}\n`).join('')
+  if (shape.as === 'members') return page.map(({ text }) => memberText(text, shape)).join(',')
   const { without = '{' } = shape
   return page.map(({ text }) => (text.startsWith(without) ? `{${text.slice(without.length)}` : text)).join(',')
 }

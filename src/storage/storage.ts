@@ -62,9 +62,13 @@ export type ListAt =
  * How the values of a list are written one after the other. `lines`: each JSON text followed by a newline. `items`:
  * the elements of a JSON array without its brackets, `without` cut from the beginning of each text that begins with
  * it, which makes `{"kind":"Pod","apiVersion":"v1",…}` the `{…}` that lists contain (`without` includes the brace,
- * which stays).
+ * which stays). `members`: likewise, of one member each: the JSON object that follows `before`, with which every text
+ * begins, between `head` and `tail`.
  */
-export type ListShape = { readonly as: 'lines' } | { readonly as: 'items'; readonly without?: string }
+export type ListShape =
+  | { readonly as: 'lines' }
+  | { readonly as: 'items'; readonly without?: string }
+  | { readonly as: 'members'; readonly before: string; readonly head: string; readonly tail: string }
 
 export interface ListQuery {
   readonly namespace?: string

@@ -9,6 +9,27 @@ export const withRevision = (text: string, at: number, revision: Revision): stri
 export const withOtherRevision = (text: string, at: number, from: Revision, to: Revision): string =>
   `${text.slice(0, at)}${to}${text.slice(at + String(from).length)}`
 
+// up to the next brace outside of strings
+const toBrace = /[^"{}]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"{}]*)*[{}]/y
+
+/** The JSON object in a text that opens at a position. */
+export function objectAt(text: string, at: number): string {
+  let depth = 0
+  toBrace.lastIndex = at
+  while (toBrace.test(text)) {
+    if (text.charCodeAt(toBrace.lastIndex - 1) === 0x7b) depth++
+    else if (--depth === 0) return text.slice(at, toBrace.lastIndex)
+  }
+  throw new Error(`assertion failed: no object at ${at} of ${text.slice(0, 200)}`)
+}
+
+/** One element of a list of members, see ListShape. */
+export function memberText(text: string, shape: { before: string; head: string; tail: string }): string {
+  const { before, head, tail } = shape
+  if (!text.startsWith(before)) throw new Error(`assertion failed: ${text.slice(0, 200)} does not begin with ${before}`)
+  return head + objectAt(text, before.length) + tail
+}
+
 /** Own uids are made by the server for each request, so finding one tells that this request made the object. */
 export const hasUid = (text: string, uid: string): boolean =>
   uid !== '' && text.includes(`"uid":${JSON.stringify(uid)}`)

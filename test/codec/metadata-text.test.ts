@@ -13,5 +13,5 @@ test('cuts metadata out, whatever braces and quotes are in it', () => {
 
 test('only right after kind and apiVersion', () => {
   expect(metadataText('{"spec":{"metadata":{}},"metadata":{"name":"a"}}')).toBeUndefined()
-  expect(metadataText('{"kind":"A","metadata":{"name":"a"')).toBeUndefined()
+  expect(() => metadataText('{"kind":"A","metadata":{"name":"a"')).toThrow()
 })

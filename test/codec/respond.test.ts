@@ -8,6 +8,8 @@ import { readEnvelope } from '../../src/codec/protobuf-envelope.ts'
 import { decodeMessage } from '../../src/codec/protobuf.ts'
 import type { ResourceScope } from '../../src/endpoints/resource-scope.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
+import type { ListShape } from '../../src/storage/storage.ts'
+import { memberText } from '../../src/storage/value-text.ts'
 import { fakeCustomScope, fakeRequest, fakeScope, METADATA, METADATA_LIST, TABLE } from './fake-scope.ts'
 
 const configMap = (name: string, revision: number, value = 'v'): string =>
@@ -31,22 +33,21 @@ async function one(asked: Asked, text = configMap('a', 7)): Promise<Response> {
 }
 
 /** What storage streams in a shape, cut anywhere. */
-function stored(texts: readonly string[], shape: ReturnType<typeof listShape>): ReadableStream<Uint8Array> {
-  const { as } = shape
-  const without = shape.as === 'items' ? (shape.without ?? '') : ''
-  const bytes = new TextEncoder().encode(
-    as === 'lines'
-      ? texts.map((text) => `${text}\n`).join('')
-      : texts
-          .map((text) => (without !== '' && text.startsWith(without) ? `{${text.slice(without.length)}` : text))
-          .join(','),
-  )
+function stored(texts: readonly string[], shape: ListShape): ReadableStream<Uint8Array> {
+  const bytes = new TextEncoder().encode(written(texts, shape))
   return new ReadableStream({
     start(controller) {
       for (let at = 0; at < bytes.length; at += 17) controller.enqueue(bytes.subarray(at, at + 17))
       controller.close()
     },
   })
+}
+
+function written(texts: readonly string[], shape: ListShape): string {
+  if (shape.as === 'lines') return texts.map((text) => `${text}\n`).join('')
+  if (shape.as === 'members') return texts.map((text) => memberText(text, shape)).join(',')
+  const { without = '{' } = shape
+  return texts.map((text) => `{${text.slice(text.startsWith(without) ? without.length : 1)}`).join(',')
 }
 
 async function list(asked: Asked, texts: readonly string[], scope = scopeFor(asked)): Promise<Response> {
