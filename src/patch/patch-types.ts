@@ -268,8 +268,16 @@ function objectOf(input: PatchInput, merged: JsonObject): KubeObject {
   const { type, kind } = input
   if (input.isCustomScale === true)
     throw new NoSuchConversion(`request to convert CR to an invalid group/version: ${apiVersionOf(kind)}`)
-  if (type.goType === undefined) return asObject(input.decode(copyOf(merged as JsonTree)).object)
+  if (type.goType === undefined) return customObject(input, merged)
   const { object } = fromUnstructured(type, merged as JsonTree)
   input.applyDefaults(object)
   return asObject(withKind(object, kind))
+}
+
+/** Unlike a body, what merging makes keeps its nulls, for validation to refuse; but for those of the metadata. */
+function customObject(input: PatchInput, merged: JsonObject): KubeObject {
+  const { metadata } = input.decode(copyOf(merged as JsonTree)).object
+  const object = { ...(copyOf(merged as JsonTree) as JsonObject), metadata }
+  input.applyDefaults(object)
+  return asObject(object)
 }
