@@ -2,8 +2,12 @@
  * `/metrics` and `/metrics/slis` in the text format of Prometheus, under the reference's names. What is counted is what
  * this isolate did since it began; an installation with several isolates sums over them, as over several servers.
  */
+import type { GroupResource } from '../api/group-version.ts'
+import { groupResourceText } from '../api/group-version.ts'
+import { isControlResource } from '../registry/collections.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { builtInServed } from '../registry/served.ts'
+import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { HealthEndpoint } from './health.ts'
 import { failureOf, healthChecks } from './health.ts'
 import { NO_CACHE } from './text-response.ts'
@@ -189,7 +193,7 @@ const one = (value: number, labels: Labels = {}): Sample[] => [{ labels, value }
 type Row = readonly [name: string, type: Metric['type'], help: string, samples: readonly Sample[]]
 
 /** In the order of their names. */
-function metrics(request: ApiRequest): Metric[] {
+async function metrics(request: ApiRequest): Promise<Metric[]> {
   const all = measurementsOf(request)
   const { inFlight, longRunning } = all
   const gates = builtInServed(request.env).gates.all
@@ -222,7 +226,19 @@ function metrics(request: ApiRequest): Metric[] {
     ['apiserver_request_sli_duration_seconds', 'histogram', 'The same: nothing is left out.', all.durations.samples()],
     ['apiserver_request_total', 'counter', 'Requests answered.', all.requests.samples()],
     ['apiserver_requested_deprecated_apis', 'gauge', 'Deprecated versions that were asked for.', flags(all.deprecated)],
+    [
+      'apiserver_resource_objects',
+      'gauge',
+      'Objects of the resources of the control shard.',
+      await objectCounts(request, ({ group, resource }) => ({ group, resource })),
+    ],
     ['apiserver_response_sizes', 'histogram', 'Bytes of answers of known length.', all.sizes.samples()],
+    [
+      'apiserver_storage_objects',
+      'gauge',
+      'The same, by one name.',
+      await objectCounts(request, (resource) => ({ resource: groupResourceText(resource) })),
+    ],
     [
       'authentication_attempts',
       'counter',
@@ -251,6 +267,14 @@ function metrics(request: ApiRequest): Metric[] {
     ['process_start_time_seconds', 'gauge', 'When this isolate served its first request.', one(all.startedAt)],
   ]
   return rows.map(([name, type, help, samples]) => ({ name, type, help, samples }))
+}
+
+/** Those of other resources would have to be asked for, shard by shard, and wake them all. */
+async function objectCounts(request: ApiRequest, labels: (resource: GroupResource) => Labels): Promise<Sample[]> {
+  const snapshot = await controlSnapshot(request)
+  const kept = builtInServed(request.env).resources.resources.map(({ storage }) => storage)
+  const control = new Map(kept.filter(isControlResource).map((storage) => [groupResourceText(storage), storage]))
+  return [...control.values()].map((storage) => ({ labels: labels(storage), value: snapshot.list(storage).length }))
 }
 
 /** Whether it ever happened. */
@@ -314,7 +338,7 @@ function textOf(all: readonly Metric[]): string {
 
 /** `slis`: only the health checks. */
 export async function serveMetrics(request: ApiRequest, { slis }: { readonly slis: boolean }): Promise<Response> {
-  const text = textOf(slis ? await healthMetrics(request) : metrics(request))
+  const text = textOf(await (slis ? healthMetrics(request) : metrics(request)))
   return new Response(request.method === 'HEAD' ? null : text, {
     headers: {
       'Cache-Control': NO_CACHE,

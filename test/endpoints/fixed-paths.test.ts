@@ -12,6 +12,11 @@ vi.mock(import('../../src/registry/served.ts'), async (original) => {
 })
 
 const env = { KEDGE_ADVERTISE: 'api.example.com:6443' } as unknown as Env
+vi.mock(import('../../src/tenancy/control-snapshot.ts'), async (original) => ({
+  ...(await original()),
+  controlSnapshot: async () => ({ revision: 0, list: () => [], inNamespace: () => [], get: () => undefined }),
+}))
+
 const execution = { waitUntil: () => {} } as unknown as ExecutionContext
 
 async function ask(
