@@ -1,0 +1,94 @@
+// An idle control plane costs nothing: with fifty watches open over twenty resource types and nothing written for more
+// than a minute, every watched shard has left memory, and nobody notices: bookmarks keep coming, and the next write
+// reaches everybody.
+import type { IncomingMessage } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ShardStats } from '../../src/storage/shard-protocol.ts'
+import { startKedge } from '../cli/kedge-process.ts'
+import type { KedgeProcess } from '../cli/kedge-process.ts'
+import { ApiClient } from './api-client.ts'
+
+const WATCHES = 50
+/** Bookmarks come once a minute. */
+const QUIET_MS = 75_000
+
+const core = (resource: string): [shard: string, path: string] => [resource, `/api/v1/${resource}`]
+const of = (group: string, resource: string): [shard: string, path: string] => [
+  `${resource}.${group}`,
+  `/apis/${group}/v1/${resource}`,
+]
+const types = [
+  ...['configmaps', 'secrets', 'pods', 'services', 'endpoints', 'events', 'nodes', 'persistentvolumes'].map(core),
+  ...['serviceaccounts', 'limitranges', 'podtemplates', 'resourcequotas', 'replicationcontrollers'].map(core),
+  ...['deployments', 'daemonsets', 'statefulsets', 'replicasets'].map((resource) => of('apps', resource)),
+  ...['jobs', 'cronjobs'].map((resource) => of('batch', resource)),
+  of('coordination.k8s.io', 'leases'),
+]
+
+let server: KedgeProcess
+let client: ApiClient
+const streams: { path: string; response: IncomingMessage; text: string }[] = []
+
+beforeAll(async () => {
+  server = await startKedge()
+  client = new ApiClient(server.kubeconfig)
+  await client.send('GET', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt')
+  await pause(2_000) // what a new control plane sets up is done
+})
+afterAll(async () => {
+  for (const { response } of streams) response.destroy()
+  await server.stop()
+})
+
+async function stats(): Promise<Map<string, ShardStats>> {
+  const { body } = await client.send('GET', '/debug/shards')
+  const { shards } = body as unknown as { shards: ShardStats[] }
+  return new Map(shards.map((shard) => [shard.name.slice(shard.name.indexOf('/') + 1), shard]))
+}
+
+async function watch(path: string, query: string): Promise<void> {
+  const list = await client.send('GET', `${path}?limit=1`)
+  const version = list.body.metadata.resourceVersion
+  const response = await client.open(
+    'GET',
+    `${path}?watch=1&allowWatchBookmarks=true&resourceVersion=${version}${query}`,
+  )
+  const stream = { path, response, text: '' }
+  response.setEncoding('utf8').on('data', (part: string) => (stream.text += part))
+  response.on('error', () => {})
+  streams.push(stream)
+}
+
+test(
+  'watched shards sleep, bookmarks keep coming, the next write reaches everybody',
+  { timeout: 180_000 },
+  async () => {
+    // every third with a selector: selectors must survive sleep as well
+    for (let n = 0; n < WATCHES; n++)
+      await watch(types[n % types.length]![1], n % 3 === 2 ? '&labelSelector=wanted%3Dyes' : '')
+    const before = await stats()
+    await pause(QUIET_MS)
+    const after = await stats()
+    for (const [shard] of types) {
+      const [was, is] = [before.get(shard), after.get(shard)]
+      expect(is?.since, `${shard} was constructed anew`).toBeGreaterThan(was?.since ?? Infinity)
+      expect(is?.sockets, `sockets of ${shard}`).toBe(was?.sockets)
+    }
+    for (const { path, text } of streams) expect(text, `bookmark for ${path}`).toContain('"type":"BOOKMARK"')
+
+    await pause(15_000) // asleep again
+    await client.send('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'plain' } })
+    await client.send('POST', '/api/v1/namespaces/default/configmaps', {
+      metadata: { name: 'wanted', labels: { wanted: 'yes' } },
+    })
+    await pause(1_000)
+    const ofConfigMaps = streams.filter(({ path }) => path === '/api/v1/configmaps')
+    expect(ofConfigMaps.length).toBe(3)
+    ofConfigMaps.forEach(({ text }, n) => {
+      expect(text).toContain('"name":"wanted"')
+      // the third of them selects
+      expect(text.includes('"name":"plain"')).toBe((n * types.length) % 3 !== 2)
+    })
+  },
+)
