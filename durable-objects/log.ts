@@ -40,6 +40,8 @@ export class Log {
   /** The newest revision: that of the last change, or a later one that a reader was promised. */
   last: Revision
   floor: Revision
+  /** Watches begin here or later; 0 where the floor alone counts. */
+  watchFloor: Revision
 
   /** @param retention milliseconds for which continued lists stay readable */
   constructor(
@@ -48,6 +50,7 @@ export class Log {
     readonly retention: number,
   ) {
     this.floor = statements.meta('floor') || this.begin()
+    this.watchFloor = statements.meta('watchFloor')
     // A deletion at the end of the log may have been compacted: then the floor tells that it was there.
     this.last = Math.max(statements.newestRevision(), statements.meta('last'), this.floor)
   }
@@ -112,6 +115,17 @@ export class Log {
   clear(prefix: string): void {
     this.statements.clear(allBelow(`${prefix}/`))
     this.beginAt(nextRevision(this.last, this.now()))
+  }
+
+  /**
+   * What happened until now is no longer told to new watchers, as when the reference builds a resource's cache anew.
+   * It can still be listed.
+   */
+  renew(): void {
+    const revision = nextRevision(this.last, this.now())
+    this.raise(revision)
+    this.statements.setMeta('watchFloor', revision)
+    this.watchFloor = revision
   }
 
   restore(values: readonly RestoredValue[], cut: Revision): void {

@@ -117,6 +117,14 @@ export class ResourceShard extends DurableObject<Env> {
     })
   }
 
+  /** Watches end, and none begins before this. Only for shards of one resource. */
+  async renew(): Promise<ShardReply<null>> {
+    this.usage.woken('renew')
+    this.log.renew()
+    this.watches.end()
+    return { value: null }
+  }
+
   revision(): Revision {
     this.usage.woken('revision')
     return this.log.last

@@ -9,7 +9,7 @@
  */
 import { StorageError } from '../src/storage/errors.ts'
 import type { BatchHeader, Pong, WatchCall } from '../src/storage/shard-protocol.ts'
-import { MORE, PING } from '../src/storage/shard-protocol.ts'
+import { ENDED, MORE, PING } from '../src/storage/shard-protocol.ts'
 import type { Revision, WatchEventType } from '../src/storage/storage.ts'
 import { withOtherRevision } from '../src/storage/value-text.ts'
 import { encodeMessage, eventLine } from '../src/storage/watch-batch.ts'
@@ -57,7 +57,8 @@ export class WatchHub {
 
   /** @throws StorageError Compacted, TooLarge */
   accept(call: WatchCall): Response {
-    if (call.from < this.log.floor) throw new StorageError('Compacted', call.from, this.log.floor)
+    const floor = Math.max(this.log.floor, this.log.watchFloor)
+    if (call.from < floor) throw new StorageError('Compacted', call.from, floor)
     // A watch may begin in the future: it is silent until then.
     if (!this.log.isFuture(call.from)) this.log.reach(call.from)
     const attachment: Attachment = { ...call, state: 'past' }
@@ -73,6 +74,12 @@ export class WatchHub {
   message(socket: WebSocket, message: string | ArrayBuffer): void {
     const attachment = attachmentOf(socket)
     if (message === MORE && attachment.state === 'past') this.sendPast(socket, attachment)
+  }
+
+  /** Ends all watches for good. */
+  end(): void {
+    for (const socket of this.ctx.getWebSockets()) socket.close(ENDED, 'ended')
+    this.groups.clear()
   }
 
   closed(socket: WebSocket): void {

@@ -122,6 +122,14 @@ export function invalid(kind: { group: string; kind: string }, name: string, err
 export const methodNotAllowed = () =>
   new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 
+export const methodNotSupported = (resource: GroupResource, action: string) =>
+  new StatusError(
+    405,
+    'MethodNotAllowed',
+    `${action} is not supported on resources of kind ${JSON.stringify(groupResourceText(resource))}`,
+    detailsOf(resource, ''),
+  )
+
 export const unsupportedMediaType = (accepted: readonly string[]) =>
   new StatusError(
     415,

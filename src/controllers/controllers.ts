@@ -6,6 +6,7 @@ import type { Controller } from './controller.ts'
 import { crdApiServicesController } from './crd-api-services.ts'
 import { crdFinalizerController } from './crd-finalizer.ts'
 import { crdNamesController } from './crd-names.ts'
+import { crdRenewalController } from './crd-renewal.ts'
 import { departedController, ownedController, waitingController } from './garbage-collector.ts'
 import { namespaceController } from './namespace.ts'
 import { rootCaPublisher } from './root-ca-publisher.ts'
@@ -21,6 +22,7 @@ export const controllers: Readonly<Record<string, Controller>> = {
   'crd-api-services': crdApiServicesController,
   'crd-finalizer': crdFinalizerController,
   'crd-names': crdNamesController,
+  'crd-renewal': crdRenewalController,
   departed: departedController,
   namespace: namespaceController,
   owned: ownedController,

@@ -35,9 +35,10 @@ const rules: Readonly<Record<string, Rule>> = {
     if (object !== undefined && deletionTimestamp !== undefined && old?.metadata.deletionTimestamp === undefined)
       return work('crd-finalizer', name)
     const isSpecSame = object !== undefined && old !== undefined && generation === old.metadata.generation
-    return isSpecSame
-      ? []
-      : [...work('crd-names', name), ...work('crd-api-services', name?.slice(name.indexOf('.') + 1))]
+    if (isSpecSame) return []
+    const group = name?.slice(name.indexOf('.') + 1)
+    const renewal = old === undefined ? [] : work('crd-renewal', name)
+    return [...work('crd-names', name), ...work('crd-api-services', group), ...renewal]
   },
   namespaces({ object, old }) {
     if (object === undefined) return []

@@ -8,6 +8,7 @@ import { freshServedResources, servedResources } from '../registry/served.ts'
 import { notFoundText } from './fixed-paths.ts'
 import { isComponentStatuses, serveComponentStatuses } from './component-statuses.ts'
 import { create } from './create.ts'
+import { customVerb } from './custom-routes.ts'
 import { deleteCollection, deleteOne } from './delete.ts'
 import { get } from './get.ts'
 import { list } from './list.ts'
@@ -34,7 +35,7 @@ export async function serveResource(request: ApiRequest): Promise<Response> {
   const [, name = '', subresource = '', ...deeper] = info.parts
   const allowed = subresource === '' ? entry.verbs : subresourceVerbs(entry, subresource)
   const routes = routesOf(placeOf(entry, info.namespace, name, subresource, deeper), allowed)
-  const verb = routes[request.method]
+  const verb = entry.definition === undefined ? routes[request.method] : customVerb(entry, info)
   if (verb === undefined) {
     if (!builtIn) return notFoundText()
     throw Object.keys(routes).length === 0 ? notServed() : methodNotAllowed()

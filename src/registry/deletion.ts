@@ -53,6 +53,7 @@ async function deleteLive(
   admit: AdmitDelete,
 ): Promise<Deleted> {
   const dryRun = (options.dryRun ?? []).length > 0
+  if (scope.strategy.markFirst !== undefined) checkMark(scope, live.object, options)
   checkPreconditions(scope, live.object, options)
   await admit(live.object)
   const object = structuredClone(live.object)
@@ -90,6 +91,17 @@ async function deleteLive(
   await scope.strategy.prepareForDelete?.(object, scope.strategyContext(dryRun))
   if (dryRun) return { object, gone: true }
   return remove(scope, live)
+}
+
+/** A first DELETE that only marks is a write like others, and so is what it says of another UID. */
+function checkMark({ resource }: ResourceScope, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
+  if (metadata.deletionTimestamp !== undefined || preconditions?.uid === undefined) return
+  if (preconditions.uid !== metadata.uid)
+    throw conflict(
+      resource,
+      metadata.name ?? '',
+      `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${metadata.uid}`,
+    )
 }
 
 function checkPreconditions(scope: ResourceScope, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {

@@ -14,6 +14,8 @@ export type ShardStub = DurableObjectStub<ResourceShard>
 export interface ShardStorage extends Storage {
   /** A shard's account of itself, for debugging. */
   stats(shard: ShardName): Promise<ShardStats>
+  /** Ends the watches of a resource that has a shard of its own; none begins before this. */
+  renew(collection: Collection): Promise<void>
 }
 
 /** How long a revision of the future is waited for, as in the reference. Milliseconds. */
@@ -88,6 +90,10 @@ export function shardStorage(namespace: DurableObjectNamespace<ResourceShard>): 
       const keyed = values.map((value) => ({ ...value, key: keyOf(collection, value.key) }))
       // not sent again: a part that was put back would be there twice
       valueOf(await stubOf(collection).restore(keyed, cut))
+    },
+
+    async renew(collection) {
+      await ask<null>(collection, async (stub) => await stub.renew())
     },
 
     revision: (collection) => retrying(async () => await stubOf(collection).revision()),

@@ -6,6 +6,9 @@ import type { StorageErrorCode } from './errors.ts'
 import type { Selection } from './selection.ts'
 import type { ListAt, ListShape, Revision } from './storage.ts'
 
+/** WebSocket close code: the watch is over, and is not to be opened again. */
+export const ENDED = 4001
+
 export interface ShardError {
   readonly code: StorageErrorCode
   readonly revision: Revision

@@ -4,7 +4,7 @@
  */
 import { StorageError } from './errors.ts'
 import type { KeyScope, Pong, WatchCall } from './shard-protocol.ts'
-import { decodeHeader, MORE, PING } from './shard-protocol.ts'
+import { decodeHeader, ENDED, MORE, PING } from './shard-protocol.ts'
 import type { InitialEvents } from './initial-events.ts'
 import type { Revision, Watch, WatchBatch } from './storage.ts'
 import { decodeMessage, EncodedBatch } from './watch-batch.ts'
@@ -89,7 +89,10 @@ class ShardWatch implements AsyncIterable<WatchBatch> {
       else this.take(new Uint8Array(data as ArrayBuffer))
     })
     const broken = () => socket === this.socket && void this.reopen()
-    socket.addEventListener('close', broken)
+    socket.addEventListener('close', ({ code }) => {
+      if (code === ENDED && socket === this.socket) this.end()
+      else broken()
+    })
     socket.addEventListener('error', broken)
   }
 

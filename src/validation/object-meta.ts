@@ -168,7 +168,7 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, at: 
       errors.push(
         forbiddenField(
           at.child('finalizers'),
-          `no new finalizers can be added if the object is being deleted, found new finalizers [${added.map((name) => JSON.stringify(name)).join(', ')}]`,
+          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((name) => JSON.stringify(name)).join(', ')}}`,
         ),
       )
   }

@@ -6,7 +6,7 @@ import type {
   JSONSchemaProps,
 } from '../../api/apiextensions/v1.ts'
 import { isKnownFormat } from '../../validation/value-formats.ts'
-import { conditionOf, storageVersion, versionsOf } from '../custom-resources/definition.ts'
+import { conditionOf, versionsOf } from '../custom-resources/definition.ts'
 import type { Strategy } from '../strategy.ts'
 import { timeText } from '../store.ts'
 import { schemasBelow } from './schemas-below.ts'
@@ -61,8 +61,9 @@ function withStored(
   status: CustomResourceDefinitionStatus,
 ): CustomResourceDefinitionStatus {
   const stored = status.storedVersions ?? []
-  const version = storageVersion(definition)
-  return version === '' || stored.includes(version) ? status : { ...status, storedVersions: [...stored, version] }
+  const version = versionsOf(definition).find(({ storage }) => storage)
+  if (version === undefined || stored.includes(version.name ?? '')) return status
+  return { ...status, storedVersions: [...stored, version.name ?? ''] }
 }
 
 /** The time of a condition is that of the last change of its status. */

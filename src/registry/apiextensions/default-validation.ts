@@ -24,7 +24,12 @@ export function validateDefaults(
   return [
     ...(value === undefined || value === null
       ? []
-      : defaultProblems(schema, value, at.child('default'), requiresPruned && !(isInMeta && !isEmbedded))),
+      : defaultProblems(
+          isObject ? { ...schema, 'x-kubernetes-embedded-resource': true } : schema,
+          value,
+          at.child('default'),
+          requiresPruned && !(isInMeta && !isEmbedded),
+        )),
     ...validateDefaults(oneSchema(schema.items), at.child('items'), requiresPruned, isInMeta && !isEmbedded, false),
     ...Object.keys(schema.properties ?? {})
       .sort()

@@ -156,12 +156,18 @@ function specProblems(spec: CustomResourceDefinitionSpec, lenient: Leniency): Fi
     errors.push(...versionProblems(version, here, subresources?.status !== undefined, lenient))
   })
   if (!isUnique)
-    errors.push(invalidValue(at.child('versions'), internalVersions(versions), 'must contain unique version names'))
+    errors.push(
+      invalidValue(
+        at.child('versions'),
+        internalVersions(spec.versions && versions),
+        'must contain unique version names',
+      ),
+    )
   if (versions.filter(({ storage }) => storage).length !== 1)
     errors.push(
       invalidValue(
         at.child('versions'),
-        internalVersions(versions),
+        internalVersions(spec.versions && versions),
         'must have exactly one version marked as storage version',
       ),
     )
@@ -540,8 +546,7 @@ function statusProblems(definition: CustomResourceDefinition): FieldError[] {
   const at = path('status')
   const here = at.child('storedVersions')
   const errors = nameProblems(acceptedNames, at.child('acceptedNames'))
-  if (storedVersions.length === 0)
-    return [...errors, invalidValue(here, storedVersions, 'must have at least one stored version')]
+  if (storedVersions.length === 0) return [...errors, invalidValue(here, null, 'must have at least one stored version')]
   const names = versionsOf(definition).map(({ name = '' }) => name)
   for (const { name = '', storage } of versionsOf(definition))
     if (storage && !storedVersions.includes(name))

@@ -202,8 +202,8 @@ const versionDump = struct([
 ])
 
 /** As the reference prints them, by the names of its Go types. */
-export const internalVersions = (versions: readonly CustomResourceDefinitionVersion[]): Json =>
-  versions.length === 0 ? null : versions.map((version) => versionDump(version as unknown as Json))
+export const internalVersions = (versions: readonly CustomResourceDefinitionVersion[] | undefined): Json =>
+  versions === undefined ? null : versions.map((version) => versionDump(version as unknown as Json))
 
 /** A schema as the reference prints it. */
 export const internalSchema = (value: unknown): Json => schemaDump(value as Json)
