@@ -1,6 +1,11 @@
 /** The built-in admission plugins, in the order of the reference: mutating ones first, then validating ones. */
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
+import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
+import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts'
+import { defaultStorageClass } from './default-storage-class.ts'
+import { defaultIngressClass } from './default-ingress-class.ts'
 import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates.ts'
+import { measureAdmission } from '../endpoints/metrics.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { nodeRestriction } from './node-restriction.ts'
 import { nodeTaint } from './node-taint.ts'
@@ -10,18 +15,43 @@ const plugins: readonly AdmissionPlugin[] = [
   namespaceLifecycle,
   nodeRestriction,
   nodeTaint,
+  defaultStorageClass,
+  storageObjectInUseProtection,
+  persistentVolumeClaimResize,
   certificateApproval,
   certificateSigning,
   certificateSubjectRestriction,
+  defaultIngressClass,
   rbacEscalation,
 ]
 
 /** May change `attributes.object` in place. @throws StatusError when a plugin refuses */
-export async function admit(attributes: Attributes): Promise<void> {
-  for (const plugin of plugins) if (plugin.handles(attributes)) await plugin.admit?.(attributes)
-}
+export const admit = (attributes: Attributes): Promise<void> => inOrder('admit', attributes)
 
 /** @throws StatusError when a plugin refuses */
-export async function validateAdmission(attributes: Attributes): Promise<void> {
-  for (const plugin of plugins) if (plugin.handles(attributes)) await plugin.validate?.(attributes)
+export const validateAdmission = (attributes: Attributes): Promise<void> => inOrder('validate', attributes)
+
+async function inOrder(step: 'admit' | 'validate', attributes: Attributes): Promise<void> {
+  await measured(undefined, step, attributes, async () => {
+    for (const plugin of plugins) {
+      if (plugin[step] === undefined || !plugin.handles(attributes)) continue
+      await measured(plugin.name, step, attributes, () => plugin[step]?.(attributes))
+    }
+  })
+}
+
+async function measured(
+  plugin: string | undefined,
+  step: 'admit' | 'validate',
+  { request, operation }: Attributes,
+  work: () => void | Promise<void>,
+): Promise<void> {
+  const began = performance.now()
+  let rejected = true
+  try {
+    await work()
+    rejected = false
+  } finally {
+    measureAdmission(request, plugin, { operation, step, rejected }, (performance.now() - began) / 1000)
+  }
 }
