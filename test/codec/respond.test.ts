@@ -4,6 +4,9 @@ import type { KubeObject } from '../../src/api/object.ts'
 import { conflict, StatusError, tooManyRequests } from '../../src/api/status.ts'
 import { negotiateOutput } from '../../src/codec/negotiate.ts'
 import { listShape, respondItems, respondList, respondObject, respondStatus } from '../../src/codec/respond.ts'
+import { parseCbor } from '../../src/codec/cbor.ts'
+import { plainJson } from '../../src/codec/json.ts'
+import { watchFramer } from '../../src/codec/watch-framer.ts'
 import { readEnvelope } from '../../src/codec/protobuf-envelope.ts'
 import { decodeMessage } from '../../src/codec/protobuf.ts'
 import type { ResourceScope } from '../../src/endpoints/resource-scope.ts'
@@ -234,6 +237,48 @@ describe('a list', () => {
       kind: 'ConfigMapList',
       items: [{ data: { k: 'v' } }, {}],
     })
+  })
+})
+
+describe('CBOR, behind its gate', () => {
+  const GATE = 'CBORServingAndStorage=true'
+  const request = (accept = 'application/cbor') => fakeRequest('GET /', { Accept: accept }, GATE)
+  const valueOf = async (response: Response) => plainJson(parseCbor(new Uint8Array(await response.arrayBuffer())))
+
+  test('an object', async () => {
+    const scope = fakeScope('v1/configmaps', request())
+    const output = negotiateOutput(scope.request, { kind: 'object', custom: false })
+    const response = respondObject(scope, output, 200, { revision: 7, text: configMap('a', 7) })
+    expect(response.headers.get('Content-Type')).toBe('application/cbor')
+    expect(await valueOf(response)).toEqual(JSON.parse(configMap('a', 7)))
+  })
+
+  test.each(['built in', 'custom'])('a list, %s', async (origin) => {
+    const isCustom = origin === 'custom'
+    const scope = isCustom ? fakeCustomScope(undefined, request()) : fakeScope('v1/configmaps', request())
+    const text = isCustom ? '{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a"}}' : configMap('a', 1)
+    const { kind: _, apiVersion: __, ...bare } = JSON.parse(text) as Record<string, unknown>
+    expect(await valueOf(await list({}, [text], scope))).toEqual({
+      kind: isCustom ? 'ThingList' : 'ConfigMapList',
+      apiVersion: isCustom ? 'example.com/v1' : 'v1',
+      metadata: { resourceVersion: '9', continue: 'c', remainingItemCount: 3 },
+      items: [isCustom ? JSON.parse(text) : bare],
+    })
+  })
+
+  test('a list of metadata', async () => {
+    const scope = fakeScope('v1/configmaps', request(METADATA_LIST.replace('json', 'cbor')))
+    expect(await valueOf(await list({}, [configMap('a', 1)], scope))).toMatchObject({
+      kind: 'PartialObjectMetadataList',
+      items: [{ kind: 'PartialObjectMetadata', metadata: { name: 'a' } }],
+    })
+  })
+
+  test('a watch', () => {
+    const scope = fakeScope('v1/configmaps', request())
+    const framer = watchFramer(scope, negotiateOutput(scope.request, { kind: 'watch', custom: false }))
+    const event = plainJson(parseCbor(framer.event('ADDED', configMap('a', 7))))
+    expect(event).toEqual({ type: 'ADDED', object: JSON.parse(configMap('a', 7)) })
   })
 })
 
