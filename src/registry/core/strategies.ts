@@ -11,6 +11,8 @@ import { limitRanges } from './limit-ranges.ts'
 import { nodes } from './nodes.ts'
 import { resourceQuotas } from './resource-quotas.ts'
 import { serviceAccounts } from './service-accounts.ts'
+import { persistentVolumes } from './persistent-volumes.ts'
+import { persistentVolumeClaims } from './persistent-volume-claims.ts'
 
 /** The core group's resources that differ from the others in behaviour, by `resource.group`. */
 export const coreStrategies: Readonly<Record<string, Strategy>> = {
@@ -25,6 +27,8 @@ export const coreStrategies: Readonly<Record<string, Strategy>> = {
   nodes: untyped(nodes),
   resourcequotas: untyped(resourceQuotas),
   serviceaccounts: untyped(serviceAccounts),
+  persistentvolumes: untyped(persistentVolumes),
+  persistentvolumeclaims: untyped(persistentVolumeClaims),
 }
 
 /** The store hands a strategy only objects of its own kind, decoded by that kind's schema. */

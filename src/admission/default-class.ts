@@ -1,0 +1,34 @@
+/** Classes that objects get which name none: the newest one that is marked as the default. */
+import type { GroupResource } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import { linesOf } from '../endpoints/lines.ts'
+import { collectionOf } from '../registry/collections.ts'
+import { liveOf } from '../registry/stored-form.ts'
+import type { ApiRequest } from '../request/context.ts'
+import { everything } from '../storage/selection.ts'
+import { shardStorage } from '../storage/shard-client.ts'
+
+/** @param annotations any of them, being "true", marks a default */
+export async function defaultClass(
+  { env, tenant }: ApiRequest,
+  resource: GroupResource,
+  annotations: readonly string[],
+): Promise<string | undefined> {
+  const { values, revision } = await shardStorage(env.SHARDS).list(collectionOf(tenant, resource), {
+    selection: everything,
+    at: { kind: 'latest' },
+  })
+  const found: KubeObject[] = []
+  for await (const text of linesOf(values)) {
+    const { object } = liveOf({ revision, text })
+    if (annotations.some((name) => object.metadata.annotations?.[name] === 'true')) found.push(object)
+  }
+  return found.sort(newestFirst)[0]?.metadata.name
+}
+
+function newestFirst({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number {
+  const { creationTimestamp: timeA = '', name: nameA = '' } = a
+  const { creationTimestamp: timeB = '', name: nameB = '' } = b
+  if (timeA !== timeB) return timeA > timeB ? -1 : 1
+  return nameA < nameB ? -1 : 1
+}

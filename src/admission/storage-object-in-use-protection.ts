@@ -1,0 +1,19 @@
+import type { AdmissionPlugin } from './attributes.ts'
+
+const finalizers: Readonly<Record<string, string>> = {
+  persistentvolumes: 'kubernetes.io/pv-protection',
+  persistentvolumeclaims: 'kubernetes.io/pvc-protection',
+}
+
+/** StorageObjectInUseProtection: what is created of these kinds stays until nobody uses it. */
+export const storageObjectInUseProtection: AdmissionPlugin = {
+  name: 'StorageObjectInUseProtection',
+  handles: ({ operation, resource, subresource }) =>
+    operation === 'CREATE' && resource.group === '' && resource.resource in finalizers && subresource === '',
+  admit({ object, resource }) {
+    const finalizer = finalizers[resource.resource]
+    if (object === undefined || finalizer === undefined) return
+    const present = object.metadata.finalizers ?? []
+    if (!present.includes(finalizer)) object.metadata.finalizers = [...present, finalizer]
+  },
+}
