@@ -15,20 +15,53 @@ export interface WatchSink {
 
 const NEWLINE = new Uint8Array([10])
 
+/** How far ahead of the client the stream may be before a send waits. */
+const AHEAD_BYTES = 256 * 1024
+
+/**
+ * A stream of our own rather than the engine's pipe: it is told at once when the client goes, where a pipe notices at
+ * the next write.
+ */
 export function streamSink(headers: Headers, isText: boolean): WatchSink {
-  const { readable, writable } = new IdentityTransformStream()
-  const writer = writable.getWriter()
   let gone: () => void = () => {}
-  writer.closed.catch(() => gone())
+  let ended = false
+  let controller: ReadableStreamDefaultController<Uint8Array>
+  let taken: (() => void) | undefined
+  const wake = (): void => {
+    taken?.()
+    taken = undefined
+  }
+  const leave = (): void => {
+    ended = true
+    wake()
+    gone()
+  }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(own) {
+        controller = own
+      },
+      pull: wake,
+      cancel: leave,
+    },
+    { highWaterMark: AHEAD_BYTES, size: (chunk) => chunk?.length ?? 0 },
+  )
   return {
-    response: new Response(readable, { headers, encodeBody: 'manual' }),
+    response: new Response(body, { headers, encodeBody: 'manual' }),
     takesLines: true,
-    send: (frame) => writer.write(frame),
+    async send(frame) {
+      if (ended) throw new Error('the client is gone')
+      controller.enqueue(frame)
+      while (!ended && (controller.desiredSize ?? 0) <= 0) await new Promise<void>((resolve) => (taken = resolve))
+    },
     heartbeat() {
-      if (isText) writer.write(NEWLINE).catch(() => gone())
+      if (isText && !ended && (controller.desiredSize ?? 0) > 0) controller.enqueue(NEWLINE)
     },
     close() {
-      writer.close().catch(() => {})
+      if (ended) return
+      ended = true
+      wake()
+      controller.close()
     },
     onGone(work) {
       gone = work
