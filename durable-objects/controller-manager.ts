@@ -8,6 +8,7 @@ import type { GroupResource } from '../src/api/group-version.ts'
 import { controllers } from '../src/controllers/controllers.ts'
 import type { ControllerContext } from '../src/controllers/controller.ts'
 import type { Env } from '../src/env.ts'
+import { servedResources } from '../src/registry/served.ts'
 import type { OutboxRow } from '../src/storage/shard-protocol.ts'
 
 const PARALLEL = 8
@@ -78,15 +79,17 @@ export class ControllerManager extends DurableObject<Env> {
   }
 
   private async drain(): Promise<void> {
-    const context: ControllerContext = {
-      env: this.env,
-      tenant: { uid: this.ctx.id.name ?? 'root' },
+    const plane = { env: this.env, tenant: { uid: this.ctx.id.name ?? 'root' } }
+    const context: Omit<ControllerContext, 'served'> = {
+      ...plane,
       now: () => new Date(),
       dependentsOf: (kind) => this.dependentsOf(kind),
       later: (controller, key, delay) => this.add(controller, key, delay),
     }
-    for (let due = this.due(); due.length > 0; due = this.due())
-      await Promise.all(due.map((work) => this.reconcile(work, context)))
+    for (let due = this.due(); due.length > 0; due = this.due()) {
+      const served = await servedResources(plane)
+      await Promise.all(due.map((work) => this.reconcile(work, { ...context, served })))
+    }
     const next = this.sql.exec<{ due: number | null }>('SELECT min(due) AS due FROM work').one().due
     if (next !== null) await this.ctx.storage.setAlarm(next)
   }

@@ -11,7 +11,6 @@ import type { Deleted } from '../registry/deletion.ts'
 import { deleteObject } from '../registry/deletion.ts'
 import { liveOf } from '../registry/stored-form.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
-import { builtInServed } from '../registry/served.ts'
 import { createObject, guaranteedUpdate, readLive } from '../registry/store.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { DeleteOptions } from '../request/options.ts'
@@ -27,7 +26,7 @@ export class ApiClient {
   private readonly scope: ResourceScope
 
   /**
-   * @param resource a built-in one by its name, any by its entry
+   * @param resource its name, or the entry where it need not be served
    * @param manager who owns what is written
    */
   constructor(
@@ -37,7 +36,7 @@ export class ApiClient {
     subresource = '',
     private readonly manager = MANAGER,
   ) {
-    const entry = 'storage' in resource ? resource : builtInEntry(context, resource)
+    const entry = 'storage' in resource ? resource : servedEntry(context, resource)
     this.scope = resourceScope(internalRequest(context), entry, { name: '', subresource, namespace })
   }
 
@@ -80,9 +79,9 @@ export class ApiClient {
     return object
   }
 
-  /** Server-side apply, taking what others own. The object exists. */
+  /** Server-side apply, taking what others own, to the client's subresource if it has one. The object exists. */
   async apply(config: JsonObject & KubeObject, manager: string): Promise<KubeObject> {
-    const { type, kind, request } = this.scope
+    const { type, kind, request, subresource } = this.scope
     const { object } = await guaranteedUpdate(this.scope, config.metadata.name ?? '', {
       dryRun: false,
       mayCreate: false,
@@ -94,7 +93,7 @@ export class ApiClient {
           config,
           manager,
           force: true,
-          subresource: '',
+          subresource,
           now: request.now,
           // what is stored has its normal form already, and so has the configuration
           toObject: (merged) => merged as unknown as KubeObject,
@@ -109,9 +108,10 @@ export class ApiClient {
   }
 }
 
-function builtInEntry({ env }: ControllerContext, { group, resource }: GroupResource): ResourceEntry {
-  const { resources } = builtInServed(env).resources
-  const entry = resources.find((known) => known.group === group && known.resource === resource)
+/** That of the storage version, where several versions share their objects. */
+function servedEntry({ served }: ControllerContext, { group, resource }: GroupResource): ResourceEntry {
+  const entries = served.resources.filter((known) => known.group === group && known.resource === resource)
+  const entry = entries.find(({ version, storage }) => version === storage.version) ?? entries[0]
   if (entry === undefined) throw new Error(`${resource}.${group} is not served`)
   return entry
 }

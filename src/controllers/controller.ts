@@ -1,10 +1,13 @@
 import type { GroupResource } from '../api/group-version.ts'
 import type { Env } from '../env.ts'
+import type { ServedResources } from '../registry/resources.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 
 export interface ControllerContext {
   readonly env: Env
   readonly tenant: Tenant
+  /** Built-in resources and those of definitions, as of when the work was taken up. */
+  readonly served: ServedResources
   now(): Date
   /** The resource types that hold dependents of owners of this kind (`Deployment.apps`). */
   dependentsOf(ownerKind: string): readonly GroupResource[]

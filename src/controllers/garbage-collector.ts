@@ -8,7 +8,6 @@ import { parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
-import { builtInServed } from '../registry/served.ts'
 import { ApiClient } from './api-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
@@ -172,11 +171,11 @@ async function findOwner(
 }
 
 function entryOf(
-  { env }: ControllerContext,
+  { served }: ControllerContext,
   { apiVersion = '', kind = '' }: OwnerReference,
 ): ResourceEntry | undefined {
   const version = parseApiVersion(apiVersion)
-  return version && builtInServed(env).resources.findKind({ ...version, kind })
+  return version && served.findKind({ ...version, kind })
 }
 
 const keyed = ({ group, resource }: GroupResource, object: KubeObject): Dependent => ({

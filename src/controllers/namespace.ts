@@ -6,7 +6,6 @@ import type { Namespace, NamespaceCondition } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { StatusError } from '../api/status.ts'
-import { builtInServed } from '../registry/served.ts'
 import { timeText } from '../registry/store.ts'
 import { ApiClient } from './api-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
@@ -83,8 +82,8 @@ async function emptyOf(
   return true
 }
 
-function namespacedResources({ env }: ControllerContext): GroupResource[] {
-  const { resources } = builtInServed(env).resources
+function namespacedResources({ served }: ControllerContext): GroupResource[] {
+  const { resources } = served
   const stored = resources.filter(({ namespaced, persisted }) => namespaced && persisted).map(({ storage }) => storage)
   return [...new Map(stored.map((storage) => [`${storage.resource}.${storage.group}`, storage])).values()]
 }

@@ -4,7 +4,8 @@ import type { KubeObject } from '../api/object.ts'
 import { converterBetween } from '../registry/conversion.ts'
 import { collectionOf } from '../registry/collections.ts'
 import { compiledVersion, currentForm, inVersion } from '../registry/custom-resources/compiled-versions.ts'
-import { versionNamed } from '../registry/custom-resources/definition.ts'
+import { isTerminating, versionNamed } from '../registry/custom-resources/definition.ts'
+import { withoutCreates } from '../registry/custom-resources/strategy.ts'
 import { customScaleView } from '../registry/custom-resources/scale-view.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
@@ -99,7 +100,7 @@ function customParts(
       : {}),
     toStorage: (object) => inVersion(tenant, definition, object, storage.version),
     fromStorage: (object) => inVersion(tenant, definition, current(object), version),
-    strategy,
+    strategy: isTerminating(definition) ? withoutCreates(strategy, storage) : strategy,
     currentForm: current,
     // what was written under another state of the definition may not be what it says now
     storedAsServed: definition.metadata.generation === 1 && version === storage.version,

@@ -2,6 +2,7 @@
 import type { CustomResourceDefinition, CustomResourceSubresourceScale } from '../../api/apiextensions/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { FieldPath, invalidValue, path } from '../../api/field.ts'
+import type { GroupResource } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { forbidden, invalid } from '../../api/status.ts'
@@ -13,7 +14,7 @@ import { validateLists } from '../../validation/list-validation.ts'
 import { qualifiedNameProblems, subdomainName } from '../../validation/names.ts'
 import { validateValue } from '../../validation/value-validation.ts'
 import type { Strategy } from '../strategy.ts'
-import { isTerminating, versionNamed } from './definition.ts'
+import { versionNamed } from './definition.ts'
 import type { Nested } from './nested.ts'
 import { nestedInteger, nestedString, pathParts } from './nested.ts'
 
@@ -30,7 +31,6 @@ export function customStrategy(
   schema: JsonObject | undefined,
 ): Strategy {
   const { subresources, selectableFields = [] } = versionNamed(definition, version) ?? {}
-  const { group = '', names } = definition.spec ?? {}
   const scale = subresources?.scale
   const statusSchema = isJsonObject(schema?.['properties']) ? schema['properties']['status'] : undefined
   const fields = selectableFields.map(({ jsonPath = '' }) => ({
@@ -46,15 +46,6 @@ export function customStrategy(
     hasGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
-
-    prepareForCreate(object) {
-      if (isTerminating(definition))
-        throw forbidden(
-          { group, resource: names?.plural ?? '' },
-          object.metadata.name ?? '',
-          'create not allowed while custom resource definition is terminating',
-        )
-    },
 
     validate: (object) => [
       ...kindProblems(object, definition),
@@ -115,6 +106,17 @@ export function customStrategy(
           ...scaleProblems(object, scale),
         ],
       },
+    },
+  }
+}
+
+/** While a definition is terminating nothing is added to what has to go. */
+export function withoutCreates(strategy: Strategy, resource: GroupResource): Strategy {
+  return {
+    ...strategy,
+    prepareForCreate({ metadata }) {
+      const why = 'create not allowed while custom resource definition is terminating'
+      throw forbidden(resource, metadata.name ?? '', why)
     },
   }
 }
