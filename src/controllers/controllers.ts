@@ -7,6 +7,8 @@ import { crdApiServicesController } from './crd-api-services.ts'
 import { crdFinalizerController } from './crd-finalizer.ts'
 import { crdNamesController } from './crd-names.ts'
 import { crdRenewalController } from './crd-renewal.ts'
+import { flowDefaults, flowObjectWritten } from './flow-defaults.ts'
+import { flowSchemaStatus } from './flow-schema-status.ts'
 import { departedController, ownedController, waitingController } from './garbage-collector.ts'
 import { namespaceController } from './namespace.ts'
 import { rootCaPublisher } from './root-ca-publisher.ts'
@@ -24,6 +26,9 @@ export const controllers: Readonly<Record<string, Controller>> = {
   'crd-names': crdNamesController,
   'crd-renewal': crdRenewalController,
   departed: departedController,
+  'flow-defaults': flowDefaults,
+  'flow-object-written': flowObjectWritten,
+  'flow-schema-status': flowSchemaStatus,
   namespace: namespaceController,
   owned: ownedController,
   waiting: waitingController,

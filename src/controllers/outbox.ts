@@ -72,6 +72,15 @@ const rules: Readonly<Record<string, Rule>> = {
     }
   },
   'certificatesigningrequests.certificates.k8s.io': ({ object }) => work('certificate-request', object?.metadata.name),
+  // a level's coming and going is news to the schemas that name it
+  'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': ({ object, old }) => [
+    ...(object === undefined || old === undefined ? work('flow-schema-status', '') : []),
+    ...work('flow-object-written', ''),
+  ],
+  'flowschemas.flowcontrol.apiserver.k8s.io': ({ object }) => [
+    ...(object === undefined ? [] : work('flow-schema-status', '')),
+    ...work('flow-object-written', ''),
+  ],
   'clusterroles.rbac.authorization.k8s.io': () => work('cluster-role-aggregation', ''),
 }
 

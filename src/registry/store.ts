@@ -333,7 +333,11 @@ async function beforeUpdate(
     ...validateAnyMeta(meta, scope.namespaced, pathSegmentName),
     ...validateObjectMetaUpdate(meta, before),
     // the strategies of the reference check this once more, and so it is told twice
-    ...(hasKubernetesMeta(scope) ? validateKindMetaUpdate(meta, before) : validateObjectMetaUpdate(meta, before)),
+    ...(strategy.checksMetadataAsNew
+      ? validateObjectMeta(meta, scope.namespaced, strategy.nameRule ?? subdomainName)
+      : hasKubernetesMeta(scope)
+        ? validateKindMetaUpdate(meta, before)
+        : validateObjectMetaUpdate(meta, before)),
     ...((await update?.validateUpdate?.(object, old, context)) ?? []),
   ]
   if (errors.length > 0) throw invalid(scope.storageKind, meta.name ?? '', errors)

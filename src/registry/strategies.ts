@@ -10,6 +10,7 @@ import { apiextensionsStrategies } from './apiextensions/strategies.ts'
 import { apiregistrationStrategies } from './apiregistration/strategies.ts'
 import { coordinationStrategies } from './coordination/strategies.ts'
 import { discoveryStrategies } from './discovery/strategies.ts'
+import { flowcontrolStrategies } from './flowcontrol/strategies.ts'
 import { coreStrategies } from './core/strategies.ts'
 import { networkingStrategies } from './networking/strategies.ts'
 import { certificateStrategies } from './certificates/strategies.ts'
@@ -65,6 +66,7 @@ const ofGroups: Readonly<Record<string, Strategy>> = {
   ...coreStrategies,
   ...discoveryStrategies,
   ...coordinationStrategies,
+  ...flowcontrolStrategies,
   ...networkingStrategies,
   ...certificateStrategies,
   ...rbacStrategies,

@@ -49,6 +49,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly hasGeneration?: boolean
   /** The generation is 1 for ever. Default false. */
   readonly generationStays?: boolean
+  /** An update's metadata is checked as that of a new object, where others compare it a second time. Default false. */
+  readonly checksMetadataAsNew?: boolean
   /** A status sent with a create is kept (nodes). Default: dropped where there is a status subresource. */
   readonly keepsStatusOnCreate?: boolean
   /** PUT of an absent name creates it. Default false. */

@@ -1,0 +1,95 @@
+/**
+ * The flow schemas and priority levels of a fresh control plane come back when they are deleted, and have the spec that
+ * they had for as long as nobody asks for another: the mandatory ones always, the others by their annotation. Objects
+ * that carry the annotation and are none of these go.
+ */
+import type { KubeObject } from '../api/object.ts'
+import { StatusError } from '../api/status.ts'
+import type { BootstrapObject } from '../bootstrap/bootstrap-object.ts'
+import { policyObjects } from '../bootstrap/policy-objects.ts'
+import { EXEMPT, mandatoryFlowSchemas } from '../registry/flowcontrol/mandatory-objects.ts'
+import { timeText } from '../registry/store.ts'
+import { sameValue } from '../validation/same-value.ts'
+import { ApiClient } from './api-client.ts'
+import type { Controller, ControllerContext } from './controller.ts'
+
+const GROUP = 'flowcontrol.apiserver.k8s.io'
+const MANAGER = 'api-priority-and-fairness-config-producer-v1'
+const AUTOUPDATE = 'apf.kubernetes.io/autoupdate-spec'
+/** Milliseconds between a write and the look at what it did, so that several are looked at together. */
+const SOON = 30_000
+
+/** After a write. The key says nothing. */
+export const flowObjectWritten: Controller = {
+  reconcile(key, context) {
+    context.later('flow-defaults', key, SOON)
+    return Promise.resolve(undefined)
+  },
+}
+
+export const flowDefaults: Controller = {
+  async reconcile(_key, context) {
+    const all = await policyObjects(timeText(context.now()))
+    await Promise.all(
+      ['prioritylevelconfigurations', 'flowschemas'].map((resource) =>
+        ensure(
+          resource,
+          all.filter((one) => one.resource === resource),
+          context,
+        ),
+      ),
+    )
+    return undefined
+  },
+}
+
+async function ensure(resource: string, wanted: readonly BootstrapObject[], context: ControllerContext): Promise<void> {
+  const client = new ApiClient(context, { group: GROUP, resource }, '', '', MANAGER)
+  const stored = new Map((await client.list()).map((object) => [object.metadata.name ?? '', object]))
+  for (const { object } of wanted) {
+    const name = object.metadata.name ?? ''
+    const live = stored.get(name)
+    stored.delete(name)
+    if (live === undefined) await client.create(structuredClone(object)).catch(unlessCode(409))
+    else if (revised(live, object) !== undefined)
+      await client
+        .update(name, (current) => void Object.assign(current, revised(current, object)))
+        .catch(unlessCode(404))
+  }
+  for (const [name, { metadata }] of stored)
+    if (parseBool(metadata.annotations?.[AUTOUPDATE]) === true) await client.delete(name).catch(unlessCode(404))
+}
+
+type WithSpec = KubeObject & { spec?: object }
+
+/** What of `live` is to become something else; undefined: nothing. */
+export function revised(live: WithSpec, wanted: WithSpec): Partial<WithSpec> | undefined {
+  const { metadata } = live
+  const asked = parseBool(metadata.annotations?.[AUTOUPDATE])
+  // the mandatory ones of both kinds have the same names
+  const updatesSpec = mandatoryFlowSchemas.has(metadata.name ?? '') || (asked ?? metadata.generation === 1)
+  const spec = updatesSpec && !isSameSpec(live, wanted) ? { spec: structuredClone(wanted.spec ?? {}) } : {}
+  const annotations = { ...metadata.annotations, [AUTOUPDATE]: String(updatesSpec) }
+  const changes = { ...spec, ...(asked === updatesSpec ? {} : { metadata: { ...metadata, annotations } }) }
+  return Object.keys(changes).length === 0 ? undefined : changes
+}
+
+function isSameSpec({ spec, kind = '', metadata }: WithSpec, wanted: WithSpec): boolean {
+  const type = `io.k8s.api.flowcontrol.v1.${kind}Spec`
+  // the shares of the exempt level are free
+  if (kind === 'PriorityLevelConfiguration' && metadata.name === EXEMPT) return spec !== undefined && 'exempt' in spec
+  return sameValue(type, spec, wanted.spec)
+}
+
+/** As Go's strconv reads it; undefined for anything else. */
+function parseBool(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined
+  if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true
+  return /^(0|f|F|false|FALSE|False)$/.test(text) ? false : undefined
+}
+
+const unlessCode =
+  (code: number) =>
+  (error: unknown): void => {
+    if (!(error instanceof StatusError) || error.code !== code) throw error
+  }

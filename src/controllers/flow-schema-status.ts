@@ -1,0 +1,43 @@
+import type { FlowSchema } from '../api/flowcontrol/v1.ts'
+import { goQuote } from '../api/field.ts'
+import type { KubeObject } from '../api/object.ts'
+import { StatusError } from '../api/status.ts'
+import { timeText } from '../registry/store.ts'
+import { ApiClient } from './api-client.ts'
+import type { Controller } from './controller.ts'
+
+const GROUP = 'flowcontrol.apiserver.k8s.io'
+const MANAGER = 'api-priority-and-fairness-config-consumer-v1'
+const DANGLING = 'Dangling'
+
+type StoredSchema = FlowSchema & KubeObject
+
+/** The condition Dangling of all FlowSchemas: whether the level that they name is there. The key says nothing. */
+export const flowSchemaStatus: Controller = {
+  async reconcile(_key, context) {
+    const client = new ApiClient(context, { group: GROUP, resource: 'flowschemas' }, '', 'status')
+    const levelClient = new ApiClient(context, { group: GROUP, resource: 'prioritylevelconfigurations' }, '')
+    const [schemas, levels] = await Promise.all([client.list() as Promise<StoredSchema[]>, levelClient.list()])
+    const names = new Set(levels.map(({ metadata }) => metadata.name))
+    for (const { apiVersion, kind, metadata, spec, status } of schemas) {
+      const level = spec?.priorityLevelConfiguration?.name ?? ''
+      const finding = findingOf(level, names.has(level))
+      const known = status?.conditions?.find(({ type }) => type === DANGLING)
+      if (known?.status === finding.status && known.reason === finding.reason && known.message === finding.message)
+        continue
+      const condition = { type: DANGLING, lastTransitionTime: timeText(context.now()), ...finding }
+      const config = { apiVersion, kind, metadata: { name: metadata.name }, status: { conditions: [condition] } }
+      await client.apply(config, MANAGER).catch((error: unknown) => {
+        if (!(error instanceof StatusError) || error.code !== 404) throw error
+      })
+    }
+    return undefined
+  },
+}
+
+function findingOf(level: string, found: boolean): { status: string; reason: string; message: string } {
+  const message = `This FlowSchema references the PriorityLevelConfiguration object named ${goQuote(level)}`
+  return found
+    ? { status: 'False', reason: 'Found', message: `${message} and it exists` }
+    : { status: 'True', reason: 'NotFound', message: `${message} but there is no such object` }
+}

@@ -1,0 +1,30 @@
+import type { FieldError } from '../../api/field.ts'
+import { duplicate, path, required } from '../../api/field.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { UpdateStrategy } from '../strategy.ts'
+
+interface WithConditions extends KubeObject {
+  status?: { conditions?: { type?: string }[] }
+}
+
+/** A write of the status changes nothing of the metadata but who owns what. */
+export const conditionsAlone: UpdateStrategy<WithConditions> = {
+  prepareForUpdate({ metadata }, old) {
+    const { managedFields, resourceVersion, ...others } = metadata
+    for (const name of Object.keys(others)) delete (metadata as Record<string, unknown>)[name]
+    Object.assign(metadata, { ...old.metadata, ...(managedFields && { managedFields }), resourceVersion })
+  },
+  validateUpdate: ({ status }) => conditionErrors(status?.conditions),
+}
+
+/** Each condition has a type, and each type one condition. */
+export function conditionErrors(conditions: readonly { readonly type?: string }[] = []): FieldError[] {
+  const at = path('status', 'conditions')
+  const known = new Set<string>()
+  return conditions.flatMap(({ type = '' }, index) => {
+    const typeAt = at.index(index).child('type')
+    const errors = known.has(type) ? [duplicate(typeAt, type)] : []
+    known.add(type)
+    return type === '' ? [...errors, required(typeAt)] : errors
+  })
+}
