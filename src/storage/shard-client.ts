@@ -24,8 +24,30 @@ const FUTURE_STEP = 250
 /** Milliseconds before a call is sent again after the shard moved or was restarted. */
 const RETRY_AFTER = [20, 100, 400]
 
+/** One for each binding of the isolate: it holds nothing of a request. */
+const storages = new WeakMap<DurableObjectNamespace<ResourceShard>, ShardStorage>()
+
 export function shardStorage(namespace: DurableObjectNamespace<ResourceShard>): ShardStorage {
-  const stubOf = ({ tenant, shard }: ShardName): ShardStub => namespace.get(namespace.idFromName(`${tenant}/${shard}`))
+  let storage = storages.get(namespace)
+  if (storage === undefined) storages.set(namespace, (storage = storageIn(namespace)))
+  return storage
+}
+
+/** Names of an isolate's shards, beyond which their ids are worked out again. */
+const MAX_IDS = 10_000
+
+function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStorage {
+  // an id is a keyed hash of the name: dear enough to be kept
+  const ids = new Map<string, DurableObjectId>()
+  const idOf = (name: string): DurableObjectId => {
+    let id = ids.get(name)
+    if (id === undefined) {
+      if (ids.size >= MAX_IDS) ids.clear()
+      ids.set(name, (id = namespace.idFromName(name)))
+    }
+    return id
+  }
+  const stubOf = ({ tenant, shard }: ShardName): ShardStub => namespace.get(idOf(`${tenant}/${shard}`))
   const keyOf = ({ prefix }: Collection, key: string): string => `${prefix}/${key}`
 
   /** One call, again where the platform says that it is safe; `again` tells the shard that it may have been done. */
