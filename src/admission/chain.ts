@@ -5,6 +5,11 @@ import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts
 import { defaultStorageClass } from './default-storage-class.ts'
 import { defaultIngressClass } from './default-ingress-class.ts'
 import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates.ts'
+import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { limitRanger } from './limit-ranger.ts'
+import { priority } from './priority.ts'
+import { runtimeClass } from './runtime-class.ts'
+import { serviceAccount } from './service-account.ts'
 import { measureAdmission } from '../endpoints/metrics.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { nodeRestriction } from './node-restriction.ts'
@@ -13,11 +18,16 @@ import { rbacEscalation } from '../registry/rbac/escalation.ts'
 
 const plugins: readonly AdmissionPlugin[] = [
   namespaceLifecycle,
+  limitRanger,
+  serviceAccount,
   nodeRestriction,
   nodeTaint,
+  priority,
+  defaultTolerationSeconds,
   defaultStorageClass,
   storageObjectInUseProtection,
   persistentVolumeClaimResize,
+  runtimeClass,
   certificateApproval,
   certificateSigning,
   certificateSubjectRestriction,

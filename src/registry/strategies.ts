@@ -7,6 +7,10 @@ import { groupResourceText } from '../api/group-version.ts'
 import { labelName, pathSegmentName } from '../validation/names.ts'
 import type { Strategy } from './strategy.ts'
 import { apiextensionsStrategies } from './apiextensions/strategies.ts'
+import { appsStrategies } from './apps/strategies.ts'
+import { batchStrategies } from './batch/strategies.ts'
+import { policyStrategies } from './policy/strategies.ts'
+import { autoscalingStrategies } from './autoscaling/strategies.ts'
 import { apiregistrationStrategies } from './apiregistration/strategies.ts'
 import { coordinationStrategies } from './coordination/strategies.ts'
 import { discoveryStrategies } from './discovery/strategies.ts'
@@ -63,6 +67,10 @@ const keepsStatus = words('nodes')
 const ofGroups: Readonly<Record<string, Strategy>> = {
   ...apiextensionsStrategies,
   ...apiregistrationStrategies,
+  ...autoscalingStrategies,
+  ...appsStrategies,
+  ...batchStrategies,
+  ...policyStrategies,
   ...coreStrategies,
   ...discoveryStrategies,
   ...coordinationStrategies,

@@ -19,14 +19,14 @@ const hasAny = (quantities: Quantities | undefined) => quantities !== undefined 
 
 function defaultHugePageLimits(spec: CoreV1.PodSpec, resources: CoreV1.ResourceRequirements): void {
   const limits: Quantities = { ...resources.limits }
-  for (const [name, total] of aggregated(spec, 'limits'))
+  for (const [name, total] of aggregatedResources(spec, 'limits'))
     if (isHugePages(name) && resources.requests?.[name] === undefined) limits[name] ??= total.toString()
   if (hasAny(limits)) resources.limits = limits
 }
 
 function defaultRequests(spec: CoreV1.PodSpec, resources: CoreV1.ResourceRequirements): void {
   const requests: Quantities = { ...resources.requests }
-  for (const [name, total] of aggregated(spec, 'requests'))
+  for (const [name, total] of aggregatedResources(spec, 'requests'))
     if (isSupported(name) && !isHugePages(name)) requests[name] ??= total.toString()
   for (const [name, limit] of Object.entries(resources.limits ?? {})) if (isSupported(name)) requests[name] ??= limit
   if (hasAny(requests)) resources.requests = requests
@@ -36,7 +36,7 @@ function defaultRequests(spec: CoreV1.PodSpec, resources: CoreV1.ResourceRequire
  * What the containers need together at most: all that run side by side, or one that runs before them together with the
  * sidecars already started.
  */
-function aggregated(spec: CoreV1.PodSpec, what: 'limits' | 'requests'): Map<string, Quantity> {
+export function aggregatedResources(spec: CoreV1.PodSpec, what: 'limits' | 'requests'): Map<string, Quantity> {
   const total = new Map<string, Quantity>()
   for (const container of spec.containers ?? []) addAll(total, container.resources?.[what])
   const sidecars = new Map<string, Quantity>()

@@ -5,7 +5,7 @@ import { FIELD_IS_IMMUTABLE } from './object-meta.ts'
 import { dns1123Label, dns1123Subdomain, qualifiedNameProblems, regexText } from './names.ts'
 
 export const NOT_NEGATIVE = 'must be greater than or equal to 0'
-export const POSITIVE = 'must be greater than 0'
+export const POSITIVE = 'must be greater than zero'
 export const MAX_INT32 = 2 ** 31 - 1
 
 export const rangeText = (low: number, high: number): string => `must be between ${low} and ${high}, inclusive`

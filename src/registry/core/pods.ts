@@ -1,15 +1,67 @@
-import type { Pod } from '../../api/core/v1.ts'
-import type { Strategy } from '../strategy.ts'
+import type { Container, Pod, PodAffinityTerm, PodSpec, PodStatus } from '../../api/core/v1.ts'
+import { path } from '../../api/field.ts'
+import type { LabelSelector, ObjectMeta } from '../../api/meta/v1.ts'
+import { ipWarnings } from '../../validation/ip-addresses.ts'
+import { APP_ARMOR, appArmorOf } from '../../validation/pod/pod-annotations.ts'
+import {
+  validateEphemeralUpdate,
+  validatePodCreate,
+  validatePodResize,
+  validatePodUpdate,
+} from '../../validation/pod/pod.ts'
+import { validatePodStatusUpdate } from '../../validation/pod/pod-status.ts'
+import { hostnameWarnings, podWarnings, USE_APP_ARMOR_FIELD } from '../../validation/pod/pod-warnings.ts'
+import { podRules } from '../../validation/pod/rules.ts'
+import { validateAppArmor } from '../../validation/pod/security-context.ts'
+import { visitContainers } from '../../validation/pod/visit-containers.ts'
+import { sameValue } from '../../validation/same-value.ts'
+import type { Strategy, StrategyContext } from '../strategy.ts'
+import { dropDisabledPodFields, dropDisabledPodStatus } from './pod-disabled-fields.ts'
+import { qosClassOf } from './pod-qos.ts'
+
+const rulesOf = ({ enabled }: StrategyContext, old?: Pod) =>
+  podRules(
+    enabled,
+    true,
+    old && {
+      spec: old.spec ?? {},
+      ...(old.metadata.annotations ? { annotations: old.metadata.annotations } : {}),
+    },
+  )
 
 export const pods: Strategy<Pod> = {
-  prepareForCreate(pod) {
-    pod.status = { phase: 'Pending', qosClass: 'BestEffort' }
+  prepareForCreate(pod, context) {
+    const spec = (pod.spec ??= {})
+    pod.status = { phase: 'Pending', qosClass: qosClassOf(spec) }
+    dropDisabledPodFields(spec, undefined, context.enabled)
+    if ((spec.schedulingGates ?? []).length > 0)
+      pod.status.conditions = [
+        {
+          type: 'PodScheduled',
+          status: 'False',
+          reason: 'SchedulingGated',
+          message: 'Scheduling is blocked due to non-empty scheduling gates',
+        },
+      ]
+    addMatchLabels(spec, pod.metadata.labels ?? {}, context)
+    applyAppArmorAnnotations(pod)
   },
+  prepareForUpdate(pod, old, { enabled }) {
+    dropDisabledPodFields(pod.spec, old.spec, enabled)
+  },
+  validate: (pod, context) => validatePodCreate(pod, rulesOf(context)),
+  validateUpdate: (pod, old, context) => validatePodUpdate(pod, old, rulesOf(context, old)),
+  warningsOnCreate: (pod) => [
+    ...hostnameWarnings(pod.metadata.name ?? '', "the Pod's hostname"),
+    ...appArmorWarnings(pod),
+    ...podWarnings(pod),
+  ],
   /** A pod without a node, or one that is over, goes at once. */
   gracePeriod(pod, asked) {
     const finished = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
     if (!pod.spec?.nodeName || finished) return 0
-    return asked ?? pod.spec.terminationGracePeriodSeconds ?? 30
+    const period = asked ?? pod.spec.terminationGracePeriodSeconds ?? 0
+    return period < 0 ? 1 : period
   },
   selectableFields: ({ spec, status }) => ({
     'spec.nodeName': spec?.nodeName ?? '',
@@ -22,4 +74,154 @@ export const pods: Strategy<Pod> = {
     'status.podIPs': status?.podIPs?.[0]?.ip ?? '',
     'status.nominatedNodeName': status?.nominatedNodeName ?? '',
   }),
+  subresources: {
+    status: {
+      prepareForUpdate(pod, old, { enabled }) {
+        // owners and the deletion are not the reporter's
+        keepOrDelete(pod.metadata, old.metadata, 'ownerReferences')
+        delete pod.metadata.deletionTimestamp
+        const status = (pod.status ??= {})
+        if (!status.qosClass && old.status?.qosClass) status.qosClass = old.status.qosClass
+        keepObservedGenerations(status, old.status ?? {})
+        dropDisabledPodStatus(status, old.status ?? {}, enabled)
+      },
+      validateUpdate: (pod, old, context) => validatePodStatusUpdate(pod, old, rulesOf(context, old)),
+      warningsOnUpdate: ({ status }) => [
+        ...(status?.podIPs ?? []).flatMap(({ ip = '' }, index) =>
+          ipWarnings(path('status', 'podIPs').index(index).child('ip'), ip),
+        ),
+        ...(status?.hostIPs ?? []).flatMap(({ ip = '' }, index) =>
+          ipWarnings(path('status', 'hostIPs').index(index).child('ip'), ip),
+        ),
+      ],
+    },
+    ephemeralcontainers: {
+      prepareForUpdate(pod, old, { enabled }) {
+        const { ephemeralContainers } = pod.spec ?? {}
+        pod.spec = structuredClone(old.spec ?? {})
+        if (ephemeralContainers === undefined) delete pod.spec.ephemeralContainers
+        else pod.spec.ephemeralContainers = ephemeralContainers
+        keepAllButSpec(pod, old)
+        dropDisabledPodFields(pod.spec, old.spec, enabled)
+      },
+      validateUpdate: (pod, old, context) => validateEphemeralUpdate(pod, old, rulesOf(context, old)),
+    },
+    resize: {
+      prepareForUpdate(pod, old, { enabled }) {
+        const spec = pod.spec ?? {}
+        const before = old.spec ?? {}
+        const sameLength = (field: 'containers' | 'initContainers') =>
+          (spec[field] ?? []).length === (before[field] ?? []).length
+        if (sameLength('containers') && sameLength('initContainers')) {
+          pod.spec = {
+            ...structuredClone(before),
+            ...(before.containers ? { containers: onlyResources(spec.containers, before.containers) } : {}),
+            ...(before.initContainers
+              ? { initContainers: onlyResources(spec.initContainers, before.initContainers) }
+              : {}),
+          }
+          if (spec.resources === undefined) delete pod.spec.resources
+          else pod.spec.resources = spec.resources
+          keepAllButSpec(pod, old)
+        }
+        dropDisabledPodFields(pod.spec, old.spec, enabled)
+      },
+      validateUpdate: (pod, old, context) => validatePodResize(pod, old, rulesOf(context, old)),
+    },
+  },
 }
+
+/** Where containers were renamed or moved everything stays as it was sent, to be refused. */
+function onlyResources(containers: Container[] = [], old: readonly Container[]): Container[] {
+  const isMoved = containers.some(({ name }, index) => name !== old[index]!.name)
+  if (isMoved) return containers
+  return containers.map(({ resources, resizePolicy }, index) => {
+    const { resources: _resources, resizePolicy: _policy, ...rest } = structuredClone(old[index]!)
+    return { ...rest, ...(resources ? { resources } : {}), ...(resizePolicy ? { resizePolicy } : {}) }
+  })
+}
+
+function keepAllButSpec(pod: Pod, old: Pod): void {
+  if (old.status === undefined) delete pod.status
+  else pod.status = old.status
+  keepMetadata(pod.metadata, old.metadata)
+}
+
+/** Subresources of the spec change neither labels nor annotations, finalizers nor owners. */
+function keepMetadata(meta: ObjectMeta, old: ObjectMeta): void {
+  for (const field of ['annotations', 'labels', 'finalizers', 'ownerReferences', 'deletionTimestamp'] as const)
+    keepOrDelete(meta, old, field)
+}
+
+function keepOrDelete(meta: ObjectMeta, old: ObjectMeta, field: keyof ObjectMeta): void {
+  if (old[field] === undefined) delete meta[field]
+  else Object.assign(meta, { [field]: old[field] })
+}
+
+/** Reporters that do not know of generations leave them as they were. */
+function keepObservedGenerations(status: PodStatus, old: PodStatus): void {
+  if (!status.observedGeneration && old.observedGeneration) status.observedGeneration = old.observedGeneration
+  const left = new Map<string, number[]>()
+  for (const { type = '', observedGeneration = 0 } of old.conditions ?? [])
+    left.set(type, [...(left.get(type) ?? []), observedGeneration])
+  for (const condition of status.conditions ?? []) {
+    const before = left.get(condition.type ?? '')?.shift() ?? 0
+    if (!condition.observedGeneration && before !== 0) condition.observedGeneration = before
+  }
+}
+
+/** Label keys whose values are the pod's own become part of the selectors when it is created. */
+function addMatchLabels(spec: PodSpec, labels: Readonly<Record<string, string>>, { enabled }: StrategyContext): void {
+  const add = (selector: LabelSelector | undefined, keys: readonly string[] = [], operator: 'In' | 'NotIn') => {
+    if (selector === undefined) return
+    const known = keys.filter((key) => Object.hasOwn(labels, key))
+    if (known.length === 0) return
+    selector.matchExpressions = [
+      ...(selector.matchExpressions ?? []),
+      ...known.map((key) => ({ key, operator, values: [labels[key]!] })),
+    ]
+  }
+  const addToTerm = ({ labelSelector, matchLabelKeys, mismatchLabelKeys }: PodAffinityTerm) => {
+    add(labelSelector, matchLabelKeys, 'In')
+    add(labelSelector, mismatchLabelKeys, 'NotIn')
+  }
+  for (const affinity of [spec.affinity?.podAffinity, spec.affinity?.podAntiAffinity]) {
+    for (const { podAffinityTerm = {} } of affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [])
+      addToTerm(podAffinityTerm)
+    affinity?.requiredDuringSchedulingIgnoredDuringExecution?.forEach(addToTerm)
+  }
+  if (enabled('MatchLabelKeysInPodTopologySpread') && enabled('MatchLabelKeysInPodTopologySpreadSelectorMerge'))
+    for (const { labelSelector, matchLabelKeys } of spec.topologySpreadConstraints ?? [])
+      add(labelSelector, matchLabelKeys, 'In')
+}
+
+/** The older annotations become fields where these say nothing. */
+function applyAppArmorAnnotations(pod: Pod): void {
+  for (const { container, profile } of annotatedContainers(pod)) {
+    if (profile === undefined || container.securityContext?.appArmorProfile) continue
+    if (sameValue('io.k8s.api.core.v1.AppArmorProfile', profile, pod.spec?.securityContext?.appArmorProfile)) continue
+    container.securityContext = { ...container.securityContext, appArmorProfile: profile }
+    translated.add(container)
+  }
+}
+
+/** Containers whose profile came from an annotation in this request. */
+const translated = new WeakSet<Container>()
+
+const annotatedContainers = ({ metadata, spec = {} }: Pod) =>
+  (spec.os?.name === 'windows' ? [] : visitContainers(spec, path('spec'))).flatMap(({ container }) => {
+    const key = APP_ARMOR + (container.name ?? '')
+    const annotation = metadata.annotations?.[key]
+    if (annotation === undefined) return []
+    const profile = appArmorOf(annotation)
+    const isValid = profile !== undefined && validateAppArmor(path(), profile).length === 0
+    return [{ container, key, profile: isValid ? profile : undefined }]
+  })
+
+const appArmorWarnings = (pod: Pod): string[] =>
+  annotatedContainers(pod)
+    .filter(
+      ({ container, profile }) =>
+        translated.has(container) || (profile === undefined && !container.securityContext?.appArmorProfile),
+    )
+    .map(({ key }) => `${path('metadata', 'annotations').key(key)}: ${USE_APP_ARMOR_FIELD}`)

@@ -2,7 +2,9 @@ import type { KubeObject } from '../../api/object.ts'
 import type { Strategy } from '../strategy.ts'
 import { configMaps } from './config-maps.ts'
 import { namespaces } from './namespaces.ts'
+import { podTemplates } from './pod-templates.ts'
 import { pods } from './pods.ts'
+import { replicationControllers } from './replication-controllers.ts'
 import { secrets } from './secrets.ts'
 import { services } from './services.ts'
 import { endpoints } from './endpoints.ts'
@@ -19,6 +21,8 @@ export const coreStrategies: Readonly<Record<string, Strategy>> = {
   configmaps: untyped(configMaps),
   namespaces: untyped(namespaces),
   pods: untyped(pods),
+  podtemplates: untyped(podTemplates),
+  replicationcontrollers: untyped(replicationControllers),
   secrets: untyped(secrets),
   services: untyped(services),
   endpoints: untyped(endpoints),

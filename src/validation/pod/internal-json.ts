@@ -36,7 +36,8 @@ function structJson(type: StructType, value: JsonObject): JsonObject {
   const shown: JsonObject = {}
   for (const field of type.fields) {
     if (field.name === 'metadata') Object.assign(shown, value.metadata)
-    else if (!isMoved(type, field.name)) shown[goName(field.name)] = jsonOf(field.type, value[field.name], field.pointer)
+    else if (!isMoved(type, field.name))
+      shown[goName(field.name)] = jsonOf(field.type, value[field.name], field.pointer)
   }
   if (type.name === 'io.k8s.api.core.v1.PodSpec') return podSpecJson(shown, value)
   return shown

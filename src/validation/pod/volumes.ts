@@ -136,7 +136,7 @@ function validatePartition(at: FieldPath, partition = 0): FieldError[] {
   return partition < 0 || partition > 255 ? [invalidValue(at, partition, rangeText(1, 255))] : []
 }
 
-const IQN_FORMATS: readonly (readonly [prefix: string, pattern: RegExp])[] = [
+export const IQN_FORMATS: readonly (readonly [prefix: string, pattern: RegExp])[] = [
   ['iqn', /iqn\.\d{4}-\d{2}\.([-.a-zA-Z0-9]+)(:[^,;*&$|\s]+)$/],
   ['eui', /^eui.[a-zA-Z0-9]{16}$/],
   ['naa', /^naa.[a-zA-Z0-9]{32}$/],
@@ -310,6 +310,28 @@ const sourceRules: { readonly [F in SourceName]: Source<NonNullable<CoreV1.Volum
     ...validatePullPolicy(at.child('pullPolicy'), pullPolicy),
   ],
 }
+
+/** Sources that persistent volumes have as well, with the same rules; these ask nothing of a pod. */
+export type SharedSource =
+  | 'hostPath'
+  | 'gcePersistentDisk'
+  | 'awsElasticBlockStore'
+  | 'flocker'
+  | 'nfs'
+  | 'quobyte'
+  | 'fc'
+  | 'vsphereVolume'
+  | 'photonPersistentDisk'
+  | 'portworxVolume'
+  | 'azureDisk'
+
+export const validateSharedSource = (field: SharedSource, at: FieldPath, source: unknown): FieldError[] =>
+  // the field says which type the source has
+  (sourceRules[field] as (at: FieldPath, source: unknown, context: VolumeContext | undefined) => FieldError[])(
+    at,
+    source,
+    undefined,
+  )
 
 const sourceOrder: readonly SourceName[] = [
   'emptyDir',

@@ -1,0 +1,80 @@
+/** Priority: the number behind a pod's priority class, and at most one class for the pods that name none. */
+import type { Pod, PodSpec } from '../api/core/v1.ts'
+import type { PriorityClass } from '../api/scheduling/v1.ts'
+import { forbidden } from '../api/status.ts'
+import { storedObject } from '../tenancy/stored-object.ts'
+import { storedObjects } from '../tenancy/stored-objects.ts'
+import type { AdmissionPlugin, Attributes } from './attributes.ts'
+import { isOfPods, podForbidden, podOf } from './pod-attributes.ts'
+
+const PRIORITY_CLASSES = { group: 'scheduling.k8s.io', resource: 'priorityclasses' }
+
+const isOfClasses = ({ resource, subresource }: Attributes): boolean =>
+  resource.group === PRIORITY_CLASSES.group && resource.resource === PRIORITY_CLASSES.resource && subresource === ''
+
+export const priority: AdmissionPlugin = {
+  name: 'Priority',
+  handles: (attributes) =>
+    (attributes.operation === 'CREATE' || attributes.operation === 'UPDATE') &&
+    (isOfPods(attributes) || isOfClasses(attributes)),
+  async admit(attributes) {
+    if (!isOfPods(attributes)) return
+    const pod = podOf(attributes)
+    const spec = (pod.spec ??= {})
+    if (attributes.operation === 'CREATE') return setPriority(attributes, spec)
+    const old = (attributes.oldObject as Pod | undefined)?.spec
+    if (spec.priority === undefined && old?.priority !== undefined) spec.priority = old.priority
+    if (spec.preemptionPolicy === undefined && old?.preemptionPolicy !== undefined)
+      spec.preemptionPolicy = old.preemptionPolicy
+  },
+  async validate(attributes) {
+    if (!isOfClasses(attributes)) return
+    const wanted = attributes.object as PriorityClass | undefined
+    if (wanted?.globalDefault !== true) return
+    const found = await defaultClass(attributes)
+    if (found === undefined) return
+    const isSame = attributes.operation === 'UPDATE' && found.metadata.name === wanted.metadata.name
+    if (!isSame)
+      throw forbidden(
+        attributes.resource,
+        wanted.metadata.name ?? '',
+        `PriorityClass ${found.metadata.name} is already marked as default. Only one default can exist`,
+      )
+  },
+}
+
+async function setPriority(attributes: Attributes, spec: PodSpec): Promise<void> {
+  const found = await classOf(attributes, spec)
+  if (found !== undefined) spec.priorityClassName = found.metadata.name!
+  const value = found?.value ?? 0
+  if (spec.priority !== undefined && spec.priority !== value)
+    throw podForbidden(
+      attributes,
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+    )
+  spec.priority = value
+  const policy = found === undefined ? 'PreemptLowerPriority' : found.preemptionPolicy
+  if (policy === undefined) return
+  if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy)
+    throw podForbidden(
+      attributes,
+      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
+    )
+  spec.preemptionPolicy = policy
+}
+
+async function classOf(attributes: Attributes, spec: PodSpec): Promise<PriorityClass | undefined> {
+  const name = spec.priorityClassName
+  if (!name) return defaultClass(attributes)
+  const found = await storedObject<PriorityClass>(attributes.request, PRIORITY_CLASSES, name)
+  if (found === undefined) throw podForbidden(attributes, `no PriorityClass with name ${name} was found`)
+  return found
+}
+
+/** The class for pods that name none; the lowest, should there be several. */
+async function defaultClass({ request }: Attributes): Promise<PriorityClass | undefined> {
+  const classes = await storedObjects<PriorityClass>(request, PRIORITY_CLASSES)
+  return classes
+    .filter(({ globalDefault }) => globalDefault === true)
+    .sort((a, b) => (a.value ?? 0) - (b.value ?? 0))[0]
+}

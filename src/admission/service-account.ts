@@ -1,0 +1,154 @@
+/**
+ * ServiceAccount: a pod runs as an account of its namespace, and its containers find the account's token, the
+ * cluster's certificates and the namespace in a volume.
+ */
+import type { Pod, PodSpec, ServiceAccount, Volume } from '../api/core/v1.ts'
+import { path } from '../api/field.ts'
+import { MIRROR_POD } from '../validation/pod/pod-spec.ts'
+import { visitContainers } from '../validation/pod/visit-containers.ts'
+import { generatedName } from '../registry/generated-name.ts'
+import { parseBoolean } from '../registry/feature-gates.ts'
+import { storedObject } from '../tenancy/stored-object.ts'
+import type { AdmissionPlugin, Attributes } from './attributes.ts'
+import { isOfPods, podForbidden, podOf } from './pod-attributes.ts'
+
+const DEFAULT_ACCOUNT = 'default'
+const VOLUME_PREFIX = 'kube-api-access-'
+const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
+const ENFORCE_SECRETS = 'kubernetes.io/enforce-mountable-secrets'
+/** An hour, and some more: tokens of this age still work, with a warning in the audit log. */
+const TOKEN_SECONDS = 60 * 60 + 7
+/** The account `default` follows its namespace by a moment. */
+const TRIES_FOR_DEFAULT = 10
+const WAIT_MILLISECONDS = 150
+
+export const serviceAccount: AdmissionPlugin = {
+  name: 'ServiceAccount',
+  handles: (attributes) =>
+    (attributes.operation === 'CREATE' && isOfPods(attributes)) ||
+    (attributes.operation === 'UPDATE' &&
+      attributes.subresource === 'ephemeralcontainers' &&
+      isOfPods(attributes, 'ephemeralcontainers')),
+  async admit(attributes) {
+    if (attributes.operation !== 'CREATE') return
+    const pod = podOf(attributes)
+    const spec = (pod.spec ??= {})
+    if (isMirror(pod)) return
+    spec.serviceAccountName ||= DEFAULT_ACCOUNT
+    spec.serviceAccount = spec.serviceAccountName
+    const account = await accountOf(attributes, spec.serviceAccountName)
+    if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(spec)
+    if ((spec.imagePullSecrets ?? []).length === 0 && (account.imagePullSecrets ?? []).length > 0)
+      spec.imagePullSecrets = account.imagePullSecrets!.map(({ name }) => ({ name: name ?? '' }))
+  },
+  async validate(attributes) {
+    const pod = podOf(attributes)
+    const { spec = {} } = pod
+    if (isMirror(pod) && attributes.operation === 'CREATE') return refuseSecretsOfMirror(attributes, spec)
+    if (!spec.serviceAccountName)
+      throw podForbidden(
+        attributes,
+        `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ''}`,
+      )
+    const account = await accountOf(attributes, spec.serviceAccountName)
+    if (parseBoolean(account.metadata.annotations?.[ENFORCE_SECRETS] ?? '') !== true) return
+    const problem = foreignSecret(spec, account, attributes.operation === 'UPDATE')
+    if (problem !== undefined) throw podForbidden(attributes, problem)
+  },
+}
+
+const isMirror = ({ metadata }: Pod): boolean => metadata.annotations?.[MIRROR_POD] !== undefined
+
+async function accountOf(attributes: Attributes, name: string): Promise<ServiceAccount> {
+  const { request, namespace } = attributes
+  const tries = name === DEFAULT_ACCOUNT ? TRIES_FOR_DEFAULT : 1
+  for (let attempt = 1; attempt <= tries; attempt++) {
+    if (attempt > 1) await new Promise((resolve) => setTimeout(resolve, WAIT_MILLISECONDS))
+    const key = `${namespace}/${name}`
+    const found = await storedObject<ServiceAccount>(request, { group: '', resource: 'serviceaccounts' }, key)
+    if (found !== undefined) return found
+  }
+  throw podForbidden(
+    attributes,
+    `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
+  )
+}
+
+function mountToken(spec: PodSpec): void {
+  const existing = (spec.volumes ?? []).find(({ name = '' }) => name.startsWith(VOLUME_PREFIX))?.name
+  const name = existing ?? generatedName(VOLUME_PREFIX)
+  let isNeeded = false
+  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
+    const mounts = container.volumeMounts ?? []
+    if (mounts.some(({ mountPath }) => mountPath === MOUNT_PATH)) continue
+    container.volumeMounts = [...mounts, { name, readOnly: true, mountPath: MOUNT_PATH }]
+    isNeeded = true
+  }
+  if (existing === undefined && isNeeded) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)]
+}
+
+const tokenVolume = (name: string): Volume => ({
+  name,
+  projected: {
+    sources: [
+      { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: 'token' } },
+      { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+      {
+        downwardAPI: {
+          items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+        },
+      },
+    ],
+    defaultMode: 0o644,
+  },
+})
+
+function refuseSecretsOfMirror(attributes: Attributes, spec: PodSpec): void {
+  if (spec.serviceAccountName) throw podForbidden(attributes, 'a mirror pod may not reference service accounts')
+  const ofVolumes = (spec.volumes ?? []).some(
+    ({ secret, projected }) => secret || (projected?.sources ?? []).some((source) => source.secret),
+  )
+  const ofContainers = visitContainers(spec, path('spec')).some(
+    ({ container }) =>
+      (container.env ?? []).some(({ valueFrom }) => valueFrom?.secretKeyRef) ||
+      (container.envFrom ?? []).some(({ secretRef }) => secretRef),
+  )
+  if (ofVolumes || ofContainers || (spec.imagePullSecrets ?? []).length > 0)
+    throw podForbidden(attributes, 'a mirror pod may not reference secrets')
+  const hasToken = (spec.volumes ?? []).some(({ projected }) =>
+    (projected?.sources ?? []).some(({ serviceAccountToken }) => serviceAccountToken),
+  )
+  if (hasToken) throw podForbidden(attributes, 'a mirror pod may not use ServiceAccountToken volume projections')
+}
+
+/** The first secret that the pod uses and the account does not name. */
+function foreignSecret(spec: PodSpec, account: ServiceAccount, isEphemeral: boolean): string | undefined {
+  const allowed = new Set((account.secrets ?? []).map(({ name = '' }) => name))
+  const byAccount = `is not allowed because service account ${account.metadata.name} does not reference that`
+  const lists = isEphemeral
+    ? ([['ephemeral container', spec.ephemeralContainers]] as const)
+    : ([
+        ['init container', spec.initContainers],
+        ['container', spec.containers],
+      ] as const)
+  if (!isEphemeral)
+    for (const { secret } of spec.volumes ?? [])
+      if (secret && !allowed.has(secret.secretName ?? ''))
+        return `volume with secret.secretName="${secret.secretName}" ${byAccount} secret`
+  for (const [kind, containers = []] of lists)
+    for (const { name, env = [], envFrom = [] } of containers) {
+      for (const variable of env) {
+        const secret = variable.valueFrom?.secretKeyRef?.name
+        if (secret !== undefined && !allowed.has(secret))
+          return `${kind} ${name} with envVar ${variable.name} referencing secret.secretName="${secret}" ${byAccount} secret`
+      }
+      for (const { secretRef } of envFrom)
+        if (secretRef && !allowed.has(secretRef.name ?? ''))
+          return `${kind} ${name} with envFrom referencing secret.secretName="${secretRef.name}" ${byAccount} secret`
+    }
+  if (isEphemeral) return undefined
+  const pulls = new Set((account.imagePullSecrets ?? []).map(({ name = '' }) => name))
+  for (const [index, { name = '' }] of (spec.imagePullSecrets ?? []).entries())
+    if (!pulls.has(name)) return `imagePullSecrets[${index}].name="${name}" ${byAccount} imagePullSecret`
+  return undefined
+}

@@ -1,0 +1,145 @@
+import type { DaemonSet, DaemonSetSpec } from '../../api/apps/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { invalidValue, notSupported, path, required } from '../../api/field.ts'
+import {
+  amountOf,
+  atMost100Percent,
+  immutable,
+  nonNegative,
+  validateIntOrPercent,
+} from '../../validation/field-rules.ts'
+import {
+  hasInvalidValue,
+  isEmptySelector,
+  isUsableSelector,
+  selectorMatches,
+  validateLabelSelector,
+} from '../../validation/label-selectors.ts'
+import { internalJson } from '../../validation/pod/internal-json.ts'
+import {
+  NOT_MATCHED,
+  templateRules,
+  validateAlwaysRunning,
+  validatePodTemplate,
+} from '../../validation/pod/pod-template.ts'
+import { templateWarnings } from '../../validation/pod/pod-warnings.ts'
+import type { PodRules } from '../../validation/pod/rules.ts'
+import { samePodTemplate, sameSelector } from '../../validation/same-value.ts'
+import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
+import type { Strategy } from '../strategy.ts'
+import { validateCollisionCount } from './workload.ts'
+
+const spec = path('spec')
+const status = path('status')
+/** Counts changes of the template; it was a field in older versions of the kind. */
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
+
+export const daemonSets: Strategy<DaemonSet> = {
+  prepareForCreate(daemonSet, { enabled }) {
+    setTemplateGeneration(daemonSet, Math.max(1, templateGeneration(daemonSet)))
+    dropDisabledPodFields(daemonSet.spec?.template?.spec, undefined, enabled)
+  },
+  prepareForUpdate(daemonSet, old, { enabled }) {
+    dropDisabledPodFields(daemonSet.spec?.template?.spec, old.spec?.template?.spec, enabled)
+    const same = samePodTemplate(daemonSet.spec?.template, old.spec?.template)
+    setTemplateGeneration(daemonSet, templateGeneration(old) + (same ? 0 : 1))
+  },
+  validate: (daemonSet, context) => validateSpec(daemonSet.spec ?? {}, templateRules(context), false),
+  validateUpdate: (daemonSet, old, context) => {
+    const { selector } = old.spec ?? {}
+    return [
+      ...immutable(
+        spec.child('selector'),
+        daemonSet.spec?.selector ?? null,
+        sameSelector(daemonSet.spec?.selector, selector),
+      ),
+      ...validateSpec(
+        daemonSet.spec ?? {},
+        templateRules(context, old.spec?.template),
+        selector !== undefined && hasInvalidValue(selector),
+      ),
+    ]
+  },
+  warningsOnCreate: (daemonSet) => templateWarnings(spec.child('template'), daemonSet.spec?.template ?? {}),
+  warningsOnUpdate: (daemonSet, old) =>
+    templateGeneration(daemonSet) === templateGeneration(old)
+      ? []
+      : templateWarnings(spec.child('template'), daemonSet.spec?.template ?? {}),
+  subresources: {
+    status: {
+      prepareForUpdate(daemonSet, old) {
+        setTemplateGeneration(daemonSet, templateGeneration(old))
+      },
+      validateUpdate: ({ status: found = {} }, old) => [
+        ...counts.flatMap((field) => nonNegative(status.child(field), found[field])),
+        ...validateCollisionCount(status, found, old.status),
+      ],
+    },
+  },
+}
+
+const counts = [
+  'currentNumberScheduled',
+  'numberMisscheduled',
+  'desiredNumberScheduled',
+  'numberReady',
+  'observedGeneration',
+  'updatedNumberScheduled',
+  'numberAvailable',
+  'numberUnavailable',
+  'collisionCount',
+] as const
+
+const templateGeneration = ({ metadata }: DaemonSet): number => {
+  const text = metadata.annotations?.[TEMPLATE_GENERATION] ?? ''
+  return /^[-+]?\d+$/.test(text) ? Number(text) : 0
+}
+
+function setTemplateGeneration({ metadata }: DaemonSet, generation: number): void {
+  metadata.annotations = { ...metadata.annotations, [TEMPLATE_GENERATION]: String(generation) }
+}
+
+function validateSpec(daemonSet: DaemonSetSpec, rules: PodRules, allowInvalidValues: boolean): FieldError[] {
+  const { selector, template = {}, minReadySeconds, updateStrategy = {}, revisionHistoryLimit } = daemonSet
+  const here = spec.child('selector')
+  const templateAt = spec.child('template')
+  const labels = template.metadata?.labels
+  const matched = selector !== undefined && (!isUsableSelector(selector) || selectorMatches(selector, labels))
+  return [
+    ...validateLabelSelector(here, selector, { allowInvalidValues }),
+    ...(matched ? [] : [invalidValue(templateAt.child('metadata', 'labels'), labels, NOT_MATCHED)]),
+    ...(selector !== undefined && isEmptySelector(selector)
+      ? [invalidValue(here, selector, 'empty selector is invalid for daemonset')]
+      : []),
+    ...validatePodTemplate(templateAt, template, rules),
+    ...validateAlwaysRunning(templateAt, template, 'DaemonSet'),
+    ...nonNegative(spec.child('minReadySeconds'), minReadySeconds),
+    ...validateStrategy(spec.child('updateStrategy'), updateStrategy),
+    ...nonNegative(spec.child('revisionHistoryLimit'), revisionHistoryLimit),
+  ]
+}
+
+function validateStrategy(at: FieldPath, strategy: NonNullable<DaemonSetSpec['updateStrategy']>): FieldError[] {
+  if (strategy.type === 'OnDelete') return []
+  if (strategy.type !== 'RollingUpdate') {
+    const shown = internalJson('io.k8s.api.apps.v1.DaemonSetUpdateStrategy', strategy)
+    return [notSupported(at, shown, ['RollingUpdate', 'OnDelete'])]
+  }
+  const rolling = at.child('rollingUpdate')
+  if (strategy.rollingUpdate === undefined) return [required(rolling)]
+  const { maxUnavailable = 0, maxSurge = 0 } = strategy.rollingUpdate
+  const unavailable = rolling.child('maxUnavailable')
+  const surge = rolling.child('maxSurge')
+  return [
+    ...validateIntOrPercent(unavailable, maxUnavailable),
+    ...validateIntOrPercent(surge, maxSurge),
+    ...atMost100Percent(unavailable, maxUnavailable),
+    ...atMost100Percent(surge, maxSurge),
+    ...(amountOf(maxUnavailable) !== 0 && amountOf(maxSurge) !== 0
+      ? [invalidValue(surge, maxSurge, 'may not be set when maxUnavailable is non-zero')]
+      : []),
+    ...(amountOf(maxUnavailable) === 0 && amountOf(maxSurge) === 0
+      ? [required(unavailable, 'cannot be 0 when maxSurge is 0')]
+      : []),
+  ]
+}

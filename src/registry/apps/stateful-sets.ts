@@ -1,0 +1,235 @@
+import type { StatefulSet, StatefulSetSpec } from '../../api/apps/v1.ts'
+import type { PodTemplateSpec } from '../../api/core/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import {
+  amountOf,
+  atMost100Percent,
+  nonNegative,
+  validateIntOrPercent,
+  validateLabelText,
+} from '../../validation/field-rules.ts'
+import {
+  isEmptySelector,
+  isUsableSelector,
+  selectorMatches,
+  validateLabelSelector,
+} from '../../validation/label-selectors.ts'
+import { labelName } from '../../validation/names.ts'
+import { validateAnnotations, validateLabels } from '../../validation/object-meta.ts'
+import { validateClaimSpec } from '../../validation/persistent-volume-claim-spec.ts'
+import { internalJson } from '../../validation/pod/internal-json.ts'
+import { validatePodAnnotations } from '../../validation/pod/pod-annotations.ts'
+import {
+  NOT_MATCHED,
+  templateRules,
+  validateAlwaysRunning,
+  validatePodTemplate,
+} from '../../validation/pod/pod-template.ts'
+import { claimWarnings, templateWarnings } from '../../validation/pod/pod-warnings.ts'
+import type { PodRules } from '../../validation/pod/rules.ts'
+import { sameValue } from '../../validation/same-value.ts'
+import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
+import type { Strategy, StrategyContext } from '../strategy.ts'
+import { notMoreThan, validateCollisionCount } from './workload.ts'
+
+const spec = path('spec')
+const status = path('status')
+const TYPE = 'io.k8s.api.apps.v1.StatefulSetSpec'
+
+const CHANGEABLE = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+] as const
+
+/** What stays allowed in objects that have it. */
+interface Skips {
+  readonly serviceName?: boolean
+  readonly claims?: boolean
+  readonly template?: boolean
+}
+
+export const statefulSets: Strategy<StatefulSet> = {
+  nameRule: labelName,
+  prepareForCreate: (set, context) => dropDisabled(set, undefined, context),
+  prepareForUpdate: (set, old, context) => dropDisabled(set, old, context),
+  validate: (set, context) => validateSpec(set.spec ?? {}, templateRules(context), {}),
+  validateUpdate(set, old, context) {
+    const wanted = set.spec ?? {}
+    const before = old.spec ?? {}
+    const rules = templateRules(context, before.template)
+    const wasInvalid = validateSpec(before, rules, { serviceName: true, claims: true }).length > 0
+    const rest = { ...wanted, ...Object.fromEntries(CHANGEABLE.map((field) => [field, before[field]])) }
+    return [
+      ...validateSpec(wanted, rules, { serviceName: true, claims: true, template: wasInvalid }),
+      ...(sameValue(TYPE, rest, before)
+        ? []
+        : [
+            forbiddenField(
+              spec,
+              "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+            ),
+          ]),
+    ]
+  },
+  warningsOnCreate: (set) => [
+    ...templateWarnings(spec.child('template'), set.spec?.template ?? {}),
+    ...warningsOfClaims(set, (at) => at),
+    ...historyWarnings(set),
+  ],
+  warningsOnUpdate: (set, old) => [
+    ...(set.metadata.generation === old.metadata.generation
+      ? []
+      : templateWarnings(spec.child('template'), set.spec?.template ?? {})),
+    ...warningsOfClaims(set, (at) => at.child('Spec')),
+    ...historyWarnings(set),
+  ],
+  subresources: {
+    status: {
+      validateUpdate: ({ status: found = {} }, old) => [
+        ...counts.flatMap((field) => nonNegative(status.child(field), found[field])),
+        ...notMoreThan(
+          status,
+          found,
+          ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
+          'replicas',
+          'status.replicas',
+        ),
+        ...notMoreThan(status, found, ['availableReplicas'], 'readyReplicas', 'status.readyReplicas'),
+        ...validateCollisionCount(status, found, old.status),
+      ],
+    },
+  },
+}
+
+const counts = [
+  'replicas',
+  'readyReplicas',
+  'currentReplicas',
+  'updatedReplicas',
+  'availableReplicas',
+  'observedGeneration',
+  'collisionCount',
+] as const
+
+function dropDisabled(set: StatefulSet, old: StatefulSet | undefined, { enabled }: StrategyContext): void {
+  const rolling = set.spec?.updateStrategy?.rollingUpdate
+  const inUse = old?.spec?.updateStrategy?.rollingUpdate?.maxUnavailable !== undefined
+  if (!enabled('MaxUnavailableStatefulSet') && !inUse) delete rolling?.maxUnavailable
+  dropDisabledPodFields(set.spec?.template?.spec, old?.spec?.template?.spec, enabled)
+}
+
+const warningsOfClaims = (set: StatefulSet, under: (at: FieldPath) => FieldPath): string[] =>
+  (set.spec?.volumeClaimTemplates ?? []).flatMap((claim, index) =>
+    claimWarnings(under(spec.child('volumeClaimTemplates').index(index)), claim.spec),
+  )
+
+const historyWarnings = (set: StatefulSet): string[] =>
+  (set.spec?.revisionHistoryLimit ?? 0) < 0
+    ? ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']
+    : []
+
+function validateSpec(set: StatefulSetSpec, rules: PodRules, skips: Skips): FieldError[] {
+  const { podManagementPolicy = '', selector, template = {}, serviceName = '', ordinals } = set
+  const policies = ['OrderedReady', 'Parallel']
+  const policyAt = spec.child('podManagementPolicy')
+  const here = spec.child('selector')
+  return [
+    ...(podManagementPolicy === ''
+      ? [required(policyAt)]
+      : policies.includes(podManagementPolicy)
+        ? []
+        : [invalidValue(policyAt, podManagementPolicy, "must be 'OrderedReady' or 'Parallel'")]),
+    ...validateStrategy(spec.child('updateStrategy'), set.updateStrategy ?? {}),
+    ...validateRetention(spec.child('persistentVolumeClaimRetentionPolicy'), set.persistentVolumeClaimRetentionPolicy),
+    ...(skips.claims
+      ? []
+      : (set.volumeClaimTemplates ?? []).flatMap((claim, index) =>
+          validateClaimSpec(spec.child('volumeClaimTemplates').index(index).child('spec'), claim.spec ?? {}),
+        )),
+    ...nonNegative(spec.child('replicas'), set.replicas),
+    ...nonNegative(spec.child('minReadySeconds'), set.minReadySeconds),
+    ...nonNegative(spec.child('ordinals.start'), ordinals?.start),
+    ...(skips.serviceName || serviceName === '' ? [] : validateLabelText(spec.child('serviceName'), serviceName)),
+    ...(selector === undefined ? [required(here)] : validateLabelSelector(here, selector)),
+    ...(selector !== undefined && isEmptySelector(selector)
+      ? [invalidValue(here, selector, 'empty selector is invalid for statefulset')]
+      : []),
+    ...(selector !== undefined && !isUsableSelector(selector)
+      ? [invalidValue(here, selector, '')]
+      : validateTemplate(spec.child('template'), set, rules, skips)),
+    ...validateAlwaysRunning(spec.child('template'), template, 'StatefulSet'),
+  ]
+}
+
+function validateStrategy(at: FieldPath, strategy: NonNullable<StatefulSetSpec['updateStrategy']>): FieldError[] {
+  const { type = '', rollingUpdate } = strategy
+  const rolling = at.child('rollingUpdate')
+  if (type === '') return [required(at)]
+  if (type === 'OnDelete') {
+    if (rollingUpdate === undefined) return []
+    const shown = internalJson('io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy', rollingUpdate)
+    return [invalidValue(rolling, shown, "only allowed for updateStrategy 'RollingUpdate'")]
+  }
+  if (type !== 'RollingUpdate') {
+    const shown = internalJson('io.k8s.api.apps.v1.StatefulSetUpdateStrategy', strategy)
+    return [invalidValue(at, shown, "must be 'RollingUpdate' or 'OnDelete'")]
+  }
+  if (rollingUpdate === undefined) return []
+  const { maxUnavailable, partition } = rollingUpdate
+  const unavailable = rolling.child('maxUnavailable')
+  return [
+    ...nonNegative(rolling.child('partition'), partition),
+    ...(maxUnavailable === undefined
+      ? []
+      : [
+          ...validateIntOrPercent(unavailable, maxUnavailable),
+          ...(amountOf(maxUnavailable) === 0 ? [invalidValue(unavailable, maxUnavailable, 'cannot be 0')] : []),
+          ...atMost100Percent(unavailable, maxUnavailable),
+        ]),
+  ]
+}
+
+function validateRetention(
+  at: FieldPath,
+  policy: StatefulSetSpec['persistentVolumeClaimRetentionPolicy'],
+): FieldError[] {
+  if (policy === undefined) return []
+  const known = ['Retain', 'Delete']
+  return (['whenDeleted', 'whenScaled'] as const)
+    .filter((field) => !known.includes(policy[field] ?? ''))
+    .map((field) => notSupported(at.child(field), policy[field] ?? '', known))
+}
+
+/** Hostnames are given by the set, and its claims are volumes of the pods. */
+function validateTemplate(at: FieldPath, set: StatefulSetSpec, rules: PodRules, skips: Skips): FieldError[] {
+  const { selector, template = {}, volumeClaimTemplates = [] } = set
+  const labels = template.metadata?.labels ?? {}
+  const annotations = template.metadata?.annotations ?? {}
+  const matched = selector !== undefined && (isEmptySelector(selector) || selectorMatches(selector, labels))
+  return [
+    ...(matched ? [] : [invalidValue(at.child('metadata', 'labels'), template.metadata?.labels, NOT_MATCHED)]),
+    ...(skips.template ? [] : validatePodTemplate(at, asCreated(template, volumeClaimTemplates), rules)),
+    ...validateLabels(labels, at.child('labels')),
+    ...validateAnnotations(annotations, at.child('annotations')),
+    ...validatePodAnnotations(at.child('annotations'), annotations, template.spec ?? {}, rules),
+  ]
+}
+
+function asCreated(
+  template: PodTemplateSpec,
+  claims: NonNullable<StatefulSetSpec['volumeClaimTemplates']>,
+): PodTemplateSpec {
+  const { subdomain: _subdomain, hostname: _hostname, ...pod } = template.spec ?? {}
+  const names = new Set(claims.map(({ metadata }) => metadata?.name ?? ''))
+  const volumes = [
+    ...[...names].map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
+    ...(pod.volumes ?? []).filter(({ name = '' }) => !names.has(name)),
+  ]
+  return { ...template, spec: { ...pod, ...(claims.length > 0 ? { volumes } : {}) } }
+}

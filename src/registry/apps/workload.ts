@@ -1,0 +1,59 @@
+/** What the workloads of apps/v1 have in common. */
+import type { PodTemplateSpec } from '../../api/core/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { invalidValue, required } from '../../api/field.ts'
+import type { LabelSelector } from '../../api/meta/v1.ts'
+import { isEmptySelector, isUsableSelector, validateLabelSelector } from '../../validation/label-selectors.ts'
+import { validateRunningTemplate } from '../../validation/pod/pod-template.ts'
+import type { PodRules } from '../../validation/pod/rules.ts'
+
+interface Selecting {
+  readonly selector?: LabelSelector
+  readonly template?: PodTemplateSpec
+}
+
+/** Deployments and ReplicaSets; both are told of deployments, and of ReplicaSets in the template. */
+export function validateSelectorAndTemplate(
+  at: FieldPath,
+  { selector, template = {} }: Selecting,
+  rules: PodRules,
+): FieldError[] {
+  const here = at.child('selector')
+  const errors = selector === undefined ? [required(here)] : validateLabelSelector(here, selector)
+  if (selector !== undefined && isEmptySelector(selector))
+    errors.push(invalidValue(here, selector, 'empty selector is invalid for deployment'))
+  return [
+    ...errors,
+    ...(selector !== undefined && !isUsableSelector(selector)
+      ? [invalidValue(here, selector, 'invalid label selector')]
+      : validateRunningTemplate(at.child('template'), template, selector ?? NOTHING, rules, 'ReplicaSet')),
+  ]
+}
+
+/** An absent selector selects nothing. */
+const NOTHING: LabelSelector = { matchExpressions: [{ key: '', operator: 'In', values: [] }] }
+
+/** Counts that are part of another one. */
+export function notMoreThan<S extends object>(
+  at: FieldPath,
+  status: S,
+  fields: readonly (keyof S & string)[],
+  whole: keyof S & string,
+  shown: string,
+): FieldError[] {
+  const count = (field: keyof S) => (status[field] ?? 0) as number
+  return fields
+    .filter((field) => count(field) > count(whole))
+    .map((field) => invalidValue(at.child(field), count(field), `cannot be greater than ${shown}`))
+}
+
+export function validateCollisionCount(
+  at: FieldPath,
+  status: { readonly collisionCount?: number } = {},
+  old: { readonly collisionCount?: number } = {},
+): FieldError[] {
+  if (old.collisionCount === undefined) return []
+  const count = status.collisionCount ?? 0
+  const isLess = status.collisionCount === undefined || count < old.collisionCount
+  return isLess ? [invalidValue(at.child('collisionCount'), count, 'cannot be decremented')] : []
+}

@@ -1,0 +1,53 @@
+/** Indexes of a Job's pods in short: `0,2-5`. */
+import { goQuote } from '../../api/field.ts'
+
+export type Interval = readonly [first: number, last: number]
+
+/**
+ * The intervals in order, or what is wrong with them.
+ * @param completions indexes are below
+ */
+export function indexesOf(text: string, completions: number): Interval[] | string {
+  if (text === '') return []
+  const intervals: Interval[] = []
+  for (const part of text.split(',')) {
+    const interval = intervalOf(part, completions)
+    if (typeof interval === 'string') return interval
+    const before = intervals.at(-1)
+    if (before !== undefined && before[1] >= interval[0])
+      return `non-increasing order, previous: ${before[1]}, current: ${interval[0]}`
+    intervals.push(interval)
+  }
+  return intervals
+}
+
+function intervalOf(text: string, completions: number): Interval | string {
+  const limits = text.split('-')
+  if (limits.length > 2)
+    return `the fragment ${goQuote(text)} violates the requirement that an index interval can have at most two parts separated by '-'`
+  const numbers: number[] = []
+  for (const limit of limits) {
+    if (!/^\+?\d+$/.test(limit)) return `cannot convert string to integer for index: ${goQuote(limit)}`
+    if (Number(limit) >= completions) return `too large index: ${goQuote(limit)}`
+    numbers.push(Number(limit))
+  }
+  const [first = 0, last = first] = numbers
+  if (numbers.length === 2 && first >= last) return `non-increasing order, previous: ${first}, current: ${last}`
+  return [first, last]
+}
+
+/** The first index that is in both; parts that are not well-formed are passed over. */
+export function overlapOf(a: string, b: string, completions: number): number | undefined {
+  if (a === '' || b === '') return undefined
+  const intervals = (text: string) =>
+    text
+      .split(',')
+      .map((part) => intervalOf(part, completions))
+      .filter((interval): interval is Interval => typeof interval !== 'string')
+  const others = intervals(b)
+  for (const [first, last] of intervals(a)) {
+    const met = others.find(([from, to]) => first <= to && from <= last)
+    if (met !== undefined) return Math.max(first, met[0])
+  }
+  return undefined
+}

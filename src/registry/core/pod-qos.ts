@@ -1,0 +1,35 @@
+import type { PodSpec } from '../../api/core/v1.ts'
+import { Quantity } from '../../schema/quantity.ts'
+
+const COMPUTE = ['cpu', 'memory']
+
+/** How a node treats the pod when resources run short: by what its containers ask for and may use. */
+export function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+  const parts = spec.resources
+    ? [spec.resources]
+    : [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ resources = {} }) => resources)
+  const requests = new Map<string, Quantity>()
+  const limits = new Map<string, Quantity>()
+  let isGuaranteed = true
+  for (const part of parts) {
+    addPositive(requests, part.requests)
+    const limited = addPositive(limits, part.limits)
+    const says = spec.resources === undefined || Object.keys(part.limits ?? {}).length > 0
+    if (says && limited < COMPUTE.length) isGuaranteed = false
+  }
+  if (requests.size === 0 && limits.size === 0) return 'BestEffort'
+  const covered = [...requests].every(([name, amount]) => limits.get(name)?.equals(amount) === true)
+  return isGuaranteed && covered && requests.size === limits.size ? 'Guaranteed' : 'Burstable'
+}
+
+/** @returns how many of the resources were given */
+function addPositive(total: Map<string, Quantity>, list: Readonly<Record<string, string>> = {}): number {
+  let found = 0
+  for (const name of COMPUTE) {
+    const amount = list[name] === undefined ? undefined : Quantity.parse(list[name])
+    if (amount === undefined || amount.sign <= 0) continue
+    found++
+    total.set(name, total.get(name)?.add(amount) ?? amount)
+  }
+  return found
+}

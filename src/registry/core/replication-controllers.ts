@@ -1,0 +1,65 @@
+import type { ReplicationController, ReplicationControllerSpec } from '../../api/core/v1.ts'
+import type { FieldError } from '../../api/field.ts'
+import { path, required } from '../../api/field.ts'
+import { nonNegative } from '../../validation/field-rules.ts'
+import { templateRules, validateRunningTemplate } from '../../validation/pod/pod-template.ts'
+import { hostnameWarnings, templateWarnings } from '../../validation/pod/pod-warnings.ts'
+import type { PodRules } from '../../validation/pod/rules.ts'
+import { notMoreThan } from '../apps/workload.ts'
+import type { Strategy } from '../strategy.ts'
+import { dropDisabledPodFields } from './pod-disabled-fields.ts'
+
+const spec = path('spec')
+const status = path('status')
+
+export const replicationControllers: Strategy<ReplicationController> = {
+  prepareForCreate(controller, { enabled }) {
+    dropDisabledPodFields(controller.spec?.template?.spec, undefined, enabled)
+  },
+  prepareForUpdate(controller, old, { enabled }) {
+    dropDisabledPodFields(controller.spec?.template?.spec, old.spec?.template?.spec, enabled)
+  },
+  validate: (controller, context) => validateSpec(controller.spec ?? {}, templateRules(context)),
+  validateUpdate: (controller, old, context) =>
+    validateSpec(controller.spec ?? {}, templateRules(context, old.spec?.template)),
+  selectableFields: (controller) => ({ 'status.replicas': String(controller.status?.replicas ?? 0) }),
+  warningsOnCreate: (controller) => [
+    ...hostnameWarnings(controller.metadata.name ?? '', 'Pod names and hostnames'),
+    ...(controller.spec?.template ? templateWarnings(spec.child('template'), controller.spec.template) : []),
+  ],
+  // of the template as it was
+  warningsOnUpdate: (controller, old) =>
+    controller.metadata.generation === old.metadata.generation || old.spec?.template === undefined
+      ? []
+      : templateWarnings(spec.child('template'), old.spec.template),
+  subresources: {
+    status: {
+      validateUpdate: ({ status: found = {} }) => [
+        ...counts.flatMap((field) => nonNegative(status.child(field), found[field])),
+        ...notMoreThan(
+          status,
+          found,
+          ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'],
+          'replicas',
+          'status.replicas',
+        ),
+        ...notMoreThan(status, found, ['availableReplicas'], 'readyReplicas', 'readyReplicas'),
+      ],
+    },
+  },
+}
+
+const counts = ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'] as const
+
+function validateSpec(controller: ReplicationControllerSpec, rules: PodRules): FieldError[] {
+  const { selector = {}, template, replicas, minReadySeconds } = controller
+  const here = spec.child('template')
+  return [
+    ...nonNegative(spec.child('minReadySeconds'), minReadySeconds),
+    ...(Object.keys(selector).length === 0 ? [required(spec.child('selector'))] : []),
+    ...(replicas === undefined ? [required(spec.child('replicas'))] : nonNegative(spec.child('replicas'), replicas)),
+    ...(template === undefined
+      ? [required(here)]
+      : validateRunningTemplate(here, template, { matchLabels: selector }, rules, 'ReplicationController')),
+  ]
+}

@@ -1,0 +1,203 @@
+/** Amounts of resources that containers and pods ask for and may use. */
+import type * as CoreV1 from '../../api/core/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { duplicate, forbiddenField, invalidValue, notFoundField, notSupported, required } from '../../api/field.ts'
+import { Quantity } from '../../schema/quantity.ts'
+import { aggregatedResources } from '../../schema/pod-resource-defaults.ts'
+import { NOT_NEGATIVE, validateLabelText, validateQualifiedName } from '../field-rules.ts'
+import { qualifiedNameProblems } from '../names.ts'
+import type { PodRules } from './rules.ts'
+import { HUGE_PAGES, isIndivisibleHugePage } from './rules.ts'
+
+const OF_CONTAINERS = new Set(['cpu', 'memory', 'ephemeral-storage'])
+const COUNTED = new Set([
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+])
+const STANDARD = new Set([
+  ...OF_CONTAINERS,
+  ...COUNTED,
+  'requests.cpu',
+  'requests.memory',
+  'requests.ephemeral-storage',
+  'limits.cpu',
+  'limits.memory',
+  'limits.ephemeral-storage',
+  'storage',
+  'requests.storage',
+])
+
+export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES)
+const isStandard = (name: string) =>
+  STANDARD.has(name) || isHugePages(name) || name.startsWith(`requests.${HUGE_PAGES}`)
+export const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
+export const isExtended = (name: string): boolean =>
+  !isNative(name) && !name.startsWith('requests.') && qualifiedNameProblems(`requests.${name}`).length === 0
+const mayOvercommit = (name: string) => isNative(name) && !isHugePages(name)
+
+/** A resource name: a standard one, or one with a domain. */
+export function validateResourceName(at: FieldPath, name: string): FieldError[] {
+  const errors = validateQualifiedName(at, name)
+  if (errors.length > 0 || name.includes('/') || isStandard(name)) return errors
+  return [invalidValue(at, name, 'must be a standard resource type or fully qualified')]
+}
+
+export function validateContainerResourceName(at: FieldPath, name: string): FieldError[] {
+  const errors = validateResourceName(at, name)
+  if (!name.includes('/')) {
+    if (!OF_CONTAINERS.has(name) && !isHugePages(name))
+      errors.push(invalidValue(at, name, 'must be a standard resource for containers'))
+  } else if (!isNative(name) && !isExtended(name))
+    errors.push(invalidValue(at, name, "doesn't follow extended resource name standard"))
+  return errors
+}
+
+const OF_PODS = ['cpu', 'memory']
+
+function validatePodResourceName(at: FieldPath, name: string): FieldError[] {
+  const errors = validateResourceName(at, name)
+  if (errors.length > 0 || OF_PODS.includes(name) || isHugePages(name)) return errors
+  return [notSupported(at, name, [...OF_PODS, HUGE_PAGES].sort())]
+}
+
+/** An amount that is not negative, and whole where the resource is counted. */
+export function validateAmount(at: FieldPath, name: string, text: string): FieldError[] {
+  const amount = Quantity.parse(text)
+  const errors: FieldError[] = []
+  if (amount.sign < 0) errors.push(invalidValue(at, amount.toString(), NOT_NEGATIVE))
+  if ((COUNTED.has(name) || isExtended(name)) && amount.scaledValue(-3) % 1000n !== 0n)
+    errors.push(invalidValue(at, amount.toString(), 'must be an integer'))
+  return errors
+}
+
+export function validateResources(
+  at: FieldPath,
+  resources: CoreV1.ResourceRequirements,
+  claimNames: ReadonlySet<string>,
+  rules: PodRules,
+  nameRule: (at: FieldPath, name: string) => FieldError[] = validateContainerResourceName,
+): FieldError[] {
+  const { limits = {}, requests = {}, claims = [] } = resources
+  const errors: FieldError[] = []
+  const pages = (here: FieldPath, name: string, text: string): FieldError[] =>
+    !rules.allows.hugePages && isIndivisibleHugePage(name, text)
+      ? [invalidValue(here, text, `${text} is not positive integer multiple of ${name}`)]
+      : []
+  for (const [name, text] of sortedEntries(limits)) {
+    const here = at.child('limits').key(name)
+    errors.push(...nameRule(here, name), ...validateAmount(here, name, text), ...pages(here, name, text))
+  }
+  for (const [name, text] of sortedEntries(requests)) {
+    const here = at.child('requests').key(name)
+    errors.push(...nameRule(here, name), ...validateAmount(here, name, text))
+    const limit = limits[name]
+    if (limit !== undefined) {
+      const order = Quantity.parse(text).compare(Quantity.parse(limit))
+      if (order !== 0 && !mayOvercommit(name))
+        errors.push(invalidValue(at.child('requests'), text, `must be equal to ${name} limit of ${limit}`))
+      else if (order > 0)
+        errors.push(invalidValue(at.child('requests'), text, `must be less than or equal to ${name} limit of ${limit}`))
+    } else if (!mayOvercommit(name))
+      errors.push(required(at.child('limits'), 'Limit must be set for non overcommitable resources'))
+    errors.push(...pages(here, name, text))
+  }
+  const names = [...Object.keys(limits), ...Object.keys(requests)]
+  if (names.some(isHugePages) && !names.some((name) => name === 'cpu' || name === 'memory'))
+    errors.push(forbiddenField(at, 'HugePages require cpu or memory'))
+  return [...errors, ...validateClaims(at.child('claims'), claims, claimNames)]
+}
+
+const sortedEntries = (list: Readonly<Record<string, string>>): [string, string][] =>
+  Object.entries(list).sort(([a], [b]) => (a < b ? -1 : 1))
+
+function validateClaims(
+  at: FieldPath,
+  claims: readonly CoreV1.ResourceClaim[],
+  known: ReadonlySet<string>,
+): FieldError[] {
+  const errors: FieldError[] = []
+  const seen = new Set<string>()
+  claims.forEach(({ name = '', request = '' }, index) => {
+    const here = at.index(index)
+    if (name === '') {
+      errors.push(required(here))
+      return
+    }
+    if (seen.has(name)) errors.push(duplicate(here, name))
+    else {
+      if (request !== '') errors.push(...validateLabelText(here.child('request'), request))
+      const key = request === '' ? name : `${name}/${request}`
+      if (seen.has(key)) errors.push(duplicate(here, key))
+      else if (request === '')
+        for (const other of seen) if (other.split('/')[0] === name) errors.push(duplicate(here, name))
+      seen.add(key)
+    }
+    if (known.has(name)) return
+    const names = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`
+    const missing = notFoundField(here, name)
+    errors.push({
+      ...missing,
+      message: `${missing.message}: must be one of the names in pod.spec.resourceClaims${names}`,
+    })
+  })
+  return errors
+}
+
+/** Resources of the pod as a whole: they must have room for those of its containers. */
+export function validatePodResources(
+  at: FieldPath,
+  spec: CoreV1.PodSpec,
+  claimNames: ReadonlySet<string>,
+  rules: PodRules,
+): FieldError[] {
+  const { resources, os, containers = [] } = spec
+  if (resources === undefined) return []
+  if (os?.name === 'windows') return [forbiddenField(at, 'may not be set for a windows pod')]
+  const errors: FieldError[] = []
+  if (resources.claims !== undefined)
+    errors.push(forbiddenField(at.child('claims'), 'claims may not be set for Resources at pod-level'))
+  errors.push(...validateResources(at, resources, claimNames, rules, validatePodResourceName))
+  for (const [name, total] of aggregatedResources(spec, 'requests')) {
+    const given = resources.requests?.[name]
+    if (given !== undefined && total.compare(Quantity.parse(given)) > 0)
+      errors.push(
+        invalidValue(
+          at.child('requests').key(name),
+          given,
+          `must be greater than or equal to aggregate container requests of ${total}`,
+        ),
+      )
+  }
+  for (const [name, total] of aggregatedResources(spec, 'limits')) {
+    const given = resources.limits?.[name]
+    if (isHugePages(name) && given !== undefined && total.compare(Quantity.parse(given)) > 0)
+      errors.push(
+        invalidValue(
+          at.child('limits').key(name),
+          given,
+          `must be greater than or equal to aggregate container limits of ${total}`,
+        ),
+      )
+  }
+  containers.forEach((container, index) => {
+    for (const [name, limit] of sortedEntries(container.resources?.limits ?? {})) {
+      const given = resources.limits?.[name]
+      if (given !== undefined && Quantity.parse(limit).compare(Quantity.parse(given)) > 0)
+        errors.push(
+          invalidValue(
+            at.child('containers').index(index).key(name).child('limits'),
+            limit,
+            `must be less than or equal to pod limits of ${given}`,
+          ),
+        )
+    }
+  })
+  return errors
+}
