@@ -151,7 +151,8 @@ export class Presenter {
   private encoded(object: KubeObject): string {
     // any object is JSON
     const json = object as unknown as JsonObject
-    return this.scope.custom ? stringifySorted(json) : encodeJson(typeOf(this.scope), json)
+    const isUntyped = this.scope.custom && this.scope.view === undefined
+    return isUntyped ? stringifySorted(json) : encodeJson(typeOf(this.scope), json)
   }
 
   /** An element of a list: those of built-in kinds don't say what they are. */

@@ -27,7 +27,7 @@ import {
 import type { Column } from './table/columns.ts'
 import { columnsOf, defaultColumns, scaleColumns } from './table/columns.ts'
 import { core } from './table/core.ts'
-import { AGE_COLUMN, customTable } from './table/custom.ts'
+import { AGE_COLUMN, CUSTOM_SCALE_COLUMNS, customTable } from './table/custom.ts'
 import { discovery, networking } from './table/networking.ts'
 import { admissionregistration, policy, rbac } from './table/policies.ts'
 import { storage } from './table/storage.ts'
@@ -74,7 +74,8 @@ const builtIn = new Map<string, TableLayout>()
 const custom = new WeakMap<object, TableLayout>()
 
 export function tableLayout({ entry, kind, storageKind, resource, view }: ResourceScope): TableLayout {
-  if (entry.origin === 'custom') return customLayout(entry.printerColumns ?? noColumns)
+  if (entry.origin === 'custom')
+    return customLayout(view === undefined ? (entry.printerColumns ?? noColumns) : CUSTOM_SCALE_COLUMNS)
   const name = view === undefined ? `${apiVersionOf(kind)}/${resource.resource}` : 'scale'
   let layout = builtIn.get(name)
   if (layout === undefined) {

@@ -58,6 +58,7 @@ export function decodeBody(
     found = completedKind(parsed, expected)
     const isExpected = found.kind === expected.kind && sameVersion(found, expected)
     const isCustom = scope.custom && scope.view === undefined
+    if (scope.custom && !isCustom && !isExpected) throw badRequest(NO_SCALE)
     const type = isExpected || isCustom ? endpointType(scope) : typeOfKind(found)
     if (type === undefined)
       throw new DecodeError(
@@ -87,6 +88,9 @@ export function decodeBody(
 }
 
 const SCHEME = 'pkg/runtime/scheme.go:111'
+
+/** The codec of custom resources knows their own kind, and Scale as it is expected. */
+const NO_SCALE = `no kind is registered for the type v1.Scale in scheme ${JSON.stringify(SCHEME)}`
 
 /** What the body does not say of its kind is the endpoint's. */
 function completedKind(

@@ -26,6 +26,13 @@ export const AGE_COLUMN: CustomResourceColumnDefinition = {
   jsonPath: '.metadata.creationTimestamp',
 }
 
+/** Of the scale subresource of a custom resource. */
+export const CUSTOM_SCALE_COLUMNS: readonly CustomResourceColumnDefinition[] = [
+  { name: 'Desired', type: 'integer', description: 'Number of desired replicas', jsonPath: '.spec.replicas' },
+  { name: 'Available', type: 'integer', description: 'Number of actual replicas', jsonPath: '.status.replicas' },
+  AGE_COLUMN,
+]
+
 /** A path that can't be read ends the columns: it and those after it don't appear. */
 export function customTable(declared: readonly CustomResourceColumnDefinition[]): {
   readonly columns: readonly Column[]
