@@ -18,6 +18,9 @@ import { flowcontrolStrategies } from './flowcontrol/strategies.ts'
 import { coreStrategies } from './core/strategies.ts'
 import { networkingStrategies } from './networking/strategies.ts'
 import { certificateStrategies } from './certificates/strategies.ts'
+import { nodeStrategies } from './node/strategies.ts'
+import { schedulingStrategies } from './scheduling/strategies.ts'
+import { storageStrategies } from './storage/strategies.ts'
 import { rbacStrategies } from './rbac/strategies.ts'
 
 /** `metadata.generation` starts at 1 and counts changes. */
@@ -77,6 +80,9 @@ const ofGroups: Readonly<Record<string, Strategy>> = {
   ...flowcontrolStrategies,
   ...networkingStrategies,
   ...certificateStrategies,
+  ...nodeStrategies,
+  ...schedulingStrategies,
+  ...storageStrategies,
   ...rbacStrategies,
 }
 

@@ -7,6 +7,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { immutable, validateQualifiedName } from '../../validation/field-rules.ts'
+import { differenceText } from '../../validation/difference-text.ts'
 import { hasInvalidValue } from '../../validation/label-selectors.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
@@ -135,17 +136,6 @@ function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim):
     ...attributesClassErrors(now, before, old.status ?? {}),
   ]
 }
-
-const differenceText = (before: PersistentVolumeClaimSpec, now: PersistentVolumeClaimSpec): string =>
-  [...new Set([...Object.keys(before), ...Object.keys(now)])]
-    .map((field) => [
-      field,
-      JSON.stringify(before[field as keyof typeof before]),
-      JSON.stringify(now[field as keyof typeof now]),
-    ])
-    .filter(([, a, b]) => a !== b)
-    .map(([field, a, b]) => `- ${field}: ${a}\n+ ${field}: ${b}\n`)
-    .join('')
 
 /** A claim may ask for less again, as long as it is more than it has. */
 function sizeErrors(

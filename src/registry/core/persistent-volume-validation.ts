@@ -13,14 +13,8 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import { Quantity } from '../../schema/quantity.ts'
-import {
-  immutable,
-  inRange,
-  POSITIVE,
-  requiredText,
-  validateLabelText,
-  validateSubdomain,
-} from '../../validation/field-rules.ts'
+import { immutable, inRange, requiredText, validateLabelText, validateSubdomain } from '../../validation/field-rules.ts'
+import { differenceText } from '../../validation/difference-text.ts'
 import { withoutBacksteps } from '../../validation/local-paths.ts'
 import { byteLength, labelValueProblems } from '../../validation/names.ts'
 import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
@@ -121,13 +115,14 @@ function capacityErrors(spec: FieldPath, capacity: Readonly<Record<string, strin
   const isStorageAlone = names.length === 1 && names[0] === 'storage'
   return [
     ...(names.length === 0 ? [required(at)] : []),
-    ...(isStorageAlone ? [] : [notSupported(at, names.length === 0 ? null : capacity, ['storage'])]),
+    ...(isStorageAlone ? [] : [notSupported(at, names.length === 0 ? null : sorted(capacity), ['storage'])]),
     ...names.flatMap((name) => {
       const amount = Quantity.parse(capacity[name]!)
-      const isNegative = amount.scaledValue(0) < 0n
+      // the reference counts in 64 bits here
+      const value = BigInt.asIntN(64, amount.scaledValue(0))
       return [
-        ...(isNegative ? [invalidValue(at.key(name), amount.scaledValue(0), 'must be a valid resource quantity')] : []),
-        ...(amount.sign <= 0 ? [invalidValue(at.key(name), amount.toString(), POSITIVE)] : []),
+        ...(value < 0n ? [invalidValue(at.key(name), value, 'must be a valid resource quantity')] : []),
+        ...(amount.sign <= 0 ? [invalidValue(at.key(name), amount.toString(), 'must be greater than zero')] : []),
       ]
     }),
   ]
@@ -422,8 +417,7 @@ export function volumeChangeErrors(now: PersistentVolumeSpec, before: Persistent
 }
 
 function sourceChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeSpec): FieldError[] {
-  const source = (of: PersistentVolumeSpec) =>
-    JSON.stringify(sourceOrder.map((field) => (of[field] === undefined ? null : sorted(of[field]))))
+  const source = (of: PersistentVolumeSpec) => JSON.stringify(sorted(sourcesOf(of)))
   const old = source(before)
   if (source(now) === old) return []
   // a secret for growing may be added
@@ -434,17 +428,13 @@ function sourceChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeS
   return [
     forbiddenField(
       specAt.child('persistentvolumesource'),
-      'spec.persistentvolumesource is immutable after creation\n' + differenceText(before, now),
+      'spec.persistentvolumesource is immutable after creation\n' + differenceText(sourcesOf(before), sourcesOf(now)),
     ),
   ]
 }
 
-/** Texts of differences are the reader's: which sources are not what they were. */
-const differenceText = (before: PersistentVolumeSpec, now: PersistentVolumeSpec): string =>
-  sourceOrder
-    .filter((field) => JSON.stringify(sorted(before[field])) !== JSON.stringify(sorted(now[field])))
-    .map((field) => `- ${field}: ${JSON.stringify(before[field])}\n+ ${field}: ${JSON.stringify(now[field])}\n`)
-    .join('')
+const sourcesOf = (of: PersistentVolumeSpec): object =>
+  Object.fromEntries(sourceOrder.flatMap((field) => (of[field] === undefined ? [] : [[field, of[field]]])))
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
@@ -453,7 +443,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, member]) => [key, sorted(member)]))
 }
 
-/** Labels of nodes that got other names: either counts as the newer one. */
+/** Labels of nodes that got other names may be written with these. The reference takes a removed key, too. */
 const renamedLabels: Readonly<Record<string, string>> = {
   'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
@@ -489,7 +479,7 @@ const sameExpressions = (before: readonly Expression[], now: readonly Expression
   before.every((old, index) => {
     const { Key, ...rest } = now[index]!
     const { Key: oldKey, ...oldRest } = old
-    const isSameKey = Key === oldKey || renamedLabels[oldKey] === Key
+    const isSameKey = Key === oldKey || (renamedLabels[oldKey] ?? '') === Key
     return isSameKey && JSON.stringify(rest) === JSON.stringify(oldRest)
   })
 
@@ -502,10 +492,11 @@ function affinityAsPrinted({ required: selector }: VolumeNodeAffinity) {
   if (selector === undefined) return { Required: null }
   return {
     Required: {
-      NodeSelectorTerms: (selector.nodeSelectorTerms ?? []).map(({ matchExpressions, matchFields }) => ({
-        MatchExpressions: expressions(matchExpressions),
-        MatchFields: expressions(matchFields),
-      })),
+      NodeSelectorTerms:
+        selector.nodeSelectorTerms?.map(({ matchExpressions, matchFields }) => ({
+          MatchExpressions: expressions(matchExpressions),
+          MatchFields: expressions(matchFields),
+        })) ?? null,
     },
   }
 }

@@ -29,7 +29,6 @@ export const persistentVolumes: Strategy<PersistentVolume> = {
   validate: (volume) => validateVolume(volume),
   // the reference validates the whole object twice
   validateUpdate: (volume, old) => [
-    ...validateObjectMeta(volume.metadata, false, subdomainName),
     ...validateVolume(volume, old),
     ...validateObjectMeta(volume.metadata, false, subdomainName),
     ...specErrors(path('spec'), volume.spec ?? {}, { name: volume.metadata.name ?? '', old }),

@@ -1,0 +1,62 @@
+import type { Toleration } from '../../api/core/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { duplicate, path, required } from '../../api/field.ts'
+import type { RuntimeClass } from '../../api/node/v1.ts'
+import { immutable, validateLabelText } from '../../validation/field-rules.ts'
+import { subdomainName } from '../../validation/names.ts'
+import { validateLabels, validateObjectMeta } from '../../validation/object-meta.ts'
+import { internalJson } from '../../validation/pod/internal-json.ts'
+import { deprecatedNodeLabels } from '../../validation/pod/pod-warnings.ts'
+import { validateResources } from '../../validation/pod/resources.ts'
+import { podRules } from '../../validation/pod/rules.ts'
+import { validateTolerations } from '../../validation/pod/scheduling.ts'
+import type { Strategy, StrategyContext } from '../strategy.ts'
+
+const handlerAt = path('handler')
+const scheduling = path('scheduling')
+
+export const runtimeClasses: Strategy<RuntimeClass> = {
+  validate: classErrors,
+  validateUpdate: (one, old, context) => [
+    ...validateObjectMeta(one.metadata, false, subdomainName),
+    ...classErrors(one, context),
+    ...immutable(handlerAt, one.handler ?? '', one.handler === old.handler),
+  ],
+  warningsOnCreate: warnings,
+  warningsOnUpdate: warnings,
+}
+
+function classErrors(one: RuntimeClass, { enabled }: StrategyContext): FieldError[] {
+  const { handler = '', overhead, scheduling: where } = one
+  return [
+    ...(handler === '' ? [required(handlerAt)] : validateLabelText(handlerAt, handler)),
+    ...(overhead === undefined
+      ? []
+      : validateResources(path('overhead'), { limits: overhead.podFixed }, new Set(), podRules(enabled, false))),
+    ...validateLabels(where?.nodeSelector ?? {}, scheduling.child('nodeSelector')),
+    ...tolerationErrors(scheduling.child('tolerations'), where?.tolerations ?? [], enabled),
+  ]
+}
+
+function tolerationErrors(
+  at: FieldPath,
+  tolerations: readonly Toleration[],
+  enabled: (gate: string) => boolean,
+): FieldError[] {
+  const keyOf = ({ key, operator, value, effect }: Toleration) => JSON.stringify([key, operator, value, effect])
+  return [
+    ...validateTolerations(at, tolerations, { enabled }),
+    ...tolerations.flatMap((one, index) =>
+      tolerations.slice(0, index).some((other) => keyOf(other) === keyOf(one))
+        ? [duplicate(at.index(index), internalJson('io.k8s.api.core.v1.Toleration', one))]
+        : [],
+    ),
+  ]
+}
+
+function warnings({ scheduling: where }: RuntimeClass): string[] {
+  return Object.keys(where?.nodeSelector ?? {})
+    .sort()
+    .filter((key) => Object.hasOwn(deprecatedNodeLabels, key))
+    .map((key) => `${scheduling.child('nodeSelector')}: ${deprecatedNodeLabels[key]}`)
+}

@@ -1,0 +1,33 @@
+/** What StorageClasses and VolumeAttributesClasses have in common. */
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { invalidValue, required, tooLong } from '../../api/field.ts'
+import { problems } from '../../validation/field-rules.ts'
+import { byteLength, qualifiedNameProblems } from '../../validation/names.ts'
+
+const MAX_PARAMETERS = 512
+const MAX_PARAMETER_BYTES = 256 * 1024
+
+/** Who makes the volumes: a qualified name in any case, told in lower case. */
+export const driverErrors = (at: FieldPath, driver = ''): FieldError[] => {
+  const lower = driver.toLowerCase()
+  return driver === '' ? [required(at)] : problems(at, lower, qualifiedNameProblems(lower))
+}
+
+export function parameterErrors(at: FieldPath, parameters: Readonly<Record<string, string>> = {}): FieldError[] {
+  const entries = Object.entries(parameters)
+  if (entries.length > MAX_PARAMETERS) return [tooLong(at, MAX_PARAMETERS)]
+  const total = entries.reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0)
+  return [
+    ...entries.flatMap(([key]) => (key === '' ? [invalidValue(at, key, 'field can not be empty.')] : [])),
+    ...(total > MAX_PARAMETER_BYTES ? [tooLong(at, MAX_PARAMETER_BYTES)] : []),
+  ]
+}
+
+/** Keys sorted, as the reference shows maps. */
+export const sortedMap = (map: Readonly<Record<string, string>> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+export const sameMap = (
+  a: Readonly<Record<string, string>> | undefined,
+  b: Readonly<Record<string, string>> | undefined,
+): boolean => JSON.stringify(sortedMap(a)) === JSON.stringify(sortedMap(b))

@@ -1,0 +1,94 @@
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { duplicate, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import type { CSIDriver, CSIDriverSpec, TokenRequest } from '../../api/storage/v1.ts'
+import { immutable } from '../../validation/field-rules.ts'
+import type { Strategy, StrategyContext } from '../strategy.ts'
+
+const spec = path('spec')
+const groupPolicies = ['File', 'None', 'ReadWriteOnceWithFSType']
+const lifecycleModes = ['Persistent', 'Ephemeral']
+const MIN_PERIOD = 10
+const MIN_EXPIRATION = 600
+const MAX_EXPIRATION = 2 ** 32
+const TOKENS_IN_SECRETS =
+  'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes'
+
+export const csiDrivers: Strategy<CSIDriver> = {
+  /** Counts from 0: the first change makes it 1. */
+  prepareForUpdate(driver, old) {
+    if (JSON.stringify(sortedMembers(driver.spec)) !== JSON.stringify(sortedMembers(old.spec)))
+      driver.metadata.generation = (old.metadata.generation ?? 0) + 1
+  },
+  validate: (driver, context) => specErrors(driver.spec ?? {}, context),
+  validateUpdate: ({ spec: now = {} }, { spec: old = {} }, context) => [
+    ...specErrors(now, context),
+    ...immutable(spec.child('attachedRequired'), now.attachRequired, now.attachRequired === old.attachRequired),
+    ...immutable(
+      spec.child('volumeLifecycleModes'),
+      now.volumeLifecycleModes,
+      JSON.stringify(now.volumeLifecycleModes ?? []) === JSON.stringify(old.volumeLifecycleModes ?? []),
+    ),
+  ],
+  warningsOnCreate: ({ spec: now = {} }) => tokenWarnings(now),
+  warningsOnUpdate: ({ spec: now = {} }, { spec: old = {} }) =>
+    JSON.stringify(now.tokenRequests ?? []) === JSON.stringify(old.tokenRequests ?? []) ? [] : tokenWarnings(now),
+}
+
+const sortedMembers = (value: object = {}) =>
+  Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+
+const tokenWarnings = ({ tokenRequests = [], serviceAccountTokenInSecrets }: CSIDriverSpec): string[] =>
+  tokenRequests.length > 0 && serviceAccountTokenInSecrets === undefined ? [TOKENS_IN_SECRETS] : []
+
+function specErrors(now: CSIDriverSpec, { enabled }: StrategyContext): FieldError[] {
+  const { fsGroupPolicy, tokenRequests = [], volumeLifecycleModes = [], serviceAccountTokenInSecrets: inSecrets } = now
+  const period = now.nodeAllocatableUpdatePeriodSeconds
+  const needed = (field: string, value: boolean | undefined) =>
+    value === undefined ? [required(spec.child(field))] : []
+  const inSecretsAt = spec.child('serviceAccountTokenInSecrets')
+  return [
+    ...needed('attachedRequired', now.attachRequired),
+    ...needed('podInfoOnMount', now.podInfoOnMount),
+    ...needed('storageCapacity', now.storageCapacity),
+    ...(fsGroupPolicy !== undefined && !groupPolicies.includes(fsGroupPolicy)
+      ? [notSupported(spec.child('fsGroupPolicy'), fsGroupPolicy, groupPolicies)]
+      : []),
+    ...tokenErrors(spec.child('tokenRequests'), tokenRequests),
+    ...volumeLifecycleModes
+      .filter((mode) => !lifecycleModes.includes(mode))
+      .map((mode) => notSupported(spec.child('volumeLifecycleModes'), mode, lifecycleModes)),
+    ...(enabled('SELinuxMountReadWriteOncePod') ? needed('seLinuxMount', now.seLinuxMount) : []),
+    ...(period !== undefined && period < MIN_PERIOD
+      ? [
+          invalidValue(
+            spec.child('nodeAllocatableUpdatePeriodSeconds'),
+            period,
+            'must be greater than or equal to 10 seconds',
+          ),
+        ]
+      : []),
+    ...(inSecrets !== undefined && tokenRequests.length === 0
+      ? [invalidValue(inSecretsAt, inSecrets, 'serviceAccountTokenInSecrets is set but no tokenRequests are specified')]
+      : []),
+    ...(enabled('VolumeLimitScaling')
+      ? needed('preventPodSchedulingIfMissing', now.preventPodSchedulingIfMissing)
+      : []),
+  ]
+}
+
+function tokenErrors(at: FieldPath, requests: readonly TokenRequest[]): FieldError[] {
+  return requests.flatMap(({ audience = '', expirationSeconds: seconds }, index) => {
+    const here = at.index(index)
+    if (requests.slice(0, index).some((other) => (other.audience ?? '') === audience))
+      return [duplicate(here.child('audience'), audience)]
+    const secondsAt = here.child('expirationSeconds')
+    if (seconds === undefined) return []
+    if (seconds < MIN_EXPIRATION)
+      return [invalidValue(secondsAt, seconds, 'may not specify a duration less than 10 minutes')]
+    return seconds > MAX_EXPIRATION
+      ? [invalidValue(secondsAt, seconds, 'may not specify a duration larger than 2^32 seconds')]
+      : []
+  })
+}

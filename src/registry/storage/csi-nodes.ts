@@ -1,0 +1,58 @@
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { duplicate, invalidValue, path, required } from '../../api/field.ts'
+import type { CSINode, CSINodeDriver } from '../../api/storage/v1.ts'
+import { immutable, nonNegative, validateQualifiedName } from '../../validation/field-rules.ts'
+import { byteLength } from '../../validation/names.ts'
+import { internalJson } from '../../validation/pod/internal-json.ts'
+import { validateCsiDriverName } from '../../validation/pod/volumes.ts'
+import { sameValue } from '../../validation/same-value.ts'
+import type { Strategy } from '../strategy.ts'
+
+const MAX_NODE_ID = 256
+const DRIVER_TYPE = 'io.k8s.api.storage.v1.CSINodeDriver'
+const driversAt = path('spec', 'drivers')
+
+export const csiNodes: Strategy<CSINode> = {
+  validate: ({ spec }) => driversErrors(spec?.drivers ?? []),
+  validateUpdate: ({ spec }, old) => [
+    ...driversErrors(spec?.drivers ?? []),
+    ...(old.spec?.drivers ?? []).flatMap((before) =>
+      (spec?.drivers ?? [])
+        .filter(({ name }) => name === before.name)
+        .flatMap((driver) => changeErrors(driver, before)),
+    ),
+  ],
+}
+
+const driversErrors = (drivers: readonly CSINodeDriver[]): FieldError[] =>
+  drivers.flatMap((driver, index) => {
+    const at = driversAt.index(index)
+    const { name = '', nodeID = '', topologyKeys = [] } = driver
+    const isRepeated = drivers.slice(0, index).some((other) => (other.name ?? '') === name)
+    return [
+      ...validateCsiDriverName(at.child('name'), name),
+      ...(nodeID === '' ? [required(at.child('nodeID'))] : []),
+      ...(byteLength(nodeID) > MAX_NODE_ID
+        ? [invalidValue(at.child('nodeID'), nodeID, `must be ${MAX_NODE_ID} characters or less`)]
+        : []),
+      ...nonNegative(at.child('allocatable', 'count'), driver.allocatable?.count),
+      ...(isRepeated ? [duplicate(at.child('name'), name)] : []),
+      ...topologyKeys.flatMap((key, place) => keyErrors(at, key, topologyKeys.indexOf(key) < place)),
+    ]
+  })
+
+const keyErrors = (at: FieldPath, key: string, isRepeated: boolean): FieldError[] => [
+  ...(key === '' ? [required(at)] : []),
+  ...(isRepeated ? [duplicate(at, key)] : []),
+  ...validateQualifiedName(at, key),
+]
+
+/** Only how many volumes fit may change while a driver is there. */
+function changeErrors(driver: CSINodeDriver, before: CSINodeDriver): FieldError[] {
+  const fixed = ({ allocatable: _changes, ...rest }: CSINodeDriver) => rest
+  return immutable(
+    driversAt,
+    internalJson(DRIVER_TYPE, fixed(driver)),
+    sameValue(DRIVER_TYPE, fixed(driver), fixed(before)),
+  )
+}

@@ -1,0 +1,94 @@
+import type { TopologySelectorTerm } from '../../api/core/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { duplicate, notSupported, path, required } from '../../api/field.ts'
+import type { StorageClass } from '../../api/storage/v1.ts'
+import { immutable, validateQualifiedName } from '../../validation/field-rules.ts'
+import { subdomainName } from '../../validation/names.ts'
+import { validateObjectMeta } from '../../validation/object-meta.ts'
+import { deprecatedNodeLabels } from '../../validation/pod/pod-warnings.ts'
+import type { Strategy } from '../strategy.ts'
+import { driverErrors, parameterErrors, sameMap, sortedMap } from './class-rules.ts'
+
+const reclaimPolicies = ['Delete', 'Retain']
+const bindingModes = ['Immediate', 'WaitForFirstConsumer']
+const topologies = path('allowedTopologies')
+
+export const storageClasses: Strategy<StorageClass> = {
+  validate: classErrors,
+  validateUpdate: (now, old) => [
+    ...validateObjectMeta(now.metadata, false, subdomainName),
+    ...classErrors(now),
+    ...immutable(
+      path('parameters'),
+      now.parameters && sortedMap(now.parameters),
+      sameMap(now.parameters, old.parameters),
+    ),
+    ...immutable(path('provisioner'), now.provisioner ?? '', now.provisioner === old.provisioner),
+    ...immutable(path('reclaimPolicy'), now.reclaimPolicy, now.reclaimPolicy === old.reclaimPolicy),
+    ...immutable(path('volumeBindingMode'), now.volumeBindingMode, now.volumeBindingMode === old.volumeBindingMode),
+  ],
+  warningsOnCreate: warnings,
+  warningsOnUpdate: warnings,
+}
+
+function classErrors(one: StorageClass): FieldError[] {
+  const { reclaimPolicy, volumeBindingMode: mode } = one
+  const modeAt = path('volumeBindingMode')
+  return [
+    ...driverErrors(path('provisioner'), one.provisioner),
+    ...parameterErrors(path('parameters'), one.parameters),
+    ...(reclaimPolicy && !reclaimPolicies.includes(reclaimPolicy)
+      ? [notSupported(path('reclaimPolicy'), reclaimPolicy, reclaimPolicies)]
+      : []),
+    ...(mode === undefined
+      ? [required(modeAt)]
+      : bindingModes.includes(mode)
+        ? []
+        : [notSupported(modeAt, mode, bindingModes)]),
+    ...topologyErrors(one.allowedTopologies ?? []),
+  ]
+}
+
+function topologyErrors(terms: readonly TopologySelectorTerm[]): FieldError[] {
+  const keys = terms.map(keyOf)
+  return terms.flatMap((term, index) => {
+    const at = topologies.index(index).child('matchLabelExpressions')
+    const before = keys.slice(0, index).filter((key) => key === keys[index]).length
+    // the reference compares with as many empty terms as there are terms, too
+    const times = keys[index] === EMPTY ? terms.length + before : before
+    return [...termErrors(at, term), ...Array.from({ length: times }, () => duplicate(at, ''))]
+  })
+}
+
+const EMPTY = '[]'
+
+/** Two terms are the same when they name the same values of the same labels. */
+const keyOf = ({ matchLabelExpressions = [] }: TopologySelectorTerm): string =>
+  JSON.stringify(
+    [...new Map(matchLabelExpressions.map(({ key = '', values = [] }) => [key, [...new Set(values)].sort()]))].sort(),
+  )
+
+function termErrors(at: FieldPath, { matchLabelExpressions = [] }: TopologySelectorTerm): FieldError[] {
+  return matchLabelExpressions.flatMap(({ key = '', values = [] }, index) => {
+    const here = at.index(index)
+    const isRepeated = matchLabelExpressions.slice(0, index).some((other) => (other.key ?? '') === key)
+    return [
+      ...(values.length === 0 ? [required(here.child('values'))] : []),
+      ...values.flatMap((value, place) =>
+        values.indexOf(value) < place ? [duplicate(here.child('values').index(place), value)] : [],
+      ),
+      ...validateQualifiedName(here.child('key'), key),
+      ...(isRepeated ? [duplicate(here.child('key'), key)] : []),
+    ]
+  })
+}
+
+function warnings({ allowedTopologies = [] }: StorageClass): string[] {
+  return allowedTopologies.flatMap(({ matchLabelExpressions = [] }, index) =>
+    matchLabelExpressions.flatMap(({ key = '' }, place) => {
+      const text = Object.hasOwn(deprecatedNodeLabels, key) ? deprecatedNodeLabels[key] : undefined
+      const at = topologies.index(index).child('matchLabelExpressions').index(place).child('key')
+      return text === undefined ? [] : [`${at}: ${text}`]
+    }),
+  )
+}
