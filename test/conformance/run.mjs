@@ -3,6 +3,7 @@
 //   --id REGEX        only these scenarios and cases                  --jobs N       scenarios at once (default 16)
 //   --report FILE     every difference: pointer, wanted, got          --order        keys must come in the recorded order too
 //   --kubeconfig FILE a server that runs already                      --kubectl PATH --keep (leave objects)  --salt TEXT
+//   --times           what took longest, and each area's sum
 //   --raise           write what was reached to baseline.json where it is more
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -38,6 +39,7 @@ const { values: opt } = parseArgs({
     keep: { type: 'boolean', default: false },
     salt: { type: 'string', default: '' },
     raise: { type: 'boolean', default: false },
+    times: { type: 'boolean', default: false },
   },
 })
 const areas = opt.area?.split(',')
@@ -203,10 +205,18 @@ const judge = async (item) => {
   const result = await item.run(client, kubeconfig)
   return { id: item.id, area: item.area, item, ...result, text: result.exact || text(item, result) }
 }
-const one = async (item) => {
-  outcomes.push(await judge(item))
+/** [seconds, area, id] of every item, for --times. */
+const times = []
+const timed = async (area, id, f) => {
+  const start = performance.now()
+  await f()
+  times.push([(performance.now() - start) / 1000, area, id])
   progress()
 }
+const one = (item) =>
+  timed(item.area, item.id, async () => {
+    outcomes.push(await judge(item))
+  })
 const jobs = Number(opt.jobs)
 await pool(
   items.filter((i) => !i.alone && i.area !== 'kubectl'),
@@ -218,10 +228,11 @@ await pool(
   Math.ceil(jobs / 2),
   one,
 )
-await pool(mutations, Math.ceil(jobs / 2), async (kind) => {
-  for (const outcome of await kind.run(client)) outcomes.push({ ...outcome, kind })
-  progress()
-})
+await pool(mutations, Math.ceil(jobs / 2), (kind) =>
+  timed('mutations', kind.name, async () => {
+    for (const outcome of await kind.run(client)) outcomes.push({ ...outcome, kind })
+  }),
+)
 await pool(
   items.filter((i) => i.alone),
   1,
@@ -282,6 +293,12 @@ for (const [area, row] of [...Object.entries(rows), ['total', sum]]) {
   console.log(
     `${area.padEnd(18)} ${String(row.exact).padStart(7)} ${String(row.lenient).padStart(8)} ${String(row.all).padStart(7)} ${percent.padStart(8)}${whole ? was : ''}`,
   )
+}
+if (opt.times) {
+  for (const [area, of] of Object.entries(Object.groupBy(times, ([, area]) => area)))
+    console.log(`${area.padEnd(18)} ${of.reduce((n, [s]) => n + s, 0).toFixed(1)} s of ${of.length}, one after another`)
+  for (const [s, area, id] of times.sort((a, b) => b[0] - a[0]).slice(0, 60))
+    console.log(`${s.toFixed(1).padStart(8)} s ${area} ${id}`)
 }
 if (opt.report) {
   const failed = outcomes.filter((o) => !o.exact).sort((a, b) => (a.area + a.id < b.area + b.id ? -1 : 1))

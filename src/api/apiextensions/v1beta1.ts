@@ -147,13 +147,13 @@ export interface JSONSchemaProps {
   externalDocs?: ExternalDocumentation
   example?: JSON
   nullable?: boolean
-  "x-kubernetes-preserve-unknown-fields"?: boolean
-  "x-kubernetes-embedded-resource"?: boolean
-  "x-kubernetes-int-or-string"?: boolean
-  "x-kubernetes-list-map-keys"?: string[]
-  "x-kubernetes-list-type"?: string
-  "x-kubernetes-map-type"?: string
-  "x-kubernetes-validations"?: ValidationRule[]
+  'x-kubernetes-preserve-unknown-fields'?: boolean
+  'x-kubernetes-embedded-resource'?: boolean
+  'x-kubernetes-int-or-string'?: boolean
+  'x-kubernetes-list-map-keys'?: string[]
+  'x-kubernetes-list-type'?: string
+  'x-kubernetes-map-type'?: string
+  'x-kubernetes-validations'?: ValidationRule[]
 }
 export type JSONSchemaPropsOrArray = Json
 export type JSONSchemaPropsOrBool = Json
