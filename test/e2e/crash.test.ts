@@ -10,9 +10,9 @@ import { ApiClient } from './api-client.ts'
 import type { ApiObject } from './api-client.ts'
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
-const WRITERS = 16
-const CRASHES = 3
-const WRITE_MS = 1_500
+const WRITERS = 64
+const CRASHES = 20
+const WRITE_MS = 800
 
 interface Seen {
   readonly type: string
@@ -81,7 +81,7 @@ async function watch(from: number): Promise<{ ended: Promise<void> }> {
 
 const lastSeen = (from: number): number => seen.at(-1)?.version ?? from
 
-test(`${CRASHES} crashes under ${WRITERS} writers lose nothing`, { timeout: 120_000 }, async () => {
+test(`${CRASHES} crashes under ${WRITERS} writers lose nothing`, { timeout: 300_000 }, async () => {
   const before = await client.send('GET', CONFIG_MAPS)
   const began = Number(before.body.metadata.resourceVersion)
   for (let crash = 0; crash < CRASHES; crash++) {
