@@ -33,7 +33,8 @@ export const serviceAccount: AdmissionPlugin = {
     if (attributes.operation !== 'CREATE') return
     const pod = podOf(attributes)
     const spec = (pod.spec ??= {})
-    if (isMirror(pod)) return
+    // refused before other plugins change pods or ask who brings them
+    if (isMirror(pod)) return refuseSecretsOfMirror(attributes, spec)
     spec.serviceAccountName ||= DEFAULT_ACCOUNT
     spec.serviceAccount = spec.serviceAccountName
     const account = await accountOf(attributes, spec.serviceAccountName)
