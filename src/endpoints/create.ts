@@ -1,10 +1,10 @@
-import { admit } from '../admission/chain.ts'
 import type { KubeObject } from '../api/object.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { reviewOf } from '../registry/review.ts'
 import { createObject } from '../registry/store.ts'
 import { parseCreateOptions } from '../request/options.ts'
+import { admitMutating } from './admit-mutating.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { afterConversion } from './convert-version.ts'
 import { decodeBody, readBody } from './decode-body.ts'
@@ -26,7 +26,7 @@ export async function create(scope: ResourceScope): Promise<Response> {
   dropDuplicateOwners(decoded, request.warnings)
   trackFields(scope, undefined, decoded, options.fieldManager)
   const object = scope.toStorage(decoded)
-  await admit(admissionAttributes(scope, 'CREATE', options, { object }))
+  await admitMutating(admissionAttributes(scope, 'CREATE', options, { object }))
   const created = await createObject(scope, object, options, validatingOf(scope, 'CREATE', options))
   return respondObject(scope, output, 201, created)
 }

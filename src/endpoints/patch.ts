@@ -1,4 +1,3 @@
-import { admit } from '../admission/chain.ts'
 import type { KubeObject } from '../api/object.ts'
 import { negotiateOutput, negotiatePatchType } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
@@ -11,6 +10,7 @@ import { resetFieldsOf } from '../patch/reset-fields.ts'
 import { guaranteedUpdate } from '../registry/store.ts'
 import { parsePatchOptions } from '../request/options.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
+import { admitMutating } from './admit-mutating.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { authorizeCreate } from './authorize-create.ts'
 import { checkName } from './check-name.ts'
@@ -66,7 +66,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
       dropDuplicateOwners(wanted, request.warnings)
       const object = scope.toStorage(wanted)
       const operation = stored === undefined ? 'CREATE' : 'UPDATE'
-      await admit(admissionAttributes(scope, operation, options, { object, oldObject: stored }))
+      await admitMutating(admissionAttributes(scope, operation, options, { object, oldObject: stored }))
       return object
     },
     validating: validatingOf(scope, 'UPDATE', options),

@@ -1,9 +1,9 @@
-import { admit } from '../admission/chain.ts'
 import type { KubeObject } from '../api/object.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { guaranteedUpdate } from '../registry/store.ts'
 import { parseUpdateOptions } from '../request/options.ts'
+import { admitMutating } from './admit-mutating.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { authorizeCreate } from './authorize-create.ts'
 import { afterConversion } from './convert-version.ts'
@@ -40,7 +40,7 @@ export async function update(scope: ResourceScope): Promise<Response> {
       const wanted = scope.view === undefined ? decoded(live) : throughView(scope, scope.view, live!, decoded)
       const object = scope.toStorage(wanted)
       const operation = stored === undefined ? 'CREATE' : 'UPDATE'
-      await admit(admissionAttributes(scope, operation, options, { object, oldObject: stored }))
+      await admitMutating(admissionAttributes(scope, operation, options, { object, oldObject: stored }))
       return object
     },
     validating: validatingOf(scope, 'UPDATE', options),

@@ -158,6 +158,16 @@ export function decodeManagersOrNone(entries: unknown): Managers {
   }
 }
 
+/** What is wrong with a list; undefined for nothing. */
+export function managedFieldsProblem(entries: unknown): string | undefined {
+  try {
+    decodeManagers(entries)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
 /** @throws Error that says what is wrong with the list */
 export function decodeManagers(entries: unknown): Managers {
   const managers = new Map<string, Owned>()
