@@ -4,6 +4,7 @@ import { certificateRequests } from './certificate-requests.ts'
 import { clusterRoleAggregation } from './cluster-role-aggregation.ts'
 import type { Controller } from './controller.ts'
 import { crdApiServicesController } from './crd-api-services.ts'
+import { crdApprovalController } from './crd-approval.ts'
 import { crdFinalizerController } from './crd-finalizer.ts'
 import { crdNamesController } from './crd-names.ts'
 import { crdRenewalController } from './crd-renewal.ts'
@@ -22,6 +23,7 @@ export const controllers: Readonly<Record<string, Controller>> = {
   'certificate-request': certificateRequests,
   'cluster-role-aggregation': clusterRoleAggregation,
   'crd-api-services': crdApiServicesController,
+  'crd-approval': crdApprovalController,
   'crd-finalizer': crdFinalizerController,
   'crd-names': crdNamesController,
   'crd-renewal': crdRenewalController,

@@ -4,6 +4,7 @@ import { groupResourceText } from '../api/group-version.ts'
 import type { APIService } from '../api/apiregistration/v1.ts'
 import type { Secret } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
+import { APPROVED_BY, isProtectedGroup } from '../registry/apiextensions/approval.ts'
 import type { Departed, ObjectKey } from './garbage-collector.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
 import type { OutboxMessage } from '../storage/storage.ts'
@@ -35,10 +36,12 @@ const rules: Readonly<Record<string, Rule>> = {
     if (object !== undefined && deletionTimestamp !== undefined && old?.metadata.deletionTimestamp === undefined)
       return work('crd-finalizer', name)
     const isSpecSame = object !== undefined && old !== undefined && generation === old.metadata.generation
-    if (isSpecSame) return []
+    const isApprovalSame = object?.metadata.annotations?.[APPROVED_BY] === old?.metadata.annotations?.[APPROVED_BY]
+    if (isSpecSame) return isApprovalSame ? [] : work('crd-approval', name)
     const group = name?.slice(name.indexOf('.') + 1)
     const renewal = old === undefined ? [] : work('crd-renewal', name)
-    return [...work('crd-names', name), ...work('crd-api-services', group), ...renewal]
+    const approved = object !== undefined && isProtectedGroup(group ?? '') ? work('crd-approval', name) : []
+    return [...work('crd-names', name), ...work('crd-api-services', group), ...renewal, ...approved]
   },
   namespaces({ object, old }) {
     if (object === undefined) return []

@@ -12,19 +12,12 @@ import type {
   SelectableField,
 } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import {
-  duplicate,
-  forbiddenField,
-  goQuote,
-  invalidValue,
-  notSupported,
-  path,
-  required,
-  tooMany,
-} from '../../api/field.ts'
+import { duplicate, forbiddenField, invalidValue, notSupported, path, required, tooMany } from '../../api/field.ts'
 import { dns1035Label, dns1123Subdomain } from '../../validation/names.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
+import { webhookClientErrors } from '../../validation/webhook-client.ts'
 import { isConditionTrue, versionsOf } from '../custom-resources/definition.ts'
+import { approvalOf, APPROVED_BY, isProtectedGroup } from './approval.ts'
 import { isPruned, validateDefaults } from './default-validation.ts'
 import { internalSchema, internalSpec, internalVersions } from './internal-form.ts'
 import { schemasBelow } from './schemas-below.ts'
@@ -468,10 +461,7 @@ function conversionProblems(
     return errors
   }
   if (client === undefined) errors.push(required(here, 'required when strategy is set to Webhook'))
-  else if ((client.url === undefined) === (client.service === undefined))
-    errors.push(required(here, 'exactly one of url or service is required'))
-  else if (client.url !== undefined) errors.push(...urlProblems(client.url, here.child('url')))
-  else errors.push(...serviceProblems(client.service!, here.child('service')))
+  else errors.push(...webhookClientErrors(client, here))
   return [...errors, ...reviewProblems(versions, at.child('conversionReviewVersions'), lenient)]
 }
 
@@ -484,60 +474,6 @@ function reviewProblems(versions: readonly string[], at: FieldPath, { reviewVers
   })
   if (!reviewVersions && !versions.some((version) => REVIEW_VERSIONS.includes(version)))
     errors.push(invalidValue(at, versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`))
-  return errors
-}
-
-const URL_FORM = '; desired format: https://host[/path]'
-
-function urlProblems(text: string, at: FieldPath): FieldError[] {
-  const parts = /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/is.exec(text)
-  const bad = (why: string) => [required(at, `url must be a valid URL: parse ${goQuote(text)}: ${why}${URL_FORM}`)]
-  if (text.startsWith(':') || parts === null) return bad('missing protocol scheme')
-  if (/[\x00-\x1f\x7f]/.test(text)) return bad('net/url: invalid control character in URL')
-  const [, scheme = '', authority = '', , query = '', fragment = ''] = parts
-  const user = authority.includes('@') ? authority.slice(0, authority.lastIndexOf('@')) : undefined
-  const host = authority.slice(authority.lastIndexOf('@') + 1)
-  if (/\s/.test(host)) return bad(`invalid character ${goQuote(/\s/.exec(host)![0])} in host name`)
-  const errors: FieldError[] = []
-  if (scheme.toLowerCase() !== 'https')
-    errors.push(invalidValue(at, scheme.toLowerCase(), `'https' is the only allowed URL scheme${URL_FORM}`))
-  if (host === '') errors.push(invalidValue(at, '', `host must be specified${URL_FORM}`))
-  if (user !== undefined) errors.push(invalidValue(at, user, 'user information is not permitted in the URL'))
-  if (fragment !== '') errors.push(invalidValue(at, fragment, 'fragments are not permitted in the URL'))
-  if (query !== '') errors.push(invalidValue(at, query, 'query parameters are not permitted in the URL'))
-  return errors
-}
-
-/** The reference takes one for the other here: a missing name is told as `namespace`. */
-function serviceProblems(
-  {
-    name = '',
-    namespace = '',
-    path: urlPath,
-    port = 443,
-  }: { name?: string; namespace?: string; path?: string; port?: number },
-  at: FieldPath,
-): FieldError[] {
-  const errors: FieldError[] = []
-  if (namespace === '') errors.push(required(at.child('name')))
-  if (name === '') errors.push(required(at.child('namespace')))
-  if (port < 1 || port > 65535)
-    errors.push(invalidValue(at.child('port'), port, 'port is not valid: must be between 1 and 65535, inclusive'))
-  if (urlPath === undefined || urlPath === '' || urlPath === '/') return errors
-  const here = at.child('path')
-  const problem = (why: string) => errors.push(invalidValue(here, urlPath, why))
-  if (urlPath === '//') problem('segment[0] may not be empty')
-  else {
-    if (!urlPath.startsWith('/')) problem("must start with a '/'")
-    urlPath
-      .slice(1)
-      .replace(/\/$/, '')
-      .split('/')
-      .forEach((step, index) => {
-        if (step === '') problem(`segment[${index}] may not be empty`)
-        else for (const why of dns1123Subdomain(step)) problem(`segment[${index}]: ${why}`)
-      })
-  }
   return errors
 }
 
@@ -564,36 +500,13 @@ function statusProblems(definition: CustomResourceDefinition): FieldError[] {
   return errors
 }
 
-const APPROVED = 'api-approved.kubernetes.io'
-const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111'
-
-type Approval = 'missing' | 'bypassed' | 'approved' | 'invalid'
-
-export function approvalOf({ metadata }: CustomResourceDefinition): Approval {
-  const text = metadata.annotations?.[APPROVED] ?? ''
-  if (text === '') return 'missing'
-  if (text.startsWith('unapproved')) return 'bypassed'
-  return /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+/i.test(text) ? 'approved' : 'invalid'
-}
-
-/** Groups of the Kubernetes community are not for everybody. */
-export const isProtectedGroup = (group: string): boolean => /(?:^|\.)(?:k8s\.io|kubernetes\.io)$/.test(group)
-
 function approvalProblems(definition: CustomResourceDefinition, old?: CustomResourceDefinition): FieldError[] {
   if (!isProtectedGroup(definition.spec?.group ?? '')) return []
-  const approval = approvalOf(definition)
-  if (old !== undefined && approvalOf(old) === approval) return []
-  const at = path('metadata', 'annotations').key(APPROVED)
-  const why = `protected groups must have approval annotation ${goQuote(APPROVED)}`
-  if (approval === 'missing') return [required(at, `${why}, ${SEE}`)]
-  if (approval !== 'invalid') return []
-  return [
-    invalidValue(
-      at,
-      definition.metadata.annotations?.[APPROVED],
-      `${why} with either a URL or a reason starting with "unapproved", ${SEE}`,
-    ),
-  ]
+  const { state, why } = approvalOf(definition)
+  if (old !== undefined && approvalOf(old).state === state) return []
+  const at = path('metadata', 'annotations').key(APPROVED_BY)
+  if (state === 'missing') return [required(at, why)]
+  return state === 'invalid' ? [invalidValue(at, definition.metadata.annotations?.[APPROVED_BY], why)] : []
 }
 
 function preserveProblems({ spec }: CustomResourceDefinition, old?: CustomResourceDefinition): FieldError[] {
