@@ -10,6 +10,7 @@ import { apiextensionsStrategies } from './apiextensions/strategies.ts'
 import { appsStrategies } from './apps/strategies.ts'
 import { batchStrategies } from './batch/strategies.ts'
 import { policyStrategies } from './policy/strategies.ts'
+import { admissionregistrationStrategies } from './admissionregistration/strategies.ts'
 import { autoscalingStrategies } from './autoscaling/strategies.ts'
 import { apiregistrationStrategies } from './apiregistration/strategies.ts'
 import { coordinationStrategies } from './coordination/strategies.ts'
@@ -69,6 +70,7 @@ const keepsStatus = words('nodes')
 
 const ofGroups: Readonly<Record<string, Strategy>> = {
   ...apiextensionsStrategies,
+  ...admissionregistrationStrategies,
   ...apiregistrationStrategies,
   ...autoscalingStrategies,
   ...appsStrategies,

@@ -1,0 +1,262 @@
+/** ValidatingAdmissionPolicies and MutatingAdmissionPolicies. Whether their expressions compile is not looked at here. */
+import type {
+  AuditAnnotation,
+  MatchCondition,
+  MatchResources,
+  MutatingAdmissionPolicy,
+  Mutation,
+  ParamKind,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyStatus,
+  Validation,
+  Variable,
+} from '../../api/admissionregistration/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { duplicate, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { JsonPathError, parseJsonPath } from '../../codec/table/json-path.ts'
+import { validateConditions } from '../../validation/conditions.ts'
+import { requiredText, validateQualifiedName } from '../../validation/field-rules.ts'
+import { byteLength, dns1035Label, dns1123Subdomain, subdomainName } from '../../validation/names.ts'
+import { validateAnyMeta } from '../../validation/object-meta.ts'
+import { internalJson } from '../../validation/pod/internal-json.ts'
+import type { Strategy } from '../strategy.ts'
+import { expressionErrors, matchConditionErrors } from './match-conditions.ts'
+import { choiceErrors, FAILURE_POLICIES, matchErrors, mutableOperationErrors, REINVOCATION_POLICIES } from './rules.ts'
+import { staticNameWarnings } from './static-names.ts'
+
+type ValidatingPolicy = ValidatingAdmissionPolicy & KubeObject
+type MutatingPolicy = MutatingAdmissionPolicy & KubeObject
+
+export const validatingAdmissionPolicies: Strategy<ValidatingPolicy> = {
+  validate: (policy) => validatingErrors(policy, true),
+  validateUpdate: (policy, old) => [
+    ...validateAnyMeta(policy.metadata, false, subdomainName),
+    ...validatingErrors(policy, hasNewConditions(policy.spec, old.spec)),
+  ],
+  warningsOnCreate: staticNameWarnings,
+  warningsOnUpdate: staticNameWarnings,
+  subresources: { status: { validateUpdate: ({ status = {} }) => statusErrors(status, path('status')) } },
+}
+
+export const mutatingAdmissionPolicies: Strategy<MutatingPolicy> = {
+  validate: (policy) => mutatingErrors(policy, true),
+  validateUpdate: (policy, old) => [
+    ...validateAnyMeta(policy.metadata, false, subdomainName),
+    ...mutatingErrors(policy, hasNewConditions(policy.spec, old.spec)),
+  ],
+  warningsOnCreate: staticNameWarnings,
+  warningsOnUpdate: staticNameWarnings,
+}
+
+interface CommonSpec {
+  readonly failurePolicy?: string
+  readonly paramKind?: ParamKind
+  readonly matchConstraints?: MatchResources
+  readonly matchConditions?: MatchCondition[]
+  readonly variables?: Variable[]
+}
+
+/** Conditions may use the parameters, whose kind is part of what they mean. */
+function hasNewConditions(spec: CommonSpec = {}, old: CommonSpec = {}): boolean {
+  const conditionsOf = ({ paramKind, matchConditions }: CommonSpec) =>
+    JSON.stringify([paramKind, matchConditions ?? []])
+  return conditionsOf(spec) !== conditionsOf(old)
+}
+
+/** What policies of both kinds say, in the order in which it is checked. */
+function commonErrors(
+  spec: CommonSpec,
+  at: FieldPath,
+  checkConditions: boolean,
+  constraintErrors: (constraints: MatchResources, at: FieldPath) => FieldError[] = () => [],
+): FieldError[] {
+  const { failurePolicy, paramKind, matchConstraints, matchConditions, variables = [] } = spec
+  const constraintsAt = at.child('matchConstraints')
+  return [
+    ...(failurePolicy === undefined
+      ? [required(at.child('failurePolicy'))]
+      : choiceErrors(failurePolicy, FAILURE_POLICIES, at.child('failurePolicy'))),
+    ...(paramKind === undefined ? [] : paramKindErrors(paramKind, at.child('paramKind'))),
+    ...(matchConstraints === undefined
+      ? [required(constraintsAt)]
+      : [
+          ...matchErrors(matchConstraints, constraintsAt),
+          // they tell which types the expressions are about
+          ...((matchConstraints.resourceRules ?? []).length > 0
+            ? []
+            : [required(constraintsAt.child('resourceRules'))]),
+          ...constraintErrors(matchConstraints, constraintsAt),
+        ]),
+    ...(checkConditions ? matchConditionErrors(matchConditions, at.child('matchConditions')) : []),
+    ...variables.flatMap((variable, index) => variableErrors(variable, at.child('variables').index(index))),
+  ]
+}
+
+function paramKindErrors({ apiVersion = '', kind = '' }: ParamKind, at: FieldPath): FieldError[] {
+  const kindAt = at.child('kind')
+  const kindTexts = dns1035Label(kind.toLowerCase())
+  return [
+    ...versionErrors(apiVersion, at.child('apiVersion')),
+    ...(kind === ''
+      ? [required(kindAt)]
+      : kindTexts.length > 0
+        ? [invalidValue(kindAt, kind, `may have mixed case, but should otherwise match: ${kindTexts.join(',')}`)]
+        : []),
+  ]
+}
+
+function versionErrors(apiVersion: string, at: FieldPath): FieldError[] {
+  if (apiVersion === '') return [required(at)]
+  const parts = apiVersion === '/' ? ['', ''] : apiVersion.split('/')
+  if (parts.length > 2) return [invalidValue(at, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]
+  const version = parts.at(-1)!
+  const group = parts.length === 2 ? parts[0]! : ''
+  const groupTexts = group === '' ? [] : dns1123Subdomain(group)
+  const versionTexts = dns1035Label(version)
+  return [
+    ...(groupTexts.length > 0 ? [invalidValue(at, group, groupTexts.join(','))] : []),
+    ...(version === ''
+      ? [invalidValue(at, apiVersion, 'version must be specified')]
+      : versionTexts.length > 0
+        ? [invalidValue(at, version, versionTexts.join(','))]
+        : []),
+  ]
+}
+
+const RESERVED = new Set(
+  `true false null in as break const continue else for function if import let loop package namespace return var void
+   while`.split(/\s+/),
+)
+const isIdentifier = (name: string): boolean => /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !RESERVED.has(name)
+
+function variableErrors({ name = '', expression }: Variable, at: FieldPath): FieldError[] {
+  const nameAt = at.child('name')
+  return [
+    ...(name.trim() === ''
+      ? [required(nameAt, 'name is not specified')]
+      : isIdentifier(name)
+        ? []
+        : [invalidValue(nameAt, name, 'must be a valid CEL identifier')]),
+    ...expressionErrors(expression, at.child('expression'), NOT_SPECIFIED),
+  ]
+}
+
+const NOT_SPECIFIED = 'expression is not specified'
+
+function validatingErrors({ metadata, spec = {} }: ValidatingPolicy, checkConditions: boolean): FieldError[] {
+  const at = path('spec')
+  const { validations = [], auditAnnotations = [] } = spec
+  const nothing = 'validations or auditAnnotations must contain at least one item'
+  return [
+    ...commonErrors(spec, at, checkConditions),
+    ...(validations.length + auditAnnotations.length === 0
+      ? [required(at.child('validations'), nothing), required(at.child('auditAnnotations'), nothing)]
+      : []),
+    ...validations.flatMap((validation, index) => validationErrors(validation, at.child('validations').index(index))),
+    ...annotationsErrors(auditAnnotations, at.child('auditAnnotations'), metadata.name ?? ''),
+  ]
+}
+
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
+
+function validationErrors(validation: Validation, at: FieldPath): FieldError[] {
+  const { expression, message = '', messageExpression = '', reason } = validation
+  const errors = expressionErrors(expression, at.child('expression'), NOT_SPECIFIED)
+  for (const [field, text] of Object.entries({ messageExpression, message }))
+    if (text !== '' && text.trim() === '')
+      errors.push(invalidValue(at.child(field), text, 'must be non-empty if specified'))
+  if (/[\n\r]/.test(message.trim()))
+    errors.push(invalidValue(at.child('message'), message, 'must not contain line breaks'))
+  return [...errors, ...choiceErrors(reason, REASONS, at.child('reason'))]
+}
+
+const MAX_ANNOTATIONS = 20
+const MAX_EXPRESSION_BYTES = 5 * 1024
+
+function annotationsErrors(annotations: readonly AuditAnnotation[], at: FieldPath, policy: string): FieldError[] {
+  const keys = annotations.map(({ key = '' }) => key)
+  const type = 'io.k8s.api.admissionregistration.v1.AuditAnnotation'
+  const shown = () => annotations.map((annotation) => internalJson(type, annotation))
+  return [
+    ...(annotations.length > MAX_ANNOTATIONS
+      ? [invalidValue(at, shown(), `must not have more than ${MAX_ANNOTATIONS} auditAnnotations`)]
+      : []),
+    ...annotations.flatMap(({ key = '', valueExpression = '' }, index) => {
+      const here = at.index(index)
+      return [
+        ...(policy === ''
+          ? [invalidValue(here.child('key'), key, 'requires metadata.name be non-empty')]
+          : validateQualifiedName(here.child('key'), `${policy}/${key}`)),
+        ...valueErrors(valueExpression.trim(), here.child('valueExpression')),
+        ...(keys.indexOf(key) < index ? [duplicate(here.child('key'), key)] : []),
+      ]
+    }),
+  ]
+}
+
+const valueErrors = (expression: string, at: FieldPath): FieldError[] =>
+  byteLength(expression) > MAX_EXPRESSION_BYTES
+    ? [required(at, `must not exceed ${MAX_EXPRESSION_BYTES} bytes in length`)]
+    : expressionErrors(expression, at, 'valueExpression is not specified')
+
+function statusErrors(status: ValidatingAdmissionPolicyStatus, at: FieldPath): FieldError[] {
+  const { typeChecking = {}, conditions = [] } = status
+  const warningsAt = at.child('typeChecking', 'expressionWarnings')
+  return [
+    ...(typeChecking.expressionWarnings ?? []).flatMap(({ fieldRef = '', warning }, index) => [
+      ...requiredText(warningsAt.index(index).child('warning'), warning),
+      ...fieldReferenceErrors(fieldRef.trim(), warningsAt.index(index).child('fieldRef')),
+    ]),
+    ...validateConditions(at.child('conditions'), conditions),
+  ]
+}
+
+function fieldReferenceErrors(reference: string, at: FieldPath): FieldError[] {
+  if (reference === '') return [required(at)]
+  try {
+    parseJsonPath(`{${reference}}`)
+    return []
+  } catch (error) {
+    if (!(error instanceof JsonPathError)) throw error
+    return [invalidValue(at, reference, `invalid JSONPath: ${error.message}`)]
+  }
+}
+
+function mutatingErrors({ spec = {} }: MutatingPolicy, checkConditions: boolean): FieldError[] {
+  const at = path('spec')
+  const { mutations = [], reinvocationPolicy = '' } = spec
+  const policyAt = at.child('reinvocationPolicy')
+  return [
+    ...commonErrors(spec, at, checkConditions, mutableOperationErrors),
+    ...(mutations.length === 0
+      ? [required(at.child('mutations'), 'mutations must contain at least one item')]
+      : mutations.flatMap((mutation, index) => mutationErrors(mutation, at.child('mutations').index(index)))),
+    ...(reinvocationPolicy === ''
+      ? [required(policyAt)]
+      : choiceErrors(reinvocationPolicy, REINVOCATION_POLICIES, policyAt)),
+  ]
+}
+
+type PatchField = 'applyConfiguration' | 'jsonPatch'
+const fieldsOfType: Readonly<Record<string, readonly [own: PatchField, other: PatchField]>> = {
+  ApplyConfiguration: ['applyConfiguration', 'jsonPatch'],
+  JSONPatch: ['jsonPatch', 'applyConfiguration'],
+}
+
+function mutationErrors(mutation: Mutation, at: FieldPath): FieldError[] {
+  const { patchType = '' } = mutation
+  if (patchType === '') return [required(at.child('patchType'))]
+  const fields = Object.hasOwn(fieldsOfType, patchType) ? fieldsOfType[patchType] : undefined
+  if (fields === undefined) return [notSupported(at.child('patchType'), patchType, Object.keys(fieldsOfType))]
+  const [own, other] = fields
+  const patch = mutation[own]
+  return [
+    ...(patch === undefined
+      ? [required(at.child(own), `must be specified when patchType is ${patchType}`)]
+      : expressionErrors(patch.expression, at.child(own, 'expression'))),
+    ...(mutation[other] === undefined
+      ? []
+      : [invalidValue(at.child(other), `{${other}}`, `must not be specified when patchType is ${patchType}`)]),
+  ]
+}

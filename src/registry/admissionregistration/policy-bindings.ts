@@ -1,0 +1,96 @@
+/** Bindings say where policies apply and with which parameters. */
+import type {
+  MutatingAdmissionPolicyBinding,
+  MutatingAdmissionPolicyBindingSpec,
+  ParamRef,
+  ValidatingAdmissionPolicyBinding,
+} from '../../api/admissionregistration/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { duplicate, forbiddenField, invalidValue, path, required } from '../../api/field.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { problems, validateSubdomain } from '../../validation/field-rules.ts'
+import { validateLabelSelector } from '../../validation/label-selectors.ts'
+import { pathSegmentName, subdomainName } from '../../validation/names.ts'
+import { validateAnyMeta } from '../../validation/object-meta.ts'
+import type { Strategy } from '../strategy.ts'
+import { choiceErrors, matchErrors, mutableOperationErrors } from './rules.ts'
+import { staticNameWarnings } from './static-names.ts'
+
+type ValidatingBinding = ValidatingAdmissionPolicyBinding & KubeObject
+type MutatingBinding = MutatingAdmissionPolicyBinding & KubeObject
+
+export const validatingAdmissionPolicyBindings: Strategy<ValidatingBinding> = {
+  validate: (binding) => validatingErrors(binding),
+  validateUpdate: (binding) => [
+    ...validateAnyMeta(binding.metadata, false, subdomainName),
+    ...validatingErrors(binding),
+  ],
+  warningsOnCreate: staticNameWarnings,
+  warningsOnUpdate: staticNameWarnings,
+}
+
+export const mutatingAdmissionPolicyBindings: Strategy<MutatingBinding> = {
+  validate: (binding) => mutatingErrors(binding),
+  validateUpdate: (binding) => [
+    ...validateAnyMeta(binding.metadata, false, subdomainName),
+    ...mutatingErrors(binding),
+  ],
+  warningsOnCreate: staticNameWarnings,
+  warningsOnUpdate: staticNameWarnings,
+}
+
+const validatingErrors = ({ spec = {} }: ValidatingBinding): FieldError[] => [
+  ...commonErrors(spec, path('spec')),
+  ...actionErrors(spec.validationActions ?? [], path('spec', 'validationActions')),
+]
+
+const mutatingErrors = ({ spec = {} }: MutatingBinding): FieldError[] => [
+  ...commonErrors(spec, path('spec')),
+  ...mutableOperationErrors(spec.matchResources ?? {}, path('spec', 'matchResources')),
+]
+
+const commonErrors = (spec: MutatingAdmissionPolicyBindingSpec, at: FieldPath): FieldError[] => [
+  ...(spec.policyName
+    ? validateSubdomain(at.child('policyName'), spec.policyName)
+    : [required(at.child('policyName'))]),
+  ...(spec.paramRef === undefined ? [] : paramRefErrors(spec.paramRef, at.child('paramRef'))),
+  ...matchErrors(spec.matchResources, at.child('matchResources')),
+]
+
+function paramRefErrors({ name = '', selector, parameterNotFoundAction }: ParamRef, at: FieldPath): FieldError[] {
+  const both = 'name and selector are mutually exclusive'
+  const actionAt = at.child('parameterNotFoundAction')
+  const errors: FieldError[] = []
+  if (name !== '') {
+    errors.push(...problems(at.child('name'), name, pathSegmentName(name, false)))
+    if (selector !== undefined) errors.push(forbiddenField(at.child('name'), both))
+  }
+  if (selector !== undefined) {
+    errors.push(...validateLabelSelector(at.child('selector'), selector))
+    if (name !== '') errors.push(forbiddenField(at.child('selector'), both))
+  }
+  if (name === '' && selector === undefined) errors.push(required(at, 'one of name or selector must be specified'))
+  return [
+    ...errors,
+    ...(parameterNotFoundAction
+      ? choiceErrors(parameterNotFoundAction, ['Deny', 'Allow'], actionAt)
+      : [required(actionAt)]),
+  ]
+}
+
+function actionErrors(actions: readonly string[], at: FieldPath): FieldError[] {
+  const errors = actions.flatMap((action, index) => [
+    ...choiceErrors(action, ['Audit', 'Deny', 'Warn'], at.index(index)),
+    ...(actions.indexOf(action) < index ? [duplicate(at.index(index), action)] : []),
+  ])
+  if (actions.includes('Deny') && actions.includes('Warn'))
+    errors.push(
+      invalidValue(
+        at,
+        actions,
+        'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+      ),
+    )
+  if (actions.length === 0) errors.push(required(at, 'at least one validation action is required'))
+  return errors
+}

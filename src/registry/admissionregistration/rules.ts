@@ -1,0 +1,106 @@
+/** Which requests webhooks and policies are about. */
+import type { MatchResources, NamedRuleWithOperations, RuleWithOperations } from '../../api/admissionregistration/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { duplicate, invalidValue, notSupported, required } from '../../api/field.ts'
+import { problems } from '../../validation/field-rules.ts'
+import { validateLabelSelector } from '../../validation/label-selectors.ts'
+import { pathSegmentName } from '../../validation/names.ts'
+
+const ALL = '*'
+export const FAILURE_POLICIES = ['Fail', 'Ignore']
+export const MATCH_POLICIES = ['Equivalent', 'Exact']
+export const REINVOCATION_POLICIES = ['IfNeeded', 'Never']
+const OPERATIONS = [ALL, 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
+const MUTABLE_OPERATIONS = [ALL, 'CONNECT', 'CREATE', 'UPDATE']
+const SCOPES = [ALL, 'Cluster', 'Namespaced']
+
+/** A value of an enumeration, if there is one. */
+export const choiceErrors = (value: string | undefined, choices: readonly string[], at: FieldPath): FieldError[] =>
+  value === undefined || choices.includes(value) ? [] : [notSupported(at, value, choices)]
+
+export function ruleErrors(rule: RuleWithOperations, at: FieldPath): FieldError[] {
+  const { operations = [], apiGroups = [], apiVersions = [], resources = [], scope } = rule
+  const operationsAt = at.child('operations')
+  return [
+    ...listErrors(operations, operationsAt, 'operations'),
+    ...operations.flatMap((operation, index) => choiceErrors(operation, OPERATIONS, operationsAt.index(index))),
+    ...listErrors(apiGroups, at.child('apiGroups'), 'API groups'),
+    ...listErrors(apiVersions, at.child('apiVersions'), 'API versions'),
+    ...emptyTexts(apiVersions, at.child('apiVersions')),
+    ...resourceErrors(resources, at.child('resources')),
+    ...choiceErrors(scope, SCOPES, at.child('scope')),
+  ]
+}
+
+/** @param what the plural of the values, as the message names it */
+function listErrors(values: readonly string[], at: FieldPath, what: string): FieldError[] {
+  if (values.length === 0) return [required(at)]
+  return values.length > 1 && values.includes(ALL)
+    ? [invalidValue(at, values, `if '*' is present, must not specify other ${what}`)]
+    : []
+}
+
+const emptyTexts = (values: readonly string[], at: FieldPath): FieldError[] =>
+  values.flatMap((value, index) => (value === '' ? [required(at.index(index))] : []))
+
+/** `pods`, `pods/log`, `pods/*`, `*` before `/log`, `*`: none may say what another says already. */
+function resourceErrors(resources: readonly string[], at: FieldPath): FieldError[] {
+  if (resources.length === 0) return [required(at)]
+  const errors: FieldError[] = []
+  const withAllSubresources = new Set<string>()
+  const ofAllResources = new Set<string>()
+  resources.forEach((name, index) => {
+    if (name === '') errors.push(required(at.index(index)))
+    const slash = name.indexOf('/')
+    if (slash < 0) return
+    const [resource, subresource] = [name.slice(0, slash), name.slice(slash + 1)]
+    const covered = (by: string) =>
+      errors.push(invalidValue(at.index(index), name, `if '${by}' is present, must not specify ${name}`))
+    if (withAllSubresources.has(resource)) covered(`${resource}/*`)
+    if (ofAllResources.has(subresource)) covered(`*/${subresource}`)
+    if (subresource === ALL) withAllSubresources.add(resource)
+    if (resource === ALL) ofAllResources.add(subresource)
+  })
+  if (resources.length > 1 && resources.includes('*/*'))
+    errors.push(invalidValue(at, resources, "if '*/*' is present, must not specify other resources"))
+  // in the reference the last name without a subresource decides
+  const last = resources.findLast((name) => name !== '' && !name.includes('/'))
+  if (resources.includes(ALL) && last !== ALL)
+    errors.push(invalidValue(at, resources, "if '*' is present, must not specify other resources without subresources"))
+  return errors
+}
+
+/** Of a policy or a binding; absent ones match what the others say. */
+export function matchErrors(match: MatchResources | undefined, at: FieldPath): FieldError[] {
+  if (match === undefined) return []
+  const { matchPolicy, namespaceSelector, objectSelector, resourceRules = [], excludeResourceRules = [] } = match
+  const selectors = { namespaceSelector, objectSelector }
+  return [
+    ...(matchPolicy === undefined
+      ? [required(at.child('matchPolicy'))]
+      : choiceErrors(matchPolicy, MATCH_POLICIES, at.child('matchPolicy'))),
+    ...Object.entries(selectors).flatMap(([field, selector]) =>
+      selector === undefined ? [required(at.child(field))] : validateLabelSelector(at.child(field), selector),
+    ),
+    ...resourceRules.flatMap((rule, index) => namedRuleErrors(rule, at.child('resourceRules').index(index))),
+    ...excludeResourceRules.flatMap((rule, index) =>
+      namedRuleErrors(rule, at.child('excludeResourceRules').index(index)),
+    ),
+  ]
+}
+
+function namedRuleErrors(rule: NamedRuleWithOperations, at: FieldPath): FieldError[] {
+  const { resourceNames = [] } = rule
+  const ofNames = resourceNames.flatMap((name, index) => {
+    const nameAt = at.child('resourceNames').index(index)
+    const errors = problems(nameAt, name, pathSegmentName(name, false))
+    return resourceNames.indexOf(name) < index ? [...errors, duplicate(nameAt, name)] : errors
+  })
+  return [...ofNames, ...ruleErrors(rule, at)]
+}
+
+/** What is deleted cannot be changed any more. */
+export const mutableOperationErrors = ({ resourceRules = [] }: MatchResources, at: FieldPath): FieldError[] =>
+  resourceRules
+    .flatMap(({ operations = [] }) => operations)
+    .flatMap((operation) => choiceErrors(operation, MUTABLE_OPERATIONS, at.child('resourceRules', 'operations')))

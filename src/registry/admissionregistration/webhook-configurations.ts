@@ -1,0 +1,132 @@
+/** ValidatingWebhookConfigurations and MutatingWebhookConfigurations. */
+import type {
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from '../../api/admissionregistration/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { duplicate, invalidValue, path, required } from '../../api/field.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { validateLabelSelector } from '../../validation/label-selectors.ts'
+import { dns1035Label, dns1123Subdomain, subdomainName } from '../../validation/names.ts'
+import { validateAnyMeta } from '../../validation/object-meta.ts'
+import { webhookClientErrors } from '../../validation/webhook-client.ts'
+import type { Strategy } from '../strategy.ts'
+import { matchConditionErrors } from './match-conditions.ts'
+import { choiceErrors, FAILURE_POLICIES, MATCH_POLICIES, REINVOCATION_POLICIES, ruleErrors } from './rules.ts'
+import { staticNameWarnings } from './static-names.ts'
+
+/** Validating ones have no reinvocation policy; else they are the same. */
+type Configuration = (MutatingWebhookConfiguration | ValidatingWebhookConfiguration) & KubeObject
+type Webhook = MutatingWebhook
+
+const NO_SIDE_EFFECTS = ['None', 'NoneOnDryRun']
+const SIDE_EFFECTS = ['None', 'NoneOnDryRun', 'Some', 'Unknown']
+const REVIEW_VERSIONS = ['v1', 'v1beta1']
+const MAX_SECONDS = 30
+
+export const webhookConfigurations: Strategy<Configuration> = {
+  validate: ({ webhooks }) => webhooksErrors(webhooks, STRICT),
+  validateUpdate: ({ metadata, webhooks = [] }, { webhooks: old = [] }) => [
+    ...validateAnyMeta(metadata, false, subdomainName),
+    ...webhooksErrors(webhooks, leniencyOf(webhooks, old)),
+  ],
+  warningsOnCreate: staticNameWarnings,
+  warningsOnUpdate: staticNameWarnings,
+}
+
+/** What stored configurations do wrong already they may go on doing. */
+interface Leniency {
+  readonly sideEffects?: boolean
+  readonly unknownVersions?: boolean
+  readonly repeatedNames?: boolean
+  readonly labelValues?: boolean
+  readonly conditions?: boolean
+}
+
+const STRICT: Leniency = {}
+
+function leniencyOf(webhooks: readonly Webhook[], old: readonly Webhook[]): Leniency {
+  const at = path('webhooks')
+  const conditionsOf = (hooks: readonly Webhook[]) => JSON.stringify(hooks.map((hook) => hook.matchConditions ?? null))
+  return {
+    sideEffects: old.some(({ sideEffects = '' }) => !NO_SIDE_EFFECTS.includes(sideEffects)),
+    unknownVersions: old.some(
+      ({ admissionReviewVersions: versions = [] }) => versions.length > 0 && !isKnown(versions),
+    ),
+    repeatedNames: new Set(old.map(({ name }) => name)).size < old.length,
+    labelValues: old.some((hook) => selectorErrors(hook, at, STRICT).length > 0),
+    conditions: conditionsOf(webhooks) === conditionsOf(old),
+  }
+}
+
+const isKnown = (versions: readonly string[]): boolean => versions.some((version) => REVIEW_VERSIONS.includes(version))
+
+function webhooksErrors(webhooks: readonly Webhook[] = [], lenient: Leniency): FieldError[] {
+  const names = webhooks.map(({ name = '' }) => name)
+  return webhooks.flatMap((webhook, index) => {
+    const at = path('webhooks').index(index)
+    const { name = '', admissionReviewVersions } = webhook
+    return [
+      ...webhookErrors(webhook, at, lenient),
+      ...versionErrors(admissionReviewVersions, at.child('admissionReviewVersions'), lenient),
+      ...(!lenient.repeatedNames && name !== '' && names.indexOf(name) < index
+        ? [duplicate(at.child('name'), name)]
+        : []),
+    ]
+  })
+}
+
+function webhookErrors(webhook: Webhook, at: FieldPath, lenient: Leniency): FieldError[] {
+  const { name = '', rules = [], sideEffects, timeoutSeconds, clientConfig = {} } = webhook
+  const sideEffectsAt = at.child('sideEffects')
+  const allowed = lenient.sideEffects ? SIDE_EFFECTS : NO_SIDE_EFFECTS
+  return [
+    ...nameErrors(name, at.child('name')),
+    ...rules.flatMap((rule, index) => ruleErrors(rule, at.child('rules').index(index))),
+    ...choiceErrors(webhook.failurePolicy, FAILURE_POLICIES, at.child('failurePolicy')),
+    ...choiceErrors(webhook.matchPolicy, MATCH_POLICIES, at.child('matchPolicy')),
+    ...(sideEffects === undefined
+      ? [required(sideEffectsAt, `must specify one of ${allowed.join(', ')}`)]
+      : choiceErrors(sideEffects, allowed, sideEffectsAt)),
+    ...(timeoutSeconds !== undefined && (timeoutSeconds < 1 || timeoutSeconds > MAX_SECONDS)
+      ? [
+          invalidValue(
+            at.child('timeoutSeconds'),
+            timeoutSeconds,
+            `the timeout value must be between 1 and ${MAX_SECONDS} seconds`,
+          ),
+        ]
+      : []),
+    ...selectorErrors(webhook, at, lenient),
+    ...choiceErrors(webhook.reinvocationPolicy, REINVOCATION_POLICIES, at.child('reinvocationPolicy')),
+    ...webhookClientErrors(clientConfig, at.child('clientConfig')),
+    ...(lenient.conditions ? [] : matchConditionErrors(webhook.matchConditions, at.child('matchConditions'))),
+  ]
+}
+
+const selectorErrors = ({ namespaceSelector, objectSelector }: Webhook, at: FieldPath, lenient: Leniency) =>
+  Object.entries({ namespaceSelector, objectSelector }).flatMap(([field, selector]) =>
+    validateLabelSelector(at.child(field), selector, { allowInvalidValues: lenient.labelValues === true }),
+  )
+
+/** A domain of three parts or more. */
+function nameErrors(name: string, at: FieldPath): FieldError[] {
+  if (name === '') return [required(at)]
+  const texts = dns1123Subdomain(name)
+  if (texts.length > 0) return [invalidValue(at, name, texts.join(','))]
+  if (name.split('.').length >= 3) return []
+  return [invalidValue(at, name, 'should be a domain with at least three segments separated by dots')]
+}
+
+function versionErrors(versions: readonly string[] = [], at: FieldPath, lenient: Leniency): FieldError[] {
+  const known = REVIEW_VERSIONS.join(', ')
+  if (versions.length === 0) return [required(at, `must specify one of ${known}`)]
+  const errors = versions.flatMap((version, index) => {
+    const texts = versions.indexOf(version) < index ? ['duplicate version'] : dns1035Label(version)
+    return texts.map((text) => invalidValue(at.index(index), version, text))
+  })
+  if (!lenient.unknownVersions && !isKnown(versions))
+    errors.push(invalidValue(at, versions, `must include at least one of ${known}`))
+  return errors
+}

@@ -1,0 +1,104 @@
+/** Where webhooks are called: by a URL or by a Service (apiserver's pkg/util/webhook). */
+import type { FieldError, FieldPath } from '../api/field.ts'
+import { goQuote, invalidValue, required } from '../api/field.ts'
+import { portNumberProblems, requiredText } from './field-rules.ts'
+import { dns1123Subdomain } from './names.ts'
+
+export interface WebhookService {
+  readonly namespace?: string
+  readonly name?: string
+  readonly path?: string
+  readonly port?: number
+}
+
+export interface WebhookClient {
+  readonly url?: string
+  readonly service?: WebhookService
+}
+
+/** One of URL and Service, and that well-formed. */
+export function webhookClientErrors({ url, service }: WebhookClient, at: FieldPath): FieldError[] {
+  if (url !== undefined && service === undefined) return urlErrors(url, at.child('url'))
+  if (url === undefined && service !== undefined) return serviceErrors(service, at.child('service'))
+  return [required(at, 'exactly one of url or service is required')]
+}
+
+const FORM = '; desired format: https://host[/path]'
+
+function urlErrors(text: string, at: FieldPath): FieldError[] {
+  const problem = urlProblem(text)
+  if (problem !== undefined) return [required(at, `url must be a valid URL: parse ${goQuote(text)}: ${problem}${FORM}`)]
+  const { scheme, authority, query, fragment } = urlParts(text)
+  const errors: FieldError[] = []
+  const add = (value: string, why: string) => errors.push(invalidValue(at, value, why))
+  if (scheme !== 'https') add(scheme, `'https' is the only allowed URL scheme${FORM}`)
+  const userEnd = authority.lastIndexOf('@')
+  if (authority.slice(userEnd + 1) === '') add('', `host must be specified${FORM}`)
+  if (userEnd >= 0) add(authority.slice(0, userEnd), 'user information is not permitted in the URL')
+  if (fragment !== '') add(fragment, 'fragments are not permitted in the URL')
+  if (query !== '') add(query, 'query parameters are not permitted in the URL')
+  return errors
+}
+
+interface UrlParts {
+  readonly scheme: string
+  /** Empty where no `//` follows the scheme. */
+  readonly authority: string
+  /** All between scheme and query, authority included. */
+  readonly rest: string
+  readonly query: string
+  readonly fragment: string
+}
+
+function urlParts(text: string): UrlParts {
+  const [, scheme = '', rest = '', query = '', fragment = ''] =
+    /^(?:([a-z][a-z0-9+.-]*):)?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/is.exec(text) ?? []
+  const [, authority = ''] = /^\/\/([^/]*)/.exec(rest) ?? []
+  return { scheme: scheme.toLowerCase(), authority, rest, query, fragment }
+}
+
+/** What Go's url.Parse has against it. */
+function urlProblem(text: string): string | undefined {
+  if (/[\x00-\x1f\x7f]/.test(text)) return 'net/url: invalid control character in URL'
+  if (text.startsWith(':')) return 'missing protocol scheme'
+  const { scheme, rest, authority, fragment } = urlParts(text)
+  const escape = /%(?![0-9a-f]{2}).{0,2}/i
+  const wrongEscape = escape.exec(rest) ?? escape.exec(fragment)
+  if (scheme === '' && /^[^/]*:/.test(rest)) return 'first path segment in URL cannot contain colon'
+  // behind a scheme anything goes that does not begin with a slash
+  if (scheme !== '' && !rest.startsWith('/')) return undefined
+  const host = authority.slice(authority.lastIndexOf('@') + 1)
+  const wrongCharacter = /[\s"<>\\^`{}|]/.exec(host)
+  if (wrongCharacter !== null) return `invalid character ${goQuote(wrongCharacter[0])} in host name`
+  if (host.startsWith('[') && !host.includes(']')) return "missing ']' in host"
+  const port = host.slice(
+    host.startsWith('[') ? host.lastIndexOf(']') + 1 : host.includes(':') ? host.lastIndexOf(':') : host.length,
+  )
+  if (port !== '' && !/^:\d*$/.test(port)) return `invalid port ${goQuote(port)} after host`
+  return wrongEscape === null ? undefined : `invalid URL escape ${goQuote(wrongEscape[0])}`
+}
+
+/** The reference takes one for the other here: a missing name is told as `namespace`. */
+function serviceErrors({ name, namespace, path = '', port = 443 }: WebhookService, at: FieldPath): FieldError[] {
+  return [
+    ...requiredText(at.child('name'), namespace),
+    ...requiredText(at.child('namespace'), name),
+    ...portNumberProblems(port).map((text) => invalidValue(at.child('port'), port, `port is not valid: ${text}`)),
+    ...pathProblems(path).map((text) => invalidValue(at.child('path'), path, text)),
+  ]
+}
+
+function pathProblems(path: string): string[] {
+  if (path === '' || path === '/') return []
+  if (path === '//') return ['segment[0] may not be empty']
+  // the reference cuts off one byte
+  const steps = path.replace(/^[\x00-\x7f]/, '').replace(/\/$/, '').split('/')
+  return [
+    ...(path.startsWith('/') ? [] : ["must start with a '/'"]),
+    ...steps.flatMap((step, index) =>
+      step === ''
+        ? [`segment[${index}] may not be empty`]
+        : dns1123Subdomain(step).map((text) => `segment[${index}]: ${text}`),
+    ),
+  ]
+}
