@@ -461,7 +461,7 @@ function sameAffinity(now: VolumeNodeAffinity | undefined, before: VolumeNodeAff
     old.every((term, index) => {
       const other = terms[index]!
       return (
-        JSON.stringify(term.MatchFields) === JSON.stringify(other.MatchFields) &&
+        sameExpressions(term.MatchFields ?? [], other.MatchFields ?? []) &&
         sameExpressions(term.MatchExpressions ?? [], other.MatchExpressions ?? [])
       )
     })

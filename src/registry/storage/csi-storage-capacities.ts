@@ -1,9 +1,8 @@
 import type { FieldError } from '../../api/field.ts'
-import { path } from '../../api/field.ts'
+import { invalidValue, path } from '../../api/field.ts'
 import type { CSIStorageCapacity } from '../../api/storage/v1.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { immutable, NOT_NEGATIVE, validateSubdomain } from '../../validation/field-rules.ts'
-import { invalidValue } from '../../api/field.ts'
 import { hasInvalidValue, validateLabelSelector } from '../../validation/label-selectors.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
@@ -18,7 +17,7 @@ export const csiStorageCapacities: Strategy<CSIStorageCapacity> = {
   validateUpdate: (capacity, old) => [
     ...validateObjectMeta(capacity.metadata, true, subdomainName),
     ...capacityErrors(capacity, hasInvalidValue(old.nodeTopology ?? {})),
-    ...immutable(topologyAt, capacity.nodeTopology, sameSelector(capacity.nodeTopology, old.nodeTopology)),
+    ...immutable(topologyAt, shown(capacity.nodeTopology), sameSelector(capacity.nodeTopology, old.nodeTopology)),
     ...immutable(
       path('storageClassName'),
       capacity.storageClassName ?? '',
@@ -27,6 +26,20 @@ export const csiStorageCapacities: Strategy<CSIStorageCapacity> = {
   ],
   warningsOnCreate: warnings,
   warningsOnUpdate: warnings,
+}
+
+/** The reference shows what is required even where it is empty. */
+function shown(selector: CSIStorageCapacity['nodeTopology']) {
+  return selector?.matchExpressions === undefined
+    ? selector
+    : {
+        ...selector,
+        matchExpressions: selector.matchExpressions.map(({ key = '', operator = '', ...rest }) => ({
+          key,
+          operator,
+          ...rest,
+        })),
+      }
 }
 
 function capacityErrors(one: CSIStorageCapacity, allowInvalidValues: boolean): FieldError[] {
