@@ -37,9 +37,10 @@ function structJson(type: StructType, value: JsonObject): JsonObject {
   for (const field of type.fields) {
     if (field.name === 'metadata') Object.assign(shown, value.metadata)
     else if (!isMoved(type, field.name))
-      shown[goName(field.name)] = jsonOf(field.type, value[field.name], field.pointer)
+      shown[goNameIn(type, field.name)] = jsonOf(field.type, value[field.name], field.pointer)
   }
   if (type.name === 'io.k8s.api.core.v1.PodSpec') return podSpecJson(shown, value)
+  if (type.name === 'io.k8s.api.core.v1.PersistentVolumeSpec') return inOrder(shown, volumeSpecOrder)
   return shown
 }
 
@@ -70,6 +71,36 @@ function podSpecJson(shown: JsonObject, spec: JsonObject): JsonObject {
     }
   return Object.fromEntries(podSpecOrder.map((field) => [field, shown[field] ?? null]))
 }
+
+const volumeSpecOrder = `Capacity GCEPersistentDisk AWSElasticBlockStore HostPath Glusterfs NFS RBD Quobyte ISCSI
+  FlexVolume Cinder CephFS FC Flocker AzureFile VsphereVolume AzureDisk PhotonPersistentDisk PortworxVolume ScaleIO Local
+  StorageOS CSI AccessModes ClaimRef PersistentVolumeReclaimPolicy StorageClassName MountOptions VolumeMode NodeAffinity
+  VolumeAttributesClassName`.split(/\s+/)
+
+const inOrder = (shown: JsonObject, order: readonly string[]): JsonObject =>
+  Object.fromEntries(order.map((field) => [field, shown[field] ?? null]))
+
+/** Names of fields that mean something else elsewhere, by a part of the type's name. */
+const goNamesIn: readonly (readonly [type: RegExp, names: Readonly<Record<string, string>>])[] = [
+  [/GCEPersistentDisk/, { pdName: 'PDName' }],
+  [/RBD/, { monitors: 'CephMonitors', image: 'RBDImage', pool: 'RBDPool', user: 'RadosUser' }],
+  [
+    /ISCSI/,
+    {
+      iqn: 'IQN',
+      iscsiInterface: 'ISCSIInterface',
+      chapAuthDiscovery: 'DiscoveryCHAPAuth',
+      chapAuthSession: 'SessionCHAPAuth',
+    },
+  ],
+  [/FCVolume/, { wwids: 'WWIDs' }],
+  [/AzureDisk/, { diskURI: 'DataDiskURI' }],
+  [/Glusterfs/, { endpoints: 'EndpointsName' }],
+  [/ScaleIO/, { sslEnabled: 'SSLEnabled' }],
+]
+
+const goNameIn = ({ name }: StructType, field: string): string =>
+  goNamesIn.find(([type, names]) => type.test(name) && Object.hasOwn(names, field))?.[1][field] ?? goName(field)
 
 /** Go writes these differently than the first letter in upper case. */
 const goNames: Readonly<Record<string, string>> = {
