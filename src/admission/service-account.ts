@@ -4,6 +4,7 @@
  */
 import type { Pod, PodSpec, ServiceAccount, Volume } from '../api/core/v1.ts'
 import { path } from '../api/field.ts'
+import { pathSegmentName } from '../validation/names.ts'
 import { MIRROR_POD } from '../validation/pod/pod-spec.ts'
 import { visitContainers } from '../validation/pod/visit-containers.ts'
 import { generatedName } from '../registry/generated-name.ts'
@@ -62,6 +63,12 @@ const isMirror = ({ metadata }: Pod): boolean => metadata.annotations?.[MIRROR_P
 
 async function accountOf(attributes: Attributes, name: string): Promise<ServiceAccount> {
   const { request, namespace } = attributes
+  const [problem] = pathSegmentName(name, false)
+  if (problem !== undefined)
+    throw podForbidden(
+      attributes,
+      `error looking up service account ${namespace}/${name}: invalid resource name ${JSON.stringify(name)}: [${problem}]`,
+    )
   const tries = name === DEFAULT_ACCOUNT ? TRIES_FOR_DEFAULT : 1
   for (let attempt = 1; attempt <= tries; attempt++) {
     if (attempt > 1) await new Promise((resolve) => setTimeout(resolve, WAIT_MILLISECONDS))

@@ -9,6 +9,7 @@ import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { afterConversion } from './convert-version.ts'
 import { decodeBody, readBody } from './decode-body.ts'
 import { trackFields } from './track-fields.ts'
+import { legacyBinding } from './pods/binding.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { review } from './review.ts'
@@ -17,6 +18,7 @@ export async function create(scope: ResourceScope): Promise<Response> {
   const { request } = scope
   const answer = reviewOf(scope.resource)
   if (answer !== undefined) return review(scope, answer)
+  if (scope.resource.group === '' && scope.resource.resource === 'bindings') return legacyBinding(scope)
   const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
   const input = negotiateInput(request, { custom: scope.custom })
   const body = await readBody(request)

@@ -1,26 +1,91 @@
 /**
- * Which parts of a value differ from what was stored, for people who read an error: one line for what was and one for
- * what is wanted, for each place. Its layout is no contract, in the reference neither.
+ * What differs between a value and what was stored, as errors show it: a unified difference of both, written out line
+ * by line, with three lines of what is the same around each change.
  */
 import type { Json } from '../api/object.ts'
 
-export function differenceText(old: object | undefined, wanted: object | undefined): string {
-  const lines: string[] = []
-  compare('', old as Json | undefined, wanted as Json | undefined, lines)
-  return `@@ differences @@\n${lines.join('\n')}\n`
+const CONTEXT = 3
+
+type Line = readonly [mark: ' ' | '-' | '+', text: string]
+
+export function differenceText(old: Json, wanted: Json): string {
+  const lines = merged(written(old), written(wanted))
+  return hunksOf(lines)
+    .map((hunk) => hunkText(lines, hunk))
+    .join('')
 }
 
-function compare(at: string, old: Json | undefined, wanted: Json | undefined, lines: string[]): void {
-  if (isParent(old) && isParent(wanted) && Array.isArray(old) === Array.isArray(wanted)) {
-    const before = old as Readonly<Record<string, Json>>
-    const after = wanted as Readonly<Record<string, Json>>
-    for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
-      compare(Array.isArray(old) ? `${at}[${key}]` : `${at}.${key}`, before[key], after[key], lines)
-    return
+const written = (value: Json): string[] => JSON.stringify(value, null, 1).split('\n')
+
+/** Both texts as one, lines that they share once: the longest common subsequence of the part that differs. */
+function merged(old: readonly string[], wanted: readonly string[]): Line[] {
+  let start = 0
+  while (start < old.length && start < wanted.length && old[start] === wanted[start]) start++
+  let end = 0
+  while (
+    end < Math.min(old.length, wanted.length) - start &&
+    old[old.length - 1 - end] === wanted[wanted.length - 1 - end]
+  )
+    end++
+  return [
+    ...old.slice(0, start).map((text): Line => [' ', text]),
+    ...changes(old.slice(start, old.length - end), wanted.slice(start, wanted.length - end)),
+    ...old.slice(old.length - end).map((text): Line => [' ', text]),
+  ]
+}
+
+/** Larger changes are shown as a whole: nobody reads them line by line, and comparing takes the square of it. */
+const MAX_COMPARED = 1000
+
+function changes(old: readonly string[], wanted: readonly string[]): Line[] {
+  const gone = (text: string): Line => ['-', text]
+  const added = (text: string): Line => ['+', text]
+  if (old.length > MAX_COMPARED || wanted.length > MAX_COMPARED) return [...old.map(gone), ...wanted.map(added)]
+  const common = commonLengths(old, wanted)
+  const lines: Line[] = []
+  let [i, j] = [0, 0]
+  while (i < old.length && j < wanted.length) {
+    if (old[i] === wanted[j]) {
+      lines.push([' ', old[i]!])
+      i++
+      j++
+    } else if (common[i + 1]![j]! >= common[i]![j + 1]!) lines.push(gone(old[i++]!))
+    else lines.push(added(wanted[j++]!))
   }
-  if (JSON.stringify(old) === JSON.stringify(wanted)) return
-  if (old !== undefined) lines.push(`- ${at}: ${JSON.stringify(old)}`)
-  if (wanted !== undefined) lines.push(`+ ${at}: ${JSON.stringify(wanted)}`)
+  return [...lines, ...old.slice(i).map(gone), ...wanted.slice(j).map(added)]
 }
 
-const isParent = (value: Json | undefined): boolean => typeof value === 'object' && value !== null
+/** How many lines the rests of both have in common, by where they begin. */
+function commonLengths(a: readonly string[], b: readonly string[]): number[][] {
+  const lengths = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0))
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--)
+      lengths[i]![j] = a[i] === b[j] ? lengths[i + 1]![j + 1]! + 1 : Math.max(lengths[i + 1]![j]!, lengths[i]![j + 1]!)
+  return lengths
+}
+
+interface Hunk {
+  readonly from: number
+  readonly to: number
+}
+
+function hunksOf(lines: readonly Line[]): Hunk[] {
+  const hunks: Hunk[] = []
+  lines.forEach(([mark], index) => {
+    if (mark === ' ') return
+    const from = Math.max(0, index - CONTEXT)
+    const to = Math.min(lines.length, index + CONTEXT + 1)
+    const last = hunks.at(-1)
+    if (last !== undefined && from <= last.to) hunks[hunks.length - 1] = { from: last.from, to }
+    else hunks.push({ from, to })
+  })
+  return hunks
+}
+
+function hunkText(lines: readonly Line[], { from, to }: Hunk): string {
+  const count = (part: readonly Line[], without: string) => part.filter(([mark]) => mark !== without).length
+  const before = lines.slice(0, from)
+  const inside = lines.slice(from, to)
+  const range = (without: string) => `${count(before, without) + 1},${count(inside, without)}`
+  return `@@ -${range('+')} +${range('-')} @@\n${inside.map(([mark, text]) => `${mark}${text}\n`).join('')}`
+}

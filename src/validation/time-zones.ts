@@ -8,6 +8,7 @@ export function timeZoneProblem(name: string): string | undefined {
   if (!name.split('/').every(isWritten)) return `unknown time zone ${name}`
   if (name.toLowerCase() === 'local')
     return 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones'
+  if (name.includes('..')) return 'time: invalid location name'
   return isKnown(name) ? undefined : `unknown time zone ${name}`
 }
 

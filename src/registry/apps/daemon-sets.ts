@@ -15,7 +15,7 @@ import {
   selectorMatches,
   validateLabelSelector,
 } from '../../validation/label-selectors.ts'
-import { internalJson } from '../../validation/pod/internal-json.ts'
+import { internalJson, selectorJson, labelsJson } from '../../validation/pod/internal-json.ts'
 import {
   NOT_MATCHED,
   templateRules,
@@ -50,7 +50,7 @@ export const daemonSets: Strategy<DaemonSet> = {
     return [
       ...immutable(
         spec.child('selector'),
-        daemonSet.spec?.selector ?? null,
+        daemonSet.spec?.selector ? selectorJson(daemonSet.spec.selector) : null,
         sameSelector(daemonSet.spec?.selector, selector),
       ),
       ...validateSpec(
@@ -107,9 +107,9 @@ function validateSpec(daemonSet: DaemonSetSpec, rules: PodRules, allowInvalidVal
   const matched = selector !== undefined && (!isUsableSelector(selector) || selectorMatches(selector, labels))
   return [
     ...validateLabelSelector(here, selector, { allowInvalidValues }),
-    ...(matched ? [] : [invalidValue(templateAt.child('metadata', 'labels'), labels, NOT_MATCHED)]),
+    ...(matched ? [] : [invalidValue(templateAt.child('metadata', 'labels'), labelsJson(labels), NOT_MATCHED)]),
     ...(selector !== undefined && isEmptySelector(selector)
-      ? [invalidValue(here, selector, 'empty selector is invalid for daemonset')]
+      ? [invalidValue(here, selectorJson(selector), 'empty selector is invalid for daemonset')]
       : []),
     ...validatePodTemplate(templateAt, template, rules),
     ...validateAlwaysRunning(templateAt, template, 'DaemonSet'),

@@ -8,7 +8,7 @@ import {
   nonNegative,
   validateIntOrPercent,
 } from '../../validation/field-rules.ts'
-import { internalJson } from '../../validation/pod/internal-json.ts'
+import { internalJson, selectorJson } from '../../validation/pod/internal-json.ts'
 import { hostnameWarnings, templateWarnings } from '../../validation/pod/pod-warnings.ts'
 import { templateRules } from '../../validation/pod/pod-template.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
@@ -36,7 +36,7 @@ export const deployments: Strategy<Deployment> = {
     ...validateSpec(deployment.spec ?? {}, templateRules(context, old.spec?.template)),
     ...immutable(
       spec.child('selector'),
-      deployment.spec?.selector ?? null,
+      deployment.spec?.selector ? selectorJson(deployment.spec.selector) : null,
       sameSelector(deployment.spec?.selector, old.spec?.selector),
     ),
   ],

@@ -4,6 +4,7 @@ import { path } from '../../api/field.ts'
 import { immutable, nonNegative } from '../../validation/field-rules.ts'
 import { templateRules } from '../../validation/pod/pod-template.ts'
 import { hostnameWarnings, templateWarnings } from '../../validation/pod/pod-warnings.ts'
+import { selectorJson } from '../../validation/pod/internal-json.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
 import { sameSelector } from '../../validation/same-value.ts'
 import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
@@ -25,7 +26,7 @@ export const replicaSets: Strategy<ReplicaSet> = {
     ...validateSpec(replicaSet.spec ?? {}, templateRules(context, old.spec?.template)),
     ...immutable(
       spec.child('selector'),
-      replicaSet.spec?.selector ?? null,
+      replicaSet.spec?.selector ? selectorJson(replicaSet.spec.selector) : null,
       sameSelector(replicaSet.spec?.selector, old.spec?.selector),
     ),
   ],

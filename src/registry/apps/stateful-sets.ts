@@ -18,7 +18,7 @@ import {
 import { labelName } from '../../validation/names.ts'
 import { validateAnnotations, validateLabels } from '../../validation/object-meta.ts'
 import { validateClaimSpec } from '../../validation/persistent-volume-claim-spec.ts'
-import { internalJson } from '../../validation/pod/internal-json.ts'
+import { internalJson, selectorJson, labelsJson } from '../../validation/pod/internal-json.ts'
 import { validatePodAnnotations } from '../../validation/pod/pod-annotations.ts'
 import {
   NOT_MATCHED,
@@ -158,10 +158,10 @@ function validateSpec(set: StatefulSetSpec, rules: PodRules, skips: Skips): Fiel
     ...(skips.serviceName || serviceName === '' ? [] : validateLabelText(spec.child('serviceName'), serviceName)),
     ...(selector === undefined ? [required(here)] : validateLabelSelector(here, selector)),
     ...(selector !== undefined && isEmptySelector(selector)
-      ? [invalidValue(here, selector, 'empty selector is invalid for statefulset')]
+      ? [invalidValue(here, selectorJson(selector), 'empty selector is invalid for statefulset')]
       : []),
     ...(selector !== undefined && !isUsableSelector(selector)
-      ? [invalidValue(here, selector, '')]
+      ? [invalidValue(here, selectorJson(selector), '')]
       : validateTemplate(spec.child('template'), set, rules, skips)),
     ...validateAlwaysRunning(spec.child('template'), template, 'StatefulSet'),
   ]
@@ -213,7 +213,9 @@ function validateTemplate(at: FieldPath, set: StatefulSetSpec, rules: PodRules, 
   const annotations = template.metadata?.annotations ?? {}
   const matched = selector !== undefined && (isEmptySelector(selector) || selectorMatches(selector, labels))
   return [
-    ...(matched ? [] : [invalidValue(at.child('metadata', 'labels'), template.metadata?.labels, NOT_MATCHED)]),
+    ...(matched
+      ? []
+      : [invalidValue(at.child('metadata', 'labels'), labelsJson(template.metadata?.labels), NOT_MATCHED)]),
     ...(skips.template ? [] : validatePodTemplate(at, asCreated(template, volumeClaimTemplates), rules)),
     ...validateLabels(labels, at.child('labels')),
     ...validateAnnotations(annotations, at.child('annotations')),

@@ -5,6 +5,7 @@ import { invalidValue, required } from '../../api/field.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import { isEmptySelector, isUsableSelector, validateLabelSelector } from '../../validation/label-selectors.ts'
 import { validateRunningTemplate } from '../../validation/pod/pod-template.ts'
+import { selectorJson } from '../../validation/pod/internal-json.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
 
 interface Selecting {
@@ -21,11 +22,11 @@ export function validateSelectorAndTemplate(
   const here = at.child('selector')
   const errors = selector === undefined ? [required(here)] : validateLabelSelector(here, selector)
   if (selector !== undefined && isEmptySelector(selector))
-    errors.push(invalidValue(here, selector, 'empty selector is invalid for deployment'))
+    errors.push(invalidValue(here, selectorJson(selector), 'empty selector is invalid for deployment'))
   return [
     ...errors,
     ...(selector !== undefined && !isUsableSelector(selector)
-      ? [invalidValue(here, selector, 'invalid label selector')]
+      ? [invalidValue(here, selectorJson(selector), 'invalid label selector')]
       : validateRunningTemplate(at.child('template'), template, selector ?? NOTHING, rules, 'ReplicaSet')),
   ]
 }

@@ -7,6 +7,7 @@ import { byteLength } from '../../validation/names.ts'
 import { requiredOneOf } from '../../validation/pod/pod-spec.ts'
 import { templateRules } from '../../validation/pod/pod-template.ts'
 import { hostnameWarnings } from '../../validation/pod/pod-warnings.ts'
+import { selectorJson } from '../../validation/pod/internal-json.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
 import { timeZoneProblem } from '../../validation/time-zones.ts'
 import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
@@ -65,7 +66,7 @@ function validateSpec(wanted: CronJobSpec, old: CronJobSpec | undefined, rules: 
     ...validateJobSpec(jobSpecAt, job, rules),
     ...(job.selector === undefined
       ? []
-      : [invalidValue(jobSpecAt.child('selector'), job.selector, '`selector` will be auto-generated')]),
+      : [invalidValue(jobSpecAt.child('selector'), selectorJson(job.selector), '`selector` will be auto-generated')]),
     ...(job.manualSelector === true ? [notSupported(jobSpecAt.child('manualSelector'), true, ['nil', 'false'])] : []),
     ...nonNegative(spec.child('successfulJobsHistoryLimit'), wanted.successfulJobsHistoryLimit),
     ...nonNegative(spec.child('failedJobsHistoryLimit'), wanted.failedJobsHistoryLimit),

@@ -11,7 +11,7 @@ import {
 } from '../../validation/label-selectors.ts'
 import { dns1123Label, subdomainName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
-import { internalJson } from '../../validation/pod/internal-json.ts'
+import { internalJson, selectorJson, labelsJson } from '../../validation/pod/internal-json.ts'
 import { NOT_MATCHED, templateRules } from '../../validation/pod/pod-template.ts'
 import { hostnameWarnings } from '../../validation/pod/pod-warnings.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
@@ -31,6 +31,9 @@ export const jobs: Strategy<Job> = {
   prepareForCreate(job, { enabled }) {
     const wanted = (job.spec ??= {})
     if (wanted.manualSelector !== true) generateSelector(job, wanted)
+    // the labels of a Job that has none are those of its pods
+    const labels = wanted.template?.metadata?.labels
+    if (labels !== undefined && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = { ...labels }
     dropDisabledPodFields(wanted.template?.spec, undefined, enabled)
   },
   prepareForUpdate(job, old, { enabled }) {
@@ -113,10 +116,10 @@ function validateGeneratedSelector({ metadata, spec: wanted = {} }: Job, prefixe
   for (const [key, value] of Object.entries(expected)) {
     const found = labels[key]
     if (found === undefined) errors.push(required(at.key(key), `must be '${value}'`))
-    else if (found !== value) errors.push(invalidValue(at.key(key), labels, `must be '${value}'`))
+    else if (found !== value) errors.push(invalidValue(at.key(key), labelsJson(labels), `must be '${value}'`))
   }
   if (isUsableSelector(selector) && !selectorMatches(selector, expected))
-    errors.push(invalidValue(spec.child('selector'), selector, '`selector` not auto-generated'))
+    errors.push(invalidValue(spec.child('selector'), selectorJson(selector), '`selector` not auto-generated'))
   return errors
 }
 
@@ -128,7 +131,7 @@ function validateWholeSpec(wanted: JobSpec, rules: PodRules, allowInvalidValues:
   return [
     ...validateJobSpec(spec, wanted, rules),
     ...(selector === undefined ? [required(at)] : validateLabelSelector(at, selector, { allowInvalidValues })),
-    ...(isMatched ? [] : [invalidValue(spec.child('template', 'metadata', 'labels'), labels, NOT_MATCHED)]),
+    ...(isMatched ? [] : [invalidValue(spec.child('template', 'metadata', 'labels'), labelsJson(labels), NOT_MATCHED)]),
   ]
 }
 
@@ -148,7 +151,11 @@ function validateSpecUpdate(
   return [
     ...validateWholeSpec(wanted, rules, allowInvalidValues),
     ...validateCompletions(wanted, before),
-    ...immutable(spec.child('selector'), wanted.selector ?? null, sameSelector(wanted.selector, before.selector)),
+    ...immutable(
+      spec.child('selector'),
+      wanted.selector ? selectorJson(wanted.selector) : null,
+      sameSelector(wanted.selector, before.selector),
+    ),
     ...validateTemplateUpdate(wanted, old, context),
     ...immutable(spec.child('completionMode'), wanted.completionMode, wanted.completionMode === before.completionMode),
     ...immutable(

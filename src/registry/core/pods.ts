@@ -14,6 +14,7 @@ import { hostnameWarnings, podWarnings, USE_APP_ARMOR_FIELD } from '../../valida
 import { podRules } from '../../validation/pod/rules.ts'
 import { validateAppArmor } from '../../validation/pod/security-context.ts'
 import { visitContainers } from '../../validation/pod/visit-containers.ts'
+import { timeText } from '../../schema/time.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'
 import { dropDisabledPodFields, dropDisabledPodStatus } from './pod-disabled-fields.ts'
@@ -39,6 +40,7 @@ export const pods: Strategy<Pod> = {
         {
           type: 'PodScheduled',
           status: 'False',
+          lastTransitionTime: timeText(context.now),
           reason: 'SchedulingGated',
           message: 'Scheduling is blocked due to non-empty scheduling gates',
         },
@@ -81,6 +83,7 @@ export const pods: Strategy<Pod> = {
         keepOrDelete(pod.metadata, old.metadata, 'ownerReferences')
         delete pod.metadata.deletionTimestamp
         const status = (pod.status ??= {})
+        unifyPodIps(status)
         if (!status.qosClass && old.status?.qosClass) status.qosClass = old.status.qosClass
         keepObservedGenerations(status, old.status ?? {})
         dropDisabledPodStatus(status, old.status ?? {}, enabled)
@@ -156,6 +159,14 @@ function keepMetadata(meta: ObjectMeta, old: ObjectMeta): void {
 function keepOrDelete(meta: ObjectMeta, old: ObjectMeta, field: keyof ObjectMeta): void {
   if (old[field] === undefined) delete meta[field]
   else Object.assign(meta, { [field]: old[field] })
+}
+
+/** The one address and the first of the list are the same; where they differ the one counts, and alone. */
+function unifyPodIps(status: PodStatus): void {
+  const { podIP = '', podIPs = [] } = status
+  const first = podIPs[0]?.ip ?? ''
+  if (podIP !== '' && podIP !== first) status.podIPs = [{ ip: podIP }]
+  else if (podIP === '' && first !== '') status.podIP = first
 }
 
 /** Reporters that do not know of generations leave them as they were. */

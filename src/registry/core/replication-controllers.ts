@@ -2,6 +2,7 @@ import type { ReplicationController, ReplicationControllerSpec } from '../../api
 import type { FieldError } from '../../api/field.ts'
 import { path, required } from '../../api/field.ts'
 import { nonNegative } from '../../validation/field-rules.ts'
+import { subdomainName } from '../../validation/names.ts'
 import { templateRules, validateRunningTemplate } from '../../validation/pod/pod-template.ts'
 import { hostnameWarnings, templateWarnings } from '../../validation/pod/pod-warnings.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
@@ -13,6 +14,9 @@ const spec = path('spec')
 const status = path('status')
 
 export const replicationControllers: Strategy<ReplicationController> = {
+  // checked by a rule that counts bytes and says so
+  nameRule: (name, prefix) =>
+    subdomainName(name, prefix).map((text) => text.replace('no more than 253 characters', 'no more than 253 bytes')),
   prepareForCreate(controller, { enabled }) {
     dropDisabledPodFields(controller.spec?.template?.spec, undefined, enabled)
   },

@@ -4,6 +4,7 @@ import { invalidValue, path } from '../../api/field.ts'
 import { atMost100Percent, nonNegative, validateIntOrPercent } from '../../validation/field-rules.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
 import { validateConditions } from '../../validation/conditions.ts'
+import { pathSegmentName } from '../../validation/names.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { oneOf } from '../../validation/pod/security-context.ts'
 import type { Strategy } from '../strategy.ts'
@@ -12,6 +13,8 @@ const spec = path('spec')
 const status = path('status')
 
 export const podDisruptionBudgets: Strategy<PodDisruptionBudget> = {
+  // metadata is checked by the generic rules only
+  nameRule: pathSegmentName,
   validate: (budget) => validateSpec(budget.spec ?? {}, false),
   validateUpdate: (budget, old) =>
     validateSpec(budget.spec ?? {}, validateLabelSelector(spec, old.spec?.selector).length > 0),

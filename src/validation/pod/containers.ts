@@ -172,8 +172,8 @@ export function validateEphemeralContainers(
       errors.push(notFoundField(here.child('targetContainerName'), targetContainerName))
     for (const field of notForEphemeral) {
       const value = container[field]
-      if (value !== undefined && Object.keys(value).length > 0)
-        errors.push(forbiddenField(here.child(field), NOT_EPHEMERAL))
+      const isEmptyStruct = field === 'resources' && Object.keys(value ?? {}).length === 0
+      if (value !== undefined && !isEmptyStruct) errors.push(forbiddenField(here.child(field), NOT_EPHEMERAL))
     }
     volumeMounts.forEach(({ subPath, subPathExpr }, position) => {
       const mount = here.child('volumeMounts').index(position)

@@ -3,16 +3,33 @@
  * fields stand there and every field does. Metadata and label selectors are the same types inside and outside.
  */
 import type { Json, JsonObject } from '../../api/object.ts'
+import type { LabelSelector } from '../../api/meta/v1.ts'
+import { encodeJson } from '../../codec/encode.ts'
 import { builtInType } from '../../schema/built-in.ts'
 import type { Structural, StructType } from '../../schema/structural.ts'
 
 /** @param type OpenAPI model name of the external type */
 export const internalJson = (type: string, value: object): Json => structJson(builtInType(type), value as JsonObject)
 
+/** A selector as errors show it: what it leaves out of a requirement is empty, not absent. */
+export const selectorJson = (selector: LabelSelector): Json =>
+  sharedJson(builtInType(LABEL_SELECTOR), selector as JsonObject)
+
+const LABEL_SELECTOR = 'io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector'
+
+/** A type that is the same inside and outside: as it is written. */
+const sharedJson = (type: StructType, value: JsonObject): Json => JSON.parse(encodeJson(type, value)) as Json
+
+/** Labels as errors show them. */
+export const labelsJson = (labels: Readonly<Record<string, string>> | undefined): Json =>
+  labels === undefined ? null : Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)))
+
 function jsonOf(type: Structural, value: Json | undefined, pointer: boolean): Json {
   if (type.shape === 'struct') {
     if (value === undefined && pointer) return null
-    return isShared(type) ? (value ?? {}) : structJson(type, (value ?? {}) as JsonObject)
+    return isShared(type)
+      ? sharedJson(type, (value ?? {}) as JsonObject)
+      : structJson(type, (value ?? {}) as JsonObject)
   }
   if (type.shape === 'list')
     return value === undefined ? null : (value as Json[]).map((item) => jsonOf(type.element, item, false))
@@ -35,7 +52,8 @@ const isShared = ({ name }: StructType) => name.startsWith('io.k8s.apimachinery.
 function structJson(type: StructType, value: JsonObject): JsonObject {
   const shown: JsonObject = {}
   for (const field of type.fields) {
-    if (field.name === 'metadata') Object.assign(shown, value.metadata)
+    if (field.name === 'metadata' && field.type.shape === 'struct')
+      Object.assign(shown, sharedJson(field.type, (value.metadata ?? {}) as JsonObject))
     else if (!isMoved(type, field.name))
       shown[goNameIn(type, field.name)] = jsonOf(field.type, value[field.name], field.pointer)
   }

@@ -101,7 +101,10 @@ export function validatePodUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules: PodRu
     errors.push(
       forbiddenField(
         at,
-        `pod updates may not change fields other than ${UPDATABLE.join(',')}\n${differenceText(before, rest)}`,
+        `pod updates may not change fields other than ${UPDATABLE.join(',')}\n${differenceText(
+          internalJson(`${CORE}.PodSpec`, before),
+          internalJson(`${CORE}.PodSpec`, rest),
+        )}`,
       ),
     )
   return errors
@@ -252,7 +255,12 @@ export function validateEphemeralUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules:
       if (container === undefined) return [forbiddenField(here, `${named} may not be removed\n`)]
       return sameValue(`${CORE}.EphemeralContainer`, container, before)
         ? []
-        : [forbiddenField(here, `${named} may not be changed\n${differenceText(before, container)}`)]
+        : [
+            forbiddenField(
+              here,
+              `${named} may not be changed\n${differenceText(internalJson(`${CORE}.EphemeralContainer`, before), internalJson(`${CORE}.EphemeralContainer`, container))}`,
+            ),
+          ]
     }),
   ]
 }

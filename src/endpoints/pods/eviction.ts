@@ -1,0 +1,187 @@
+/** POST pods/NAME/eviction: a DELETE that asks the pod's disruption budget first (registry's EvictionREST). */
+import type { Pod } from '../../api/core/v1.ts'
+import { invalidValue, path } from '../../api/field.ts'
+import type { Condition } from '../../api/meta/v1.ts'
+import type { Eviction, PodDisruptionBudget } from '../../api/policy/v1.ts'
+import { badRequest, conflict, forbidden, invalid, notFound, plainError, StatusError } from '../../api/status.ts'
+import { parseBody } from '../../codec/parse-body.ts'
+import { negotiateInput } from '../../codec/negotiate.ts'
+import { deleteObject } from '../../registry/deletion.ts'
+import { readLive } from '../../registry/store.ts'
+import { builtInServed } from '../../registry/served.ts'
+import { checkDeleteOptions } from '../../request/options.ts'
+import type { DeleteOptions } from '../../request/options.ts'
+import { timeText } from '../../schema/time.ts'
+import { storedObjects } from '../../tenancy/stored-objects.ts'
+import { selectorMatches } from '../../validation/label-selectors.ts'
+import type { ResourceScope } from '../resource-scope.ts'
+import { resourceScope } from '../scope.ts'
+import type { Verb } from '../serve-resource.ts'
+import { isReady, setPodCondition } from './pod-conditions.ts'
+import { readPosted, respondDone } from './posted.ts'
+import { changeObject } from './write-object.ts'
+
+const EVICTION = { group: 'policy', version: 'v1', kind: 'Eviction' }
+const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' }
+/** Pods that were let go and are not gone yet. */
+const MAX_DISRUPTED = 2000
+
+export async function eviction(scope: ResourceScope, verb: Verb): Promise<Response> {
+  const posted = await readPosted<Eviction>(scope, verb, (body) => kindOf(scope, body))
+  const { metadata, deleteOptions: asked } = posted.object
+  if ((metadata.name ?? '') !== scope.name) throw badRequest('name in URL does not match name in Eviction object')
+  const options: DeleteOptions = asked ?? {}
+  if (asked?.ignoreStoreReadErrorWithClusterBreakingPotential === true)
+    throw invalid(EVICTION, scope.name, [
+      invalidValue(
+        path('deleteOptions', 'ignoreStoreReadErrorWithClusterBreakingPotential'),
+        true,
+        'can not be set for pod eviction, try after removing the option',
+      ),
+    ])
+  const dryRun = posted.dryRun || (options.dryRun ?? []).length > 0
+  await posted.validate()
+  const pod = (await readLive(scope, scope.name))?.object as Pod | undefined
+  if (pod === undefined) throw notFound(scope.resource, scope.name)
+  checkDeleteOptions(options)
+  const wanted = { ...options, ...(dryRun ? { dryRun: ['All'] } : {}) }
+  if (!mayIgnoreBudget(pod)) await askBudget(scope, pod, dryRun)
+  await markAndDelete(scope, wanted, dryRun)
+  return respondDone(scope, posted)
+}
+
+/** Older clients send the kind of policy/v1beta1. */
+function kindOf({ request }: ResourceScope, body: Uint8Array): typeof EVICTION {
+  try {
+    const { apiVersion } = parseBody(negotiateInput(request, { custom: false }), body)
+    return apiVersion === 'policy/v1beta1' ? { ...EVICTION, version: 'v1beta1' } : EVICTION
+  } catch {
+    return EVICTION
+  }
+}
+
+const ENDED = new Set(['Succeeded', 'Failed', 'Pending'])
+
+/** Nothing is disrupted when a pod goes that does not run. */
+const mayIgnoreBudget = ({ metadata, status }: Pod): boolean =>
+  ENDED.has(status?.phase ?? '') || metadata.deletionTimestamp !== undefined
+
+async function askBudget(scope: ResourceScope, pod: Pod, dryRun: boolean): Promise<void> {
+  const budgets = (await storedObjects<PodDisruptionBudget>(scope.request, BUDGETS, scope.namespace)).filter(
+    ({ spec }) => selectorMatches(spec?.selector, pod.metadata.labels),
+  )
+  const [budget, ...more] = budgets
+  if (more.length > 0)
+    throw plainError('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
+  if (budget === undefined) return
+  if (!isReady(pod)) {
+    const { currentHealthy = 0, desiredHealthy = 0 } = budget.status ?? {}
+    if (budget.spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return
+    if (currentHealthy >= desiredHealthy && desiredHealthy > 0) return
+  }
+  await changeObject<PodDisruptionBudget>(budgetScope(scope), budget.metadata.name!, dryRun, (live) =>
+    takeOne(live, pod.metadata.name ?? '', scope.request.now),
+  )
+}
+
+function budgetScope({ request }: ResourceScope): ResourceScope {
+  const entry = builtInServed(request.env).resources.find(BUDGETS.group, 'v1', BUDGETS.resource)
+  if (entry === undefined) throw new Error('assertion failed: disruption budgets are a resource')
+  return resourceScope(request, entry, { name: '', subresource: '' })
+}
+
+const WOULD_VIOLATE = "Cannot evict pod as it would violate the pod's disruption budget."
+
+function refused(message: string, retryAfterSeconds: number): StatusError {
+  const causes = [{ reason: 'DisruptionBudget', message }]
+  const details = retryAfterSeconds > 0 ? { causes, retryAfterSeconds } : { causes }
+  return new StatusError(429, 'TooManyRequests', WOULD_VIOLATE, details)
+}
+
+/** Takes one disruption from the budget. @throws 403, 429 */
+function takeOne(budget: PodDisruptionBudget, pod: string, now: Date): void {
+  const name = budget.metadata.name ?? ''
+  const status = (budget.status ??= {})
+  const { disruptionsAllowed: allowed = 0 } = status
+  const refuse = (why: string) => forbidden({ group: 'policy', resource: 'poddisruptionbudget' }, name, why)
+  if ((status.observedGeneration ?? 0) < (budget.metadata.generation ?? 0))
+    throw refused(`The disruption budget ${name} is still being processed by the server.`, 10)
+  if (allowed < 0) throw refuse('pdb disruptions allowed is negative')
+  if (Object.keys(status.disruptedPods ?? {}).length > MAX_DISRUPTED)
+    throw refuse('DisruptedPods map too big - too many evictions not confirmed by PDB controller')
+  if (allowed === 0) throw refused(reasonOf(budget), 0)
+  status.disruptionsAllowed = allowed - 1
+  if (allowed === 1) setExhausted(budget, now)
+  status.disruptedPods = { ...status.disruptedPods, [pod]: timeText(now) }
+}
+
+function reasonOf({ metadata, status = {} }: PodDisruptionBudget): string {
+  const { currentHealthy = 0, desiredHealthy = 0, conditions = [] } = status
+  const condition = conditions.find(({ type }) => type === 'DisruptionAllowed')
+  const isFalse = condition?.status === 'False' && !!condition.message
+  const budget = `The disruption budget ${metadata.name}`
+  if (isFalse && condition.reason === 'SyncFailed')
+    return `${budget} does not allow evicting pods currently because it failed sync: ${condition.message}`
+  if (currentHealthy <= desiredHealthy)
+    return `${budget} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`
+  return isFalse
+    ? `${budget} does not allow evicting pods currently (${condition.reason}): ${condition.message}`
+    : `${budget} does not allow evicting pods currently`
+}
+
+function setExhausted({ status = {} }: PodDisruptionBudget, now: Date): void {
+  const conditions = status.conditions ?? []
+  const index = conditions.findIndex(({ type }) => type === 'DisruptionAllowed')
+  const before = conditions[index]
+  const condition: Condition = {
+    type: 'DisruptionAllowed',
+    status: 'False',
+    ...(status.observedGeneration === undefined ? {} : { observedGeneration: status.observedGeneration }),
+    lastTransitionTime: before?.status === 'False' ? before.lastTransitionTime! : timeText(now),
+    reason: 'InsufficientPods',
+    message: '',
+  }
+  status.conditions = before === undefined ? [...conditions, condition] : conditions.with(index, condition)
+}
+
+/** The pod says why it goes, before it goes. */
+async function markAndDelete(scope: ResourceScope, options: DeleteOptions, dryRun: boolean): Promise<void> {
+  const { preconditions } = options
+  let version = preconditions?.resourceVersion
+  if (!dryRun) {
+    const pod = await changeObject<Pod>(scope, scope.name, false, (live) => {
+      checkPreconditions(live, preconditions)
+      setPodCondition(
+        live,
+        {
+          type: 'DisruptionTarget',
+          status: 'True',
+          reason: 'EvictionByEvictionAPI',
+          message: 'Eviction API: evicting',
+        },
+        scope.request.now,
+      )
+    })
+    if (version !== undefined) version = pod.metadata.resourceVersion
+  }
+  const now = version === undefined ? preconditions : { ...preconditions, resourceVersion: version }
+  await deleteObject(
+    scope,
+    scope.name,
+    now === undefined ? options : { ...options, preconditions: now },
+    async () => {},
+  )
+}
+
+function checkPreconditions({ metadata }: Pod, { uid, resourceVersion }: DeleteOptions['preconditions'] = {}): void {
+  const failed = (what: string, given: string, found: string | undefined, meaning: string) =>
+    conflict(
+      { group: '', resource: 'Pod' },
+      metadata.name ?? '',
+      `the ${what} in the precondition (${given}) does not match the ${what} in record (${found}). ${meaning}`,
+    )
+  if (uid && uid !== metadata.uid)
+    throw failed('UID', uid, metadata.uid, 'The object might have been deleted and then recreated')
+  if (resourceVersion && resourceVersion !== metadata.resourceVersion)
+    throw failed('ResourceVersion', resourceVersion, metadata.resourceVersion, 'The object might have been modified')
+}

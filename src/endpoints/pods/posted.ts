@@ -1,0 +1,59 @@
+import { admit } from '../../admission/chain.ts'
+import type { GroupVersionKind } from '../../api/group-version.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { methodNotAllowed } from '../../api/status.ts'
+import type { OutputNegotiation } from '../../codec/negotiate.ts'
+import { negotiateInput, negotiateOutput } from '../../codec/negotiate.ts'
+import { respondSuccess } from '../../codec/respond.ts'
+import { parseCreateOptions } from '../../request/options.ts'
+import { typeOfKind } from '../../schema/built-in.ts'
+import { admissionAttributes, validatingOf } from '../admission-attributes.ts'
+import { decodeBody, readBody } from '../decode-body.ts'
+import type { ResourceScope } from '../resource-scope.ts'
+import type { Verb } from '../serve-resource.ts'
+
+/** What was sent to a subresource that does something instead of keeping what it gets. */
+export interface Posted<O> {
+  readonly object: O & KubeObject
+  readonly dryRun: boolean
+  readonly output: OutputNegotiation
+  validate(): Promise<void>
+}
+
+/** The scope of a subresource whose objects are of another kind than its resource. */
+export function asKind(scope: ResourceScope, kind: GroupVersionKind): ResourceScope {
+  const type = typeOfKind(kind)!
+  return {
+    ...scope,
+    kind,
+    type,
+    storageKind: kind,
+    storageType: type,
+    toStorage: (object) => object,
+    fromStorage: (object) => object,
+  }
+}
+
+/** @param kindOf the kind of what is sent, by the body */
+export async function readPosted<O>(
+  scope: ResourceScope,
+  verb: Verb,
+  kindOf: (body: Uint8Array) => GroupVersionKind,
+): Promise<Posted<O>> {
+  const { request, namespace } = scope
+  if (verb !== 'create') throw methodNotAllowed()
+  const output = negotiateOutput(request, { kind: 'object', custom: false })
+  const input = negotiateInput(request, { custom: false })
+  const body = await readBody(request)
+  const options = parseCreateOptions(request.query)
+  const posted = asKind(scope, kindOf(body))
+  // the endpoint's type is what was asked for
+  const object = decodeBody(posted, input, body, options.fieldValidation) as O & KubeObject
+  object.metadata.namespace ||= namespace
+  await admit(admissionAttributes(posted, 'CREATE', options, { object }))
+  const validate = validatingOf(posted, 'CREATE', options)
+  return { object, dryRun: options.dryRun, output, validate: () => validate(object) }
+}
+
+export const respondDone = (scope: ResourceScope, { output }: Posted<unknown>): Response =>
+  respondSuccess(scope, output, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }, 201)
