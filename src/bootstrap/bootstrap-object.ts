@@ -21,6 +21,8 @@ export interface BootstrapObject {
   readonly applied?: Pick<ManagedFieldsEntry, 'manager' | 'fieldsV1' | 'subresource'>
   /** It tells how this server is run: put right when that changes. */
   readonly follows?: boolean
+  /** The server needs it: it comes back when somebody deletes it. */
+  readonly restored?: boolean
 }
 
 export interface StoredBootstrapObject {

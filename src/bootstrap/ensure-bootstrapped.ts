@@ -15,10 +15,10 @@ import { StorageError } from '../storage/errors.ts'
 import type { Collection, KeyedValue, NewValue, Storage } from '../storage/storage.ts'
 import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
-import type { BootstrapObject } from './bootstrap-object.ts'
+import type { BootstrapObject, StoredBootstrapObject } from './bootstrap-object.ts'
 import { storedForm } from './bootstrap-object.ts'
 import { policyObjects } from './policy-objects.ts'
-import { serverObjects } from './server-objects.ts'
+import { serverIdentity, serverObjects } from './server-objects.ts'
 
 export interface NewControlPlane {
   readonly env: Env
@@ -60,27 +60,53 @@ const editionOf = (env: Env): string =>
     env.KEDGE_REQUESTHEADER_CA ?? '',
   ])
 
-async function writeObjects({ env, tenant, storage, now }: NewControlPlane): Promise<void> {
-  const time = `${now.toISOString().slice(0, 19)}Z`
+async function writeObjects(plane: NewControlPlane): Promise<void> {
+  const { env, tenant, storage, now } = plane
   const identity = await serverIdentity(tenant)
-  const objects = [...serverObjects({ env, now, identity }), ...(await policyObjects(time))]
-  const forms = objects.map((one) => ({
-    one,
-    form: storedForm(tenant, one, { uid: crypto.randomUUID(), creationTimestamp: time, now }),
-  }))
+  const objects = [...serverObjects({ env, now, identity }), ...(await policyObjects(timeOf(plane)))]
+  const forms = objects.map((one) => newForm(plane, one))
+  await writeMissing(plane, forms, () =>
+    Promise.all(
+      forms.filter(({ one }) => one.follows).map(({ one, form }) => putRight(storage, tenant, one, form, now)),
+    ),
+  )
+}
+
+/** Writes again what the server needs and somebody deleted. */
+export async function restoreServerObjects(plane: NewControlPlane): Promise<void> {
+  const objects = serverObjects({ env: plane.env, now: plane.now, identity: await serverIdentity(plane.tenant) })
+  const wanted = objects.filter(({ restored }) => restored).map((one) => newForm(plane, one))
+  await writeMissing(plane, wanted)
+}
+
+interface Form {
+  readonly one: BootstrapObject
+  readonly form: StoredBootstrapObject
+}
+
+const timeOf = ({ now }: NewControlPlane): string => `${now.toISOString().slice(0, 19)}Z`
+
+function newForm(plane: NewControlPlane, one: BootstrapObject): Form {
+  const identity = { uid: crypto.randomUUID(), creationTimestamp: timeOf(plane), now: plane.now }
+  return { one, form: storedForm(plane.tenant, one, identity) }
+}
+
+/** What the control shard has makes the rest visible, so it comes last. */
+async function writeMissing(
+  { storage, tenant }: NewControlPlane,
+  forms: readonly Form[],
+  beforeControl?: () => Promise<unknown>,
+): Promise<void> {
   const byShard = Map.groupBy(forms, ({ form }) => form.collection.shard)
-  // what the control shard has makes the rest visible, so it comes last
   const control = byShard.get(CONTROL_SHARD) ?? []
   byShard.delete(CONTROL_SHARD)
-  const missing = (shard: string, ofShard: typeof forms) =>
+  const missing = (shard: string, ofShard: readonly Form[]) =>
     storage.createMissing(
       { tenant: tenant.uid, shard },
       ofShard.map(({ form }): KeyedValue => ({ key: `${form.collection.prefix}/${form.key}`, value: form.value })),
     )
   await Promise.all([...byShard].map(([shard, ofShard]) => missing(shard, ofShard)))
-  await Promise.all(
-    forms.filter(({ one }) => one.follows).map(({ one, form }) => putRight(storage, tenant, one, form, now)),
-  )
+  await beforeControl?.()
   await missing(CONTROL_SHARD, control)
 }
 
@@ -103,13 +129,6 @@ async function putRight(
 }
 
 const bodyOf = ({ metadata: _metadata, ...body }: KubeObject & JsonObject): JsonObject => body
-
-/** `apiserver-` and 26 letters and digits, as kube-apiserver names itself. */
-async function serverIdentity({ uid }: Tenant): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(uid)))
-  const letters = 'abcdefghijklmnopqrstuvwxyz234567'
-  return `apiserver-${[...digest.subarray(0, 26)].map((byte) => letters[byte % 32]).join('')}`
-}
 
 async function writeMark({ tenant, storage }: NewControlPlane, written: string, old: Mark | undefined): Promise<void> {
   const collection = { tenant: tenant.uid, shard: CONTROL_SHARD, prefix: MARK_PREFIX }

@@ -4,11 +4,13 @@ import type { JsonObject, KubeObject } from '../api/object.ts'
 import { REQUEST_HEADERS } from '../authentication/request-header.ts'
 import type { Env } from '../env.ts'
 import { builtInServed } from '../registry/served.ts'
+import type { Tenant } from '../tenancy/tenant.ts'
 import type { BootstrapObject } from './bootstrap-object.ts'
 import { conditionFields } from './policy-objects.ts'
 
 const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
 const SERVER = 'kube-apiserver'
+const IDENTITY_PREFIX = 'apiserver-'
 const ROOT_CA_DESCRIPTION =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 
@@ -17,6 +19,13 @@ export interface ServerFacts {
   readonly now: Date
   /** `apiserver-…`: the same for the life of the control plane. */
   readonly identity: string
+}
+
+/** `apiserver-` and 26 letters and digits, as kube-apiserver names itself. */
+export async function serverIdentity({ uid }: Tenant): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(uid)))
+  const letters = 'abcdefghijklmnopqrstuvwxyz234567'
+  return `${IDENTITY_PREFIX}${[...digest.subarray(0, 26)].map((byte) => letters[byte % 32]).join('')}`
 }
 
 /** In this order they become visible. */
@@ -42,6 +51,7 @@ const namespace = (name: string): BootstrapObject => ({
   manager: SERVER,
   object: object('v1', 'Namespace', { name, labels: { 'kubernetes.io/metadata.name': name } }),
   added: { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } },
+  restored: true,
 })
 
 const serviceAccount = (namespace: string, name: string): BootstrapObject => ({
@@ -82,6 +92,7 @@ function authenticationConfigMap({ KEDGE_CA, KEDGE_REQUESTHEADER_CA }: Env): Boo
     manager: SERVER,
     object: object('v1', 'ConfigMap', metadata, { data }),
     follows: true,
+    restored: true,
   }
 }
 
@@ -94,6 +105,7 @@ const tokenTracking = (now: Date): BootstrapObject => ({
     { name: 'kube-apiserver-legacy-service-account-token-tracking', namespace: 'kube-system' },
     { data: { since: now.toISOString().slice(0, 10) } },
   ),
+  restored: true,
 })
 
 /** Who serves this control plane. Not renewed: nothing here polls, and who reaches the server needs no lease to know it. */
@@ -117,6 +129,7 @@ const lease = ({ env, now, identity }: ServerFacts): BootstrapObject => ({
       },
     },
   ),
+  restored: true,
 })
 
 const hostOf = ({ KEDGE_ADVERTISE = '' }: Env): string => KEDGE_ADVERTISE.replace(/:\d+$/, '') || 'kedge'
@@ -152,6 +165,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
     {
       resource: 'ipaddresses',
       manager: SERVER,
+      restored: true,
       object: object(
         'networking.k8s.io/v1',
         'IPAddress',
@@ -169,6 +183,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
       resource: 'services',
       manager: SERVER,
       follows: true,
+      restored: true,
       object: object(
         'v1',
         'Service',
@@ -190,6 +205,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
       resource: 'endpoints',
       manager: SERVER,
       follows: true,
+      restored: true,
       object: object(
         'v1',
         'Endpoints',
@@ -203,6 +219,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
       resource: 'endpointslices',
       manager: SERVER,
       follows: true,
+      restored: true,
       object: object(
         'discovery.k8s.io/v1',
         'EndpointSlice',

@@ -1,3 +1,4 @@
+import { afterAWhile } from './after-a-while.ts'
 import { apiServiceAvailability } from './api-service-availability.ts'
 import { bootstrapSigner, tokenCleaner } from './bootstrap-tokens.ts'
 import { certificateRequests } from './certificate-requests.ts'
@@ -8,11 +9,12 @@ import { crdApprovalController } from './crd-approval.ts'
 import { crdFinalizerController } from './crd-finalizer.ts'
 import { crdNamesController } from './crd-names.ts'
 import { crdRenewalController } from './crd-renewal.ts'
-import { flowDefaults, flowObjectWritten } from './flow-defaults.ts'
+import { flowDefaults } from './flow-defaults.ts'
 import { flowSchemaStatus } from './flow-schema-status.ts'
 import { departedController, ownedController, waitingController } from './garbage-collector.ts'
 import { namespaceController } from './namespace.ts'
 import { rootCaPublisher } from './root-ca-publisher.ts'
+import { restoredServerObjects } from './server-objects.ts'
 import { serviceAccountController } from './service-account.ts'
 import { departedServiceAccount, serviceAccountSecret } from './service-account-secret.ts'
 
@@ -29,11 +31,13 @@ export const controllers: Readonly<Record<string, Controller>> = {
   'crd-renewal': crdRenewalController,
   departed: departedController,
   'flow-defaults': flowDefaults,
-  'flow-object-written': flowObjectWritten,
+  'flow-object-written': afterAWhile('flow-defaults', 30_000),
   'flow-schema-status': flowSchemaStatus,
   namespace: namespaceController,
   owned: ownedController,
   waiting: waitingController,
+  'server-object-gone': afterAWhile('server-objects', 5_000),
+  'server-objects': restoredServerObjects,
   'service-account': serviceAccountController,
   'service-account-departed': departedServiceAccount,
   'service-account-secret': serviceAccountSecret,

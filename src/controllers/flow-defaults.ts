@@ -16,17 +16,6 @@ import type { Controller, ControllerContext } from './controller.ts'
 const GROUP = 'flowcontrol.apiserver.k8s.io'
 const MANAGER = 'api-priority-and-fairness-config-producer-v1'
 const AUTOUPDATE = 'apf.kubernetes.io/autoupdate-spec'
-/** Milliseconds between a write and the look at what it did, so that several are looked at together. */
-const SOON = 30_000
-
-/** After a write. The key says nothing. */
-export const flowObjectWritten: Controller = {
-  reconcile(key, context) {
-    context.later('flow-defaults', key, SOON)
-    return Promise.resolve(undefined)
-  },
-}
-
 export const flowDefaults: Controller = {
   async reconcile(_key, context) {
     const all = await policyObjects(timeText(context.now()))

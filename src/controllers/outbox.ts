@@ -89,12 +89,31 @@ const rules: Readonly<Record<string, Rule>> = {
 
 const CLUSTER_INFO = 'kube-public/cluster-info'
 
-const keyText = (object: KubeObject | undefined): string | undefined =>
-  object === undefined ? undefined : `${object.metadata.namespace}/${object.metadata.name}`
+const keyText = (object: KubeObject | undefined): string | undefined => {
+  if (object === undefined) return undefined
+  const { namespace, name } = object.metadata
+  return namespace === undefined ? name : `${namespace}/${name}`
+}
 
 export function workFor(change: Change): readonly OutboxMessage[] {
-  return [...(rules[groupResourceText(change.resource)]?.(change) ?? []), ...collection(change)]
+  const resource = groupResourceText(change.resource)
+  const isServers = change.object === undefined && serverObjects.has(`${resource} ${keyText(change.old)}`)
+  return [
+    ...(rules[resource]?.(change) ?? []),
+    ...(isServers ? work('server-object-gone', resource === 'namespaces' ? change.old?.metadata.name : '') : []),
+    ...collection(change),
+  ]
 }
+
+/** What the server needs itself. Its Lease can be missed, until it is written with the others. */
+const serverObjects: ReadonlySet<string> = new Set([
+  'services default/kubernetes',
+  'endpoints default/kubernetes',
+  'endpointslices.discovery.k8s.io default/kubernetes',
+  'configmaps kube-system/extension-apiserver-authentication',
+  'configmaps kube-system/kube-apiserver-legacy-service-account-token-tracking',
+  'namespaces kube-node-lease',
+])
 
 /** What the garbage collector has to look at. */
 function collection({ resource, object, old }: Change): readonly OutboxMessage[] {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
-import { ensureBootstrapped } from '../../src/bootstrap/ensure-bootstrapped.ts'
+import { ensureBootstrapped, restoreServerObjects } from '../../src/bootstrap/ensure-bootstrapped.ts'
 import { parseStored } from '../../src/codec/json.ts'
 import type { Env } from '../../src/env.ts'
 import { CONTROL_SHARD, collectionOf } from '../../src/registry/collections.ts'
@@ -51,6 +51,22 @@ test('once marked nothing is written again; what an administrator deleted stays 
   const storage = memoryStorage()
   await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)
   expect(await ensureBootstrapped({ env, tenant, storage, now }, await snapshotOf(storage))).toBe(false)
+})
+
+test('what the server needs comes back, as another object; a role that was deleted does not', async () => {
+  const storage = memoryStorage()
+  await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)
+  const service = [collectionOf(tenant, { group: '', resource: 'services' }), 'default/kubernetes'] as const
+  const role = [collectionOf(tenant, { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' }), 'view'] as const
+  const before = await read(storage, '', 'services', 'default/kubernetes')
+  const last = { text: '{"metadata":{"resourceVersion":""}}', at: 32, uid: 'x' }
+  for (const [collection, key] of [service, role])
+    await storage.delete(collection, key, last, (await storage.get(collection, key))!.revision)
+  await restoreServerObjects({ env, tenant, storage, now })
+  const after = await read(storage, '', 'services', 'default/kubernetes')
+  expect(after).toMatchObject({ spec: { clusterIP: '10.96.0.1' } })
+  expect(after?.metadata.uid).not.toBe(before?.metadata.uid)
+  expect(await storage.get(...role)).toBeUndefined()
 })
 
 test('cut short, it is finished by the next request and keeps what is there', async () => {

@@ -1,0 +1,9 @@
+import type { Controller } from './controller.ts'
+
+/** Hands its key on, so many milliseconds later: what happens in the meantime is looked at together. */
+export const afterAWhile = (controller: string, delay: number): Controller => ({
+  reconcile(key, context) {
+    context.later(controller, key, delay)
+    return Promise.resolve(undefined)
+  },
+})
