@@ -482,6 +482,52 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
       })
     })
 
+    describe('a restore', () => {
+      const backup = async () => {
+        const a = await create('ns/a', 'x', { labels: { l: '1' } })
+        const b = await create('ns/b', 'y')
+        const values = [a, b].map(({ revision }, n) => {
+          const [key, content, labels] = n === 0 ? ['ns/a', 'x', { l: '1' }] : ['ns/b', 'y', undefined]
+          return { key: key as string, revision, value: valueOf(nameOf(key as string), content as string, { labels }) }
+        })
+        return { a, b, values, other: { ...things, tenant: `${things.tenant}-restored` } }
+      }
+
+      it('puts back what was, at the revision it had, and selects it as before', async () => {
+        const { a, b, values, other } = await backup()
+        await storage.clear(other)
+        await storage.restore(other, values, b.revision)
+        await subject.restart(other)
+        expect(await storage.get(other, 'ns/a')).toEqual(a)
+        expect((await listed(storage, other)).values).toBe('a=x b=y')
+        expect((await listed(storage, other, { selection: labelled('l=1') })).values).toBe('a=x')
+      })
+
+      it('leaves no history, and writes go on above it', async () => {
+        const { a, b, values, other } = await backup()
+        const before = await storage.create(other, 'ns/c', valueOf('c', 'gone'))
+        await storage.clear(other)
+        await storage.restore(other, values, b.revision)
+        expect((await listed(storage, other)).values).toBe('a=x b=y')
+        await expect(storage.watch(other, { from: before.revision, selection: everything })).rejects.toEqual(
+          refusal('Compacted'),
+        )
+        expect(await storage.changes(other, before.revision)).toMatchObject({ reset: true })
+        const next = await storage.update(other, 'ns/a', valueOf('a', 'z'), a.revision)
+        expect(next.revision).toBeGreaterThan(Math.max(b.revision, before.revision))
+      })
+
+      it('of one resource type keeps the others of its shard', async () => {
+        const { values, b } = await backup()
+        const beside = { ...things, prefix: 'others.example.com' }
+        await storage.create(beside, 'ns/o', valueOf('o', '1'))
+        await storage.clear(things)
+        await storage.restore(things, values, b.revision)
+        expect((await listed(storage, beside)).values).toBe('o=1')
+        expect((await listed(storage, things)).values).toBe('a=x b=y')
+      })
+    })
+
     describe('changes of a shard', () => {
       it('are the latest state of each key that changed', async () => {
         const a1 = await create('ns/a', '1')
