@@ -26,7 +26,8 @@ export async function update(scope: ResourceScope): Promise<Response> {
 
   const { object, created } = await guaranteedUpdate(scope, scope.name, {
     dryRun: options.dryRun,
-    mayCreate: scope.subresource === '' && scope.strategy.allowCreateOnUpdate === true,
+    // also through the status, where there is one: Services
+    mayCreate: ['', 'status'].includes(scope.subresource) && scope.strategy.allowCreateOnUpdate === true,
     uid: sent.metadata.uid,
     authorizeCreate: () => authorizeCreate(scope),
     async transform(stored) {

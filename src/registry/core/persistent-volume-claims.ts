@@ -12,6 +12,7 @@ import { hasInvalidValue } from '../../validation/label-selectors.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { validateClaimSpec } from '../../validation/persistent-volume-claim-spec.ts'
+import { internalJson } from '../../validation/pod/internal-json.ts'
 import { claimWarnings } from '../../validation/pod/pod-warnings.ts'
 import { isNative, validateAmount } from '../../validation/pod/resources.ts'
 import { sameValue } from '../../validation/same-value.ts'
@@ -126,7 +127,7 @@ function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim):
       forbiddenField(
         spec,
         'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n' +
-          differenceText(comparedOld, compared),
+          differenceText(internalJson(SPEC_TYPE, comparedOld), internalJson(SPEC_TYPE, compared)),
       ),
     )
   return [

@@ -12,11 +12,13 @@ import type {
 } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import type { JsonObject } from '../../api/object.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { immutable, inRange, requiredText, validateLabelText, validateSubdomain } from '../../validation/field-rules.ts'
 import { differenceText } from '../../validation/difference-text.ts'
 import { withoutBacksteps } from '../../validation/local-paths.ts'
 import { byteLength, labelValueProblems } from '../../validation/names.ts'
+import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
 import type { SharedSource } from '../../validation/pod/volumes.ts'
 import { IQN_FORMATS, validateCsiDriverName, validateSharedSource } from '../../validation/pod/volumes.ts'
@@ -428,10 +430,22 @@ function sourceChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeS
   return [
     forbiddenField(
       specAt.child('persistentvolumesource'),
-      'spec.persistentvolumesource is immutable after creation\n' + differenceText(sourcesOf(before), sourcesOf(now)),
+      'spec.persistentvolumesource is immutable after creation\n' +
+        differenceText(shownSources(before), shownSources(now)),
     ),
   ]
 }
+
+/** The sources, with the names that the reference uses inside. */
+function shownSources(of: PersistentVolumeSpec): object {
+  const whole = internalJson('io.k8s.api.core.v1.PersistentVolumeSpec', sourcesOf(of)) as JsonObject
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => !besideSources.has(name)))
+}
+
+const besideSources = new Set(
+  `Capacity AccessModes ClaimRef PersistentVolumeReclaimPolicy StorageClassName MountOptions VolumeMode NodeAffinity
+  VolumeAttributesClassName`.split(/\s+/),
+)
 
 const sourcesOf = (of: PersistentVolumeSpec): object =>
   Object.fromEntries(sourceOrder.flatMap((field) => (of[field] === undefined ? [] : [[field, of[field]]])))

@@ -69,7 +69,10 @@ function dropTopology(slice: EndpointSlice, old: EndpointSlice): void {
 }
 
 function sliceErrors(slice: EndpointSlice, old?: EndpointSlice): FieldError[] {
-  const { addressType = '', ports = [], endpoints = [] } = slice
+  // stored lists may be null
+  const { addressType = '' } = slice
+  const ports = slice.ports ?? []
+  const endpoints = slice.endpoints ?? []
   const typeAt = path('addressType')
   return [
     ...(addressType === ''
@@ -168,9 +171,9 @@ function namesErrors(
   })
 }
 
-function addressWarnings({ metadata, endpoints = [] }: EndpointSlice): string[] {
+function addressWarnings({ metadata, endpoints }: EndpointSlice): string[] {
   if (controllers.includes(metadata.labels?.[MANAGED_BY] ?? '')) return []
-  return endpoints.flatMap(({ addresses = [] }, index) =>
+  return (endpoints ?? []).flatMap(({ addresses = [] }, index) =>
     addresses.flatMap((address, place) =>
       ipWarnings(endpointsAt.index(index).child('addresses').index(place), address),
     ),
