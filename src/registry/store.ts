@@ -164,6 +164,7 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   if (errors.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', errors)
   const common = validateAnyMeta(metadata, scope.namespaced, pathSegmentName)
   if (common.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', common)
+  strategy.completeOnCreate?.(object)
   scope.request.warnings.push(...(strategy.warningsOnCreate?.(object, context) ?? []))
 }
 

@@ -71,6 +71,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
    */
   allocate?(object: O, old: O | undefined, context: StrategyContext): Promise<Allocation | undefined>
   prepareForCreate?(object: O, context: StrategyContext): void | Promise<void>
+  /** What reading it back from storage would fill in, once it is known to be valid. */
+  completeOnCreate?(object: O): void
   validate?(object: O, context: StrategyContext): readonly FieldError[] | Promise<readonly FieldError[]>
   warningsOnCreate?(object: O, context: StrategyContext): readonly string[]
   /** Values of the field selectors besides metadata.name and metadata.namespace. */

@@ -8,14 +8,14 @@ const CONTEXT = 3
 
 type Line = readonly [mark: ' ' | '-' | '+', text: string]
 
-export function differenceText(old: Json, wanted: Json): string {
+export function differenceText(old: Json | object, wanted: Json | object): string {
   const lines = merged(written(old), written(wanted))
   return hunksOf(lines)
     .map((hunk) => hunkText(lines, hunk))
     .join('')
 }
 
-const written = (value: Json): string[] => JSON.stringify(value, null, 1).split('\n')
+const written = (value: Json | object): string[] => JSON.stringify(value, null, 1).split('\n')
 
 /** Both texts as one, lines that they share once: the longest common subsequence of the part that differs. */
 function merged(old: readonly string[], wanted: readonly string[]): Line[] {

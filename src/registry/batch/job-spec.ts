@@ -172,9 +172,10 @@ function validateFailureRule(
 
 function validateExitCodes(
   at: FieldPath,
-  { operator = '', containerName, values = [] }: PodFailurePolicyOnExitCodesRequirement,
+  { operator = '', containerName, values: given }: PodFailurePolicyOnExitCodesRequirement,
   containers: ReadonlySet<string>,
 ): FieldError[] {
+  const values = given ?? []
   const errors = neededOneOf(at.child('operator'), operator, OPERATORS)
   if (containerName !== undefined && !containers.has(containerName))
     errors.push(
@@ -185,7 +186,7 @@ function validateExitCodes(
       ),
     )
   const list = at.child('values')
-  if (values.length === 0) errors.push(invalidValue(list, null, 'at least one value is required'))
+  if (values.length === 0) errors.push(invalidValue(list, given ?? null, 'at least one value is required'))
   else if (values.length > 255) errors.push(tooMany(list, values.length, 255))
   const seen = new Set<number>()
   values.forEach((value, index) => {

@@ -31,10 +31,12 @@ export const jobs: Strategy<Job> = {
   prepareForCreate(job, { enabled }) {
     const wanted = (job.spec ??= {})
     if (wanted.manualSelector !== true) generateSelector(job, wanted)
-    // the labels of a Job that has none are those of its pods
-    const labels = wanted.template?.metadata?.labels
-    if (labels !== undefined && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = { ...labels }
     dropDisabledPodFields(wanted.template?.spec, undefined, enabled)
+  },
+  completeOnCreate(job) {
+    // the labels of a Job that has none are those of its pods
+    const labels = job.spec?.template?.metadata?.labels
+    if (labels !== undefined && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = { ...labels }
   },
   prepareForUpdate(job, old, { enabled }) {
     dropDisabledPodFields(job.spec?.template?.spec, old.spec?.template?.spec, enabled)

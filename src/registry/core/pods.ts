@@ -33,6 +33,7 @@ const rulesOf = ({ enabled }: StrategyContext, old?: Pod) =>
 export const pods: Strategy<Pod> = {
   prepareForCreate(pod, context) {
     const spec = (pod.spec ??= {})
+    raiseGracePeriod(spec)
     pod.status = { phase: 'Pending', qosClass: qosClassOf(spec) }
     dropDisabledPodFields(spec, undefined, context.enabled)
     if ((spec.schedulingGates ?? []).length > 0)
@@ -49,6 +50,7 @@ export const pods: Strategy<Pod> = {
     applyAppArmorAnnotations(pod)
   },
   prepareForUpdate(pod, old, { enabled }) {
+    raiseGracePeriod(pod.spec ?? {})
     dropDisabledPodFields(pod.spec, old.spec, enabled)
   },
   validate: (pod, context) => validatePodCreate(pod, rulesOf(context)),
@@ -132,6 +134,11 @@ export const pods: Strategy<Pod> = {
       validateUpdate: (pod, old, context) => validatePodResize(pod, old, rulesOf(context, old)),
     },
   },
+}
+
+/** Pods, other than templates, never have a negative one. */
+function raiseGracePeriod(spec: PodSpec): void {
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1
 }
 
 /** Where containers were renamed or moved everything stays as it was sent, to be refused. */

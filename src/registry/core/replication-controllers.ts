@@ -14,9 +14,11 @@ const spec = path('spec')
 const status = path('status')
 
 export const replicationControllers: Strategy<ReplicationController> = {
-  // checked by a rule that counts bytes and says so
+  // checked by a rule that counts bytes and says so, and looks at whole names only
   nameRule: (name, prefix) =>
-    subdomainName(name, prefix).map((text) => text.replace('no more than 253 characters', 'no more than 253 bytes')),
+    prefix
+      ? []
+      : subdomainName(name, false).map((text) => text.replace('no more than 253 characters', 'no more than 253 bytes')),
   prepareForCreate(controller, { enabled }) {
     dropDisabledPodFields(controller.spec?.template?.spec, undefined, enabled)
   },

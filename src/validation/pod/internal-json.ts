@@ -59,8 +59,19 @@ function structJson(type: StructType, value: JsonObject): JsonObject {
   }
   if (type.name === 'io.k8s.api.core.v1.PodSpec') return podSpecJson(shown, value)
   if (type.name === 'io.k8s.api.core.v1.PersistentVolumeSpec') return inOrder(shown, volumeSpecOrder)
-  return shown
+  return ordered(shown, orders[type.name])
 }
+
+/** Types whose fields stand in another order inside. */
+const orders: Readonly<Record<string, readonly string[]>> = {
+  'io.k8s.api.core.v1.Volume': `Name HostPath EmptyDir GCEPersistentDisk AWSElasticBlockStore GitRepo Secret NFS ISCSI
+    Glusterfs PersistentVolumeClaim RBD Quobyte FlexVolume Cinder CephFS Flocker DownwardAPI FC AzureFile ConfigMap
+    VsphereVolume AzureDisk PhotonPersistentDisk Projected PortworxVolume ScaleIO StorageOS CSI Ephemeral
+    Image`.split(/\s+/),
+}
+
+const ordered = (shown: JsonObject, order: readonly string[] | undefined): JsonObject =>
+  order === undefined ? shown : Object.fromEntries(order.map((name) => [name, shown[name] ?? null]))
 
 const hostFields = ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace', 'hostUsers']
 /** What the internal pod spec has in its security context, or not at all. */

@@ -163,8 +163,8 @@ function withAllowedChangesUndone(spec: CoreV1.PodSpec, old: CoreV1.PodSpec): Co
   const negative = (old.terminationGracePeriodSeconds ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1
   return {
     ...spec,
-    containers: withImages('containers') as CoreV1.Container[],
-    initContainers: withImages('initContainers') as CoreV1.Container[],
+    ...(spec.containers ? { containers: withImages('containers') } : {}),
+    ...(spec.initContainers ? { initContainers: withImages('initContainers') } : {}),
     activeDeadlineSeconds: old.activeDeadlineSeconds,
     schedulingGates: old.schedulingGates,
     tolerations: old.tolerations,
