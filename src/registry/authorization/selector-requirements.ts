@@ -9,23 +9,16 @@ export interface SelectorRequirement {
   readonly values?: readonly string[]
 }
 
-export interface RequirementRules {
-  /** Newer clients may know more of them than this server. */
-  readonly unknownOperators: 'allowed' | 'refused'
-}
-
 export function fieldRequirementErrors({ key = '', operator = '', values = [] }: SelectorRequirement, at: FieldPath) {
   return [...(key === '' ? [required(at.child('key'), 'must be specified')] : []), ...countErrors(operator, values, at)]
 }
 
+/** An operator that is not known is none of them: newer clients may know more than this server. */
 export function labelRequirementErrors(
   { key = '', operator = '', values = [] }: SelectorRequirement,
   at: FieldPath,
-  { unknownOperators }: RequirementRules,
 ): FieldError[] {
   const errors = countErrors(operator, values, at)
-  if (!operators.has(operator) && unknownOperators === 'refused')
-    errors.push(invalidValue(at.child('operator'), operator, 'not a valid selector operator'))
   for (const problem of labelKeyErrors(key)) errors.push(invalidValue(at.child('key'), key, problem))
   values.forEach((value, index) => {
     for (const problem of labelValueErrors(value))
@@ -33,8 +26,6 @@ export function labelRequirementErrors(
   })
   return errors
 }
-
-const operators = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
 
 function countErrors(operator: string, values: readonly string[], at: FieldPath): FieldError[] {
   switch (operator) {

@@ -190,7 +190,7 @@ function selectorErrors({ resourceAttributes }: SubjectAccessReviewSpec): FieldE
     ),
     ...formErrors(labelSelector, labelsAt),
     ...(labelSelector?.requirements ?? []).flatMap((requirement, index) =>
-      labelRequirementErrors(requirement, labelsAt.child('requirements').index(index), { unknownOperators: 'allowed' }),
+      labelRequirementErrors(requirement, labelsAt.child('requirements').index(index)),
     ),
   ]
 }
