@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest'
+import type { Service, ServiceSpec } from '../../../src/api/core/v1.ts'
+import { StatusError } from '../../../src/api/status.ts'
+import type { Env } from '../../../src/env.ts'
+import { collectionOf } from '../../../src/registry/collections.ts'
+import { allocateForService, releaseService } from '../../../src/registry/core/service-allocation.ts'
+import type { StrategyContext } from '../../../src/registry/strategy.ts'
+import { memoryStorage } from '../../../src/storage/memory.ts'
+import { everything } from '../../../src/storage/selection.ts'
+
+const START = Date.parse('2026-01-01T00:00:00Z')
+
+function cluster(range = '10.96.0.0/28') {
+  const storage = memoryStorage(() => START)
+  const tenant = { uid: 't' }
+  const context = (over: Partial<StrategyContext> = {}): StrategyContext => ({
+    user: { name: 'u', uid: '', groups: [], extra: {} },
+    now: new Date(START),
+    namespace: 'default',
+    apiVersion: 'v1',
+    dryRun: false,
+    tenant,
+    env: { KEDGE_SERVICE_RANGE: range } as Env, // nothing else of it is asked for
+    storage,
+    enabled: () => false,
+    ...over,
+  })
+  const count = async (prefix: string, shard = prefix) => {
+    const { count: found, values } = await storage.list(
+      { tenant: tenant.uid, shard, prefix },
+      { selection: everything, at: { kind: 'latest' } },
+    )
+    await values.cancel()
+    return found
+  }
+  const ips = () => count(collectionOf(tenant, { group: 'networking.k8s.io', resource: 'ipaddresses' }).prefix)
+  const ports = () => count('nodeports', 'services')
+  return { context, ips, ports }
+}
+
+const service = (spec: ServiceSpec, name = 's'): Service => ({
+  metadata: { name, namespace: 'default' },
+  spec: { type: 'ClusterIP', ports: [{ name: 'http', port: 80, protocol: 'TCP' }], selector: { app: 'x' }, ...spec },
+})
+
+const message = (work: Promise<unknown>) =>
+  work.then(
+    () => 'nothing was thrown',
+    (error: unknown) => (error instanceof StatusError ? error.message : String(error)),
+  )
+
+describe('cluster IPs', () => {
+  test('an address is taken, and given back when the write fails', async () => {
+    const { context, ips } = cluster()
+    const one = service({})
+    const allocation = await allocateForService(one, undefined, context())
+    expect(one.spec).toMatchObject({ ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' })
+    expect(one.spec?.clusterIPs).toEqual([one.spec?.clusterIP])
+    expect(await ips()).toBe(1)
+    await allocation.revert()
+    expect(await ips()).toBe(0)
+  })
+
+  test('two Services never have one address, and a full range says so', async () => {
+    const { context, ips } = cluster()
+    const found = await Promise.all(
+      Array.from({ length: 14 }, async (_, index) => {
+        const one = service({}, `s${index}`)
+        await allocateForService(one, undefined, context())
+        return one.spec?.clusterIP
+      }),
+    )
+    expect(new Set(found).size).toBe(14)
+    expect(await ips()).toBe(14)
+    expect(await message(allocateForService(service({}), undefined, context()))).toBe(
+      'Internal error occurred: failed to allocate a serviceIP for Service "s": range is full',
+    )
+  })
+
+  test.each([
+    ['10.96.0.5', 'provided IP is already allocated'],
+    ['10.97.0.5', 'the provided network does not match the current range'],
+    ['10.96.0.0', 'the provided network does not match the current range'],
+    ['10.96.0.15', 'the provided network does not match the current range'],
+  ])('%s: %s', async (clusterIP, why) => {
+    const { context } = cluster()
+    await allocateForService(service({ clusterIP: '10.96.0.5' }, 'first'), undefined, context())
+    expect(await message(allocateForService(service({ clusterIP }), undefined, context()))).toBe(
+      `Service "s" is invalid: spec.clusterIPs: Invalid value: ["${clusterIP}"]: failed to allocate IP ${clusterIP}: ${why}`,
+    )
+  })
+
+  test('an address whose Service never came to be is free again after a minute', async () => {
+    const { context } = cluster()
+    await allocateForService(service({ clusterIP: '10.96.0.5' }, 'lost'), undefined, context())
+    const later = context({ now: new Date(START + 61_000) })
+    const one = service({ clusterIP: '10.96.0.5' })
+    await allocateForService(one, undefined, later)
+    expect(one.spec?.clusterIP).toBe('10.96.0.5')
+  })
+
+  test('a dry run takes nothing', async () => {
+    const { context, ips, ports } = cluster()
+    await allocateForService(service({ type: 'NodePort' }), undefined, context({ dryRun: true }))
+    expect([await ips(), await ports()]).toEqual([0, 0])
+  })
+
+  test('headless without selector: both families, no address', async () => {
+    const { context, ips } = cluster()
+    const one = service({ clusterIP: 'None', selector: undefined })
+    await allocateForService(one, undefined, context())
+    expect(one.spec).toMatchObject({ ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' })
+    expect(await ips()).toBe(0)
+  })
+})
+
+describe('node ports', () => {
+  test('are kept by the names of the ports, given back with the type, and with the Service', async () => {
+    const { context, ips, ports } = cluster()
+    const one = service({ type: 'NodePort' })
+    await allocateForService(one, undefined, context())
+    const port = one.spec?.ports?.[0]?.nodePort
+    const changed = service({ type: 'NodePort', ports: [{ name: 'http', port: 81, protocol: 'TCP' }] })
+    await (await allocateForService(changed, one, context())).commit()
+    expect(changed.spec?.ports?.[0]?.nodePort).toBe(port)
+    const inside = service({ ...structuredClone(changed.spec), type: 'ClusterIP' })
+    await (await allocateForService(inside, changed, context())).commit()
+    expect([await ips(), await ports()]).toEqual([1, 0])
+    await releaseService(inside, context())
+    expect(await ips()).toBe(0)
+  })
+
+  test('one that is taken refuses the Service and gives its address back', async () => {
+    const { context, ips, ports } = cluster()
+    const spec = (): ServiceSpec => ({ type: 'NodePort', ports: [{ port: 80, protocol: 'TCP', nodePort: 30100 }] })
+    await allocateForService(service(spec(), 'first'), undefined, context())
+    expect(await message(allocateForService(service(spec()), undefined, context()))).toBe(
+      'Service "s" is invalid: spec.ports[0].nodePort: Invalid value: 30100: provided port is already allocated',
+    )
+    expect([await ips(), await ports()]).toEqual([1, 1])
+  })
+
+  test('outside of the range', async () => {
+    const { context } = cluster()
+    const one = service({ type: 'NodePort', ports: [{ port: 80, protocol: 'TCP', nodePort: 80 }] })
+    expect(await message(allocateForService(one, undefined, context()))).toBe(
+      'Service "s" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767',
+    )
+  })
+})
