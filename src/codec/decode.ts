@@ -23,7 +23,7 @@ import { bytesToBase64, canonicalBase64, corruptAt } from './base64.ts'
 import { decodeCustomObject } from './decode-custom.ts'
 import { goQuote } from './go-quote.ts'
 import type { JsonTree } from './json.ts'
-import { NumberLiteral, plainJson, RepeatedMembers, setMember } from './json.ts'
+import { compareNames, NumberLiteral, plainJson, RepeatedMembers, setMember, sortNames } from './json.ts'
 
 /** A value that does not fit its type; `message` is Go's. */
 export class DecodeError extends Error {
@@ -152,6 +152,15 @@ export function findKind(tree: JsonTree): { apiVersion: string; kind: string } {
   }
   if (mismatch !== undefined) throw mismatch
   return found
+}
+
+/** Go's maps have no order of their own: messages that quote them have their names sorted. */
+function sortedMap(map: JsonObject): JsonObject {
+  const names = Object.keys(map)
+  if (names.every((name, at) => at === 0 || compareNames(names[at - 1]!, name) < 0)) return map
+  const sorted: JsonObject = {}
+  for (const name of sortNames(names)) setMember(sorted, name, map[name])
+  return sorted
 }
 
 /** Members in order; those of objects that were put together in memory may be undefined, which is absence. */
@@ -285,7 +294,7 @@ class Decoder {
       setMember(object, name, this.value(type.value, value, undefined, false) ?? zeroOf(type.value))
       this.path.pop()
     }
-    return object
+    return sortedMap(object)
   }
 
   private leaf(type: Leaf, tree: JsonTree, before: Json | undefined, pointer: boolean): Json | undefined {

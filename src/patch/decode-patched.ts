@@ -9,10 +9,10 @@ import { invalid } from '../api/status.ts'
 import { DecodeError, decodeObject, emptyStruct, findKind } from '../codec/decode.ts'
 import type { Decoded } from '../codec/decode.ts'
 import type { JsonTree } from '../codec/json.ts'
-import { typeOfKind } from '../schema/built-in.ts'
+import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import { isCustomKind } from '../schema/structural.ts'
-import { copyOf, treeText } from './json-document.ts'
+import { OpenMap, closed, copyOf, opened, treeText } from './json-document.ts'
 
 const SCHEME = 'pkg/runtime/scheme.go:111'
 
@@ -30,7 +30,10 @@ export function decodePatched(
   if (isCustomKind(type)) return decodePatchedCustom(type, kind, tree, applyDefaults)
   const found = kindIn(tree)
   // without a version the reference decodes into its internal type, whose fields have other names
-  if (found.apiVersion === '') return { object: withKind(emptyStruct(type), kind), strict: allUnknown(tree) }
+  if (found.apiVersion === '') {
+    const { object, strict } = decodeInternal(type, tree)
+    return { object: withKind(object, kind), strict }
+  }
   const version = parseApiVersion(found.apiVersion)
   if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${found.apiVersion}`)
   const gvk: GroupVersionKind = { ...version, kind: found.kind === '' ? kind.kind : found.kind }
@@ -109,7 +112,19 @@ function kindIn(tree: JsonTree): { apiVersion: string; kind: string } {
   }
 }
 
-function allUnknown(tree: JsonTree): string[] {
-  const names = typeof tree === 'object' && tree !== null && !Array.isArray(tree) ? Object.keys(tree) : []
-  return names.filter((name) => name !== 'kind' && name !== 'apiVersion').map((name) => `unknown field "${name}"`)
+/**
+ * As the internal type has it: its fields have Go's names, which nobody sends, but those of the metadata, which are
+ * members of the object itself.
+ */
+function decodeInternal(type: StructType, tree: JsonTree): Decoded {
+  const metadata: { [name: string]: JsonTree | undefined } = {}
+  const strict: string[] = []
+  const open = opened(tree)
+  for (const [name, value] of open instanceof OpenMap ? open.members : []) {
+    if (objectMeta().field(name) !== undefined) metadata[name] = closed(value)
+    else if (name !== 'kind' && name !== 'apiVersion') strict.push(`unknown field "${name}"`)
+  }
+  return { object: { ...emptyStruct(type), metadata: decodeObject(objectMeta(), metadata).object }, strict }
 }
+
+const objectMeta = () => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')
