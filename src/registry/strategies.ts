@@ -23,6 +23,7 @@ import { nodeStrategies } from './node/strategies.ts'
 import { schedulingStrategies } from './scheduling/strategies.ts'
 import { storageStrategies } from './storage/strategies.ts'
 import { rbacStrategies } from './rbac/strategies.ts'
+import { resourceStrategies } from './resource/strategies.ts'
 
 /** `metadata.generation` starts at 1 and counts changes. */
 const withGeneration = words(`
@@ -86,6 +87,7 @@ const ofGroups: Readonly<Record<string, Strategy>> = {
   ...schedulingStrategies,
   ...storageStrategies,
   ...rbacStrategies,
+  ...resourceStrategies,
 }
 
 const made = new Map<string, Strategy>()

@@ -5,7 +5,10 @@ import { shardStorage } from '../storage/shard-client.ts'
 import { parseStored } from '../codec/json.ts'
 
 /** A namespace as it is now. */
-export async function namespaceOf({ env, tenant }: ApiRequest, name: string): Promise<Namespace | undefined> {
+export async function namespaceOf(
+  { env, tenant }: Pick<ApiRequest, 'env' | 'tenant'>,
+  name: string,
+): Promise<Namespace | undefined> {
   const namespaces = collectionOf(tenant, { group: '', resource: 'namespaces' })
   const stored = await shardStorage(env.SHARDS).get(namespaces, name)
   // storage holds under this prefix only what was decoded as a Namespace

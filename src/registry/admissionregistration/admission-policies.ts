@@ -20,6 +20,7 @@ import { requiredText, validateQualifiedName } from '../../validation/field-rule
 import { byteLength, dns1035Label, dns1123Subdomain, subdomainName } from '../../validation/names.ts'
 import { validateAnyMeta } from '../../validation/object-meta.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
+import { keepMetadata } from '../metadata-of-status.ts'
 import type { Strategy } from '../strategy.ts'
 import { expressionErrors, matchConditionErrors } from './match-conditions.ts'
 import { choiceErrors, FAILURE_POLICIES, matchErrors, mutableOperationErrors, REINVOCATION_POLICIES } from './rules.ts'
@@ -36,7 +37,12 @@ export const validatingAdmissionPolicies: Strategy<ValidatingPolicy> = {
   ],
   warningsOnCreate: staticNameWarnings,
   warningsOnUpdate: staticNameWarnings,
-  subresources: { status: { validateUpdate: ({ status = {} }) => statusErrors(status, path('status')) } },
+  subresources: {
+    status: {
+      prepareForUpdate: ({ metadata }, old) => keepMetadata(metadata, old.metadata),
+      validateUpdate: ({ status = {} }) => statusErrors(status, path('status')),
+    },
+  },
 }
 
 export const mutatingAdmissionPolicies: Strategy<MutatingPolicy> = {

@@ -31,10 +31,7 @@ export const validatingAdmissionPolicyBindings: Strategy<ValidatingBinding> = {
 
 export const mutatingAdmissionPolicyBindings: Strategy<MutatingBinding> = {
   validate: (binding) => mutatingErrors(binding),
-  validateUpdate: (binding) => [
-    ...validateAnyMeta(binding.metadata, false, subdomainName),
-    ...mutatingErrors(binding),
-  ],
+  validateUpdate: (binding) => [...validateAnyMeta(binding.metadata, false, subdomainName), ...mutatingErrors(binding)],
   warningsOnCreate: staticNameWarnings,
   warningsOnUpdate: staticNameWarnings,
 }

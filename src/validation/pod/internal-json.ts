@@ -137,6 +137,7 @@ const goNames: Readonly<Record<string, string>> = {
   apiGroups: 'APIGroups',
   apiVersion: 'APIVersion',
   awsElasticBlockStore: 'AWSElasticBlockStore',
+  cel: 'CEL',
   cephfs: 'CephFS',
   csi: 'CSI',
   dnsConfig: 'DNSConfig',

@@ -1,0 +1,8 @@
+import type { ObjectMeta } from '../api/object.ts'
+
+/** For kinds whose `status` subresource changes nothing else: labels, annotations and the like stay as they were. */
+export function keepMetadata(meta: ObjectMeta, old: ObjectMeta): void {
+  for (const field of ['annotations', 'labels', 'finalizers', 'ownerReferences', 'deletionTimestamp'] as const)
+    if (old[field] === undefined) delete meta[field]
+    else Object.assign(meta, { [field]: old[field] })
+}

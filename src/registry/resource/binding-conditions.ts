@@ -1,0 +1,49 @@
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { duplicate, invalidValue } from '../../api/field.ts'
+import { validateQualifiedName } from '../../validation/field-rules.ts'
+import { listErrors } from './names.ts'
+
+const MAX_CONDITIONS = 4
+
+interface Conditions {
+  readonly bindingConditions?: readonly string[]
+  readonly bindingFailureConditions?: readonly string[]
+}
+
+/** What a pod waits for before it is bound to the device's node, and what makes that fail: both or neither. */
+export function bindingConditionErrors(of: Conditions, at: FieldPath): FieldError[] {
+  const { bindingConditions: awaited = [], bindingFailureConditions: failures = [] } = of
+  const awaitedAt = at.child('bindingConditions')
+  const failuresAt = at.child('bindingFailureConditions')
+  const name = (condition: string, here: FieldPath) => validateQualifiedName(here, condition)
+  const repeated = (conditions: readonly string[], condition: string, index: number, listAt: FieldPath) =>
+    conditions.indexOf(condition) < index ? [duplicate(listAt.index(index), condition)] : []
+  const overlap = 'bindingFailureConditions must not overlap with bindingConditions'
+  return [
+    ...listErrors(awaited, MAX_CONDITIONS, awaitedAt, name),
+    ...listErrors(failures, MAX_CONDITIONS, failuresAt, name),
+    ...awaited.flatMap((condition, index) => repeated(awaited, condition, index, awaitedAt)),
+    ...failures.flatMap((condition, index) => [
+      ...repeated(failures, condition, index, failuresAt),
+      ...(awaited.includes(condition) ? [invalidValue(failuresAt.index(index), condition, overlap)] : []),
+    ]),
+    ...(awaited.length === 0 && failures.length > 0
+      ? [
+          invalidValue(
+            awaitedAt,
+            of.bindingConditions ?? null,
+            'bindingConditions are required to use bindingFailureConditions',
+          ),
+        ]
+      : []),
+    ...(failures.length === 0 && awaited.length > 0
+      ? [
+          invalidValue(
+            failuresAt,
+            of.bindingFailureConditions ?? null,
+            'bindingFailureConditions are required to use bindingConditions',
+          ),
+        ]
+      : []),
+  ]
+}

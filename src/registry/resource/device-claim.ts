@@ -1,0 +1,187 @@
+/** What a claim asks for: devices, how they relate and their configuration. */
+import type {
+  DeviceClaim,
+  DeviceConfiguration,
+  DeviceConstraint,
+  DeviceRequest,
+  DeviceSelector,
+  DeviceSubRequest,
+  DeviceToleration,
+  ExactDeviceRequest,
+} from '../../api/resource/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { invalidValue, notSupported, path, required, tooLong } from '../../api/field.ts'
+import type { Json } from '../../api/object.ts'
+import { isJsonObject } from '../../api/object.ts'
+import { problems, validateLabelText, validateQualifiedName, validateSubdomain } from '../../validation/field-rules.ts'
+import { byteLength, labelValueProblems } from '../../validation/names.ts'
+import { driverNameErrors, fullyQualifiedNameErrors, listErrors, setErrors } from './names.ts'
+
+export const MAX_ENTRIES = 32
+const MAX_ALTERNATIVES = 8
+const MAX_TOLERATIONS = 16
+const MAX_EXPRESSION_BYTES = 10 * 1024
+export const MAX_DATA_BYTES = 10 * 1024
+
+export const DEVICE_EFFECTS = ['NoExecute', 'NoSchedule', 'None']
+
+export function deviceClaimErrors(claim: DeviceClaim, at: FieldPath): FieldError[] {
+  const { requests, constraints, config } = claim
+  const isRequest = requestNames(claim)
+  return [
+    ...setErrors(requests, MAX_ENTRIES, at.child('requests'), requestErrors, ({ name = '' }) => name),
+    ...listErrors(constraints, MAX_ENTRIES, at.child('constraints'), (constraint, here) =>
+      constraintErrors(constraint, here, isRequest),
+    ),
+    ...listErrors(config, MAX_ENTRIES, at.child('config'), (one, here) => [
+      ...requestReferencesErrors(one.requests, here.child('requests'), isRequest),
+      ...configurationErrors(one, here),
+    ]),
+  ]
+}
+
+/** Where a request first asks for devices that others use. */
+export function requestedAdminAccess({ requests = [] }: DeviceClaim = {}): FieldPath | undefined {
+  const index = requests.findIndex(({ exactly }) => exactly?.adminAccess === true)
+  return index < 0 ? undefined : path('spec', 'devices', 'requests').index(index).child('adminAccess')
+}
+
+/** Whether it names a request, or one of its alternatives as `REQUEST/ALTERNATIVE`. */
+export type IsRequest = (name: string) => boolean
+
+export function requestNames({ requests = [] }: DeviceClaim): IsRequest {
+  const names = new Set<string>()
+  for (const { name = '', firstAvailable = [] } of requests) {
+    names.add(name)
+    for (const alternative of firstAvailable) names.add(`${name}/${alternative.name ?? ''}`)
+  }
+  return (name) => names.has(name)
+}
+
+const ONE_OF_TWO = 'exactly one of `exactly` or `firstAvailable` is required'
+
+function requestErrors({ name = '', exactly, firstAvailable = [] }: DeviceRequest, at: FieldPath): FieldError[] {
+  const errors = validateLabelText(at.child('name'), name)
+  if (exactly !== undefined && firstAvailable.length > 0)
+    return [...errors, invalidValue(at, null, `${ONE_OF_TWO}, but multiple fields are set`)]
+  if (exactly !== undefined) return [...errors, ...wantedErrors(exactly, at.child('exactly'))]
+  if (firstAvailable.length === 0) return [...errors, required(at, ONE_OF_TWO)]
+  const alternativeErrors = (alternative: DeviceSubRequest, here: FieldPath) => [
+    ...validateLabelText(here.child('name'), alternative.name ?? ''),
+    ...wantedErrors(alternative, here),
+  ]
+  const alternativesAt = at.child('firstAvailable')
+  return [
+    ...errors,
+    ...setErrors(firstAvailable, MAX_ALTERNATIVES, alternativesAt, alternativeErrors, (one) => one.name ?? ''),
+  ]
+}
+
+function wantedErrors(wanted: ExactDeviceRequest | DeviceSubRequest, at: FieldPath): FieldError[] {
+  const { deviceClassName = '', selectors, allocationMode = '', count = 0, tolerations } = wanted
+  const classAt = at.child('deviceClassName')
+  return [
+    ...(deviceClassName === '' ? [required(classAt)] : validateSubdomain(classAt, deviceClassName)),
+    ...selectorsErrors(selectors, at.child('selectors')),
+    ...countErrors(allocationMode, count, at),
+    ...listErrors(tolerations, MAX_TOLERATIONS, at.child('tolerations'), tolerationErrors),
+  ]
+}
+
+function countErrors(mode: string, count: number, at: FieldPath): FieldError[] {
+  const countAt = at.child('count')
+  switch (mode) {
+    case 'All':
+      return count === 0 ? [] : [invalidValue(countAt, count, `must not be specified when allocationMode is '${mode}'`)]
+    case 'ExactCount':
+      return count > 0 ? [] : [invalidValue(countAt, count, 'must be greater than zero')]
+    default:
+      return [notSupported(at.child('allocationMode'), mode, ['All', 'ExactCount'])]
+  }
+}
+
+export const selectorsErrors = (selectors: readonly DeviceSelector[] | undefined, at: FieldPath): FieldError[] =>
+  listErrors(selectors, MAX_ENTRIES, at, ({ cel }, here) => {
+    if (cel === undefined) return [required(here.child('cel'))]
+    return byteLength(cel.expression ?? '') > MAX_EXPRESSION_BYTES
+      ? [tooLong(here.child('cel', 'expression'), MAX_EXPRESSION_BYTES)]
+      : []
+  })
+
+function tolerationErrors(toleration: DeviceToleration, at: FieldPath): FieldError[] {
+  const { key = '', operator = '', value = '', effect = '' } = toleration
+  const operators = ['Equal', 'Exists']
+  return [
+    ...(key === '' ? [] : validateQualifiedName(at.child('key'), key)),
+    ...(operator === ''
+      ? [required(at.child('operator'))]
+      : !operators.includes(operator)
+        ? [notSupported(at.child('operator'), operator, operators)]
+        : operator === 'Equal'
+          ? problems(at.child('value'), value, labelValueProblems(value))
+          : value === ''
+            ? []
+            : [invalidValue(at.child('value'), value, 'must be empty for operator `Exists`')]),
+    ...(effect === '' || DEVICE_EFFECTS.includes(effect)
+      ? []
+      : [notSupported(at.child('effect'), effect, DEVICE_EFFECTS)]),
+  ]
+}
+
+function constraintErrors(constraint: DeviceConstraint, at: FieldPath, isRequest: IsRequest): FieldError[] {
+  const { requests, matchAttribute, distinctAttribute } = constraint
+  return [
+    ...requestReferencesErrors(requests, at.child('requests'), isRequest),
+    ...(matchAttribute !== undefined
+      ? fullyQualifiedNameErrors(matchAttribute, at.child('matchAttribute'))
+      : distinctAttribute !== undefined
+        ? fullyQualifiedNameErrors(distinctAttribute, at.child('distinctAttribute'))
+        : // the reference says so when there is none
+          [
+            required(
+              at,
+              'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set',
+            ),
+          ]),
+  ]
+}
+
+const NOT_A_REQUEST =
+  "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+
+export const requestReferencesErrors = (
+  names: readonly string[] | undefined,
+  at: FieldPath,
+  isRequest: IsRequest,
+): FieldError[] =>
+  setErrors(
+    names,
+    MAX_ENTRIES,
+    at,
+    (name, here) => requestReferenceErrors(name, here, isRequest),
+    (name) => name,
+  )
+
+export function requestReferenceErrors(name: string, at: FieldPath, isRequest: IsRequest): FieldError[] {
+  const parts = name.split('/')
+  const errors = parts.length > 2 ? [] : parts.flatMap((part) => validateLabelText(at, part))
+  return isRequest(name) ? errors : [...errors, invalidValue(at, name, NOT_A_REQUEST)]
+}
+
+/** Configuration is the driver's own; all that is known of it is that it is an object. */
+export function configurationErrors({ opaque }: DeviceConfiguration, at: FieldPath): FieldError[] {
+  if (opaque === undefined) return [required(at.child('opaque'))]
+  const parametersAt = at.child('opaque', 'parameters')
+  return [
+    ...driverNameErrors(opaque.driver ?? '', at.child('opaque', 'driver')),
+    ...(opaque.parameters === undefined || opaque.parameters === null
+      ? [required(parametersAt)]
+      : dataErrors(opaque.parameters as Json, parametersAt)),
+  ]
+}
+
+/** A JSON object of an acceptable size. */
+export function dataErrors(data: Json, at: FieldPath): FieldError[] {
+  if (byteLength(JSON.stringify(data)) > MAX_DATA_BYTES) return [tooLong(at, MAX_DATA_BYTES)]
+  return isJsonObject(data) ? [] : [invalidValue(at, '<value omitted>', 'must be a valid JSON object')]
+}

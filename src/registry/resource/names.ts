@@ -1,0 +1,103 @@
+/** Names of drivers, pools and devices, and of what devices have. */
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { duplicate, invalidValue, required, tooLong, tooMany } from '../../api/field.ts'
+import { problems, validateSubdomain } from '../../validation/field-rules.ts'
+import { byteLength, regexText } from '../../validation/names.ts'
+import { validateCsiDriverName } from '../../validation/pod/volumes.ts'
+
+const MAX_POOL_BYTES = 253
+const MAX_IDENTIFIER_BYTES = 32
+
+/** The rules are those of CSI drivers. */
+export const driverNameErrors = (name: string, at: FieldPath): FieldError[] => validateCsiDriverName(at, name)
+
+/** One subdomain or several with slashes between them. */
+export function poolNameErrors(name: string, at: FieldPath): FieldError[] {
+  if (name === '') return [required(at)]
+  return [
+    ...(byteLength(name) > MAX_POOL_BYTES ? [tooLong(at, MAX_POOL_BYTES)] : []),
+    ...name.split('/').flatMap((part) => validateSubdomain(at, part)),
+  ]
+}
+
+/** `[DOMAIN/]IDENTIFIER`. More than one slash is let through unseen, as in the reference. */
+export function qualifiedNameErrors(name: string, at: FieldPath): FieldError[] {
+  const [first = '', second, ...more] = name.split('/')
+  if (more.length > 0) return []
+  if (second === undefined) return identifierErrors(first, at)
+  return [
+    ...(first === '' ? [invalidValue(at, '', 'the domain must not be empty')] : driverNameErrors(first, at)),
+    ...(second === '' ? [invalidValue(at, '', 'the name must not be empty')] : identifierErrors(second, at)),
+  ]
+}
+
+export function fullyQualifiedNameErrors(name: string, at: FieldPath): FieldError[] {
+  const errors = qualifiedNameErrors(name, at)
+  if (!name.includes('/'))
+    errors.push(invalidValue(at, name, 'a fully qualified name must be a domain and a name separated by a slash'))
+  return errors
+}
+
+const IDENTIFIER = '[A-Za-z_][A-Za-z0-9_]*'
+const identifier = new RegExp(`^${IDENTIFIER}$`)
+const IDENTIFIER_TEXT = regexText(
+  "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
+  IDENTIFIER,
+  'my_name',
+  'MY_NAME',
+  'MyName',
+)
+
+const identifierErrors = (name: string, at: FieldPath): FieldError[] => [
+  ...(byteLength(name) > MAX_IDENTIFIER_BYTES ? [tooLong(at, MAX_IDENTIFIER_BYTES)] : []),
+  ...problems(at, name, identifier.test(name) ? [] : [IDENTIFIER_TEXT]),
+]
+
+type ItemRule<T> = (item: T, at: FieldPath) => FieldError[]
+
+/** Of a list that is too long nothing but that is told. */
+export const listErrors = <T>(items: readonly T[] = [], max: number, at: FieldPath, rule: ItemRule<T>): FieldError[] =>
+  items.length > max ? [tooMany(at, items.length, max)] : items.flatMap((item, index) => rule(item, at.index(index)))
+
+/** A list whose items have keys, each another. @param keyOf a text, or what the message shows of the item */
+export function setErrors<T>(
+  items: readonly T[] = [],
+  max: number,
+  at: FieldPath,
+  rule: ItemRule<T>,
+  keyOf: (item: T) => unknown,
+): FieldError[] {
+  const errors = listErrors(items, max, at, rule)
+  if (items.length > max) return errors
+  const known = new Set<string>()
+  items.forEach((item, index) => {
+    const key = keyOf(item)
+    const text = JSON.stringify(key)
+    if (known.has(text)) errors.push(duplicate(at.index(index), key))
+    known.add(text)
+  })
+  return errors
+}
+
+/**
+ * A map, in the order of its keys.
+ * @param maxKey of longer keys the middle is left out in paths
+ */
+export function mapErrors<T>(
+  map: Readonly<Record<string, T>> = {},
+  max: number,
+  maxKey: number,
+  at: FieldPath,
+  keyRule: ItemRule<string>,
+  rule: ItemRule<T>,
+): FieldError[] {
+  const keys = Object.keys(map).sort()
+  if (keys.length > max) return [tooMany(at, keys.length, max)]
+  return keys.flatMap((key) => [...keyRule(key, at), ...rule(map[key]!, at.key(shortened(key, maxKey)))])
+}
+
+function shortened(text: string, max: number): string {
+  if (text.length <= max) return text
+  const rest = max - 3
+  return `${text.slice(0, Math.ceil(rest / 2))}...${text.slice(text.length - Math.floor(rest / 2))}`
+}

@@ -1,0 +1,52 @@
+import type { ResourceClaimTemplate } from '../../api/resource/v1.ts'
+import type { FieldError, FieldPath } from '../../api/field.ts'
+import { forbiddenField, invalidValue, path } from '../../api/field.ts'
+import type { KubeObject, ObjectMeta } from '../../api/object.ts'
+import {
+  FIELD_IS_IMMUTABLE,
+  validateAnnotations,
+  validateLabels,
+  validateObjectMeta,
+} from '../../validation/object-meta.ts'
+import { subdomainName } from '../../validation/names.ts'
+import { internalJson } from '../../validation/pod/internal-json.ts'
+import { sameValue } from '../../validation/same-value.ts'
+import type { Strategy } from '../strategy.ts'
+import { adminAccessErrors } from './admin-access.ts'
+import { deviceClaimErrors, requestedAdminAccess } from './device-claim.ts'
+
+type Template = ResourceClaimTemplate & KubeObject
+
+const SPEC_TYPE = 'io.k8s.api.resource.v1.ResourceClaimTemplateSpec'
+
+export const resourceClaimTemplates: Strategy<Template> = {
+  validate: async (template, context) => [
+    // the reference names the place that it would have in a claim
+    ...(await adminAccessErrors(requestedAdminAccess(template.spec?.spec?.devices), context)),
+    ...specErrors(template),
+  ],
+  validateUpdate: (template, { spec: old = {} }) => [
+    ...validateObjectMeta(template.metadata, true, subdomainName),
+    ...specErrors(template),
+    ...(sameValue(SPEC_TYPE, template.spec, old)
+      ? []
+      : [invalidValue(path('spec'), internalJson(SPEC_TYPE, template.spec ?? {}), FIELD_IS_IMMUTABLE)]),
+  ],
+}
+
+const specErrors = ({ spec: { metadata = {}, spec = {} } = {} }: Template): FieldError[] => [
+  ...metadataErrors(metadata, path('spec', 'metadata')),
+  ...deviceClaimErrors(spec.devices ?? {}, path('spec', 'spec', 'devices')),
+]
+
+/** Claims get names of their own: templates give them labels and annotations. */
+function metadataErrors(metadata: ObjectMeta, at: FieldPath): FieldError[] {
+  const others = Object.entries(metadata).filter(([field]) => field !== 'labels' && field !== 'annotations')
+  return [
+    ...validateAnnotations(metadata.annotations ?? {}, at.child('annotations')),
+    ...validateLabels(metadata.labels ?? {}, at.child('labels')),
+    ...others
+      .filter(([, value]) => value !== undefined)
+      .map(([field]) => forbiddenField(at.child(field), 'cannot be set')),
+  ]
+}

@@ -1,0 +1,13 @@
+import type { Strategy } from '../strategy.ts'
+import { untyped } from '../untyped.ts'
+import { deviceClasses } from './device-classes.ts'
+import { resourceClaimTemplates } from './resource-claim-templates.ts'
+import { resourceClaims } from './resource-claims.ts'
+import { resourceSlices } from './resource-slices.ts'
+
+export const resourceStrategies: Readonly<Record<string, Strategy>> = {
+  'deviceclasses.resource.k8s.io': untyped(deviceClasses),
+  'resourceclaims.resource.k8s.io': untyped(resourceClaims),
+  'resourceclaimtemplates.resource.k8s.io': untyped(resourceClaimTemplates),
+  'resourceslices.resource.k8s.io': untyped(resourceSlices),
+}
