@@ -1,6 +1,7 @@
 /**
- * Lists, item by item: their head is known first, so that a list of any length passes through in bounded memory. Only
- * forms that need the whole first (indented, YAML, CBOR, protobuf, whose lengths come before content) are collected.
+ * Lists, item by item: their head is known first, so that a list of any length passes through in bounded memory. So do
+ * those in protobuf, whose lengths come before content, by being read twice. Other forms that need the whole first
+ * (indented, YAML, CBOR) are collected.
  */
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'
@@ -15,7 +16,6 @@ import type { Presenter } from './present.ts'
 import { encodeMessage } from './protobuf.ts'
 import { itemHead, listFrame } from './protobuf-envelope.ts'
 import { serializeBinary } from './serialize.ts'
-import type { BinarySerialization } from './serialize.ts'
 
 export interface ListMetadata {
   /** Absent: the list is not of storage. */
@@ -177,22 +177,18 @@ export async function collected(values: ReadableStream<Uint8Array>): Promise<Sou
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
-/** The whole list in a binary serialization. */
-export async function listBytes(
-  serialization: BinarySerialization,
-  presenter: Presenter,
-  metadata: ListMetadata,
-  sources: AsyncIterable<Source> | Iterable<Source>,
-): Promise<Uint8Array> {
+function kindOfList({ scope, transform }: Presenter): { readonly kind: string; readonly apiVersion: string } {
+  return transform === undefined
+    ? { kind: scope.entry.listKind, apiVersion: apiVersionOf(scope.kind) }
+    : { kind: 'PartialObjectMetadataList', apiVersion: metaApiVersion(transform.version) }
+}
+
+/** The whole list in CBOR. */
+export function listCbor(presenter: Presenter, metadata: ListMetadata, sources: readonly Source[]): Uint8Array {
   const { scope, transform } = presenter
-  const kind =
-    transform === undefined
-      ? { kind: scope.entry.listKind, apiVersion: apiVersionOf(scope.kind) }
-      : { kind: 'PartialObjectMetadataList', apiVersion: metaApiVersion(transform.version) }
+  const kind = kindOfList(presenter)
   const meta = metadataOf(metadata)
-  if (serialization === 'protobuf') return listProtobuf(presenter, kind, meta, sources)
-  const items: JsonObject[] = []
-  for await (const source of sources) items.push(presenter.typed(source).object)
+  const items = sources.map((source) => presenter.typed(source).object)
   const isUntyped = scope.custom && transform === undefined
   if (isUntyped) return serializeBinary('cbor', undefined, { ...kind, metadata: { continue: '', ...meta }, items })
   const type = transform === undefined ? `${scope.entry.type}List` : `${META}.PartialObjectMetadataList`
@@ -200,16 +196,49 @@ export async function listBytes(
   return serializeBinary('cbor', builtInType(type), { ...kind, metadata: meta, items: bare }, { keepEmpty: true })
 }
 
-/** Lengths come before content, so messages wait until all are there; objects go as soon as they are encoded. */
-async function listProtobuf(
+/** What is kept of a list in protobuf until its length is known; of a longer one the rest is encoded twice. */
+const MAX_KEPT = 8 * 1024 * 1024
+
+/** The values of a list, some at a time, and the same once more. */
+export interface ListValues {
+  readonly batches: AsyncIterable<readonly Source[]> | Iterable<readonly Source[]>
+  /** Absent: everything is kept. */
+  readonly again?: () => Promise<AsyncIterable<readonly Source[]>>
+}
+
+/**
+ * Lengths come before content, so a list in protobuf begins when all of it was encoded once; what there is no room for
+ * is then encoded again.
+ * @returns the whole, or a stream of it where that would be too much
+ */
+export async function listProtobuf(
   presenter: Presenter,
-  kind: { readonly kind: string; readonly apiVersion: string },
-  metadata: JsonObject,
-  sources: AsyncIterable<Source> | Iterable<Source>,
-): Promise<Uint8Array> {
+  metadata: ListMetadata,
+  { batches, again }: ListValues,
+): Promise<Uint8Array | ReadableStream<Uint8Array>> {
+  const most = again === undefined ? Infinity : MAX_KEPT
+  const kept: Uint8Array[] = []
+  let keptCount = 0
+  let keptLength = 0
+  let length = 0
+  for await (const sources of batches) {
+    const bytes = itemsProtobuf(presenter, sources)
+    length += bytes.length
+    if (length > most) continue
+    kept.push(bytes)
+    keptCount += sources.length
+    keptLength = length
+  }
+  const frame = listFrame(kindOfList(presenter), builtInType(`${META}.ListMeta`), metadataOf(metadata), length)
+  if (again === undefined || length === keptLength) return joined([frame.head, ...kept, frame.tail], frame.length)
+  const rest = encodedAgain(presenter, again, keptCount, length - keptLength)
+  return framed(frame.head, sentThen(kept, rest), frame.tail)
+}
+
+function itemsProtobuf(presenter: Presenter, sources: readonly Source[]): Uint8Array {
   const parts: Uint8Array[] = []
   let length = 0
-  for await (const source of sources) {
+  for (const source of sources) {
     const { type, object } = presenter.typed(source)
     if (type === undefined) throw new Error('assertion failed: protobuf of a custom resource')
     const message = encodeMessage(type, object)
@@ -217,10 +246,37 @@ async function listProtobuf(
     parts.push(head, message)
     length += head.length + message.length
   }
-  const frame = listFrame(kind, builtInType(`${META}.ListMeta`), metadata, length)
-  return joined([frame.head, ...parts, frame.tail], frame.length)
+  return joined(parts, length)
 }
 
-export async function* sourcesOf(values: ReadableStream<Uint8Array>): AsyncGenerator<Source> {
-  for await (const lines of lineBatches(values)) for (const line of lines) yield Source.ofText(line)
+/** Lets go of what was sent. */
+async function* sentThen(kept: Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  kept.reverse()
+  for (let bytes = kept.pop(); bytes !== undefined; bytes = kept.pop()) yield bytes
+  yield* rest
+}
+
+/** @param skipped how many items were sent @param expected bytes: what a version says never changes */
+async function* encodedAgain(
+  presenter: Presenter,
+  again: () => Promise<AsyncIterable<readonly Source[]>>,
+  skipped: number,
+  expected: number,
+): AsyncGenerator<Uint8Array> {
+  let toSkip = skipped
+  let length = 0
+  for await (const sources of await again()) {
+    const rest = sources.slice(toSkip)
+    toSkip -= sources.length - rest.length
+    if (rest.length === 0) continue
+    const bytes = itemsProtobuf(presenter, rest)
+    length += bytes.length
+    yield bytes
+  }
+  if (length !== expected) throw new Error(`a list was ${expected} bytes long and is ${length} when read again`)
+}
+
+/** What storage streams as lines. */
+export async function* batchesOf(values: ReadableStream<Uint8Array>): AsyncGenerator<readonly Source[]> {
+  for await (const lines of lineBatches(values)) yield lines.map((line) => Source.ofText(line))
 }

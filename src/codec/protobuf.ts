@@ -74,13 +74,76 @@ function writeOrder(type: StructType): readonly MessageMember[] {
 
 const numberOf = (member: MessageMember) => ('inline' in member ? member.number : member.field.number)
 
+/** What is to be written of a struct, last first: bytes that are always the same, fields with values, inline messages. */
+type Step = Uint8Array | Field | { readonly inline: readonly Step[]; readonly number: number }
+
+/** The members of an object, in its order, are the path to what is to be written of it. */
+interface Plan {
+  readonly names: readonly string[]
+  readonly next: Map<string, Plan>
+  steps: readonly Step[] | undefined
+}
+
+/**
+ * Few of the many members of a type are there, and most objects have the same ones; absent ones are looked up once for
+ * all of them. Bounded, since clients choose.
+ */
+const plans = new WeakMap<StructType, Plan>()
+const MAX_PLANS = 20_000
+let planCount = 0
+
 function writeStruct(writer: WireWriter, type: StructType, object: JsonObject): void {
+  let plan = firstPlan(type)
+  for (const name in object) {
+    const next = plan.next.get(name) ?? grow(plan, name)
+    if (next === undefined) return writeSteps(writer, stepsOf(type, new Set(Object.keys(object))), object)
+    plan = next
+  }
+  writeSteps(writer, (plan.steps ??= stepsOf(type, new Set(plan.names))), object)
+}
+
+function firstPlan(type: StructType): Plan {
+  let plan = plans.get(type)
+  if (plan === undefined) plans.set(type, (plan = { names: [], next: new Map(), steps: undefined }))
+  return plan
+}
+
+function grow({ names, next }: Plan, name: string): Plan | undefined {
+  if (planCount >= MAX_PLANS) return undefined
+  planCount++
+  const grown: Plan = { names: [...names, name], next: new Map(), steps: undefined }
+  next.set(name, grown)
+  return grown
+}
+
+function stepsOf(type: StructType, present: ReadonlySet<string>): Step[] {
+  const steps: Step[] = []
+  let same = new WireWriter(64)
+  const close = (): void => {
+    if (same.length > 0) steps.push(same.finish())
+    same = new WireWriter(64)
+  }
   for (const member of writeOrder(type)) {
     if ('inline' in member) {
+      close()
+      steps.push({ inline: stepsOf(member.inline, present), number: member.number })
+    } else if (present.has(member.field.name)) {
+      close()
+      steps.push(member.field)
+    } else writeField(same, member.field, undefined)
+  }
+  close()
+  return steps
+}
+
+function writeSteps(writer: WireWriter, steps: readonly Step[], object: JsonObject): void {
+  for (const step of steps) {
+    if (step instanceof Uint8Array) writer.bytes(step)
+    else if ('inline' in step) {
       const before = writer.length
-      writeStruct(writer, member.inline, object)
-      writer.close(member.number, before)
-    } else writeField(writer, member.field, object[member.field.name])
+      writeSteps(writer, step.inline, object)
+      writer.close(step.number, before)
+    } else writeField(writer, step, object[step.name])
   }
 }
 
@@ -169,13 +232,21 @@ function writeBytes(writer: WireWriter, number: number, bytes: Uint8Array): void
   writer.close(number, before)
 }
 
+const NORMAL_TIME = '2006-01-02T15:04:05Z'.length
+
+/** Times in their normal form, of which a Pod has a dozen, are the engine's to parse. */
+function secondsOf(text: string): { readonly seconds: number; readonly nanos: number } {
+  const milliseconds = text.length === NORMAL_TIME ? Date.parse(text) : NaN
+  return Number.isNaN(milliseconds) ? parseTime(text) : { seconds: milliseconds / 1000, nanos: 0 }
+}
+
 /** The message of a special type. */
 function writeSpecial(writer: WireWriter, type: Special, value: Json): void {
   switch (type.special) {
     case 'time':
     case 'microTime': {
       if (value === null) return
-      const { seconds, nanos } = type.special === 'time' ? parseTime(value as string) : parseMicroTime(value as string)
+      const { seconds, nanos } = type.special === 'time' ? secondsOf(value as string) : parseMicroTime(value as string)
       writeInteger(writer, 2, type.special === 'time' ? 0 : nanos)
       return writeInteger(writer, 1, seconds)
     }

@@ -9,8 +9,8 @@ import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { ListShape, Revision, StoredValue } from '../storage/storage.ts'
 import { acceptsGzip, compressible, compressibleStream } from './compression.ts'
-import { collected, isStreamable, listBytes, listStream, listText, sourcesOf } from './list-body.ts'
-import type { ListMetadata } from './list-body.ts'
+import { batchesOf, collected, isStreamable, listCbor, listProtobuf, listStream, listText } from './list-body.ts'
+import type { ListMetadata, ListValues } from './list-body.ts'
 import { mediaTypes, negotiateError, streamTypes } from './negotiate.ts'
 import type { OutputNegotiation } from './negotiate.ts'
 import { partialObjectMetadataText } from './partial-object-metadata.ts'
@@ -129,6 +129,8 @@ export async function respondList(
     readonly count: number
     readonly values: ReadableStream<Uint8Array>
     readonly shape?: ListShape
+    /** The same values once more, for forms that begin with their length. */
+    readonly again?: () => Promise<ReadableStream<Uint8Array>>
   },
 ): Promise<Response> {
   const { request } = scope
@@ -141,8 +143,14 @@ export async function respondList(
     throw error
   }
   const { serialization } = output
-  if (isBinary(serialization))
-    return respond(request, output, 200, await listBytes(serialization, presenter, metadata, sourcesOf(list.values)))
+  const { again } = list
+  if (serialization === 'protobuf')
+    return respondProtobuf(presenter, metadata, {
+      batches: batchesOf(list.values),
+      ...(again === undefined ? {} : { again: async () => batchesOf(await again()) }),
+    })
+  if (serialization === 'cbor')
+    return respond(request, output, 200, listCbor(presenter, metadata, await collected(list.values)))
   if (!isStreamable(presenter)) {
     const text = listText(presenter, metadata, await collected(list.values), request.now)
     return respond(request, output, 200, serializeText(output, text))
@@ -166,10 +174,22 @@ export async function respondItems(
   presenter.checkList()
   const sources = list.items.map((item) => Source.ofObject(item))
   const { serialization } = output
-  const body = isBinary(serialization)
-    ? await listBytes(serialization, presenter, metadataOf(list), sources)
-    : serializeText(output, listText(presenter, metadataOf(list), sources, scope.request.now))
+  const metadata = metadataOf(list)
+  if (serialization === 'protobuf') return respondProtobuf(presenter, metadata, { batches: [sources] })
+  const body =
+    serialization === 'cbor'
+      ? listCbor(presenter, metadata, sources)
+      : serializeText(output, listText(presenter, metadata, sources, scope.request.now))
   return respond(scope.request, output, 200, body)
+}
+
+async function respondProtobuf(presenter: Presenter, metadata: ListMetadata, values: ListValues): Promise<Response> {
+  const { output, scope } = presenter
+  const { request } = scope
+  const body = await listProtobuf(presenter, metadata, values)
+  if (body instanceof Uint8Array) return respond(request, output, 200, body)
+  const headers = answerHeaders(request, mediaTypes[output.serialization])
+  return compressibleStream(200, headers, body, acceptsGzip(request.request.headers))
 }
 
 /** `identity` keeps the platform from compressing, which would hold events back. */

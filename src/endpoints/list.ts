@@ -30,6 +30,10 @@ export async function list(scope: ResourceScope, options: ListOptions): Promise<
       count: result.count,
       values: result.values,
       shape: query.shape,
+      again: async () => {
+        const at = { kind: 'exact', revision: result.revision } as const
+        return (await scope.storage.list(scope.collection, { ...query, at })).values
+      },
     })
   } catch (error) {
     if (!(error instanceof StorageError)) throw error

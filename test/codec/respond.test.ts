@@ -315,3 +315,30 @@ describe('errors', () => {
     expect(respondStatus(warned, error).headers.get('Warning')).toBe('299 - "a", 299 - "b"')
   })
 })
+
+test('a list in protobuf that is too long to keep is read twice and streamed, byte for byte what it was', async () => {
+  const texts = Array.from({ length: 60 }, (_, i) => configMap(`c${i}`, i + 1, 'x'.repeat(200_000)))
+  const scope = scopeFor({ accept: 'application/vnd.kubernetes.protobuf' })
+  const output = negotiateOutput(scope.request, { kind: 'list', custom: false })
+  const lines = (): ReadableStream<Uint8Array> =>
+    new ReadableStream({
+      start(controller) {
+        for (const text of texts) controller.enqueue(new TextEncoder().encode(`${text}\n`))
+        controller.close()
+      },
+    })
+  let reads = 0
+  const again = (): Promise<ReadableStream<Uint8Array>> => Promise.resolve((reads++, lines()))
+  const facts = { revision: 9, count: texts.length }
+  const whole = await respondList(scope, output, { ...facts, values: lines() })
+  const streamed = await respondList(scope, output, { ...facts, values: lines(), again })
+  expect(Buffer.compare(Buffer.from(await streamed.arrayBuffer()), Buffer.from(await whole.arrayBuffer()))).toBe(0)
+  expect(reads).toBe(1)
+  const short = await respondList(scope, output, {
+    ...facts,
+    values: stored(texts.slice(0, 2), { as: 'lines' }),
+    again,
+  })
+  expect((await short.bytes()).length).toBeGreaterThan(400_000)
+  expect(reads).toBe(1)
+})
