@@ -8,6 +8,7 @@ import { parseServiceAccountUser } from '../authentication/service-account-name.
 import type { UserInfo } from '../authentication/user-info.ts'
 import type { AuthorizationAttributes } from '../authorization/attributes.ts'
 import { attributesOf } from '../authorization/attributes.ts'
+import { mandatoryFlowSchemas } from '../registry/flowcontrol/mandatory-objects.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
@@ -20,32 +21,50 @@ type Stored<O> = O & KubeObject
 /** `X-Kubernetes-Pf-*` headers of every answer to somebody who was authenticated. */
 export async function flowControlHeaders(request: ApiRequest): Promise<Record<string, string>> {
   const snapshot = await controlSnapshot(request)
-  const found = classify(snapshot, attributesOf(request.user, request.info, request.query))
-  if (found === undefined) return {}
+  const { schema, level } = classify(snapshot, attributesOf(request.user, request.info, request.query))
   return {
-    'X-Kubernetes-Pf-Flowschema-Uid': found.schema.metadata.uid ?? '',
-    'X-Kubernetes-Pf-Prioritylevel-Uid': found.level?.metadata.uid ?? '',
+    'X-Kubernetes-Pf-Flowschema-Uid': schema.metadata.uid ?? '',
+    'X-Kubernetes-Pf-Prioritylevel-Uid': level?.metadata.uid ?? '',
   }
 }
 
 export interface Classification {
+  /** Without a uid where a mandatory one had to be supplied. */
   readonly schema: Stored<FlowSchema>
   readonly level?: Stored<PriorityLevelConfiguration>
 }
 
-/** The first schema that fits, by precedence and then by name. A schema without its level counts as catch-all's. */
-export function classify(snapshot: ControlSnapshot, asked: AuthorizationAttributes): Classification | undefined {
-  const schemas = byPrecedence(snapshot.list<Stored<FlowSchema>>({ group: GROUP, resource: 'flowschemas' }))
-  const schema = schemas.find(({ spec }) => spec?.rules?.some((rule) => ruleMatches(rule, asked)))
-  if (schema === undefined) return undefined
-  const level = (name: string | undefined) =>
-    snapshot.get<Stored<PriorityLevelConfiguration>>(
-      { group: GROUP, resource: 'prioritylevelconfigurations' },
-      name ?? '',
-    )
-  const found = level(schema.spec?.priorityLevelConfiguration?.name)
-  return { schema, ...(found === undefined ? {} : { level: found }) }
+/**
+ * The first schema that fits, by precedence and then by name. One whose level is not there does not count, and the
+ * mandatory ones always do.
+ */
+export function classify(snapshot: ControlSnapshot, asked: AuthorizationAttributes): Classification {
+  const schemas = { group: GROUP, resource: 'flowschemas' }
+  const levels = { group: GROUP, resource: 'prioritylevelconfigurations' }
+  const levelOf = ({ spec }: FlowSchema) =>
+    snapshot.get<Stored<PriorityLevelConfiguration>>(levels, spec?.priorityLevelConfiguration?.name ?? '')
+  const supplied = mandatorySchemas.filter(({ metadata: { name = '' } }) => {
+    const stored = snapshot.get<Stored<FlowSchema>>(schemas, name)
+    return stored === undefined || levelOf(stored) === undefined
+  })
+  const fits = ({ spec }: FlowSchema) => spec?.rules?.some((rule) => ruleMatches(rule, asked)) === true
+  const found =
+    supplied.find((schema) => schema !== CATCH_ALL && fits(schema)) ??
+    byPrecedence(snapshot.list<Stored<FlowSchema>>(schemas)).find(
+      (schema) => fits(schema) && levelOf(schema) !== undefined,
+    ) ??
+    // also of those who are in no group at all
+    snapshot.get<Stored<FlowSchema>>(schemas, CATCH_ALL.metadata.name ?? '') ??
+    CATCH_ALL
+  const level = levelOf(found)
+  return { schema: found, ...(level === undefined ? {} : { level }) }
 }
+
+const mandatorySchemas = [...mandatoryFlowSchemas].map(([name, spec]): Stored<FlowSchema> => ({
+  metadata: { name },
+  spec,
+}))
+const CATCH_ALL = mandatorySchemas.at(-1)!
 
 const sorted = new WeakMap<readonly Stored<FlowSchema>[], readonly Stored<FlowSchema>[]>()
 

@@ -3,7 +3,7 @@ import { authenticated } from '../../src/authentication/user-info.ts'
 import type { UserInfo } from '../../src/authentication/user-info.ts'
 import { attributesOf } from '../../src/authorization/attributes.ts'
 import { classify } from '../../src/flowcontrol/classify.ts'
-import { controlSnapshot } from '../../src/tenancy/control-snapshot.ts'
+import { SnapshotData, controlSnapshot } from '../../src/tenancy/control-snapshot.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 const user = (name: string, ...groups: string[]) => authenticated({ name, groups })
@@ -21,5 +21,37 @@ test.each<[UserInfo, string, string, string]>([
 ])('%j %s', async (user, target, schema, level) => {
   const { info, query } = server.request(target)
   const found = classify(await controlSnapshot(server), attributesOf(user, info, query))
-  expect([found?.schema.metadata.name, found?.level?.metadata.name]).toEqual([schema, level])
+  expect([found.schema.metadata.name, found.level?.metadata.name]).toEqual([schema, level])
+})
+
+test('mandatory schemas count even when they are gone', () => {
+  const name = (groups: string[]) => {
+    const { info, query } = server.request('/api/v1/pods')
+    return classify(SnapshotData.empty, attributesOf({ ...user('u'), groups }, info, query)).schema
+  }
+  expect(name(['system:masters'])).toMatchObject({ metadata: { name: 'exempt' } })
+  expect(name(['system:authenticated'])).toMatchObject({ metadata: { name: 'catch-all' } })
+  expect(name([])).toMatchObject({ metadata: { name: 'catch-all' } })
+})
+
+test('a schema whose level is not there is passed over', async () => {
+  const server = memoryServer()
+  await server.put('flowcontrol.apiserver.k8s.io', 'flowschemas', {
+    apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+    kind: 'FlowSchema',
+    metadata: { name: 'dangling' },
+    spec: {
+      priorityLevelConfiguration: { name: 'nowhere' },
+      matchingPrecedence: 5,
+      rules: [
+        {
+          subjects: [{ kind: 'User', user: { name: 'alice' } }],
+          nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+        },
+      ],
+    },
+  })
+  const { info, query } = server.request('/healthz')
+  const found = classify(await controlSnapshot(server), attributesOf(user('alice'), info, query))
+  expect(found.schema.metadata.name).toBe('probes')
 })
