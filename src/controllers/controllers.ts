@@ -17,6 +17,7 @@ import { rootCaPublisher } from './root-ca-publisher.ts'
 import { restoredServerObjects } from './server-objects.ts'
 import { serviceAccountController } from './service-account.ts'
 import { departedServiceAccount, serviceAccountSecret } from './service-account-secret.ts'
+import { volumeProtection } from './volume-protection.ts'
 
 /** By the name that outbox messages give (see outbox.ts). */
 export const controllers: Readonly<Record<string, Controller>> = {
@@ -43,4 +44,5 @@ export const controllers: Readonly<Record<string, Controller>> = {
   'service-account-secret': serviceAccountSecret,
   'token-cleaner': tokenCleaner,
   'root-ca-publisher': rootCaPublisher,
+  'volume-protection': volumeProtection,
 }

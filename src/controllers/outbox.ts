@@ -7,6 +7,7 @@ import type { KubeObject } from '../api/object.ts'
 import { APPROVED_BY, isProtectedGroup } from '../registry/apiextensions/approval.ts'
 import type { Departed, ObjectKey } from './garbage-collector.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
+import { protectedKey } from './protection-finalizers.ts'
 import type { OutboxMessage } from '../storage/storage.ts'
 
 export interface Change {
@@ -84,7 +85,16 @@ const rules: Readonly<Record<string, Rule>> = {
     ...(object === undefined ? [] : work('flow-schema-status', '')),
     ...work('flow-object-written', ''),
   ],
+  persistentvolumeclaims: protection,
+  persistentvolumes: protection,
+  'volumeattributesclasses.storage.k8s.io': protection,
   'clusterroles.rbac.authorization.k8s.io': () => work('cluster-role-aggregation', ''),
+}
+
+/** What is protected goes once it is deleted and nobody uses it. */
+function protection({ resource, object, old }: Change): OutboxMessage[] {
+  if (object === undefined || old?.metadata.deletionTimestamp !== undefined) return []
+  return work('volume-protection', protectedKey(resource, object))
 }
 
 const CLUSTER_INFO = 'kube-public/cluster-info'
