@@ -2,9 +2,10 @@
  * Any resource in storage (apiserver's registry/generic/registry Store): what every write does before and after it
  * touches a shard. Objects are in the storage version.
  */
+import type { FieldError } from '../api/field.ts'
 import { goQuote, invalidValue, path } from '../api/field.ts'
 import { groupResourceText } from '../api/group-version.ts'
-import type { KubeObject } from '../api/object.ts'
+import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import {
   alreadyExists,
   badRequest,
@@ -158,9 +159,7 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   dropDisabledFields(scope.storageType, asJson(object), undefined, context.enabled)
   await strategy.prepareForCreate?.(object, context)
   fillStruct(scope.storageType, asJson(object))
-  const validateMeta = hasKubernetesMeta(scope) ? validateObjectMeta : validateAnyMeta
-  const named = validateMeta(metadata, scope.namespaced, strategy.nameRule ?? subdomainName)
-  const errors = [...named, ...((await strategy.validate?.(object, context)) ?? [])]
+  const errors = [...newMetaErrors(scope, metadata), ...((await strategy.validate?.(object, context)) ?? [])]
   if (errors.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', errors)
   const common = validateAnyMeta(metadata, scope.namespaced, pathSegmentName)
   if (common.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', common)
@@ -168,9 +167,15 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   scope.request.warnings.push(...(strategy.warningsOnCreate?.(object, context) ?? []))
 }
 
-/** Extensions of the API, and what they define, know only the generic rules of metadata. */
+function newMetaErrors(scope: ResourceScope, metadata: ObjectMeta): FieldError[] {
+  const validateMeta = hasKubernetesMeta(scope) ? validateObjectMeta : validateAnyMeta
+  return validateMeta(metadata, scope.namespaced, scope.strategy.nameRule ?? subdomainName)
+}
+
+/** Extensions of the API and of admission, and what they define, know only the generic rules of metadata. */
 const hasKubernetesMeta = ({ custom, resource }: ResourceScope): boolean =>
-  !custom && resource.group !== 'apiextensions.k8s.io' && resource.group !== 'apiregistration.k8s.io'
+  !custom && !genericMetaGroups.has(resource.group)
+const genericMetaGroups = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io', 'admissionregistration.k8s.io'])
 
 export interface Updated {
   readonly object: KubeObject
@@ -335,7 +340,7 @@ async function beforeUpdate(
     ...validateObjectMetaUpdate(meta, before),
     // the strategies of the reference check this once more, and so it is told twice
     ...(strategy.checksMetadataAsNew
-      ? validateObjectMeta(meta, scope.namespaced, strategy.nameRule ?? subdomainName)
+      ? newMetaErrors(scope, meta)
       : hasKubernetesMeta(scope)
         ? validateKindMetaUpdate(meta, before)
         : validateObjectMetaUpdate(meta, before)),

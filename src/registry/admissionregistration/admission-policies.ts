@@ -17,8 +17,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { JsonPathError, parseJsonPath } from '../../codec/table/json-path.ts'
 import { validateConditions } from '../../validation/conditions.ts'
 import { requiredText, validateQualifiedName } from '../../validation/field-rules.ts'
-import { byteLength, dns1035Label, dns1123Subdomain, subdomainName } from '../../validation/names.ts'
-import { validateAnyMeta } from '../../validation/object-meta.ts'
+import { byteLength, dns1035Label, dns1123Subdomain } from '../../validation/names.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
 import type { Strategy } from '../strategy.ts'
@@ -30,11 +29,9 @@ type ValidatingPolicy = ValidatingAdmissionPolicy & KubeObject
 type MutatingPolicy = MutatingAdmissionPolicy & KubeObject
 
 export const validatingAdmissionPolicies: Strategy<ValidatingPolicy> = {
+  checksMetadataAsNew: true,
   validate: (policy) => validatingErrors(policy, true),
-  validateUpdate: (policy, old) => [
-    ...validateAnyMeta(policy.metadata, false, subdomainName),
-    ...validatingErrors(policy, hasNewConditions(policy.spec, old.spec)),
-  ],
+  validateUpdate: (policy, old) => validatingErrors(policy, hasNewConditions(policy.spec, old.spec)),
   warningsOnCreate: staticNameWarnings,
   warningsOnUpdate: staticNameWarnings,
   subresources: {
@@ -46,11 +43,9 @@ export const validatingAdmissionPolicies: Strategy<ValidatingPolicy> = {
 }
 
 export const mutatingAdmissionPolicies: Strategy<MutatingPolicy> = {
+  checksMetadataAsNew: true,
   validate: (policy) => mutatingErrors(policy, true),
-  validateUpdate: (policy, old) => [
-    ...validateAnyMeta(policy.metadata, false, subdomainName),
-    ...mutatingErrors(policy, hasNewConditions(policy.spec, old.spec)),
-  ],
+  validateUpdate: (policy, old) => mutatingErrors(policy, hasNewConditions(policy.spec, old.spec)),
   warningsOnCreate: staticNameWarnings,
   warningsOnUpdate: staticNameWarnings,
 }

@@ -10,8 +10,7 @@ import { duplicate, forbiddenField, invalidValue, path, required } from '../../a
 import type { KubeObject } from '../../api/object.ts'
 import { problems, validateSubdomain } from '../../validation/field-rules.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
-import { pathSegmentName, subdomainName } from '../../validation/names.ts'
-import { validateAnyMeta } from '../../validation/object-meta.ts'
+import { pathSegmentName } from '../../validation/names.ts'
 import type { Strategy } from '../strategy.ts'
 import { choiceErrors, matchErrors, mutableOperationErrors } from './rules.ts'
 import { staticNameWarnings } from './static-names.ts'
@@ -20,18 +19,17 @@ type ValidatingBinding = ValidatingAdmissionPolicyBinding & KubeObject
 type MutatingBinding = MutatingAdmissionPolicyBinding & KubeObject
 
 export const validatingAdmissionPolicyBindings: Strategy<ValidatingBinding> = {
+  checksMetadataAsNew: true,
   validate: (binding) => validatingErrors(binding),
-  validateUpdate: (binding) => [
-    ...validateAnyMeta(binding.metadata, false, subdomainName),
-    ...validatingErrors(binding),
-  ],
+  validateUpdate: (binding) => validatingErrors(binding),
   warningsOnCreate: staticNameWarnings,
   warningsOnUpdate: staticNameWarnings,
 }
 
 export const mutatingAdmissionPolicyBindings: Strategy<MutatingBinding> = {
+  checksMetadataAsNew: true,
   validate: (binding) => mutatingErrors(binding),
-  validateUpdate: (binding) => [...validateAnyMeta(binding.metadata, false, subdomainName), ...mutatingErrors(binding)],
+  validateUpdate: (binding) => mutatingErrors(binding),
   warningsOnCreate: staticNameWarnings,
   warningsOnUpdate: staticNameWarnings,
 }

@@ -8,8 +8,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
-import { dns1035Label, dns1123Subdomain, subdomainName } from '../../validation/names.ts'
-import { validateAnyMeta } from '../../validation/object-meta.ts'
+import { dns1035Label, dns1123Subdomain } from '../../validation/names.ts'
 import { webhookClientErrors } from '../../validation/webhook-client.ts'
 import type { Strategy } from '../strategy.ts'
 import { matchConditionErrors } from './match-conditions.ts'
@@ -26,11 +25,9 @@ const REVIEW_VERSIONS = ['v1', 'v1beta1']
 const MAX_SECONDS = 30
 
 export const webhookConfigurations: Strategy<Configuration> = {
+  checksMetadataAsNew: true,
   validate: ({ webhooks }) => webhooksErrors(webhooks, STRICT),
-  validateUpdate: ({ metadata, webhooks = [] }, { webhooks: old = [] }) => [
-    ...validateAnyMeta(metadata, false, subdomainName),
-    ...webhooksErrors(webhooks, leniencyOf(webhooks, old)),
-  ],
+  validateUpdate: ({ webhooks = [] }, { webhooks: old = [] }) => webhooksErrors(webhooks, leniencyOf(webhooks, old)),
   warningsOnCreate: staticNameWarnings,
   warningsOnUpdate: staticNameWarnings,
 }

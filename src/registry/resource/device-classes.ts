@@ -10,6 +10,8 @@ import { configurationErrors, MAX_ENTRIES, selectorsErrors } from './device-clai
 import { listErrors } from './names.ts'
 
 export const deviceClasses: Strategy<DeviceClass & KubeObject> = {
+  // of a generateName only the name made of it is looked at
+  nameRule: (name, prefix) => (prefix ? [] : subdomainName(name, false)),
   validate: ({ spec }) => specErrors(spec),
   validateUpdate: ({ metadata, spec }) => [...validateObjectMeta(metadata, false, subdomainName), ...specErrors(spec)],
 }
