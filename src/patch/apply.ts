@@ -33,7 +33,7 @@ import {
 } from './managed-fields.ts'
 import type { ConvertVersion, Managers, Owned, Versioned, Versions } from './managed-fields.ts'
 import type { ResetFields } from './reset-fields.ts'
-import { checkType, compare, fieldsIn, merge, removeFields, withNamedFields } from './typed.ts'
+import { TypeMismatch, checkType, compare, fieldsIn, merge, removeFields, withNamedFields } from './typed.ts'
 
 export interface Application {
   readonly type: StructType
@@ -48,6 +48,8 @@ export interface Application {
   readonly now: Date
   readonly resetFields?: ResetFields | undefined
   readonly convert?: ConvertVersion | undefined
+  /** Why an object of this kind can't be converted: what would change it is refused, after conflicts. */
+  readonly unconvertible?: string | undefined
   /**
    * From what merging made to an object in its normal form, with defaults.
    * @throws Error that says what does not fit
@@ -173,7 +175,9 @@ function apply(application: Application, managers: Managers, force: boolean): Ap
   const before = managers.size === 0 ? untrackedManagers(application) : managers
   const entry = { manager: manager || 'unknown', operation: 'Apply' as const, apiVersion, subresource }
   const key = managerKey(entry)
-  const { merged, managers: after } = update(application, before, { ...entry, time: before.get(key)?.time }, force)
+  const { merged, managers: after } = mustCompare(() =>
+    update(application, before, { ...entry, time: before.get(key)?.time }, force),
+  )
   const own = after.get(key)
   if (own !== undefined) {
     const fields = own.fields.difference(neverOwned)
@@ -183,10 +187,23 @@ function apply(application: Application, managers: Managers, force: boolean): Ap
   return { object: merged && toObject(application, merged), managers: after }
 }
 
+/** What does not fit its type in another version is told as it is. */
+function mustCompare(comparing: () => Updated): Updated {
+  try {
+    return comparing()
+  } catch (error) {
+    throw error instanceof TypeMismatch ? plainError(error.message) : error
+  }
+}
+
 /** An object that nobody tracked belongs to somebody now. */
 function untrackedManagers(application: Application): Managers {
   const { live, type, kind, subresource, now, resetFields, convert } = application
   if (live === undefined) return new Map()
+  if (application.unconvertible !== undefined)
+    throw plainError(
+      `failed to create manager for existing fields: failed to convert live object (/; ${kindText(kind)}) to proper version: ${application.unconvertible}`,
+    )
   try {
     return managersAfter(
       {
@@ -207,19 +224,17 @@ function untrackedManagers(application: Application): Managers {
   }
 }
 
-/** An object of a version that can't be reached at all. */
-export class NoSuchConversion extends Error {}
-
-function toObject({ toObject, config, kind }: Application, merged: JsonObject): KubeObject {
+function toObject({ toObject, config, kind, unconvertible }: Application, merged: JsonObject): KubeObject {
+  if (unconvertible !== undefined)
+    throw plainError(`failed to convert new object (${identityOf(config)}) to proper version: ${unconvertible}`)
   try {
     return toObject(merged)
   } catch (error) {
     if (error instanceof StatusError) throw error
-    const why =
-      error instanceof NoSuchConversion
-        ? error.message
-        : `unable to convert unstructured object to ${kindText(kind)}: ${messageOf(error)}`
-    throw plainError(`failed to convert new object (${identityOf(config)}) to proper version: ${why}`)
+    const type = kindText(kind)
+    throw plainError(
+      `failed to convert new object (${identityOf(config)}) to proper version: unable to convert unstructured object to ${type}: ${messageOf(error)}`,
+    )
   }
 }
 

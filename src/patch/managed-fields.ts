@@ -311,7 +311,12 @@ export const versionConverter =
     if (versioned.apiVersion === apiVersion) return versioned
     if (parseApiVersion(apiVersion) === undefined) throw new Error(`unexpected GroupVersion string: ${apiVersion}`)
     const converted = convert?.(normalForm(versioned), apiVersion)
-    return converted && { type: converted.type, apiVersion, value: asWritten(converted.type, converted.object) }
+    if (converted === undefined) return undefined
+    const { type } = converted
+    const value = asWritten(type, converted.object)
+    // unlike in its own version, the reference takes no duplicates here
+    checkType(atomOf(type), value, 'refused')
+    return { type, apiVersion, value }
   }
 
 /** What is written has nulls where objects in memory have nothing. */

@@ -10,7 +10,7 @@ import { JsonSyntaxError, parseJsonBytes, plainJson } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
 import type { FieldValidation } from '../request/options.ts'
 import type { StructType } from '../schema/structural.ts'
-import { NoSuchConversion, serverSideApply } from './apply.ts'
+import { serverSideApply } from './apply.ts'
 import { fromUnstructured } from './from-unstructured.ts'
 import { goValue } from './go-text.ts'
 import { closed, copyOf, opened, treeText } from './json-document.ts'
@@ -224,6 +224,9 @@ function applyPatch(input: PatchInput): KubeObject {
     now,
     resetFields,
     convert,
+    unconvertible: input.isCustomScale
+      ? `request to convert CR to an invalid group/version: ${apiVersionOf(kind)}`
+      : undefined,
     toObject: (merged) => objectOf(input, merged),
   })
   if (live === undefined && object.metadata.uid)
@@ -266,8 +269,6 @@ function configurationOf(tree: JsonTree): JsonObject {
 
 function objectOf(input: PatchInput, merged: JsonObject): KubeObject {
   const { type, kind } = input
-  if (input.isCustomScale === true)
-    throw new NoSuchConversion(`request to convert CR to an invalid group/version: ${apiVersionOf(kind)}`)
   if (type.goType === undefined) return customObject(input, merged)
   const { object } = fromUnstructured(type, merged as JsonTree)
   input.applyDefaults(object)
