@@ -9,6 +9,8 @@ import type { Field, Structural, StructType } from './structural.ts'
 /** Gates that the schema does not name at the field, or names otherwise than the server does. */
 const gatesElsewhere: Readonly<Record<string, readonly string[]>> = {
   'io.k8s.api.core.v1.Lifecycle.stopSignal': ['ContainerStopSignals'],
+  // what kubelets report is kept
+  'io.k8s.api.core.v1.ContainerStatus.stopSignal': [],
   'io.k8s.api.core.v1.VolumeProjection.podCertificate': ['PodCertificateRequest'],
   // the strategy of claims drops the whole reference instead
   'io.k8s.api.core.v1.TypedObjectReference.namespace': [],
@@ -31,13 +33,19 @@ export function dropDisabledFields(
   enabled: (gate: string) => boolean,
 ): void {
   const isOff = (field: string, gates: readonly string[]) => gates.some((gate) => !enabled(gate)) && !isUsed(field)
+  /** An empty one that was sent so stays. */
+  const lessened = new Set<Json>()
+  const wasEmptied = (value: Json | undefined) => isEmptyObject(value) && lessened.has(value!)
   let used: ReadonlySet<string> | undefined
   const isUsed = (field: string) => (used ??= old === undefined ? new Set() : fieldsIn(type, old)).has(field)
   eachStruct(type, object, (struct, value) => {
     for (const [name, field, gates] of gatedFields(struct))
-      if (value[name] !== undefined && isOff(field, gates)) delete value[name]
+      if (value[name] !== undefined && isOff(field, gates)) {
+        delete value[name]
+        lessened.add(value)
+      }
     for (const { name, type } of struct.fields)
-      if (type.shape === 'struct' && goesWhenEmpty.has(type.name) && isEmptyObject(value[name])) delete value[name]
+      if (type.shape === 'struct' && goesWhenEmpty.has(type.name) && wasEmptied(value[name])) delete value[name]
   })
 }
 
