@@ -1,3 +1,4 @@
+import { apiVersionOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { negotiateOutput, negotiatePatchType } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
@@ -45,7 +46,13 @@ export async function patch(scope: ResourceScope): Promise<Response> {
       force: options.force === true,
       fieldValidation: options.fieldValidation,
       now: request.now,
-      resetFields: resetFieldsOf(storedAs(scope), scope.subresource, hasStatus(scope), scope.custom),
+      resetFields: resetFieldsOf(
+        storedAs(scope),
+        scope.subresource,
+        hasStatus(scope),
+        scope.custom,
+        apiVersionOf(scope.kind),
+      ),
       convert: convertVersion(scope),
       afterConversion: (object) => afterConversion(scope, object),
       isCustomScale: scope.custom && view !== undefined,

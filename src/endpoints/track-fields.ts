@@ -22,7 +22,7 @@ export function trackFields(
     apiVersion: apiVersionOf(endpointKind(scope)),
     subresource,
     now: request.now,
-    resetFields: resetFieldsOf(storedAs(scope), subresource, hasStatus(scope), scope.custom),
+    resetFields: resetFieldsOf(storedAs(scope), subresource, hasStatus(scope), scope.custom, apiVersionOf(scope.kind)),
     convert: convertVersion(scope),
   })
   if (managedFields === undefined) delete object.metadata.managedFields

@@ -1,6 +1,7 @@
 /**
  * Fields that a write can't change, and which therefore nobody owns through it: the main resource does not write the
- * status, `status` does not write the spec (the strategies' GetResetFields in kubernetes/pkg/registry).
+ * status, `status` does not write the spec (the strategies' GetResetFields in kubernetes/pkg/registry). Of custom
+ * resources, the reference says so of the main resource for no version but that of the request.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { FieldSet } from './field-set.ts'
@@ -51,17 +52,21 @@ const mainWritesStatus = new Set(['podcertificaterequests.certificates.k8s.io', 
  * @param subresource '' for the main resource
  * @param hasStatus the resource has a status subresource
  * @param custom it comes from a CustomResourceDefinition
+ * @param apiVersion of the request
  */
 export function resetFieldsOf(
   resource: GroupResource,
   subresource: string,
   hasStatus: boolean,
   custom: boolean,
+  apiVersion: string,
 ): ResetFields {
   const name = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
   const declared = custom ? undefined : special[subresource === '' ? name : `${name}/${subresource}`]
   if (declared !== undefined) return declared
   if (subresource === 'status') return custom || statusKeepsMetadata.has(name) ? specAndMetadata : spec
-  if (subresource === '' && hasStatus && (custom || !mainWritesStatus.has(name))) return status
+  if (subresource === '' && hasStatus && custom)
+    return (version) => (version === apiVersion ? status(version) : undefined)
+  if (subresource === '' && hasStatus && !mainWritesStatus.has(name)) return status
   return everything
 }

@@ -317,10 +317,9 @@ async function beforeUpdate(
 ): Promise<void> {
   const { strategy, subresource } = scope
   ensureNamespace(scope, object)
-  const meta = object.metadata
   const before = old.metadata
-  meta.generation = before.generation
-  delete meta.selfLink
+  object.metadata.generation = before.generation
+  delete object.metadata.selfLink
   const update = subresource === '' ? strategy : strategy.subresources?.[subresource]
   const context = scope.strategyContext(dryRun)
   if (subresource === '') keepStatus(scope, object, old)
@@ -328,6 +327,8 @@ async function beforeUpdate(
   dropDisabledFields(scope.storageType, asJson(object), asJson(old), context.enabled)
   await update?.prepareForUpdate?.(object, old, context)
   fillStruct(scope.storageType, asJson(object))
+  // a strategy may have put back all of it
+  const meta = object.metadata
   if (strategy.hasGeneration && !strategy.generationStays && !sameSpec(scope, object, old))
     meta.generation = (before.generation ?? 0) + 1
   if (!meta.uid) meta.uid = before.uid

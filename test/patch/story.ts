@@ -141,6 +141,7 @@ export class Story {
       subresource,
       type.field('status') !== undefined,
       type.goType === undefined,
+      apiVersionOf(kind),
     )
   }
 }

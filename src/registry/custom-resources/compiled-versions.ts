@@ -9,6 +9,7 @@ import { reshapeStored } from '../../codec/decode-custom.ts'
 import { customModelName } from '../../openapi/custom-resources.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'
 import { customKindType } from '../../schema/from-openapi.ts'
+import { prune } from '../../schema/prune.ts'
 import type { StructType } from '../../schema/structural.ts'
 import type { Tenant } from '../../tenancy/tenant.ts'
 import type { Strategy } from '../strategy.ts'
@@ -103,6 +104,7 @@ export function inVersion(
   const apiVersion = apiVersionOf({ group: definition.spec?.group ?? '', version })
   if (object.apiVersion === apiVersion) return object
   const converted = { ...structuredClone(object), apiVersion }
-  reshapeStored(compiledVersion(tenant, definition, version).type, converted as unknown as JsonObject)
+  // nulls stay: an applied one is for validation to refuse
+  prune(compiledVersion(tenant, definition, version).type, converted as unknown as JsonObject)
   return converted
 }
