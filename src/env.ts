@@ -26,6 +26,8 @@ export interface Env {
   readonly KEDGE_COUNT_WAKES?: string
   /** How long old versions stay readable for watches, snapshots and continue tokens. Default 300. */
   readonly KEDGE_HISTORY_SECONDS?: string
+  /** Content-Encoding of streams: `identity` where the platform would compress, and hold back, what has none. */
+  readonly KEDGE_STREAM_ENCODING?: string
   /** host:port under which clients reach the server. */
   readonly KEDGE_ADVERTISE?: string
   /** UID of the root control plane: part of every shard name and cache key. */

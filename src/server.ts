@@ -30,6 +30,7 @@ export async function serve(request: Request, env: Env, execution: ExecutionCont
     return (await serveFixedPath(asUser)) ?? (await serveResource(asUser))
   }
   const response = await answer().catch((error: unknown) => respondStatus(received, error))
+  response.headers.set('Audit-Id', received.auditId)
   for (const [name, value] of Object.entries(flow)) response.headers.set(name, value)
   if (!response.headers.has('Warning'))
     for (const warning of warningHeaders(received.warnings)) response.headers.append('Warning', warning)

@@ -141,6 +141,7 @@ function settings(pki: Pki, url: string, { runtimeConfig, featureGates }: StartO
     KEDGE_REQUESTHEADER_CA: pki.frontProxyAuthority.certificate,
     KEDGE_SA_KEY: pki.serviceAccountKey,
     KEDGE_ADVERTISE: new URL(url).host,
+    KEDGE_STREAM_ENCODING: '',
   }
 }
 

@@ -192,9 +192,10 @@ async function respondProtobuf(presenter: Presenter, metadata: ListMetadata, val
   return compressibleStream(200, headers, body, acceptsGzip(request.request.headers))
 }
 
-/** `identity` keeps the platform from compressing, which would hold events back. */
+/** Where the platform would compress, which would hold events back, the setting keeps it from that. */
 export function watchHeaders({ request }: ResourceScope, { serialization }: OutputNegotiation): Headers {
   const headers = answerHeaders(request, streamTypes[serialization]!)
-  headers.set('Content-Encoding', 'identity')
+  const { KEDGE_STREAM_ENCODING: encoding } = request.env
+  if (encoding) headers.set('Content-Encoding', encoding)
   return headers
 }
