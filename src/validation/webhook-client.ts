@@ -92,7 +92,10 @@ function pathProblems(path: string): string[] {
   if (path === '' || path === '/') return []
   if (path === '//') return ['segment[0] may not be empty']
   // the reference cuts off one byte
-  const steps = path.replace(/^[\x00-\x7f]/, '').replace(/\/$/, '').split('/')
+  const steps = path
+    .replace(/^[\x00-\x7f]/, '')
+    .replace(/\/$/, '')
+    .split('/')
   return [
     ...(path.startsWith('/') ? [] : ["must start with a '/'"]),
     ...steps.flatMap((step, index) =>
