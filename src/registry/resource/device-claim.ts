@@ -29,7 +29,7 @@ export function deviceClaimErrors(claim: DeviceClaim, at: FieldPath): FieldError
   const { requests, constraints, config } = claim
   const isRequest = requestNames(claim)
   return [
-    ...setErrors(requests, MAX_ENTRIES, at.child('requests'), requestErrors, ({ name = '' }) => name),
+    ...setErrors(requests ?? [], MAX_ENTRIES, at.child('requests'), requestErrors, ({ name = '' }) => name),
     ...listErrors(constraints, MAX_ENTRIES, at.child('constraints'), (constraint, here) =>
       constraintErrors(constraint, here, isRequest),
     ),
@@ -41,17 +41,18 @@ export function deviceClaimErrors(claim: DeviceClaim, at: FieldPath): FieldError
 }
 
 /** Where a request first asks for devices that others use. */
-export function requestedAdminAccess({ requests = [] }: DeviceClaim = {}): FieldPath | undefined {
-  const index = requests.findIndex(({ exactly }) => exactly?.adminAccess === true)
+export function requestedAdminAccess({ requests }: DeviceClaim = {}): FieldPath | undefined {
+  const index = requests?.findIndex(({ exactly }) => exactly?.adminAccess === true) ?? -1
   return index < 0 ? undefined : path('spec', 'devices', 'requests').index(index).child('adminAccess')
 }
 
 /** Whether it names a request, or one of its alternatives as `REQUEST/ALTERNATIVE`. */
 export type IsRequest = (name: string) => boolean
 
-export function requestNames({ requests = [] }: DeviceClaim): IsRequest {
+export function requestNames({ requests }: DeviceClaim): IsRequest {
   const names = new Set<string>()
-  for (const { name = '', firstAvailable = [] } of requests) {
+  // no requests are stored as null
+  for (const { name = '', firstAvailable = [] } of requests ?? []) {
     names.add(name)
     for (const alternative of firstAvailable) names.add(`${name}/${alternative.name ?? ''}`)
   }

@@ -46,7 +46,7 @@ function metadataErrors(metadata: ObjectMeta, at: FieldPath): FieldError[] {
     ...validateAnnotations(metadata.annotations ?? {}, at.child('annotations')),
     ...validateLabels(metadata.labels ?? {}, at.child('labels')),
     ...others
-      .filter(([, value]) => value !== undefined)
+      .filter(([, value]) => value !== undefined && value !== null)
       .map(([field]) => forbiddenField(at.child(field), 'cannot be set')),
   ]
 }

@@ -105,7 +105,7 @@ const idOf = ({ driver = '', pool = '', device = '', shareID = '' }: DeviceId) =
 })
 const idText = (device: DeviceId): string => JSON.stringify(idOf(device))
 const allocatedIds = (status: ResourceClaimStatus | undefined): ReadonlySet<string> =>
-  new Set(status?.allocation?.devices?.results?.map(idText))
+  new Set(status?.allocation?.devices?.results?.map(idText) ?? [])
 
 /** What drivers said of devices that the claim had and has no more. */
 function dropDeallocated(status: ResourceClaimStatus, old: ResourceClaimStatus | undefined): void {
