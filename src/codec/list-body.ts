@@ -197,13 +197,15 @@ export function listCbor(presenter: Presenter, metadata: ListMetadata, sources: 
 }
 
 /** What is kept of a list in protobuf until its length is known; of a longer one the rest is encoded twice. */
-const MAX_KEPT = 8 * 1024 * 1024
+const MAX_KEPT = 16 * 1024 * 1024
 
 /** The values of a list, some at a time, and the same once more. */
 export interface ListValues {
   readonly batches: AsyncIterable<readonly Source[]> | Iterable<readonly Source[]>
   /** Absent: everything is kept. */
   readonly again?: () => Promise<AsyncIterable<readonly Source[]>>
+  /** Bytes that may be kept. */
+  readonly keep?: number
 }
 
 /**
@@ -214,9 +216,9 @@ export interface ListValues {
 export async function listProtobuf(
   presenter: Presenter,
   metadata: ListMetadata,
-  { batches, again }: ListValues,
+  { batches, again, keep = MAX_KEPT }: ListValues,
 ): Promise<Uint8Array | ReadableStream<Uint8Array>> {
-  const most = again === undefined ? Infinity : MAX_KEPT
+  const most = again === undefined ? Infinity : keep
   const kept: Uint8Array[] = []
   let keptCount = 0
   let keptLength = 0

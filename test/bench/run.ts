@@ -1,4 +1,5 @@
-// `npm run bench`: Kedge beside the floor on the same engine, in one run; ratios, for single times mean little.
+// `npm run bench`: Kedge beside the floor on the same engine, in one run; ratios, for single times mean little. Then its
+// codecs beside the engine's JSON.
 // `npm run bench -- --kubeconfig FILE [--pid N]` drives any server alone (N: its process, for CPU and memory).
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -6,6 +7,7 @@ import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
+import { codecFigures, printCodecs } from './codecs.ts'
 import { countLines, load, send, targetOf } from './load.ts'
 import type { Call, Target } from './load.ts'
 import { usageOf } from './process-usage.ts'
@@ -229,6 +231,7 @@ if (flags.kubeconfig !== undefined) {
   printTable(sides)
   await kedge.stop()
   floor.kill('SIGTERM')
+  printCodecs(await codecFigures())
 }
 process.exit(0)
 

@@ -6,6 +6,8 @@ import { negotiateOutput } from '../../src/codec/negotiate.ts'
 import { listShape, respondItems, respondList, respondObject, respondStatus } from '../../src/codec/respond.ts'
 import { parseCbor } from '../../src/codec/cbor.ts'
 import { plainJson } from '../../src/codec/json.ts'
+import { listProtobuf } from '../../src/codec/list-body.ts'
+import { Presenter, Source } from '../../src/codec/present.ts'
 import { watchFramer } from '../../src/codec/watch-framer.ts'
 import { readEnvelope } from '../../src/codec/protobuf-envelope.ts'
 import { decodeMessage } from '../../src/codec/protobuf.ts'
@@ -317,28 +319,22 @@ describe('errors', () => {
 })
 
 test('a list in protobuf that is too long to keep is read twice and streamed, byte for byte what it was', async () => {
-  const texts = Array.from({ length: 60 }, (_, i) => configMap(`c${i}`, i + 1, 'x'.repeat(200_000)))
+  const sources = Array.from({ length: 60 }, (_, i) => Source.ofText(configMap(`c${i}`, i + 1)))
   const scope = scopeFor({ accept: 'application/vnd.kubernetes.protobuf' })
-  const output = negotiateOutput(scope.request, { kind: 'list', custom: false })
-  const lines = (): ReadableStream<Uint8Array> =>
-    new ReadableStream({
-      start(controller) {
-        for (const text of texts) controller.enqueue(new TextEncoder().encode(`${text}\n`))
-        controller.close()
-      },
-    })
+  const presenter = new Presenter(scope, negotiateOutput(scope.request, { kind: 'list', custom: false }))
+  const metadata = { resourceVersion: '9' }
+  async function* batches(size: number): AsyncGenerator<readonly Source[]> {
+    for (let at = 0; at < sources.length; at += size) yield sources.slice(at, at + size)
+  }
+  const whole = await listProtobuf(presenter, metadata, { batches: batches(7) })
   let reads = 0
-  const again = (): Promise<ReadableStream<Uint8Array>> => Promise.resolve((reads++, lines()))
-  const facts = { revision: 9, count: texts.length }
-  const whole = await respondList(scope, output, { ...facts, values: lines() })
-  const streamed = await respondList(scope, output, { ...facts, values: lines(), again })
-  expect(Buffer.compare(Buffer.from(await streamed.arrayBuffer()), Buffer.from(await whole.arrayBuffer()))).toBe(0)
-  expect(reads).toBe(1)
-  const short = await respondList(scope, output, {
-    ...facts,
-    values: stored(texts.slice(0, 2), { as: 'lines' }),
-    again,
-  })
-  expect((await short.bytes()).length).toBeGreaterThan(400_000)
-  expect(reads).toBe(1)
+  const again = (): Promise<AsyncIterable<readonly Source[]>> => Promise.resolve((reads++, batches(11)))
+  for (const keep of [0, 800, 1600]) {
+    const streamed = await listProtobuf(presenter, metadata, { batches: batches(7), again, keep })
+    expect(streamed).toBeInstanceOf(ReadableStream)
+    expect(await new Response(streamed).bytes()).toEqual(whole)
+  }
+  expect(reads).toBe(3)
+  expect(await listProtobuf(presenter, metadata, { batches: batches(7), again })).toEqual(whole)
+  expect(reads).toBe(3)
 })
