@@ -4,7 +4,7 @@
  */
 import { StatusError, badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { DecodeError, decodeObject, decodeUnstructured } from '../codec/decode.ts'
-import { NumberLiteral } from '../codec/json.ts'
+import { NumberLiteral, parseJson, quoteJson } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
 import type { Field, Leaf, Structural, StructType } from '../schema/structural.ts'
 import { OpenMap, closed, copyOf, nodesEqual, opened, treeText } from './json-document.ts'
@@ -26,24 +26,53 @@ interface Operation {
   readonly path: string | undefined
   readonly from: string | undefined
   readonly value: JsonTree | undefined
+  /** The reference compares texts: a string of another spelling is not what the live object has (`<` for `\u003c`). */
+  readonly isSpelledAsStored: boolean
 }
 
 /**
  * @param checks members are looked at for unknown names and wrong types, as every fieldValidation but Ignore has it
  * @throws StatusError 400 where it is no JSON patch, 413 where it is too long
  */
-export function readJsonPatch(tree: JsonTree, checks: boolean): JsonPatch {
+export function readJsonPatch(tree: JsonTree, checks: boolean, text = ''): JsonPatch {
   const strict = checks ? checkOperations(tree) : []
   const list = tree === null ? [] : tree
   if (!Array.isArray(list))
     throw badRequest(`json: cannot unmarshal ${kindOf(tree)} into Go value of type jsonpatch.Patch`)
-  const operations = list.map(readOperation)
+  const spelled = unusual.test(text) ? parseJson(text.replace(escapes, keepEscape)) : undefined
+  const operations = list.map((operation, at) => ({
+    ...readOperation(operation),
+    isSpelledAsStored: spelled === undefined || isSpelledAsStored(valueAt(list, at), valueAt(spelled, at)),
+  }))
   if (operations.length > MAX_OPERATIONS)
     throw requestEntityTooLarge(
       `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`,
     )
   return { operations, strict }
 }
+
+/** Characters that can be spelled in more than one way. */
+const unusual = /[\\<>&\u2028\u2029]/
+const escapes = /\\(.)/gs
+/** A text in which every string, once parsed, is the way in which it was spelled. */
+const keepEscape = (escape: string, character: string) =>
+  character === '"' || character === '\\' ? `\\\\\\${character}` : `\\${escape}`
+
+function valueAt(list: JsonTree, at: number): JsonTree | undefined {
+  const operation = Array.isArray(list) ? list[at] : undefined
+  return operation === undefined || operation === null ? undefined : readOperation(operation).value
+}
+
+function isSpelledAsStored(value: JsonTree | undefined, spelled: JsonTree | undefined): boolean {
+  if (typeof value === 'string') return typeof spelled === 'string' && quoteJson(value) === `"${spelled}"`
+  const [values, spellings] = [opened(value ?? null), opened(spelled ?? null)]
+  if (values === undefined || spellings === undefined) return true
+  const [ours, theirs] = [childrenOf(values), childrenOf(spellings)]
+  return ours.every((child, at) => isSpelledAsStored(closed(child), closed(theirs[at] ?? null)))
+}
+
+const childrenOf = (container: Container): DocumentNode[] =>
+  container instanceof OpenMap ? [...container.members.values()] : container.items
 
 function checkOperations(tree: JsonTree): string[] {
   if (tree === null) return []
@@ -74,7 +103,8 @@ const kindOf = (tree: JsonTree): string => {
 }
 
 function readOperation(tree: JsonTree): Operation {
-  if (tree === null) return { op: undefined, path: undefined, from: undefined, value: undefined }
+  if (tree === null)
+    return { op: undefined, path: undefined, from: undefined, value: undefined, isSpelledAsStored: true }
   const open = opened(tree)
   if (!(open instanceof OpenMap))
     throw badRequest(`json: cannot unmarshal ${kindOf(tree)} into Go value of type jsonpatch.Operation`)
@@ -88,6 +118,7 @@ function readOperation(tree: JsonTree): Operation {
     path: text('path'),
     from: text('from'),
     value: members.get('value') as JsonTree | undefined, // nothing of it has been opened
+    isSpelledAsStored: true,
   }
 }
 
@@ -130,7 +161,12 @@ export function applyJsonPatch(document: JsonTree, { operations }: JsonPatch): J
   let root = opened(document)
   if (root === undefined) throw rejected()
   const budget = { copied: 0 }
-  for (const operation of operations) root = applyOperation(root, operation, budget)
+  let isAsStored = true
+  for (const operation of operations) {
+    if (operation.op !== 'test') isAsStored = false
+    else if (isAsStored && !operation.isSpelledAsStored) throw rejected()
+    root = applyOperation(root, operation, budget)
+  }
   return closed(root)
 }
 

@@ -6,7 +6,7 @@ import type { JsonObject, KubeObject } from '../api/object.ts'
 import { badRequest, conflict, invalid, notFound } from '../api/status.ts'
 import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
 import type { Decoded } from '../codec/decode.ts'
-import { JsonSyntaxError, parseJsonBytes, plainJson } from '../codec/json.ts'
+import { JsonSyntaxError, decodeUtf8, parseJsonBytes, plainJson } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
 import type { FieldValidation } from '../request/options.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -83,6 +83,7 @@ function jsonPatch(input: PatchInput): KubeObject {
   const patch = readJsonPatch(
     parse(input, (why) => (checks(input) ? `error decoding patch: ${why}` : why)),
     checks(input),
+    decodeUtf8(input.body),
   )
   const document = applyJsonPatch(documentOf(input, live), patch)
   return tracked(input, live, decodeDocument(input, document, patch.strict))

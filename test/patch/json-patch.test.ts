@@ -86,6 +86,24 @@ describe('operations', () => {
     expect(refusal(() => patched(document, patch))).toBe(REJECTED)
   })
 
+  test.each([
+    ['"a<b"', false],
+    ['"a\\u003cb"', true],
+    ['"a\\u003Cb"', false],
+    ['["a<b"]', false],
+  ])('a test compares the spelling with that of the server: %s', (value, holds) => {
+    const document = parseJson(`{"a":${value.startsWith('[') ? '["a<b"]' : '"a<b"'}}`)
+    const text = `[{"op":"test","path":"/a","value":${value}}]`
+    const apply = () => applyJsonPatch(document, readJsonPatch(parseJson(text), true, text))
+    expect(refusal(apply)).toBe(holds ? 'none' : REJECTED)
+  })
+
+  test('quotes and backslashes are spelled in one way', () => {
+    const text = '[{"op":"test","path":"/a","value":"x\\"\\\\y\\n<"}]'.replace('<', '')
+    const patch = readJsonPatch(parseJson(text), true, text)
+    expect(refusal(() => applyJsonPatch({ a: 'x"\\y\n' }, patch))).toBe('none')
+  })
+
   test('a failure leaves the document as it was', () => {
     const document = parseJson('{"a":{"b":[1]}}')
     const patch = readJsonPatch(parseJson('[{"op":"add","path":"/a/b/-","value":2},{"op":"remove","path":"/x"}]'), true)
