@@ -3,7 +3,8 @@
  * of a watch are here in the Worker, for a timer in the shard would keep it awake.
  */
 import type { WatchFramer } from '../codec/watch-framer.ts'
-import { expired, resourceVersionTooLarge, StatusError } from '../api/status.ts'
+import type { StatusError } from '../api/status.ts'
+import { expired, resourceVersionTooLarge } from '../api/status.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Watch, WatchBatch, WatchQuery } from '../storage/storage.ts'
 import type { ResourceScope } from './resource-scope.ts'
@@ -76,7 +77,8 @@ async function forward(framer: WatchFramer, sink: WatchSink, batch: WatchBatch, 
 
 /** What the client is told before the stream ends; nothing when it only has to come back. */
 function watchError({ resource }: ResourceScope, error: unknown): StatusError | undefined {
-  if (!(error instanceof StorageError)) return error instanceof StatusError ? error : undefined
+  // an event that can't be written as the client asked ends the stream without a word
+  if (!(error instanceof StorageError)) return undefined
   if (error.code === 'Compacted') return expired(`too old resource version: ${error.revision} (${error.current})`)
   if (error.code === 'FutureRevision') return resourceVersionTooLarge(error.revision, error.current, 1)
   if (error.code === 'Overloaded') return undefined

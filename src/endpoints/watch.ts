@@ -33,12 +33,11 @@ export async function watch(scope: ResourceScope, options: ListOptions): Promise
 /** From a revision on, or what exists first (WatchList, KEP-3157). */
 async function beginningOf(
   scope: ResourceScope,
-  { sendInitialEvents, resourceVersion }: ListOptions,
+  { sendInitialEvents }: ListOptions,
   revision: number,
 ): Promise<Pick<WatchQuery, 'from' | 'notOlderThan'>> {
   if (sendInitialEvents === true) return revision === 0 ? {} : { notOlderThan: revision }
   if (revision !== 0) return { from: revision }
-  if (sendInitialEvents === false && resourceVersion === '')
-    return { from: await scope.storage.revision(scope.collection) }
+  if (sendInitialEvents === false) return { from: await scope.storage.revision(scope.collection) }
   return {}
 }
