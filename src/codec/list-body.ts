@@ -197,7 +197,9 @@ export function listCbor(presenter: Presenter, metadata: ListMetadata, sources: 
 }
 
 /** What is kept of a list in protobuf until its length is known; of a longer one the rest is encoded twice. */
-const MAX_KEPT = 16 * 1024 * 1024
+const MAX_KEPT = 24 * 1024 * 1024
+/** A longer one is sent in the pieces in which it was encoded. */
+const MAX_WHOLE = 1024 * 1024
 
 /** The values of a list, some at a time, and the same once more. */
 export interface ListValues {
@@ -232,9 +234,12 @@ export async function listProtobuf(
     keptLength = length
   }
   const frame = listFrame(kindOfList(presenter), builtInType(`${META}.ListMeta`), metadataOf(metadata), length)
-  if (again === undefined || length === keptLength) return joined([frame.head, ...kept, frame.tail], frame.length)
+  if (again === undefined || length === keptLength)
+    return length > MAX_WHOLE
+      ? framed(frame.head, sent(kept), frame.tail)
+      : joined([frame.head, ...kept, frame.tail], frame.length)
   const rest = encodedAgain(presenter, again, keptCount, length - keptLength)
-  return framed(frame.head, sentThen(kept, rest), frame.tail)
+  return framed(frame.head, sent(kept, rest), frame.tail)
 }
 
 function itemsProtobuf(presenter: Presenter, sources: readonly Source[]): Uint8Array {
@@ -252,10 +257,10 @@ function itemsProtobuf(presenter: Presenter, sources: readonly Source[]): Uint8A
 }
 
 /** Lets go of what was sent. */
-async function* sentThen(kept: Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* sent(kept: Uint8Array[], rest?: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   kept.reverse()
   for (let bytes = kept.pop(); bytes !== undefined; bytes = kept.pop()) yield bytes
-  yield* rest
+  if (rest !== undefined) yield* rest
 }
 
 /** @param skipped how many items were sent @param expected bytes: what a version says never changes */
