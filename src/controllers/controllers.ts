@@ -12,7 +12,7 @@ import { crdRenewalController } from './crd-renewal.ts'
 import { flowDefaults } from './flow-defaults.ts'
 import { flowSchemaStatus } from './flow-schema-status.ts'
 import { departedController, ownedController, waitingController } from './garbage-collector.ts'
-import { namespaceController } from './namespace.ts'
+import { namespaceController, namespaceSweeper } from './namespace.ts'
 import { rootCaPublisher } from './root-ca-publisher.ts'
 import { restoredServerObjects } from './server-objects.ts'
 import { serviceAccountController } from './service-account.ts'
@@ -35,6 +35,7 @@ export const controllers: Readonly<Record<string, Controller>> = {
   'flow-object-written': afterAWhile('flow-defaults', 30_000),
   'flow-schema-status': flowSchemaStatus,
   namespace: namespaceController,
+  'namespace-sweep': namespaceSweeper,
   owned: ownedController,
   waiting: waitingController,
   'server-object-gone': afterAWhile('server-objects', 5_000),

@@ -38,7 +38,20 @@ export const namespaceController: Controller = {
         spec!.finalizers = (spec?.finalizers ?? []).filter((finalizer) => finalizer !== 'kubernetes')
       })
       .catch(ignoreGone)
+    context.later('namespace-sweep', name, SWEEP_MS)
     return undefined
+  },
+}
+
+/** Milliseconds after which no Worker takes a namespace that went for one that is there. */
+const SWEEP_MS = 3_000
+
+/** What was created in the last moment of a namespace, by a Worker that did not know yet, goes too. Key: its name. */
+export const namespaceSweeper: Controller = {
+  async reconcile(name, context) {
+    if ((await new ApiClient(context, NAMESPACES, '').get(name)) !== undefined) return undefined
+    const { resources } = await empty(context, name)
+    return resources.size > 0 ? RETRY_MS : undefined
   },
 }
 

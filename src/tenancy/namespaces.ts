@@ -1,16 +1,15 @@
 import type { Namespace } from '../api/core/v1.ts'
-import { collectionOf } from '../registry/collections.ts'
-import type { ApiRequest } from '../request/context.ts'
-import { shardStorage } from '../storage/shard-client.ts'
-import { parseStored } from '../codec/json.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { ControlPlane } from './control-snapshot.ts'
+import { controlSnapshot, freshControlSnapshot } from './control-snapshot.ts'
 
-/** A namespace as it is now. */
-export async function namespaceOf(
-  { env, tenant }: Pick<ApiRequest, 'env' | 'tenant'>,
-  name: string,
-): Promise<Namespace | undefined> {
-  const namespaces = collectionOf(tenant, { group: '', resource: 'namespaces' })
-  const stored = await shardStorage(env.SHARDS).get(namespaces, name)
-  // storage holds under this prefix only what was decoded as a Namespace
-  return stored === undefined ? undefined : (parseStored(stored.text) as unknown as Namespace)
+const NAMESPACES = { group: '', resource: 'namespaces' }
+
+/**
+ * A namespace as this isolate knows it; asked for again before it is called missing. What another isolate did to it is
+ * seen within a second: what is created in that time in a namespace that goes, its controller sweeps away afterwards.
+ */
+export async function namespaceOf(plane: ControlPlane, name: string): Promise<Namespace | undefined> {
+  const known = (await controlSnapshot(plane)).get<Namespace & KubeObject>(NAMESPACES, name)
+  return known ?? (await freshControlSnapshot(plane)).get<Namespace & KubeObject>(NAMESPACES, name)
 }
