@@ -70,7 +70,7 @@ export function typeFiles(facts) {
         else {
           // an API object is never without metadata once it was decoded
           const always = type.typeMeta && field.type.endsWith('.meta.v1.ObjectMeta')
-          const name = /^[\w$]+$/.test(field.json) ? field.json : JSON.stringify(field.json)
+          const name = /^[\w$]+$/.test(field.json) ? field.json : `'${field.json}'`
           lines.push(`  ${name}${always ? '' : '?'}: ${valueType(field)}`)
         }
       }
