@@ -128,6 +128,8 @@ async function scopeOf(request: ApiRequest, { group, resource }: GroupResource):
 }
 
 function restored(scope: ResourceScope, text: string): RestoredValue {
+  // half a line is what a file that was cut off ends with
+  if (parsed(text) === undefined) throw badRequest('the backup is damaged: a line is no JSON')
   const { object } = liveOf({ revision: 0, text })
   const { name = '', namespace = '', resourceVersion } = object.metadata
   return {
