@@ -39,6 +39,23 @@ export class History {
     return this.writes.map(({ revision }) => revision)
   }
 
+  /** Of the newest write; 0 before the first. */
+  get last(): Revision {
+    return this.writes.at(-1)?.revision ?? 0
+  }
+
+  live(prefix: string, key: string): Write | undefined {
+    const newest = this.writes.findLast((write) => write.prefix === prefix && write.key === key)
+    return newest?.type === 'delete' ? undefined : newest
+  }
+
+  /** The newest write of each key that was written to after a revision, in order of revision. */
+  newest(after: Revision): Write[] {
+    const isNewest = ({ prefix, key }: Write, index: number) =>
+      !this.writes.some((later, at) => at > index && later.prefix === prefix && later.key === key)
+    return this.writes.filter((write, index) => write.revision > after && isNewest(write, index))
+  }
+
   /** What existed, in key order: every key here is ASCII. */
   snapshot(at: Revision, { prefix }: Pick<Query, 'prefix'>): Write[] {
     const newest = new Map<string, Write>()
@@ -46,8 +63,9 @@ export class History {
     return [...newest.values()].filter(({ type }) => type !== 'delete').sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
-  list(at: Revision, query: Query): Write[] {
-    return this.snapshot(at, query).filter((write) => isSelected(write, query))
+  /** @param start key that it begins with, or after */
+  list(at: Revision, query: Query, start = ''): Write[] {
+    return this.snapshot(at, query).filter((write) => write.key >= start && isSelected(write, query))
   }
 
   events(after: Revision, query: Query): Seen[] {

@@ -1,0 +1,538 @@
+/**
+ * A real shard and what the model says of it, side by side: each action asks the shard and holds its answer against the
+ * history of all writes. What is random in an action comes from the action's own numbers, so that a history with
+ * actions left out still does the rest as it did.
+ */
+import { env } from 'cloudflare:workers'
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
+import { expect } from 'vitest'
+import type { Env } from '../../src/env.ts'
+import { inconsistentContinueToken, nextContinueToken, parseContinueToken } from '../../src/storage/continue-token.ts'
+import { StorageError } from '../../src/storage/errors.ts'
+import { revisionAt } from '../../src/storage/revision.ts'
+import type { Selection } from '../../src/storage/selection.ts'
+import { everything } from '../../src/storage/selection.ts'
+import { shardStorage } from '../../src/storage/shard-client.ts'
+import type { Collection, ListAt, Revision, Selectable, Watch } from '../../src/storage/storage.ts'
+import { fielded, labelled, valueOf } from '../storage-suite.ts'
+import type { Query, Seen, Write } from './model.ts'
+import { History } from './model.ts'
+
+const { SHARDS } = env as unknown as Env
+const storage = shardStorage(SHARDS)
+
+const PREFIXES = ['things.example.com', 'things']
+const KEYS = ['a/x', 'a/y', 'a/z', 'a-b/x', 'b/x', 'b/y']
+const LABELS: readonly Selectable[] = [
+  {},
+  { labels: { l: '1' } },
+  { labels: { l: '2', m: 'x' }, fields: { f: 'on' } },
+  { labels: { l: '12' }, fields: { f: 'on' } },
+]
+const SELECTIONS: readonly Selection[] = [
+  everything,
+  labelled('l'),
+  labelled('!l'),
+  labelled('l=1'),
+  labelled('l in (1,2),m!=x'),
+  labelled('l>1'),
+  fielded('f=on'),
+  fielded('f!=on'),
+  fielded('metadata.name=x'),
+  { ...labelled('l=2'), fields: fielded('f=on').fields },
+  { ...labelled('l'), fields: fielded('metadata.name!=x').fields },
+]
+
+/** What may happen to a shard, and how often it does, relatively. */
+export const ACTIONS = {
+  write: 10,
+  writeTogether: 6,
+  writeMeanwhile: 4,
+  writeStale: 2,
+  get: 2,
+  list: 5,
+  changes: 1,
+  promise: 1,
+  beginPages: 3,
+  nextPage: 5,
+  openWatch: 5,
+  ping: 3,
+  cancelWatch: 1,
+  hibernate: 2,
+  evict: 1,
+  crash: 1,
+  dropSockets: 1,
+  compact: 2,
+}
+export type Action = keyof typeof ACTIONS
+
+interface Watched {
+  readonly name: string
+  readonly watch: Watch
+  readonly query: Query
+  readonly from: Revision | undefined
+  readonly seen: Seen[]
+  /** How many events had come when it was told that all up to a revision were sent. */
+  readonly marks: { readonly revision: Revision; readonly after: number }[]
+  synced: Revision | undefined
+  failure: unknown
+}
+
+/** A list of which some pages were read. */
+interface Paged {
+  readonly query: Query
+  readonly limit: number
+  token: string
+}
+
+export class ModelledShard implements Readonly<Record<Action, () => Promise<void>>> {
+  private readonly history = new History()
+  private readonly watches: Watched[] = []
+  private paged: Paged[] = []
+  private readonly shard: { readonly tenant: string; readonly shard: string }
+  private floor: Revision = 0
+  /** The newest revision that anybody was told, and as it was when the action began: writes are above that. */
+  private told: Revision = 0
+  private toldBefore: Revision = 0
+  private contents = 0
+  private random: () => number = () => 0
+
+  /**
+   * @param patience milliseconds that a watch may be silent before what it owes counts as lost
+   * @param large share of the contents that are so long that a watch's past takes several messages
+   */
+  constructor(
+    tenant: string,
+    private readonly name: string,
+    private readonly log: (line: string) => void,
+    private readonly patience: number,
+    private readonly large: number,
+  ) {
+    this.shard = { tenant, shard: name }
+  }
+
+  async begin(): Promise<void> {
+    this.floor = this.told = await storage.revision(this.collection(PREFIXES[0]!))
+  }
+
+  /** @param random numbers between 0 and 1, the same for the same action of the same history */
+  async act(action: Action, random: () => number): Promise<void> {
+    this.random = random
+    this.toldBefore = this.told
+    await this[action]()
+  }
+
+  private below(n: number): number {
+    return Math.floor(this.random() * n)
+  }
+  private one<T>(of: readonly T[]): T {
+    return of[this.below(of.length)]!
+  }
+  private note(text: string): void {
+    this.log(`${this.name}: ${text}`)
+  }
+  private collection(prefix: string): Collection {
+    return { ...this.shard, prefix }
+  }
+  private get stub() {
+    return SHARDS.getByName(`${this.shard.tenant}/${this.shard.shard}`)
+  }
+  private query(): Query {
+    const namespace = this.one([undefined, 'a', 'b'])
+    const prefix = this.one(PREFIXES)
+    const selection = this.random() < 0.25 ? everything : this.one(SELECTIONS)
+    return { prefix, selection, ...(namespace === undefined ? {} : { namespace }) }
+  }
+  private get last(): Revision {
+    return this.history.last
+  }
+  private hear(revision: Revision): void {
+    this.told = Math.max(this.told, revision)
+  }
+
+  async write(): Promise<void> {
+    await this.writes(1)
+  }
+
+  async writeTogether(): Promise<void> {
+    await this.writes(2 + this.below(4))
+  }
+
+  private async writes(count: number): Promise<void> {
+    const plans = this.plans(count)
+    const stored = await Promise.all(plans.map(({ send }) => send()))
+    this.record(plans.map(({ write }, index) => ({ ...write, revision: stored[index]!.revision })))
+  }
+
+  /** Of different keys, so that they may be sent at once. */
+  private plans(count: number) {
+    const prefix = this.one(PREFIXES)
+    const first = this.below(KEYS.length)
+    return Array.from({ length: count }, (_, index) => this.plan(KEYS[(first + index) % KEYS.length]!, prefix))
+  }
+
+  /** A write to a key as it is now. */
+  private plan(key: string, prefix: string) {
+    const live = this.history.live(prefix, key)
+    const type = live === undefined ? 'create' : this.random() < 0.3 ? 'delete' : 'update'
+    const selectable = type === 'delete' ? live!.selectable : this.one(LABELS)
+    const content = type === 'delete' ? live!.content : this.newContent()
+    const value = valueOf(key, content, selectable, `uid-${content.slice(0, 9)}`)
+    const collection = this.collection(prefix)
+    const send = () =>
+      type === 'create'
+        ? storage.create(collection, key, value)
+        : type === 'update'
+          ? storage.update(collection, key, value, live!.revision)
+          : storage.delete(collection, key, value, live!.revision)
+    return { send, write: { type, prefix, key, content, selectable } as const }
+  }
+
+  private newContent(): string {
+    return `${this.contents++}${this.random() < this.large ? 'x'.repeat(300_000) : ''}`
+  }
+
+  private record(writes: readonly Write[]): void {
+    for (const { type, prefix, key, content, selectable, revision } of writes) {
+      this.note(`${type} ${prefix}/${key}=${content.slice(0, 9)} ${JSON.stringify(selectable)} @${revision}`)
+      expect(revision, 'a new revision').toBeGreaterThan(this.toldBefore)
+      this.hear(revision)
+    }
+    expect(new Set(writes.map(({ revision }) => revision)).size, 'different revisions').toBe(writes.length)
+    this.history.add(...writes)
+  }
+
+  /** Something else happens while several writes are under way. */
+  async writeMeanwhile(): Promise<void> {
+    const plans = this.plans(3)
+    const answers = plans.map(({ send }) => send())
+    const outcomes = Promise.allSettled(answers)
+    if (this.random() < 0.4) await Promise.race(answers).catch(() => {})
+    const meanwhile = this.one([
+      () => this.crash(),
+      () => this.crash(),
+      () => this.hibernate(),
+      () => this.evict(),
+      () => this.dropSockets(),
+      () => this.compact(),
+      () => this.openWatch(),
+      () => this.readMeanwhile(),
+    ])
+    const check = await meanwhile()
+    this.record(await this.written(plans, await outcomes))
+    check?.()
+  }
+
+  /** Whoever gets no answer does not know whether it was written; whoever reads afterwards does. */
+  private async written(
+    plans: readonly { readonly write: Omit<Write, 'revision'> }[],
+    outcomes: readonly PromiseSettledResult<{ readonly revision: Revision }>[],
+  ): Promise<Write[]> {
+    const written: Write[] = []
+    for (const [index, outcome] of outcomes.entries()) {
+      const { write } = plans[index]!
+      if (outcome.status === 'fulfilled') {
+        written.push({ ...write, revision: outcome.value.revision })
+        continue
+      }
+      const reason: unknown = outcome.reason
+      this.note(`unanswered ${write.type} ${write.key}: ${String(reason)}`)
+      // That it had been done before is no excuse: a shard knows its own writes again.
+      if (reason instanceof StorageError) expect(reason.code).toBe('Unavailable')
+      const { changed } = await storage.changes(this.shard, Math.max(this.last, this.floor))
+      const found = changed.find(({ key }) => key === `${write.prefix}/${write.key}`)
+      if (found !== undefined) written.push({ ...write, revision: found.revision })
+    }
+    return written
+  }
+
+  /** A list that is asked for while writes are under way has those up to its revision, and no others. */
+  private async readMeanwhile(): Promise<() => void> {
+    const query = this.query()
+    const list = await this.read(query, { kind: 'latest' })
+    return () => expect(list.values).toEqual(texts(this.history.list(list.revision, query)))
+  }
+
+  async writeStale(): Promise<void> {
+    const prefix = this.one(PREFIXES)
+    const live = this.history.snapshot(this.last, { prefix })
+    if (live.length === 0) return
+    const { key, revision } = this.one(live)
+    const value = valueOf(key, 'stale', {}, 'stale')
+    const collection = this.collection(prefix)
+    await expect(storage.create(collection, key, value)).rejects.toMatchObject({ code: 'KeyExists', revision })
+    await expect(storage.update(collection, key, value, 7)).rejects.toMatchObject({ code: 'Conflict', revision })
+    await expect(storage.delete(collection, key, value, 7)).rejects.toMatchObject({ code: 'Conflict', revision })
+    await expect(storage.update(collection, 'a/none', value, 7)).rejects.toMatchObject({ code: 'KeyNotFound' })
+  }
+
+  async get(): Promise<void> {
+    const [prefix, key] = [this.one(PREFIXES), this.one(KEYS)]
+    const live = this.history.live(prefix, key)
+    const found = await storage.get(this.collection(prefix), key, this.one([0, this.last]))
+    expect(found && contentOf(found.text)).toBe(live && textOf(live))
+    expect(found?.revision).toBe(live?.revision)
+  }
+
+  /** A revision between the floor at the beginning and the last; nothing need have been written at it. */
+  private pastRevision(): Revision {
+    const revision = this.one([...this.history.revisions, this.floor])
+    return Math.min(revision + this.below(3), Math.max(this.last, this.floor))
+  }
+
+  async list(): Promise<void> {
+    const query = this.query()
+    const revision = this.pastRevision()
+    const kind = this.one(['latest', 'notOlderThan', 'exact', 'exact'] as const)
+    if (kind === 'exact') {
+      const reading = this.read(query, { kind, revision })
+      if (revision < this.floor) {
+        await expect(reading).rejects.toMatchObject({ code: 'Compacted' })
+        return
+      }
+      const list = await reading
+      expect(list.values).toEqual(texts(this.history.list(revision, query)))
+      expect(list.revision).toBe(revision)
+    } else {
+      const list = await this.read(query, { kind, revision })
+      expect(list.values).toEqual(texts(this.history.list(this.last, query)))
+      expect(list.revision).toBeGreaterThanOrEqual(this.last)
+    }
+  }
+
+  private async read(query: Query, at: ListAt, page: { limit?: number; start?: string } = {}) {
+    const { prefix, ...rest } = query
+    const list = await storage.list(this.collection(prefix), { ...rest, at, ...page })
+    const lines = (await new Response(list.values).text()).split('\n').slice(0, -1)
+    this.hear(list.revision)
+    return { ...list, values: lines.map(contentOf) }
+  }
+
+  async changes(): Promise<void> {
+    const since = this.random() < 0.3 ? undefined : this.pastRevision()
+    const { revision, reset, more, changed } = await storage.changes(this.shard, since)
+    expect([reset, more]).toEqual([since === undefined || since < this.floor, false])
+    expect(revision).toBeGreaterThanOrEqual(this.last)
+    const expected = this.history
+      .newest(reset ? 0 : since!)
+      .filter(({ type }) => !reset || type !== 'delete')
+      .map((write) => [`${write.prefix}/${write.key}`, write.type === 'delete' ? write.revision : textOf(write)])
+    expect(changed.map(({ key, text, revision }) => [key, text === undefined ? revision : contentOf(text)])).toEqual(
+      expected,
+    )
+  }
+
+  /** Reads a revision that nothing was written at: writes will be above it. */
+  async promise(): Promise<void> {
+    const revision = revisionAt(Date.now())
+    if (revision <= this.told) return
+    const query = this.query()
+    const list = await this.read(query, { kind: 'exact', revision })
+    expect(list.values).toEqual(texts(this.history.list(revision, query)))
+    this.note(`promised ${revision}`)
+  }
+
+  async beginPages(): Promise<void> {
+    const query = this.query()
+    const limit = 1 + this.below(3)
+    const past = this.random() < 0.3 ? this.pastRevision() : this.last
+    const isPast = past < this.last && past >= this.floor
+    const page = await this.read(query, isPast ? { kind: 'exact', revision: past } : { kind: 'latest' }, { limit })
+    if (isPast) expect(page.revision).toBe(past)
+    this.keepPage({ query, limit, token: '' }, page, this.history.list(isPast ? past : this.last, query))
+  }
+
+  /** Goes on with any of the lists that were begun, however long ago. */
+  async nextPage(): Promise<void> {
+    if (this.paged.length === 0) return
+    const [paged] = this.paged.splice(this.below(this.paged.length), 1) as [Paged]
+    const { query, limit, token } = paged
+    const { revision, start } = parseContinueToken(token, query.namespace)
+    if (revision === 'latest') {
+      const page = await this.read(query, { kind: 'latest' }, { limit, start })
+      expect(page.revision).toBeGreaterThanOrEqual(this.last)
+      this.keepPage(paged, page, this.history.list(this.last, query, start))
+    } else if (revision < this.floor) {
+      const reading = this.read(query, { kind: 'exact', revision }, { limit, start })
+      await expect(reading).rejects.toMatchObject({ code: 'Compacted' })
+      // What a client is given with its 410: the rest, as it is when it is asked for.
+      this.paged.push({ ...paged, token: inconsistentContinueToken({ revision, start }, query.namespace) })
+    } else {
+      const page = await this.read(query, { kind: 'exact', revision }, { limit, start })
+      expect(page.revision).toBe(revision)
+      this.keepPage(paged, page, this.history.list(revision, query, start))
+    }
+  }
+
+  /** @param rest all that this page and those after it have to show */
+  private keepPage(paged: Paged, page: Awaited<ReturnType<ModelledShard['read']>>, rest: readonly Write[]): void {
+    expect(page.values).toEqual(texts(rest.slice(0, paged.limit)))
+    const token = nextContinueToken({ ...page, values: new ReadableStream() }, paged.query.namespace)
+    const left = rest.length - page.values.length
+    if (paged.query.selection === everything) expect(page.remaining).toBe(left === 0 ? undefined : left)
+    if (left > 0) expect(token).toBeDefined()
+    if (token !== undefined) this.paged.push({ ...paged, token })
+  }
+
+  async openWatch(): Promise<void> {
+    const query = this.query()
+    const { prefix, ...rest } = query
+    const choice = this.random()
+    const from =
+      choice < 0.35
+        ? undefined
+        : choice < 0.5
+          ? this.last || this.floor
+          : choice < 0.55
+            ? revisionAt(Date.now() + this.below(40))
+            : this.pastRevision()
+    const opened = storage.watch(this.collection(prefix), { ...rest, ...(from === undefined ? {} : { from }) })
+    if (from !== undefined && from < this.floor) {
+      await expect(opened).rejects.toMatchObject({ code: 'Compacted', revision: from })
+      return
+    }
+    const name = `watch ${this.watches.length}`
+    const watched: Watched = {
+      ...{ name, watch: await opened, query, from },
+      ...{ seen: [], marks: [], synced: undefined, failure: undefined },
+    }
+    this.watches.push(watched)
+    this.note(`${name} from ${from} ${JSON.stringify(query)}`)
+    void collect(watched)
+  }
+
+  async cancelWatch(): Promise<void> {
+    const [watched] = this.watches.splice(this.below(this.watches.length + 1), 1)
+    watched?.watch.cancel()
+  }
+
+  async ping(): Promise<void> {
+    this.note('ping')
+    for (const { watch } of this.watches) watch.ping()
+  }
+
+  async hibernate(): Promise<void> {
+    await this.leaveMemory('hibernate')
+  }
+
+  async evict(): Promise<void> {
+    await this.leaveMemory('close')
+  }
+
+  private async leaveMemory(webSockets: 'hibernate' | 'close'): Promise<void> {
+    await storage.revision(this.collection(PREFIXES[0]!))
+    this.note(`leaves memory, sockets ${webSockets}`)
+    await evictDurableObject(this.stub, { webSockets })
+  }
+
+  async crash(): Promise<void> {
+    this.note('crash')
+    await runInDurableObject(this.stub, (_, state) => state.abort('crash')).catch(() => {})
+  }
+
+  /** Some of its sockets, while it goes on. */
+  async dropSockets(): Promise<void> {
+    this.note('drops sockets')
+    const isDropped = this.random
+    await runInDurableObject(this.stub, (_, state) => {
+      for (const socket of state.getWebSockets()) if (isDropped() < 0.5) socket.close(1012, 'dropped')
+    })
+  }
+
+  async compact(): Promise<void> {
+    const floor = this.pastRevision()
+    this.note(`compacts up to ${floor}`)
+    await runInDurableObject(this.stub, async ({ compactor }) => void (await compactor.run(floor)))
+    this.floor = Math.max(this.floor, floor)
+  }
+
+  /** What every watch was told by now, and what is kept in the end. */
+  async finish(): Promise<void> {
+    for (const watched of this.watches) await this.check(watched)
+    const { keys, versions } = await storage.stats(this.shard)
+    expect(keys, 'keys').toBe(PREFIXES.flatMap((prefix) => this.history.snapshot(this.last, { prefix })).length)
+    expect(versions, 'versions').toBeGreaterThanOrEqual(keys)
+    if (this.last === 0) return
+    await runInDurableObject(this.stub, async ({ compactor }) => void (await compactor.run(this.last)))
+    expect((await storage.stats(this.shard)).versions, 'versions after compaction').toBe(keys)
+  }
+
+  leave(): void {
+    for (const { watch } of this.watches) watch.cancel()
+  }
+
+  private async check(watched: Watched): Promise<void> {
+    const { name, seen, marks } = watched
+    await this.settle(watched)
+    const { failure, expected, begun } = this.owed(watched)
+    if (failure === undefined) expect(begun, `${name} begins`).toBe(true)
+    expect(seen, `events of ${name}`).toEqual(failure === undefined ? expected : expected.slice(0, seen.length))
+    for (const [index, { revision, after }] of marks.entries()) {
+      const next = expected[after]?.revision
+      if (next !== undefined)
+        expect(revision, `a mark of ${name} is not ahead of the event that follows`).toBeLessThan(next)
+      expect(revision, `marks of ${name} grow`).toBeGreaterThanOrEqual(marks[index - 1]?.revision ?? 0)
+    }
+    if (failure === undefined) return
+    // It may have missed what was compacted while its socket was broken, and is told so.
+    expect(failure).toBeInstanceOf(StorageError)
+    expect(failure).toMatchObject({ code: 'Compacted' })
+    const position = Math.max(
+      watched.from ?? watched.synced ?? 0,
+      seen.at(-1)?.revision ?? 0,
+      marks.at(-1)?.revision ?? 0,
+    )
+    expect(position, `what ${name} had seen of what was compacted`).toBeLessThan(this.floor)
+  }
+
+  private owed(watched: Watched) {
+    const { from, synced, query, failure } = watched
+    if (from !== undefined) return { begun: true, failure, expected: this.history.events(from, query) }
+    if (synced === undefined) return { begun: false, failure, expected: [] }
+    const added = ({ revision, key, content }: Write): Seen => ({ type: 'ADDED', revision, key, content })
+    const initial = this.history.list(synced, query).map(added)
+    return { begun: true, failure, expected: [...initial, ...this.history.events(synced, query)] }
+  }
+
+  /** Waits until all has come, or nothing comes any more. */
+  private async settle(watched: Watched): Promise<void> {
+    let heard = Date.now()
+    for (let count = -1; Date.now() - heard < this.patience;) {
+      const { begun, failure, expected } = this.owed(watched)
+      if (failure !== undefined || (begun && watched.seen.length >= expected.length)) return
+      if (watched.seen.length !== count) heard = Date.now()
+      count = watched.seen.length
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+}
+
+async function collect(watched: Watched): Promise<void> {
+  try {
+    for await (const batch of watched.watch.messages) {
+      for (const message of batch) {
+        const { revision } = message
+        if (message.kind === 'synced') watched.synced = revision
+        if (message.kind === 'progress') watched.marks.push({ revision, after: watched.seen.length })
+        if (message.kind !== 'event') continue
+        const { metadata, content } = parsed(message.text)
+        if (metadata.resourceVersion !== String(revision)) throw new Error(`${revision} is ${message.text}`)
+        watched.seen.push({ type: message.type, revision, key: metadata.name, content })
+      }
+    }
+  } catch (error) {
+    watched.failure = error
+  }
+}
+
+const textOf = ({ key, content, revision }: Write): string => `${key}=${content}@${revision}`
+const texts = (writes: readonly Write[]): string[] => writes.map(textOf)
+
+/** As valueOf made it. */
+const parsed = (text: string) =>
+  JSON.parse(text) as { metadata: { name: string; resourceVersion: string }; content: string }
+
+function contentOf(text: string): string {
+  const { metadata, content } = parsed(text)
+  return `${metadata.name}=${content}@${metadata.resourceVersion}`
+}
