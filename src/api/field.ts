@@ -1,5 +1,6 @@
 /** Paths to fields and what is wrong with them (apimachinery's pkg/util/validation/field). */
 import { goFloat } from '../validation/go-float.ts'
+import { isPrint } from './unicode.ts'
 import type { StatusCause } from './status.ts'
 
 /** `spec.containers[0].ports`, `metadata.labels[a/b]`. The root is the empty path. */
@@ -118,7 +119,7 @@ export function goQuote(text: string): string {
     const escape = goEscapes[character]
     if (escape !== undefined) quoted += escape
     else if (code < 0x20 || code === 0x7f) quoted += `\\x${code.toString(16).padStart(2, '0')}`
-    else if (notPrintable.test(character))
+    else if (!isPrint(character))
       quoted += code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
     else quoted += character
   }
@@ -136,7 +137,6 @@ const goEscapes: Record<string, string> = {
   '\t': '\\t',
   '\v': '\\v',
 }
-const notPrintable = /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/u
 
 /** `a: Required value`, or `[a: …, b: …]`; texts that repeat appear once. */
 export function messageOf(errors: readonly FieldError[]): string {

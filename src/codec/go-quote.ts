@@ -1,4 +1,6 @@
 /** Text in quotes as Go's strconv.Quote writes it: the form in which names appear in Kubernetes' messages. */
+import { isPrint } from '../api/unicode.ts'
+
 const named: Readonly<Record<string, string>> = {
   '\x07': '\\a',
   '\b': '\\b',
@@ -11,10 +13,11 @@ const named: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 }
 
-// what is not graphic (Go's IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII space)
-const special = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
+/** Beyond ASCII it depends on the character. */
+const special = /["\\]|[^ -~]/gu
 
 const escape = (character: string): string => {
+  if (character >= '\x80' && isPrint(character)) return character
   const known = named[character]
   if (known !== undefined) return known
   const code = character.codePointAt(0)!

@@ -32,7 +32,7 @@ function truncated(texts: readonly string[]): string[] {
   return out
 }
 
-const isSendable = (text: string): boolean => !/\p{Cc}/u.test(text)
+const isSendable = (text: string): boolean => !/[\0-\x1f\x7f-\x9f]/.test(text)
 
 /** The engine writes header values in UTF-8, as the reference does. */
 const header = (text: string): string => `299 - "${text.replace(/["\\]/g, '\\$&')}"`

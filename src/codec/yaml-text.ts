@@ -3,6 +3,7 @@
  * the indentation of their name, long text folded at 80 columns, quotes only where a scalar would be misread.
  */
 import type { Json, JsonObject } from '../api/object.ts'
+import { isDigit, isLetter } from '../api/unicode.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 
 const INDENT = 2
@@ -320,8 +321,6 @@ function stylesAllowed(text: string): { plain: boolean; single: boolean; literal
   }
 }
 
-const isLetter = (character: string) => /^\p{L}$/u.test(character)
-const isDigit = (character: string | undefined) => character !== undefined && /^\p{Nd}$/u.test(character)
 const codeOf = (character: string) => character.codePointAt(0)!
 
 /** Names in the order of the reference's library: numbers inside of them by value, letters after everything else. */
@@ -341,7 +340,7 @@ function compareKeys(a: string, b: string): number {
 function compareNumbers(x: readonly string[], y: readonly string[], at: number): number {
   let start = 0
   if (x[at] === '0' || y[at] === '0')
-    for (let j = at - 1; j >= 0 && isDigit(x[j]); j--)
+    for (let j = at - 1; j >= 0 && isDigit(x[j]!); j--)
       if (x[j] !== '0') {
         start = 1
         break
@@ -355,6 +354,6 @@ function compareNumbers(x: readonly string[], y: readonly string[], at: number):
 function numberAt(characters: readonly string[], at: number, start: number): [value: number, end: number] {
   let value = start
   let end = at
-  for (; isDigit(characters[end]); end++) value = value * 10 + codeOf(characters[end]!) - 48
+  for (; isDigit(characters[end] ?? ''); end++) value = value * 10 + codeOf(characters[end]!) - 48
   return [value, end]
 }

@@ -3,6 +3,7 @@
  * render-v3.ts write down. Follows the routes and names of apiserver's installer (pkg/endpoints/installer.go, openapi.go).
  */
 import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
+import { isDigit, isLetter } from '../api/unicode.ts'
 import type { ResourceEntry, SubresourceEntry } from '../registry/resources.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import type { Structural } from '../schema/structural.ts'
@@ -100,7 +101,7 @@ export function operationName(text: string, capitalize: boolean): string {
   let name = ''
   let capital = capitalize
   for (const [at, character] of [...text].entries()) {
-    if (!/[\p{L}_]/u.test(character) && !(at !== 0 && /\p{Nd}/u.test(character))) capital = true
+    if (character !== '_' && !isLetter(character) && !(at !== 0 && isDigit(character))) capital = true
     else {
       name += capital ? character.toUpperCase() : character
       capital = false

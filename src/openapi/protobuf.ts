@@ -3,6 +3,7 @@
  * and client-go versions ask for. The tables say under which number a member of the JSON goes out and what it is.
  */
 import type { Json, JsonObject } from '../api/object.ts'
+import { lazy } from '../api/lazy.ts'
 import { isJsonObject } from '../api/object.ts'
 
 const encoder = new TextEncoder()
@@ -103,13 +104,14 @@ function yamlLines(value: Json, column = 0): string[] {
   })
 }
 
+const beyondText = lazy(() => new RegExp(String.raw`\p{C}`, 'u')) // Unicode's tables, where they are needed
 const plain = /^[A-Za-z_/](?:[\w./,+ -]*[\w./,+-])?$/
 const spoken = /^(?:true|false|null|yes|no|on|off|y|n|~)$/i
 
 function yamlScalar(value: Json): string {
   if (typeof value !== 'string' || value === '') return JSON.stringify(value)
   if (plain.test(value) && !spoken.test(value)) return value
-  return /["'\\\p{C}]/u.test(value) ? JSON.stringify(value) : `'${value}'`
+  return /["'\\\0-\x1f\x7f-\x9f]/.test(value) || beyondText().test(value) ? JSON.stringify(value) : `'${value}'`
 }
 
 /** Empty elements count too. */

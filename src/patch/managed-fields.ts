@@ -6,6 +6,7 @@
 import { parseApiVersion } from '../api/group-version.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject, KubeObject, ManagedFieldsEntry } from '../api/object.ts'
+import { isPrint } from '../api/unicode.ts'
 import type { Atom } from '../schema/atom.ts'
 import { atomOf } from '../schema/atom.ts'
 import { canonical } from '../codec/encode.ts'
@@ -109,7 +110,7 @@ export function managerOfUserAgent(userAgent: string): string {
   let manager = ''
   let bytes = 0
   for (const character of userAgent.split('/', 1)[0]!) {
-    if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)) continue
+    if (!isPrint(character)) continue
     bytes += new TextEncoder().encode(character).length
     if (bytes > MANAGER_MAX_BYTES) break
     manager += character

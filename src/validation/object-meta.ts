@@ -3,6 +3,7 @@ import type { FieldError } from '../api/field.ts'
 import { forbiddenField, invalidValue, path, required, tooLong } from '../api/field.ts'
 import type { FieldPath } from '../api/field.ts'
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../api/object.ts'
+import { isPrint } from '../api/unicode.ts'
 import type { NameRule } from '../registry/strategy.ts'
 import { byteLength, labelValueProblems, qualifiedNameProblems } from './names.ts'
 
@@ -147,7 +148,7 @@ export function validateFieldManager(manager: string, at: FieldPath): FieldError
   if (byteLength(manager) > 128) errors.push(tooLong(at, 128))
   let position = 0
   for (const character of manager) {
-    if (!isPrintable(character)) {
+    if (!isPrint(character)) {
       const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
       errors.push(invalidValue(at, manager, `invalid character U+${code} (at position ${position})`))
     }
@@ -155,9 +156,6 @@ export function validateFieldManager(manager: string, at: FieldPath): FieldError
   }
   return errors
 }
-
-/** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII space. */
-const isPrintable = (character: string) => character === ' ' || /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(character)
 
 /** What may not change in metadata once an object exists. */
 export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, at: FieldPath = metadata): FieldError[] {

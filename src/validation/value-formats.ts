@@ -1,4 +1,5 @@
 /** String formats of schemas, as the reference knows them (kube-openapi's pkg/validation/strfmt). */
+import { lazy } from '../api/lazy.ts'
 import { corruptAt } from '../codec/base64.ts'
 import { parseDuration } from '../schema/time.ts'
 
@@ -54,13 +55,19 @@ function isCidr(text: string): boolean {
   return isIPv4(address) ? Number(bits) <= 32 : isIPv6(address) && Number(bits) <= 128
 }
 
-const HOSTNAME =
-  /^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$/u
+/** Built from text when it is needed: as a literal it would be read, Unicode's tables with it, at every start. */
+const hostname = lazy(
+  () =>
+    new RegExp(
+      String.raw`^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$`,
+      'u',
+    ),
+)
 
 const utf8Length = (text: string) => new TextEncoder().encode(text).length
 
 const isHostname = (text: string) =>
-  HOSTNAME.test(text) && utf8Length(text) <= 255 && text.split('.').every((part) => utf8Length(part) <= 63)
+  hostname().test(text) && utf8Length(text) <= 255 && text.split('.').every((part) => utf8Length(part) <= 63)
 
 /** As Go's mail.ParseAddress takes it: an address, perhaps in angle brackets behind a name. */
 function isEmail(text: string): boolean {

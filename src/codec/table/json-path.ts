@@ -4,6 +4,7 @@
  */
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
+import { isDigit, isLetter } from '../../api/unicode.ts'
 import { compareNames } from '../json.ts'
 
 export class JsonPathError extends Error {
@@ -47,8 +48,7 @@ export function firstResults({ parts }: JsonPath, root: Json): readonly Json[] {
   return first
 }
 
-const isLetterOrDigit = (character: string): boolean => /^[\p{L}\p{Nd}_]$/u.test(character)
-const isDigit = (character: string): boolean => /^\p{Nd}$/u.test(character)
+const isLetterOrDigit = (character: string): boolean => character === '_' || isLetter(character) || isDigit(character)
 /** '' stands for the end of the text. */
 const isTerminator = (character: string): boolean => character === '' || ' \t\r\n.,[]$@{}'.includes(character)
 

@@ -13,6 +13,7 @@ import type {
 } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, path, required, tooMany } from '../../api/field.ts'
+import { isPrint } from '../../api/unicode.ts'
 import { dns1035Label, dns1123Subdomain } from '../../validation/names.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { webhookClientErrors } from '../../validation/webhook-client.ts'
@@ -241,9 +242,9 @@ function deprecationProblems(
   const bytes = new TextEncoder().encode(warning)
   if (bytes.length > 256) errors.push(problem('must be <= 256 characters long'))
   if (bytes.length === 0) errors.push(problem('must not be an empty string'))
-  const odd = warning.search(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u)
+  const odd = [...warning].findIndex((character) => !isPrint(character))
   if (odd >= 0) {
-    const index = new TextEncoder().encode(warning.slice(0, odd)).length
+    const index = new TextEncoder().encode([...warning].slice(0, odd).join('')).length
     errors.push(
       problem(`must only contain printable UTF-8 characters; non-printable character found at index ${index}`),
     )
