@@ -264,7 +264,8 @@ class Decoder {
     const decoded = this.value(field.type, value, object[name], field.pointer)
     this.path.pop()
     this.fields.length = depth
-    if (decoded !== undefined && !isLeftOut(field, decoded)) object[name] = decoded
+    if (decoded !== undefined && (!isLeftOut(field, decoded) || tellsEmptyFromNone(type, name, decoded)))
+      object[name] = decoded
     else if (object[name] !== undefined) delete object[name]
   }
 
@@ -477,6 +478,16 @@ const structName = (type: StructType) => type.name.slice(type.name.lastIndexOf('
 /** Whether Go leaves a field with this value out. */
 const isLeftOut = (field: Field, value: Json): boolean =>
   field.omit !== 'never' && !field.pointer && isEmpty(field.type, value)
+
+/** Lists that are defaulted or converted otherwise when they are sent empty than when they are not sent. */
+const emptyOrNone: ReadonlySet<string> = new Set([
+  'io.k8s.api.autoscaling.v2.HPAScalingRules.policies',
+  'io.k8s.api.resource.v1beta1.DeviceRequest.selectors',
+  'io.k8s.api.resource.v1beta1.DeviceRequest.tolerations',
+])
+
+const tellsEmptyFromNone = (type: StructType, name: string, value: Json): boolean =>
+  Array.isArray(value) && emptyOrNone.has(`${type.name}.${name}`)
 
 function isEmpty(type: Structural, value: Json): boolean {
   switch (type.shape) {

@@ -2,7 +2,7 @@ import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { ConvertVersion } from '../patch/managed-fields.ts'
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
-import { converterBetween } from '../registry/conversion.ts'
+import { converterBetween, isIdentity } from '../registry/conversion.ts'
 import { compiledVersion, inVersion } from '../registry/custom-resources/compiled-versions.ts'
 import { versionNamed } from '../registry/custom-resources/definition.ts'
 import { builtInServed } from '../registry/served.ts'
@@ -50,7 +50,7 @@ function betweenBuiltIn({ request, kind, entry, storageKind }: ResourceScope): C
  * newer one fills in, and who writes owns that too.
  */
 export const afterConversion = (scope: ResourceScope, object: KubeObject): KubeObject =>
-  scope.view === undefined && scope.entry.definition === undefined && scope.type !== scope.storageType
+  scope.view === undefined && scope.entry.definition === undefined && !isIdentity(scope)
     ? scope.fromStorage(scope.toStorage(object))
     : object
 

@@ -38,6 +38,18 @@ const DELETE_ANSWERS_OBJECT = new Set([
   'storage.k8s.io/volumeattributesclasses',
 ])
 
+/** For how many releases a version that is not yet stable is taken for current, and then for deprecated. */
+const RELEASES = 3
+
+const later = (release) => release.replace(/\d+$/, (minor) => Number(minor) + RELEASES)
+
+/** Versions that are not stable end at set times, where nothing else is declared; stable ones never do. */
+function deprecationOf(version, { introduced, ...declared }) {
+  if (/^v\d+$/.test(version) || introduced === undefined) return declared
+  const deprecated = declared.deprecated ?? later(introduced)
+  return { deprecated, removed: declared.removed ?? later(deprecated), replacement: declared.replacement }
+}
+
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b)
 const apiVersion = (group, version) => (group === '' ? version : `${group}/${version}`)
 const filled = (list) => (list?.length > 0 ? list : undefined)
@@ -68,7 +80,7 @@ function resourceRow(resource, lifecycle, knownVersions) {
   // a storage version that is served nowhere is an accident of history: only its hash is visible
   const stored = resource.persisted && knownVersions.has(resource.storageVersion) ? resource.storageVersion : undefined
   const selectors = resource.fieldSelectors ?? []
-  const { deprecated, removed, replacement } = CODED_DEPRECATIONS[key] ?? lifecycle ?? {}
+  const { deprecated, removed, replacement } = CODED_DEPRECATIONS[key] ?? deprecationOf(version, lifecycle ?? {})
   return {
     group: group === '' ? undefined : group,
     version: version === 'v1' ? undefined : version,

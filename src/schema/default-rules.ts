@@ -12,6 +12,7 @@ import type * as NetworkingV1 from '../api/networking/v1.ts'
 import type { JsonObject } from '../api/object.ts'
 import type * as RbacV1 from '../api/rbac/v1.ts'
 import type * as ResourceV1 from '../api/resource/v1.ts'
+import type * as ResourceV1beta1 from '../api/resource/v1beta1.ts'
 import { bytesToBase64 } from '../codec/base64.ts'
 import { setMember } from '../codec/json.ts'
 import { imageTag } from './image-tag.ts'
@@ -233,6 +234,11 @@ function deviceRequest(request: ResourceV1.ExactDeviceRequest | ResourceV1.Devic
   if (request.allocationMode === 'ExactCount') request.count ||= 1
 }
 
+/** Without a class it has alternatives, and these are left to themselves. */
+function deviceRequestV1beta1(request: ResourceV1beta1.DeviceRequest): void {
+  if (request.deviceClassName) deviceRequest(request)
+}
+
 function deviceTaint(taint: ResourceV1.DeviceTaint, context: DefaultingContext): void {
   taint.timeAdded ??= timeText(context.now)
 }
@@ -303,6 +309,13 @@ export const defaultRules: Readonly<Record<string, DefaultRule>> = {
   'io.k8s.api.resource.v1.DeviceSubRequest': rule(deviceRequest),
   'io.k8s.api.resource.v1.DeviceTaint': rule(deviceTaint),
   'io.k8s.api.resource.v1.ExactDeviceRequest': rule(deviceRequest),
+  'io.k8s.api.resource.v1alpha3.DeviceTaint': rule(deviceTaint),
+  'io.k8s.api.resource.v1beta1.DeviceRequest': rule(deviceRequestV1beta1),
+  'io.k8s.api.resource.v1beta1.DeviceSubRequest': rule(deviceRequest),
+  'io.k8s.api.resource.v1beta1.DeviceTaint': rule(deviceTaint),
+  'io.k8s.api.resource.v1beta2.DeviceSubRequest': rule(deviceRequest),
+  'io.k8s.api.resource.v1beta2.DeviceTaint': rule(deviceTaint),
+  'io.k8s.api.resource.v1beta2.ExactDeviceRequest': rule(deviceRequest),
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition': rule(customResourceDefinition),
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec':
     rule(customResourceDefinitionSpec),

@@ -30,13 +30,56 @@ const isPlain = ({ path, when, value, copyFrom, gate }) =>
   /^[\w.]+$/.test(path) &&
   !(typeof value === 'string' && /^(now|as|lower|=)(?!\w)|^\[/.test(value))
 
+/** Types of further served versions that are defaulted as those of the same name in v1, by package. */
+const AS_IN_V1 = {
+  'io.k8s.api.admissionregistration': {
+    v1beta1: ['MatchResources', 'MutatingAdmissionPolicySpec'],
+    v1alpha1: ['MatchResources', 'MutatingAdmissionPolicySpec'],
+  },
+  'io.k8s.api.resource': {
+    v1beta2: ['DeviceSubRequest', 'DeviceTaint', 'ExactDeviceRequest', 'NodeAllocatableResourceMapping'],
+    v1beta1: ['DeviceSubRequest', 'DeviceTaint', 'NodeAllocatableResourceMapping'],
+    v1alpha3: ['DeviceTaint'],
+  },
+}
+
+/** What the facts do not say. */
+const FURTHER = [
+  {
+    type: 'io.k8s.api.admissionregistration.v1alpha1.ParamRef',
+    path: 'parameterNotFoundAction',
+    when: 'absent',
+    value: 'Deny',
+  },
+  {
+    type: 'io.k8s.api.resource.v1.NodeAllocatableResourceMapping',
+    path: 'allocationMultiplier',
+    when: 'absent',
+    value: '1',
+  },
+  // unlike v1, whose ExactDeviceRequest is there only when it is wanted
+  { type: 'io.k8s.api.resource.v1beta1.DeviceRequest', path: 'allocationMode', when: 'deviceClassName is set' },
+]
+
+function ofFurtherVersions(rows) {
+  const of = (type) => rows.filter((row) => row.type === type)
+  return Object.entries(AS_IN_V1).flatMap(([group, versions]) =>
+    Object.entries(versions).flatMap(([version, names]) =>
+      names.flatMap((name) =>
+        of(`${group}.v1.${name}`).map((row) => ({ ...row, type: `${group}.${version}.${name}` })),
+      ),
+    ),
+  )
+}
+
 /**
  * `rows`: type → [path, when, value], in the order in which they apply. `code`: the types with a rule that takes words;
  * all their rules are functions of default-rules.ts. Rows with a note don't show in any answer.
  */
 export function defaultsTable({ functionDefaults }) {
   const byType = new Map()
-  for (const row of functionDefaults.filter(({ note }) => note === undefined))
+  const known = [...functionDefaults, ...FURTHER]
+  for (const row of [...known, ...ofFurtherVersions(known)].filter(({ note }) => note === undefined))
     byType.set(row.type, [...(byType.get(row.type) ?? []), row])
   const plain = [...byType].filter(([, list]) => list.every(isPlain))
   const code = [...byType].filter(([, list]) => !list.every(isPlain)).map(([type]) => type)

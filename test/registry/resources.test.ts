@@ -80,7 +80,7 @@ describe('what is switched on', () => {
   test('beta versions that are no longer the newest warn', () => {
     const all = builtInResources({ runtimeConfig: 'api/all=true', featureGates: 'AllBeta=true' })
     expect(all.find('storage.k8s.io', 'v1beta1', 'volumeattributesclasses')?.deprecationWarning).toBe(
-      'storage.k8s.io/v1beta1 VolumeAttributesClass is deprecated in v1.34+; use storage.k8s.io/v1 VolumeAttributesClass',
+      'storage.k8s.io/v1beta1 VolumeAttributesClass is deprecated in v1.34+, unavailable in v1.37+; use storage.k8s.io/v1 VolumeAttributesClass',
     )
     expect(all.find('certificates.k8s.io', 'v1beta1', 'clustertrustbundles')?.deprecationWarning).toBeUndefined()
   })

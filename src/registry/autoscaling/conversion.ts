@@ -4,7 +4,12 @@
  */
 import type * as V1 from '../../api/autoscaling/v1.ts'
 import type * as V2 from '../../api/autoscaling/v2.ts'
-import type { ObjectMeta } from '../../api/object.ts'
+import type { Json, ObjectMeta } from '../../api/object.ts'
+import { isJsonObject } from '../../api/object.ts'
+import { DecodeError, decodeValue } from '../../codec/decode.ts'
+import { setMember } from '../../codec/json.ts'
+import { builtInType } from '../../schema/built-in.ts'
+import type { ListType, Structural } from '../../schema/structural.ts'
 
 const PREFIX = 'autoscaling.alpha.kubernetes.io/'
 const METRICS = `${PREFIX}metrics`
@@ -26,11 +31,17 @@ export function fromV1(hpa: V1.HorizontalPodAutoscaler): V2.HorizontalPodAutosca
   const { metadata, spec = {}, status = {} } = hpa
   const annotations = metadata.annotations ?? {}
   const { targetCPUUtilizationPercentage, ...common } = spec
-  const others = parsed<V1.MetricSpec[]>(annotations[METRICS])?.map(metricFromV1) ?? []
+  const others = parsed<V1.MetricSpec[]>(listOf('v1.MetricSpec'), annotations[METRICS])?.map(metricFromV1) ?? []
   const ofCpu = targetCPUUtilizationPercentage === undefined ? [] : [cpuUtilization(targetCPUUtilizationPercentage)]
   const metrics = [...others, ...ofCpu]
-  const behavior = decapitalized(parsed(annotations[BEHAVIOR])) as V2.HorizontalPodAutoscalerBehavior | undefined
-  const conditions = parsed<V2.HorizontalPodAutoscalerCondition[]>(annotations[CONDITIONS])
+  const behavior = parsed<V2.HorizontalPodAutoscalerBehavior>(
+    typeNamed('v2.HorizontalPodAutoscalerBehavior'),
+    annotations[BEHAVIOR],
+  )
+  const conditions = parsed<V2.HorizontalPodAutoscalerCondition[]>(
+    listOf('v1.HorizontalPodAutoscalerCondition'),
+    annotations[CONDITIONS],
+  )
   return {
     kind: hpa.kind,
     metadata: withoutRoundTrip(metadata),
@@ -41,11 +52,17 @@ export function fromV1(hpa: V1.HorizontalPodAutoscaler): V2.HorizontalPodAutosca
     },
     status: {
       ...commonStatus(status),
-      currentMetrics: currentMetricsFromV1(status, parsed(annotations[CURRENT_METRICS])),
+      currentMetrics: currentMetricsFromV1(status, parsed(listOf('v1.MetricStatus'), annotations[CURRENT_METRICS])),
       ...(conditions === undefined ? {} : { conditions }),
     },
   }
 }
+
+/** v2 has a field for all that these annotations say: whoever writes them there is not heard. */
+export const withoutV1Annotations = (hpa: V2.HorizontalPodAutoscaler): V2.HorizontalPodAutoscaler => ({
+  ...hpa,
+  metadata: withoutRoundTrip(hpa.metadata),
+})
 
 export function toV1(hpa: V2.HorizontalPodAutoscaler): V1.HorizontalPodAutoscaler {
   const { spec = {}, status = {} } = hpa
@@ -95,14 +112,39 @@ function withoutRoundTrip(metadata: ObjectMeta): ObjectMeta {
   return kept.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(kept) }
 }
 
-/** Annotations are anybody's text: what is no JSON counts for nothing. */
-function parsed<T>(text: string | undefined): T | undefined {
+const typeNamed = (name: string): Structural => builtInType(`io.k8s.api.autoscaling.${name}`)
+
+const listOf = (element: string): ListType => ({
+  shape: 'list',
+  element: typeNamed(element),
+  listType: 'atomic',
+  keys: [],
+  patchStrategy: { merge: false, replace: false, retainKeys: false },
+})
+
+/** Annotations are anybody's text: what is no JSON, or none of this type, counts for nothing. */
+function parsed<T>(type: Structural, text: string | undefined): T | undefined {
   if (text === undefined) return undefined
   try {
-    return (JSON.parse(text) as T | null) ?? undefined
-  } catch {
-    return undefined
+    // what decodes as the type is one
+    return decodeValue(type, spelled(type, JSON.parse(text) as Json)) as T | undefined
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof DecodeError) return undefined
+    throw error
   }
+}
+
+/** The members' names as the type spells them: here, unlike in bodies, the reference reads them in any case. */
+function spelled(type: Structural, value: Json): Json {
+  if (Array.isArray(value))
+    return type.shape === 'list' ? value.map((element) => spelled(type.element, element)) : value
+  if (type.shape !== 'struct' || !isJsonObject(value)) return value
+  const object = {}
+  for (const [name, member] of Object.entries(value)) {
+    const field = type.field(name) ?? type.fields.find((field) => field.name.toLowerCase() === name.toLowerCase())
+    if (field !== undefined && member !== undefined) setMember(object, field.name, spelled(field.type, member))
+  }
+  return object
 }
 
 function metricFromV1({ type, object, pods, resource, containerResource, external }: V1.MetricSpec): V2.MetricSpec {
@@ -327,14 +369,4 @@ function internalBehavior({ scaleUp, scaleDown }: V2.HorizontalPodAutoscalerBeha
           Tolerance: of.tolerance ?? null,
         }
   return { ScaleUp: rules(scaleUp), ScaleDown: rules(scaleDown) }
-}
-
-function decapitalized(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(decapitalized)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, member]) => member !== null)
-      .map(([name, member]) => [name.charAt(0).toLowerCase() + name.slice(1), decapitalized(member)]),
-  )
 }

@@ -1,0 +1,82 @@
+/**
+ * Kinds of resource.k8s.io/v1beta1 ⇄ v1 (the version in storage; v1beta2 has the same fields). v1beta1 has what is asked
+ * for of one device in the request itself, which v1 has in `exactly`, and a device's properties in `basic`, which v1
+ * has in the device. Both ways nothing is lost but what says nothing: a v1beta1 device without `basic` comes back with
+ * an empty one, a request's empty lists are gone.
+ */
+import type * as Old from '../../api/resource/v1beta1.ts'
+import type * as V1 from '../../api/resource/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+
+type Kind<T> = T & KubeObject
+
+export const claimFromV1beta1 = (claim: Kind<Old.ResourceClaim>): Kind<V1.ResourceClaim> => ({
+  ...claim,
+  spec: withRequests(claim.spec, requestFromV1beta1),
+})
+
+export const claimToV1beta1 = (claim: Kind<V1.ResourceClaim>): Kind<Old.ResourceClaim> => ({
+  ...claim,
+  spec: withRequests(claim.spec, requestToV1beta1),
+})
+
+export const claimTemplateFromV1beta1 = (
+  template: Kind<Old.ResourceClaimTemplate>,
+): Kind<V1.ResourceClaimTemplate> => ({
+  ...template,
+  spec: { ...template.spec, spec: withRequests(template.spec?.spec, requestFromV1beta1) },
+})
+
+export const claimTemplateToV1beta1 = (template: Kind<V1.ResourceClaimTemplate>): Kind<Old.ResourceClaimTemplate> => ({
+  ...template,
+  spec: { ...template.spec, spec: withRequests(template.spec?.spec, requestToV1beta1) },
+})
+
+/** Constraints and configuration are the same in both; no requests are stored as null. */
+function withRequests<From, To, Devices extends { requests?: From[] }>(
+  spec: { devices?: Devices } | undefined,
+  convert: (request: From) => To,
+): { devices: Omit<Devices, 'requests'> & { requests?: To[] } } {
+  const { requests, ...rest } = (spec?.devices ?? {}) as Devices
+  return { ...spec, devices: { ...rest, ...(requests ? { requests: requests.map(convert) } : {}) } }
+}
+
+/** What is set decides whether one device is asked for at all, an empty list too; whether it may be, validation says. */
+function requestFromV1beta1({ name, firstAvailable, ...exact }: Old.DeviceRequest): V1.DeviceRequest {
+  const { tolerations, ...others } = exact
+  const isSet = Object.values(exact).some((value) => value !== undefined && value !== '' && value !== 0)
+  const exactly = { ...others, ...((tolerations ?? []).length > 0 ? { tolerations } : {}) }
+  return withoutAbsent({ name, exactly: isSet ? exactly : undefined, firstAvailable })
+}
+
+const requestToV1beta1 = ({ name, exactly, firstAvailable }: V1.DeviceRequest): Old.DeviceRequest =>
+  withoutAbsent({ name, ...exactly, firstAvailable })
+
+export const sliceFromV1beta1 = (slice: Kind<Old.ResourceSlice>): Kind<V1.ResourceSlice> =>
+  withDevices(slice, ({ name, basic }: Old.Device): V1.Device => withoutAbsent({ name, ...basic }))
+
+export const sliceToV1beta1 = (slice: Kind<V1.ResourceSlice>): Kind<Old.ResourceSlice> =>
+  withDevices(slice, ({ name, ...basic }: V1.Device): Old.Device => withoutAbsent({ name, basic }))
+
+/** v1beta1 has no absence of these two beside the empty values. */
+function withDevices<From, To, Slice extends { spec?: { nodeName?: string; allNodes?: boolean; devices?: From[] } }>(
+  { spec, ...slice }: Slice,
+  convert: (device: From) => To,
+) {
+  const { nodeName, allNodes, devices, ...rest } = (spec ?? {}) as NonNullable<Slice['spec']>
+  return {
+    ...slice,
+    spec: withoutAbsent({
+      ...rest,
+      nodeName: nodeName || undefined,
+      allNodes: allNodes || undefined,
+      devices: devices?.map(convert),
+    }),
+  }
+}
+
+/** Absence is no member in an object, not one that is undefined. */
+function withoutAbsent<T extends object>(object: T): T {
+  for (const name of Object.keys(object) as (keyof T)[]) if (object[name] === undefined) delete object[name]
+  return object
+}
