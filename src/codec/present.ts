@@ -165,22 +165,24 @@ export class Presenter {
   metadataText(source: Source, version: MetaVersion): string {
     const cut = source.text !== undefined && this.isCut ? metadataText(source.text) : undefined
     if (cut !== undefined) return partialObjectMetadataText(cut, version)
-    const partial = this.partial(this.answered(source), version)
+    const partial = this.partial(source, version)
     return encodeJson(partialObjectMetadataType(), partial as unknown as JsonObject)
   }
 
-  private partial(object: KubeObject, version: MetaVersion): KubeObject {
-    return partialObjectMetadata(internalMetadata(object, this.scope.storageKind), version)
+  private partial(source: Source, version: MetaVersion): KubeObject {
+    const { custom, storageKind, view } = this.scope
+    // of built-in kinds the reference shows that of its internal form, which no other version has added to
+    const object = custom || view !== undefined ? this.answered(source) : source.object
+    return partialObjectMetadata(internalMetadata(object, storageKind), version)
   }
 
   /** What is answered, and its type; custom resources have none. Tables have no binary form. */
   typed(source: Source): { readonly type: StructType | undefined; readonly object: JsonObject } {
-    const object = this.answered(source)
     const { transform, scope } = this
     // any object is JSON
     if (transform === undefined)
-      return { type: scope.custom ? undefined : typeOf(scope), object: object as unknown as JsonObject }
-    const partial = this.partial(object, transform.version)
+      return { type: scope.custom ? undefined : typeOf(scope), object: this.answered(source) as unknown as JsonObject }
+    const partial = this.partial(source, transform.version)
     return { type: partialObjectMetadataType(), object: partial as unknown as JsonObject }
   }
 
