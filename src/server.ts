@@ -1,7 +1,7 @@
 /**
  * The request path, in the order in which it runs. Start reading here.
  *
- *   receive → authenticate → impersonate → classify → authorize → a fixed path (discovery, OpenAPI, health …) or a verb
+ *   receive → timeout → authenticate → impersonate → classify → authorize → a fixed path (discovery, health …) or a verb
  *
  * Every refusal is a thrown StatusError, rendered at the end.
  */
@@ -16,6 +16,7 @@ import { serveResource } from './endpoints/serve-resource.ts'
 import type { Env } from './env.ts'
 import { flowControlHeaders } from './flowcontrol/classify.ts'
 import { receive } from './request/receive.ts'
+import { checkTimeout } from './request/timeout.ts'
 
 export async function serve(request: Request, env: Env, execution: ExecutionContext): Promise<Response> {
   const received = await receive(request, env, execution)
@@ -23,6 +24,7 @@ export async function serve(request: Request, env: Env, execution: ExecutionCont
   const measured = measureRequest(received)
   let flow: Readonly<Record<string, string>> = {}
   const answer = async (): Promise<Response> => {
+    checkTimeout(received)
     const authenticated = await authenticate(received)
     const asUser = await impersonate(authenticated)
     flow = await flowControlHeaders(asUser)

@@ -8,7 +8,6 @@ import { builtInServed, freshServedResources, servedResources } from '../registr
 import type { ApiRequest } from '../request/context.ts'
 import { serveShardStats } from './debug.ts'
 import { serveBackup, serveRestore } from './backup.ts'
-import { checkTimeout } from '../request/timeout.ts'
 import { serveApiGroup, serveApiGroupList, serveApiResourceList, serveApiVersions } from './discovery/serve.ts'
 import type { HealthEndpoint } from './health.ts'
 import { serveHealth } from './health.ts'
@@ -25,9 +24,6 @@ export { notFoundText } from './text-response.ts'
 /** Undefined for a request of a resource. @throws StatusError */
 export async function serveFixedPath(request: ApiRequest): Promise<Response | undefined> {
   const { info, method } = request
-  const unclear = info.apiPrefix !== '' && !info.isResourceRequest
-  if (unclear) return unclearPath(info.path)
-  checkTimeout(request)
   const served = await servedResources(request)
   if (isRemote(info.path, served)) return unavailable(request)
   if (info.isResourceRequest && isRoutable(request)) return undefined
@@ -145,15 +141,6 @@ function serveGroupVersion(
     return serveApiResourceList(request, served, group, version)
   if (!served.isBuiltInGroup(group)) return notFoundText()
   throw notServed()
-}
-
-/** `/api/v1/watch` names a verb and no resource. */
-function unclearPath(path: string): Response {
-  const why = `failed to create RequestInfo: unable to determine kind and namespace from url, ${path}`
-  return new Response(`Internal Server Error: ${JSON.stringify(path)}: ${why}\n`, {
-    status: 500,
-    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
-  })
 }
 
 function redirectToProfiles(): Response {

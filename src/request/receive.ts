@@ -6,8 +6,8 @@ import { parseQuery } from './options.ts'
 import { requestInfoOf } from './request-info.ts'
 
 /**
- * Reads method, path and query; everything a step after this one needs. A path that is no text is 400. The path is cut
- * out of the URL as it came: parsing would tidy it up.
+ * Reads method, path and query; everything a step after this one needs. A path that is no text is 400, one that names a
+ * verb and no resource 500, whoever asks. The path is cut out of the URL as it came: parsing would tidy it up.
  */
 export function receive(request: Request, env: Env, execution: ExecutionContext): ApiRequest | Response {
   const method = methodOf(request)
@@ -21,19 +21,31 @@ export function receive(request: Request, env: Env, execution: ExecutionContext)
     return new Response('400 Bad Request', { status: 400, headers: { 'Content-Type': 'text/plain; charset=utf-8' } })
   }
   const query = parseQuery(search)
+  const info = requestInfoOf(method, path, query)
+  const auditId = request.headers.get('Audit-Id') ?? crypto.randomUUID()
+  if (info.apiPrefix !== '' && !info.isResourceRequest) return unclear(target, auditId)
   return {
     request,
     method,
     query,
-    info: requestInfoOf(method, path, query),
+    info,
     tenant: rootTenant(env.KEDGE_ROOT_TENANT),
     env,
     user: ANONYMOUS,
     now: new Date(),
-    auditId: request.headers.get('Audit-Id') ?? crypto.randomUUID(),
+    auditId,
     warnings: [],
     waitUntil: (work) => execution.waitUntil(work),
   }
+}
+
+/** `/api/v1/watch`: a verb, but of what? */
+function unclear(target: string, auditId: string): Response {
+  const why = `failed to create RequestInfo: unable to determine kind and namespace from url, ${target}`
+  const text = `Internal Server Error: ${JSON.stringify(target)}: ${why}\n`
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' }
+  return new Response(escaped, { status: 500, headers: { ...headers, 'Audit-Id': auditId } })
 }
 
 /** The local engine cannot carry every method; its front then tells the real one beside the request. */

@@ -1,23 +1,29 @@
 /**
  * The query parameter `timeout`, which every request but the long-running ones may carry. Work here has limits of its
- * own, so that only its form matters: what is no duration is refused, whatever the path.
+ * own, so that only its form matters: what is no duration is refused, whatever the path and whoever asks.
  */
 import { badRequest } from '../api/status.ts'
 import { parseDuration, TimeError } from '../schema/time.ts'
 import type { ApiRequest } from './context.ts'
-import { isTrue } from './request-info.ts'
+import type { RequestInfo } from './request-info.ts'
 
-const longRunning: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
+const longRunningVerbs: ReadonlySet<string> = new Set(['watch', 'proxy'])
+const longRunningSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
 /** @throws StatusError 400 */
 export function checkTimeout({ info, query }: Pick<ApiRequest, 'info' | 'query'>): void {
   const text = query.get('timeout') ?? ''
-  if (text === '' || info.verb === 'proxy' || longRunning.has(info.subresource)) return
-  if (info.isResourceRequest && (info.verb === 'watch' || isTrue(query.get('watch') ?? '0'))) return
+  if (text === '' || isLongRunning(info)) return
   try {
     parseDuration(text)
   } catch (error) {
     if (!(error instanceof TimeError)) throw error
     throw badRequest(`invalid timeout specified in the request URL - ${error.message}`)
   }
+}
+
+/** By its form alone: whether there is such a resource, is not known yet. */
+function isLongRunning({ verb, isResourceRequest, subresource, path }: RequestInfo): boolean {
+  if (longRunningVerbs.has(verb)) return true
+  return isResourceRequest ? longRunningSubresources.has(subresource) : path.startsWith('/debug/pprof/')
 }

@@ -79,7 +79,6 @@ describe('which paths there are', () => {
     ['GET', '/flagz', 200, TEXT, '\napiserver flagz\n'],
     ['GET', '/debug/pprof', 302, 'text/html; charset=utf-8', '<a href'],
     ['GET', '/nosuch', 404, TEXT, '404 page not found\n'],
-    ['GET', '/healthz/ping?timeout=30', 400, JSON_TYPE, '{"kind":"Status"'],
     ['GET', '/api/v1?timeout=', 200, JSON_TYPE, '{"kind":"APIResourceList"'],
   ])('%s %s → %i', async (method, target, status, type, start) => {
     const response = (await ask(method, target))!
