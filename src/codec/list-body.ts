@@ -1,20 +1,16 @@
 /**
- * Lists, item by item: their head is known first, so that a list of any length passes through in bounded memory. So do
- * those in protobuf, whose lengths come before content, by being read twice. Other forms that need the whole first
- * (indented, YAML, CBOR) are collected.
+ * Lists, item by item: their head is known first, so that a list of any length passes through in bounded memory. Forms
+ * that need the whole first (indented, YAML, CBOR) are collected; protobuf-list.ts has those in protobuf.
  */
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { ListShape } from '../storage/storage.ts'
-import { joined } from './compression.ts'
 import { stringify, stringifySorted } from './json.ts'
 import { lineBatches } from './line-batches.ts'
 import { metaApiVersion } from './partial-object-metadata.ts'
 import { Source } from './present.ts'
 import type { Presenter } from './present.ts'
-import { encodeMessage } from './protobuf.ts'
-import { itemHead, listFrame } from './protobuf-envelope.ts'
 import { serializeBinary } from './serialize.ts'
 
 export interface ListMetadata {
@@ -33,7 +29,8 @@ interface Frame {
   readonly empty: string
 }
 
-function metadataOf(metadata: ListMetadata): JsonObject {
+/** Metadata as it is written. */
+export function metadataOf(metadata: ListMetadata): JsonObject {
   return {
     ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }),
     ...(metadata.continue ? { continue: metadata.continue } : {}),
@@ -151,7 +148,11 @@ async function* itemChunks(values: ReadableStream<Uint8Array>, item: (source: So
 }
 
 /** A stream that asks for a chunk when one was taken. */
-function framed(before: Uint8Array, between: AsyncIterable<Uint8Array>, after: Uint8Array): ReadableStream<Uint8Array> {
+export function framed(
+  before: Uint8Array,
+  between: AsyncIterable<Uint8Array>,
+  after: Uint8Array,
+): ReadableStream<Uint8Array> {
   const chunks = (async function* () {
     yield before
     yield* between
@@ -177,7 +178,8 @@ export async function collected(values: ReadableStream<Uint8Array>): Promise<Sou
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
-function kindOfList({ scope, transform }: Presenter): { readonly kind: string; readonly apiVersion: string } {
+/** What a list says it is. */
+export function kindOfList({ scope, transform }: Presenter): { readonly kind: string; readonly apiVersion: string } {
   return transform === undefined
     ? { kind: scope.entry.listKind, apiVersion: apiVersionOf(scope.kind) }
     : { kind: 'PartialObjectMetadataList', apiVersion: metaApiVersion(transform.version) }
@@ -194,96 +196,4 @@ export function listCbor(presenter: Presenter, metadata: ListMetadata, sources: 
   const type = transform === undefined ? `${scope.entry.type}List` : `${META}.PartialObjectMetadataList`
   const bare = transform === undefined ? items.map(({ kind: _, apiVersion: __, ...item }) => item) : items
   return serializeBinary('cbor', builtInType(type), { ...kind, metadata: meta, items: bare }, { keepEmpty: true })
-}
-
-/** What is kept of a list in protobuf until its length is known; of a longer one the rest is encoded twice. */
-const MAX_KEPT = 24 * 1024 * 1024
-/** A longer one is sent in the pieces in which it was encoded. */
-const MAX_WHOLE = 1024 * 1024
-
-/** The values of a list, some at a time, and the same once more. */
-export interface ListValues {
-  readonly batches: AsyncIterable<readonly Source[]> | Iterable<readonly Source[]>
-  /** Absent: everything is kept. */
-  readonly again?: () => Promise<AsyncIterable<readonly Source[]>>
-  /** Bytes that may be kept. */
-  readonly keep?: number
-}
-
-/**
- * Lengths come before content, so a list in protobuf begins when all of it was encoded once; what there is no room for
- * is then encoded again.
- * @returns the whole, or a stream of it where that would be too much
- */
-export async function listProtobuf(
-  presenter: Presenter,
-  metadata: ListMetadata,
-  { batches, again, keep = MAX_KEPT }: ListValues,
-): Promise<Uint8Array | ReadableStream<Uint8Array>> {
-  const most = again === undefined ? Infinity : keep
-  const kept: Uint8Array[] = []
-  let keptCount = 0
-  let keptLength = 0
-  let length = 0
-  for await (const sources of batches) {
-    const bytes = itemsProtobuf(presenter, sources)
-    length += bytes.length
-    if (length > most) continue
-    kept.push(bytes)
-    keptCount += sources.length
-    keptLength = length
-  }
-  const frame = listFrame(kindOfList(presenter), builtInType(`${META}.ListMeta`), metadataOf(metadata), length)
-  if (again === undefined || length === keptLength)
-    return length > MAX_WHOLE
-      ? framed(frame.head, sent(kept), frame.tail)
-      : joined([frame.head, ...kept, frame.tail], frame.length)
-  const rest = encodedAgain(presenter, again, keptCount, length - keptLength)
-  return framed(frame.head, sent(kept, rest), frame.tail)
-}
-
-function itemsProtobuf(presenter: Presenter, sources: readonly Source[]): Uint8Array {
-  const parts: Uint8Array[] = []
-  let length = 0
-  for (const source of sources) {
-    const { type, object } = presenter.typed(source)
-    if (type === undefined) throw new Error('assertion failed: protobuf of a custom resource')
-    const message = encodeMessage(type, object)
-    const head = itemHead(message.length)
-    parts.push(head, message)
-    length += head.length + message.length
-  }
-  return joined(parts, length)
-}
-
-/** Lets go of what was sent. */
-async function* sent(kept: Uint8Array[], rest?: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  kept.reverse()
-  for (let bytes = kept.pop(); bytes !== undefined; bytes = kept.pop()) yield bytes
-  if (rest !== undefined) yield* rest
-}
-
-/** @param skipped how many items were sent @param expected bytes: what a version says never changes */
-async function* encodedAgain(
-  presenter: Presenter,
-  again: () => Promise<AsyncIterable<readonly Source[]>>,
-  skipped: number,
-  expected: number,
-): AsyncGenerator<Uint8Array> {
-  let toSkip = skipped
-  let length = 0
-  for await (const sources of await again()) {
-    const rest = sources.slice(toSkip)
-    toSkip -= sources.length - rest.length
-    if (rest.length === 0) continue
-    const bytes = itemsProtobuf(presenter, rest)
-    length += bytes.length
-    yield bytes
-  }
-  if (length !== expected) throw new Error(`a list was ${expected} bytes long and is ${length} when read again`)
-}
-
-/** What storage streams as lines. */
-export async function* batchesOf(values: ReadableStream<Uint8Array>): AsyncGenerator<readonly Source[]> {
-  for await (const lines of lineBatches(values)) yield lines.map((line) => Source.ofText(line))
 }

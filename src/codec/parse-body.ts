@@ -6,7 +6,7 @@ import { DecodeError, decodeObject, findKind } from './decode.ts'
 import type { JsonTree } from './json.ts'
 import { JsonSyntaxError, parseJsonBytes } from './json.ts'
 import { readEnvelope } from './protobuf-envelope.ts'
-import { decodeMessage } from './protobuf.ts'
+import { decodeMessage } from './protobuf-decode.ts'
 import { parseYamlBytes, YamlError } from './yaml.ts'
 
 /** How a body is written, as its Content-Type says. */

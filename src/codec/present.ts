@@ -3,6 +3,7 @@
  * in the storage version.
  */
 import type { GroupVersionKind } from '../api/group-version.ts'
+import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -16,6 +17,7 @@ import {
   hasInternalMetadata,
   internalMetadata,
   internalTypeName,
+  metaApiVersion,
   partialObjectMetadata,
   partialObjectMetadataText,
   partialObjectMetadataType,
@@ -23,6 +25,8 @@ import {
   requestedObject,
 } from './partial-object-metadata.ts'
 import type { MetaVersion } from './partial-object-metadata.ts'
+import { envelopeAround } from './protobuf-envelope.ts'
+import { transcodeMessage } from './protobuf-transcoder.ts'
 import { serializeBinary } from './serialize.ts'
 import type { BinarySerialization } from './serialize.ts'
 import { rowText, tableHead, tableLayout } from './table.ts'
@@ -186,8 +190,26 @@ export class Presenter {
     return { type: partialObjectMetadataType(), object: partial as unknown as JsonObject }
   }
 
+  /** The type of the message that a stored text becomes as it is; undefined where an object must be made of it. */
+  get transcoded(): StructType | undefined {
+    const { transform, scope } = this
+    if (scope.custom || !this.isPassed) return undefined
+    if (transform === undefined) return typeOf(scope)
+    // everything but metadata is no member of it
+    return this.isCut ? partialObjectMetadataType() : undefined
+  }
+
   /** One answer, whole. */
   bytes(serialization: BinarySerialization, source: Source): Uint8Array {
+    const { transcoded, transform } = this
+    if (serialization === 'protobuf' && transcoded !== undefined && source.text !== undefined) {
+      const { kind } = this.scope
+      const [apiVersion, name] =
+        transform === undefined
+          ? [apiVersionOf(kind), kind.kind]
+          : [metaApiVersion(transform.version), 'PartialObjectMetadata']
+      return envelopeAround(apiVersion, name, transcodeMessage(transcoded, source.text))
+    }
     const { type, object } = this.typed(source)
     return serializeBinary(serialization, type, object)
   }

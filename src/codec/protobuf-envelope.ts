@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
-import { encodeMessage } from './protobuf.ts'
+import { encodeMessage } from './protobuf-encode.ts'
 import { BYTES, numberOfTag, ProtobufError, WireReader, wireOfTag, WireWriter } from './protobuf-wire.ts'
 
 /** `k8s` and a zero byte, before every object. */
@@ -67,7 +67,8 @@ export function encodeProtobuf(type: StructType, object: JsonObject): Uint8Array
   return envelopeAround(String(object.apiVersion ?? ''), String(object.kind ?? ''), encodeMessage(type, object))
 }
 
-function envelopeAround(apiVersion: string, kind: string, raw: Uint8Array): Uint8Array {
+/** The same of its message. */
+export function envelopeAround(apiVersion: string, kind: string, raw: Uint8Array): Uint8Array {
   const writer = new WireWriter(raw.length + apiVersion.length + kind.length + 64)
   writeTail(writer)
   writer.bytes(raw)

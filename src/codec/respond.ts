@@ -9,12 +9,14 @@ import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { ListShape, Revision, StoredValue } from '../storage/storage.ts'
 import { acceptsGzip, compressible, compressibleStream } from './compression.ts'
-import { batchesOf, collected, isStreamable, listCbor, listProtobuf, listStream, listText } from './list-body.ts'
-import type { ListMetadata, ListValues } from './list-body.ts'
+import { collected, isStreamable, listCbor, listStream, listText } from './list-body.ts'
+import type { ListMetadata } from './list-body.ts'
 import { mediaTypes, negotiateError, streamTypes } from './negotiate.ts'
 import type { OutputNegotiation } from './negotiate.ts'
 import { partialObjectMetadataText } from './partial-object-metadata.ts'
 import { cutsMetadata, passesText, Presenter, Source } from './present.ts'
+import { encodedItems, encodedLines, listProtobuf } from './protobuf-list.ts'
+import type { EncodedList } from './protobuf-list.ts'
 import { isBinary, serializeText, serializeTyped } from './serialize.ts'
 import type { Form } from './serialize.ts'
 import { warningHeaders } from './warnings.ts'
@@ -146,8 +148,8 @@ export async function respondList(
   const { again } = list
   if (serialization === 'protobuf')
     return respondProtobuf(presenter, metadata, {
-      batches: batchesOf(list.values),
-      ...(again === undefined ? {} : { again: async () => batchesOf(await again()) }),
+      items: encodedLines(presenter, list.values),
+      ...(again === undefined ? {} : { again: async (skipped) => encodedLines(presenter, await again(), skipped) }),
     })
   if (serialization === 'cbor')
     return respond(request, output, 200, listCbor(presenter, metadata, await collected(list.values)))
@@ -175,7 +177,8 @@ export async function respondItems(
   const sources = list.items.map((item) => Source.ofObject(item))
   const { serialization } = output
   const metadata = metadataOf(list)
-  if (serialization === 'protobuf') return respondProtobuf(presenter, metadata, { batches: [sources] })
+  if (serialization === 'protobuf')
+    return respondProtobuf(presenter, metadata, { items: encodedItems(presenter, sources) })
   const body =
     serialization === 'cbor'
       ? listCbor(presenter, metadata, sources)
@@ -183,10 +186,10 @@ export async function respondItems(
   return respond(scope.request, output, 200, body)
 }
 
-async function respondProtobuf(presenter: Presenter, metadata: ListMetadata, values: ListValues): Promise<Response> {
+async function respondProtobuf(presenter: Presenter, metadata: ListMetadata, list: EncodedList): Promise<Response> {
   const { output, scope } = presenter
   const { request } = scope
-  const body = await listProtobuf(presenter, metadata, values)
+  const body = await listProtobuf(presenter, metadata, list)
   if (body instanceof Uint8Array) return respond(request, output, 200, body)
   const headers = answerHeaders(request, mediaTypes[output.serialization])
   return compressibleStream(200, headers, body, acceptsGzip(request.request.headers))

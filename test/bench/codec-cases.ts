@@ -4,7 +4,9 @@ import { encodeJson } from '../../src/codec/encode.ts'
 import { parseJson, parseStored } from '../../src/codec/json.ts'
 import { negotiateOutput } from '../../src/codec/negotiate.ts'
 import { Presenter, Source } from '../../src/codec/present.ts'
-import { decodeMessage, encodeMessage } from '../../src/codec/protobuf.ts'
+import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
+import { encodeMessage } from '../../src/codec/protobuf-encode.ts'
+import { transcodeMessage } from '../../src/codec/protobuf-transcoder.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 import { fakeRequest, fakeScope, NOW, TABLE } from '../codec/fake-scope.ts'
 
@@ -146,7 +148,7 @@ export const cases: Readonly<Record<string, () => unknown>> = {
   'JSON.parse + stringify': () => JSON.stringify(JSON.parse(text)),
   'decode JSON, checked against the schema': () => decodeObject(type, parseJson(text)),
   'canonical JSON': () => encodeJson(type, pod),
-  'stored JSON to protobuf': () => encodeMessage(type, parseStored(text) as typeof pod),
+  'stored JSON to protobuf': () => transcodeMessage(type, text),
   'encode protobuf': () => encodeMessage(type, pod),
   'decode protobuf': () => decodeMessage(type, message),
   'row of a Table': () => presenter.row(Source.ofText(text), NOW),

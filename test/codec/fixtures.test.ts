@@ -6,7 +6,8 @@ import { decodeObject } from '../../src/codec/decode.ts'
 import { canonical, encodeJson } from '../../src/codec/encode.ts'
 import { parseJson, plainJson, stringify } from '../../src/codec/json.ts'
 import { encodeProtobuf, readEnvelope } from '../../src/codec/protobuf-envelope.ts'
-import { decodeMessage } from '../../src/codec/protobuf.ts'
+import { transcodeMessage } from '../../src/codec/protobuf-transcoder.ts'
+import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
 import { parseYaml } from '../../src/codec/yaml.ts'
 import { yamlText } from '../../src/codec/yaml-text.ts'
 import { builtInType, typeOfKind } from '../../src/schema/built-in.ts'
@@ -47,6 +48,11 @@ describe.each(fixtures)('$name', ({ json, yaml, protobuf }) => {
   test('JSON → protobuf', () => {
     const { object } = decodeObject(type, parseJson(json))
     expect(Buffer.from(encodeProtobuf(type, object)).toString('hex')).toBe(Buffer.from(protobuf).toString('hex'))
+  })
+
+  test('stored JSON → protobuf', () => {
+    const message = readEnvelope(protobuf).raw
+    expect(Buffer.from(transcodeMessage(type, text)).toString('hex')).toBe(Buffer.from(message).toString('hex'))
   })
 
   test('YAML → JSON', () => {

@@ -11,7 +11,8 @@ import {
   watchFrame,
 } from '../../src/codec/protobuf-envelope.ts'
 import { ProtobufError, WireReader, WireWriter } from '../../src/codec/protobuf-wire.ts'
-import { decodeMessage, encodeMessage, hasProtobuf } from '../../src/codec/protobuf.ts'
+import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
+import { encodeMessage, hasProtobuf } from '../../src/codec/protobuf-encode.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 
 const core = (kind: string) => builtInType(`io.k8s.api.core.v1.${kind}`)

@@ -6,11 +6,12 @@ import { negotiateOutput } from '../../src/codec/negotiate.ts'
 import { listShape, respondItems, respondList, respondObject, respondStatus } from '../../src/codec/respond.ts'
 import { parseCbor } from '../../src/codec/cbor.ts'
 import { plainJson } from '../../src/codec/json.ts'
-import { listProtobuf } from '../../src/codec/list-body.ts'
 import { Presenter, Source } from '../../src/codec/present.ts'
 import { watchFramer } from '../../src/codec/watch-framer.ts'
 import { readEnvelope } from '../../src/codec/protobuf-envelope.ts'
-import { decodeMessage } from '../../src/codec/protobuf.ts'
+import { encodedItems, encodedLines, listProtobuf } from '../../src/codec/protobuf-list.ts'
+import type { EncodedList } from '../../src/codec/protobuf-list.ts'
+import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
 import type { ResourceScope } from '../../src/endpoints/resource-scope.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 import type { ListShape } from '../../src/storage/storage.ts'
@@ -318,23 +319,42 @@ describe('errors', () => {
   })
 })
 
-test('a list in protobuf that is too long to keep is read twice and streamed, byte for byte what it was', async () => {
-  const sources = Array.from({ length: 60 }, (_, i) => Source.ofText(configMap(`c${i}`, i + 1)))
-  const scope = scopeFor({ accept: 'application/vnd.kubernetes.protobuf' })
-  const presenter = new Presenter(scope, negotiateOutput(scope.request, { kind: 'list', custom: false }))
-  const metadata = { resourceVersion: '9' }
-  async function* batches(size: number): AsyncGenerator<readonly Source[]> {
-    for (let at = 0; at < sources.length; at += size) yield sources.slice(at, at + size)
-  }
-  const whole = await listProtobuf(presenter, metadata, { batches: batches(7) })
-  let reads = 0
-  const again = (): Promise<AsyncIterable<readonly Source[]>> => Promise.resolve((reads++, batches(11)))
-  for (const keep of [0, 800, 1600]) {
-    const streamed = await listProtobuf(presenter, metadata, { batches: batches(7), again, keep })
-    expect(streamed).toBeInstanceOf(ReadableStream)
-    expect(await new Response(streamed).bytes()).toEqual(whole)
-  }
-  expect(reads).toBe(3)
-  expect(await listProtobuf(presenter, metadata, { batches: batches(7), again })).toEqual(whole)
-  expect(reads).toBe(3)
-})
+test.each([true, false])(
+  'a list in protobuf that is too long to keep is read twice and streamed: %s',
+  async (stored) => {
+    const lines = Array.from({ length: 60 }, (_, i) => configMap(`c${i}`, i + 1))
+    const scope = { ...scopeFor({ accept: 'application/vnd.kubernetes.protobuf' }), storedAsServed: stored }
+    const presenter = new Presenter(scope, negotiateOutput(scope.request, { kind: 'list', custom: false }))
+    const metadata = { resourceVersion: '9' }
+    /** Chunks end anywhere. */
+    const values = (size: number): ReadableStream<Uint8Array> => {
+      const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(''))
+      const starts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => i * size)
+      return new ReadableStream({
+        start(controller) {
+          for (const start of starts) controller.enqueue(bytes.slice(start, start + size))
+          controller.close()
+        },
+      })
+    }
+    const listed = (keep?: number, again?: EncodedList['again']) =>
+      listProtobuf(presenter, metadata, {
+        items: encodedLines(presenter, values(700)),
+        ...(again === undefined ? {} : { again }),
+        ...(keep === undefined ? {} : { keep }),
+      })
+    const whole = await listed()
+    const sources = lines.map((line) => Source.ofText(line))
+    expect(await listProtobuf(presenter, metadata, { items: encodedItems(presenter, sources) })).toEqual(whole)
+    let reads = 0
+    const again = async (skipped: number) => (reads++, encodedLines(presenter, values(1100), skipped))
+    for (const keep of [0, 800, 1600]) {
+      const streamed = await listed(keep, again)
+      expect(streamed).toBeInstanceOf(ReadableStream)
+      expect(await new Response(streamed).bytes()).toEqual(whole)
+    }
+    expect(reads).toBe(3)
+    expect(await listed(undefined, again)).toEqual(whole)
+    expect(reads).toBe(3)
+  },
+)

@@ -8,7 +8,9 @@ import { canonical, encodeJson } from '../../src/codec/encode.ts'
 import { parseJson, parseStored, stringify } from '../../src/codec/json.ts'
 import { ProtobufError } from '../../src/codec/protobuf-wire.ts'
 import { encodeProtobuf, readEnvelope } from '../../src/codec/protobuf-envelope.ts'
-import { decodeMessage, encodeMessage, hasProtobuf } from '../../src/codec/protobuf.ts'
+import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
+import { encodeMessage, hasProtobuf } from '../../src/codec/protobuf-encode.ts'
+import { transcodeMessage } from '../../src/codec/protobuf-transcoder.ts'
 import { parseYaml } from '../../src/codec/yaml.ts'
 import { yamlText } from '../../src/codec/yaml-text.ts'
 import { builtInType, builtInTypeNames, typeOfKind } from '../../src/schema/built-in.ts'
@@ -46,7 +48,10 @@ describe.each([1, 2])('seed %i', (seed) => {
     expect(encodeJson(type, decodeObject(type, parseStored(text) as JsonObject).object)).toBe(text)
     expect(encodeJson(type, decodeObject(type, parseCbor(encodeCbor(type, object))).object)).toBe(text)
     expect(encodeJson(type, decodeObject(type, parseYaml(yamlText(parseStored(text))).tree).object)).toBe(text)
-    if (hasProtobuf(type)) expect(encodeJson(type, decodeMessage(type, encodeMessage(type, object)))).toBe(text)
+    if (!hasProtobuf(type)) return
+    const message = encodeMessage(type, object)
+    expect(encodeJson(type, decodeMessage(type, message))).toBe(text)
+    expect(Buffer.compare(transcodeMessage(type, text), encodeMessage(type, parseStored(text) as JsonObject))).toBe(0)
   })
 })
 
@@ -56,7 +61,9 @@ test('any seed', () => {
       const type = builtInType(name)
       const { object, text } = decoded(name, seed)
       expect(encodeJson(type, decodeObject(type, parseCbor(encodeCbor(type, object))).object)).toBe(text)
-      if (hasProtobuf(type)) expect(encodeJson(type, decodeMessage(type, encodeMessage(type, object)))).toBe(text)
+      if (!hasProtobuf(type)) return
+      expect(encodeJson(type, decodeMessage(type, encodeMessage(type, object)))).toBe(text)
+      expect(Buffer.compare(transcodeMessage(type, text), encodeMessage(type, parseStored(text) as JsonObject))).toBe(0)
     }),
     { numRuns: 200 },
   )

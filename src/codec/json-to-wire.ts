@@ -1,0 +1,423 @@
+/**
+ * Values of JSON bytes written as the bytes of protocol buffers, from one cursor to another: what protobuf-transcoder.ts
+ * does is made of these steps. The JSON is this server's own: compact, without repeated members. What it cannot be is
+ * not looked for, but nothing is written outside of the buffer, whatever the bytes are.
+ */
+
+/** JSON that is not as this server writes it. Nobody sees it: the object is parsed instead. */
+export const unexpected = new Error('unexpected JSON')
+
+export const NEWLINE = 0x0a
+export const QUOTE = 0x22
+export const COMMA = 0x2c
+const ZERO = 0x30
+export const COLON = 0x3a
+export const OPEN_BRACKET = 0x5b
+const BACKSLASH = 0x5c
+export const CLOSE_BRACKET = 0x5d
+const LETTER_F = 0x66
+export const LETTER_N = 0x6e
+const LETTER_T = 0x74
+const LETTER_U = 0x75
+const LETTER_Z = 0x5a
+export const OPEN_BRACE = 0x7b
+export const CLOSE_BRACE = 0x7d
+
+/** Tags of the first fields of a message. */
+const FIRST_VARINT = 0x08
+const SECOND_VARINT = 0x10
+const FIRST_BYTES = 0x0a
+const THIRD_BYTES = 0x1a
+
+/** Bytes that one of JSON may become, absent fields aside. */
+const MOST = 5
+/** Room that is always there beyond that, for places kept for lengths that turn out shorter. */
+const SPARE = 1024
+const BUFFER = 64 * 1024
+/** A buffer that had to be larger than this is not kept. */
+const MAX_KEPT = 4 * 1024 * 1024
+/** From this length on the engine's search and copy are faster than a loop. */
+const LONG = 48
+/** A number of so many digits is exact. */
+const MAX_DIGITS = 15
+
+/** Bytes that a length takes. */
+export const lengthSize = (length: number): number =>
+  length < 0x80 ? 1 : length < 0x4000 ? 2 : length < 0x20_0000 ? 3 : length < 0x1000_0000 ? 4 : 5
+
+export class JsonToWire {
+  protected bytes: Uint8Array = new Uint8Array()
+  protected at = 0
+  protected out: Uint8Array = new Uint8Array(BUFFER)
+  protected length = 0
+  /** The first quote behind the cursor, if it was looked for: a long text of many lines has but one. */
+  private nextQuote = -1
+
+  protected start(bytes: Uint8Array): void {
+    this.bytes = bytes
+    this.at = 0
+    this.length = 0
+    this.nextQuote = -1
+    this.reserve(0)
+  }
+
+  protected moveTo(at: number): void {
+    if (at < this.at) this.nextQuote = -1
+    this.at = at
+  }
+
+  /** A copy of what was written. */
+  protected finish(): Uint8Array {
+    const written = this.out.slice(0, this.length)
+    if (this.out.length > MAX_KEPT) this.out = new Uint8Array(BUFFER)
+    return written
+  }
+
+  /** Room for so many bytes, and for all that the rest of the JSON may become. */
+  protected reserve(size: number): void {
+    const needed = this.length + size + (this.bytes.length - this.at) * MOST + SPARE
+    if (needed <= this.out.length) return
+    if (this.length > this.out.length) throw new Error('assertion failed: a message is larger than its buffer')
+    const bigger = new Uint8Array(Math.max(needed, this.out.length * 2))
+    bigger.set(this.out.subarray(0, this.length))
+    this.out = bigger
+  }
+
+  protected put(bytes: Uint8Array): void {
+    this.reserve(bytes.length)
+    this.out.set(bytes, this.length)
+    this.length += bytes.length
+  }
+
+  protected expect(byte: number): void {
+    if (this.bytes[this.at] !== byte) throw unexpected
+    this.at++
+  }
+
+  /** Of a field with a number below 2048, as all of them have. */
+  protected tag(tag: number): void {
+    if (tag < 0x80) this.out[this.length++] = tag
+    else {
+      this.out[this.length++] = (tag & 0x7f) | 0x80
+      this.out[this.length++] = tag >> 7
+    }
+  }
+
+  /** @param value whole, not negative */
+  protected varint(value: number): void {
+    const { out } = this
+    let rest = value
+    for (; rest > 0x7fff_ffff; rest = Math.floor(rest / 0x80)) out[this.length++] = (rest % 0x80) | 0x80
+    for (; rest >= 0x80; rest >>= 7) out[this.length++] = (rest & 0x7f) | 0x80
+    out[this.length++] = rest
+  }
+
+  /**
+   * Puts the length before all that was written since `start`, where `reserved` bytes were kept for it.
+   * @returns the bytes that it took
+   */
+  protected close(start: number, reserved: number): number {
+    const size = this.length - start - reserved
+    if (size < 0x80 && reserved === 1) {
+      this.out[start] = size
+      return 1
+    }
+    const needed = lengthSize(size)
+    if (needed !== reserved) this.out.copyWithin(start + needed, start + reserved, this.length)
+    this.length = start
+    this.varint(size)
+    this.length = start + needed + size
+    return needed
+  }
+
+  /** A string, with its length. */
+  protected text(): void {
+    const { bytes, out } = this
+    const start = this.length
+    let at = this.at + 1
+    let to = start + 1
+    for (;;) {
+      let byte = bytes[at]
+      const stop = at + LONG
+      while (byte !== QUOTE && byte !== BACKSLASH && at < stop) {
+        out[to++] = byte!
+        byte = bytes[++at]
+      }
+      if (byte === QUOTE) break
+      if (byte === BACKSLASH) {
+        this.at = at
+        to = this.escape(to)
+        at = this.at
+      } else {
+        const run = this.run(at)
+        out.set(run, to)
+        to += run.length
+        at += run.length
+      }
+    }
+    this.at = at + 1
+    this.length = to
+    if (to - start <= 0x80) out[start] = to - start - 1
+    else this.close(start, 1)
+  }
+
+  /** The bytes up to the next quote or backslash. */
+  private run(at: number): Uint8Array {
+    const { bytes } = this
+    if (this.nextQuote < at) {
+      this.nextQuote = bytes.indexOf(QUOTE, at)
+      if (this.nextQuote < 0) throw unexpected
+    }
+    const run = bytes.subarray(at, this.nextQuote)
+    const end = run.indexOf(BACKSLASH)
+    return end < 0 ? run : run.subarray(0, end)
+  }
+
+  /** The character that an escape stands for. @returns where what follows is to be written */
+  private escape(to: number): number {
+    const { out } = this
+    const letter = this.bytes[this.at + 1]
+    if (letter !== LETTER_U) {
+      const byte = letter === undefined ? undefined : escapes[letter]
+      if (byte === undefined) throw unexpected
+      out[to] = byte
+      this.at += 2
+      return to + 1
+    }
+    let code = this.hexadecimal(this.at + 2)
+    this.at += 6
+    if (code >= 0xd800 && code < 0xe000) {
+      const isPair = code < 0xdc00 && this.bytes[this.at] === BACKSLASH && this.bytes[this.at + 1] === LETTER_U
+      const low = isPair ? this.hexadecimal(this.at + 2) : 0
+      if (low >= 0xdc00 && low < 0xe000) {
+        this.at += 6
+        code = 0x1_0000 + ((code - 0xd800) << 10) + (low - 0xdc00)
+      } else code = 0xfffd
+    }
+    if (code < 0x80) out[to++] = code
+    else {
+      if (code < 0x800) out[to++] = 0xc0 | (code >> 6)
+      else {
+        if (code < 0x1_0000) out[to++] = 0xe0 | (code >> 12)
+        else {
+          out[to++] = 0xf0 | (code >> 18)
+          out[to++] = 0x80 | ((code >> 12) & 0x3f)
+        }
+        out[to++] = 0x80 | ((code >> 6) & 0x3f)
+      }
+      out[to++] = 0x80 | (code & 0x3f)
+    }
+    return to
+  }
+
+  private hexadecimal(at: number): number {
+    let value = 0
+    for (let i = at; i < at + 4; i++) {
+      const digit = parseInt(String.fromCharCode(this.bytes[i] ?? 0), 16)
+      if (Number.isNaN(digit)) throw unexpected
+      value = value * 16 + digit
+    }
+    return value
+  }
+
+  /** Whole numbers that are not negative. @returns undefined for others, at which the cursor stays */
+  protected digits(): number | undefined {
+    const { bytes } = this
+    let at = this.at
+    let value = 0
+    let digit = bytes[at]! - ZERO
+    for (; digit >= 0 && digit <= 9; digit = bytes[at]! - ZERO) {
+      value = value * 10 + digit
+      at++
+    }
+    const next = bytes[at]
+    const isWhole = next === COMMA || next === CLOSE_BRACE || next === CLOSE_BRACKET
+    if (!isWhole || at === this.at || at - this.at > MAX_DIGITS) return undefined
+    this.at = at
+    return value
+  }
+
+  /** Seconds of `"2006-01-02T15:04:05Z"`, or of the same with microseconds. @returns undefined for other forms */
+  protected seconds(length: number): number | undefined {
+    const { bytes, at } = this
+    const isForm =
+      bytes[at] === QUOTE &&
+      bytes[at + length - 1] === LETTER_Z &&
+      bytes[at + length] === QUOTE &&
+      bytes[at + 5] === 0x2d
+    if (!isForm) return undefined
+    const year = this.two(at + 1) * 100 + this.two(at + 3)
+    const month = this.two(at + 6)
+    const day = this.two(at + 9)
+    const time = this.two(at + 12) * 3600 + this.two(at + 15) * 60 + this.two(at + 18)
+    // days since 1970, in years that begin in March, so that a leap day is the last
+    const shifted = month > 2 ? year : year - 1
+    const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1
+    const leapDays = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400)
+    const seconds = (shifted * 365 + leapDays + dayOfYear - 719468) * 86400 + time
+    return seconds >= 0 ? seconds : undefined
+  }
+
+  private two(at: number): number {
+    const tens = this.bytes[at]! - ZERO
+    const ones = this.bytes[at + 1]! - ZERO
+    if (!(tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9)) throw unexpected
+    return tens * 10 + ones
+  }
+
+  /** The content of a Timestamp, with its length. @returns false, and nothing done, for a time in another form */
+  protected timestamp(isMicro: boolean): boolean {
+    const length = isMicro ? NORMAL_MICRO_TIME : NORMAL_TIME
+    const seconds = this.seconds(length)
+    if (seconds === undefined) return false
+    const at = this.at + 21
+    const nanos = isMicro ? (this.two(at) * 10_000 + this.two(at + 2) * 100 + this.two(at + 4)) * 1000 : 0
+    this.at += length + 1
+    const start = this.length++
+    this.out[this.length++] = FIRST_VARINT
+    this.varint(seconds)
+    this.out[this.length++] = SECOND_VARINT
+    this.varint(nanos)
+    this.close(start, 1)
+    return true
+  }
+
+  /** true or false */
+  protected bool(): void {
+    const isTrue = this.bytes[this.at] === LETTER_T
+    if (!isTrue && this.bytes[this.at] !== LETTER_F) throw unexpected
+    this.at += isTrue ? 4 : 5
+    this.out[this.length++] = isTrue ? 1 : 0
+  }
+
+  /** A message of one string. @param reserved see close */
+  protected wrappedText(reserved: number): number {
+    const start = this.length
+    this.length += reserved
+    this.out[this.length++] = FIRST_BYTES
+    this.text()
+    return this.close(start, reserved)
+  }
+
+  /** @returns false, and nothing done, where it is neither a string nor a number that is not negative */
+  protected intOrString(): boolean {
+    const start = this.length
+    if (this.bytes[this.at] === QUOTE) {
+      this.length++
+      this.out[this.length++] = FIRST_VARINT
+      this.out[this.length++] = 1
+      this.out[this.length++] = SECOND_VARINT
+      this.out[this.length++] = 0
+      this.out[this.length++] = THIRD_BYTES
+      this.text()
+    } else {
+      const value = this.digits()
+      if (value === undefined) return false
+      this.length++
+      this.out[this.length++] = FIRST_VARINT
+      this.out[this.length++] = 0
+      this.out[this.length++] = SECOND_VARINT
+      this.varint(value)
+      this.out[this.length++] = THIRD_BYTES
+      this.out[this.length++] = 0
+    }
+    this.close(start, 1)
+    return true
+  }
+
+  /** JSON of any kind, as the only field of a message. */
+  protected raw(): void {
+    const start = this.at
+    this.skip()
+    const size = this.at - start
+    this.varint(1 + lengthSize(size) + size)
+    this.out[this.length++] = FIRST_BYTES
+    this.varint(size)
+    this.out.set(this.bytes.subarray(start, this.at), this.length)
+    this.length += size
+  }
+
+  /** Bytes, of a string of base64, with their length. */
+  protected base64(reserved: number): number {
+    const { bytes, out } = this
+    const start = this.length
+    let to = start + reserved
+    this.expect(QUOTE)
+    let at = this.at
+    for (; bytes[at] !== QUOTE; at += 4) {
+      const a = sextets[bytes[at]!]
+      const b = sextets[bytes[at + 1]!]
+      const c = sextets[bytes[at + 2]!]
+      const d = sextets[bytes[at + 3]!]
+      const isLast = bytes[at + 4] === QUOTE
+      if (a === undefined || b === undefined || c === undefined || d === undefined) throw unexpected
+      const bits = (a << 18) | (b << 12) | (c << 6) | d
+      // padding has the value of no bits
+      if ((a | b | c | d) >= PADDING && !(isLast && d === PADDING && (a | b) < PADDING)) throw unexpected
+      out[to++] = bits >> 16
+      if (c < PADDING) out[to++] = bits >> 8
+      if (d < PADDING) out[to++] = bits
+    }
+    this.at = at + 1
+    this.length = to
+    return this.close(start, reserved)
+  }
+
+  /** Moves behind a value. */
+  protected skip(): void {
+    const { bytes } = this
+    let depth = 0
+    let at = this.at
+    for (;;) {
+      const byte = bytes[at]
+      if (byte === undefined) throw unexpected
+      if (byte === QUOTE) at = this.endOfString(at)
+      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        depth++
+        at++
+      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+        // that of the container in which a number or word is the last
+        if (depth === 0) break
+        depth--
+        at++
+      } else if (byte === COMMA && depth === 0) break
+      else {
+        at++
+        continue
+      }
+      if (depth === 0) break
+    }
+    this.at = at
+  }
+
+  /** Behind the string that opens at a position. */
+  private endOfString(open: number): number {
+    const { bytes } = this
+    for (let at = open + 1; ; at++) {
+      const byte = bytes[at]
+      if (byte === QUOTE) return at + 1
+      if (byte === BACKSLASH) at++
+      else if (byte === undefined) throw unexpected
+    }
+  }
+}
+
+const NORMAL_TIME = '"2006-01-02T15:04:05Z'.length
+const NORMAL_MICRO_TIME = '"2006-01-02T15:04:05.000000Z'.length
+
+/** What the letter behind a backslash means. */
+const escapes: readonly (number | undefined)[] = Array.from({ length: 128 }, (_, code) => {
+  const meaning = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+  return Object.entries(meaning)
+    .find(([letter]) => letter.charCodeAt(0) === code)?.[1]
+    .charCodeAt(0)
+})
+
+/** Larger than any six bits, and none of them. */
+const PADDING = 64
+
+const sextets: readonly (number | undefined)[] = Array.from({ length: 256 }, (_, code) => {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/='
+  const place = alphabet.indexOf(String.fromCharCode(code))
+  return place < 0 ? undefined : place
+})

@@ -1,0 +1,126 @@
+/**
+ * Lists in protobuf. Lengths come before content, so a list begins when all of it was encoded; what was encoded is kept
+ * for that, up to a bound, and of a longer list the rest is read and encoded again.
+ */
+import { builtInType } from '../schema/built-in.ts'
+import type { StructType } from '../schema/structural.ts'
+import { joined } from './compression.ts'
+import { lineBatches, wholeLines } from './line-batches.ts'
+import { framed, kindOfList, metadataOf } from './list-body.ts'
+import type { ListMetadata } from './list-body.ts'
+import { Source } from './present.ts'
+import type { Presenter } from './present.ts'
+import { encodeMessage } from './protobuf-encode.ts'
+import { itemHead, listFrame } from './protobuf-envelope.ts'
+import { transcodeItems } from './protobuf-transcoder.ts'
+
+/** What is kept of a list until its length is known. */
+const MAX_KEPT = 24 * 1024 * 1024
+/** A longer one is sent in the pieces in which it was encoded. */
+const MAX_WHOLE = 1024 * 1024
+
+const listMetaType = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta')
+
+/** Some items, one behind the other, each with its tag and length. */
+export interface EncodedItems {
+  readonly bytes: Uint8Array
+  /** How many they are; those that were passed over count. */
+  readonly count: number
+}
+
+export interface EncodedList {
+  readonly items: AsyncIterable<EncodedItems>
+  /** The same once more, without the first ones. Absent: everything is kept. */
+  readonly again?: (skipped: number) => Promise<AsyncIterable<EncodedItems>>
+  /** Bytes that may be kept. */
+  readonly keep?: number
+}
+
+/** @returns the whole, or a stream of it where that would be too much */
+export async function listProtobuf(
+  presenter: Presenter,
+  metadata: ListMetadata,
+  { items, again, keep = MAX_KEPT }: EncodedList,
+): Promise<Uint8Array | ReadableStream<Uint8Array>> {
+  const most = again === undefined ? Infinity : keep
+  const kept: Uint8Array[] = []
+  let keptCount = 0
+  let keptLength = 0
+  let length = 0
+  for await (const { bytes, count } of items) {
+    length += bytes.length
+    if (length > most) continue
+    kept.push(bytes)
+    keptCount += count
+    keptLength = length
+  }
+  const frame = listFrame(kindOfList(presenter), listMetaType(), metadataOf(metadata), length)
+  if (again === undefined || length === keptLength)
+    return length > MAX_WHOLE
+      ? framed(frame.head, sent(kept), frame.tail)
+      : joined([frame.head, ...kept, frame.tail], frame.length)
+  const rest = checked(again, keptCount, length - keptLength)
+  return framed(frame.head, sent(kept, rest), frame.tail)
+}
+
+/** Lets go of what was sent. */
+async function* sent(kept: Uint8Array[], rest?: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  kept.reverse()
+  for (let bytes = kept.pop(); bytes !== undefined; bytes = kept.pop()) yield bytes
+  if (rest !== undefined) yield* rest
+}
+
+/** @param expected bytes: what a version says never changes */
+async function* checked(
+  again: NonNullable<EncodedList['again']>,
+  skipped: number,
+  expected: number,
+): AsyncGenerator<Uint8Array> {
+  let length = 0
+  for await (const { bytes } of await again(skipped)) {
+    length += bytes.length
+    if (bytes.length > 0) yield bytes
+  }
+  if (length !== expected) throw new Error(`a list was ${expected} bytes long and is ${length} when read again`)
+}
+
+/** What storage streams as lines. @param skipped how many of them are passed over */
+export async function* encodedLines(
+  presenter: Presenter,
+  values: ReadableStream<Uint8Array>,
+  skipped = 0,
+): AsyncGenerator<EncodedItems> {
+  const type = presenter.transcoded
+  let toSkip = skipped
+  if (type === undefined)
+    for await (const lines of lineBatches(values)) {
+      const rest = lines.slice(toSkip).map((line) => Source.ofText(line))
+      toSkip -= lines.length - rest.length
+      yield { bytes: encodedSources(presenter, rest), count: lines.length }
+    }
+  else
+    for await (const lines of wholeLines(values)) {
+      const items = transcodeItems(type, lines, toSkip)
+      toSkip = Math.max(0, toSkip - items.count)
+      yield items
+    }
+}
+
+/** Objects at hand. */
+export async function* encodedItems(presenter: Presenter, sources: readonly Source[]): AsyncGenerator<EncodedItems> {
+  yield { bytes: encodedSources(presenter, sources), count: sources.length }
+}
+
+function encodedSources(presenter: Presenter, sources: readonly Source[]): Uint8Array {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for (const source of sources) {
+    const { type, object } = presenter.typed(source)
+    if (type === undefined) throw new Error('assertion failed: protobuf of a custom resource')
+    const message = encodeMessage(type, object)
+    const head = itemHead(message.length)
+    parts.push(head, message)
+    length += head.length + message.length
+  }
+  return joined(parts, length)
+}
