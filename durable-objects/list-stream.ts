@@ -1,6 +1,7 @@
 /**
- * The answer to a list: what is known of it in a header, the values in the body. Which ones, is settled in one turn; the values are read in
- * later ones as the reader takes them, which changes nothing, because a revision's value never does.
+ * The answer to a list: what is known of it in a header, the values in the body. Of which state, is settled in one turn; which versions that
+ * are, and what they say, is read in later ones as the reader takes them, which changes nothing: the log knows every state, and a version's
+ * value never changes.
  */
 import type { ListCall, StreamShape } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
@@ -11,6 +12,8 @@ import type { Page } from './log.ts'
 import type { Statements } from './statements.ts'
 
 const CHUNK_VALUES = 128
+/** Few at first, so that the beginning is not waited for. */
+const FIRST_VALUES = 8
 /** Values of 1.5 MiB come in chunks of a few: an isolate has 128 MB for everything. */
 const CHUNK_LENGTH = 1024 * 1024
 
@@ -21,8 +24,8 @@ interface ValueRow {
 }
 
 export function listAnswer(page: Page, { prefix, shape }: ListCall, statements: Statements): Response {
-  const { revision, revisions, continueAfter, remaining } = page
-  const header = { value: { revision, count: revisions.length, continueAfter, remaining } }
+  const { revisions, ...value } = page
+  const { revision } = value
   const write = shapes[shape.as](shape, prefix, revision)
   const chunks = valuesInChunks(statements, revisions)
   const values = new ReadableStream<Uint8Array>({
@@ -32,21 +35,27 @@ export function listAnswer(page: Page, { prefix, shape }: ListCall, statements: 
       else controller.enqueue(write(value))
     },
   })
-  return new Response(values, { headers: encodeHeader(header) })
+  return new Response(values, { headers: encodeHeader({ value }) })
 }
 
 /** Goes on by as many values as before fitted a chunk. */
-function* valuesInChunks(statements: Statements, revisions: readonly Revision[]): Generator<readonly ValueRow[]> {
-  for (let done = 0, size = 8; done < revisions.length;) {
-    const wanted = revisions.slice(done, done + size)
-    const rows = statements.values(wanted)
-    // Compaction keeps what the retention promises; a reader slower than that must not get a list with holes.
-    if (rows.length !== wanted.length)
-      throw new Error(`versions of a list at ${wanted[0]} were compacted while it was read`)
-    done += wanted.length
-    const length = rows.reduce((sum, { v }) => sum + v.length, 0)
-    size = Math.max(1, Math.min(CHUNK_VALUES, Math.floor((CHUNK_LENGTH * wanted.length) / length)))
-    yield rows
+function* valuesInChunks(
+  statements: Statements,
+  batches: Iterable<readonly Revision[]>,
+): Generator<readonly ValueRow[]> {
+  let size = FIRST_VALUES
+  for (const revisions of batches) {
+    for (let done = 0; done < revisions.length;) {
+      const wanted = revisions.slice(done, done + size)
+      const rows = statements.values(wanted)
+      // Compaction keeps what the retention promises; a reader slower than that must not get a list with holes.
+      if (rows.length !== wanted.length)
+        throw new Error(`versions of a list at ${wanted[0]} were compacted while it was read`)
+      done += wanted.length
+      const length = rows.reduce((sum, { v }) => sum + v.length, 0)
+      size = Math.max(1, Math.min(CHUNK_VALUES, Math.floor((CHUNK_LENGTH * wanted.length) / length)))
+      yield rows
+    }
   }
 }
 

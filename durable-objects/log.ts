@@ -13,7 +13,8 @@ import { hasUid, isTooLarge, withRevision } from '../src/storage/value-text.ts'
 import { allBelow, rangeOf } from './key-range.ts'
 import { encodeSelectable } from './selectable.ts'
 import { pick } from './selected-keys.ts'
-import type { ChangeRow, Statements } from './statements.ts'
+import type { Wanted } from './selected-keys.ts'
+import type { ChangeRow, StateStatements, Statements } from './statements.ts'
 import { ADDED, DELETED, MODIFIED } from './statements.ts'
 
 /** Milliseconds that a paged list's revision may be behind the clock: the less, the more rows; see freshRevision. */
@@ -21,8 +22,10 @@ const FRESH = 60_000
 
 export interface Page {
   readonly revision: Revision
-  /** Of the values, in key order. */
-  readonly revisions: readonly Revision[]
+  /** Of the values, in key order. Fails with Compacted where they are taken more slowly than states are kept. */
+  readonly revisions: Iterable<readonly Revision[]>
+  readonly isEmpty: boolean
+  readonly count?: number
   /** Key of the last value, relative to the prefix, when more follow. */
   readonly continueAfter?: string
   readonly remaining?: number
@@ -201,18 +204,24 @@ export class Log {
   }
 
   /** @throws StorageError Compacted, FutureRevision */
-  select(scope: KeyScope, at: ListAt, limit: number, start: string): Page {
+  select(scope: KeyScope, at: ListAt, start: string, wanted: Wanted): Page {
     const revision = this.revisionFor(at, start !== '')
     const isLatest = revision === this.last
-    const state = isLatest ? this.statements.now : this.statements.at(revision)
-    const { revisions, lastKey, remaining } = pick(state, scope, rangeOf(scope, start), limit)
-    if (lastKey === undefined) return { revision, revisions }
+    const { lastKey, remaining, ...found } = pick(() => this.stateAt(revision), scope, rangeOf(scope, start), wanted)
+    if (lastKey === undefined) return { revision, ...found }
     return {
       revision: isLatest && at.kind !== 'exact' ? this.freshRevision() : revision,
-      revisions,
+      ...found,
       continueAfter: lastKey.slice(scope.prefix.length + 1),
       ...(remaining === undefined ? {} : { remaining }),
     }
+  }
+
+  /** For one turn: what is written after it makes another of it. */
+  private stateAt(revision: Revision): StateStatements {
+    if (revision === this.last) return this.statements.now
+    if (revision < this.floor) throw new StorageError('Compacted', revision, this.floor)
+    return this.statements.at(revision)
   }
 
   /**

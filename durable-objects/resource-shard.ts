@@ -162,7 +162,7 @@ export class ResourceShard extends DurableObject<Env> {
   }
 
   private list(call: ListCall): Response {
-    const page = this.log.select(call, call.at, call.limit, call.start)
+    const page = this.log.select(call, call.at, call.start, call)
     return listAnswer(page, call, this.statements)
   }
 

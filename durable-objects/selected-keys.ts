@@ -1,4 +1,4 @@
-/** Which versions a list consists of. Decided in one turn; values are not touched. */
+/** Which versions a list consists of. Values are not touched. */
 import { matches, selectsEverything } from '../src/storage/selection.ts'
 import type { KeyScope } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
@@ -7,8 +7,11 @@ import { decodeSelectable } from './selectable.ts'
 import type { CurrentRow, KeyRange, StateStatements } from './statements.ts'
 
 export interface Picked {
-  /** In key order. */
-  readonly revisions: readonly Revision[]
+  /** In key order. Those of a long list are looked up as they are taken, always in the same state. */
+  readonly revisions: Iterable<readonly Revision[]>
+  readonly isEmpty: boolean
+  /** Where it is known, or asked for. */
+  readonly count?: number
   /** Present when more follow. */
   readonly lastKey?: string
   readonly remaining?: number
@@ -16,26 +19,60 @@ export interface Picked {
 
 /** Keys whose revisions come in one text: it may not be longer than a row. */
 const BATCH = 20_000
+/** A list begins when so many of its keys are known, and goes on by ever more. */
+const FIRST_BATCH = 256
+const GROWTH = 8
 
-/** @param limit 0: no limit */
-export function pick(state: StateStatements, scope: KeyScope, range: KeyRange, limit: number): Picked {
-  return selectsEverything(scope.selection) ? pickAll(state, range, limit) : pickSelected(state, scope, range, limit)
+export interface Wanted {
+  /** 0: everything. */
+  readonly limit: number
+  /** Whether how many it is has to be known at once. */
+  readonly counted: boolean
 }
 
-/** Without a row for each key in JavaScript: this is the list of ten thousand. */
-function pickAll(state: StateStatements, range: KeyRange, limit: number): Picked {
+/** @param stateNow statements of the state to be listed, as they have to be read in this turn */
+export function pick(
+  stateNow: () => StateStatements,
+  scope: KeyScope,
+  range: KeyRange,
+  { limit, counted }: Wanted,
+): Picked {
+  if (!selectsEverything(scope.selection)) return pickSelected(stateNow(), scope, range, limit)
+  if (limit > 0) return pickPage(stateNow(), range, limit)
+  const isEmpty = stateNow().revisions(range, 1).found.length === 0
+  const count = counted ? { count: stateNow().count(range) } : {}
+  return { revisions: pickAll(stateNow, range), isEmpty, ...count }
+}
+
+/** Without a row for each key in JavaScript, and none of them before they are wanted: this is the list of ten thousand. */
+function* pickAll(stateNow: () => StateStatements, range: KeyRange): Generator<readonly Revision[]> {
+  for (let rest = range, size = FIRST_BATCH; ; size = Math.min(BATCH, size * GROWTH)) {
+    const { found, last } = stateNow().revisions(rest, size)
+    if (found.length > 0) yield found
+    if (found.length < size || last === null) return
+    rest = { from: `${last}\0`, to: range.to }
+  }
+}
+
+function pickPage(state: StateStatements, range: KeyRange, limit: number): Picked {
   const revisions: Revision[] = []
   for (let rest = range; ;) {
-    const wanted = limit > 0 ? Math.min(BATCH, limit - revisions.length) : BATCH
+    const wanted = Math.min(BATCH, limit - revisions.length)
     const { found, last } = state.revisions(rest, wanted)
     for (const revision of found) revisions.push(revision)
-    if (found.length < wanted || last === null) return { revisions }
+    if (found.length < wanted || last === null) return picked(revisions)
     rest = { from: `${last}\0`, to: range.to }
     if (revisions.length !== limit) continue
     const remaining = state.count(rest)
-    return remaining === 0 ? { revisions } : { revisions, lastKey: last, remaining }
+    return remaining === 0 ? picked(revisions) : { ...picked(revisions), lastKey: last, remaining }
   }
 }
+
+const picked = (revisions: readonly Revision[]): Picked => ({
+  revisions: [revisions],
+  isEmpty: revisions.length === 0,
+  count: revisions.length,
+})
 
 /** A full page is followed by another one when there are more keys, whether they will be selected or not. */
 function pickSelected(state: StateStatements, scope: KeyScope, range: KeyRange, limit: number): Picked {
@@ -46,9 +83,9 @@ function pickSelected(state: StateStatements, scope: KeyScope, range: KeyRange, 
     revisions.push(row.rv)
     if (revisions.length !== limit) continue
     const follows = state.revisions({ from: `${row.k}\0`, to: range.to }, 1).found.length > 0
-    return follows ? { revisions, lastKey: row.k } : { revisions }
+    return follows ? { ...picked(revisions), lastKey: row.k } : picked(revisions)
   }
-  return { revisions }
+  return picked(revisions)
 }
 
 /** Tells whether the state in a row, its key being in the scope, is selected. */

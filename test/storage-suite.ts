@@ -56,10 +56,11 @@ const parsed = (text: string): Parsed => JSON.parse(text) as Parsed
 
 /** `NAME=CONTENT` of each value. */
 export async function listed(storage: Storage, things: Collection, query: Partial<ListQuery> = {}) {
-  const list = await storage.list(things, { selection: everything, at: { kind: 'latest' }, ...query })
+  const list = await storage.list(things, { selection: everything, at: { kind: 'latest' }, counted: true, ...query })
   const text = await new Response(list.values).text()
   const values = text.split('\n').filter((line) => line !== '')
   expect(values.length).toBe(list.count)
+  expect(values.length === 0).toBe(list.isEmpty)
   return {
     ...list,
     values: values.map((value) => `${parsed(value).metadata.name}=${parsed(value).content}`).join(' '),
@@ -349,6 +350,21 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
         const list = await listed(storage, things)
         expect(list.count).toBe(700)
         expect(list.values.startsWith('n1000= n1001=xxxxxxxxxx n1002=')).toBe(true)
+      }, 30_000)
+
+      it('stay one snapshot however slowly they are read', async () => {
+        const key = (i: number) => `ns/n${1000 + i}`
+        const made = await Promise.all(Array.from({ length: 700 }, (_, i) => create(key(i), 'x'.repeat(2_000))))
+        const before = await listed(storage, things)
+        const { isEmpty, values } = await storage.list(things, { selection: everything, at: { kind: 'latest' } })
+        await remove(key(690), '', made[690]!)
+        await update(key(691), 'changed', made[691]!)
+        await create(`${key(692)}-new`)
+        expect(isEmpty).toBe(false)
+        const lines = (await new Response(values).text()).split('\n').slice(0, -1)
+        expect(lines.map((line) => `${parsed(line).metadata.name}=${parsed(line).content}`).join(' ')).toBe(
+          before.values,
+        )
       }, 30_000)
 
       it('at a revision that was compacted are refused', async () => {

@@ -128,7 +128,7 @@ export async function respondList(
   scope: ResourceScope,
   output: OutputNegotiation,
   list: ListFacts & {
-    readonly count: number
+    readonly isEmpty: boolean
     readonly values: ReadableStream<Uint8Array>
     readonly shape?: ListShape
     /** The same values once more, for forms that begin with their length. */
@@ -157,7 +157,7 @@ export async function respondList(
     const text = listText(presenter, metadata, await collected(list.values), request.now)
     return respond(request, output, 200, serializeText(output, text))
   }
-  const stream = { as: list.shape?.as ?? 'lines', values: list.values, isEmpty: list.count === 0 }
+  const stream = { as: list.shape?.as ?? 'lines', values: list.values, isEmpty: list.isEmpty }
   return compressibleStream(
     200,
     answerHeaders(request, mediaTypes[output.serialization]),

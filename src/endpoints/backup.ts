@@ -59,10 +59,11 @@ async function writeBackup(
     let objects = 0
     for (const { group, resource } of storedResources(served)) {
       const at = { kind: 'exact', revision: head.revision } as const
-      const list = await storage.list(collectionOf(request.tenant, { group, resource }), { selection: everything, at })
-      await line({ group, resource, count: list.count })
-      await list.values.pipeTo(writable, { preventClose: true })
-      objects += list.count
+      const query = { selection: everything, at, counted: true }
+      const { count = 0, values } = await storage.list(collectionOf(request.tenant, { group, resource }), query)
+      await line({ group, resource, count })
+      await values.pipeTo(writable, { preventClose: true })
+      objects += count
     }
     await line({ end: true, objects })
     await writable.close()

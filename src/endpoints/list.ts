@@ -27,7 +27,7 @@ export async function list(scope: ResourceScope, options: ListOptions): Promise<
       revision: result.revision,
       continueToken: nextContinueToken(result, namespace),
       remaining: result.remaining,
-      count: result.count,
+      isEmpty: result.isEmpty,
       values: result.values,
       shape: query.shape,
       again: async () => {

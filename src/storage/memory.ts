@@ -174,6 +174,7 @@ class MemoryShard {
     const more = limit > 0 && page.length === limit ? behind.length : 0
     return {
       revision,
+      isEmpty: page.length === 0,
       count: page.length,
       ...(more > 0 ? { continueAfter: page.at(-1)!.key.slice(collection.prefix.length + 1) } : {}),
       ...(more > 0 && selectsEverything(selection) ? { remaining: more } : {}),

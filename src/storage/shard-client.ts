@@ -125,20 +125,13 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
 }
 
 function listCall({ prefix }: Collection, query: ListQuery, shape: StreamShape): ListCall {
-  const { namespace, selection, at, limit = 0, start = '' } = query
-  return { prefix, namespace, selection, at, limit, start, shape }
+  const { namespace, selection, at, limit = 0, counted = false, start = '' } = query
+  return { prefix, namespace, selection, at, limit, counted, start, shape }
 }
 
 /** What is known of a list comes before it, so that its bytes need not pass through here. */
 function listResult(response: Response): ListResult {
-  const { revision, count, continueAfter, remaining } = valueOf(decodeHeader(response))
-  return {
-    revision,
-    count,
-    ...(continueAfter === undefined ? {} : { continueAfter }),
-    ...(remaining === undefined ? {} : { remaining }),
-    values: response.body!,
-  }
+  return { ...valueOf(decodeHeader(response)), values: response.body! }
 }
 
 const stored = ({ text, at }: NewValue, written: Written): StoredValue => ({

@@ -38,13 +38,15 @@ export interface ListCall extends KeyScope {
   readonly at: ListAt
   readonly shape: StreamShape
   readonly limit: number
+  readonly counted: boolean
   readonly start: string
 }
 
 /** In the header of the answer to `POST /list`, whose body is the values; of a refused watch the error. */
 export type ListHeader = ShardReply<{
   readonly revision: Revision
-  readonly count: number
+  readonly isEmpty: boolean
+  readonly count?: number
   readonly continueAfter?: string
   readonly remaining?: number
 }>

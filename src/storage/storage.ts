@@ -78,6 +78,8 @@ export interface ListQuery {
   readonly shape?: ListShape
   /** 0 or absent: everything. */
   readonly limit?: number
+  /** Whether how many it is must be known before the values: that is a walk over all keys. */
+  readonly counted?: boolean
   /**
    * Full key (behind the prefix and its slash) to begin at, inclusive: `NAMESPACE/NAME\u0000`. A list that begins
    * somewhere goes on with an earlier one: at a revision older than the retention it is Compacted even when the shard
@@ -93,7 +95,9 @@ export interface ListResult {
   readonly continueAfter?: string
   /** How many follow this page; known only without label or field selectors. */
   readonly remaining?: number
-  readonly count: number
+  readonly isEmpty: boolean
+  /** Of pages and selections, and where it was asked for. */
+  readonly count?: number
   /**
    * The values in the shape asked for; chunks end anywhere. To be read to the end or cancelled: an open one keeps the
    * shard awake.

@@ -59,7 +59,7 @@ function written(texts: readonly string[], shape: ListShape): string {
 async function list(asked: Asked, texts: readonly string[], scope = scopeFor(asked)): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'list', custom: scope.custom })
   const shape = listShape(scope, output)
-  const facts = { revision: 9, continueToken: 'c', remaining: 3, count: texts.length, shape }
+  const facts = { revision: 9, continueToken: 'c', remaining: 3, isEmpty: texts.length === 0, shape }
   return respondList(scope, output, { ...facts, values: stored(texts, shape) })
 }
 

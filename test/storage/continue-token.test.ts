@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { inconsistentContinueToken, nextContinueToken, parseContinueToken } from '../../src/storage/continue-token.ts'
 import type { ListResult } from '../../src/storage/storage.ts'
 
-const page: ListResult = { revision: 42, continueAfter: 'team/web', count: 1, values: new ReadableStream() }
+const page: ListResult = { revision: 42, continueAfter: 'team/web', isEmpty: false, values: new ReadableStream() }
 const encoded = (json: string) => Buffer.from(json).toString('base64url')
 const decoded = (token: string) => Buffer.from(token, 'base64url').toString()
 

@@ -28,10 +28,10 @@ function cluster(range = '10.96.0.0/28') {
   const count = async (prefix: string, shard = prefix) => {
     const { count: found, values } = await storage.list(
       { tenant: tenant.uid, shard, prefix },
-      { selection: everything, at: { kind: 'latest' } },
+      { selection: everything, at: { kind: 'latest' }, counted: true },
     )
     await values.cancel()
-    return found
+    return found ?? 0
   }
   const ips = () => count(collectionOf(tenant, { group: 'networking.k8s.io', resource: 'ipaddresses' }).prefix)
   const ports = () => count('nodeports', 'services')
