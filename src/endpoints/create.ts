@@ -1,4 +1,3 @@
-import type { KubeObject } from '../api/object.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { reviewOf } from '../registry/review.ts'
@@ -10,7 +9,7 @@ import { afterConversion } from './convert-version.ts'
 import { decodeBody, readBody } from './decode-body.ts'
 import { trackFields } from './track-fields.ts'
 import { legacyBinding } from './pods/binding.ts'
-import { dropDuplicateOwners } from './owner-references.ts'
+import { prepareNewMetadata } from './new-metadata.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { review } from './review.ts'
 
@@ -24,20 +23,10 @@ export async function create(scope: ResourceScope): Promise<Response> {
   const body = await readBody(request)
   const options = parseCreateOptions(request.query)
   const decoded = afterConversion(scope, decodeBody(scope, input, body, options.fieldValidation))
-  wipeSystemFields(decoded)
-  dropDuplicateOwners(decoded, request.warnings)
+  prepareNewMetadata(scope, decoded)
   trackFields(scope, undefined, decoded, options.fieldManager)
   const object = scope.toStorage(decoded)
   await admitMutating(admissionAttributes(scope, 'CREATE', options, { object }))
   const created = await createObject(scope, object, options, validatingOf(scope, 'CREATE', options))
   return respondObject(scope, output, 201, created)
-}
-
-/** What only the server says of an object; it is not the writer's either. */
-function wipeSystemFields({ metadata }: KubeObject): void {
-  delete metadata.uid
-  delete metadata.creationTimestamp
-  delete metadata.deletionTimestamp
-  delete metadata.deletionGracePeriodSeconds
-  delete metadata.selfLink
 }

@@ -1,36 +1,29 @@
 import { admit } from '../admission/chain.ts'
-import type { KubeObject } from '../api/object.ts'
-import { badRequest } from '../api/status.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import type { Review } from '../registry/review.ts'
 import { parseCreateOptions } from '../request/options.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { decodeBody, readBody } from './decode-body.ts'
+import { prepareNewMetadata } from './new-metadata.ts'
 import { trackFields } from './track-fields.ts'
 import type { ResourceScope } from './resource-scope.ts'
 
 /** POST of a kind that is answered and never kept. */
-export async function review(scope: ResourceScope, answer: Review): Promise<Response> {
+export async function review(
+  scope: ResourceScope,
+  answer: Review,
+  { keepsSystemFields = false }: { readonly keepsSystemFields?: boolean } = {},
+): Promise<Response> {
   const { request, custom } = scope
   const output = negotiateOutput(request, { kind: 'object', custom })
   const input = negotiateInput(request, { custom })
   const body = await readBody(request)
   const options = parseCreateOptions(request.query)
   const object = decodeBody(scope, input, body, options.fieldValidation)
-  inNamespaceOfPath(scope, object)
+  prepareNewMetadata(scope, object, { keepsSystemFields })
   trackFields(scope, undefined, object, options.fieldManager)
   await admit(admissionAttributes(scope, 'CREATE', options, { object }))
   const validate = validatingOf(scope, 'CREATE', options)
   return respondObject(scope, output, 201, await answer(request, object, () => validate(object)))
-}
-
-function inNamespaceOfPath({ namespaced, namespace }: ResourceScope, { metadata }: KubeObject): void {
-  if (!namespaced) {
-    delete metadata.namespace
-    return
-  }
-  if (metadata.namespace && metadata.namespace !== namespace)
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
-  metadata.namespace = namespace
 }

@@ -1,6 +1,7 @@
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { methodNotAllowed } from '../api/status.ts'
 import { createToken } from '../registry/authentication/token-request.ts'
+import type { Review } from '../registry/review.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { review } from './review.ts'
@@ -21,5 +22,6 @@ export function token(scope: ResourceScope, verb: Verb): Promise<Response> {
     toStorage: (object) => object,
     fromStorage: (object) => object,
   }
-  return review(asRequest, (request, object, admitted) => createToken(request, scope.name, object, admitted))
+  const answer: Review = (request, object, admitted) => createToken(request, scope.name, object, admitted)
+  return review(asRequest, answer, { keepsSystemFields: true })
 }

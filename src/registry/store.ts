@@ -32,6 +32,7 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from '../validation/object-meta.ts'
+import type { MetadataCheck } from './strategy.ts'
 import { generatedName } from './generated-name.ts'
 import type { Live } from './stored-form.ts'
 import { asJson, isUnchanged, liveOf, newValueOf } from './stored-form.ts'
@@ -159,7 +160,10 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   dropDisabledFields(scope.storageType, asJson(object), undefined, context.enabled)
   await strategy.prepareForCreate?.(object, context)
   fillStruct(scope.storageType, asJson(object))
-  const errors = [...newMetaErrors(scope, metadata), ...((await strategy.validate?.(object, context)) ?? [])]
+  const errors = [
+    ...(strategy.leavesNewMetadata ? [] : newMetaErrors(scope, metadata)),
+    ...((await strategy.validate?.(object, context)) ?? []),
+  ]
   if (errors.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', errors)
   const common = validateAnyMeta(metadata, scope.namespaced, pathSegmentName)
   if (common.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', common)
@@ -172,10 +176,16 @@ function newMetaErrors(scope: ResourceScope, metadata: ObjectMeta): FieldError[]
   return validateMeta(metadata, scope.namespaced, scope.strategy.nameRule ?? subdomainName)
 }
 
-/** Extensions of the API and of admission, and what they define, know only the generic rules of metadata. */
+/** Some groups, and what extensions define, know only the generic rules of metadata. */
 const hasKubernetesMeta = ({ custom, resource }: ResourceScope): boolean =>
   !custom && !genericMetaGroups.has(resource.group)
-const genericMetaGroups = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io', 'admissionregistration.k8s.io'])
+const genericMetaGroups = new Set([
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'admissionregistration.k8s.io',
+  'coordination.k8s.io',
+  'node.k8s.io',
+])
 
 export interface Updated {
   readonly object: KubeObject
@@ -340,15 +350,22 @@ async function beforeUpdate(
     ...validateAnyMeta(meta, scope.namespaced, pathSegmentName),
     ...validateObjectMetaUpdate(meta, before),
     // the strategies of the reference check this once more, and so it is told twice
-    ...(strategy.checksMetadataAsNew
-      ? newMetaErrors(scope, meta)
-      : hasKubernetesMeta(scope)
-        ? validateKindMetaUpdate(meta, before)
-        : validateObjectMetaUpdate(meta, before)),
+    ...metaErrorsAgain(scope, update?.metadataOnUpdate ?? 'as change', meta, before),
     ...((await update?.validateUpdate?.(object, old, context)) ?? []),
   ]
   if (errors.length > 0) throw invalid(scope.storageKind, meta.name ?? '', errors)
   scope.request.warnings.push(...(update?.warningsOnUpdate?.(object, old, context) ?? []))
+}
+
+function metaErrorsAgain(scope: ResourceScope, how: MetadataCheck, meta: ObjectMeta, before: ObjectMeta): FieldError[] {
+  switch (how) {
+    case 'as change':
+      return (hasKubernetesMeta(scope) ? validateKindMetaUpdate : validateObjectMetaUpdate)(meta, before)
+    case 'as new':
+      return newMetaErrors(scope, meta)
+    case 'by strategy':
+      return []
+  }
 }
 
 function ensureNamespace(scope: ResourceScope, { metadata }: KubeObject): void {

@@ -38,7 +38,15 @@ export interface UpdateStrategy<O extends KubeObject = KubeObject> {
   /** All that is wrong, in the order of the reference. Object metadata is checked by the store. */
   validateUpdate?(object: O, old: O, context: StrategyContext): readonly FieldError[] | Promise<readonly FieldError[]>
   warningsOnUpdate?(object: O, old: O, context: StrategyContext): readonly string[]
+  /** Default: as a change. */
+  readonly metadataOnUpdate?: MetadataCheck
 }
+
+/**
+ * How a kind looks at object metadata once more, beside the generic rules: compared with the old one, as that of a new
+ * object, or at a place of its own among its errors (or not at all).
+ */
+export type MetadataCheck = 'as change' | 'as new' | 'by strategy'
 
 export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrategy<O> {
   /** Default: DNS subdomain (RFC 1123). */
@@ -49,8 +57,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly hasGeneration?: boolean
   /** The generation is 1 for ever. Default false. */
   readonly generationStays?: boolean
-  /** An update's metadata is checked as that of a new object, where others compare it a second time. Default false. */
-  readonly checksMetadataAsNew?: boolean
+  /** The kind leaves new metadata to the generic rules, which are asked when nothing else is wrong. Default false. */
+  readonly leavesNewMetadata?: boolean
   /** A status sent with a create is kept (nodes). Default: dropped where there is a status subresource. */
   readonly keepsStatusOnCreate?: boolean
   /** PUT of an absent name creates it. Default false. */

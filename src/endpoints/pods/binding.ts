@@ -16,7 +16,7 @@ import { changeObject } from './write-object.ts'
 const BINDING = { group: '', version: 'v1', kind: 'Binding' }
 
 export async function binding(scope: ResourceScope, verb: Verb): Promise<Response> {
-  return apply(scope, await readPosted<Binding>(scope, verb, () => BINDING))
+  return apply(scope, await readPosted<Binding>(scope, verb, () => BINDING, { keepsSystemFields: true }))
 }
 
 export async function legacyBinding(scope: ResourceScope): Promise<Response> {
@@ -34,7 +34,7 @@ async function apply(scope: ResourceScope, posted: Posted<Binding>): Promise<Res
   const errors = validateTarget(object)
   if (errors.length > 0) throw plainError(messageOf(errors))
   await posted.validate()
-  await changeObject<Pod>(scope, scope.name, dryRun, (pod) => bind(scope, pod, object))
+  await changeObject<Pod>(scope, scope.name, dryRun, (pod) => bind(scope, pod, object, dryRun))
   return respondDone(scope, posted)
 }
 
@@ -46,8 +46,8 @@ function validateTarget({ target = {} }: Binding): FieldError[] {
   ]
 }
 
-function bind(scope: ResourceScope, pod: Pod, { metadata, target }: Binding): void {
-  checkPreconditions(scope, pod, metadata)
+function bind(scope: ResourceScope, pod: Pod, { metadata, target }: Binding, dryRun: boolean): void {
+  checkPreconditions(scope, pod, metadata, dryRun)
   const name = pod.metadata.name ?? ''
   const refuse = (why: string) => conflict({ group: '', resource: 'pods/binding' }, name, why)
   const spec = (pod.spec ??= {})
@@ -63,12 +63,17 @@ function bind(scope: ResourceScope, pod: Pod, { metadata, target }: Binding): vo
 }
 
 /** UID and version of a Binding are those of the pod that is meant. */
-function checkPreconditions(scope: ResourceScope, pod: Pod, { uid, resourceVersion }: Binding['metadata']): void {
+function checkPreconditions(
+  scope: ResourceScope,
+  pod: Pod,
+  { uid, resourceVersion }: Binding['metadata'],
+  dryRun: boolean,
+): void {
   const failed = (why: string) =>
     conflict(
       scope.resource,
       scope.name,
-      `StorageError: invalid object, Code: 4, Key: /registry${referenceKey(scope, scope.name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${why}`,
+      `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${referenceKey(scope, scope.name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${why}`,
     )
   if (uid && uid !== pod.metadata.uid)
     throw failed(`UID in precondition: ${uid}, UID in object meta: ${pod.metadata.uid}`)

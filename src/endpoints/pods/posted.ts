@@ -9,6 +9,7 @@ import { parseCreateOptions } from '../../request/options.ts'
 import { typeOfKind } from '../../schema/built-in.ts'
 import { admissionAttributes, validatingOf } from '../admission-attributes.ts'
 import { decodeBody, readBody } from '../decode-body.ts'
+import { prepareNewMetadata } from '../new-metadata.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import type { Verb } from '../serve-resource.ts'
 
@@ -39,8 +40,9 @@ export async function readPosted<O>(
   scope: ResourceScope,
   verb: Verb,
   kindOf: (body: Uint8Array) => GroupVersionKind,
+  { keepsSystemFields = false }: { readonly keepsSystemFields?: boolean } = {},
 ): Promise<Posted<O>> {
-  const { request, namespace } = scope
+  const { request } = scope
   if (verb !== 'create') throw methodNotAllowed()
   const output = negotiateOutput(request, { kind: 'object', custom: false })
   const input = negotiateInput(request, { custom: false })
@@ -49,7 +51,7 @@ export async function readPosted<O>(
   const posted = asKind(scope, kindOf(body))
   // the endpoint's type is what was asked for
   const object = decodeBody(posted, input, body, options.fieldValidation) as O & KubeObject
-  object.metadata.namespace ||= namespace
+  prepareNewMetadata(scope, object, { keepsSystemFields })
   await admit(admissionAttributes(posted, 'CREATE', options, { object }))
   const validate = validatingOf(posted, 'CREATE', options)
   return { object, dryRun: options.dryRun, output, validate: () => validate(object) }

@@ -29,7 +29,7 @@ type ValidatingPolicy = ValidatingAdmissionPolicy & KubeObject
 type MutatingPolicy = MutatingAdmissionPolicy & KubeObject
 
 export const validatingAdmissionPolicies: Strategy<ValidatingPolicy> = {
-  checksMetadataAsNew: true,
+  metadataOnUpdate: 'as new',
   validate: (policy) => validatingErrors(policy, true),
   validateUpdate: (policy, old) => validatingErrors(policy, hasNewConditions(policy.spec, old.spec)),
   warningsOnCreate: staticNameWarnings,
@@ -37,13 +37,14 @@ export const validatingAdmissionPolicies: Strategy<ValidatingPolicy> = {
   subresources: {
     status: {
       prepareForUpdate: ({ metadata }, old) => keepMetadata(metadata, old.metadata),
+      metadataOnUpdate: 'by strategy',
       validateUpdate: ({ status = {} }) => statusErrors(status, path('status')),
     },
   },
 }
 
 export const mutatingAdmissionPolicies: Strategy<MutatingPolicy> = {
-  checksMetadataAsNew: true,
+  metadataOnUpdate: 'as new',
   validate: (policy) => mutatingErrors(policy, true),
   validateUpdate: (policy, old) => mutatingErrors(policy, hasNewConditions(policy.spec, old.spec)),
   warningsOnCreate: staticNameWarnings,

@@ -19,7 +19,7 @@ type ValidatingBinding = ValidatingAdmissionPolicyBinding & KubeObject
 type MutatingBinding = MutatingAdmissionPolicyBinding & KubeObject
 
 export const validatingAdmissionPolicyBindings: Strategy<ValidatingBinding> = {
-  checksMetadataAsNew: true,
+  metadataOnUpdate: 'as new',
   validate: (binding) => validatingErrors(binding),
   validateUpdate: (binding) => validatingErrors(binding),
   warningsOnCreate: staticNameWarnings,
@@ -27,7 +27,7 @@ export const validatingAdmissionPolicyBindings: Strategy<ValidatingBinding> = {
 }
 
 export const mutatingAdmissionPolicyBindings: Strategy<MutatingBinding> = {
-  checksMetadataAsNew: true,
+  metadataOnUpdate: 'as new',
   validate: (binding) => mutatingErrors(binding),
   validateUpdate: (binding) => mutatingErrors(binding),
   warningsOnCreate: staticNameWarnings,

@@ -16,7 +16,7 @@ import {
   validateLabelSelector,
 } from '../../validation/label-selectors.ts'
 import { labelName } from '../../validation/names.ts'
-import { validateAnnotations, validateLabels } from '../../validation/object-meta.ts'
+import { validateAnnotations, validateKindMetaUpdate, validateLabels } from '../../validation/object-meta.ts'
 import { validateClaimSpec } from '../../validation/persistent-volume-claim-spec.ts'
 import { internalJson, selectorJson, labelsJson } from '../../validation/pod/internal-json.ts'
 import { validatePodAnnotations } from '../../validation/pod/pod-annotations.ts'
@@ -91,7 +91,8 @@ export const statefulSets: Strategy<StatefulSet> = {
   ],
   subresources: {
     status: {
-      validateUpdate: ({ status: found = {} }, old) => [
+      metadataOnUpdate: 'by strategy',
+      validateUpdate: ({ metadata, status: found = {} }, old) => [
         ...counts.flatMap((field) => nonNegative(status.child(field), found[field])),
         ...notMoreThan(
           status,
@@ -101,6 +102,7 @@ export const statefulSets: Strategy<StatefulSet> = {
           'status.replicas',
         ),
         ...notMoreThan(status, found, ['availableReplicas'], 'readyReplicas', 'status.readyReplicas'),
+        ...validateKindMetaUpdate(metadata, old.metadata),
         ...validateCollisionCount(status, found, old.status),
       ],
     },

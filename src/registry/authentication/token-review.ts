@@ -16,7 +16,9 @@ export const tokenReview: Review = async (request, object, admitted) => {
   const { token = '', audiences } = review.spec ?? {}
   if (token === '') throw badRequest('token is required for TokenReview in authentication')
   await admitted()
-  return { ...review, status: await statusOf(request, token, audiences) } as KubeObject & TokenReview
+  // what a caller says of the user stays where the token says nothing
+  const status = { ...review.status, authenticated: false, ...(await statusOf(request, token, audiences)) }
+  return { ...review, status } as KubeObject & TokenReview
 }
 
 async function statusOf(
@@ -36,7 +38,7 @@ async function statusOf(
     const answer = await authenticateToken(request, carried, audiences)
     return { authenticated: true, user: userInfoStatus(answer.user), audiences: [...answer.audiences] }
   } catch (error) {
-    if (error instanceof TokenRefused) return { user: {}, error: error.message }
+    if (error instanceof TokenRefused) return { error: error.message }
     throw error
   }
 }

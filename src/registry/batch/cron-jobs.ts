@@ -51,6 +51,7 @@ export const cronJobs: Strategy<CronJob> = {
         ]
       : []),
   ],
+  subresources: { status: { metadataOnUpdate: 'by strategy' } },
 }
 
 function validateSpec(wanted: CronJobSpec, old: CronJobSpec | undefined, rules: PodRules): FieldError[] {

@@ -10,7 +10,7 @@ import {
   validateLabelSelector,
 } from '../../validation/label-selectors.ts'
 import { dns1123Label, subdomainName } from '../../validation/names.ts'
-import { validateObjectMeta } from '../../validation/object-meta.ts'
+import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { internalJson, selectorJson, labelsJson } from '../../validation/pod/internal-json.ts'
 import { NOT_MATCHED, templateRules } from '../../validation/pod/pod-template.ts'
 import { hostnameWarnings } from '../../validation/pod/pod-warnings.ts'
@@ -42,6 +42,7 @@ export const jobs: Strategy<Job> = {
     dropDisabledPodFields(job.spec?.template?.spec, old.spec?.template?.spec, enabled)
   },
   validate: (job, context) => validateJob(job, templateRules(context), true, false),
+  metadataOnUpdate: 'by strategy',
   validateUpdate(job, old, context) {
     const rules = templateRules(context, old.spec?.template)
     const labels = old.spec?.template?.metadata?.labels ?? {}
@@ -50,6 +51,7 @@ export const jobs: Strategy<Job> = {
     return [
       ...validateObjectMeta(job.metadata, true, subdomainName),
       ...validateJob(job, rules, JOB_NAME in labels && CONTROLLER_UID in labels, lenient),
+      ...validateKindMetaUpdate(job.metadata, old.metadata),
       ...validateSpecUpdate(job, old, rules, context, lenient),
     ]
   },

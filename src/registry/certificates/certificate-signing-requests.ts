@@ -13,6 +13,7 @@ import { timeText } from '../../schema/time.ts'
 import { BadRequestText, hasOwnSignature, parseCertificateRequest } from '../../x509/certificate-request.ts'
 import { fromBase64, pemBlocks } from '../../x509/pem.ts'
 import { readCertificate } from '../../x509/certificate.ts'
+import { validateKindMetaUpdate } from '../../validation/object-meta.ts'
 import type { Strategy, UpdateStrategy } from '../strategy.ts'
 import { metadataErrors } from '../rbac/metadata-errors.ts'
 import { signerNameErrors } from './signer-name.ts'
@@ -32,6 +33,7 @@ export const certificateSigningRequests: Strategy<Request> = {
     request.spec = old.spec
     request.status = old.status
   },
+  metadataOnUpdate: 'by strategy',
   validateUpdate: updateErrors({ approval: false, certificate: false }),
   subresources: {
     status: {
@@ -40,6 +42,7 @@ export const certificateSigningRequests: Strategy<Request> = {
         for (const type of ['Approved', 'Denied']) keepConditions(request, old, type)
         fillTimes(request, old, now)
       },
+      metadataOnUpdate: 'by strategy',
       validateUpdate: updateErrors({ approval: false, certificate: true }),
     },
     approval: {
@@ -50,6 +53,7 @@ export const certificateSigningRequests: Strategy<Request> = {
         request.status = { ...old.status, ...(conditions === undefined ? {} : { conditions }) }
         if (conditions === undefined) delete request.status.conditions
       },
+      metadataOnUpdate: 'by strategy',
       validateUpdate: updateErrors({ approval: true, certificate: false }),
     },
   },
@@ -117,7 +121,7 @@ function updateErrors(allowed: Allowed): NonNullable<UpdateStrategy<Request>['va
       else if (before !== '')
         errors.push(forbiddenField(CERTIFICATE, 'updates may not modify existing certificate content'))
     }
-    return errors
+    return [...errors, ...validateKindMetaUpdate(request.metadata, old.metadata)]
   }
 }
 

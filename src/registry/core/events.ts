@@ -2,8 +2,9 @@
 import type { Event, EventSource, ObjectReference } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
-import { immutable, problems, validateQualifiedName, validateSubdomain } from '../../validation/field-rules.ts'
-import { byteLength, pathSegmentName, subdomainName } from '../../validation/names.ts'
+import { immutable, validateQualifiedName, validateSubdomain } from '../../validation/field-rules.ts'
+import { byteLength, subdomainName } from '../../validation/names.ts'
+import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import type { Strategy } from '../strategy.ts'
 
 const MAX_TEXT = 128
@@ -13,14 +14,19 @@ const UNSET = 'needs to be unset'
 const types = ['Normal', 'Warning']
 
 export const events: Strategy<Event> = {
-  nameRule: pathSegmentName,
+  leavesNewMetadata: true,
   validate: (event, { apiVersion }) => [
     ...commonErrors(event, apiVersion),
-    ...(apiVersion === CORE ? [] : [...nameErrors(event), ...newEventErrors(event)]),
+    ...(apiVersion === CORE
+      ? []
+      : [...validateObjectMeta(event.metadata, true, subdomainName), ...newEventErrors(event)]),
   ],
+  metadataOnUpdate: 'by strategy',
   validateUpdate: (event, old, { apiVersion }) => [
     ...commonErrors(event, apiVersion),
-    ...(apiVersion === CORE ? [] : changeErrors(event, old)),
+    ...(apiVersion === CORE
+      ? []
+      : [...validateKindMetaUpdate(event.metadata, old.metadata), ...changeErrors(event, old)]),
   ],
   selectableFields({ involvedObject: about = {}, source, reportingComponent = '', reason = '', type = '' }) {
     return {
@@ -75,14 +81,6 @@ function reporterErrors(event: Event, apiVersion: string): FieldError[] {
 
 const tooLongErrors = (field: string, value: string, max: number): FieldError[] =>
   byteLength(value) > max ? [invalidValue(path(field), '', `can have at most ${max} characters`)] : []
-
-function nameErrors({ metadata: { name = '', generateName } }: Event): FieldError[] {
-  const at = path('metadata')
-  return [
-    ...(generateName ? problems(at.child('generateName'), generateName, subdomainName(generateName, true)) : []),
-    ...(name ? problems(at.child('name'), name, subdomainName(name, false)) : []),
-  ]
-}
 
 /** What the new group asks of an event beside that; the old fields are for the old group. */
 function newEventErrors(event: Event): FieldError[] {

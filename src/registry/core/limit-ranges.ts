@@ -22,6 +22,7 @@ export const limitRanges: Strategy<LimitRange> = {
     metadata.name ||= crypto.randomUUID()
   },
   validate: limitErrors,
+  metadataOnUpdate: 'as new',
   validateUpdate: limitErrors,
 }
 

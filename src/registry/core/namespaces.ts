@@ -1,8 +1,13 @@
 import type { Namespace } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path } from '../../api/field.ts'
-import { qualifiedNameProblems } from '../../validation/names.ts'
-import { isStandardFinalizer, NOT_A_FINALIZER } from '../../validation/object-meta.ts'
+import { labelName, qualifiedNameProblems } from '../../validation/names.ts'
+import {
+  isStandardFinalizer,
+  NOT_A_FINALIZER,
+  validateKindMetaUpdate,
+  validateObjectMeta,
+} from '../../validation/object-meta.ts'
 import type { Strategy } from '../strategy.ts'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'
@@ -18,8 +23,14 @@ export const namespaces: Strategy<Namespace> = {
     }
     ensureNameLabel(namespace)
   },
-  validate: (namespace) => [...finalizerErrors(namespace), ...podSecurityErrors(namespace)],
-  validateUpdate: (namespace) => podSecurityErrors(namespace),
+  leavesNewMetadata: true,
+  validate: (namespace) => podSecurityLast(namespace, namespaceErrors(namespace)),
+  metadataOnUpdate: 'by strategy',
+  validateUpdate: (namespace, old) =>
+    podSecurityLast(namespace, [
+      ...namespaceErrors(namespace),
+      ...validateKindMetaUpdate(namespace.metadata, old.metadata),
+    ]),
   prepareForUpdate(namespace, old) {
     namespace.spec = { ...namespace.spec, finalizers: old.spec?.finalizers }
     ensureNameLabel(namespace)
@@ -61,6 +72,11 @@ function ensureNameLabel({ metadata }: Namespace): void {
   if (metadata.name) metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name }
 }
 
+const namespaceErrors = (namespace: Namespace): FieldError[] => [
+  ...validateObjectMeta(namespace.metadata, false, labelName),
+  ...finalizerErrors(namespace),
+]
+
 function finalizerErrors({ spec }: Namespace): FieldError[] {
   const at = path('spec', 'finalizers')
   return (spec?.finalizers ?? []).flatMap((finalizer) => [
@@ -70,6 +86,10 @@ function finalizerErrors({ spec }: Namespace): FieldError[] {
       : [invalidValue(at, finalizer, NOT_A_FINALIZER)]),
   ])
 }
+
+/** Admission looks at these labels once everything else is right. */
+const podSecurityLast = (namespace: Namespace, errors: FieldError[]): FieldError[] =>
+  errors.length > 0 ? errors : podSecurityErrors(namespace)
 
 const POD_SECURITY = 'pod-security.kubernetes.io/'
 const LEVELS = ['privileged', 'baseline', 'restricted']

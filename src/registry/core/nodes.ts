@@ -12,7 +12,7 @@ import {
 import { positive, validateQualifiedName } from '../../validation/field-rules.ts'
 import { cidrWarnings, legacyCidrErrors, parseCidr } from '../../validation/ip-addresses.ts'
 import { labelValueProblems, subdomainName } from '../../validation/names.ts'
-import { validateObjectMeta } from '../../validation/object-meta.ts'
+import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { validateAmount } from '../../validation/pod/resources.ts'
 import type { Strategy } from '../strategy.ts'
 
@@ -34,9 +34,11 @@ export const nodes: Strategy<Node> = {
     if (old.spec?.configSource === undefined) delete node.spec?.configSource
   },
   validate: (node) => nodeErrors(node),
+  metadataOnUpdate: 'by strategy',
   validateUpdate: (node, old) => [
     ...validateObjectMeta(node.metadata, false, subdomainName),
     ...nodeErrors(node),
+    ...validateKindMetaUpdate(node.metadata, old.metadata),
     ...changeErrors(node, old),
   ],
   warningsOnCreate: warnings,

@@ -28,6 +28,7 @@ export const persistentVolumes: Strategy<PersistentVolume> = {
   },
   validate: (volume) => validateVolume(volume),
   // the reference validates the whole object twice
+  metadataOnUpdate: 'as new',
   validateUpdate: (volume, old) => [
     ...validateVolume(volume, old),
     ...validateObjectMeta(volume.metadata, false, subdomainName),

@@ -9,8 +9,8 @@ import {
   validateSubdomain,
 } from '../../validation/field-rules.ts'
 import { endpointIpErrors, familyOf, ipErrors, ipWarnings, legacyIpErrors } from '../../validation/ip-addresses.ts'
-import { dns1123Label, dns1123Subdomain, labelValueProblems, subdomainName } from '../../validation/names.ts'
-import { validateLabels, validateObjectMeta } from '../../validation/object-meta.ts'
+import { dns1123Label, dns1123Subdomain, labelValueProblems } from '../../validation/names.ts'
+import { validateLabels } from '../../validation/object-meta.ts'
 import type { Strategy } from '../strategy.ts'
 
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
@@ -35,8 +35,8 @@ export const endpointSlices: Strategy<EndpointSlice> = {
     if (!sameEndpoints(slice, old)) dropTopology(slice, old)
   },
   validate: (slice) => sliceErrors(slice),
+  metadataOnUpdate: 'as new',
   validateUpdate: (slice, old) => [
-    ...validateObjectMeta(slice.metadata, true, subdomainName),
     ...sliceErrors(slice, old),
     ...immutable(path('addressType'), slice.addressType ?? '', slice.addressType === old.addressType),
   ],

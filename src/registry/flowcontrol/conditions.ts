@@ -14,6 +14,7 @@ export const conditionsAlone: UpdateStrategy<WithConditions> = {
     for (const name of Object.keys(others)) delete (metadata as Record<string, unknown>)[name]
     Object.assign(metadata, { ...old.metadata, ...(managedFields && { managedFields }), resourceVersion })
   },
+  metadataOnUpdate: 'by strategy',
   validateUpdate: ({ status }) => conditionErrors(status?.conditions),
 }
 

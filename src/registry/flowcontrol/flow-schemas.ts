@@ -25,7 +25,7 @@ const ALL = '*'
 export const flowSchemas: Strategy<FlowSchema & KubeObject> = {
   validate: flowSchemaErrors,
   validateUpdate: flowSchemaErrors,
-  checksMetadataAsNew: true,
+  metadataOnUpdate: 'as new',
   subresources: { status: conditionsAlone },
 }
 

@@ -21,7 +21,7 @@ const NOT_NEGATIVE = 'must be a non-negative integer'
 export const priorityLevels: Strategy<PriorityLevelConfiguration & KubeObject> = {
   validate: priorityLevelErrors,
   validateUpdate: priorityLevelErrors,
-  checksMetadataAsNew: true,
+  metadataOnUpdate: 'as new',
   subresources: { status: conditionsAlone },
 }
 

@@ -4,7 +4,7 @@ import type { IPAddress, ParentReference } from '../../api/networking/v1.ts'
 import { immutable, problems, validateSubdomain } from '../../validation/field-rules.ts'
 import { ipErrors } from '../../validation/ip-addresses.ts'
 import { pathSegmentName } from '../../validation/names.ts'
-import { validateObjectMeta } from '../../validation/object-meta.ts'
+import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import type { NameRule, Strategy } from '../strategy.ts'
 
 const at = path('spec', 'parentRef')
@@ -17,9 +17,11 @@ export const ipAddresses: Strategy<IPAddress> = {
   nameRule: addressName,
   generatesNames: false,
   validate: ({ spec }) => parentErrors(spec?.parentRef),
+  metadataOnUpdate: 'by strategy',
   validateUpdate: ({ metadata, spec }, old) => [
     ...validateObjectMeta(metadata, false, addressName),
     ...parentErrors(spec?.parentRef),
+    ...validateKindMetaUpdate(metadata, old.metadata),
     ...immutable(at, asPrinted(spec?.parentRef), same(spec?.parentRef, old.spec?.parentRef)),
   ],
 }

@@ -4,7 +4,7 @@ import { duplicate, path, required } from '../../api/field.ts'
 import type { RuntimeClass } from '../../api/node/v1.ts'
 import { immutable, validateLabelText } from '../../validation/field-rules.ts'
 import { subdomainName } from '../../validation/names.ts'
-import { validateLabels, validateObjectMeta } from '../../validation/object-meta.ts'
+import { validateAnyMeta, validateLabels, validateObjectMetaUpdate } from '../../validation/object-meta.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { deprecatedNodeLabels } from '../../validation/pod/pod-warnings.ts'
 import { validateResources } from '../../validation/pod/resources.ts'
@@ -17,9 +17,11 @@ const scheduling = path('scheduling')
 
 export const runtimeClasses: Strategy<RuntimeClass> = {
   validate: classErrors,
+  metadataOnUpdate: 'by strategy',
   validateUpdate: (one, old, context) => [
-    ...validateObjectMeta(one.metadata, false, subdomainName),
+    ...validateAnyMeta(one.metadata, false, subdomainName),
     ...classErrors(one, context),
+    ...validateObjectMetaUpdate(one.metadata, old.metadata),
     ...immutable(handlerAt, one.handler ?? '', one.handler === old.handler),
   ],
   warningsOnCreate: warnings,

@@ -4,7 +4,6 @@ import { invalidValue, path } from '../../api/field.ts'
 import { atMost100Percent, nonNegative, validateIntOrPercent } from '../../validation/field-rules.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
 import { validateConditions } from '../../validation/conditions.ts'
-import { pathSegmentName } from '../../validation/names.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { oneOf } from '../../validation/pod/security-context.ts'
 import type { Strategy } from '../strategy.ts'
@@ -14,12 +13,14 @@ const status = path('status')
 
 export const podDisruptionBudgets: Strategy<PodDisruptionBudget> = {
   // metadata is checked by the generic rules only
-  nameRule: pathSegmentName,
+  leavesNewMetadata: true,
+  metadataOnUpdate: 'by strategy',
   validate: (budget) => validateSpec(budget.spec ?? {}, false),
   validateUpdate: (budget, old) =>
     validateSpec(budget.spec ?? {}, validateLabelSelector(spec, old.spec?.selector).length > 0),
   subresources: {
     status: {
+      metadataOnUpdate: 'by strategy',
       validateUpdate: ({ status: found = {} }) => [
         ...validateConditions(status.child('conditions'), found.conditions ?? []),
         ...(['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const).flatMap((field) =>

@@ -4,6 +4,7 @@ import type { ClusterRoleBinding, RoleBinding, RoleRef, Subject } from '../../ap
 import type { KubeObject } from '../../api/object.ts'
 import { RBAC_GROUP } from '../../authorization/rbac.ts'
 import { pathSegmentName, subdomainName } from '../../validation/names.ts'
+import { validateKindMetaUpdate } from '../../validation/object-meta.ts'
 import type { Strategy } from '../strategy.ts'
 import { metadataErrors } from './metadata-errors.ts'
 
@@ -16,9 +17,11 @@ export const clusterRoleBindings: Strategy<ClusterRoleBinding & KubeObject> = bi
 function bindingStrategy(scope: Scope): Strategy<Binding> {
   return {
     validate: (binding) => bindingErrors(binding, scope),
+    metadataOnUpdate: 'by strategy',
     validateUpdate: (binding, old) => [
       ...metadataErrors(binding.metadata, scope === 'namespace'),
       ...bindingErrors(binding, scope),
+      ...validateKindMetaUpdate(binding.metadata, old.metadata),
       ...changedRoleErrors(binding, old),
     ],
   }

@@ -3,18 +3,29 @@ import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { isUsableSelector, validateLabelSelector } from '../../validation/label-selectors.ts'
+import { validateKindMetaUpdate } from '../../validation/object-meta.ts'
 import { metadataErrors } from './metadata-errors.ts'
 import type { Strategy } from '../strategy.ts'
 import { rulesErrors } from './policy-rules.ts'
 
 export const roles: Strategy<Role & KubeObject> = {
   validate: ({ rules }) => rulesErrors(rules, 'namespace'),
-  validateUpdate: ({ rules, metadata }) => [...metadataErrors(metadata, true), ...rulesErrors(rules, 'namespace')],
+  metadataOnUpdate: 'by strategy',
+  validateUpdate: ({ rules, metadata }, old) => [
+    ...metadataErrors(metadata, true),
+    ...rulesErrors(rules, 'namespace'),
+    ...validateKindMetaUpdate(metadata, old.metadata),
+  ],
 }
 
 export const clusterRoles: Strategy<ClusterRole & KubeObject> = {
   validate: clusterRoleErrors,
-  validateUpdate: (role) => [...metadataErrors(role.metadata, false), ...clusterRoleErrors(role)],
+  metadataOnUpdate: 'by strategy',
+  validateUpdate: (role, old) => [
+    ...metadataErrors(role.metadata, false),
+    ...clusterRoleErrors(role),
+    ...validateKindMetaUpdate(role.metadata, old.metadata),
+  ],
 }
 
 function clusterRoleErrors({ rules, aggregationRule }: ClusterRole): FieldError[] {

@@ -3,17 +3,24 @@ import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { subdomainName } from '../../validation/names.ts'
-import { validateObjectMeta } from '../../validation/object-meta.ts'
+import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { isExtended } from '../../validation/pod/resources.ts'
-import type { Strategy } from '../strategy.ts'
+import type { NameRule, Strategy } from '../strategy.ts'
 import { configurationErrors, MAX_ENTRIES, selectorsErrors } from './device-claim.ts'
 import { listErrors } from './names.ts'
 
+/** Of a generateName only the name made of it is looked at. */
+const className: NameRule = (name, prefix) => (prefix ? [] : subdomainName(name, false))
+
 export const deviceClasses: Strategy<DeviceClass & KubeObject> = {
-  // of a generateName only the name made of it is looked at
-  nameRule: (name, prefix) => (prefix ? [] : subdomainName(name, false)),
+  nameRule: className,
   validate: ({ spec }) => specErrors(spec),
-  validateUpdate: ({ metadata, spec }) => [...validateObjectMeta(metadata, false, subdomainName), ...specErrors(spec)],
+  metadataOnUpdate: 'by strategy',
+  validateUpdate: ({ metadata, spec }, old) => [
+    ...validateObjectMeta(metadata, false, className),
+    ...validateKindMetaUpdate(metadata, old.metadata),
+    ...specErrors(spec),
+  ],
 }
 
 function specErrors({ selectors, config, extendedResourceName: name }: DeviceClassSpec = {}): FieldError[] {

@@ -5,6 +5,7 @@ import type { KubeObject, ObjectMeta } from '../../api/object.ts'
 import {
   FIELD_IS_IMMUTABLE,
   validateAnnotations,
+  validateKindMetaUpdate,
   validateLabels,
   validateObjectMeta,
 } from '../../validation/object-meta.ts'
@@ -25,9 +26,11 @@ export const resourceClaimTemplates: Strategy<Template> = {
     ...(await adminAccessErrors(requestedAdminAccess(template.spec?.spec?.devices), context)),
     ...specErrors(template),
   ],
-  validateUpdate: (template, { spec: old = {} }) => [
+  metadataOnUpdate: 'by strategy',
+  validateUpdate: (template, { metadata, spec: old = {} }) => [
     ...validateObjectMeta(template.metadata, true, subdomainName),
     ...specErrors(template),
+    ...validateKindMetaUpdate(template.metadata, metadata),
     ...(sameValue(SPEC_TYPE, template.spec, old)
       ? []
       : [invalidValue(path('spec'), internalJson(SPEC_TYPE, template.spec ?? {}), FIELD_IS_IMMUTABLE)]),

@@ -24,7 +24,7 @@ import { validateConditions } from '../../validation/conditions.ts'
 import { requiredText, validateLabelText } from '../../validation/field-rules.ts'
 import { ipText, parseCidr } from '../../validation/ip-addresses.ts'
 import { byteLength, subdomainName } from '../../validation/names.ts'
-import { FIELD_IS_IMMUTABLE, validateObjectMeta } from '../../validation/object-meta.ts'
+import { FIELD_IS_IMMUTABLE, validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
 import { sameValue } from '../../validation/same-value.ts'
@@ -61,8 +61,10 @@ export const resourceClaims: Strategy<Claim> = {
     ...(await adminAccessErrors(requestedAdminAccess(devices), context)),
     ...deviceClaimErrors(devices, path('spec', 'devices')),
   ],
-  validateUpdate: ({ metadata, spec = {} }, { spec: old = {} }) => [
+  metadataOnUpdate: 'by strategy',
+  validateUpdate: ({ metadata, spec = {} }, { metadata: before, spec: old = {} }) => [
     ...validateObjectMeta(metadata, true, subdomainName),
+    ...validateKindMetaUpdate(metadata, before),
     ...(sameValue(SPEC_TYPE, spec, old)
       ? []
       : [invalidValue(path('spec'), internalJson(SPEC_TYPE, spec), FIELD_IS_IMMUTABLE)]),
@@ -73,8 +75,10 @@ export const resourceClaims: Strategy<Claim> = {
         keepMetadata(metadata, old.metadata)
         if (status !== undefined) dropDeallocated(status, old.status)
       },
+      metadataOnUpdate: 'by strategy',
       validateUpdate: async (claim, old, context) => [
         ...(await adminAccessErrors(grantedAdminAccess(claim.status, old.status), context)),
+        ...validateKindMetaUpdate(claim.metadata, old.metadata),
         ...statusErrors(claim, old.status),
       ],
     },

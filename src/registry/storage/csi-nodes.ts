@@ -14,6 +14,7 @@ const driversAt = path('spec', 'drivers')
 
 export const csiNodes: Strategy<CSINode> = {
   validate: ({ spec }) => driversErrors(spec?.drivers ?? []),
+  metadataOnUpdate: 'as new',
   validateUpdate: ({ spec }, old) => [
     ...driversErrors(spec?.drivers ?? []),
     ...(old.spec?.drivers ?? []).flatMap((before) =>

@@ -5,7 +5,7 @@ import { Quantity } from '../../schema/quantity.ts'
 import { immutable, NOT_NEGATIVE, validateSubdomain } from '../../validation/field-rules.ts'
 import { hasInvalidValue, validateLabelSelector } from '../../validation/label-selectors.ts'
 import { subdomainName } from '../../validation/names.ts'
-import { validateObjectMeta } from '../../validation/object-meta.ts'
+import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { deprecatedNodeLabels } from '../../validation/pod/pod-warnings.ts'
 import { sameSelector } from '../../validation/same-value.ts'
 import type { Strategy } from '../strategy.ts'
@@ -14,9 +14,11 @@ const topologyAt = path('nodeTopology')
 
 export const csiStorageCapacities: Strategy<CSIStorageCapacity> = {
   validate: (capacity) => capacityErrors(capacity, false),
+  metadataOnUpdate: 'by strategy',
   validateUpdate: (capacity, old) => [
     ...validateObjectMeta(capacity.metadata, true, subdomainName),
     ...capacityErrors(capacity, hasInvalidValue(old.nodeTopology ?? {})),
+    ...validateKindMetaUpdate(capacity.metadata, old.metadata),
     ...immutable(topologyAt, shown(capacity.nodeTopology), sameSelector(capacity.nodeTopology, old.nodeTopology)),
     ...immutable(
       path('storageClassName'),

@@ -4,7 +4,7 @@ import { duplicate, notSupported, path, required } from '../../api/field.ts'
 import type { StorageClass } from '../../api/storage/v1.ts'
 import { immutable, validateQualifiedName } from '../../validation/field-rules.ts'
 import { subdomainName } from '../../validation/names.ts'
-import { validateObjectMeta } from '../../validation/object-meta.ts'
+import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { deprecatedNodeLabels } from '../../validation/pod/pod-warnings.ts'
 import type { Strategy } from '../strategy.ts'
 import { driverErrors, parameterErrors, sameMap, sortedMap } from './class-rules.ts'
@@ -15,9 +15,11 @@ const topologies = path('allowedTopologies')
 
 export const storageClasses: Strategy<StorageClass> = {
   validate: classErrors,
+  metadataOnUpdate: 'by strategy',
   validateUpdate: (now, old) => [
     ...validateObjectMeta(now.metadata, false, subdomainName),
     ...classErrors(now),
+    ...validateKindMetaUpdate(now.metadata, old.metadata),
     ...immutable(
       path('parameters'),
       now.parameters && sortedMap(now.parameters),

@@ -23,6 +23,7 @@ const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentV
 
 export const volumeAttachments: Strategy<VolumeAttachment> = {
   validate: attachmentErrors,
+  metadataOnUpdate: 'as new',
   validateUpdate: (attachment, old) => [
     ...attachmentErrors(attachment),
     ...immutable(spec, internalJson(SPEC_TYPE, attachment.spec ?? {}), sameValue(SPEC_TYPE, attachment.spec, old.spec)),
@@ -34,6 +35,7 @@ export const volumeAttachments: Strategy<VolumeAttachment> = {
         const { managedFields, resourceVersion } = attachment.metadata
         attachment.metadata = { ...old.metadata, resourceVersion, ...(managedFields && { managedFields }) }
       },
+      metadataOnUpdate: 'as new',
       validateUpdate: attachmentErrors,
     },
   },

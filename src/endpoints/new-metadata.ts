@@ -1,0 +1,38 @@
+import type { KubeObject } from '../api/object.ts'
+import { badRequest } from '../api/status.ts'
+import { dropDuplicateOwners } from './owner-references.ts'
+import type { ResourceScope } from './resource-scope.ts'
+
+/**
+ * What a create does to the metadata that was sent, before anybody else sees it (apiserver's create handler).
+ * @param keepsSystemFields those of the posted object mean another object (bindings, tokens)
+ * @throws 400 for another namespace than the path's
+ */
+export function prepareNewMetadata(
+  scope: ResourceScope,
+  object: KubeObject,
+  { keepsSystemFields = false }: { readonly keepsSystemFields?: boolean } = {},
+): void {
+  if (!keepsSystemFields) wipeSystemFields(object)
+  putInNamespaceOfPath(scope, object)
+  dropDuplicateOwners(object, scope.request.warnings)
+}
+
+/** What only the server says of an object; it is not the writer's either. */
+function wipeSystemFields({ metadata }: KubeObject): void {
+  delete metadata.uid
+  delete metadata.creationTimestamp
+  delete metadata.deletionTimestamp
+  delete metadata.deletionGracePeriodSeconds
+  delete metadata.selfLink
+}
+
+function putInNamespaceOfPath({ namespaced, namespace }: ResourceScope, { metadata }: KubeObject): void {
+  if (!namespaced) {
+    delete metadata.namespace
+    return
+  }
+  if (metadata.namespace && metadata.namespace !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  metadata.namespace = namespace
+}
