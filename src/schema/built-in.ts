@@ -4,6 +4,7 @@
  */
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
+import { lazy } from '../api/lazy.ts'
 import type { Json } from '../api/object.ts'
 import table from './built-in-table.json' with { type: 'json' }
 import type {
@@ -22,27 +23,82 @@ import type {
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
-// JSON modules are typed as the literals they hold; what is looked up here is known only by name
-const packages = table.packages as unknown as readonly (readonly [name: string, apiVersion: string])[]
-const valueSets = table.values as unknown as readonly (readonly [
-  goType: string,
-  declared: number,
-  ...values: string[],
-])[]
-const texts = table.types as Readonly<Record<string, Readonly<Record<string, string>>>>
+/** A package of types: the text of all of them, and those that were asked for. */
+class Package {
+  /** Where the text of each type begins; read when one is first asked for. */
+  private places: ReadonlyMap<string, number> | undefined = undefined
+  private types: Map<string, Structural> | undefined = undefined
+  /** What the lines say after name and number, of those that were read: most say what another has said. */
+  private readings: Map<string, FieldReading> | undefined = undefined
 
-const structs = new Map<string, StructType>()
-const expanded = new Map<string, Structural>()
+  constructor(
+    readonly name: string,
+    /** Of its kinds; empty where they have none. */
+    readonly apiVersion: string,
+    private readonly text: string,
+  ) {}
 
-const textOf = (name: string): string | undefined => {
-  const dot = name.lastIndexOf('.')
-  const types = texts[name.slice(0, dot)]
-  const kind = name.slice(dot + 1)
-  return types !== undefined && Object.hasOwn(types, kind) ? types[kind] : undefined
+  private get index(): ReadonlyMap<string, number> {
+    if (this.places !== undefined) return this.places
+    const places = new Map<string, number>()
+    const { text } = this
+    for (let from = 0, end = 0; end >= 0; from = end + 2) {
+      places.set(text.slice(from, text.indexOf(' ', from)), from)
+      end = text.indexOf(';;', from)
+    }
+    return (this.places = places)
+  }
+
+  kinds(): Iterable<string> {
+    return this.index.keys()
+  }
+
+  textOf(kind: string): string | undefined {
+    const from = this.index.get(kind)
+    if (from === undefined) return undefined
+    const end = this.text.indexOf(';;', from)
+    return this.text.slice(from, end < 0 ? undefined : end)
+  }
+
+  type(kind: string): Structural | undefined {
+    const types = (this.types ??= new Map<string, Structural>())
+    let type = types.get(kind)
+    if (type === undefined) {
+      const text = this.textOf(kind)
+      if (text === undefined) return undefined
+      types.set(kind, (type = structural(this, kind, text)))
+    }
+    return type
+  }
+
+  /** @param text type and attributes of a field line */
+  reading(text: string): FieldReading {
+    const readings = (this.readings ??= new Map<string, FieldReading>())
+    let reading = readings.get(text)
+    if (reading === undefined) readings.set(text, (reading = readField(this, text)))
+    return reading
+  }
 }
 
-/** Go's name of a type in error texts: package and name (`v1.Pod`, `resource.Quantity`). */
-const goTypeOf = (name: string) => name.slice(name.lastIndexOf('.', name.lastIndexOf('.') - 1) + 1)
+/** The table, once it is needed. Its text becomes types as they are asked for. */
+const packages = lazy(() => table.packages.map(([name, version, text]) => new Package(name!, version!, text!)))
+const packagesByName = lazy(() => new Map(packages().map((one) => [one.name, one])))
+
+/** Packages whose kinds are those of a group version (`apps/v1`); several for none but `v1`. */
+const packageOfVersion = lazy(
+  () =>
+    new Map(
+      packages()
+        .filter(({ apiVersion }) => apiVersion !== '')
+        .map((one) => [one.apiVersion, one]),
+    ),
+)
+
+const packageOf = (name: string): Package | undefined => packagesByName().get(name.slice(0, name.lastIndexOf('.')))
+const kindOf = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
+
+/** Types that were asked for by their whole names. */
+const named = new Map<string, Structural>()
 
 /**
  * A built-in type that is an object in JSON.
@@ -50,31 +106,26 @@ const goTypeOf = (name: string) => name.slice(name.lastIndexOf('.', name.lastInd
  * @throws when there is no such type
  */
 export function builtInType(name: string): StructType {
-  const known = structs.get(name)
-  if (known !== undefined) return known
   const type = structuralOf(name)
   if (type.shape !== 'struct') throw new Error(`${name} is a ${type.shape}, not an object`)
   return type
 }
 
 /** Whether there is a built-in type of this model name. */
-export const isBuiltInType = (name: string): boolean => textOf(name) !== undefined
+export const isBuiltInType = (name: string): boolean => packageOf(name)?.textOf(kindOf(name)) !== undefined
 
 /** Model names of all built-in types, in alphabetical order. */
 export const builtInTypeNames = (): string[] =>
-  packages.flatMap(([name]) => Object.keys(texts[name]!).map((kind) => `${name}.${kind}`))
-
-/** Packages whose kinds are those of a group version (`apps/v1`); several for none but `v1`. */
-const packageOfVersion = new Map(
-  packages.filter(([, version]) => version !== '').map(([name, version]) => [version, name]),
-)
-
-const versionOfPackage = new Map(packages)
+  packages().flatMap((one) => Array.from(one.kinds(), (kind) => `${one.name}.${kind}`))
 
 /** meta.k8s.io/v1beta1 has these kinds of meta.k8s.io/v1 under its own name. */
 const META_V1BETA1 = new Set(['Table', 'TableOptions', 'PartialObjectMetadata', 'PartialObjectMetadataList'])
 
-const registeredAs = (name: string) => /^[KVE]/.exec(textOf(name) ?? '')?.[0]
+/** The letter that says where a kind is registered, if it is. */
+function registration(of: Package | undefined, kind: string): string | undefined {
+  const letter = of?.textOf(kind)?.charAt(kind.length + 1)
+  return letter === 'K' || letter === 'V' || letter === 'E' ? letter : undefined
+}
 
 /**
  * The type of a registered kind: those of a group version, the options that every group version has (ListOptions …,
@@ -82,53 +133,49 @@ const registeredAs = (name: string) => /^[KVE]/.exec(textOf(name) ?? '')?.[0]
  */
 export function typeOfKind(gvk: GroupVersionKind): StructType | undefined {
   const apiVersion = apiVersionOf(gvk)
-  const ofVersion = packageOfVersion.get(apiVersion)
-  if (ofVersion !== undefined) {
-    const name = `${ofVersion}.${gvk.kind}`
-    if (registeredAs(name) === 'K') return builtInType(name)
-  }
-  const name = `${META}.${gvk.kind}`
-  const registered = registeredAs(name)
+  const ofVersion = packageOfVersion().get(apiVersion)
+  if (registration(ofVersion, gvk.kind) === 'K') return builtInType(`${ofVersion!.name}.${gvk.kind}`)
+  const registered = registration(packagesByName().get(META), gvk.kind)
   const found =
     (registered === 'E' && (ofVersion !== undefined || apiVersion === 'meta.k8s.io/v1beta1')) ||
     (registered === 'V' && apiVersion === 'v1') ||
     (apiVersion === 'meta.k8s.io/v1beta1' && META_V1BETA1.has(gvk.kind))
-  return found ? builtInType(name) : undefined
+  return found ? builtInType(`${META}.${gvk.kind}`) : undefined
 }
 
 /** The type behind a model name, whatever its shape. */
 export function structuralOf(name: string): Structural {
-  let type = expanded.get(name)
+  let type = named.get(name)
   if (type === undefined) {
-    const text = textOf(name)
-    if (text === undefined) throw new Error(`no built-in type ${name}`)
-    type = expand(name, text)
-    expanded.set(name, type)
-    if (type.shape === 'struct') structs.set(name, type)
+    type = packageOf(name)?.type(kindOf(name))
+    if (type === undefined) throw new Error(`no built-in type ${name}`)
+    named.set(name, type)
   }
   return type
 }
 
-function expand(name: string, text: string): Structural {
-  const end = text.indexOf('\n')
+function structural(owner: Package, kind: string, text: string): Structural {
+  const end = text.indexOf(';')
   const head = end < 0 ? text : text.slice(0, end)
-  const lines = () => (end < 0 ? [] : text.slice(end + 1).split('\n'))
-  const flags = /^\S*/.exec(head)![0]
+  const space = head.indexOf(' ', kind.length + 1)
+  const flags = head.slice(kind.length + 1, space < 0 ? undefined : space)
   const special = flags.indexOf('S')
-  if (special >= 0) return specialType(flags.slice(special + 1) as SpecialName, name)
-  if (flags.includes('W')) return wrapperType(name)
-  return new BuiltInStruct(name, flags, head.slice(flags.length + 1), lines)
+  if (special >= 0) return specialType(flags.slice(special + 1) as SpecialName, owner) // as the table spells them
+  if (flags.includes('W')) return wrapperType(goTypeOf(owner, kind))
+  const unions = space < 0 ? '' : head.slice(space + 1)
+  return new BuiltInStruct(owner, kind, flags, unions, end < 0 ? '' : text.slice(end + 1))
 }
 
-function specialType(special: SpecialName, name: string): Special {
+/** Go's name of a type in error texts: package and name (`v1.Pod`, `resource.Quantity`). */
+const goTypeOf = ({ name }: Package, kind: string): string => `${name.slice(name.lastIndexOf('.') + 1)}.${kind}`
+
+function specialType(special: SpecialName, owner: Package): Special {
   if (!special.startsWith('schemaOr')) return { shape: 'special', special }
-  const schema = `${name.slice(0, name.lastIndexOf('.'))}.JSONSchemaProps`
-  return { shape: 'special', special, of: () => builtInType(schema) }
+  return { shape: 'special', special, of: () => builtInType(`${owner.name}.JSONSchemaProps`) }
 }
 
 /** ExtraValue and Verbs: a list of strings with a name. */
-function wrapperType(name: string): ListType {
-  const goType = goTypeOf(name)
+function wrapperType(goType: string): ListType {
   return {
     shape: 'list',
     element: leaf('string'),
@@ -140,89 +187,94 @@ function wrapperType(name: string): ListType {
   }
 }
 
-/** What the lines of a type say, once read. */
-interface Contents {
-  readonly fields: readonly Field[]
-  readonly message: readonly MessageMember[]
-}
-
 class BuiltInStruct implements StructType {
   readonly shape = 'struct'
+  readonly name: string
   readonly gvk?: GroupVersionKind
   readonly typeMeta: boolean
   readonly mapType: 'granular' | 'atomic'
   readonly goType: string
   readonly unions?: Json
-  #contents: Contents | undefined
-  #byName: ReadonlyMap<string, Field> | undefined
+  private readFields: readonly Field[] | undefined = undefined
+  private byName: ReadonlyMap<string, Field> | undefined = undefined
+  private readMessage: readonly MessageMember[] | undefined = undefined
 
   constructor(
-    readonly name: string,
+    private readonly owner: Package,
+    kind: string,
     private readonly flags: string,
     unions: string,
-    private readonly lines: () => string[],
+    private readonly lines: string,
   ) {
+    this.name = `${owner.name}.${kind}`
     this.typeMeta = flags.includes('T')
     this.mapType = flags.includes('A') ? 'atomic' : 'granular'
-    this.goType = goTypeOf(name)
-    const gvk = gvkOf(name, flags)
+    this.goType = goTypeOf(owner, kind)
+    const gvk = gvkOf(owner, kind, flags)
     if (gvk !== undefined) this.gvk = gvk
     if (unions !== '') this.unions = JSON.parse(unions) as Json
   }
 
-  get #expanded(): Contents {
-    return (this.#contents ??= readFields(this.name, this.lines()))
-  }
-
   get fields(): readonly Field[] {
-    return this.#expanded.fields
+    return (this.readFields ??= fieldsOf(this.owner, this.lines))
   }
 
   field(name: string): Field | undefined {
-    return (this.#byName ??= new Map(this.fields.map((field) => [field.name, field]))).get(name)
+    return (this.byName ??= new Map(this.fields.map((field) => [field.name, field]))).get(name)
   }
 
   get message(): readonly MessageMember[] | undefined {
-    return this.flags.includes('N') ? undefined : this.#expanded.message
+    if (this.flags.includes('N')) return undefined
+    return (this.readMessage ??= messageOf(this.owner, this.lines, this.fields))
   }
 }
 
-function gvkOf(name: string, flags: string): GroupVersionKind | undefined {
-  const dot = name.lastIndexOf('.')
-  const kind = name.slice(dot + 1)
+function gvkOf(owner: Package, kind: string, flags: string): GroupVersionKind | undefined {
   if (flags.startsWith('V')) return { group: '', version: 'v1', kind }
-  if (!flags.startsWith('K')) return undefined
-  const apiVersion = versionOfPackage.get(name.slice(0, dot))!
-  return { ...parseApiVersion(apiVersion)!, kind }
+  return flags.startsWith('K') ? { ...parseApiVersion(owner.apiVersion)!, kind } : undefined
 }
 
-function readFields(owner: string, lines: readonly string[]): Contents {
+function fieldsOf(owner: Package, lines: string): Field[] {
   const fields: Field[] = []
-  const message: MessageMember[] = []
-  for (const line of lines) {
-    const words = line.split(' ')
-    if (words[0] === '~') {
-      const inline = builtInType(modelName(owner, words[2]!))
-      const number = Number(words[1])
-      const goName = inline.name.slice(inline.name.lastIndexOf('.') + 1)
-      message.push({ inline, number })
+  if (lines === '') return fields
+  for (const line of lines.split(';')) {
+    const afterName = line.indexOf(' ')
+    const afterNumber = line.indexOf(' ', afterName + 1)
+    const number = Number(line.slice(afterName + 1, afterNumber))
+    const rest = line.slice(afterNumber + 1)
+    if (line.charAt(0) === '~') {
+      const inline = inlineOf(owner, rest)
+      const goName = kindOf(inline.name)
       for (const field of inline.fields)
         fields.push({ ...field, within: [number, ...field.within], embeddedIn: [goName, ...field.embeddedIn] })
-    } else {
-      const field = readField(owner, words)
-      fields.push(field)
-      message.push({ field })
-    }
+    } else fields.push(fieldOf(line.slice(0, afterName), number, owner.reading(rest)))
   }
-  return { fields, message }
+  return fields
 }
 
-/** `@Kind` or `@n.Kind` */
-function modelName(owner: string, reference: string): string {
+/** @param fields of the same lines, those of inline structs among them */
+function messageOf(owner: Package, lines: string, fields: readonly Field[]): MessageMember[] {
+  let next = 0
+  return (lines === '' ? [] : lines.split(';')).map((line) => {
+    if (!line.startsWith('~')) return { field: fields[next++]! }
+    const [, number, type] = line.split(' ', 3)
+    const inline = inlineOf(owner, type!)
+    next += inline.fields.length
+    return { inline, number: Number(number) }
+  })
+}
+
+const inlineOf = (owner: Package, type: string): StructType => referenced(owner, type.split(' ', 1)[0]!) as StructType // what is inline is an object
+
+/** @param reference `@Kind` of the same package or `@n.Kind` */
+function referenced(owner: Package, reference: string): Structural {
   const dot = reference.indexOf('.')
-  return dot < 0
-    ? `${owner.slice(0, owner.lastIndexOf('.'))}.${reference.slice(1)}`
-    : `${packages[Number(reference.slice(1, dot))]![0]}.${reference.slice(dot + 1)}`
+  const type =
+    dot < 0
+      ? owner.type(reference.slice(1))
+      : packages()[Number(reference.slice(1, dot))]!.type(reference.slice(dot + 1))
+  if (type === undefined) throw new Error(`no built-in type ${reference} of ${owner.name}`)
+  return type
 }
 
 const scalars: Readonly<Record<string, Scalar>> = {
@@ -264,7 +316,7 @@ function patchStrategy(text: string): PatchStrategy {
   return strategy
 }
 
-/** What the attributes of a field line say; read once, then taken apart into the field and its type. */
+/** What the attributes of a field line say; taken apart into the field and its type. */
 class Attributes {
   pointer = false
   omit: Field['omit'] = 'never'
@@ -279,49 +331,75 @@ class Attributes {
   goType: string | undefined = undefined
   gates: readonly string[] | undefined = undefined
   default: Json | undefined = undefined
+  /** There is more to say of the field than every field says. */
+  isRare = false
 
-  constructor(words: readonly string[]) {
-    for (let i = 3; i < words.length; i++) this.#read(words[i]!)
+  constructor(text: string) {
+    if (text !== '') for (const word of text.split(' ')) this.#read(word)
   }
 
   #read(word: string): void {
-    const argument = () => (word.charAt(1) === '(' ? word.slice(2, -1) : word.slice(1))
     // prettier-ignore
     switch (word.charAt(0)) {
-      case 'p': this.pointer = true; break
-      case 'o': this.omit = 'empty'; break
-      case 'z': this.omit = 'zero'; break
-      case 'r': this.required = true; break
+      case 'p': this.pointer = true; return
+      case 'o': this.omit = 'empty'; return
+      case 'z': this.omit = 'zero'; return
+      case 'r': this.required = true; return
+      case 'V': this.values = Number(word.slice(1)); return
+    }
+    this.isRare = true
+    const argument = word.charAt(1) === '(' ? word.slice(2, -1) : word.slice(1)
+    // prettier-ignore
+    switch (word.charAt(0)) {
       case 'd': this.discriminator = true; break
       case 'a': this.listType = 'atomic'; break
       case 'e': this.listType = 'set'; break
-      case 'm': this.listType = 'map'; this.keys = argument().split(','); break
-      case 'M': this.mapType = argument() === 'atomic' ? 'atomic' : 'granular'; break
-      case 'P': this.strategy = patchStrategy(argument()); break
-      case 'K': this.mergeKey = argument(); break
-      case 'V': this.values = Number(argument()); break
-      case 'Y': this.goType = argument(); break
-      case 'G': this.gates = argument().split(','); break
-      case '=': this.default = JSON.parse(argument()) as Json; break
+      case 'm': this.listType = 'map'; this.keys = argument.split(','); break
+      case 'M': this.mapType = argument === 'atomic' ? 'atomic' : 'granular'; break
+      case 'P': this.strategy = patchStrategy(argument); break
+      case 'K': this.mergeKey = argument; break
+      case 'Y': this.goType = argument; break
+      case 'G': this.gates = argument.split(','); break
+      case '=': this.default = JSON.parse(argument) as Json; break
       default: throw new Error(`unknown attribute ${word}`)
     }
   }
 }
 
-function readField(owner: string, words: readonly string[]): Field {
-  const attributes = new Attributes(words)
-  const type = readType(owner, words[2]!, attributes)
+const attributesByText = new Map<string, Attributes>()
+
+function attributesOf(text: string): Attributes {
+  let attributes = attributesByText.get(text)
+  if (attributes === undefined) attributesByText.set(text, (attributes = new Attributes(text)))
+  return attributes
+}
+
+/** What a field line says beside name and number. */
+interface FieldReading {
+  readonly type: Structural
+  readonly attributes: Attributes
+}
+
+function readField(owner: Package, text: string): FieldReading {
+  const space = text.indexOf(' ')
+  const attributes = attributesOf(space < 0 ? '' : text.slice(space + 1))
+  return { type: readType(owner, space < 0 ? text : text.slice(0, space), attributes), attributes }
+}
+
+function fieldOf(name: string, number: number, { type, attributes }: FieldReading): Field {
+  const { omit, pointer, required, strategy } = attributes
   const field: Mutable<Field> = {
-    name: words[0]!,
+    name,
     type,
-    omit: attributes.omit,
-    pointer: attributes.pointer,
-    required: attributes.required,
-    patchStrategy: attributes.strategy,
-    number: Number(words[1]),
+    omit,
+    pointer,
+    required,
+    patchStrategy: strategy,
+    number,
     within: none,
     embeddedIn: none,
   }
+  if (!attributes.isRare) return field
   if (attributes.mergeKey !== undefined) field.mergeKey = attributes.mergeKey
   if (attributes.gates !== undefined) field.featureGates = attributes.gates
   if (attributes.default !== undefined) field.default = attributes.default
@@ -331,9 +409,10 @@ function readField(owner: string, words: readonly string[]): Field {
   return field
 }
 
-function readType(owner: string, type: string, attributes: Attributes): Structural {
-  if (type.startsWith('*')) return readList(readElement(owner, type.slice(1), attributes), attributes)
-  if (type.startsWith('{')) return readMap(readElement(owner, type.slice(1), attributes), attributes)
+function readType(owner: Package, type: string, attributes: Attributes): Structural {
+  const first = type.charAt(0)
+  if (first === '*') return readList(readElement(owner, type.slice(1), attributes), attributes)
+  if (first === '{') return readMap(readElement(owner, type.slice(1), attributes), attributes)
   const structural = readElement(owner, type, attributes)
   const { mapType, goType } = attributes
   if (structural.shape === 'struct' && mapType !== undefined && mapType !== structural.mapType)
@@ -363,20 +442,22 @@ function readMap(value: Structural, { mapType, goType }: Attributes): MapType {
   return map
 }
 
-function readElement(owner: string, type: string, { values }: Attributes): Structural {
-  if (type.startsWith('@')) return structuralOf(modelName(owner, type))
+function readElement(owner: Package, type: string, { values }: Attributes): Structural {
+  if (type.charAt(0) === '@') return referenced(owner, type)
   const scalar = scalars[type]
   if (scalar === undefined) return untyped
   return values < 0 ? leaf(scalar) : leafOfValues(scalar, values)
 }
 
+const valueSets = lazy(() => table.values.split(';'))
+
 function leafOfValues(scalar: Scalar, index: number): Leaf {
   const key = `V${index}`
   let type = leaves.get(key)
   if (type === undefined) {
-    const [goType, declared, ...list] = valueSets[index]!
-    const values = declared === 1 ? { enum: list } : list.length > 0 ? { knownValues: list } : {}
-    type = { shape: 'leaf', scalar, goType, ...values }
+    const [goType, declared, ...list] = valueSets()[index]!.split('|')
+    const values = declared === '1' ? { enum: list } : list.length > 0 ? { knownValues: list } : {}
+    type = { shape: 'leaf', scalar, goType: goType!, ...values }
     leaves.set(key, type)
   }
   return type
