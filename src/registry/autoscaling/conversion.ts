@@ -7,7 +7,7 @@ import type * as V2 from '../../api/autoscaling/v2.ts'
 import type { Json, ObjectMeta } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { DecodeError, decodeValue } from '../../codec/decode.ts'
-import { setMember } from '../../codec/json.ts'
+import { escapeHtml, setMember } from '../../codec/json.ts'
 import { builtInType } from '../../schema/built-in.ts'
 import type { ListType, Structural } from '../../schema/structural.ts'
 
@@ -70,11 +70,11 @@ export function toV1(hpa: V2.HorizontalPodAutoscaler): V1.HorizontalPodAutoscale
   const metadata = withoutRoundTrip(hpa.metadata)
   const annotations: Record<string, string> = { ...metadata.annotations }
   const others = metrics.filter((metric) => !isCpuUtilization(metric))
-  if (others.length > 0) annotations[METRICS] = JSON.stringify(others.map(metricToV1))
+  if (others.length > 0) annotations[METRICS] = textOf(others.map(metricToV1))
   if ((status.currentMetrics ?? []).length > 0)
-    annotations[CURRENT_METRICS] = JSON.stringify(status.currentMetrics!.map(currentMetricToV1))
-  if (behavior !== undefined) annotations[BEHAVIOR] = JSON.stringify(internalBehavior(behavior))
-  if ((status.conditions ?? []).length > 0) annotations[CONDITIONS] = JSON.stringify(status.conditions)
+    annotations[CURRENT_METRICS] = textOf(status.currentMetrics!.map(currentMetricToV1))
+  if (behavior !== undefined) annotations[BEHAVIOR] = textOf(internalBehavior(behavior))
+  if ((status.conditions ?? []).length > 0) annotations[CONDITIONS] = textOf(status.conditions!.map(conditionToV1))
   const target = metrics.find(isCpuUtilization)?.resource?.target?.averageUtilization
   const current = status.currentMetrics
     ?.filter(({ type, resource }) => type === 'Resource' && resource?.name === 'cpu')
@@ -87,6 +87,16 @@ export function toV1(hpa: V2.HorizontalPodAutoscaler): V1.HorizontalPodAutoscale
     status: { ...commonStatus(status), ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current }) },
   }
 }
+
+const textOf = (value: unknown): string => escapeHtml(JSON.stringify(value))
+
+const conditionToV1 = ({ type, status, lastTransitionTime, reason, message }: V2.HorizontalPodAutoscalerCondition) => ({
+  type: type ?? '',
+  status: status ?? '',
+  lastTransitionTime: lastTransitionTime ?? null,
+  ...(reason ? { reason } : {}),
+  ...(message ? { message } : {}),
+})
 
 const isCpuUtilization = ({ type, resource }: V2.MetricSpec): boolean =>
   type === 'Resource' && resource?.name === 'cpu' && resource.target?.averageUtilization !== undefined
