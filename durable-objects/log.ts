@@ -7,9 +7,9 @@
  */
 import { StorageError } from '../src/storage/errors.ts'
 import { nextRevision, revisionAt } from '../src/storage/revision.ts'
-import type { KeyScope, Written } from '../src/storage/shard-protocol.ts'
+import type { Attempt, ListCall, Written } from '../src/storage/shard-protocol.ts'
 import type { ListAt, NewValue, RestoredValue, Revision } from '../src/storage/storage.ts'
-import { hasUid, isTooLarge, withRevision } from '../src/storage/value-text.ts'
+import { MAX_VALUE_BYTES, hasUid, isTooLarge, withRevision } from '../src/storage/value-text.ts'
 import { allBelow, rangeOf } from './key-range.ts'
 import { encodeSelectable } from './selectable.ts'
 import { pick } from './selected-keys.ts'
@@ -68,47 +68,62 @@ export class Log {
     return floor
   }
 
-  get(key: string, notOlderThan: Revision): { revision: Revision; text: string } | undefined {
-    this.reach(notOlderThan)
+  /**
+   * Takes back what a failed write said of the newest revision: memory must not be ahead of the disk.
+   * @param transact makes all of the work or none of it
+   */
+  attempt<Outcome>(transact: () => Outcome): Outcome {
+    const { last } = this
+    try {
+      return transact()
+    } catch (error) {
+      this.last = last
+      throw error
+    }
+  }
+
+  /** @param keep as in ListCall */
+  get(key: string, notOlderThan: Revision, keep = true): { revision: Revision; text: string } | undefined {
+    this.reach(notOlderThan, keep)
     const live = this.statements.liveValue(key)
     return live && { revision: live.rv, text: live.v }
   }
 
-  create(key: string, value: NewValue): WriteOutcome {
+  create(key: string, value: NewValue, attempt: Attempt = 'first'): WriteOutcome {
     const live = this.statements.liveValue(key)
     if (live !== undefined) {
       if (hasUid(live.v, value.uid)) return { written: { revision: live.rv, text: live.v } }
       throw new StorageError('KeyExists', live.rv, this.last)
     }
-    const rv = this.next(value)
+    const rv = this.next(value, attempt)
     const change = this.append(key, value, { rv, t: ADDED, crv: rv, prv: null, was: null })
     this.statements.insertCurrent(change)
     return { written: { revision: rv }, change, hasWork: bringsWork(value) }
   }
 
-  /** @param again the request was sent before and its answer lost: what it wrote then counts as written now */
-  update(key: string, value: NewValue, expected: Revision, again: boolean): WriteOutcome {
+  update(key: string, value: NewValue, expected: Revision, attempt: Attempt = 'first'): WriteOutcome {
     const live = this.statements.live(key)
     if (live === undefined) throw new StorageError('KeyNotFound', 0, this.last)
     if (live.rv !== expected) {
-      if (again && live.prv === expected && this.holds(live.rv, value)) return { written: { revision: live.rv } }
+      if (attempt !== 'first' && live.prv === expected && this.holds(live.rv, value))
+        return { written: { revision: live.rv } }
       throw new StorageError('Conflict', live.rv, this.last)
     }
-    const rv = this.next(value)
+    const rv = this.next(value, attempt)
     const change = this.append(key, value, { rv, t: MODIFIED, crv: live.crv, prv: live.rv, was: live.l })
     this.statements.updateCurrent(change)
     return { written: { revision: rv }, change, hasWork: bringsWork(value) }
   }
 
-  delete(key: string, last: NewValue, expected: Revision, again: boolean): WriteOutcome {
+  delete(key: string, last: NewValue, expected: Revision, attempt: Attempt = 'first'): WriteOutcome {
     const live = this.statements.live(key)
     if (live?.rv !== expected) {
-      const done = again ? this.statements.deletionOf(expected, key) : undefined
+      const done = attempt !== 'first' ? this.statements.deletionOf(expected, key) : undefined
       if (done !== undefined) return { written: { revision: done.rv } }
       if (live === undefined) throw new StorageError('KeyNotFound', 0, this.last)
       throw new StorageError('Conflict', live.rv, this.last)
     }
-    const rv = this.next(last)
+    const rv = this.next(last, attempt)
     const change = this.append(key, last, { rv, t: DELETED, crv: live.crv, prv: live.rv, was: live.l })
     this.statements.deleteCurrent(key)
     return { written: { revision: rv }, change, hasWork: bringsWork(last) }
@@ -154,8 +169,9 @@ export class Log {
     this.floor = revision
   }
 
-  private next(value: NewValue): Revision {
-    if (isTooLarge(value.text)) throw new StorageError('TooLarge')
+  private next({ text }: NewValue, attempt: Attempt): Revision {
+    if (isTooLarge(text)) throw new StorageError('TooLarge', 0, MAX_VALUE_BYTES)
+    if (attempt === 'check') throw new StorageError('Failed')
     return nextRevision(this.last, this.now())
   }
 
@@ -165,6 +181,7 @@ export class Log {
     step: Pick<ChangeRow, 'rv' | 't' | 'prv' | 'was'> & { crv: Revision },
   ): ChangeRow {
     const row = { ...step, k, at, l: encodeSelectable(selectable), v: withRevision(text, at, step.rv) }
+    if (isRowTooLarge(row)) throw new StorageError('TooLarge', 0, MAX_ROW_BYTES)
     this.statements.insertVersion(row)
     for (const { topic, payload } of outbox) this.statements.appendOutbox(k, topic, payload)
     this.last = step.rv
@@ -177,26 +194,27 @@ export class Log {
 
   /**
    * A revision that the clock has passed is reached although nothing was written at it: versions of different shards
-   * compare. It is kept, so that no later write falls below it, whatever clock it is made with.
+   * compare. It is kept, so that no later write falls below it, whatever clock it is made with. Only a disk that takes
+   * no writes is not asked to: then the clock alone must see to it.
    */
-  reach(revision: Revision): void {
+  reach(revision: Revision, keep = true): void {
     if (revision <= this.last) return
     if (this.isFuture(revision)) throw new StorageError('FutureRevision', revision, this.last)
-    this.raise(revision)
+    this.raise(revision, keep)
   }
 
   isFuture(revision: Revision): boolean {
     return revision > Math.max(this.last, revisionAt(this.now()))
   }
 
-  private raise(revision: Revision): void {
-    this.statements.setMeta('last', revision)
+  private raise(revision: Revision, keep = true): void {
+    if (keep) this.statements.setMeta('last', revision)
     this.last = revision
   }
 
-  private revisionFor(at: ListAt, continued: boolean): Revision {
+  private revisionFor(at: ListAt, continued: boolean, keep: boolean): Revision {
     if (at.kind === 'latest') return this.last
-    this.reach(at.revision)
+    this.reach(at.revision, keep)
     if (at.kind === 'notOlderThan') return this.last
     const oldest = continued ? Math.max(this.floor, revisionAt(this.now() - this.retention)) : this.floor
     if (at.revision < oldest) throw new StorageError('Compacted', at.revision, oldest)
@@ -204,14 +222,24 @@ export class Log {
   }
 
   /** @throws StorageError Compacted, FutureRevision */
+<<<<<<< /work/main/durable-objects/log.ts
   select(scope: KeyScope, at: ListAt, start: string, wanted: Wanted): Page {
     const revision = this.revisionFor(at, start !== '')
+=======
+  select({ at, limit, start, keep, ...scope }: Omit<ListCall, 'shape'>): Page {
+    const revision = this.revisionFor(at, start !== '', keep)
+>>>>>>> durable-objects/log.ts
     const isLatest = revision === this.last
     const { lastKey, remaining, ...found } = pick(() => this.stateAt(revision), scope, rangeOf(scope, start), wanted)
     if (lastKey === undefined) return { revision, ...found }
     return {
+<<<<<<< /work/main/durable-objects/log.ts
       revision: isLatest && at.kind !== 'exact' ? this.freshRevision() : revision,
       ...found,
+=======
+      revision: isLatest && at.kind !== 'exact' ? this.freshRevision(keep) : revision,
+      revisions,
+>>>>>>> durable-objects/log.ts
       continueAfter: lastKey.slice(scope.prefix.length + 1),
       ...(remaining === undefined ? {} : { remaining }),
     }
@@ -228,11 +256,24 @@ export class Log {
    * Continue tokens expire by their revision's age. A list of a shard that was not written to for long is of an old
    * revision; its pages get one of now, at which nothing else was written.
    */
-  private freshRevision(): Revision {
+  private freshRevision(keep: boolean): Revision {
     const now = revisionAt(this.now())
-    if (this.last < revisionAt(this.now() - FRESH)) this.raise(now)
+    if (this.last < revisionAt(this.now() - FRESH)) this.raise(now, keep)
     return this.last
   }
 }
+
+/** Production has 2 MB for a row; the other columns are numbers. */
+const MAX_ROW_BYTES = 2_000_000
+const MAX_UTF8 = 3
+
+/** Labels and fields are in a row twice, in the text and beside it: a value that is small enough need not fit. */
+function isRowTooLarge({ k, l, v }: Pick<ChangeRow, 'k' | 'l' | 'v'>): boolean {
+  if ((k.length + l.length + v.length) * MAX_UTF8 <= MAX_ROW_BYTES) return false
+  const bytes = [k, l, v].reduce((sum, text) => sum + encoder.encode(text).length, 0)
+  return bytes > MAX_ROW_BYTES - 100
+}
+
+const encoder = new TextEncoder()
 
 const bringsWork = ({ outbox = [] }: NewValue): boolean => outbox.length > 0

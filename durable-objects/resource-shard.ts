@@ -6,9 +6,10 @@
 import { DurableObject } from 'cloudflare:workers'
 import { migrate } from '../migrations/index.ts'
 import type { Env } from '../src/env.ts'
-import { StorageError } from '../src/storage/errors.ts'
+import { StorageError, databaseFailure } from '../src/storage/errors.ts'
 import { encodeHeader } from '../src/storage/shard-protocol.ts'
 import type {
+  Attempt,
   ListCall,
   OutboxReceiver,
   ShardReply,
@@ -32,7 +33,7 @@ import type { WriteOutcome } from './log.ts'
 import { Log } from './log.ts'
 import { Outbox } from './outbox.ts'
 import { ShardUsage } from './shard-usage.ts'
-import type { Statements } from './statements.ts'
+import type { ChangeRow, Statements } from './statements.ts'
 import { ADDED, statements } from './statements.ts'
 import { WatchHub } from './watch-hub.ts'
 import { WriteQueue } from './write-queue.ts'
@@ -60,7 +61,7 @@ export class ResourceShard extends DurableObject<Env> {
     this.log = new Log(this.statements, now, retentionOf(env))
     this.watches = new WatchHub(ctx, this.log, this.statements)
     this.writes = new WriteQueue(
-      (write) => ctx.storage.transactionSync(write),
+      (write) => this.log.attempt(() => ctx.storage.transactionSync(write)),
       (outcomes) => this.committed(outcomes),
     )
     this.compactor = new Compactor(
@@ -77,34 +78,34 @@ export class ResourceShard extends DurableObject<Env> {
     if (this.statements.oldestOutbox(1).length > 0) ctx.waitUntil(this.deliver())
   }
 
-  get(key: string, notOlderThan: Revision): ShardReply<StoredValue | undefined> {
+  get(key: string, notOlderThan: Revision, keep: boolean): ShardReply<StoredValue | undefined> {
     this.usage.woken('get')
-    return reply(() => this.log.get(key, notOlderThan))
+    return reply(() => this.log.get(key, notOlderThan, keep))
   }
 
-  create(key: string, value: NewValue): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.create(key, value))
+  create(key: string, value: NewValue, attempt: Attempt): Promise<ShardReply<Written>> {
+    return this.write(() => this.log.create(key, value, attempt))
   }
 
   /** They come in one turn of the queue: one commit. */
-  async createMissing(values: readonly KeyedValue[]): Promise<ShardReply<null>> {
-    const replies = await Promise.all(values.map(({ key, value }) => this.create(key, value)))
+  async createMissing(values: readonly KeyedValue[], attempt: Attempt): Promise<ShardReply<null>> {
+    const replies = await Promise.all(values.map(({ key, value }) => this.create(key, value, attempt)))
     const failed = replies.find((reply) => 'error' in reply && reply.error.code !== 'KeyExists')
     return failed !== undefined && 'error' in failed ? failed : { value: null }
   }
 
-  update(key: string, value: NewValue, expected: Revision, again: boolean): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.update(key, value, expected, again))
+  update(key: string, value: NewValue, expected: Revision, attempt: Attempt): Promise<ShardReply<Written>> {
+    return this.write(() => this.log.update(key, value, expected, attempt))
   }
 
-  delete(key: string, last: NewValue, expected: Revision, again: boolean): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.delete(key, last, expected, again))
+  delete(key: string, last: NewValue, expected: Revision, attempt: Attempt): Promise<ShardReply<Written>> {
+    return this.write(() => this.log.delete(key, last, expected, attempt))
   }
 
   clear(prefix: string): ShardReply<null> {
     this.usage.woken('restore')
     return reply(() => {
-      this.ctx.storage.transactionSync(() => this.log.clear(prefix))
+      this.log.attempt(() => this.ctx.storage.transactionSync(() => this.log.clear(prefix)))
       return null
     })
   }
@@ -112,7 +113,7 @@ export class ResourceShard extends DurableObject<Env> {
   restore(values: readonly RestoredValue[], cut: Revision): ShardReply<null> {
     this.usage.woken('restore')
     return reply(() => {
-      this.ctx.storage.transactionSync(() => this.log.restore(values, cut))
+      this.log.attempt(() => this.ctx.storage.transactionSync(() => this.log.restore(values, cut)))
       return null
     })
   }
@@ -155,15 +156,19 @@ export class ResourceShard extends DurableObject<Env> {
     try {
       // Both calls are written by shard-client alone.
       if (pathname === '/list') return this.list((await request.json()) as ListCall)
-      return this.watches.accept(JSON.parse(searchParams.get('q')!) as WatchCall)
+      return this.watches.accept(JSON.parse(searchParams.get('q')!) as WatchCall, searchParams.get('keep') !== 'false')
     } catch (error) {
       return new Response(null, { headers: encodeHeader(failure(error)) })
     }
   }
 
   private list(call: ListCall): Response {
+<<<<<<< /work/main/durable-objects/resource-shard.ts
     const page = this.log.select(call, call.at, call.start, call)
     return listAnswer(page, call, this.statements)
+=======
+    return listAnswer(this.log.select(call), call, this.statements)
+>>>>>>> durable-objects/resource-shard.ts
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
@@ -201,11 +206,21 @@ export class ResourceShard extends DurableObject<Env> {
 
   private committed(outcomes: readonly WriteOutcome[]): void {
     const changes = outcomes.flatMap(({ change }) => (change === undefined ? [] : [change]))
-    this.watches.publish(changes)
+    this.publish(changes)
     const hasWork = outcomes.some((outcome) => outcome.hasWork)
     // The alarm delivers too, should the instance end before it has.
     if (hasWork || changes.some(({ t }) => t !== ADDED)) this.alarms.wakeAt(Date.now() + this.log.retention)
     if (hasWork) this.ctx.waitUntil(this.deliver())
+  }
+
+  /** What was written stays written: watchers who could not be told are made to read it in the log. */
+  private publish(changes: readonly ChangeRow[]): void {
+    try {
+      this.watches.publish(changes)
+    } catch (error) {
+      console.error('changes could not be sent to watchers, who begin again:', error)
+      this.watches.interrupt()
+    }
   }
 
   private async deliver(): Promise<void> {
@@ -238,9 +253,14 @@ function reply<Value>(answer: () => Value): ShardReply<Value> {
   }
 }
 
-/** What is not a StorageError is our mistake and stays an exception. */
+/** What is neither a StorageError nor the database's is our mistake and stays an exception. */
 function failure(error: unknown): Extract<ShardReply<never>, { error: unknown }> {
-  if (!(error instanceof StorageError)) throw error
-  const { code, revision, current } = error
-  return { error: { code, revision, current } }
+  if (error instanceof StorageError) {
+    const { code, revision, current } = error
+    return { error: { code, revision, current } }
+  }
+  const code = databaseFailure(error)
+  if (code === undefined) throw error
+  console.error(error)
+  return { error: { code, revision: 0, current: 0 } }
 }

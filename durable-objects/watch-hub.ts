@@ -55,14 +55,18 @@ export class WatchHub {
     }
   }
 
-  /** @throws StorageError Compacted, TooLarge */
-  accept(call: WatchCall): Response {
+  /**
+   * @param keep as in ListCall
+   * @throws StorageError Compacted, SelectorTooLarge
+   */
+  accept(call: WatchCall, keep: boolean): Response {
     const floor = Math.max(this.log.floor, this.log.watchFloor)
     if (call.from < floor) throw new StorageError('Compacted', call.from, floor)
     // A watch may begin in the future: it is silent until then.
-    if (!this.log.isFuture(call.from)) this.log.reach(call.from)
+    if (!this.log.isFuture(call.from)) this.log.reach(call.from, keep)
     const attachment: Attachment = { ...call, state: 'past' }
-    if (JSON.stringify(attachment).length > MAX_ATTACHMENT) throw new StorageError('TooLarge')
+    if (JSON.stringify(attachment).length > MAX_ATTACHMENT)
+      throw new StorageError('SelectorTooLarge', 0, MAX_ATTACHMENT)
     const { 0: client, 1: server } = new WebSocketPair()
     this.ctx.acceptWebSocket(server)
     this.sendPast(server, attachment)
@@ -79,6 +83,12 @@ export class WatchHub {
   /** Ends all watches for good. */
   end(): void {
     for (const socket of this.ctx.getWebSockets()) socket.close(ENDED, 'ended')
+    this.groups.clear()
+  }
+
+  /** Breaks all sockets: watchers go on from what they have, and read in the log what they were not sent. */
+  interrupt(): void {
+    for (const socket of this.ctx.getWebSockets()) socket.close(TRY_AGAIN, 'interrupted')
     this.groups.clear()
   }
 

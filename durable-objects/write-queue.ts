@@ -1,8 +1,11 @@
 /**
  * Writes that arrive together are committed together: one commit costs one fsync, whatever is in it. Each is a
  * transaction of its own, because the failure of one must not undo its neighbours. Nobody is answered before all of
- * them are durable: the platform holds answers and messages back until the turn's writes are confirmed.
+ * them are durable: the platform holds answers and messages back until the turn's writes are confirmed. When they
+ * cannot be confirmed it ends the object, and whoever waits is told by the platform.
  */
+import { StorageError } from '../src/storage/errors.ts'
+
 export class WriteQueue<Outcome> {
   private waiting: { write: () => Outcome; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }[] =
     []
@@ -12,6 +15,10 @@ export class WriteQueue<Outcome> {
     private readonly transact: (write: () => Outcome) => Outcome,
     private readonly committed: (outcomes: readonly Outcome[]) => void,
   ) {}
+
+  get isEmpty(): boolean {
+    return this.waiting.length === 0
+  }
 
   run(write: () => Outcome): Promise<Outcome> {
     return new Promise((resolve, reject) => {
@@ -23,17 +30,29 @@ export class WriteQueue<Outcome> {
     const writes = this.waiting
     this.waiting = []
     const outcomes: Outcome[] = []
-    const answers: (() => void)[] = []
+    const answers: ((problem?: StorageError) => void)[] = []
     for (const { write, resolve, reject } of writes) {
       try {
         const outcome = this.transact(write)
         outcomes.push(outcome)
-        answers.push(() => resolve(outcome))
+        answers.push((problem) => (problem === undefined ? resolve(outcome) : reject(problem)))
       } catch (error) {
         answers.push(() => reject(error))
       }
     }
-    this.committed(outcomes)
-    for (const answer of answers) answer()
+    const problem = this.tell(outcomes)
+    for (const answer of answers) answer(problem)
+  }
+
+  /** What follows a write may fail, but must not leave anybody without an answer. */
+  private tell(outcomes: readonly Outcome[]): StorageError | undefined {
+    if (outcomes.length === 0) return undefined
+    try {
+      this.committed(outcomes)
+      return undefined
+    } catch (error) {
+      console.error('what was written could not be followed up:', error)
+      return new StorageError('Uncertain', 0, 0, String(error))
+    }
   }
 }

@@ -3,11 +3,11 @@ import {
   alreadyExists,
   conflict,
   expired,
+  internalError,
   notFound,
   OBJECT_HAS_CHANGED,
   requestEntityTooLarge,
   resourceVersionTooLarge,
-  serviceUnavailable,
   StatusError,
   tooManyRequests,
 } from '../api/status.ts'
@@ -28,12 +28,28 @@ export function statusFor(error: StorageError, resource: GroupResource, name: st
       return resourceVersionTooLarge(error.revision, error.current, cacheless(resource) ? undefined : 1)
     case 'TooLarge':
       return requestEntityTooLarge(`limit is ${error.current}`)
+    case 'SelectorTooLarge':
+      return requestEntityTooLarge(`the selectors of a watch may have ${error.current} bytes as JSON`)
     case 'Overloaded':
       return tooManyRequests('the storage of this resource is overloaded, please try again', 1)
     case 'Unavailable':
-      return serviceUnavailable('the storage of this resource is not available at the moment')
+      return notAvailable('the storage of this resource is not available at the moment', 1)
+    // as the reference where etcd is out of space: code 500, and nothing says that trying again would help
+    case 'Full':
+      return internalError('the storage of this resource is full: no space left for this write')
+    case 'Failed':
+      return internalError('the storage of this resource failed, nothing was written')
+    case 'Uncertain':
+      return timeout('the storage of this resource failed while it wrote: this may have been done or not')
   }
 }
+
+/** 503, nothing was done: clients try again by themselves. */
+const notAvailable = (message: string, retryAfterSeconds: number): StatusError =>
+  new StatusError(503, 'ServiceUnavailable', message, { retryAfterSeconds })
+
+/** 504 without a Retry-After: clients that try again by themselves would find their own object in the way. */
+const timeout = (message: string): StatusError => new StatusError(504, 'Timeout', message, {})
 
 /** Events have no watch cache in the reference: some answers are worded otherwise. */
 export const cacheless = ({ resource }: GroupResource): boolean => resource === 'events'

@@ -1,15 +1,29 @@
 import type { Revision } from './storage.ts'
 
-/** What can go wrong in storage; endpoints/storage-status.ts turns each into a Status. */
+/**
+ * What can go wrong in storage; endpoints/storage-status.ts turns each into a Status. `Full` and `Failed` say that the
+ * disk did not take a write, and nothing of it is there; `Uncertain` that it may be there or not.
+ */
 export type StorageErrorCode =
-  'KeyExists' | 'KeyNotFound' | 'Conflict' | 'Compacted' | 'FutureRevision' | 'TooLarge' | 'Overloaded' | 'Unavailable'
+  | 'KeyExists'
+  | 'KeyNotFound'
+  | 'Conflict'
+  | 'Compacted'
+  | 'FutureRevision'
+  | 'TooLarge'
+  | 'SelectorTooLarge'
+  | 'Overloaded'
+  | 'Unavailable'
+  | 'Full'
+  | 'Failed'
+  | 'Uncertain'
 
 export class StorageError extends Error {
   override readonly name = 'StorageError'
 
   /**
    * @param revision the revision asked for (Compacted, FutureRevision) or found (Conflict)
-   * @param current the newest revision, or the oldest one kept for Compacted
+   * @param current the newest revision, the oldest one kept for Compacted, or the limit in bytes (TooLarge, SelectorTooLarge)
    */
   constructor(
     readonly code: StorageErrorCode,
@@ -19,4 +33,21 @@ export class StorageError extends Error {
   ) {
     super(detail === '' ? code : `${code}: ${detail}`)
   }
+}
+
+/** SQLite's names of what the engine tells of a database that cannot be written, or not even read. */
+const failures: readonly (readonly [name: string, code: StorageErrorCode])[] = [
+  ['SQLITE_FULL', 'Full'],
+  ['SQLITE_TOOBIG', 'TooLarge'],
+  ['SQLITE_IOERR', 'Failed'],
+  ['SQLITE_CANTOPEN', 'Failed'],
+  ['SQLITE_READONLY', 'Failed'],
+  ['SQLITE_CORRUPT', 'Failed'],
+  ['SQLITE_NOTADB', 'Failed'],
+]
+
+/** Whether an error, be it a statement's or the end of an object whose commit failed, is about the database itself. */
+export function databaseFailure(error: unknown): StorageErrorCode | undefined {
+  const text = String(error)
+  return failures.find(([name]) => text.includes(name))?.[1]
 }

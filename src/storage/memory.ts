@@ -24,7 +24,7 @@ import type {
   WatchMark,
   WatchQuery,
 } from './storage.ts'
-import { hasUid, isTooLarge, memberText, withOtherRevision, withRevision } from './value-text.ts'
+import { MAX_VALUE_BYTES, hasUid, isTooLarge, memberText, withOtherRevision, withRevision } from './value-text.ts'
 import { EncodedBatch, eventLine } from './watch-batch.ts'
 
 export interface MemoryStorage extends Storage {
@@ -113,7 +113,7 @@ class MemoryShard {
   }
 
   private append(key: string, value: NewValue, type: WatchEventType, previous: Version | undefined): Version {
-    if (isTooLarge(value.text)) throw new StorageError('TooLarge')
+    if (isTooLarge(value.text)) throw new StorageError('TooLarge', 0, MAX_VALUE_BYTES)
     const revision = nextRevision(this.last, this.now())
     const version = { key, type, revision, value, text: withRevision(value.text, value.at, revision), previous }
     this.last = revision

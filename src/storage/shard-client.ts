@@ -1,12 +1,15 @@
 /** Storage in ResourceShards. The only code that talks to a shard. */
 import type { ResourceShard } from '../../durable-objects/resource-shard.ts'
-import { StorageError } from './errors.ts'
+import { StorageError, databaseFailure } from './errors.ts'
+import type { StorageErrorCode } from './errors.ts'
 import { InitialEvents } from './initial-events.ts'
 import { decodeHeader } from './shard-protocol.ts'
-import type { ListCall, ShardError, ShardReply, ShardStats, StreamShape, Written } from './shard-protocol.ts'
+import type { Attempt, ListCall, ShardError, ShardReply, ShardStats, StreamShape, Written } from './shard-protocol.ts'
 import { openWatch } from './shard-watch.ts'
 import type { Collection, ListAt, ListQuery, ListResult, NewValue, ShardName, Storage, StoredValue } from './storage.ts'
+import { unbroken } from './unbroken-list.ts'
 import { withRevision } from './value-text.ts'
+import { WritePause } from './write-pause.ts'
 
 /** Stubs are cheap, so each call has its own: one that failed may be broken for good. */
 export type ShardStub = DurableObjectStub<ResourceShard>
@@ -47,49 +50,85 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
     }
     return id
   }
-  const stubOf = ({ tenant, shard }: ShardName): ShardStub => namespace.get(idOf(`${tenant}/${shard}`))
+  const nameOf = ({ tenant, shard }: ShardName): string => `${tenant}/${shard}`
+  const stubOf = (shard: ShardName): ShardStub => namespace.get(idOf(nameOf(shard)))
   const keyOf = ({ prefix }: Collection, key: string): string => `${prefix}/${key}`
+  const pauses = new WritePause(() => Date.now())
 
-  /** One call, again where the platform says that it is safe; `again` tells the shard that it may have been done. */
-  const ask = async <Value>(
+  /** @param call is sent again where that is safe; `keep` as in ListCall */
+  const read = <Value>(shard: ShardName, call: (stub: ShardStub, keep: boolean) => Promise<Value>): Promise<Value> => {
+    const name = nameOf(shard)
+    return retrying(
+      () => call(stubOf(shard), !pauses.isFailing(name)),
+      (code) => pauses.failed(name, code),
+      'read',
+    )
+  }
+
+  /** When storage fails under a write, whether it was done before is all that is asked again. */
+  const write = async <Value>(
     shard: ShardName,
-    call: (stub: ShardStub, again: boolean) => Promise<ShardReply<Value>>,
-  ): Promise<Value> => valueOf(await retrying((attempt) => call(stubOf(shard), attempt > 0)))
+    call: (stub: ShardStub, attempt: Attempt) => Promise<ShardReply<Value>>,
+  ): Promise<Value> => {
+    const name = nameOf(shard)
+    const refused = pauses.refusal(name)
+    if (refused !== undefined) throw new StorageError(refused)
+    let failure: StorageErrorCode | undefined
+    const reply = await retrying(
+      (attempt) => call(stubOf(shard), failure !== undefined ? 'check' : attempt > 0 ? 'again' : 'first'),
+      (code) => pauses.failed(name, (failure = code)),
+      'write',
+    )
+    if (failure !== undefined && 'error' in reply && reply.error.code === 'Failed') throw new StorageError(failure)
+    if (failure === undefined && 'value' in reply) pauses.worked(name)
+    return valueOf(reply)
+  }
+
+  const listOnce = async (collection: Collection, query: ListQuery, shape: StreamShape): Promise<ListResult> => {
+    const response = await read(collection, (stub, keep) => {
+      const body = JSON.stringify(listCall(collection, query, shape, keep))
+      return stub.fetch('http://shard/list', { method: 'POST', body })
+    })
+    return listResult(response)
+  }
 
   const list = (collection: Collection, query: ListQuery, shape: StreamShape): Promise<ListResult> =>
     untilReached(async () => {
-      const body = JSON.stringify(listCall(collection, query, shape))
-      const response = await retrying(() => stubOf(collection).fetch('http://shard/list', { method: 'POST', body }))
-      return listResult(response)
+      const result = await listOnce(collection, query, shape)
+      if (!pauses.isFailing(nameOf(collection))) return result
+      const at: ListAt = { kind: 'exact', revision: result.revision }
+      const again = async () => (await listOnce(collection, { ...query, at }, shape)).values
+      return { ...result, values: unbroken(result.values, again) }
     })
 
   return {
     get: (collection, key, notOlderThan = 0) =>
-      untilReached(() =>
-        ask<StoredValue | undefined>(collection, async (stub) => await stub.get(keyOf(collection, key), notOlderThan)),
+      untilReached(async () =>
+        valueOf<StoredValue | undefined>(
+          await read(collection, async (stub, keep) => await stub.get(keyOf(collection, key), notOlderThan, keep)),
+        ),
       ),
 
     async create(collection, key, value) {
-      return stored(
-        value,
-        await ask<Written>(collection, async (stub) => await stub.create(keyOf(collection, key), value)),
-      )
+      const call = async (stub: ShardStub, attempt: Attempt) =>
+        await stub.create(keyOf(collection, key), value, attempt)
+      return stored(value, await write<Written>(collection, call))
     },
 
     async createMissing(shard, values) {
-      await ask<null>(shard, async (stub) => await stub.createMissing(values))
+      await write<null>(shard, async (stub, attempt) => await stub.createMissing(values, attempt))
     },
 
     async update(collection, key, value, expected) {
-      const call = async (stub: ShardStub, again: boolean) =>
-        await stub.update(keyOf(collection, key), value, expected, again)
-      return stored(value, await ask<Written>(collection, call))
+      const call = async (stub: ShardStub, attempt: Attempt) =>
+        await stub.update(keyOf(collection, key), value, expected, attempt)
+      return stored(value, await write<Written>(collection, call))
     },
 
     async delete(collection, key, last, expected) {
-      const call = async (stub: ShardStub, again: boolean) =>
-        await stub.delete(keyOf(collection, key), last, expected, again)
-      return stored(last, await ask<Written>(collection, call))
+      const call = async (stub: ShardStub, attempt: Attempt) =>
+        await stub.delete(keyOf(collection, key), last, expected, attempt)
+      return stored(last, await write<Written>(collection, call))
     },
 
     list: (collection, query) => list(collection, query, query.shape ?? { as: 'lines' }),
@@ -100,12 +139,15 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
       return openWatch(
         { prefix: collection.prefix, namespace, selection },
         from ?? (await InitialEvents.open(events, notOlderThan)),
-        (url) => retrying(() => stubOf(collection).fetch(url, { headers: { Upgrade: 'websocket' } })),
+        (url) =>
+          read(collection, (stub, keep) =>
+            stub.fetch(keep ? url : `${url}&keep=false`, { headers: { Upgrade: 'websocket' } }),
+          ),
       )
     },
 
     async clear(collection) {
-      await ask<null>(collection, async (stub) => await stub.clear(collection.prefix))
+      valueOf(await read<ShardReply<null>>(collection, async (stub) => await stub.clear(collection.prefix)))
     },
 
     async restore(collection, values, cut) {
@@ -115,18 +157,24 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
     },
 
     async renew(collection) {
-      await ask<null>(collection, async (stub) => await stub.renew())
+      valueOf(await read<ShardReply<null>>(collection, async (stub) => await stub.renew()))
     },
 
-    revision: (collection) => retrying(async () => await stubOf(collection).revision()),
-    changes: (shard, since) => retrying(async () => await stubOf(shard).changes(since)),
-    stats: (shard) => retrying(async () => await stubOf(shard).stats()),
+    revision: (collection) => read(collection, async (stub) => await stub.revision()),
+    changes: (shard, since) => read(shard, async (stub) => await stub.changes(since)),
+    stats: (shard) => read(shard, async (stub) => await stub.stats()),
   }
 }
 
+<<<<<<< /work/main/src/storage/shard-client.ts
 function listCall({ prefix }: Collection, query: ListQuery, shape: StreamShape): ListCall {
   const { namespace, selection, at, limit = 0, counted = false, start = '' } = query
   return { prefix, namespace, selection, at, limit, counted, start, shape }
+=======
+function listCall({ prefix }: Collection, query: ListQuery, shape: StreamShape, keep: boolean): ListCall {
+  const { namespace, selection, at, limit = 0, start = '' } = query
+  return { prefix, namespace, selection, at, limit, start, shape, keep }
+>>>>>>> src/storage/shard-client.ts
 }
 
 /** What is known of a list comes before it, so that its bytes need not pass through here. */
@@ -167,7 +215,17 @@ interface PlatformError {
   readonly overloaded?: boolean
 }
 
-async function retrying<Value>(call: (attempt: number) => Promise<Value>): Promise<Value> {
+/**
+ * Sends a call again where the platform says that it is safe. An object whose commit fails is ended by the platform with
+ * all that it was working on, reads too.
+ * @param failed is told why the database failed
+ */
+async function retrying<Value>(
+  call: (attempt: number) => Promise<Value>,
+  failed: (code: StorageErrorCode) => void,
+  kind: 'read' | 'write',
+): Promise<Value> {
+  let mayBeDone = false
   for (let attempt = 0; ; attempt++) {
     try {
       return await call(attempt)
@@ -175,9 +233,13 @@ async function retrying<Value>(call: (attempt: number) => Promise<Value>): Promi
       if (error instanceof StorageError) throw error
       const { overloaded, retryable, durableObjectReset } = error as PlatformError
       const why = String(error)
+      const failure = databaseFailure(error)
+      if (failure !== undefined) failed(failure)
       if (overloaded === true) throw new StorageError('Overloaded', 0, 0, why)
       if (retryable !== true && durableObjectReset !== true) throw error
-      if (attempt === RETRY_AFTER.length) throw new StorageError('Unavailable', 0, 0, why)
+      mayBeDone ||= kind === 'write' && durableObjectReset === true
+      if (attempt === RETRY_AFTER.length)
+        throw new StorageError(mayBeDone ? 'Uncertain' : (failure ?? 'Unavailable'), 0, 0, why)
       await pause(RETRY_AFTER[attempt]!)
     }
   }

@@ -15,6 +15,12 @@ export interface ShardError {
   readonly current: Revision
 }
 
+/**
+ * `again`: the call was sent before and its answer lost, so what it asks for counts as done where it is done. `check`:
+ * moreover the disk takes no writes; what was not done before fails with Failed.
+ */
+export type Attempt = 'first' | 'again' | 'check'
+
 export type ShardReply<Value> = { readonly value: Value } | { readonly error: ShardError }
 
 /** The writer knows the text that it sent; it comes back only when another one is stored. */
@@ -40,6 +46,8 @@ export interface ListCall extends KeyScope {
   readonly limit: number
   readonly counted: boolean
   readonly start: string
+  /** False: the disk takes no writes, so the revision that is read is not kept there. */
+  readonly keep: boolean
 }
 
 /** In the header of the answer to `POST /list`, whose body is the values; of a refused watch the error. */
@@ -63,7 +71,7 @@ export function decodeHeader({ headers }: Response): ListHeader {
   return JSON.parse(decodeURIComponent(headers.get(HEADER)!)) as ListHeader
 }
 
-/** In the query `q` of the upgrade at `/watch`. */
+/** In the query `q` of the upgrade at `/watch`; with `keep=false` when the disk takes no writes. */
 export interface WatchCall extends KeyScope {
   readonly from: Revision
 }

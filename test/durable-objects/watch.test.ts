@@ -80,6 +80,6 @@ describe('a watch over a socket', () => {
     const things = shardNamed('watch-wide')
     const selection = labelled(`a in (${Array.from({ length: 2_000 }, (_, i) => `value-${i}`).join(',')})`)
     const from = await storage.revision(things)
-    await expect(storage.watch(things, { selection, from })).rejects.toMatchObject({ code: 'TooLarge' })
+    await expect(storage.watch(things, { selection, from })).rejects.toMatchObject({ code: 'SelectorTooLarge' })
   })
 })

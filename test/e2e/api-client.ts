@@ -16,7 +16,12 @@ export interface ApiObject {
 
 export interface Answer {
   readonly status: number
-  readonly body: ApiObject & { readonly items?: readonly ApiObject[]; readonly message?: string }
+  readonly body: ApiObject & {
+    readonly items?: readonly ApiObject[]
+    readonly kind?: string
+    readonly reason?: string
+    readonly message?: string
+  }
 }
 
 export class ApiClient {

@@ -1,0 +1,54 @@
+/**
+ * Writes to a shard whose disk did not take the last one are refused for a moment. Each attempt would end the shard's
+ * object, whose readers and watchers would have to begin again; so only one now and then tries whether it works again.
+ */
+import type { StorageErrorCode } from './errors.ts'
+
+/** Milliseconds between attempts: twice as long after each. */
+const FIRST = 500
+const LONGEST = 5_000
+/** Milliseconds after which a failure that nobody tried to repeat says nothing any more. */
+const FORGOTTEN = 60_000
+/** Shards, beyond which those that failed first are forgotten. */
+const MAX_SHARDS = 10_000
+
+interface Pause {
+  readonly code: StorageErrorCode
+  readonly length: number
+  /** Milliseconds since 1970. */
+  readonly until: number
+}
+
+export class WritePause {
+  private readonly pauses = new Map<string, Pause>()
+
+  constructor(private readonly now: () => number) {}
+
+  failed(shard: string, code: StorageErrorCode): void {
+    const { length = FIRST, until = 0 } = this.pauses.get(shard) ?? {}
+    this.pauses.delete(shard)
+    this.pauses.set(shard, { code, length, until: Math.max(until, this.now() + length) })
+    if (this.pauses.size > MAX_SHARDS) this.pauses.delete(this.pauses.keys().next().value!)
+  }
+
+  worked(shard: string): void {
+    this.pauses.delete(shard)
+  }
+
+  /** Whether reads had better leave the disk alone. */
+  isFailing(shard: string): boolean {
+    const pause = this.pauses.get(shard)
+    return pause !== undefined && this.now() < pause.until + FORGOTTEN
+  }
+
+  /** Why not to write now. Whoever is told nothing tries for all; others wait for what comes of it. */
+  refusal(shard: string): StorageErrorCode | undefined {
+    const pause = this.pauses.get(shard)
+    if (pause === undefined) return undefined
+    const now = this.now()
+    if (now < pause.until) return pause.code
+    const length = Math.min(pause.length * 2, LONGEST)
+    this.pauses.set(shard, { code: pause.code, length, until: now + length })
+    return undefined
+  }
+}
