@@ -13,7 +13,6 @@ import { MAX_VALUE_BYTES, hasUid, isTooLarge, withRevision } from '../src/storag
 import { allBelow, rangeOf } from './key-range.ts'
 import { encodeSelectable } from './selectable.ts'
 import { pick } from './selected-keys.ts'
-import type { Wanted } from './selected-keys.ts'
 import type { ChangeRow, StateStatements, Statements } from './statements.ts'
 import { ADDED, DELETED, MODIFIED } from './statements.ts'
 
@@ -222,24 +221,14 @@ export class Log {
   }
 
   /** @throws StorageError Compacted, FutureRevision */
-<<<<<<< /work/main/durable-objects/log.ts
-  select(scope: KeyScope, at: ListAt, start: string, wanted: Wanted): Page {
-    const revision = this.revisionFor(at, start !== '')
-=======
-  select({ at, limit, start, keep, ...scope }: Omit<ListCall, 'shape'>): Page {
+  select({ at, start, keep, ...scope }: Omit<ListCall, 'shape'>): Page {
     const revision = this.revisionFor(at, start !== '', keep)
->>>>>>> durable-objects/log.ts
     const isLatest = revision === this.last
-    const { lastKey, remaining, ...found } = pick(() => this.stateAt(revision), scope, rangeOf(scope, start), wanted)
+    const { lastKey, remaining, ...found } = pick(() => this.stateAt(revision), scope, rangeOf(scope, start), scope)
     if (lastKey === undefined) return { revision, ...found }
     return {
-<<<<<<< /work/main/durable-objects/log.ts
-      revision: isLatest && at.kind !== 'exact' ? this.freshRevision() : revision,
-      ...found,
-=======
       revision: isLatest && at.kind !== 'exact' ? this.freshRevision(keep) : revision,
-      revisions,
->>>>>>> durable-objects/log.ts
+      ...found,
       continueAfter: lastKey.slice(scope.prefix.length + 1),
       ...(remaining === undefined ? {} : { remaining }),
     }

@@ -163,12 +163,7 @@ export class ResourceShard extends DurableObject<Env> {
   }
 
   private list(call: ListCall): Response {
-<<<<<<< /work/main/durable-objects/resource-shard.ts
-    const page = this.log.select(call, call.at, call.start, call)
-    return listAnswer(page, call, this.statements)
-=======
     return listAnswer(this.log.select(call), call, this.statements)
->>>>>>> durable-objects/resource-shard.ts
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {

@@ -166,15 +166,9 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
   }
 }
 
-<<<<<<< /work/main/src/storage/shard-client.ts
-function listCall({ prefix }: Collection, query: ListQuery, shape: StreamShape): ListCall {
-  const { namespace, selection, at, limit = 0, counted = false, start = '' } = query
-  return { prefix, namespace, selection, at, limit, counted, start, shape }
-=======
 function listCall({ prefix }: Collection, query: ListQuery, shape: StreamShape, keep: boolean): ListCall {
-  const { namespace, selection, at, limit = 0, start = '' } = query
-  return { prefix, namespace, selection, at, limit, start, shape, keep }
->>>>>>> src/storage/shard-client.ts
+  const { namespace, selection, at, limit = 0, counted = false, start = '' } = query
+  return { prefix, namespace, selection, at, limit, counted, start, shape, keep }
 }
 
 /** What is known of a list comes before it, so that its bytes need not pass through here. */
