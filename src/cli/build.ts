@@ -1,7 +1,10 @@
 // Builds the Worker: one ES module and a chunk for each lazily imported part, the same for Cloudflare and for the
-// local engine. `node src/cli/build.ts [--clean]`; --clean also removes the chunks of earlier builds.
+// local engine. `node src/cli/build.ts [--clean]`; --clean also removes the chunks of earlier builds. What the engine has to
+// read at every cold start is kept short: names are (the maps beside the modules have the long ones), tables are text.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+
+import { lazyTables } from './lazy-tables.ts'
 
 export const PROJECT = resolve(import.meta.dirname, '../..')
 export const WORKER = join(PROJECT, 'dist', 'worker')
@@ -35,8 +38,10 @@ export async function build(): Promise<Build> {
     external: ['cloudflare:*'],
     loader: { '.sql': 'text' },
     chunkNames: '[name]-[hash]',
-    minifySyntax: true,
-    minifyWhitespace: true,
+    minify: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    plugins: [lazyTables],
     legalComments: 'none',
     metafile: true,
     write: false,
@@ -49,14 +54,18 @@ export async function build(): Promise<Build> {
   const inputs = Object.keys(result.metafile.inputs).filter((input) => !input.startsWith('<'))
   const made: Build = {
     inputs: Object.fromEntries([...inputs, ...BUILD_FILES].map((input) => [input, fingerprint(input)])),
-    modules: files.map((file) => file.name),
+    modules: files.map((file) => file.name).filter((name) => name.endsWith('.js')),
   }
   replaceFile(join(WORKER, 'build.json'), JSON.stringify(made))
   return made
 }
 
 /** What decides about the result beside the Worker's own sources. */
-const BUILD_FILES = [relative(PROJECT, import.meta.filename), 'package-lock.json']
+const BUILD_FILES = [
+  import.meta.filename,
+  join(import.meta.dirname, 'lazy-tables.ts'),
+  join(PROJECT, 'package-lock.json'),
+].map((file) => relative(PROJECT, file))
 
 function lastBuild(): Build | undefined {
   try {
@@ -95,5 +104,5 @@ if (process.argv[1] === import.meta.filename) {
   const made = await build()
   if (process.argv.includes('--clean'))
     for (const name of readdirSync(WORKER))
-      if (![...made.modules, 'build.json'].includes(name)) rmSync(join(WORKER, name))
+      if (name !== 'build.json' && !made.modules.includes(name.replace(/\.map$/, ''))) rmSync(join(WORKER, name))
 }

@@ -7,7 +7,7 @@ import type { JsonTree } from './json.ts'
 import { JsonSyntaxError, parseJsonBytes } from './json.ts'
 import { readEnvelope } from './protobuf-envelope.ts'
 import { decodeMessage } from './protobuf-decode.ts'
-import { parseYamlBytes, YamlError } from './yaml.ts'
+import { yamlReader } from './yaml-reader.ts'
 
 /** How a body is written, as its Content-Type says. */
 export type BodyFormat = 'json' | 'yaml' | 'protobuf' | 'cbor'
@@ -30,7 +30,10 @@ export interface ParsedBody {
   decodeAs(type: StructType): Decoded & { readonly tree: JsonTree }
 }
 
-/** @throws {DecodeError} with the reference's text */
+/**
+ * What reads YAML must have been loaded (yaml-reader.ts) for a body in it.
+ * @throws {DecodeError} with the reference's text
+ */
 export function parseBody(format: BodyFormat, body: Uint8Array): ParsedBody {
   return parsers[format](body)
 }
@@ -42,8 +45,13 @@ const parsers: Readonly<Record<BodyFormat, (body: Uint8Array) => ParsedBody>> = 
       [],
     ),
   yaml(body) {
-    const { tree, duplicates } = reading(() => parseYamlBytes(body))
-    return parsedTree(tree, duplicates)
+    const { parseYamlBytes, YamlError } = yamlReader()
+    try {
+      const { tree, duplicates } = parseYamlBytes(body)
+      return parsedTree(tree, duplicates)
+    } catch (error) {
+      throw error instanceof YamlError ? new DecodeError(error.message) : error
+    }
   },
   protobuf(body) {
     const { apiVersion, kind, raw } = readEnvelope(body)
@@ -69,7 +77,6 @@ function reading<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (error instanceof YamlError) throw new DecodeError(error.message)
     if (error instanceof JsonSyntaxError || error instanceof DecodeError)
       throw new DecodeError(`couldn't get version/kind; json parse error: ${error.message}`)
     throw error

@@ -6,6 +6,7 @@ import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { keepReset } from '../patch/managed-fields.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { DecodeError } from '../codec/decode.ts'
+import { loadYaml } from '../codec/yaml-reader.ts'
 import type { BodyFormat } from '../codec/parse-body.ts'
 import { parseBody, strictErrors } from '../codec/parse-body.ts'
 import type { DeleteOptions, FieldValidation } from '../request/options.ts'
@@ -17,7 +18,14 @@ import { endpointKind, endpointType } from './resource-scope.ts'
 /** The reference's limit of a request body. */
 export const MAX_BODY = 3 * 1024 * 1024
 
-export async function readBody({ request }: ApiRequest): Promise<Uint8Array> {
+/** The body of a request, and what can read it. @throws 413 */
+export async function readBody(request: ApiRequest): Promise<Uint8Array> {
+  const body = await bytesOf(request)
+  if (/yaml/i.test(request.request.headers.get('Content-Type') ?? '') && request.method !== 'PATCH') await loadYaml()
+  return body
+}
+
+async function bytesOf({ request }: ApiRequest): Promise<Uint8Array> {
   const declared = Number(request.headers.get('Content-Length') ?? 0)
   if (declared > MAX_BODY) throw tooLarge()
   if (request.body === null) return new Uint8Array()

@@ -2,7 +2,7 @@ import { apiVersionOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { negotiateOutput, negotiatePatchType } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
-import { parseAppliedYaml } from '../patch/applied-yaml.ts'
+import { appliedYaml } from '../patch/applied-yaml.ts'
 import { decodePatched } from '../patch/decode-patched.ts'
 import { managerOfUserAgent } from '../patch/managed-fields.ts'
 import type { Patch } from '../patch/patch-types.ts'
@@ -24,6 +24,10 @@ import { throughView } from './through-view.ts'
 
 const APPLY = 'application/apply-patch+yaml'
 
+const noYaml = (): never => {
+  throw new Error('assertion failed: only what is applied is YAML')
+}
+
 export async function patch(scope: ResourceScope): Promise<Response> {
   const { request, name, view } = scope
   const patchType = negotiatePatchType(request, { custom: scope.custom })
@@ -32,6 +36,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
   const applies = patchType === APPLY
   const options = parsePatchOptions(request.query, applies)
   const applyPatch: Patch = patchTypes[patchType === 'application/apply-patch+cbor' ? APPLY : patchType]
+  const parseYaml = applyPatch === patchTypes[APPLY] ? await appliedYaml(body) : noYaml
 
   const patched = (live: KubeObject | undefined): KubeObject =>
     applyPatch({
@@ -58,7 +63,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
       isCustomScale: scope.custom && view !== undefined,
       decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, applyDefaults),
       applyDefaults: (object) => applyDefaults(endpointType(scope), object),
-      parseYaml: parseAppliedYaml,
+      parseYaml,
       warn: (text) => request.warnings.push(text),
     })
 

@@ -1,15 +1,30 @@
 /** Applied configurations: YAML, of which JSON is the better part. */
 import { NumberLiteral, RepeatedMembers, decodeUtf8, parseJsonBytes } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
-import { YamlError, parseYaml } from '../codec/yaml.ts'
+import { loadYaml, yamlReader } from '../codec/yaml-reader.ts'
+
+interface Applied {
+  readonly tree: JsonTree
+  /** `line 7: key "x" already set in map` */
+  readonly repeated: readonly string[]
+}
 
 /**
- * @returns the value, and what is repeated in it (`line 7: key "x" already set in map`)
- * @throws Error with the reference's text
+ * What reads the configuration, each time into a value of its own: a write that lost a race is made again.
+ * @returns throws Error with the reference's text
  */
-export function parseAppliedYaml(body: Uint8Array): { tree: JsonTree; repeated: readonly string[] } {
-  const json = plainJsonOf(body)
-  if (json !== undefined) return { tree: json, repeated: [] }
+export async function appliedYaml(body: Uint8Array): Promise<() => Applied> {
+  let first = plainJsonOf(body)
+  if (first === undefined) await loadYaml()
+  return () => {
+    const json = first ?? plainJsonOf(body)
+    first = undefined
+    return json === undefined ? fromYaml(body) : { tree: json, repeated: [] }
+  }
+}
+
+function fromYaml(body: Uint8Array): Applied {
+  const { parseYaml, YamlError } = yamlReader()
   try {
     const { tree, duplicates } = parseYaml(decodeUtf8(body))
     return { tree, repeated: duplicates }

@@ -2,6 +2,7 @@
  * The feature gates of kube-apiserver 1.36 and the setting that changes them, read as its --feature-gates flag.
  * Gates of parts that Kedge does not have (kubelet, scheduler) are known and change nothing, as in the reference.
  */
+import { lazy } from '../api/lazy.ts'
 import table from './feature-gates-table.json' with { type: 'json' }
 
 export type FeatureStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED'
@@ -22,8 +23,11 @@ export interface FeatureGates {
 const stages: Readonly<Record<string, FeatureStage>> = { A: 'ALPHA', B: 'BETA', G: 'GA', D: 'DEPRECATED' }
 
 /** The table is our own: a stage letter, then + or -. */
-const defaults: ReadonlyMap<string, FeatureGate> = new Map(
-  Object.entries(table).map(([name, code]) => [name, { name, stage: stages[code[0]!]!, enabled: code[1] === '+' }]),
+const defaults = lazy(
+  (): ReadonlyMap<string, FeatureGate> =>
+    new Map(
+      Object.entries(table).map(([name, code]) => [name, { name, stage: stages[code[0]!]!, enabled: code[1] === '+' }]),
+    ),
 )
 
 /**
@@ -33,12 +37,12 @@ const defaults: ReadonlyMap<string, FeatureGate> = new Map(
 export function parseFeatureGates(setting: string | undefined): FeatureGates {
   const wanted = new Map<string, boolean>()
   for (const [name, text] of assignments(setting)) {
-    if (!defaults.has(name)) throw new Error(`unrecognized feature gate: ${name}`)
+    if (!defaults().has(name)) throw new Error(`unrecognized feature gate: ${name}`)
     const value = parseBoolean(text)
     if (value === undefined) throw new Error(`invalid value of ${name}=${text}, err: not a boolean`)
     wanted.set(name, value)
   }
-  const states = new Map([...defaults].map(([name, gate]) => [name, { ...gate, enabled: stateOf(gate, wanted) }]))
+  const states = new Map([...defaults()].map(([name, gate]) => [name, { ...gate, enabled: stateOf(gate, wanted) }]))
   return {
     all: [...states.values()],
     enabled: (name) => {

@@ -147,8 +147,8 @@ interface GroupRow {
   readonly versions: readonly { readonly version: string; readonly priority?: number }[]
 }
 
-const groupRows: readonly GroupRow[] = table.groups
-const resourceRows: readonly ResourceRow[] = table.resources
+const groupRows = (): readonly GroupRow[] => table.groups
+const resourceRows = (): readonly ResourceRow[] => table.resources
 
 /** The release whose API this is: what was deprecated by then carries a warning. */
 const MINOR_RELEASE = 36
@@ -156,13 +156,13 @@ const MINOR_RELEASE = 36
 /** @throws Error when a setting cannot be read */
 export function builtInResources(settings: ServedSettings = {}): ServedResources {
   const gates = parseFeatureGates(settings.featureGates)
-  const known = new Map(groupRows.map(({ group, versions }) => [group, versions.map(({ version }) => version)]))
+  const known = new Map(groupRows().map(({ group, versions }) => [group, versions.map(({ version }) => version)]))
   const config = parseRuntimeConfig(settings.runtimeConfig, known)
   const groups: ServedGroup[] = []
-  for (const row of groupRows) {
+  for (const row of groupRows()) {
     const versions: ServedVersion[] = []
     for (const { version, priority } of row.versions) {
-      const resources = resourceRows
+      const resources = resourceRows()
         .filter((one) => (one.group ?? '') === row.group && (one.version ?? 'v1') === version)
         .filter((one) => one.gate === undefined || gates.enabled(one.gate))
         .filter((one) => config.enabled(row.group, version, one.resource))
@@ -176,7 +176,7 @@ export function builtInResources(settings: ServedSettings = {}): ServedResources
 
 /** Whether nothing of a built-in version is switched off and nothing added to it. */
 export function isWholeVersion(group: string, { version, resources }: ServedVersion): boolean {
-  const rows = resourceRows.filter((one) => (one.group ?? '') === group && (one.version ?? 'v1') === version)
+  const rows = resourceRows().filter((one) => (one.group ?? '') === group && (one.version ?? 'v1') === version)
   return resources.length === rows.length && resources.every(({ origin }) => origin === 'built-in')
 }
 

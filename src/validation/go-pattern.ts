@@ -1,5 +1,12 @@
 /** Regular expressions of schemas: RE2, as Go reads and matches them. */
-import { RE2JS } from 're2js'
+import type { RE2JS } from 're2js'
+
+let reader: typeof RE2JS | undefined
+
+/** Loads what reads patterns, a module of its own that only custom resources need; before any of them is used. */
+export async function loadPatterns(): Promise<void> {
+  reader ??= (await import('re2js')).RE2JS
+}
 
 /** Compiled ones, the last used last. */
 const compiled = new Map<string, RE2JS | { readonly error: string }>()
@@ -24,8 +31,9 @@ function compile(pattern: string): RE2JS | { readonly error: string } {
     compiled.set(pattern, known)
     return known
   }
+  if (reader === undefined) throw new Error(`assertion failed: ${pattern} is asked for before loadPatterns`)
   try {
-    known = RE2JS.compile(pattern)
+    known = reader.compile(pattern)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     known = { error: message.startsWith('error parsing regexp') ? message : `error parsing regexp: ${message}` }

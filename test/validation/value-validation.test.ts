@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../src/api/object.ts'
+import { loadPatterns } from '../../src/validation/go-pattern.ts'
 import { validateValue } from '../../src/validation/value-validation.ts'
+
+beforeAll(loadPatterns)
 
 const texts = (schema: JsonObject, value: Json, before?: Json) =>
   validateValue(schema, value, undefined, before === undefined ? undefined : { value: before }).map(

@@ -13,11 +13,11 @@ export interface Column {
 type Row = readonly [name: string, type: string, format: string, description: number, priority: number]
 
 // JSON modules are typed as the literals they hold; what is looked up here is known only by name
-const rows = table.columns as unknown as Readonly<Record<string, readonly Row[]>>
+const rows = () => table.columns as unknown as Readonly<Record<string, readonly Row[]>>
 
 /** @param apiVersion of the request: `v1`, `apps/v1` */
 export function columnsOf(apiVersion: string, resource: string): readonly Column[] | undefined {
-  return rows[`${apiVersion}/${resource}`]?.map(([name, type, format, description, priority]) => ({
+  return rows()[`${apiVersion}/${resource}`]?.map(([name, type, format, description, priority]) => ({
     name,
     type,
     format,

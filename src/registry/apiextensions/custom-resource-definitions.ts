@@ -10,6 +10,7 @@ import { conditionOf, versionsOf } from '../custom-resources/definition.ts'
 import type { Strategy } from '../strategy.ts'
 import { timeText } from '../store.ts'
 import { schemasBelow } from './schemas-below.ts'
+import { loadPatterns } from '../../validation/go-pattern.ts'
 import { validateDefinition, validateDefinitionStatus, validateDefinitionUpdate } from './definition-validation.ts'
 
 /** While it is there, instances are deleted. */
@@ -19,13 +20,19 @@ export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
   prepareForCreate(definition) {
     definition.status = withStored(definition, {})
   },
-  validate: (definition) => validateDefinition(definition),
+  async validate(definition) {
+    await loadPatterns()
+    return validateDefinition(definition)
+  },
   warningsOnCreate: (definition) => unknownFormats(definition).map(formatWarning),
 
   prepareForUpdate(definition, old) {
     definition.status = withStored(definition, old.status ?? {})
   },
-  validateUpdate: (definition, old) => validateDefinitionUpdate(definition, old),
+  async validateUpdate(definition, old) {
+    await loadPatterns()
+    return validateDefinitionUpdate(definition, old)
+  },
   warningsOnUpdate(definition, old) {
     const before = unknownFormats(old)
     return unknownFormats(definition)

@@ -11,6 +11,7 @@ import { goValue } from '../../patch/go-text.ts'
 import type { StructType } from '../../schema/structural.ts'
 import { validateEmbedded } from '../../validation/embedded-objects.ts'
 import { validateLists } from '../../validation/list-validation.ts'
+import { loadPatterns } from '../../validation/go-pattern.ts'
 import { qualifiedNameProblems, subdomainName } from '../../validation/names.ts'
 import { validateValue } from '../../validation/value-validation.ts'
 import type { Strategy } from '../strategy.ts'
@@ -38,6 +39,11 @@ export function customStrategy(
     path: parseJsonPath(`{${jsonPath}}`),
   }))
 
+  const bySchema = async (object: KubeObject, old?: KubeObject): Promise<FieldError[]> => {
+    if (schema === undefined) return []
+    await loadPatterns()
+    return validateValue(schema, asJson(object), FieldPath.root, old === undefined ? undefined : { value: asJson(old) })
+  }
   const invariants = (object: KubeObject): FieldError[] => validateEmbedded(type, asJson(object), FieldPath.root)
   const lists = (object: KubeObject): FieldError[] => validateLists(type, asJson(object), FieldPath.root)
 
@@ -47,17 +53,17 @@ export function customStrategy(
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
 
-    validate: (object) => [
+    validate: async (object) => [
       ...kindProblems(object, definition),
-      ...(schema === undefined ? [] : validateValue(schema, asJson(object))),
+      ...(await bySchema(object)),
       ...scaleProblems(object, scale),
       ...invariants(object),
       ...lists(object),
     ],
 
-    validateUpdate: (object, old) => [
+    validateUpdate: async (object, old) => [
       ...kindProblems(object, definition),
-      ...(schema === undefined ? [] : validateValue(schema, asJson(object), FieldPath.root, { value: asJson(old) })),
+      ...(await bySchema(object, old)),
       ...scaleProblems(object, scale),
       ...invariants(object),
       ...(lists(old).length === 0 ? lists(object) : []),
@@ -83,7 +89,8 @@ export function customStrategy(
           if (managedFields === undefined) delete object.metadata.managedFields
           else object.metadata.managedFields = managedFields
         },
-        validateUpdate(object, old) {
+        async validateUpdate(object, old) {
+          await loadPatterns()
           const status = asJson(object)['status']
           const before = asJson(old)['status']
           const values =
@@ -99,12 +106,7 @@ export function customStrategy(
         },
       },
       scale: {
-        validateUpdate: (object, old) => [
-          ...(schema === undefined
-            ? []
-            : validateValue(schema, asJson(object), FieldPath.root, { value: asJson(old) })),
-          ...scaleProblems(object, scale),
-        ],
+        validateUpdate: async (object, old) => [...(await bySchema(object, old)), ...scaleProblems(object, scale)],
       },
     },
   }

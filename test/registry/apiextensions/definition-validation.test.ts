@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { CustomResourceDefinition, JSONSchemaProps } from '../../../src/api/apiextensions/v1.ts'
 import { validateDefinition } from '../../../src/registry/apiextensions/definition-validation.ts'
+import { loadPatterns } from '../../../src/validation/go-pattern.ts'
+
+beforeAll(loadPatterns)
 
 const withSchema = (openAPIV3Schema: JSONSchemaProps): CustomResourceDefinition => ({
   metadata: { name: 'things.example.com' },
