@@ -5,7 +5,8 @@
  */
 import { unauthorized } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
-import { bearerToken, webSocketToken } from './bearer-token.ts'
+import { bearerToken, socketOffer } from './bearer-token.ts'
+import type { SocketOffer } from './bearer-token.ts'
 import { certificateUser, presentedCertificate } from './client-certificate.ts'
 import { requestHeaderUser } from './request-header.ts'
 import { TokenRefused, authenticateToken } from './token-authenticator.ts'
@@ -14,48 +15,63 @@ import { ANONYMOUS } from './user-info.ts'
 
 /** @throws StatusError 401 */
 export async function authenticate(request: ApiRequest): Promise<ApiRequest> {
-  return { ...request, user: await userOf(request) }
+  let refused = false
+  for (const ask of authenticators) {
+    const finding = await ask(request)
+    if (typeof finding === 'object') return { ...request, ...finding }
+    refused ||= finding === 'refused'
+  }
+  if (refused) throw unauthorized()
+  return { ...request, user: ANONYMOUS }
 }
 
-type Finding = UserInfo | 'nothing' | 'refused'
+/** Who it is, and the request without what only says so, where that would be in the way of the next steps. */
+type Finding = { readonly user: UserInfo; readonly request?: Request } | 'nothing' | 'refused'
 
 /** In the order in which they are asked: the first who knows somebody decides. */
 const authenticators: readonly ((request: ApiRequest) => Finding | Promise<Finding>)[] = [
   byRequestHeaders,
   byCertificate,
-  byToken,
+  byBearerToken,
+  bySocketProtocol,
 ]
 
-async function userOf(request: ApiRequest): Promise<UserInfo> {
-  let refused = false
-  for (const ask of authenticators) {
-    const finding = await ask(request)
-    if (typeof finding === 'object') return finding
-    refused ||= finding === 'refused'
-  }
-  if (refused) throw unauthorized()
-  return ANONYMOUS
-}
-
 async function byRequestHeaders({ request, env }: ApiRequest): Promise<Finding> {
-  return (await requestHeaderUser(request, env)) ?? 'nothing'
+  const user = await requestHeaderUser(request, env)
+  return user === undefined ? 'nothing' : { user }
 }
 
 function byCertificate({ request }: ApiRequest): Finding {
   const certificate = presentedCertificate(request)
-  return certificate === undefined ? 'nothing' : (certificateUser(certificate) ?? 'refused')
+  if (certificate === undefined) return 'nothing'
+  const user = certificateUser(certificate)
+  return user === undefined ? 'refused' : { user }
 }
 
-async function byToken({ request, env, tenant, now, warnings }: ApiRequest): Promise<Finding> {
-  let token: string | undefined
+async function byBearerToken(request: ApiRequest): Promise<Finding> {
+  const token = bearerToken(request.request.headers, request.warnings)
+  return token === undefined ? 'nothing' : byToken(request, token)
+}
+
+/** The token is no protocol that could be spoken: what was offered besides is what is answered. */
+async function bySocketProtocol(request: ApiRequest): Promise<Finding> {
+  let offer: SocketOffer | undefined
   try {
-    token = bearerToken(request.headers, warnings) ?? webSocketToken(request.headers)
+    offer = socketOffer(request.request.headers)
   } catch {
     return 'refused'
   }
-  if (token === undefined) return 'nothing'
+  if (offer === undefined) return 'nothing'
+  const finding = await byToken(request, offer.token)
+  if (typeof finding !== 'object') return finding
+  const headers = new Headers(request.request.headers)
+  headers.set('Sec-WebSocket-Protocol', offer.others.join(', '))
+  return { ...finding, request: new Request(request.request, { headers }) }
+}
+
+async function byToken({ env, tenant, now }: ApiRequest, token: string): Promise<Finding> {
   try {
-    return (await authenticateToken({ env, tenant, now }, token)).user
+    return { user: (await authenticateToken({ env, tenant, now }, token)).user }
   } catch (error) {
     if (error instanceof TokenRefused) return 'refused'
     throw error

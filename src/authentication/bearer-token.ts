@@ -16,24 +16,35 @@ export function bearerToken(headers: Headers, warnings: string[]): string | unde
   return parts[1]
 }
 
+/** The sub-protocols that a WebSocket handshake offers, of which one is a token. */
+export interface SocketOffer {
+  readonly token: string
+  /** At least one: browsers want one of what they offered back. */
+  readonly others: readonly string[]
+}
+
 /**
- * The token among the offered sub-protocols of a WebSocket handshake.
- * @throws Error when it is not base64url of UTF-8, given twice, or the only protocol
+ * Undefined: no handshake, or no token in it.
+ * @throws Error when the token is not base64url of UTF-8, given twice, or the only protocol
  */
-export function webSocketToken(headers: Headers): string | undefined {
+export function socketOffer(headers: Headers): SocketOffer | undefined {
   if (headers.get('Upgrade')?.toLowerCase() !== 'websocket') return undefined
   const offered = (headers.get('Sec-WebSocket-Protocol') ?? '').split(',').map((protocol) => protocol.trim())
   const tokens = offered.filter((protocol) => protocol.startsWith(SOCKET_PROTOCOL))
   const [token] = tokens
   if (token === undefined) return undefined
   if (tokens.length > 1) throw new Error('multiple base64.bearer.authorization tokens specified')
-  if (offered.length === 1) throw new Error('missing additional subprotocol')
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
-    base64Url(token.slice(SOCKET_PROTOCOL.length)),
-  )
+  const others = offered.filter((protocol) => protocol !== token)
+  const bytes = base64Url(token.slice(SOCKET_PROTOCOL.length))
+  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  if (text === '') return undefined
+  if (others.length === 0) throw new Error('missing additional subprotocol')
+  return { token: text, others }
 }
 
+/** Without padding (RFC 4648 §5). */
 function base64Url(text: string): Uint8Array {
+  if (!/^[\w-]*$/.test(text)) throw new Error('invalid base64.bearer.authorization token encoding')
   const bytes = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   return Uint8Array.from(bytes, (character) => character.charCodeAt(0))
 }

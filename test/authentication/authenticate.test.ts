@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { authenticate } from '../../src/authentication/authenticate.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
@@ -37,12 +37,39 @@ test('the administrator', async () => {
   })
 })
 
-test('a token among the protocols of a WebSocket', async () => {
+describe('a token among the protocols of a WebSocket', () => {
   const protocol = (token: string) => `base64url.bearer.authorization.k8s.io.${btoa(token).replaceAll('=', '')}`
-  const headers = { Upgrade: 'websocket', 'Sec-WebSocket-Protocol': `${protocol('secret')}, v4.channel.k8s.io` }
-  expect(await userOf(headers)).toMatchObject({ user: 'kubernetes-admin' })
-  await expect(userOf({ ...headers, 'Sec-WebSocket-Protocol': protocol('secret') })).rejects.toMatchObject({
-    code: 401,
+  const handshake = (protocols: string, headers: Record<string, string> = {}) =>
+    server.request('/', { headers: { Upgrade: 'websocket', 'Sec-WebSocket-Protocol': protocols, ...headers } })
+  const [good, bad] = [protocol('secret'), protocol('garbage')]
+
+  test.each([
+    ['the token first', `${good}, v4.channel.k8s.io`, {}, 'v4.channel.k8s.io'],
+    ['the token last', `x,${good}`, {}, 'x'],
+    ['several others', `${good}, x, y`, {}, 'x, y'],
+    ['a bad token elsewhere', `${good}, x`, { Authorization: 'Bearer garbage' }, 'x'],
+    ['a good token elsewhere, which is asked first', `${good}, x`, { Authorization: 'Bearer secret' }, `${good}, x`],
+    ['a bad one, and a good one elsewhere', `${bad}, x`, { Authorization: 'Bearer secret' }, `${bad}, x`],
+  ])('%s', async (_, protocols, headers, left) => {
+    const { user, request } = await authenticate(handshake(protocols, headers))
+    expect(user.name).toBe('kubernetes-admin')
+    expect(request.headers.get('Sec-WebSocket-Protocol')).toBe(left)
+    expect(request.headers.get('Upgrade')).toBe('websocket')
+  })
+
+  test.each([
+    ['nothing besides', good],
+    ['two tokens', `${good}, ${good}, x`],
+    ['a bad one', `${bad}, x`],
+    ['padding', `${good}==, x`],
+    ['what is no base64', 'base64url.bearer.authorization.k8s.io.a, x'],
+  ])('%s: 401', async (_, protocols) => {
+    await expect(authenticate(handshake(protocols))).rejects.toMatchObject({ code: 401 })
+  })
+
+  test('an empty one is none', async () => {
+    const { user } = await authenticate(handshake(`${protocol('')}, x`))
+    expect(user.name).toBe('system:anonymous')
   })
 })
 
