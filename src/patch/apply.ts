@@ -180,7 +180,7 @@ function apply(application: Application, managers: Managers, force: boolean): Ap
   )
   const own = after.get(key)
   if (own !== undefined) {
-    const fields = own.fields.difference(neverOwned)
+    const fields = own.fields.difference(neverOwned())
     if (fields.isEmpty) after.delete(key)
     else after.set(key, { ...own, fields, time: merged === undefined ? own.time : timeText(now) })
   }

@@ -4,6 +4,7 @@
  * server-side apply is in apply.ts.
  */
 import { parseApiVersion } from '../api/group-version.ts'
+import { lazy } from '../api/lazy.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject, KubeObject, ManagedFieldsEntry } from '../api/object.ts'
 import { isPrint } from '../api/unicode.ts'
@@ -345,7 +346,7 @@ function updatedManagers(write: Write, versions: Versions, before: Managers): Ma
   const filter = resetFields?.(apiVersion)
   let gained = modified.union(added)
   if (filter !== undefined) gained = filter(gained)
-  gained = gained.difference(neverOwned)
+  gained = gained.difference(neverOwned())
   if (gained.isEmpty) return managers
   const entry = { manager: manager || 'unknown', operation: 'Update' as const, apiVersion, subresource }
   const key = managerKey(entry)
@@ -386,21 +387,23 @@ export function losing(managers: Managers, versions: Versions, except: string | 
 }
 
 /** Type and identity are nobody's, nor is what the server itself writes. */
-export const neverOwned: FieldSet = FieldSet.of(
-  ['f:apiVersion'],
-  ['f:kind'],
-  ['f:metadata'],
-  ...[
-    'name',
-    'namespace',
-    'creationTimestamp',
-    'selfLink',
-    'uid',
-    'clusterName',
-    'generation',
-    'managedFields',
-    'resourceVersion',
-  ].map((name) => ['f:metadata', `f:${name}`]),
+export const neverOwned = lazy(() =>
+  FieldSet.of(
+    ['f:apiVersion'],
+    ['f:kind'],
+    ['f:metadata'],
+    ...[
+      'name',
+      'namespace',
+      'creationTimestamp',
+      'selfLink',
+      'uid',
+      'clusterName',
+      'generation',
+      'managedFields',
+      'resourceVersion',
+    ].map((name) => ['f:metadata', `f:${name}`]),
+  ),
 )
 
 const MAX_UPDATERS = 10

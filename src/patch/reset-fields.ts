@@ -4,14 +4,15 @@
  * resources, the reference says so of the main resource for no version but that of the request.
  */
 import type { GroupResource } from '../api/group-version.ts'
+import { lazy } from '../api/lazy.ts'
 import { FieldSet } from './field-set.ts'
 
 /** What is left of a set of fields of this version; undefined: everything. */
 export type ResetFields = (apiVersion: string) => ((fields: FieldSet) => FieldSet) | undefined
 
 const without = (...paths: readonly (readonly string[])[]): ResetFields => {
-  const reset = FieldSet.of(...paths.map((path) => path.map((name) => `f:${name}`)))
-  return () => (fields) => fields.recursiveDifference(reset)
+  const reset = lazy(() => FieldSet.of(...paths.map((path) => path.map((name) => `f:${name}`))))
+  return () => (fields) => fields.recursiveDifference(reset())
 }
 
 const status = without(['status'])

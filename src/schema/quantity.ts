@@ -42,7 +42,7 @@ const binarySuffixOf = new Map(binarySuffixes.map(([suffix, exponent]) => [expon
 
 /** Finer than this nothing is kept: 10^-9. */
 const NANO = -9
-const MAX_INT64 = 2n ** 63n - 1n
+const MAX_INT64 = 0x7fff_ffff_ffff_ffffn
 /** Decimal digits of an int64 that cannot overflow; with so few the reference may keep the text as it was. */
 const INT64_DIGITS = 18
 

@@ -4,6 +4,7 @@
  */
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { goQuote, invalidValue } from '../api/field.ts'
+import { lazy } from '../api/lazy.ts'
 
 export type IpFamily = 'IPv4' | 'IPv6'
 
@@ -195,16 +196,16 @@ export function cidrWarnings(at: FieldPath, text: string): string[] {
 export function endpointIpErrors(text: string, at: FieldPath): FieldError[] {
   const address = parseIp(text)
   if (address === undefined) return [invalidValue(at, text, 'must be a valid IP address')]
-  return kindsOfAddress
+  return kindsOfAddress()
     .filter(([ranges]) => ranges.some((range) => contains(range, address)))
     .map(([, problem]) => invalidValue(at, text, problem === '' ? `may not be unspecified (${text})` : problem))
 }
 
 const ranges = (...texts: string[]): IpRange[] => texts.map((text) => parseCidr(text)!)
 
-const kindsOfAddress: readonly (readonly [ranges: readonly IpRange[], problem: string])[] = [
+const kindsOfAddress = lazy((): readonly (readonly [ranges: readonly IpRange[], problem: string])[] => [
   [ranges('0.0.0.0/32', '::/128'), ''],
   [ranges('127.0.0.0/8', '::1/128'), 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
   [ranges('169.254.0.0/16', 'fe80::/10'), 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
   [ranges('224.0.0.0/24', 'ff02::/16'), 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
-]
+])

@@ -1,5 +1,6 @@
 /** HTTP to what pods, services and nodes serve. Nothing of it can be reached from here. */
 import type { Endpoints, Node, Pod, Service } from '../../api/core/v1.ts'
+import { lazy } from '../../api/lazy.ts'
 import { badRequest, notFound, serviceUnavailable } from '../../api/status.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
 import { contains, parseCidr, parseIp } from '../../validation/ip-addresses.ts'
@@ -46,23 +47,25 @@ async function found<O>({ request, resource, namespaced, namespace }: ResourceSc
   return object
 }
 
-const NOT_GLOBAL = [
-  '0.0.0.0/32',
-  '255.255.255.255/32',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '224.0.0.0/4',
-  '::/128',
-  '::1/128',
-  'fe80::/10',
-  'ff00::/8',
-].map((text) => parseCidr(text)!)
+const notGlobal = lazy(() =>
+  [
+    '0.0.0.0/32',
+    '255.255.255.255/32',
+    '127.0.0.0/8',
+    '169.254.0.0/16',
+    '224.0.0.0/4',
+    '::/128',
+    '::1/128',
+    'fe80::/10',
+    'ff00::/8',
+  ].map((text) => parseCidr(text)!),
+)
 
 async function podAddress(scope: ResourceScope, { name, port }: Target): Promise<string> {
   const { spec, status } = await found<Pod>(scope, name)
   const ip = status?.podIPs?.[0]?.ip ?? status?.podIP ?? ''
   const address = parseIp(ip)
-  if (address === undefined || NOT_GLOBAL.some((range) => contains(range, address)))
+  if (address === undefined || notGlobal().some((range) => contains(range, address)))
     throw badRequest('address not allowed')
   const first = (spec?.containers ?? []).flatMap(({ ports = [] }) => ports)[0]?.containerPort
   return hostPort(ip, port || String(first ?? 80))
