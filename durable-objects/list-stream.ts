@@ -25,8 +25,7 @@ interface ValueRow {
 
 export function listAnswer(page: Page, { prefix, shape }: ListCall, statements: Statements): Response {
   const { revisions, ...value } = page
-  const { revision } = value
-  const write = shapes[shape.as](shape, prefix, revision)
+  const write = shapes[shape.as](shape, prefix)
   const chunks = valuesInChunks(statements, revisions)
   const values = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -63,7 +62,7 @@ type Writer = (rows: readonly ValueRow[]) => Uint8Array
 const encoder = new TextEncoder()
 
 const shapes: {
-  readonly [As in StreamShape['as']]: (shape: StreamShape, prefix: string, revision: Revision) => Writer
+  readonly [As in StreamShape['as']]: (shape: StreamShape, prefix: string) => Writer
 } = {
   lines: () => (rows) => encoder.encode(rows.map(({ v }) => `${v}\n`).join('')),
 
@@ -88,12 +87,10 @@ const shapes: {
     }
   },
 
-  events: (_, prefix, revision) => (rows) =>
+  events: (_, prefix) => (rows) =>
     encodeFrame(
       {
-        revision,
         revisions: rows.map(({ rv }) => rv),
-        state: 'past',
         after: rows.at(-1)!.k.slice(prefix.length + 1),
       },
       rows.map(({ v }) => eventLine('ADDED', v)).join(''),

@@ -76,19 +76,25 @@ export interface WatchCall extends KeyScope {
   readonly from: Revision
 }
 
+/** Before the event lines of a frame in a list of `events`. */
+export interface FrameHeader {
+  /** Of the events that follow. */
+  readonly revisions: readonly Revision[]
+  /** Bytes that follow. */
+  readonly bytes: number
+  /** Key, behind the prefix, of the last event. A list that broke off goes on behind it. */
+  readonly after: string
+}
+
 /**
- * First line of a binary message on a watch's socket, and of a frame in a list of `events`; event lines follow. Text
- * messages are answers to PING, made by the runtime while the shard sleeps.
+ * Before the event lines of a binary message on a watch's socket. Text messages are answers to PING, made by the
+ * runtime while the shard sleeps.
  */
 export interface BatchHeader {
   /** All up to this revision was sent with this batch. */
   readonly revision: Revision
   /** Of the events that follow. */
-  readonly revisions: readonly Revision[]
-  /** Bytes that follow; in frames only, messages have a length of their own. */
-  readonly bytes?: number
-  /** Key, behind the prefix, of the last event; in frames only. A list that broke off goes on behind it. */
-  readonly after?: string
+  readonly revisions: ArrayLike<Revision>
   /**
    * `past`: there is more in the log, to be asked for with MORE. `live`: the past is over; only from here on are
    * answers to PING about this watch.

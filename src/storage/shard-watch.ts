@@ -86,7 +86,7 @@ class ShardWatch implements AsyncIterable<WatchBatch> {
       if (socket !== this.socket) return
       // Binary messages come as told above.
       if (typeof data === 'string') this.answered(data)
-      else this.take(new Uint8Array(data as ArrayBuffer))
+      else this.take(data as ArrayBuffer)
     })
     const broken = () => socket === this.socket && void this.reopen()
     socket.addEventListener('close', ({ code }) => {
@@ -96,7 +96,7 @@ class ShardWatch implements AsyncIterable<WatchBatch> {
     socket.addEventListener('error', broken)
   }
 
-  private take(message: Uint8Array): void {
+  private take(message: ArrayBuffer): void {
     const { header, lines } = decodeMessage(message)
     this.received = Math.max(this.received, header.revision)
     this.isLive = header.state === 'live'

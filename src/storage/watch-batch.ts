@@ -2,7 +2,7 @@
  * Batches of watch events as bytes. Event lines are made once, where the event happens, and are parsed only by
  * watchers that need another form than JSON in the storage version.
  */
-import type { BatchHeader } from './shard-protocol.ts'
+import type { BatchHeader, FrameHeader } from './shard-protocol.ts'
 import type { Revision, WatchBatch, WatchEventType, WatchMark, WatchMessage } from './storage.ts'
 
 const lineStart = (type: WatchEventType): string => `{"type":"${type}","object":`
@@ -17,64 +17,74 @@ export class EncodedBatch implements WatchBatch {
   /** @param revisions of the events in `lines`, in their order */
   constructor(
     readonly lines: Uint8Array,
-    private readonly revisions: readonly Revision[],
+    private readonly revisions: ArrayLike<Revision>,
     readonly mark?: WatchMark,
   ) {}
 
   *[Symbol.iterator](): Iterator<WatchMessage> {
     const lines = decoder.decode(this.lines).split('\n')
-    for (const [index, revision] of this.revisions.entries()) {
+    for (let index = 0; index < this.revisions.length; index++) {
       const line = lines[index]!
       const type = typesByInitial[line[INITIAL_AT]!]!
-      yield { kind: 'event', type, revision, text: line.slice(lineStart(type).length, -1) }
+      yield { kind: 'event', type, revision: this.revisions[index]!, text: line.slice(lineStart(type).length, -1) }
     }
     if (this.mark !== undefined) yield this.mark
   }
 }
 
-/** A header line and event lines, as sent on a socket. */
-export function encodeMessage(header: BatchHeader, lines: Uint8Array): Uint8Array {
-  const first = encoder.encode(`${JSON.stringify(header)}\n`)
-  const message = new Uint8Array(first.length + lines.length)
-  message.set(first)
-  message.set(lines, first.length)
+/**
+ * What is sent on a socket, each number a double in the machine's order, both ends being of one platform: 1 for `live`
+ * or 0, the revision, how many events, their revisions; then their lines. Hundreds of watchers read the same message,
+ * and most of them nothing of it but its revision.
+ */
+export function encodeMessage({ state, revision, revisions }: BatchHeader, lines: Uint8Array): Uint8Array {
+  const head = new Float64Array(3 + revisions.length)
+  head.set([state === 'live' ? 1 : 0, revision, revisions.length])
+  head.set(revisions, 3)
+  const message = new Uint8Array(head.byteLength + lines.length)
+  message.set(new Uint8Array(head.buffer))
+  message.set(lines, head.byteLength)
   return message
 }
 
-/** The same with its length, to be found in a stream. */
-export function encodeFrame(header: Omit<BatchHeader, 'bytes'>, lines: string): Uint8Array {
-  const encoded = encoder.encode(lines)
-  return encodeMessage({ ...header, bytes: encoded.length }, encoded)
+export function decodeMessage(message: ArrayBuffer): { header: BatchHeader; lines: Uint8Array } {
+  // Written by encodeMessage.
+  const [live, revision, count] = new Float64Array(message, 0, 3) as unknown as [number, number, number]
+  const revisions = new Float64Array(message, 3 * DOUBLE, count)
+  const lines = new Uint8Array(message, (3 + count) * DOUBLE)
+  return { header: { state: live === 1 ? 'live' : 'past', revision, revisions }, lines }
 }
 
-export function decodeMessage(message: Uint8Array): { header: BatchHeader; lines: Uint8Array } {
-  const end = message.indexOf(NEWLINE)
-  // Written by encodeMessage.
-  const header = JSON.parse(decoder.decode(message.subarray(0, end))) as BatchHeader
-  return { header, lines: message.subarray(end + 1) }
+const DOUBLE = Float64Array.BYTES_PER_ELEMENT
+
+/** Part of a stream: a header line, which tells the length, and event lines. */
+export function encodeFrame(header: Omit<FrameHeader, 'bytes'>, lines: string): Uint8Array {
+  const encoded = encoder.encode(lines)
+  const first = encoder.encode(`${JSON.stringify({ ...header, bytes: encoded.length })}\n`)
+  return joined(first, encoded)
 }
 
 /** Frames as encodeFrame wrote them, however the stream was cut. */
 export async function* readFrames(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-): AsyncGenerator<{ header: BatchHeader; lines: Uint8Array }> {
+): AsyncGenerator<{ header: FrameHeader; lines: Uint8Array }> {
   let pending: Uint8Array = new Uint8Array()
-  let header: BatchHeader | undefined
+  let header: FrameHeader | undefined
   for (;;) {
     const { value, done } = await reader.read()
     if (done) return
     pending = pending.length === 0 ? value : joined(pending, value)
     for (;;) {
       if (header === undefined) {
-        if (!pending.includes(NEWLINE)) break
-        const message = decodeMessage(pending)
-        header = message.header
-        pending = message.lines
+        const end = pending.indexOf(NEWLINE)
+        if (end === -1) break
+        // Written by encodeFrame.
+        header = JSON.parse(decoder.decode(pending.subarray(0, end))) as FrameHeader
+        pending = pending.subarray(end + 1)
       }
-      const bytes = header.bytes ?? 0
-      if (pending.length < bytes) break
-      yield { header, lines: pending.subarray(0, bytes) }
-      pending = pending.subarray(bytes)
+      if (pending.length < header.bytes) break
+      yield { header, lines: pending.subarray(0, header.bytes) }
+      pending = pending.subarray(header.bytes)
       header = undefined
     }
   }
