@@ -42,7 +42,10 @@ export function parseFeatureGates(setting: string | undefined): FeatureGates {
     if (value === undefined) throw new Error(`invalid value of ${name}=${text}, err: not a boolean`)
     wanted.set(name, value)
   }
-  const states = new Map([...defaults()].map(([name, gate]) => [name, { ...gate, enabled: stateOf(gate, wanted) }]))
+  const states =
+    wanted.size === 0
+      ? defaults()
+      : new Map([...defaults()].map(([name, gate]) => [name, { ...gate, enabled: stateOf(gate, wanted) }]))
   return {
     all: [...states.values()],
     enabled: (name) => {

@@ -6,6 +6,7 @@
 import type { CustomResourceColumnDefinition, CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
+import { lazy } from '../api/lazy.ts'
 import type { JsonObject } from '../api/object.ts'
 import { parseFeatureGates } from './feature-gates.ts'
 import { parseRuntimeConfig } from './runtime-config.ts'
@@ -148,7 +149,12 @@ interface GroupRow {
 }
 
 const groupRows = (): readonly GroupRow[] => table.groups
-const resourceRows = (): readonly ResourceRow[] => table.resources
+/** Of each built-in version, its resources. */
+const resourceRows = lazy(() =>
+  Map.groupBy<string, ResourceRow>(table.resources, ({ group = '', version = 'v1' }) => `${group}/${version}`),
+)
+const rowsOf = (group: string, version: string): readonly ResourceRow[] =>
+  resourceRows().get(`${group}/${version}`) ?? []
 
 /** The release whose API this is: what was deprecated by then carries a warning. */
 const MINOR_RELEASE = 36
@@ -162,8 +168,7 @@ export function builtInResources(settings: ServedSettings = {}): ServedResources
   for (const row of groupRows()) {
     const versions: ServedVersion[] = []
     for (const { version, priority } of row.versions) {
-      const resources = resourceRows()
-        .filter((one) => (one.group ?? '') === row.group && (one.version ?? 'v1') === version)
+      const resources = rowsOf(row.group, version)
         .filter((one) => one.gate === undefined || gates.enabled(one.gate))
         .filter((one) => config.enabled(row.group, version, one.resource))
         .map((one) => entryOf(one, row, version))
@@ -176,7 +181,7 @@ export function builtInResources(settings: ServedSettings = {}): ServedResources
 
 /** Whether nothing of a built-in version is switched off and nothing added to it. */
 export function isWholeVersion(group: string, { version, resources }: ServedVersion): boolean {
-  const rows = resourceRows().filter((one) => (one.group ?? '') === group && (one.version ?? 'v1') === version)
+  const rows = rowsOf(group, version)
   return resources.length === rows.length && resources.every(({ origin }) => origin === 'built-in')
 }
 

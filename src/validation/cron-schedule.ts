@@ -57,7 +57,7 @@ function descriptorProblem(text: string): string | undefined {
   if (!text.startsWith('@every ')) return `unrecognized descriptor: ${text}`
   const duration = text.slice('@every '.length)
   if (
-    /^[-+]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$|^[-+]?0$/.test(
+    /^[-+]?(\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h))*$|^[-+]?0$/.test(
       duration,
     )
   )

@@ -117,9 +117,9 @@ function isDuration(text: string): boolean {
     parseDuration(text)
     return true
   } catch {
-    const words = [...text.matchAll(/((\d+)\s*([A-Za-zµ]+))/g)]
+    const words = [...text.matchAll(/((\d+)\s*([A-Za-z\u00b5]+))/g)]
     return words.some(([, , , unit = '']) =>
-      /^(?:ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr.*|hour.*|d|day.*|w|wk.*|week.*)$/i.test(unit),
+      /^(?:ns|nano.*|us|\u00b5s|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr.*|hour.*|d|day.*|w|wk.*|week.*)$/i.test(unit),
     )
   }
 }
