@@ -1,4 +1,7 @@
-/** CertificateApproval, CertificateSigning, CertificateSubjectRestriction: who may say yes, who may sign, for whom. */
+/**
+ * CertificateApproval, CertificateSigning, CertificateSubjectRestriction: who may say yes, who may sign, for whom.
+ * ClusterTrustBundleAttest: who may say which anchors a signer has.
+ */
 import type { CertificateSigningRequest } from '../api/certificates/v1.ts'
 import { goQuote } from '../api/field.ts'
 import type { Json, KubeObject } from '../api/object.ts'
@@ -54,6 +57,30 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
     if (parseCertificateRequest(pem).organizations.includes('system:masters'))
       throw refusal(attributes, `use of ${CLIENT_SIGNER} signer with system:masters group is not allowed`)
   },
+}
+
+export const clusterTrustBundleAttest: AdmissionPlugin = {
+  name: 'ClusterTrustBundleAttest',
+  handles: ({ resource, operation }) =>
+    resource.group === 'certificates.k8s.io' &&
+    resource.resource === 'clustertrustbundles' &&
+    (operation === 'CREATE' || operation === 'UPDATE'),
+  async validate(attributes) {
+    const { object, oldObject } = attributes
+    const signer = signerOf(object)
+    if (signer === '' || (oldObject !== undefined && isOnlyCollected(object, oldObject))) return
+    if (!(await mayFor(attributes, 'attest', signer)))
+      throw refusal(attributes, `user not permitted to attest for signerName ${goQuote(signer)}`)
+  },
+}
+
+/** Whether a write changes no more than the collector of garbage and whoever migrates storage do. */
+function isOnlyCollected(object: KubeObject | undefined, old: KubeObject): boolean {
+  const rest = (of: KubeObject | undefined) => {
+    const { ownerReferences: _, finalizers: __, managedFields: ___, ...metadata } = of?.metadata ?? {}
+    return stringifySorted({ ...of, metadata } as unknown as Json)
+  }
+  return rest(object) === rest(old)
 }
 
 const signerOf = (request: KubeObject | undefined): string => (request as Request | undefined)?.spec?.signerName ?? ''

@@ -1,10 +1,16 @@
 /** The built-in admission plugins, in the order of the reference: mutating ones first, then validating ones. */
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
-import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
+import { podGroupWorkloadExists } from './pod-groups.ts'
+import { podGroupProtection, storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts'
 import { defaultStorageClass } from './default-storage-class.ts'
 import { defaultIngressClass } from './default-ingress-class.ts'
-import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates.ts'
+import {
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+  clusterTrustBundleAttest,
+} from './certificates.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { limitRanger } from './limit-ranger.ts'
 import { priority } from './priority.ts'
@@ -26,12 +32,15 @@ const plugins: readonly AdmissionPlugin[] = [
   defaultTolerationSeconds,
   defaultStorageClass,
   storageObjectInUseProtection,
+  podGroupProtection,
   persistentVolumeClaimResize,
   runtimeClass,
   certificateApproval,
   certificateSigning,
+  clusterTrustBundleAttest,
   certificateSubjectRestriction,
   defaultIngressClass,
+  podGroupWorkloadExists,
   rbacEscalation,
 ]
 

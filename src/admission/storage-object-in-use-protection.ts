@@ -1,15 +1,19 @@
 import { protectionFinalizer } from '../controllers/protection-finalizers.ts'
 import type { AdmissionPlugin } from './attributes.ts'
 
-/** StorageObjectInUseProtection: what is created of these kinds stays until nobody uses it. */
-export const storageObjectInUseProtection: AdmissionPlugin = {
-  name: 'StorageObjectInUseProtection',
+/** What is created of these kinds stays until nobody uses it. */
+const protecting = (name: string, isOf: (group: string) => boolean): AdmissionPlugin => ({
+  name,
   handles: ({ operation, resource, subresource }) =>
-    operation === 'CREATE' && protectionFinalizer(resource) !== undefined && subresource === '',
+    operation === 'CREATE' && isOf(resource.group) && protectionFinalizer(resource) !== undefined && subresource === '',
   admit({ object, resource }) {
     const finalizer = protectionFinalizer(resource)
     if (object === undefined || finalizer === undefined) return
     const present = object.metadata.finalizers ?? []
     if (!present.includes(finalizer)) object.metadata.finalizers = [...present, finalizer]
   },
-}
+})
+
+const POD_GROUPS = 'scheduling.k8s.io'
+export const storageObjectInUseProtection = protecting('StorageObjectInUseProtection', (group) => group !== POD_GROUPS)
+export const podGroupProtection = protecting('PodGroupProtection', (group) => group === POD_GROUPS)

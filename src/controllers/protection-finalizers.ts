@@ -1,9 +1,13 @@
-/** What StorageObjectInUseProtection puts on new objects, and volume-protection takes off, by `resource.group`. */
+/**
+ * What StorageObjectInUseProtection and PodGroupProtection put on new objects, and volume-protection takes off, by
+ * `resource.group`.
+ */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 
 const finalizers: Readonly<Record<string, string>> = {
+  'podgroups.scheduling.k8s.io': 'scheduling.k8s.io/podgroup-protection',
   persistentvolumes: 'kubernetes.io/pv-protection',
   persistentvolumeclaims: 'kubernetes.io/pvc-protection',
   'volumeattributesclasses.storage.k8s.io': 'kubernetes.io/vac-protection',

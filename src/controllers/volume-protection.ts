@@ -1,6 +1,7 @@
 /**
- * Lets protected claims, volumes and classes of volume attributes go once they are deleted and nobody uses them (the
- * reference's pvc-protection, pv-protection and vac-protection controllers). Key: as `protectedKey` makes it.
+ * Lets protected claims, volumes, classes of volume attributes and groups of pods go once they are deleted and nobody
+ * uses them (the reference's pvc-protection, pv-protection, vac-protection and podgroup-protection controllers). Key: as
+ * `protectedKey` makes it.
  */
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../api/core/v1.ts'
 import { StatusError } from '../api/status.ts'
@@ -40,6 +41,17 @@ const protections: Readonly<Record<string, Protection>> = {
     group: '',
     resource: 'persistentvolumes',
     isUsed: (object) => Promise.resolve((object as PersistentVolume).status?.phase === 'Bound'),
+  },
+  'podgroups.scheduling.k8s.io': {
+    group: 'scheduling.k8s.io',
+    resource: 'podgroups',
+    async isUsed({ metadata: { namespace = '', name } }, context) {
+      const pods = await listed<Pod>(context, '', 'pods', namespace)
+      return pods.some(
+        ({ spec, status }) =>
+          spec?.schedulingGroup?.podGroupName === name && status?.phase !== 'Succeeded' && status?.phase !== 'Failed',
+      )
+    },
   },
   'volumeattributesclasses.storage.k8s.io': {
     group: 'storage.k8s.io',

@@ -5,7 +5,8 @@ export interface PemBlock {
   readonly hasHeaders: boolean
 }
 
-const BLOCK = /(?:^|\n)-----BEGIN ([^\n]*)-----[ \t\r]*\n([\s\S]*?)\n?-----END \1-----[ \t\r]*(?:\n|$)/g
+// the end of the line before may be that of another block
+const BLOCK = /(?<![^\n])-----BEGIN ([^\n]*)-----[ \t\r]*\n([\s\S]*?)\n?-----END \1-----[ \t\r]*(?:\n|$)/g
 
 /** All blocks, in order; what stands between them and what cannot be read is passed over. */
 export function pemBlocks(text: string): PemBlock[] {

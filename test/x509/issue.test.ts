@@ -103,6 +103,7 @@ test.each([
 
 test('PEM: what stands around blocks does not count, headers are seen', () => {
   const block = pemText('A', Uint8Array.of(1, 2))
+  expect(pemBlocks(block.repeat(3))).toHaveLength(3)
   expect(pemBlocks(`x\n${block}y\n${block.replace('-----\n', '-----\nProc-Type: 4\n\n')}`)).toMatchObject([
     { type: 'A', bytes: Uint8Array.of(1, 2), hasHeaders: false },
     { type: 'A', bytes: Uint8Array.of(1, 2), hasHeaders: true },

@@ -5,7 +5,7 @@ import { nonNegative, validateQualifiedName } from '../../validation/field-rules
 import type { Strategy } from '../strategy.ts'
 
 const spec = path('spec')
-const OLDEST = 'OldestEmulationVersion'
+export const OLDEST = 'OldestEmulationVersion'
 
 export const leases: Strategy<Lease> = {
   validate: (lease) => specErrors(lease.spec ?? {}),
@@ -24,7 +24,7 @@ function specErrors({ leaseDurationSeconds: duration, leaseTransitions, strategy
 }
 
 /** One of Kubernetes' own, or somebody's with a domain. */
-function strategyErrors(strategy: string): FieldError[] {
+export function strategyErrors(strategy: string): FieldError[] {
   // the reference names the field twice
   const at = spec.child('strategy', 'strategy')
   if (strategy.includes('/')) return validateQualifiedName(at, strategy)

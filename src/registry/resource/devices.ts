@@ -53,7 +53,7 @@ export function deviceErrors(
     ...map(capacity, at.child('capacity'), capacityRule),
     ...(old !== undefined && JSON.stringify(old.taints ?? []) === JSON.stringify(taints ?? [])
       ? []
-      : listErrors(taints, MAX_TAINTS, at.child('taints'), taintErrors)),
+      : listErrors(taints, MAX_TAINTS, at.child('taints'), (taint, here) => taintErrors(taint, here))),
     ...setErrors(
       consumesCounters,
       MAX_CONSUMPTIONS,
@@ -213,14 +213,21 @@ function rangeErrors(
   return errors
 }
 
-const taintErrors = ({ key = '', value = '', effect = '' }: DeviceTaint, at: FieldPath): FieldError[] => [
+/** @param old a rule's taint before: an effect that was let in then is not asked about again */
+export const taintErrors = (
+  { key = '', value = '', effect = '' }: DeviceTaint,
+  at: FieldPath,
+  old?: DeviceTaint,
+): FieldError[] => [
   ...validateQualifiedName(at.child('key'), key),
   ...(value === '' ? [] : problems(at.child('value'), value, labelValueProblems(value))),
-  ...(effect === ''
-    ? [required(at.child('effect'))]
-    : DEVICE_EFFECTS.includes(effect)
-      ? []
-      : [notSupported(at.child('effect'), effect, DEVICE_EFFECTS)]),
+  ...(old !== undefined && (old.effect ?? '') === effect
+    ? []
+    : effect === ''
+      ? [required(at.child('effect'))]
+      : DEVICE_EFFECTS.includes(effect)
+        ? []
+        : [notSupported(at.child('effect'), effect, DEVICE_EFFECTS)]),
 ]
 
 const consumptionErrors = ({ counterSet, counters }: DeviceCounterConsumption, at: FieldPath): FieldError[] => [

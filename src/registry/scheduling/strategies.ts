@@ -1,7 +1,11 @@
 import type { Strategy } from '../strategy.ts'
 import { untyped } from '../untyped.ts'
+import { podGroups } from './pod-groups.ts'
 import { priorityClasses } from './priority-classes.ts'
+import { workloads } from './workloads.ts'
 
 export const schedulingStrategies: Readonly<Record<string, Strategy>> = {
+  'podgroups.scheduling.k8s.io': untyped(podGroups),
   'priorityclasses.scheduling.k8s.io': untyped(priorityClasses),
+  'workloads.scheduling.k8s.io': untyped(workloads),
 }

@@ -1,0 +1,50 @@
+/**
+ * Formats that types declare for their fields (k8s:format=…), for kinds whose rules are all declared: the texts are
+ * nearly those of names, but count in bytes.
+ */
+import type { FieldError, FieldPath } from '../api/field.ts'
+import { invalidValue, required, tooLong } from '../api/field.ts'
+import { problems } from './field-rules.ts'
+import { byteLength, dns1123Label, dns1123Subdomain, pathSegmentName, regexText } from './names.ts'
+
+const MAX_NAME = 253
+const MAX_POOL = 253
+
+const inBytes = (texts: readonly string[]): string[] => texts.map((text) => text.replace(/ characters$/, ' bytes'))
+
+type Format = (value: string) => readonly string[]
+
+export const longName: Format = (value) => inBytes(dns1123Subdomain(value))
+export const shortName: Format = (value) => inBytes(dns1123Label(value))
+export const pathSegment: Format = (value) => pathSegmentName(value, false)
+
+const PART = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
+const SUBDOMAIN = `${PART}(\\.${PART})*`
+const anyCase = new RegExp(`^${SUBDOMAIN}$`, 'i')
+const ANY_CASE_TEXT =
+  "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
+
+/** A long name, in capitals too. */
+export const longNameCaseless: Format = (value) => [
+  ...(byteLength(value) > MAX_NAME ? [`must be no more than ${MAX_NAME} bytes`] : []),
+  ...(anyCase.test(value) ? [] : [regexText(ANY_CASE_TEXT, SUBDOMAIN, 'Example.com')]),
+]
+
+/** A field that must be there, and then have the format. */
+export const requiredFormat = (at: FieldPath, value: string | undefined, format: Format): FieldError[] =>
+  value ? problems(at, value, format(value)) : [required(at)]
+
+/** A field that may be left out, with a pointer that tells so. */
+export const optionalFormat = (at: FieldPath, value: string | undefined, format: Format): FieldError[] =>
+  value === undefined ? [] : problems(at, value, format(value))
+
+/** Long names with slashes between them: pools of devices. */
+export function poolNameFormat(at: FieldPath, value: string): FieldError[] {
+  const segments = value.split('/').flatMap((segment, index) => {
+    const prefixed = (text: string) => `segment ${index}: ${text}`
+    return segment === ''
+      ? [invalidValue(at, value, prefixed('must not be empty'))]
+      : problems(at, segment, longName(segment).map(prefixed))
+  })
+  return [...(byteLength(value) > MAX_POOL ? [tooLong(at, MAX_POOL)] : []), ...segments]
+}
