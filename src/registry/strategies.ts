@@ -12,6 +12,7 @@ import { batchStrategies } from './batch/strategies.ts'
 import { policyStrategies } from './policy/strategies.ts'
 import { admissionregistrationStrategies } from './admissionregistration/strategies.ts'
 import { autoscalingStrategies } from './autoscaling/strategies.ts'
+import { apiserverinternalStrategies } from './apiserverinternal/strategies.ts'
 import { apiregistrationStrategies } from './apiregistration/strategies.ts'
 import { coordinationStrategies } from './coordination/strategies.ts'
 import { discoveryStrategies } from './discovery/strategies.ts'
@@ -22,6 +23,7 @@ import { certificateStrategies } from './certificates/strategies.ts'
 import { nodeStrategies } from './node/strategies.ts'
 import { schedulingStrategies } from './scheduling/strategies.ts'
 import { storageStrategies } from './storage/strategies.ts'
+import { storagemigrationStrategies } from './storagemigration/strategies.ts'
 import { rbacStrategies } from './rbac/strategies.ts'
 import { resourceStrategies } from './resource/strategies.ts'
 
@@ -73,6 +75,7 @@ const ofGroups: Readonly<Record<string, Strategy>> = {
   ...apiextensionsStrategies,
   ...admissionregistrationStrategies,
   ...apiregistrationStrategies,
+  ...apiserverinternalStrategies,
   ...autoscalingStrategies,
   ...appsStrategies,
   ...batchStrategies,
@@ -86,6 +89,7 @@ const ofGroups: Readonly<Record<string, Strategy>> = {
   ...nodeStrategies,
   ...schedulingStrategies,
   ...storageStrategies,
+  ...storagemigrationStrategies,
   ...rbacStrategies,
   ...resourceStrategies,
 }
