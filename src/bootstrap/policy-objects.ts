@@ -1,5 +1,6 @@
 /** RBAC, flow control and priority classes of a fresh server: the same everywhere, from the table. */
 import type { JsonObject, KubeObject } from '../api/object.ts'
+import { unpackedTable } from '../api/unpacked-table.ts'
 import type { BootstrapObject } from './bootstrap-object.ts'
 
 interface Row extends JsonObject {
@@ -21,7 +22,7 @@ interface Table {
 /** @param time when flow schemas were seen to be complete */
 export async function policyObjects(time: string): Promise<BootstrapObject[]> {
   // 70 KB that only the first request to a new control plane needs
-  const { default: tables } = await import('./bootstrap-table.json')
+  const tables = await unpackedTable((await import('./bootstrap-table.json')).default)
   return (tables as unknown as readonly Table[]).flatMap((table) =>
     table.objects.map((row) => objectOf(table, row, time)),
   )

@@ -4,7 +4,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 
-import { lazyTables } from './lazy-tables.ts'
+import { fileOfInput, lazyTables } from './lazy-tables.ts'
 
 export const PROJECT = resolve(import.meta.dirname, '../..')
 export const WORKER = join(PROJECT, 'dist', 'worker')
@@ -38,6 +38,7 @@ export async function build(): Promise<Build> {
     external: ['cloudflare:*'],
     loader: { '.sql': 'text' },
     chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
     minify: true,
     sourcemap: 'linked',
     sourcesContent: false,
@@ -51,10 +52,17 @@ export async function build(): Promise<Build> {
   const files = result.outputFiles.map((file) => ({ name: basename(file.path), contents: file.contents }))
   files.sort((a, b) => Number(b.name === 'index.js') - Number(a.name === 'index.js'))
   for (const file of files.toReversed()) replaceFile(join(WORKER, file.name), file.contents) // the entry after what it imports
-  const inputs = Object.keys(result.metafile.inputs).filter((input) => !input.startsWith('<'))
+  const inputs = Object.keys(result.metafile.inputs)
+    .filter((input) => !input.startsWith('<'))
+    .map(fileOfInput)
   const made: Build = {
-    inputs: Object.fromEntries([...inputs, ...BUILD_FILES].map((input) => [input, fingerprint(input)])),
-    modules: files.map((file) => file.name).filter((name) => name.endsWith('.js')),
+    inputs: Object.fromEntries(
+      [...inputs, ...BUILD_FILES].map((input) => {
+        const path = relative(PROJECT, resolve(PROJECT, input))
+        return [path, fingerprint(path)]
+      }),
+    ),
+    modules: files.map((file) => file.name).filter((name) => !name.endsWith('.map')),
   }
   replaceFile(join(WORKER, 'build.json'), JSON.stringify(made))
   return made

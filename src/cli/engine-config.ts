@@ -42,7 +42,7 @@ const config :Workerd.Config = (
 
 const apiServer :Workerd.Worker = (
   modules = [
-    ${modules.map((name) => `(name = ${text(name)}, esModule = embed ${text(`worker/${name}`)})`).join(',\n    ')}
+    ${modules.map((name) => `(name = ${text(name)}, ${moduleKind(name)} = embed ${text(`worker/${name}`)})`).join(',\n    ')}
   ],
   compatibilityDate = ${text(worker.compatibilityDate)},
   compatibilityFlags = [${worker.compatibilityFlags.map(text).join(', ')}],
@@ -56,6 +56,9 @@ const apiServer :Workerd.Worker = (
 );
 `
 }
+
+/** JavaScript, or a packed table. */
+const moduleKind = (name: string): string => (name.endsWith('.js') ? 'esModule' : 'data')
 
 /** A Text literal: as in C, so JSON's will do but for its \\u. */
 function text(value: string): string {

@@ -1,16 +1,36 @@
 /**
- * How the generated tables (`…-table.json`) lie in the Worker: as text, parsed when a member is first read. A table as
- * an object literal would be compiled and built at every start, whether it is needed or not.
+ * How the generated tables (`…-table.json`) lie in the Worker. As object literals they would be compiled and built at every
+ * start, whether they are needed or not. Those that are imported statically are text, parsed when a member is first
+ * read. Those that are imported dynamically are modules of compressed data, which the engine need not even look at:
+ * src/api/unpacked-table.ts reads them.
  */
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import type { Plugin } from 'esbuild'
 
 export const lazyTables: Plugin = {
   name: 'lazy-tables',
   setup(build) {
+    build.onResolve({ filter: /-table\.json$/ }, ({ path, resolveDir, kind }) =>
+      kind === 'dynamic-import' ? { path: `${resolve(resolveDir, path)}.gz`, namespace: PACKED } : undefined,
+    )
+    build.onLoad({ filter: /-table\.json\.gz$/, namespace: PACKED }, ({ path }) => ({
+      contents: packedTable(readFileSync(path.slice(0, -'.gz'.length), 'utf8')),
+      loader: 'copy',
+    }))
     build.onLoad({ filter: /-table\.json$/ }, ({ path }) => ({ contents: lazyTable(readFileSync(path, 'utf8')) }))
   },
 }
+
+const PACKED = 'packed-table'
+
+/** The file of a name in esbuild's list of inputs. */
+export const fileOfInput = (input: string): string =>
+  input.startsWith(`${PACKED}:`) ? input.slice(PACKED.length + 1, -'.gz'.length) : input
+
+/** gzip of the JSON, as short as it can be. */
+const packedTable = (json: string): Uint8Array => gzipSync(JSON.stringify(JSON.parse(json)), { level: 9 })
 
 /** Tables of more members are read as a whole. */
 const MAX_GETTERS = 20

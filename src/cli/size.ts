@@ -8,7 +8,7 @@ import { WORKER, build } from './build.ts'
 const LIMIT = 1_000_000
 
 const { modules } = await build()
-const sources = new Map(modules.map((name) => [name, readFileSync(join(WORKER, name), 'utf8')]))
+const sources = new Map(modules.map((name) => [name, readFileSync(join(WORKER, name))]))
 const loaded = alwaysLoaded(modules[0] ?? '')
 let total = 0
 for (const [name, source] of sources) {
@@ -23,7 +23,11 @@ if (total > LIMIT) process.exitCode = 1
 function alwaysLoaded(entry: string, found = new Set<string>()): Set<string> {
   if (found.has(entry)) return found
   found.add(entry)
-  const imports = sources.get(entry)?.matchAll(/\b(?:from|import)\s*"\.\/([^"]+)"/g) ?? []
+  const imports =
+    sources
+      .get(entry)
+      ?.toString()
+      .matchAll(/\b(?:from|import)\s*"\.\/([^"]+)"/g) ?? []
   for (const [, name = ''] of imports) alwaysLoaded(name, found)
   return found
 }

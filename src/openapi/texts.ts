@@ -2,6 +2,7 @@
  * The texts of the OpenAPI documents: eight times the schema, so they are a module of their own that is loaded when the
  * first document is asked for.
  */
+import { unpackedTable } from '../api/unpacked-table.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 
 export interface OpenApiTexts {
@@ -18,7 +19,7 @@ export function openApiTexts(): Promise<OpenApiTexts> {
 }
 
 async function load(): Promise<OpenApiTexts> {
-  const { default: table } = await import('./texts-table.json', { with: { type: 'json' } })
+  const table = await unpackedTable((await import('./texts-table.json')).default)
   const texts: readonly string[] = table.texts
   // JSON modules are typed as the literals they hold; what is looked up here is known only by name
   const models = table.models as unknown as Readonly<Record<string, readonly [own: number, fields: string]>>
