@@ -62,6 +62,31 @@ export function encodeCborValue(value: Json): Uint8Array {
   return writer.finish()
 }
 
+/**
+ * A list whose items are written apart (encodeCborItems) and stand between its head and its tail.
+ * @param list with an empty list of items
+ */
+export function encodeCborList(
+  type: StructType | undefined,
+  list: JsonObject,
+  count: number,
+): { readonly head: Uint8Array; readonly tail: Uint8Array } {
+  const writer = new CborWriter()
+  writer.bytes(SELF_DESCRIBED)
+  const end = writer.around(type, type === undefined ? list : canonical(type, list, { keepEmpty: true }), count)
+  const bytes = writer.finish()
+  return { head: bytes.subarray(0, end), tail: bytes.subarray(end) }
+}
+
+/** @param type undefined: of custom resources */
+export function encodeCborItems(type: StructType | undefined, items: readonly JsonObject[]): Uint8Array {
+  const writer = new CborWriter()
+  for (const item of items)
+    if (type === undefined) writer.value(item)
+    else writer.typed(type, canonical(type, item, { keepEmpty: true }))
+  return writer.finish()
+}
+
 /** One event of a watch: an item of a CBOR sequence. @param object encoded with its tag */
 export function cborWatchEvent(type: string, object: Uint8Array): Uint8Array {
   const writer = new CborWriter()
@@ -136,6 +161,22 @@ class CborWriter {
       default:
         return this.value(value)
     }
+  }
+
+  /** A list without its items. @returns where they are to stand */
+  around(type: StructType | undefined, list: JsonObject, count: number): number {
+    let end = 0
+    this.members(list, (name, member) => {
+      if (name === 'items') {
+        this.head(ARRAY, count)
+        end = this.length
+      } else {
+        const field = type?.field(name)
+        if (field === undefined) this.value(member)
+        else this.typed(field.type, member)
+      }
+    })
+    return end
   }
 
   value(value: Json): void {

@@ -1,118 +1,59 @@
 /**
- * Lists, item by item: their head is known first, so that a list of any length passes through in bounded memory. Forms
- * that need the whole first (indented, YAML, CBOR) are collected; protobuf-list.ts has those in protobuf.
+ * Lists, item by item: their head is known first, so that a list of any length passes through in bounded memory. Only
+ * tables whose rows have an order of their own are collected; protobuf-list.ts has lists in protobuf.
  */
-import { apiVersionOf } from '../api/group-version.ts'
-import type { JsonObject } from '../api/object.ts'
-import { builtInType } from '../schema/built-in.ts'
 import type { ListShape } from '../storage/storage.ts'
-import { stringify, stringifySorted } from './json.ts'
+import { byteChunks } from './byte-chunks.ts'
+import { joined } from './compression.ts'
 import { lineBatches } from './line-batches.ts'
-import { metaApiVersion } from './partial-object-metadata.ts'
+import type { ListForm, ListMetadata } from './list-form.ts'
+import { listForm } from './list-form.ts'
 import { Source } from './present.ts'
 import type { Presenter } from './present.ts'
-import { serializeBinary } from './serialize.ts'
-
-export interface ListMetadata {
-  /** Absent: the list is not of storage. */
-  readonly resourceVersion?: string
-  readonly continue?: string
-  readonly remainingItemCount?: number
-}
-
-/** Text around the items of a list in JSON. */
-interface Frame {
-  readonly head: string
-  readonly item: (source: Source) => string
-  readonly tail: string
-  /** What stands in place of all of it when there are no items, between head and tail. */
-  readonly empty: string
-}
-
-/** Metadata as it is written. */
-export function metadataOf(metadata: ListMetadata): JsonObject {
-  return {
-    ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }),
-    ...(metadata.continue ? { continue: metadata.continue } : {}),
-    ...(metadata.remainingItemCount ? { remainingItemCount: metadata.remainingItemCount } : {}),
-  }
-}
-
-function frameOf(presenter: Presenter, metadata: ListMetadata, now: Date): Frame {
-  const { transform } = presenter
-  const meta = metadataOf(metadata)
-  switch (transform?.kind) {
-    case undefined:
-      return { ...objectFrame(presenter, meta), item: (source) => presenter.item(source), empty: '[]' }
-    case 'Table':
-      return {
-        head: presenter.tableHead(meta),
-        item: (source) => presenter.row(source, now),
-        tail: '}',
-        empty: presenter.layout!.isDefault ? 'null' : '[]',
-      }
-    default: {
-      const { version } = transform!
-      return {
-        head: `{"kind":"PartialObjectMetadataList","apiVersion":"${metaApiVersion(version)}","metadata":${stringify(meta)},"items":`,
-        item: (source) => presenter.metadataText(source, version),
-        tail: '}',
-        empty: 'null',
-      }
-    }
-  }
-}
-
-/** Members of lists of custom resources are sorted; `continue` is always one of them. */
-function objectFrame({ scope }: Presenter, metadata: JsonObject): { head: string; tail: string } {
-  const { entry, kind, custom } = scope
-  const apiVersion = apiVersionOf(kind)
-  if (!custom)
-    return {
-      head: `{"kind":"${entry.listKind}","apiVersion":"${apiVersion}","metadata":${stringify(metadata)},"items":`,
-      tail: '}',
-    }
-  const sorted = stringifySorted({ continue: '', ...metadata })
-  return { head: `{"apiVersion":"${apiVersion}","items":`, tail: `,"kind":"${entry.listKind}","metadata":${sorted}}` }
-}
-
-const encoder = new TextEncoder()
-
-/** The whole list as compact JSON. */
-export function listText(presenter: Presenter, metadata: ListMetadata, sources: readonly Source[], now: Date): string {
-  const { head, item, tail, empty } = frameOf(presenter, metadata, now)
-  const list = sources.length === 0 ? empty : `[${ordered(presenter, sources).map(item).join(',')}]`
-  return `${head}${list}${tail}`
-}
-
-function ordered({ layout }: Presenter, sources: readonly Source[]): readonly Source[] {
-  const order = layout?.printer.order
-  return order === undefined ? sources : sources.toSorted((a, b) => order(a.object, b.object))
-}
 
 /** `as`: texts of the objects, or elements as they are to be written. */
 export interface ListStream {
   readonly as: ListShape['as']
   readonly values: ReadableStream<Uint8Array>
-  readonly isEmpty: boolean
+  readonly count: number | undefined
 }
 
-/** Whether a list can be sent before its last item is known. */
-export const isStreamable = ({ output, layout }: Presenter): boolean =>
-  output.serialization === 'json' && !output.pretty && layout?.printer.order === undefined
+/** Whether a list can be sent before its last item is known. @param count of items, if it is known */
+export const isStreamable = ({ layout, output }: Presenter, count: number | undefined): boolean =>
+  layout?.printer.order === undefined && (count !== undefined || output.serialization !== 'cbor')
 
-/** Compact JSON with its final newline. */
+/** A list that is not empty, sent as it comes. */
 export function listStream(
   presenter: Presenter,
   metadata: ListMetadata,
-  { as, values, isEmpty }: ListStream,
+  { as, values, count }: ListStream,
   now: Date,
 ): ReadableStream<Uint8Array> {
-  const { head, item, tail, empty } = frameOf(presenter, metadata, now)
-  const before = encoder.encode(isEmpty ? `${head}${empty}` : `${head}[`)
-  const after = encoder.encode(isEmpty ? `${tail}\n` : `]${tail}\n`)
-  if (as !== 'lines' && !isEmpty) return passed(before, values, after)
-  return framed(before, isEmpty ? nothing(values) : itemChunks(values, item), after)
+  const form = listForm(presenter, metadata, count, now)
+  if (as === 'lines') return framed(form.head(), itemChunks(values, form), form.tail)
+  if (form.elements === undefined) return passed(form.head(), values, form.tail())
+  return framed(form.head(), elementChunks(values, form.elements), form.tail)
+}
+
+/** The same at once. */
+export function listWhole(
+  presenter: Presenter,
+  metadata: ListMetadata,
+  sources: readonly Source[],
+  now: Date,
+): Uint8Array {
+  const form = listForm(presenter, metadata, sources.length, now)
+  if (sources.length === 0) return form.empty()
+  const parts = [form.head(), form.items(ordered(presenter, sources)), form.tail()]
+  return joined(
+    parts,
+    parts.reduce((length, part) => length + part.length, 0),
+  )
+}
+
+function ordered({ layout }: Presenter, sources: readonly Source[]): readonly Source[] {
+  const order = layout?.printer.order
+  return order === undefined ? sources : sources.toSorted((a, b) => order(a.object, b.object))
 }
 
 /** Bytes that are right as they come never pass through JavaScript: the engine moves them from one stream to the other. */
@@ -135,28 +76,27 @@ async function writeTo(writable: WritableStream<Uint8Array>, bytes: Uint8Array):
   writer.releaseLock()
 }
 
-async function* nothing(values: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  await values.cancel()
+async function* itemChunks(values: ReadableStream<Uint8Array>, form: ListForm): AsyncGenerator<Uint8Array> {
+  for await (const lines of lineBatches(values)) yield form.items(lines.map((line) => Source.ofText(line)))
 }
 
-async function* itemChunks(values: ReadableStream<Uint8Array>, item: (source: Source) => string) {
-  let separator = ''
-  for await (const lines of lineBatches(values)) {
-    yield encoder.encode(separator + lines.map((line) => item(Source.ofText(line))).join(','))
-    separator = ','
-  }
+async function* elementChunks(
+  values: ReadableStream<Uint8Array>,
+  written: (bytes: Uint8Array) => Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of byteChunks(values)) yield written(chunk)
 }
 
 /** A stream that asks for a chunk when one was taken. */
 export function framed(
   before: Uint8Array,
   between: AsyncIterable<Uint8Array>,
-  after: Uint8Array,
+  after: () => Uint8Array,
 ): ReadableStream<Uint8Array> {
   const chunks = (async function* () {
     yield before
     yield* between
-    yield after
+    yield after()
   })()
   return new ReadableStream({
     async pull(controller) {
@@ -174,26 +114,4 @@ export async function collected(values: ReadableStream<Uint8Array>): Promise<Sou
   const sources: Source[] = []
   for await (const lines of lineBatches(values)) for (const line of lines) sources.push(Source.ofText(line))
   return sources
-}
-
-const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
-
-/** What a list says it is. */
-export function kindOfList({ scope, transform }: Presenter): { readonly kind: string; readonly apiVersion: string } {
-  return transform === undefined
-    ? { kind: scope.entry.listKind, apiVersion: apiVersionOf(scope.kind) }
-    : { kind: 'PartialObjectMetadataList', apiVersion: metaApiVersion(transform.version) }
-}
-
-/** The whole list in CBOR. */
-export function listCbor(presenter: Presenter, metadata: ListMetadata, sources: readonly Source[]): Uint8Array {
-  const { scope, transform } = presenter
-  const kind = kindOfList(presenter)
-  const meta = metadataOf(metadata)
-  const items = sources.map((source) => presenter.typed(source).object)
-  const isUntyped = scope.custom && transform === undefined
-  if (isUntyped) return serializeBinary('cbor', undefined, { ...kind, metadata: { continue: '', ...meta }, items })
-  const type = transform === undefined ? `${scope.entry.type}List` : `${META}.PartialObjectMetadataList`
-  const bare = transform === undefined ? items.map(({ kind: _, apiVersion: __, ...item }) => item) : items
-  return serializeBinary('cbor', builtInType(type), { ...kind, metadata: meta, items: bare }, { keepEmpty: true })
 }

@@ -6,8 +6,9 @@ import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import { joined } from './compression.ts'
 import { lineBatches, wholeLines } from './line-batches.ts'
-import { framed, kindOfList, metadataOf } from './list-body.ts'
-import type { ListMetadata } from './list-body.ts'
+import { framed } from './list-body.ts'
+import { kindOfList, metadataOf } from './list-form.ts'
+import type { ListMetadata } from './list-form.ts'
 import { Source } from './present.ts'
 import type { Presenter } from './present.ts'
 import { encodeMessage } from './protobuf-encode.ts'
@@ -57,10 +58,10 @@ export async function listProtobuf(
   const frame = listFrame(kindOfList(presenter), listMetaType(), metadataOf(metadata), length)
   if (again === undefined || length === keptLength)
     return length > MAX_WHOLE
-      ? framed(frame.head, sent(kept), frame.tail)
+      ? framed(frame.head, sent(kept), () => frame.tail)
       : joined([frame.head, ...kept, frame.tail], frame.length)
   const rest = checked(again, keptCount, length - keptLength)
-  return framed(frame.head, sent(kept, rest), frame.tail)
+  return framed(frame.head, sent(kept, rest), () => frame.tail)
 }
 
 /** Lets go of what was sent. */

@@ -87,6 +87,7 @@ class Transcoder extends JsonToWire {
   /** The message of an object, whose JSON ends with its line. */
   private object(type: StructType): void {
     const { at, length } = this
+    this.early.length = this.earlyAt.length = 0
     try {
       this.expect(OPEN_BRACE)
       this.members(planOf(type), false)
@@ -94,7 +95,6 @@ class Transcoder extends JsonToWire {
       if (this.at !== this.bytes.length && this.bytes[this.at] !== NEWLINE) throw unexpected
     } catch (error) {
       if (error !== unexpected) throw error
-      this.early.length = this.earlyAt.length = 0
       this.at = this.endOfLine(at)
       this.length = length
       // what storage holds is an object

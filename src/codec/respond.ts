@@ -9,8 +9,8 @@ import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { ListShape, Revision, StoredValue } from '../storage/storage.ts'
 import { acceptsGzip, compressible, compressibleStream } from './compression.ts'
-import { collected, isStreamable, listCbor, listStream, listText } from './list-body.ts'
-import type { ListMetadata } from './list-body.ts'
+import { collected, isStreamable, listStream, listWhole } from './list-body.ts'
+import type { ListMetadata } from './list-form.ts'
 import { mediaTypes, negotiateError, streamTypes } from './negotiate.ts'
 import type { OutputNegotiation } from './negotiate.ts'
 import { partialObjectMetadataText } from './partial-object-metadata.ts'
@@ -114,7 +114,7 @@ const metadataOf = ({ revision, continueToken, remaining }: ListFacts): ListMeta
 /** How storage should write a list's values, so that as little as possible remains to be done. */
 export function listShape(scope: ResourceScope, output: OutputNegotiation): ListShape {
   const { transform } = output
-  if (output.serialization !== 'json' || output.pretty || !passesText(scope)) return { as: 'lines' }
+  if (output.serialization !== 'json' || !passesText(scope)) return { as: 'lines' }
   const { kind } = scope.storageKind
   const identity = `{"kind":"${kind}","apiVersion":"${apiVersionOf(scope.storageKind)}",`
   if (transform === undefined) return scope.custom ? { as: 'items' } : { as: 'items', without: identity }
@@ -129,6 +129,8 @@ export async function respondList(
   output: OutputNegotiation,
   list: ListFacts & {
     readonly isEmpty: boolean
+    /** Needed for CBOR to be sent as it comes. */
+    readonly count?: number | undefined
     readonly values: ReadableStream<Uint8Array>
     readonly shape?: ListShape
     /** The same values once more, for forms that begin with their length. */
@@ -151,16 +153,12 @@ export async function respondList(
       items: encodedLines(presenter, list.values),
       ...(again === undefined ? {} : { again: async (skipped) => encodedLines(presenter, await again(), skipped) }),
     })
-  if (serialization === 'cbor')
-    return respond(request, output, 200, listCbor(presenter, metadata, await collected(list.values)))
-  if (!isStreamable(presenter)) {
-    const text = listText(presenter, metadata, await collected(list.values), request.now)
-    return respond(request, output, 200, serializeText(output, text))
-  }
-  const stream = { as: list.shape?.as ?? 'lines', values: list.values, isEmpty: list.isEmpty }
+  if (list.isEmpty || !isStreamable(presenter, list.count))
+    return respond(request, output, 200, listWhole(presenter, metadata, await collected(list.values), request.now))
+  const stream = { as: list.shape?.as ?? 'lines', values: list.values, count: list.count }
   return compressibleStream(
     200,
-    answerHeaders(request, mediaTypes[output.serialization]),
+    answerHeaders(request, mediaTypes[serialization]),
     listStream(presenter, metadata, stream, request.now),
     acceptsGzip(request.request.headers),
   )
@@ -179,11 +177,7 @@ export async function respondItems(
   const metadata = metadataOf(list)
   if (serialization === 'protobuf')
     return respondProtobuf(presenter, metadata, { items: encodedItems(presenter, sources) })
-  const body =
-    serialization === 'cbor'
-      ? listCbor(presenter, metadata, sources)
-      : serializeText(output, listText(presenter, metadata, sources, scope.request.now))
-  return respond(scope.request, output, 200, body)
+  return respond(scope.request, output, 200, listWhole(presenter, metadata, sources, scope.request.now))
 }
 
 async function respondProtobuf(presenter: Presenter, metadata: ListMetadata, list: EncodedList): Promise<Response> {

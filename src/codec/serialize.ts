@@ -4,7 +4,8 @@ import type { StructType } from '../schema/structural.ts'
 import { encodeCbor, encodeCborValue } from './cbor.ts'
 import type { EncodeOptions } from './encode.ts'
 import { encodeJson } from './encode.ts'
-import { parseStored, pretty } from './json.ts'
+import { indented } from './indent.ts'
+import { parseStored } from './json.ts'
 import type { OutputNegotiation, Serialization } from './negotiate.ts'
 import { encodeProtobuf } from './protobuf-envelope.ts'
 import { yamlText } from './yaml-text.ts'
@@ -20,9 +21,9 @@ export const isBinary = (serialization: Serialization): serialization is BinaryS
   serialization === 'protobuf' || serialization === 'cbor'
 
 /** @param json compact text without a final newline */
-export function serializeText({ serialization, pretty: indented }: Form, json: string): Uint8Array {
+export function serializeText({ serialization, pretty }: Form, json: string): Uint8Array {
   if (serialization === 'yaml') return encoder.encode(yamlText(parseStored(json)))
-  return encoder.encode(indented ? pretty(json) : `${json}\n`)
+  return pretty ? indented(json) : encoder.encode(`${json}\n`)
 }
 
 /** An object with kind and apiVersion. @param type undefined for a custom resource, which only CBOR can say */

@@ -103,6 +103,11 @@ class YamlWriter {
   }
 
   private string(text: string, context: Context): void {
+    if (isWord(text)) {
+      if (!this.isWhitespace) this.put(' ')
+      this.put(text)
+      return this.written()
+    }
     const before = this.indent
     this.indent = this.indent < 0 ? INDENT : this.indent + INDENT
     const style = styleOf(text, context === 'key')
@@ -116,7 +121,8 @@ class YamlWriter {
 
   private put(text: string): void {
     this.text += text
-    for (const _ of text) this.column++
+    this.column += text.length
+    for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xd800) this.column -= pairs(text, i)
   }
 
   private lineBreak(): void {
@@ -171,6 +177,11 @@ class YamlWriter {
     mayBreak: (at: number, isLast: boolean) => boolean,
     written: (character: string) => string,
   ): void {
+    if (!/[ \r\n\x85\u2028\u2029']/.test(text)) {
+      this.put(text)
+      if (text !== '') this.isIndention = false
+      return
+    }
     const characters = [...text]
     let afterSpace = false
     let afterBreak = false
@@ -205,6 +216,11 @@ class YamlWriter {
 
   private double(text: string, breaks: boolean): void {
     this.indicator('"', true, false, false)
+    if (simple.test(text)) {
+      this.put(text)
+      this.indicator('"', false, false, false)
+      return this.written()
+    }
     const characters = [...text]
     let afterSpace = false
     characters.forEach((character, i) => {
@@ -247,6 +263,17 @@ class YamlWriter {
   }
 }
 
+/** Words that mean nothing but themselves, as most texts are: they begin with a letter or a slash. */
+const word = /^[A-Za-z/](?:[\w./@:-]*[\w./-])?$/
+const isWord = (text: string): boolean =>
+  text.length <= MAX_SIMPLE_KEY && word.test(text) && resolveScalar(text).tag === '!!str'
+
+/** ASCII without a space, a quote and a backslash. */
+const simple = /^[\x21\x23-\x5b\x5d-\x7e]*$/
+
+/** 1 where a high surrogate and a low one are one character. */
+const pairs = (text: string, at: number): number => ((text.charCodeAt(at + 1) & 0xfc00) === 0xdc00 ? 1 : 0)
+
 /** Indentation, where the text itself begins with a space, and what becomes of the line breaks at its end. */
 function literalHints(text: string): string {
   const indent = /^[ \r\n\x85\u2028\u2029]/.test(text) ? String(INDENT) : ''
@@ -258,6 +285,9 @@ const isBreak = (character: string) => /^[\r\n\x85\u2028\u2029]$/.test(character
 
 /** As the reference's library has it: no tabs, and nothing beyond the basic plane. */
 const isPrintable = (character: string) => /^[\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]$/.test(character)
+
+/** A character that is not, wherever it stands. */
+const unprintable = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/
 
 const named: Readonly<Record<string, string>> = {
   '\0': '0',
@@ -304,7 +334,7 @@ function styleOf(text: string, isKey: boolean): 'plain' | 'single' | 'double' | 
 
 /** Which styles would give the text back. */
 function stylesAllowed(text: string): { plain: boolean; single: boolean; literal: boolean } {
-  const isSpecial = [...text].some((character) => !isPrintable(character)) || / [\r\n\x85\u2028\u2029]/.test(text)
+  const isSpecial = unprintable.test(text) || / [\r\n\x85\u2028\u2029]/.test(text)
   const breakThenSpace = /[\r\n\x85\u2028\u2029] /.test(text)
   const atEdge = /^[ \r\n\x85\u2028\u2029]|[ \r\n\x85\u2028\u2029]$/.test(text)
   const looksLikeSyntax =
@@ -325,6 +355,8 @@ const codeOf = (character: string) => character.codePointAt(0)!
 
 /** Names in the order of the reference's library: numbers inside of them by value, letters after everything else. */
 function compareKeys(a: string, b: string): number {
+  const quick = compareLetters(a, b)
+  if (quick !== undefined) return quick
   const [x, y] = [[...a], [...b]]
   for (let i = 0; i < x.length && i < y.length; i++) {
     if (x[i] === y[i]) continue
@@ -335,6 +367,19 @@ function compareKeys(a: string, b: string): number {
   }
   return x.length - y.length
 }
+
+/** Where the first difference is between ASCII letters, or one name begins with the other. */
+function compareLetters(a: string, b: string): number | undefined {
+  const length = Math.min(a.length, b.length)
+  let at = 0
+  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at++
+  if (at === length) return a.length - b.length
+  return isAsciiLetter(a.charCodeAt(at)) && isAsciiLetter(b.charCodeAt(at))
+    ? a.charCodeAt(at) - b.charCodeAt(at)
+    : undefined
+}
+
+const isAsciiLetter = (code: number): boolean => (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)
 
 /** From the first difference on, both may go on with digits. */
 function compareNumbers(x: readonly string[], y: readonly string[], at: number): number {

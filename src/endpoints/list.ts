@@ -5,7 +5,7 @@ import type { ListOptions } from '../request/options.ts'
 import type { ContinueToken } from '../storage/continue-token.ts'
 import { inconsistentContinueToken, nextContinueToken, parseContinueToken } from '../storage/continue-token.ts'
 import { StorageError } from '../storage/errors.ts'
-import type { ListAt, ListQuery } from '../storage/storage.ts'
+import type { ListAt, ListQuery, ListResult } from '../storage/storage.ts'
 import { listShape } from '../codec/respond.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { parseRevisionOfList } from './resource-version.ts'
@@ -19,26 +19,41 @@ export async function list(scope: ResourceScope, options: ListOptions): Promise<
   const output = negotiateOutput(scope.request, { kind: 'list', custom: scope.custom })
   const selection = selectionOf(scope, options)
   const namespace = scope.namespaced && scope.namespace !== '' ? scope.namespace : undefined
-  const { token, ...where } = placeOf(scope, options, namespace)
-  const query: ListQuery = { selection, namespace, shape: listShape(scope, output), ...where }
+  const counted = output.serialization === 'cbor'
+  const query = { selection, namespace, shape: listShape(scope, output), counted }
+  const result = await listed(scope, options, query)
+  return respondList(scope, output, {
+    revision: result.revision,
+    continueToken: nextContinueToken(result, namespace),
+    remaining: result.remaining,
+    isEmpty: result.isEmpty,
+    count: result.count,
+    values: result.values,
+    shape: query.shape,
+    again: async () => {
+      const at = { kind: 'exact', revision: result.revision } as const
+      const { token: _, ...where } = placeOf(scope, options, namespace)
+      return (await scope.storage.list(scope.collection, { ...query, ...where, at })).values
+    },
+  })
+}
+
+/**
+ * What is stored of a collection, as the options say where it begins and of which state it is.
+ * @throws StatusError 400 and 410 for what cannot be continued
+ */
+export async function listed(
+  scope: ResourceScope,
+  options: ListOptions,
+  query: Omit<ListQuery, 'at' | 'limit' | 'start'>,
+): Promise<ListResult> {
+  const { token, ...where } = placeOf(scope, options, query.namespace)
   try {
-    const result = await scope.storage.list(scope.collection, query)
-    return respondList(scope, output, {
-      revision: result.revision,
-      continueToken: nextContinueToken(result, namespace),
-      remaining: result.remaining,
-      isEmpty: result.isEmpty,
-      values: result.values,
-      shape: query.shape,
-      again: async () => {
-        const at = { kind: 'exact', revision: result.revision } as const
-        return (await scope.storage.list(scope.collection, { ...query, at })).values
-      },
-    })
+    return await scope.storage.list(scope.collection, { ...query, ...where })
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
     if (error.code === 'Compacted' && token !== undefined)
-      throw expired(CONTINUE_TOO_OLD, inconsistentContinueToken(token, namespace))
+      throw expired(CONTINUE_TOO_OLD, inconsistentContinueToken(token, query.namespace))
     throw statusFor(error, scope.resource, '')
   }
 }

@@ -1,5 +1,6 @@
 // Codecs beside the engine's own JSON: what a Pod costs, as a multiple of JSON.parse and JSON.stringify of the same
-// text. Every figure is the median of rounds in which all take their turn. `node test/bench/codecs.ts` prints them alone.
+// text. Every figure is the median of rounds in which all take their turn, and so is its ratio to the round's own base.
+// `node test/bench/codecs.ts` prints them alone.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,10 +8,16 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
 /** @see codec-cases.ts */
-type Cases = Readonly<Record<string, () => unknown>>
+interface Cases {
+  readonly cases: Readonly<Record<string, () => unknown>>
+  readonly lists: Readonly<Record<string, () => Promise<number>>>
+  readonly LIST_LENGTH: number
+}
 
 const ROUNDS = 31
+const WARM_UP = 10
 const CALLS = 300
+const LIST_ROUNDS = 5
 
 export interface CodecFigure {
   readonly what: string
@@ -20,18 +27,32 @@ export interface CodecFigure {
 }
 
 export async function codecFigures(): Promise<CodecFigure[]> {
-  const cases = Object.entries(await loadCases())
-  const times = new Map<string, number[]>(cases.map(([what]) => [what, []]))
-  for (let round = -10; round < ROUNDS; round++)
-    for (const [what, run] of cases) {
+  const { cases, lists, LIST_LENGTH } = await loadCases()
+  const [base, compare] = Object.entries(cases)[0]!
+  const times = new Map<string, number[]>()
+  const ratios = new Map<string, number[]>()
+  let ofBase = NaN
+  const took = (what: string, began: number, objects: number): void => {
+    const microseconds = ((performance.now() - began) * 1000) / objects
+    if (what === base) ofBase = microseconds
+    times.set(what, [...(times.get(what) ?? []), microseconds])
+    ratios.set(what, [...(ratios.get(what) ?? []), microseconds / ofBase])
+  }
+  const runCase = (what: string, run: () => unknown): void => {
+    const began = performance.now()
+    for (let call = 0; call < CALLS; call++) run()
+    took(what, began, CALLS)
+  }
+  for (let round = 0; round < WARM_UP + ROUNDS; round++)
+    for (const [what, run] of Object.entries(cases)) runCase(what, run)
+  for (let round = 0; round < 1 + LIST_ROUNDS; round++)
+    for (const [what, run] of Object.entries(lists)) {
+      runCase(base, compare)
       const began = performance.now()
-      for (let call = 0; call < CALLS; call++) run()
-      // what comes first warms up
-      if (round >= 0) times.get(what)!.push(((performance.now() - began) * 1000) / CALLS)
+      await run()
+      took(what, began, LIST_LENGTH)
     }
-  const medians = cases.map(([what]) => [what, median(times.get(what)!)] as const)
-  const [, base] = medians[0]!
-  return medians.map(([what, microseconds]) => ({ what, microseconds, ratio: microseconds / base }))
+  return [...times].map(([what, all]) => ({ what, microseconds: median(all), ratio: median(ratios.get(what)!) }))
 }
 
 export function printCodecs(figures: readonly CodecFigure[]): void {
@@ -47,8 +68,7 @@ async function loadCases(): Promise<Cases> {
     const outfile = join(directory, 'cases.mjs')
     const entry = join(import.meta.dirname, 'codec-cases.ts')
     await build({ entryPoints: [entry], outfile, bundle: true, format: 'esm', target: 'es2024', logLevel: 'warning' })
-    const module = (await import(pathToFileURL(outfile).href)) as { readonly cases: Cases }
-    return module.cases
+    return (await import(pathToFileURL(outfile).href)) as Cases
   } finally {
     rmSync(directory, { recursive: true })
   }

@@ -9,7 +9,6 @@ import {
   parseJsonBytes,
   parseStored,
   plainJson,
-  pretty,
   RepeatedMembers,
   sortNames,
   stringify,
@@ -131,12 +130,6 @@ test('what HTML could misread is escaped', () => {
 test('names sort by their UTF-8 bytes', () => {
   expect(sortNames(['\uff61', '😀', 'b', 'a', 'aa'])).toEqual(['a', 'aa', 'b', '\uff61', '😀'])
   expect(stringifySorted({ b: 1, a: { d: [], c: undefined }, 10: 1, 9: 2 })).toBe('{"10":1,"9":2,"a":{"d":[]},"b":1}')
-})
-
-test('indents as MarshalIndent', () => {
-  expect(pretty('{"a":{},"b":[],"c":["x:{,",1],"d":"\\\\"}')).toBe(
-    '{\n  "a": {},\n  "b": [],\n  "c": [\n    "x:{,",\n    1\n  ],\n  "d": "\\\\"\n}',
-  )
 })
 
 /** JSON.parse rounds whole numbers beyond 2^53. */

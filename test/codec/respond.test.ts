@@ -1,18 +1,21 @@
 import { gunzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
 import { conflict, StatusError, tooManyRequests } from '../../src/api/status.ts'
 import { negotiateOutput } from '../../src/codec/negotiate.ts'
 import { listShape, respondItems, respondList, respondObject, respondStatus } from '../../src/codec/respond.ts'
 import { parseCbor } from '../../src/codec/cbor.ts'
-import { plainJson } from '../../src/codec/json.ts'
+import { indented } from '../../src/codec/indent.ts'
+import { parseStored, plainJson } from '../../src/codec/json.ts'
 import { Presenter, Source } from '../../src/codec/present.ts'
 import { watchFramer } from '../../src/codec/watch-framer.ts'
 import { readEnvelope } from '../../src/codec/protobuf-envelope.ts'
 import { encodedItems, encodedLines, listProtobuf } from '../../src/codec/protobuf-list.ts'
 import type { EncodedList } from '../../src/codec/protobuf-list.ts'
 import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
+import { yamlText } from '../../src/codec/yaml-text.ts'
 import type { ResourceScope } from '../../src/endpoints/resource-scope.ts'
+import { parseQuery } from '../../src/request/options.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 import type { ListShape } from '../../src/storage/storage.ts'
 import { memberText } from '../../src/storage/value-text.ts'
@@ -20,6 +23,8 @@ import { fakeCustomScope, fakeRequest, fakeScope, METADATA, METADATA_LIST, TABLE
 
 const configMap = (name: string, revision: number, value = 'v'): string =>
   `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"${name}","resourceVersion":"${revision}"},"data":{"k":"${value}"}}`
+
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
 interface Asked {
   readonly accept?: string
@@ -59,7 +64,14 @@ function written(texts: readonly string[], shape: ListShape): string {
 async function list(asked: Asked, texts: readonly string[], scope = scopeFor(asked)): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'list', custom: scope.custom })
   const shape = listShape(scope, output)
-  const facts = { revision: 9, continueToken: 'c', remaining: 3, isEmpty: texts.length === 0, shape }
+  const facts = {
+    revision: 9,
+    continueToken: 'c',
+    remaining: 3,
+    isEmpty: texts.length === 0,
+    count: texts.length,
+    shape,
+  }
   return respondList(scope, output, { ...facts, values: stored(texts, shape) })
 }
 
@@ -240,6 +252,53 @@ describe('a list', () => {
       kind: 'ConfigMapList',
       items: [{ data: { k: 'v' } }, {}],
     })
+  })
+})
+
+// the engine's own, which Node has under the other name only
+vi.stubGlobal('IdentityTransformStream', TransformStream)
+
+describe('a list in another form says what it says in compact JSON', () => {
+  /** Of all kinds of values; members and text that could be taken for the list's own. */
+  const nasty = JSON.stringify({
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name: 'c', annotations: { items: 'null', 'a b': 'items: null\nrows: null\n' } },
+    data: { empty: '', text: 'one\ntwo\n', quote: '"{[,:\\', long: 'word '.repeat(40) },
+  })
+  const texts = [configMap('a', 1), nasty, configMap('b', 2)]
+  const gv = 'flowcontrol.apiserver.k8s.io/v1'
+  const schema = `{"kind":"FlowSchema","apiVersion":"${gv}","metadata":{"name":"a"},"spec":{"matchingPrecedence":5}}`
+  const thing = '{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a"},"spec":{"items":[1,{}]}}'
+  const cases: [
+    what: string,
+    as: string,
+    texts: string[],
+    scope: (headers: Record<string, string>) => ResourceScope,
+  ][] = [
+    ['built in', '', texts, (headers) => fakeScope('v1/configmaps', fakeRequest('GET /', headers))],
+    ['custom', '', [thing, thing], (headers) => fakeCustomScope(undefined, fakeRequest('GET /', headers))],
+    ['metadata', METADATA_LIST, texts, (headers) => fakeScope('v1/configmaps', fakeRequest('GET /', headers))],
+    ['table', TABLE, texts, (headers) => fakeScope('v1/configmaps', fakeRequest('GET /', headers))],
+    ['ordered', TABLE, [schema, schema], (headers) => fakeScope(`${gv}/flowschemas`, fakeRequest('GET /', headers))],
+  ]
+  const all = cases.flatMap(([what, as, items, scope]) =>
+    [items, items.slice(0, 1), []].flatMap((some) =>
+      [true, false].map((stored) => [what, some.length, stored ? 'as stored' : 'converted', as, some, scope] as const),
+    ),
+  )
+
+  test.each(all)('%s, %i items, %s', async (_what, _count, stored, as, items, scopeOf) => {
+    const asked = async (accept: string, query = '') => {
+      const headers = accept === '' ? {} : { Accept: accept }
+      const scope = { ...scopeOf(headers), storedAsServed: stored === 'as stored' }
+      if (query !== '') Object.assign(scope.request, { query: parseQuery(query) })
+      return (await list({}, items, scope)).text()
+    }
+    const compact = await asked(as)
+    expect(await asked(as, 'pretty=true')).toBe(textOf(indented(compact.trimEnd())))
+    const yaml = as === '' ? 'application/yaml' : as.replace('json', 'yaml')
+    expect(await asked(yaml)).toBe(yamlText(parseStored(compact)))
   })
 })
 

@@ -1,0 +1,109 @@
+/** JSON indented by two spaces as Go's MarshalIndent does it, in pieces that may be cut anywhere. */
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_BRACKET = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+const NEWLINE = 0x0a
+const SPACE = 0x20
+
+const encoder = new TextEncoder()
+
+/** A whole text, which is compact JSON. */
+export const indented = (json: string): Uint8Array => new Indenter().add(encoder.encode(json))
+
+/** One document, from its first piece to its last. */
+export class Indenter {
+  private depth = 0
+  /** Whether a container was opened and it is not known yet whether anything is in it. */
+  private isOpened = false
+  private isInString = false
+  private isEscaped = false
+  private out: Uint8Array = new Uint8Array()
+  private length = 0
+
+  /** @param json compact */
+  add(json: Uint8Array): Uint8Array {
+    this.out = new Uint8Array(json.length * 2 + 64)
+    this.length = 0
+    let at = 0
+    while (at < json.length) {
+      if (this.isInString) {
+        at = this.string(json, at)
+        continue
+      }
+      const byte = json[at++]!
+      const rest = json.length - at
+      switch (byte) {
+        case OPEN_BRACE:
+        case OPEN_BRACKET:
+          if (this.isOpened) this.newLine(rest)
+          this.out[this.length++] = byte
+          this.depth++
+          this.isOpened = true
+          break
+        case CLOSE_BRACE:
+        case CLOSE_BRACKET:
+          this.depth--
+          if (this.isOpened) this.isOpened = false
+          else this.newLine(rest)
+          this.out[this.length++] = byte
+          break
+        case COMMA:
+          this.out[this.length++] = byte
+          this.newLine(rest)
+          break
+        case COLON:
+          this.out[this.length++] = byte
+          this.out[this.length++] = SPACE
+          break
+        default:
+          if (this.isOpened) {
+            this.newLine(rest)
+            this.isOpened = false
+          }
+          this.out[this.length++] = byte
+          this.isInString = byte === QUOTE
+      }
+    }
+    return this.out.subarray(0, this.length)
+  }
+
+  /** Up to the quote that ends a string. @returns where to go on */
+  private string(json: Uint8Array, start: number): number {
+    const { out } = this
+    let to = this.length
+    let at = start
+    for (; at < json.length; at++) {
+      const byte = json[at]!
+      out[to++] = byte
+      if (this.isEscaped) this.isEscaped = false
+      else if (byte === BACKSLASH) this.isEscaped = true
+      else if (byte === QUOTE) {
+        this.isInString = false
+        at++
+        break
+      }
+    }
+    this.length = to
+    return at
+  }
+
+  /** @param rest how many bytes are still to come: each becomes two at most, until the next line */
+  private newLine(rest: number): void {
+    const spaces = this.depth * 2
+    const needed = this.length + spaces + rest * 2 + 16
+    if (needed > this.out.length) {
+      const bigger = new Uint8Array(needed + (needed >> 1))
+      bigger.set(this.out.subarray(0, this.length))
+      this.out = bigger
+    }
+    this.out[this.length++] = NEWLINE
+    this.out.fill(SPACE, this.length, this.length + spaces)
+    this.length += spaces
+  }
+}

@@ -1,0 +1,186 @@
+/** What a list is made of in each serialization: what comes before its items, the items, what comes after them. */
+import { apiVersionOf } from '../api/group-version.ts'
+import type { Json, JsonObject } from '../api/object.ts'
+import { builtInType } from '../schema/built-in.ts'
+import type { StructType } from '../schema/structural.ts'
+import { joined } from './compression.ts'
+import { encodeCborItems, encodeCborList } from './cbor.ts'
+import { Indenter } from './indent.ts'
+import { parseStored, stringify, stringifySorted } from './json.ts'
+import { metaApiVersion, partialObjectMetadataType } from './partial-object-metadata.ts'
+import type { Presenter, Source } from './present.ts'
+import { passesText } from './present.ts'
+import { serializeText } from './serialize.ts'
+import { yamlText } from './yaml-text.ts'
+
+export interface ListMetadata {
+  /** Absent: the list is not of storage. */
+  readonly resourceVersion?: string
+  readonly continue?: string
+  readonly remainingItemCount?: number
+}
+
+/** Metadata as it is written. */
+export function metadataOf(metadata: ListMetadata): JsonObject {
+  return {
+    ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }),
+    ...(metadata.continue ? { continue: metadata.continue } : {}),
+    ...(metadata.remainingItemCount ? { remainingItemCount: metadata.remainingItemCount } : {}),
+  }
+}
+
+/** One list, whose parts are asked for in their order. */
+export interface ListForm {
+  head(): Uint8Array
+  items(sources: readonly Source[]): Uint8Array
+  tail(): Uint8Array
+  /** The whole, when there are no items. */
+  empty(): Uint8Array
+  /** Items that storage has written as elements. Absent: they are right as they come. */
+  readonly elements?: (bytes: Uint8Array) => Uint8Array
+}
+
+/** @param count of items; only CBOR must know it */
+export function listForm(presenter: Presenter, metadata: ListMetadata, count: number | undefined, now: Date): ListForm {
+  const { output } = presenter
+  if (output.serialization === 'cbor') return cborForm(presenter, metadata, count)
+  const frame = frameOf(presenter, metadata, now)
+  if (output.serialization === 'yaml') return yamlForm(presenter, frame)
+  return jsonForm(presenter, frame)
+}
+
+const encoder = new TextEncoder()
+
+function jsonForm({ output }: Presenter, { head, item, tail, empty }: Frame): ListForm {
+  const indenter = output.pretty ? new Indenter() : undefined
+  const written = (text: string): Uint8Array => {
+    const bytes = encoder.encode(text)
+    return indenter === undefined ? bytes : indenter.add(bytes)
+  }
+  let separator = ''
+  return {
+    head: () => written(`${head}[`),
+    items(sources) {
+      const text = separator + sources.map(item).join(',')
+      separator = ','
+      return written(text)
+    },
+    tail: () => written(indenter === undefined ? `]${tail}\n` : `]${tail}`),
+    empty: () => serializeText(output, `${head}${empty}${tail}`),
+    ...(indenter === undefined ? {} : { elements: (bytes) => indenter.add(bytes) }),
+  }
+}
+
+/** Members are sorted; items stand at the indentation of their name, as they would alone. */
+function yamlForm({ output, scope, transform }: Presenter, { head, item, tail, empty }: Frame): ListForm {
+  const name = /"(\w+)":$/.exec(head)![1]!
+  const around = (): string[] => yamlText(parseStored(`${head}null${tail}`)).split(new RegExp(`^${name}: null\n`, 'm'))
+  const isPassed = transform === undefined && passesText(scope)
+  const valueOf = (source: Source): Json => {
+    if (!isPassed || source.text === undefined) return parseStored(item(source))
+    // any object is JSON
+    const object = source.object as unknown as JsonObject
+    return scope.custom ? object : withoutKind(object)
+  }
+  return {
+    head: () => encoder.encode(`${around()[0]}${name}:\n`),
+    items: (sources) => encoder.encode(yamlText(sources.map(valueOf))),
+    tail: () => encoder.encode(around()[1]),
+    empty: () => serializeText(output, `${head}${empty}${tail}`),
+  }
+}
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+
+function cborForm(presenter: Presenter, metadata: ListMetadata, count: number | undefined): ListForm {
+  if (count === undefined) throw new Error('assertion failed: a list in CBOR begins with its count')
+  const { scope, transform } = presenter
+  const isUntyped = scope.custom && transform === undefined
+  const listType = transform === undefined ? `${scope.entry.type}List` : `${META}.PartialObjectMetadataList`
+  const type = isUntyped ? undefined : builtInType(listType)
+  const meta = metadataOf(metadata)
+  const list = { ...kindOfList(presenter), metadata: isUntyped ? { continue: '', ...meta } : meta, items: [] }
+  const { head, tail } = encodeCborList(type, list, count)
+  const itemType = isUntyped ? undefined : itemTypeOf(presenter)
+  const isBare = !isUntyped && transform === undefined
+  let written = 0
+  return {
+    head: () => head,
+    items(sources) {
+      written += sources.length
+      return encodeCborItems(
+        itemType,
+        sources.map((source) =>
+          isBare ? withoutKind(presenter.typed(source).object) : presenter.typed(source).object,
+        ),
+      )
+    },
+    tail() {
+      // it was said at the beginning
+      if (written !== count) throw new Error(`a list of ${count} had ${written} items`)
+      return tail
+    },
+    empty: () => joined([head, tail], head.length + tail.length),
+  }
+}
+
+const itemTypeOf = ({ scope, transform }: Presenter): StructType =>
+  transform === undefined ? builtInType(scope.entry.type) : partialObjectMetadataType()
+
+function withoutKind({ kind: _, apiVersion: __, ...item }: JsonObject): JsonObject {
+  return item
+}
+
+/** What a list says it is. */
+export function kindOfList({ scope, transform }: Presenter): { readonly kind: string; readonly apiVersion: string } {
+  return transform === undefined
+    ? { kind: scope.entry.listKind, apiVersion: apiVersionOf(scope.kind) }
+    : { kind: 'PartialObjectMetadataList', apiVersion: metaApiVersion(transform.version) }
+}
+
+/** Text around the items of a list in JSON. */
+interface Frame {
+  readonly head: string
+  readonly item: (source: Source) => string
+  readonly tail: string
+  /** What stands in place of all of it when there are no items, between head and tail. */
+  readonly empty: string
+}
+
+function frameOf(presenter: Presenter, metadata: ListMetadata, now: Date): Frame {
+  const { transform } = presenter
+  const meta = metadataOf(metadata)
+  switch (transform?.kind) {
+    case undefined:
+      return { ...objectFrame(presenter, meta), item: (source) => presenter.item(source), empty: '[]' }
+    case 'Table':
+      return {
+        head: presenter.tableHead(meta),
+        item: (source) => presenter.row(source, now),
+        tail: '}',
+        empty: presenter.layout!.isDefault ? 'null' : '[]',
+      }
+    default: {
+      const { version } = transform!
+      return {
+        head: `{"kind":"PartialObjectMetadataList","apiVersion":"${metaApiVersion(version)}","metadata":${stringify(meta)},"items":`,
+        item: (source) => presenter.metadataText(source, version),
+        tail: '}',
+        empty: 'null',
+      }
+    }
+  }
+}
+
+/** Members of lists of custom resources are sorted; `continue` is always one of them. */
+function objectFrame({ scope }: Presenter, metadata: JsonObject): { head: string; tail: string } {
+  const { entry, kind, custom } = scope
+  const apiVersion = apiVersionOf(kind)
+  if (!custom)
+    return {
+      head: `{"kind":"${entry.listKind}","apiVersion":"${apiVersion}","metadata":${stringify(metadata)},"items":`,
+      tail: '}',
+    }
+  const sorted = stringifySorted({ continue: '', ...metadata })
+  return { head: `{"apiVersion":"${apiVersion}","items":`, tail: `,"kind":"${entry.listKind}","metadata":${sorted}}` }
+}
