@@ -18,18 +18,22 @@ export interface Call {
   readonly method: string
   readonly path: string
   readonly body?: string
+  /** Absent: JSON. */
+  readonly contentType?: string
+  readonly accept?: string
 }
 
-export function open(target: Target, { method, path, body }: Call): Promise<IncomingMessage> {
+export function open(target: Target, { method, path, body, contentType, accept }: Call): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const options: RequestOptions = {
       method,
       agent: target.agent,
       headers: {
         ...(target.token === undefined ? {} : { Authorization: `Bearer ${target.token}` }),
+        ...(accept === undefined ? {} : { Accept: accept }),
         ...(body === undefined
           ? {}
-          : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
+          : { 'Content-Type': contentType ?? 'application/json', 'Content-Length': Buffer.byteLength(body) }),
       },
     }
     const request = httpsRequest(target.url + path, options, resolve)
@@ -41,8 +45,9 @@ export function open(target: Target, { method, path, body }: Call): Promise<Inco
 export interface Answer {
   readonly status: number
   readonly bytes: number
-  /** Milliseconds. */
+  /** Milliseconds until the body's first byte was there. */
   readonly firstByte: number
+  /** Milliseconds. */
   readonly total: number
 }
 
@@ -58,52 +63,42 @@ export async function send(target: Target, call: Call): Promise<Answer> {
   return { status: response.statusCode ?? 0, bytes, firstByte, total: performance.now() - began }
 }
 
-export interface Rate {
-  /** Requests a second. */
-  readonly rate: number
-  /** Milliseconds. */
-  readonly p50: number
-  readonly p99: number
-  readonly count: number
+/** @throws on an answer of 400 and above */
+export async function succeed(target: Target, call: Call): Promise<Answer> {
+  const answer = await send(target, call)
+  if (answer.status >= 400) throw new Error(`${call.method} ${call.path}: ${answer.status}`)
+  return answer
 }
 
-/** As many requests as `clients` can do one after the other in `seconds`. @throws on an answer of 400 and above */
-export async function load(target: Target, clients: number, seconds: number, next: (n: number) => Call): Promise<Rate> {
+/**
+ * As many requests as `clients` can do one after the other in `seconds`; returns how many milliseconds each took.
+ * @throws on an answer of 400 and above
+ */
+export async function load(target: Target, clients: number, seconds: number, next: () => Call): Promise<number[]> {
   const times: number[] = []
-  const began = performance.now()
-  const until = began + seconds * 1000
-  let n = 0
+  const until = performance.now() + seconds * 1000
   const client = async (): Promise<void> => {
-    while (performance.now() < until) {
-      const call = next(n++)
-      const { status, total } = await send(target, call)
-      if (status >= 400) throw new Error(`${call.method} ${call.path}: ${status}`)
-      times.push(total)
-    }
+    while (performance.now() < until) times.push((await succeed(target, next())).total)
   }
   await Promise.all(Array.from({ length: clients }, client))
-  const elapsed = (performance.now() - began) / 1000
-  times.sort((a, b) => a - b)
-  const at = (part: number): number => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0
-  return { rate: times.length / elapsed, p50: at(0.5), p99: at(0.99), count: times.length }
+  return times
 }
 
-/** Opens streams and counts the newlines that arrive on all of them. */
-export async function countLines(
-  target: Target,
-  path: string,
-  streams: number,
-): Promise<{ lines(): number; close(): void }> {
-  let lines = 0
-  const responses = await Promise.all(
-    Array.from({ length: streams }, async () => {
-      const response = await open(target, { method: 'GET', path })
-      response.on('data', (chunk: Buffer) => {
-        for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++
-      })
-      response.on('error', () => {})
-      return response
-    }),
-  )
-  return { lines: () => lines, close: () => responses.forEach((response) => response.destroy()) }
+/** Calls 0 to `count`, so many at a time. @throws on an answer of 400 and above */
+export async function fill(target: Target, clients: number, count: number, next: (n: number) => Call): Promise<void> {
+  let n = 0
+  const client = async (): Promise<void> => {
+    while (n < count) await succeed(target, next(n++))
+  }
+  await Promise.all(Array.from({ length: clients }, client))
 }
+
+/** The value below which so large a part of the others lies. */
+export function part(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+export const median = (values: readonly number[]): number => part(values, 0.5)
+
+export const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds))
