@@ -64,7 +64,7 @@ function historyOf(seed: number): Plan {
   const random = mulberry32(seed)
   const weighted = (Object.keys(ACTIONS) as Action[]).flatMap((action) => Array<Action>(ACTIONS[action]).fill(action))
   const length = 15 + Math.floor(random() * 30)
-  const large = random() < 0.1 ? 0.2 : 0
+  const large = random() < 0.1 ? 0.4 : 0
   const others = random() < 0.3 ? 0.3 : 0
   const steps = Array.from({ length }, (): Step => ({
     shard: random() < others ? 1 : 0,

@@ -63,9 +63,9 @@ export class History {
     return [...newest.values()].filter(({ type }) => type !== 'delete').sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
-  /** @param start key that it begins with, or after */
-  list(at: Revision, query: Query, start = ''): Write[] {
-    return this.snapshot(at, query).filter((write) => write.key >= start && isSelected(write, query))
+  /** @param after key that it begins behind */
+  list(at: Revision, query: Query, after = ''): Write[] {
+    return this.snapshot(at, query).filter((write) => write.key > after && isSelected(write, query))
   }
 
   events(after: Revision, query: Query): Seen[] {

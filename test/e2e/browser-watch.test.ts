@@ -1,0 +1,148 @@
+// A real browser: a page of another origin watches over a WebSocket, with its token as a sub-protocol, for it can send
+// no headers; a page of the server's own origin may also fetch.
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ShardStats } from '../../src/storage/shard-protocol.ts'
+import { startKedge } from '../cli/kedge-process.ts'
+import type { KedgeProcess } from '../cli/kedge-process.ts'
+import { ApiClient } from './api-client.ts'
+import { Browser, CHROMIUM } from './browser.ts'
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
+
+if (CHROMIUM === undefined) console.log('Skipped: there is no Chromium at $CHROMIUM or /usr/bin/chromium.')
+
+describe.skipIf(CHROMIUM === undefined)('a page in a browser', { timeout: 60_000 }, () => {
+  let server: KedgeProcess
+  let client: ApiClient
+  let token: string
+  let pages: Server
+  let browser: Browser
+
+  beforeAll(async () => {
+    server = await startKedge()
+    client = new ApiClient(server.kubeconfig)
+    const config = JSON.parse(readFileSync(server.kubeconfig, 'utf8')) as { users: [{ user: { token: string } }] }
+    token = config.users[0].user.token
+    pages = createServer((_, response) =>
+      response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>dashboard</title>'),
+    )
+    await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve))
+    browser = await Browser.start()
+    // The server asks for client certificates, as kube-apiserver does. A page is where a browser settles that none is
+    // shown to this server; a WebSocket is given up where that is still open.
+    await browser.open(`${server.url}/version`)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    pages?.close()
+    client?.close()
+    await server?.stop()
+  })
+
+  /** A page with `watch(query, ...protocols)`, which gives the socket with what it received in `events` and `closed`. */
+  async function dashboard() {
+    const { port } = pages.address() as AddressInfo
+    const page = await browser.open(`http://127.0.0.1:${port}/`)
+    await page.run(`
+      const encoded = (text) => btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+      globalThis.protocolOf = (token) => 'base64url.bearer.authorization.k8s.io.' + encoded(token)
+      globalThis.token = ${JSON.stringify(token)}
+      globalThis.watch = (query, ...protocols) => {
+        const url = ${JSON.stringify(server.url.replace('https', 'wss') + CONFIG_MAPS)} + '?watch=1' + query
+        const socket = new WebSocket(url, protocols)
+        socket.events = []
+        socket.onmessage = ({ data }) => socket.events.push(JSON.parse(data))
+        socket.opened = new Promise((resolve) => (socket.onopen = () => resolve(socket.protocol)))
+        socket.closed = new Promise((resolve) => (socket.onclose = ({ code, wasClean }) => resolve([code, wasClean])))
+        socket.has = async (count) => {
+          for (let tries = 0; tries < 200 && socket.events.length < count; tries++)
+            await new Promise((resolve) => setTimeout(resolve, 50))
+          return socket.events.map(({ type, object }) => [type, object.metadata.name, object.data?.n])
+        }
+        return socket
+      }`)
+    return page
+  }
+
+  test('watches over a WebSocket', async () => {
+    const { body: created } = await client.send('POST', CONFIG_MAPS, { metadata: { name: 'seen' }, data: { n: '1' } })
+    const page = await dashboard()
+    const selector = '&fieldSelector=metadata.name%3Dseen'
+    const protocol = await page.run(`
+      globalThis.socket = watch(${JSON.stringify(selector)}, protocolOf(token), 'kedge-test')
+      return socket.opened`)
+    expect(protocol).toBe('kedge-test')
+    expect(await page.run('return socket.has(1)')).toEqual([['ADDED', 'seen', '1']])
+    await client.send('PUT', `${CONFIG_MAPS}/seen`, { ...created, data: { n: '2' } })
+    await client.send('POST', CONFIG_MAPS, { metadata: { name: 'not-seen' } })
+    await client.send('DELETE', `${CONFIG_MAPS}/seen`)
+    expect(await page.run('return socket.has(3)')).toEqual([
+      ['ADDED', 'seen', '1'],
+      ['MODIFIED', 'seen', '2'],
+      ['DELETED', 'seen', '2'],
+    ])
+    // The shard sleeps after ten seconds and begins anew; the socket stays.
+    const since = async () => {
+      const { body } = await client.send('GET', '/debug/shards?shard=configmaps')
+      return (body as unknown as { shards: [ShardStats] }).shards[0].since
+    }
+    const before = await since()
+    await pause(13_000)
+    expect(await since()).toBeGreaterThan(before)
+    await client.send('POST', CONFIG_MAPS, { metadata: { name: 'seen' }, data: { n: '3' } })
+    expect(await page.run('return (await socket.has(4)).at(-1)')).toEqual(['ADDED', 'seen', '3'])
+    // And goes on from the last version it saw, on another socket.
+    await client.send('POST', CONFIG_MAPS, { metadata: { name: 'later' }, data: { n: '0' } })
+    const rest = await page.run(`
+      socket.close()
+      const from = socket.events.at(-1).object.metadata.resourceVersion
+      return watch('&resourceVersion=' + from, 'kedge-test', protocolOf(token)).has(1)`)
+    expect(rest).toEqual([['ADDED', 'later', '0']])
+  })
+
+  test('is told the end of a watch', async () => {
+    const page = await dashboard()
+    const ended = await page.run(`return watch('&timeoutSeconds=1', protocolOf(token), 'kedge-test').closed`)
+    expect(ended).toEqual([1000, true])
+  })
+
+  test.each([
+    ['no credentials', ''],
+    ['no credentials, but a protocol', `'kedge-test'`],
+    ['a token that is none', `protocolOf('nonsense'), 'kedge-test'`],
+    ['a token and nothing to answer with', `protocolOf(token)`],
+  ])('gets no socket with %s', async (_, protocols) => {
+    const page = await dashboard()
+    const ended = await page.run(`return watch(${["''", protocols].filter(Boolean).join(', ')}).closed`)
+    expect(ended).toEqual([1006, false])
+  })
+
+  test('of another origin cannot read what it fetches', async () => {
+    const page = await dashboard()
+    const read = page.run(`return (await fetch(${JSON.stringify(`${server.url}/version`)})).json()`)
+    await expect(read).rejects.toThrow('Failed to fetch')
+  })
+
+  test('of the same origin lists and watches with fetch', async () => {
+    await client.send('POST', CONFIG_MAPS, { metadata: { name: 'fetched' } })
+    const page = await browser.open(`${server.url}/version`)
+    const get = (path: string) =>
+      `fetch(${JSON.stringify(path)}, { headers: { Authorization: 'Bearer ' + ${JSON.stringify(token)} } })`
+    expect(await page.run(`return (await fetch(${JSON.stringify(CONFIG_MAPS)})).status`)).toBe(403)
+    const version = await page.run<string>(`
+      const { items, metadata } = await (await ${get(CONFIG_MAPS)}).json()
+      if (!items.some(({ metadata }) => metadata.name === 'fetched')) throw new Error('not in the list')
+      return metadata.resourceVersion`)
+    const next = page.run<string>(`
+      const { body } = await ${get(`${CONFIG_MAPS}?watch=1&resourceVersion=${version}`)}
+      let text = ''
+      for await (const part of body.pipeThrough(new TextDecoderStream())) if ((text += part).trim() !== '') return text`)
+    await client.send('DELETE', `${CONFIG_MAPS}/fetched`)
+    expect(JSON.parse(await next)).toMatchObject({ type: 'DELETED', object: { metadata: { name: 'fetched' } } })
+  })
+})
