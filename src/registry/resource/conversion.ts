@@ -41,16 +41,21 @@ function withRequests<From, To, Devices extends { requests?: From[] }>(
   return { ...spec, devices: { ...rest, ...(requests ? { requests: requests.map(convert) } : {}) } }
 }
 
+const isSet = (value: unknown): boolean => value !== undefined && value !== '' && value !== 0
+const isAnySet = (members: object): boolean => Object.values(members).some(isSet)
+
 /** What is set decides whether one device is asked for at all, an empty list too; whether it may be, validation says. */
 function requestFromV1beta1({ name, firstAvailable, ...exact }: Old.DeviceRequest): V1.DeviceRequest {
   const { tolerations, ...others } = exact
-  const isSet = Object.values(exact).some((value) => value !== undefined && value !== '' && value !== 0)
   const exactly = { ...others, ...((tolerations ?? []).length > 0 ? { tolerations } : {}) }
-  return withoutAbsent({ name, exactly: isSet ? exactly : undefined, firstAvailable })
+  return withoutAbsent({ name, exactly: isAnySet(exact) ? exactly : undefined, firstAvailable })
 }
 
-const requestToV1beta1 = ({ name, exactly, firstAvailable }: V1.DeviceRequest): Old.DeviceRequest =>
-  withoutAbsent({ name, ...exactly, firstAvailable })
+function requestToV1beta1({ name, exactly, firstAvailable }: V1.DeviceRequest): Old.DeviceRequest {
+  // one that says nothing is an empty list, which comes back as it was and is not written
+  const exact = exactly !== undefined && !isAnySet(exactly) ? { tolerations: [] } : exactly
+  return withoutAbsent({ name, ...exact, firstAvailable })
+}
 
 export const sliceFromV1beta1 = (slice: Kind<Old.ResourceSlice>): Kind<V1.ResourceSlice> =>
   withDevices(slice, ({ name, basic }: Old.Device): V1.Device => withoutAbsent({ name, ...basic }))
