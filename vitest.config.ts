@@ -28,7 +28,11 @@ export default defineConfig({
             verbose: false,
             miniflare: {
               compatibilityDate: '2026-10-01',
-              bindings: { KEDGE_SEED: process.env.KEDGE_SEED ?? '', KEDGE_SEEDS: process.env.KEDGE_SEEDS ?? '200' },
+              bindings: {
+                KEDGE_SEED: process.env.KEDGE_SEED ?? '',
+                KEDGE_SEEDS: process.env.KEDGE_SEEDS ?? '200',
+                KEDGE_HISTORY_SECONDS: '300,keeps-days=172800',
+              },
               durableObjects: {
                 SHARDS: { className: 'ResourceShard', useSQLite: true },
                 CONTROLLERS: { className: 'Recorder', useSQLite: true },

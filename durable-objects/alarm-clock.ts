@@ -8,8 +8,9 @@ export class AlarmClock {
     this.at = (await this.storage.getAlarm()) ?? undefined
   }
 
-  /** @param at milliseconds since 1970 */
-  wakeAt(at: number): void {
+  /** @param at milliseconds since 1970; undefined: there is no need */
+  wakeAt(at: number | undefined): void {
+    if (at === undefined) return
     if (this.at !== undefined && this.at <= at) return
     this.at = at
     void this.storage.setAlarm(at)

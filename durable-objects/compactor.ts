@@ -1,18 +1,26 @@
 /**
  * Drops what nobody may read any more: states that were replaced longer ago than the retention, and deletions. In
- * batches of one turn each, so that requests get in between. Scheduled only when there is something to drop.
+ * batches of one turn each, small enough that nobody waits for one, and with the turns between them left to others.
+ * Scheduled only when there is something to drop.
  *
  *   floor 10           rev: 4 a, 7 b, 12 a (replaced 4), 15 b deleted (replaced 7), 18 a (replaced 12)
  *   compact up to 15   rev: 12 a, 18 a          4 was replaced at 12, 7 at 15, and 15 itself says no more than
  *   floor 15                                    "b is not there"; 12 stays: 18 shows what a watcher lost by it
+ *
+ * The floor is raised in the transaction that drops a batch: wherever it ends, what is there is whole.
  */
-import { revisionAt } from '../src/storage/revision.ts'
+import type { History } from '../src/storage/history.ts'
+import { SHORTEST } from '../src/storage/history.ts'
+import { revisionAt, timeOf } from '../src/storage/revision.ts'
+import type { Revision } from '../src/storage/storage.ts'
 import type { Log } from './log.ts'
 import type { Statements } from './statements.ts'
 import { DELETED } from './statements.ts'
 
-/** Changes a turn. */
-const BATCH = 1_000
+/** A turn drops so many rows, or bytes, and looks at so many changes; what comes first ends it. */
+const BATCH = { rows: 64, bytes: 256 * 1024, changes: 1_000 }
+/** Changes that are looked at to tell whether there is anything to drop. */
+const LOOK = 1_000
 
 export interface Compaction {
   /** Milliseconds since 1970. */
@@ -22,43 +30,77 @@ export interface Compaction {
 
 export class Compactor {
   lastRun: Compaction | undefined
+  private isRunning = false
 
+  /**
+   * @param transact makes all of the work or none of it
+   * @param others lets those who wait for the shard go first
+   */
   constructor(
     private readonly log: Log,
     private readonly statements: Statements,
+    private readonly history: History,
     private readonly transact: (work: () => void) => void,
     private readonly now: () => number,
-    private readonly nextTurn: () => Promise<void>,
+    private readonly others: () => Promise<void>,
   ) {}
 
   /** When to run again: undefined when there is nothing to drop until something is written. Milliseconds since 1970. */
   due(): number | undefined {
-    if (!this.statements.hasSuperseded(this.log.floor)) return undefined
-    return this.now() + this.log.retention
+    const first = this.statements.firstSuperseding(this.log.floor, LOOK)
+    if (first === undefined) return undefined
+    const { retention } = this.history
+    // What comes together is dropped together, at the price of being kept a quarter longer.
+    return Math.max(timeOf(first) + retention, this.now() + retention / 4)
+  }
+
+  /** So much was written that the history is to be shortened before it is old. */
+  get isPressed(): boolean {
+    return this.log.appended >= (this.history.changes ?? Infinity)
   }
 
   /** @param target the floor to be reached */
-  async run(target = revisionAt(this.now() - this.log.retention)): Promise<Compaction> {
+  async run(target = this.target()): Promise<Compaction> {
+    if (this.isRunning) return { at: this.now(), dropped: 0 }
+    this.isRunning = true
+    this.log.appended = 0
     target = Math.min(target, this.log.last)
     let dropped = 0
-    for (let step = this.step(target); ; step = this.step(target)) {
-      dropped += step
-      if (this.log.floor >= target) break
-      await this.nextTurn()
+    try {
+      for (;;) {
+        dropped += this.step(target)
+        if (this.log.floor >= target) break
+        await this.others()
+      }
+    } finally {
+      this.isRunning = false
     }
     return (this.lastRun = { at: this.now(), dropped })
   }
 
+  private target(): Revision {
+    const { retention, changes } = this.history
+    const byAge = revisionAt(this.now() - retention)
+    const byNumber = changes === undefined ? 0 : this.statements.newestBut(changes)
+    return Math.max(byAge, Math.min(byNumber, revisionAt(this.now() - SHORTEST)))
+  }
+
   /** Raises the floor over one batch of changes. */
-  private step(target: number): number {
+  private step(target: Revision): number {
     const { log, statements } = this
     if (log.floor >= target) return 0
-    const changes = statements.superseded(log.floor, target, BATCH)
-    const dropped = changes.flatMap(({ rv, t, prv }) => [
-      ...(prv === null ? [] : [prv]),
-      ...(t === DELETED ? [rv] : []),
-    ])
-    const floor = changes.length < BATCH ? target : changes.at(-1)!.rv
+    const dropped: Revision[] = []
+    let floor = target
+    let bytes = 0
+    let seen = 0
+    for (const { rv, t, prv, size } of statements.changesToDrop(log.floor, target)) {
+      if (prv !== null) dropped.push(prv)
+      if (t === DELETED) dropped.push(rv)
+      bytes += size
+      if (++seen < BATCH.changes && dropped.length < BATCH.rows && bytes < BATCH.bytes) continue
+      floor = rv
+      break
+    }
     this.transact(() => {
       if (dropped.length > 0) statements.deleteVersions(dropped)
       statements.setMeta('floor', floor)

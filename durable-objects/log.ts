@@ -9,7 +9,7 @@ import { StorageError } from '../src/storage/errors.ts'
 import { nextRevision, revisionAt } from '../src/storage/revision.ts'
 import type { Attempt, ListCall, Written } from '../src/storage/shard-protocol.ts'
 import type { ListAt, NewValue, RestoredValue, Revision } from '../src/storage/storage.ts'
-import { MAX_VALUE_BYTES, hasUid, isTooLarge, withRevision } from '../src/storage/value-text.ts'
+import { MAX_VALUE_BYTES, hasUid, isTooLarge, withOtherRevision, withRevision } from '../src/storage/value-text.ts'
 import { allBelow, rangeOf } from './key-range.ts'
 import { encodeSelectable } from './selectable.ts'
 import { pick } from './selected-keys.ts'
@@ -44,6 +44,8 @@ export class Log {
   floor: Revision
   /** Watches begin here or later; 0 where the floor alone counts. */
   watchFloor: Revision
+  /** Changes since somebody last set this to zero. */
+  appended = 0
 
   /** @param retention milliseconds for which continued lists stay readable */
   constructor(
@@ -128,6 +130,17 @@ export class Log {
     return { written: { revision: rv }, change, hasWork: bringsWork(last) }
   }
 
+  /** Deletes what is still at a revision, without anybody's asking: it is shown as it was last. */
+  expire(key: string, revision: Revision): WriteOutcome {
+    if (this.statements.live(key)?.rv !== revision) return { written: { revision } }
+    const { k, crv, at, l, v } = this.statements.version(revision)!
+    const rv = nextRevision(this.last, this.now())
+    const text = withOtherRevision(v, at, revision, rv)
+    const change = this.insert({ k, rv, t: DELETED, crv, prv: revision, was: l, at, l, v: text })
+    this.statements.deleteCurrent(key)
+    return { written: { revision: rv }, change }
+  }
+
   /** What was before is no longer to be had; revisions go on above it. */
   clear(prefix: string): void {
     this.statements.clear(allBelow(`${prefix}/`))
@@ -181,9 +194,14 @@ export class Log {
   ): ChangeRow {
     const row = { ...step, k, at, l: encodeSelectable(selectable), v: withRevision(text, at, step.rv) }
     if (isRowTooLarge(row)) throw new StorageError('TooLarge', 0, MAX_ROW_BYTES)
-    this.statements.insertVersion(row)
     for (const { topic, payload } of outbox) this.statements.appendOutbox(k, topic, payload)
-    this.last = step.rv
+    return this.insert(row)
+  }
+
+  private insert<Row extends ChangeRow & { crv: Revision }>(row: Row): Row {
+    this.statements.insertVersion(row)
+    this.last = row.rv
+    this.appended++
     return row
   }
 

@@ -25,9 +25,11 @@ import type {
   ShardChanges,
   StoredValue,
 } from '../src/storage/storage.ts'
+import { historyOf } from '../src/storage/history.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { newestChanges } from './changes.ts'
 import { Compactor } from './compactor.ts'
+import { Expiry } from './expiry.ts'
 import { listAnswer } from './list-stream.ts'
 import type { WriteOutcome } from './log.ts'
 import { Log } from './log.ts'
@@ -38,9 +40,12 @@ import { ADDED, statements } from './statements.ts'
 import { WatchHub } from './watch-hub.ts'
 import { WriteQueue } from './write-queue.ts'
 
-/** What kube-apiserver keeps too. */
-const DEFAULT_RETENTION = 5 * 60_000
+/** Milliseconds that belong to others between two pieces of the shard's own work, which take one or two. */
+const BETWEEN = 20
+
 export class ResourceShard extends DurableObject<Env> {
+  /** `TENANT/SHARD` */
+  private readonly name: string
   private readonly usage: ShardUsage
   private readonly statements: Statements
   private readonly log: Log
@@ -48,6 +53,7 @@ export class ResourceShard extends DurableObject<Env> {
   private readonly watches: WatchHub
   /** Not reached by RPC, which is for methods only. */
   readonly compactor: Compactor
+  private readonly expiry: Expiry
   private readonly outbox: Outbox
   private readonly alarms: AlarmClock
 
@@ -58,7 +64,9 @@ export class ResourceShard extends DurableObject<Env> {
     this.usage = new ShardUsage(now())
     this.statements = statements(ctx.storage.sql, (read, written) => this.usage.count(read, written))
     if (env.KEDGE_COUNT_WAKES) this.statements.setMeta('constructed', this.statements.meta('constructed') + 1)
-    this.log = new Log(this.statements, now, retentionOf(env))
+    this.name = this.ownName()
+    const history = historyOf(env.KEDGE_HISTORY_SECONDS, this.name)
+    this.log = new Log(this.statements, now, history.retention)
     this.watches = new WatchHub(ctx, this.log, this.statements)
     this.writes = new WriteQueue(
       (write) => this.log.attempt(() => ctx.storage.transactionSync(write)),
@@ -67,11 +75,20 @@ export class ResourceShard extends DurableObject<Env> {
     this.compactor = new Compactor(
       this.log,
       this.statements,
+      history,
       (work) => ctx.storage.transactionSync(work),
       now,
-      nextTurn,
+      () => this.others(),
     )
-    this.outbox = new Outbox(ctx.id.name ?? ctx.id.toString(), this.statements, receiverOf(env, ctx.id.name))
+    this.expiry = new Expiry(
+      this.log,
+      this.statements,
+      history,
+      (write) => this.writes.run(write),
+      now,
+      () => this.others(),
+    )
+    this.outbox = new Outbox(this.name, this.statements, receiverOf(env, this.name))
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(() => this.alarms.load())
     // Left behind by an instance that ended between a commit and its delivery.
@@ -140,7 +157,7 @@ export class ResourceShard extends DurableObject<Env> {
     return {
       ...this.usage.report(Date.now()),
       constructed: this.statements.meta('constructed'),
-      name: this.ctx.id.name ?? this.ctx.id.toString(),
+      name: this.name,
       ...this.statements.counts(),
       sockets: this.ctx.getWebSockets().length,
       databaseBytes: this.ctx.storage.sql.databaseSize,
@@ -183,10 +200,14 @@ export class ResourceShard extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.usage.woken('alarm')
     this.alarms.rang()
-    await this.compactor.run()
-    await this.deliver()
-    const due = this.compactor.due()
-    if (due !== undefined) this.alarms.wakeAt(due)
+    try {
+      await this.expiry.run()
+      await this.compactor.run()
+    } finally {
+      await this.deliver()
+      this.alarms.wakeAt(this.compactor.due())
+      this.alarms.wakeAt(this.expiry.due())
+    }
   }
 
   private async write(write: () => WriteOutcome): Promise<ShardReply<Written>> {
@@ -205,6 +226,7 @@ export class ResourceShard extends DurableObject<Env> {
     const hasWork = outcomes.some((outcome) => outcome.hasWork)
     // The alarm delivers too, should the instance end before it has.
     if (hasWork || changes.some(({ t }) => t !== ADDED)) this.alarms.wakeAt(Date.now() + this.log.retention)
+    this.alarms.wakeAt(this.compactor.isPressed ? Date.now() : this.expiry.dueOfNew())
     if (hasWork) this.ctx.waitUntil(this.deliver())
   }
 
@@ -218,24 +240,33 @@ export class ResourceShard extends DurableObject<Env> {
     }
   }
 
+  /** Whoever calls says it; an alarm need not. */
+  private ownName(): string {
+    const kept = this.statements.name()
+    const { name } = this.ctx.id
+    if (kept === undefined && name !== undefined) this.statements.setName(name)
+    return name ?? kept ?? this.ctx.id.toString()
+  }
+
+  /** Between two pieces of the shard's own work: as long as there are writers, most of the time is theirs. */
+  private async others(): Promise<void> {
+    const before = this.writes.flushes
+    await pause(0)
+    if (this.writes.flushes !== before) await pause(BETWEEN)
+  }
+
   private async deliver(): Promise<void> {
     const retryAfter = await this.outbox.deliver()
     if (retryAfter !== undefined) this.alarms.wakeAt(Date.now() + retryAfter)
   }
 }
 
-const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
-
-function retentionOf({ KEDGE_HISTORY_SECONDS: seconds }: Env): number {
-  return seconds === undefined || seconds === '' ? DEFAULT_RETENTION : Number(seconds) * 1000
-}
-
 /** A tenant's controllers are one object; a shard's name is `TENANT/SHARD`. */
-function receiverOf(env: Env, name: string | undefined): OutboxReceiver | undefined {
-  const tenant = name?.split('/')[0]
+function receiverOf(env: Env, name: string): OutboxReceiver | undefined {
+  const [tenant = '', shard] = name.split('/')
   // The namespace is absent where nothing but storage runs.
   const controllers = env.CONTROLLERS as DurableObjectNamespace | undefined
-  if (tenant === undefined || controllers === undefined) return undefined
+  if (shard === undefined || controllers === undefined) return undefined
   // A stub has the methods of its object; ControllerManager implements OutboxReceiver.
   return controllers.get(controllers.idFromName(tenant)) as unknown as OutboxReceiver
 }
@@ -259,3 +290,5 @@ function failure(error: unknown): Extract<ShardReply<never>, { error: unknown }>
   console.error(error)
   return { error: { code, revision: 0, current: 0 } }
 }
+
+const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))

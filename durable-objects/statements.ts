@@ -132,6 +132,10 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     setMeta: (k: Meta, v: number) =>
       void all('INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT DO UPDATE SET v = excluded.v', k, v),
 
+    /** The name that was first kept. */
+    name: () => first<{ name: string }>('SELECT name FROM name')?.name,
+    setName: (name: string) => void all('INSERT INTO name (name) VALUES (?)', name),
+
     now,
     at: (rv: Revision): StateStatements => ({
       rows: ({ from, to }, needles) =>
@@ -171,18 +175,43 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         after,
       ),
 
-    /** What may go once `to` is the floor: a change after `from` makes what it replaced needless, a deletion itself too. */
-    superseded: (from: Revision, to: Revision, limit: number) =>
-      all<{ rv: Revision; t: ChangeType; prv: Revision | null }>(
-        `SELECT rv, t, prv FROM rev WHERE rv > ? AND rv <= ? AND t > ${ADDED} ORDER BY rv LIMIT ?`,
-        from,
-        to,
-        limit,
+    /**
+     * Changes between two revisions: what each replaced may go once the floor is there, a deletion itself too. `size`:
+     * bytes of the values that go; counting those reads none of them.
+     */
+    changesToDrop: (after: Revision, upTo: Revision) =>
+      rows<{ rv: Revision; t: ChangeType; prv: Revision | null; size: number }>(
+        `SELECT rev.rv, rev.t, rev.prv,
+           coalesce(octet_length(was.v), 0) + iif(rev.t = ${DELETED}, octet_length(rev.v), 0) AS size
+         FROM rev LEFT JOIN rev AS was ON was.rv = rev.prv WHERE rev.rv > ? AND rev.rv <= ? ORDER BY rev.rv`,
+        after,
+        upTo,
       ),
     deleteVersions: (revisions: readonly Revision[]) =>
       void all('DELETE FROM rev WHERE rv IN (SELECT value FROM json_each(?))', JSON.stringify(revisions)),
-    hasSuperseded: (after: Revision) =>
-      number(`SELECT 1 AS n FROM rev WHERE rv > ? AND t > ${ADDED} LIMIT 1`, after) === 1,
+    /** The first of so many changes that replaced something, or the last one looked at when more follow. */
+    firstSuperseding: (after: Revision, limit: number): Revision | undefined => {
+      let seen = 0
+      for (const { rv, t } of rows<{ rv: Revision; t: ChangeType }>(
+        'SELECT rv, t FROM rev WHERE rv > ? ORDER BY rv LIMIT ?',
+        after,
+        limit,
+      ))
+        if (t > ADDED || ++seen === limit) return rv
+      return undefined
+    },
+    /** The newest revision that so many others follow; 0 where there are fewer. */
+    newestBut: (others: number) => number('SELECT rv AS n FROM rev ORDER BY rv DESC LIMIT 1 OFFSET ?', others),
+    oldestRevision: () => number('SELECT MIN(rv) AS n FROM rev'),
+    /** What exists and was last written between two revisions, the oldest first. */
+    current: (after: Revision, upTo: Revision, limit: number) =>
+      all<{ rv: Revision; k: string }>(
+        `SELECT rev.rv, rev.k FROM rev CROSS JOIN cur ON cur.k = rev.k
+         WHERE rev.rv > ? AND rev.rv <= ? AND cur.rv = rev.rv ORDER BY rev.rv LIMIT ?`,
+        after,
+        upTo,
+        limit,
+      ),
 
     appendOutbox: (k: string, topic: string, payload: string) =>
       void all('INSERT INTO outbox (k, topic, payload) VALUES (?, ?, ?)', k, topic, payload),

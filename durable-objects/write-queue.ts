@@ -16,9 +16,8 @@ export class WriteQueue<Outcome> {
     private readonly committed: (outcomes: readonly Outcome[]) => void,
   ) {}
 
-  get isEmpty(): boolean {
-    return this.waiting.length === 0
-  }
+  /** How often something was written: tells whether anybody was there since. */
+  flushes = 0
 
   run(write: () => Outcome): Promise<Outcome> {
     return new Promise((resolve, reject) => {
@@ -27,6 +26,7 @@ export class WriteQueue<Outcome> {
   }
 
   private flush(): void {
+    this.flushes++
     const writes = this.waiting
     this.waiting = []
     const outcomes: Outcome[] = []

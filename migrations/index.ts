@@ -3,13 +3,14 @@
  * somewhere have rows as it left them.
  */
 import { log } from './0001-log.ts'
+import { name } from './0002-name.ts'
 
 export interface Migration {
   readonly id: string
   readonly sql: string
 }
 
-export const migrations: readonly Migration[] = [log]
+export const migrations: readonly Migration[] = [log, name]
 
 /** Applies what is missing, in order. All or nothing: the caller's turn is one transaction. */
 export function migrate(storage: DurableObjectStorage, steps: readonly Migration[] = migrations): void {

@@ -24,7 +24,10 @@ export interface Env {
   readonly KEDGE_FEATURE_GATES?: string
   /** Not empty: shards count how often they are constructed, which costs a written row each time. For measuring. */
   readonly KEDGE_COUNT_WAKES?: string
-  /** How long old versions stay readable for watches, snapshots and continue tokens. Default 300. */
+  /**
+   * How long old versions stay readable for watches, snapshots and continue tokens: seconds, and for tenants that
+   * differ `TENANT=SECONDS`, with commas. Default 300. Parsed by storage/history.
+   */
   readonly KEDGE_HISTORY_SECONDS?: string
   /** Content-Encoding of streams: `identity` where the platform would compress, and hold back, what has none. */
   readonly KEDGE_STREAM_ENCODING?: string

@@ -32,6 +32,8 @@ Flags of start
                    group/version/resource=true … as with kube-apiserver.
   --feature-gates LIST
                    Name=true|false …, as with kube-apiserver; AllAlpha and AllBeta for all of a stage.
+  --history LIST   How many seconds old versions of objects stay readable, for watches that go on, lists of the past and
+                   continue tokens. Default 300; for single tenants TENANT=SECONDS: 300,acme=172800. At most 31 days.
 
 Flags of backup
   -o FILE          Where the backup goes; written only when it is whole.
@@ -107,6 +109,7 @@ async function runStart(args: string[]): Promise<void> {
     san: { type: 'string', multiple: true, default: [] },
     'runtime-config': { type: 'string', multiple: true },
     'feature-gates': { type: 'string', multiple: true },
+    history: { type: 'string', multiple: true },
   })
   const port = Number(flags.port)
   if (!/^\d+$/.test(flags.port) || port > 65535) {
@@ -128,6 +131,7 @@ async function runStart(args: string[]): Promise<void> {
     names: flags.san.flatMap((list) => list.split(',')).filter((name) => name !== ''),
     runtimeConfig: flags['runtime-config']?.join(','),
     featureGates: flags['feature-gates']?.join(','),
+    history: flags.history?.join(','),
   })
   console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
   await Promise.race([signalled, server.ended])

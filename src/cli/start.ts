@@ -16,6 +16,7 @@ import { writeKubeconfig } from './kubeconfig.ts'
 import { openPki } from './pki.ts'
 import type { Pki } from './pki.ts'
 import { builtInResources } from '../registry/resources.ts'
+import { parseHistory } from '../storage/history.ts'
 import { readWranglerConfig } from './wrangler-config.ts'
 
 export interface StartOptions {
@@ -31,6 +32,8 @@ export interface StartOptions {
   readonly runtimeConfig?: string
   /** As kube-apiserver's --feature-gates. */
   readonly featureGates?: string
+  /** How long old versions stay readable: KEDGE_HISTORY_SECONDS. */
+  readonly history?: string
 }
 
 export interface RunningServer {
@@ -51,7 +54,7 @@ const FRONT_GRACE_MS = 300
 const ENGINE_GRACE_MS = 400
 
 export async function start(options: StartOptions): Promise<RunningServer> {
-  checkServed(options)
+  checkSettings(options)
   const directory = dataDirectory(options.ephemeral ? mkdtempSync(join(tmpdir(), 'kedge-')) : options.dataDir)
   const lock = lockDirectory(directory)
   const release = (): void => {
@@ -121,17 +124,23 @@ function urlHost(host: string): string {
 }
 
 /** A slip in them would otherwise show only as a server that answers every request with an error. */
-function checkServed({ runtimeConfig, featureGates }: StartOptions): void {
+function checkSettings({ runtimeConfig, featureGates, history }: StartOptions): void {
   try {
     builtInResources({ runtimeConfig, featureGates })
+    parseHistory(history)
   } catch (error) {
     throw new CannotStart(error instanceof Error ? error.message : String(error))
   }
 }
 
 /** The Worker's settings that are this server's own; src/env.ts documents them. */
-function settings(pki: Pki, url: string, { runtimeConfig, featureGates }: StartOptions): Record<string, string> {
+function settings(
+  pki: Pki,
+  url: string,
+  { runtimeConfig, featureGates, history }: StartOptions,
+): Record<string, string> {
   return {
+    ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),
     ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),
     ...(featureGates === undefined ? {} : { KEDGE_FEATURE_GATES: featureGates }),
     KEDGE_ADMIN_TOKEN: pki.administratorToken,

@@ -1,0 +1,48 @@
+/**
+ * Deletes what was not written for longer than the shard keeps anything: Events. A revision tells when it was made, so
+ * what is due is found at the beginning of the log, without a column or an index for it.
+ */
+import type { History } from '../src/storage/history.ts'
+import { revisionAt, timeOf } from '../src/storage/revision.ts'
+import type { Log, WriteOutcome } from './log.ts'
+import type { Statements } from './statements.ts'
+
+/** Objects a turn. */
+const BATCH = 64
+/** Milliseconds by which an object may live longer, so that many of them end together: as the reference's leases do. */
+const SLACK = 60_000
+
+export class Expiry {
+  /** @param write makes a write like any other */
+  constructor(
+    private readonly log: Log,
+    private readonly statements: Statements,
+    private readonly history: History,
+    private readonly write: (write: () => WriteOutcome) => Promise<WriteOutcome>,
+    private readonly now: () => number,
+    private readonly others: () => Promise<void>,
+  ) {}
+
+  /** When to run again; undefined when nothing expires. Milliseconds since 1970. */
+  due(): number | undefined {
+    const oldest = this.history.expiry === undefined ? 0 : this.statements.oldestRevision()
+    if (oldest === 0) return undefined
+    return Math.max(timeOf(oldest) + this.history.expiry!, this.now()) + SLACK
+  }
+
+  /** When what is written now is due. */
+  dueOfNew(): number | undefined {
+    return this.history.expiry === undefined ? undefined : this.now() + this.history.expiry + SLACK
+  }
+
+  async run(): Promise<void> {
+    if (this.history.expiry === undefined) return
+    const upTo = revisionAt(this.now() - this.history.expiry)
+    for (let after = 0; ; await this.others()) {
+      const expired = this.statements.current(after, upTo, BATCH)
+      await Promise.all(expired.map(({ k, rv }) => this.write(() => this.log.expire(k, rv))))
+      if (expired.length < BATCH) return
+      after = expired.at(-1)!.rv
+    }
+  }
+}

@@ -1,0 +1,70 @@
+/** How much of the past each shard keeps: the setting, and what is right for resources of a special kind. */
+
+export interface History {
+  /** Milliseconds for which old versions stay readable. */
+  readonly retention: number
+  /** More changes than this shorten it, where that is given, but never below SHORTEST. */
+  readonly changes?: number
+  /** Milliseconds after which what was not written again is deleted. */
+  readonly expiry?: number
+}
+
+/** What the reference's caches keep of what changes all the time: who was cut off from a watch must be able to go on. */
+export const SHORTEST = 75_000
+
+/** Seconds, as kube-apiserver has its etcd do it. */
+const DEFAULT = 300
+const MAX_DAYS = 31
+
+/**
+ * By shard. Leases are renewed for ever and Events counted up: a past of days, or of a thousand nodes, would be nothing
+ * but these. Events end after an hour, as kube-apiserver's --event-ttl has it.
+ */
+const special: Readonly<Record<string, Omit<History, 'retention'>>> = {
+  'leases.coordination.k8s.io': { changes: 10_000 },
+  events: { changes: 10_000, expiry: 3_600_000 },
+}
+
+/** @param shard `TENANT/SHARD`; a tenant by its uid */
+export function historyOf(setting: string | undefined, shard: string): History {
+  const [tenant = '', name = ''] = shard.split('/')
+  const { standard, tenants } = parseHistory(setting)
+  return { retention: (tenants.get(tenant) ?? standard) * 1000, ...special[name] }
+}
+
+export interface HistorySetting {
+  /** Seconds. */
+  readonly standard: number
+  /** By tenant. */
+  readonly tenants: ReadonlyMap<string, number>
+}
+
+/**
+ * `300`, or with tenants that differ `300,TENANT=172800,…`; whole seconds.
+ * @throws Error that tells what is not understood
+ */
+export function parseHistory(setting = ''): HistorySetting {
+  let standard: number | undefined
+  const tenants = new Map<string, number>()
+  for (const entry of setting.split(',').map((part) => part.trim())) {
+    if (entry === '') continue
+    const [, tenant, seconds = ''] = /^(?:([^=/\s]+)\s*=\s*)?(.*)$/.exec(entry) ?? []
+    if (tenant === undefined) {
+      if (standard !== undefined) throw wrong(entry, 'a second time without a tenant')
+      standard = secondsIn(entry, seconds)
+    } else {
+      if (tenants.has(tenant)) throw wrong(entry, 'a tenant for the second time')
+      tenants.set(tenant, secondsIn(entry, seconds))
+    }
+  }
+  return { standard: standard ?? DEFAULT, tenants }
+}
+
+function secondsIn(entry: string, text: string): number {
+  const seconds = Number(text)
+  if (!/^\d+$/.test(text) || seconds < 1 || seconds > MAX_DAYS * 86_400)
+    throw wrong(entry, `not a number of seconds from 1 to ${MAX_DAYS * 86_400} (${MAX_DAYS} days)`)
+  return seconds
+}
+
+const wrong = (entry: string, why: string): Error => new Error(`the setting of the history has "${entry}": ${why}`)

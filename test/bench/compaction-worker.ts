@@ -1,0 +1,60 @@
+/** A Worker with nothing but a shard that can be filled, and told to compact. */
+import { ResourceShard } from '../../durable-objects/resource-shard.ts'
+import { shardStorage } from '../../src/storage/shard-client.ts'
+import type { NewValue, Revision } from '../../src/storage/storage.ts'
+
+interface BenchEnv {
+  readonly SHARDS: DurableObjectNamespace<BenchShard>
+}
+
+/** Updates that are committed together. */
+const TOGETHER = 500
+
+const valueOf = (name: string, content: string): NewValue => {
+  const head = `{"kind":"Thing","apiVersion":"v1","metadata":{"name":"${name}","uid":"${name}","resourceVersion":"`
+  return { text: `${head}"},"content":${JSON.stringify(content)}}`, at: head.length, uid: name }
+}
+
+export class BenchShard extends ResourceShard {
+  /** So many objects, each replaced so often. */
+  async fill(objects: number, times: number, bytes: number): Promise<void> {
+    const revisions: Revision[] = []
+    for (let time = 0; time <= times; time++)
+      for (let from = 0; from < objects; from += TOGETHER) {
+        const names = Array.from({ length: Math.min(TOGETHER, objects - from) }, (_, i) => from + i)
+        await Promise.all(names.map((n) => this.put(n, bytes, revisions)))
+      }
+  }
+
+  private async put(n: number, bytes: number, revisions: Revision[]): Promise<void> {
+    const key = `things/n${n}`
+    const value = valueOf(key, 'x'.repeat(bytes))
+    const expected = revisions[n]
+    const reply =
+      expected === undefined ? await this.create(key, value, 'first') : await this.update(key, value, expected, 'first')
+    if ('error' in reply) throw new Error(reply.error.code)
+    revisions[n] = reply.value.revision
+  }
+
+  /** @returns how many states were dropped */
+  async compact(): Promise<number> {
+    return (await this.compactor.run(this.revision())).dropped
+  }
+}
+
+export default {
+  async fetch(request, env): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url)
+    const [, what, shard = '', name = ''] = pathname.split('/')
+    const object = env.SHARDS.getByName(`bench/${shard}`)
+    const number = (parameter: string): number => Number(searchParams.get(parameter))
+    if (what === 'fill') await object.fill(number('objects'), number('times'), number('bytes'))
+    else if (what === 'compact') return Response.json({ dropped: await object.compact() })
+    else {
+      // What the Worker of the API does too.
+      const storage = shardStorage(env.SHARDS as unknown as DurableObjectNamespace<ResourceShard>)
+      await storage.create({ tenant: 'bench', shard, prefix: 'things' }, name, valueOf(name, await request.text()))
+    }
+    return Response.json({})
+  },
+} satisfies ExportedHandler<BenchEnv>
