@@ -1,8 +1,9 @@
-/** `/openapi/v2`, `/openapi/v3` and its documents: served as files, whatever the method. */
+/**
+ * `/openapi/v2`, `/openapi/v3` and its documents: served as files, whatever the method. What makes them is loaded when the
+ * first is asked for.
+ */
 import { covers, parseAccept } from '../codec/media-type.ts'
 import type { OpenApiDocument, OpenApiDocuments } from '../openapi/documents.ts'
-import { openApiDocuments } from '../openapi/documents.ts'
-import { protobufV2, protobufV3 } from '../openapi/protobuf.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -41,33 +42,40 @@ function acceptedType(request: Request, version: 'v2' | 'v3'): string | undefine
 const refused = (headers: Record<string, string>, status: number) =>
   new Response(null, { status, headers: { 'Cache-Control': NO_CACHE, ...headers } })
 
-const documentsOf = ({ env }: ApiRequest, served: ServedResources): OpenApiDocuments =>
-  openApiDocuments(served, { cbor: builtInServed(env).gates.enabled('CBORServingAndStorage') })
+async function documentsOf({ env }: ApiRequest, served: ServedResources): Promise<OpenApiDocuments> {
+  const { openApiDocuments } = await import('../openapi/documents.ts')
+  return openApiDocuments(served, { cbor: builtInServed(env).gates.enabled('CBORServingAndStorage') })
+}
 
 export async function serveOpenApiV2(apiRequest: ApiRequest, served: ServedResources): Promise<Response> {
   const { request, now } = apiRequest
   const vary = { Vary: 'Accept-Encoding, Accept' }
   const type = acceptedType(request, 'v2')
   if (type === undefined) return refused(vary, 406)
-  const document = await documentsOf(apiRequest, served).v2()
+  const document = await (await documentsOf(apiRequest, served)).v2()
   const response = serveContent(request, {
-    ...contentOf(document, type, now, protobufV2),
+    ...(await contentOf(document, type, now, 'v2')),
     headers: { 'Cache-Control': NO_CACHE, 'Content-Type': type, ...vary },
   })
   return gzipped(request, response)
 }
 
-function contentOf(
+async function contentOf(
   document: OpenApiDocument,
   type: string,
   now: Date,
-  toProtobuf: (document: OpenApiDocument) => Uint8Array,
-): Omit<Content, 'headers'> {
+  version: 'v2' | 'v3',
+): Promise<Omit<Content, 'headers'>> {
   return {
-    body: type === JSON_TYPE ? new TextEncoder().encode(document.text) : toProtobuf(document),
+    body: type === JSON_TYPE ? new TextEncoder().encode(document.text) : await protobufOf(document, version),
     etag: `"${document.hash}"`,
     lastModified: ageOf(document, now),
   }
+}
+
+async function protobufOf(document: OpenApiDocument, version: 'v2' | 'v3'): Promise<Uint8Array> {
+  const { protobufV2, protobufV3 } = await import('../openapi/protobuf.ts')
+  return version === 'v2' ? protobufV2(document) : protobufV3(document)
 }
 
 /** The 2 MB of v2 are compressed for whoever takes it. */
@@ -83,8 +91,8 @@ function gzipped(request: Request, response: Response): Response {
 }
 
 /** `path` is what follows `/openapi/v3`: empty for the index, else `/` and the key of a document. */
-export function serveOpenApiV3(request: ApiRequest, served: ServedResources, path: string): Promise<Response> {
-  const documents = documentsOf(request, served)
+export async function serveOpenApiV3(request: ApiRequest, served: ServedResources, path: string): Promise<Response> {
+  const documents = await documentsOf(request, served)
   return path === '' ? serveIndex(request, documents) : serveDocument(request, documents, path.slice(1))
 }
 
@@ -112,7 +120,7 @@ async function serveDocument({ request, query, now }: ApiRequest, documents: Ope
     return refused({ ...vary, ETag: `"${hash}"`, 'Content-Type': type, Location: urlOf(key, hash) }, 301)
   const document = (await documents.v3(key))! // known: its key is listed
   return serveContent(request, {
-    ...contentOf(document, type, now, protobufV3),
+    ...(await contentOf(document, type, now, 'v3')),
     headers: { 'Content-Type': type, ...vary, ...(asked === '' ? { 'Cache-Control': NO_CACHE } : foreverFrom(now)) },
   })
 }

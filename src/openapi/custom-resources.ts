@@ -9,14 +9,11 @@ import { sortNames } from '../codec/json.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import type { Describe, OpenApiVersion } from '../schema/to-openapi.ts'
 import { kindEntry, referenceTo } from '../schema/to-openapi.ts'
+import { customModelName } from './custom-model-name.ts'
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 /** A model whose texts for kind, apiVersion and metadata are those of every other. */
 const ANY_KIND = 'io.k8s.api.core.v1.Pod'
-
-/** `example.com`, v1, Thing: `com.example.v1.Thing` */
-export const customModelName = (group: string, version: string, kind: string): string =>
-  `${group.split('.').reverse().join('.')}.${version}.${kind}`
 
 /** The models of an entry and of its list; none for what is built in. */
 export function customModels(

@@ -3,13 +3,14 @@
  * object, and what they change is told to the workload (apimachinery's managedfields ScaleHandler).
  */
 import type { ManagedFieldsEntry } from '../api/object.ts'
+import { lazy } from '../api/lazy.ts'
 import type { FieldPathElements } from '../schema/path-element.ts'
 import { FieldSet } from './field-set.ts'
 import { decodeManagers, encodeOwned, managerKey } from './managed-fields.ts'
 import type { Managers, Owned } from './managed-fields.ts'
 
 const SCALE_VERSION = 'autoscaling/v1'
-const replicasOfScale = FieldSet.of(['f:spec', 'f:replicas'])
+const replicasOfScale = lazy(() => FieldSet.of(['f:spec', 'f:replicas']))
 export const SPEC_REPLICAS: FieldPathElements = ['f:spec', 'f:replicas']
 
 /**
@@ -26,7 +27,7 @@ export function ownersOfScale(
   const owned: Owned[] = []
   for (const owner of decodeManagers(parent).values()) {
     const path = replicasIn(owner.apiVersion)
-    if (path && owner.fields.has(path)) owned.push({ ...owner, apiVersion: SCALE_VERSION, fields: replicasOfScale })
+    if (path && owner.fields.has(path)) owned.push({ ...owner, apiVersion: SCALE_VERSION, fields: replicasOfScale() })
   }
   return encodeOwned(owned)
 }

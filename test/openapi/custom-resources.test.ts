@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { customModelName, customModels } from '../../src/openapi/custom-resources.ts'
+import { customModelName } from '../../src/openapi/custom-model-name.ts'
+import { customModels } from '../../src/openapi/custom-resources.ts'
 import { openApiDocuments } from '../../src/openapi/documents.ts'
 import { builtInResources, withDynamic } from '../../src/registry/resources.ts'
 import type { CustomOpenApi, ResourceEntry } from '../../src/registry/resources.ts'

@@ -4,7 +4,7 @@ import { goQuote } from '../../api/field.ts'
 
 export const APPROVED_BY = 'api-approved.kubernetes.io'
 const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111'
-const MUST = `protected groups must have approval annotation ${goQuote(APPROVED_BY)}`
+const MUST = `protected groups must have approval annotation "${APPROVED_BY}"`
 
 export interface Approval {
   readonly state: 'missing' | 'bypassed' | 'approved' | 'invalid'
