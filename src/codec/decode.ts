@@ -21,6 +21,7 @@ import {
 } from '../schema/time.ts'
 import { bytesToBase64, canonicalBase64, corruptAt } from './base64.ts'
 import { decodeCustomObject } from './decode-custom.ts'
+import { noteEmptied } from './emptied.ts'
 import { goQuote } from './go-quote.ts'
 import type { JsonTree } from './json.ts'
 import { compareNames, NumberLiteral, plainJson, RepeatedMembers, setMember, sortNames } from './json.ts'
@@ -266,7 +267,11 @@ class Decoder {
     this.fields.length = depth
     if (decoded !== undefined && (!isLeftOut(field, decoded) || tellsEmptyFromNone(type, name, decoded)))
       object[name] = decoded
-    else if (object[name] !== undefined) delete object[name]
+    else {
+      if (object[name] !== undefined) delete object[name]
+      if (decoded !== undefined && (field.type.shape === 'list' || field.type.shape === 'map'))
+        noteEmptied(object, name, decoded)
+    }
   }
 
   private list(type: ListType, tree: JsonTree, before: Json | undefined): Json | undefined {

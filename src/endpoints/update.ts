@@ -1,4 +1,5 @@
 import type { KubeObject } from '../api/object.ts'
+import { copyWithEmptied } from '../codec/emptied.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { guaranteedUpdate } from '../registry/store.ts'
@@ -33,7 +34,7 @@ export async function update(scope: ResourceScope): Promise<Response> {
     async transform(stored) {
       const live = stored && scope.fromStorage(stored)
       const decoded = (before: KubeObject | undefined) => {
-        const object = afterConversion(scope, structuredClone(sent))
+        const object = afterConversion(scope, copyWithEmptied(sent))
         trackFields(scope, before, object, options.fieldManager)
         return object
       }

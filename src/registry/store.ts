@@ -21,6 +21,7 @@ import { workFor } from '../controllers/outbox.ts'
 import { statusFor } from '../endpoints/storage-status.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
 import { hasStatus, keyOf, storedAs } from '../endpoints/resource-scope.ts'
+import { copyWithEmptied, hasEmptied } from '../codec/emptied.ts'
 import { fillStruct } from '../codec/decode.ts'
 import { dropDisabledFields } from '../schema/disabled-fields.ts'
 import { sameButTimes } from '../patch/managed-fields.ts'
@@ -76,7 +77,7 @@ export async function createObject(
   fillSystemFields(scope, wanted)
   const generates = !wanted.metadata.name && !!wanted.metadata.generateName
   for (let attempt = 1; ; attempt++) {
-    const object = generates ? structuredClone(wanted) : wanted
+    const object = generates ? copyWithEmptied(wanted) : wanted
     if (generates) object.metadata.name = nameFor(scope, wanted.metadata.generateName!)
     try {
       return await allocating(scope, object, undefined, mode, async () => {
@@ -159,6 +160,7 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   const context = scope.strategyContext(dryRun)
   dropDisabledFields(scope.storageType, asJson(object), undefined, context.enabled)
   await strategy.prepareForCreate?.(object, context)
+  scope.request.warnings.push(...(strategy.warningsOfPreparation?.(object) ?? []))
   fillStruct(scope.storageType, asJson(object))
   const errors = [
     ...(strategy.leavesNewMetadata ? [] : newMetaErrors(scope, metadata)),
@@ -225,8 +227,9 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
   if (update.uid) throw uidPreconditionFailed(scope, name, update, '')
   await update.authorizeCreate?.()
   const object = await update.transform(undefined)
-  // there is no version to compare with: whatever it names is taken
-  delete object.metadata.resourceVersion
+  givenVersion(object)
+  // there is no version to compare with: whatever it names is taken, and shown where nothing is written
+  if (!update.dryRun) delete object.metadata.resourceVersion
   fillSystemFields(scope, object)
   const created = await allocating(scope, object, undefined, update, async () => {
     await beforeCreate(scope, object, update)
@@ -304,19 +307,25 @@ const referenceKeyNames: Readonly<Record<string, string>> = {
 
 /** The version in a written object is a precondition; without one the write is unconditional where that is allowed. */
 function checkVersion(scope: ResourceScope, name: string, object: KubeObject, old: KubeObject): void {
-  const given = object.metadata.resourceVersion ?? ''
-  if (/^0*$/.test(given)) {
+  const given = givenVersion(object)
+  if (given === 0n) {
     if (scope.strategy.allowUnconditionalUpdate === false)
       throw invalid({ group: scope.resource.group, kind: scope.resource.resource }, name, [
         { ...invalidValue(path('metadata', 'resourceVersion'), 0, 'must be specified for an update') },
       ])
-  } else if (!/^\d+$/.test(given))
-    throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`)
-  else if (BigInt(given) > 18446744073709551615n)
-    throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(given)}: value out of range`)
-  else if (BigInt(given) !== BigInt(old.metadata.resourceVersion ?? '0'))
+  } else if (given !== BigInt(old.metadata.resourceVersion ?? '0'))
     throw conflict(scope.resource, name, OBJECT_HAS_CHANGED)
   object.metadata.resourceVersion = old.metadata.resourceVersion
+}
+
+/** The version that a written object names; 0 when it names none. @throws 500 for what is no version */
+function givenVersion({ metadata: { resourceVersion: given = '' } }: KubeObject): bigint {
+  if (given === '') return 0n
+  const parsing = `strconv.ParseUint: parsing ${JSON.stringify(given)}`
+  if (!/^\d+$/.test(given)) throw plainError(`${parsing}: invalid syntax`)
+  const version = BigInt(given)
+  if (version > 18446744073709551615n) throw plainError(`${parsing}: value out of range`)
+  return version
 }
 
 async function beforeUpdate(
@@ -334,12 +343,13 @@ async function beforeUpdate(
   const context = scope.strategyContext(dryRun)
   if (subresource === '') keepStatus(scope, object, old)
   else if (subresource === 'status') keepAllButStatus(object, old)
+  const isOtherAsSent = strategy.countsDropped && !sameSpec(scope, object, old)
   dropDisabledFields(scope.storageType, asJson(object), asJson(old), context.enabled)
   await update?.prepareForUpdate?.(object, old, context)
   fillStruct(scope.storageType, asJson(object))
   // a strategy may have put back all of it
   const meta = object.metadata
-  if (strategy.hasGeneration && !strategy.generationStays && !sameSpec(scope, object, old))
+  if (strategy.hasGeneration && !strategy.generationStays && (isOtherAsSent || !sameSpec(scope, object, old)))
     meta.generation = (before.generation ?? 0) + 1
   if (!meta.uid) meta.uid = before.uid
   meta.creationTimestamp = before.creationTimestamp
@@ -398,7 +408,9 @@ function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): bo
   const ignored = scope.custom && !hasStatus(scope) ? { metadata: {} } : { metadata: {}, status: undefined }
   const bare = { ...object, ...ignored }
   const before = { ...old, ...ignored }
-  return encodeSame(scope, bare, before)
+  return (
+    encodeSame(scope, bare, before) && !(scope.strategy.countsEmptied && hasEmptied(object, ['metadata', 'status']))
+  )
 }
 
 const encodeSame = (scope: ResourceScope, a: KubeObject, b: KubeObject): boolean =>

@@ -55,6 +55,10 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly generatesNames?: boolean
   /** `metadata.generation` counts changes of everything but metadata and status. Default false. */
   readonly hasGeneration?: boolean
+  /** A list or map that is sent empty, where there was none, is such a change. Default false. */
+  readonly countsEmptied?: boolean
+  /** Fields of switched-off features count for that before they are dropped. Default false. */
+  readonly countsDropped?: boolean
   /** The generation is 1 for ever. Default false. */
   readonly generationStays?: boolean
   /** The kind leaves new metadata to the generic rules, which are asked when nothing else is wrong. Default false. */
@@ -69,6 +73,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly deleteAnswersObject?: boolean
   /** What happens to dependents when DELETE does not say. Default Background. */
   readonly defaultPropagation?: 'Background' | 'Orphan'
+  /** What a DELETE is told that leaves its dependents' fate to the default (jobs). */
+  readonly warningOfDefaultPropagation?: string
   /** Any policy removes it at once: the collector is not waited for (events). */
   readonly ignoresCollector?: boolean
 
@@ -81,6 +87,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   prepareForCreate?(object: O, context: StrategyContext): void | Promise<void>
   /** What reading it back from storage would fill in, once it is known to be valid. */
   completeOnCreate?(object: O): void
+  /** What the preparation has to tell, whether the object is valid or not. */
+  warningsOfPreparation?(object: O): readonly string[]
   validate?(object: O, context: StrategyContext): readonly FieldError[] | Promise<readonly FieldError[]>
   warningsOnCreate?(object: O, context: StrategyContext): readonly string[]
   /** Values of the field selectors besides metadata.name and metadata.namespace. */

@@ -14,6 +14,7 @@ import type * as RbacV1 from '../api/rbac/v1.ts'
 import type * as ResourceV1 from '../api/resource/v1.ts'
 import type * as ResourceV1beta1 from '../api/resource/v1beta1.ts'
 import { bytesToBase64 } from '../codec/base64.ts'
+import { sentField } from '../codec/emptied.ts'
 import { setMember } from '../codec/json.ts'
 import { imageTag } from './image-tag.ts'
 import { defaultPodResources } from './pod-resource-defaults.ts'
@@ -175,7 +176,8 @@ function job({ metadata, spec }: BatchV1.Job): void {
   job.parallelism ??= 1
   job.backoffLimit ??= job.backoffLimitPerIndex === undefined ? 6 : MAX_INT32
   const labels = job.template?.metadata?.labels
-  if (labels !== undefined && isEmpty(metadata.labels)) metadata.labels = { ...labels }
+  // one and the same: what a strategy adds to the one is in the other
+  if (labels !== undefined && isEmpty(metadata.labels)) metadata.labels = labels
   job.completionMode ??= 'NonIndexed'
   job.suspend ??= false
   job.podReplacementPolicy ??= job.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed'
@@ -202,8 +204,18 @@ function autoscalerV2({ spec }: AutoscalingV2.HorizontalPodAutoscaler): void {
   if ((autoscaler.metrics ?? []).length === 0) autoscaler.metrics = [halfBusy()]
   const { behavior } = autoscaler
   if (behavior === undefined) return
-  behavior.scaleUp = { ...scaleUpRules(), ...behavior.scaleUp }
-  behavior.scaleDown = { ...scaleDownRules(), ...behavior.scaleDown }
+  behavior.scaleUp = withDefaults(behavior.scaleUp, scaleUpRules())
+  behavior.scaleDown = withDefaults(behavior.scaleDown, scaleDownRules())
+}
+
+/** An empty list of policies stays, to be refused. */
+function withDefaults(
+  rules: AutoscalingV2.HPAScalingRules = {},
+  defaults: AutoscalingV2.HPAScalingRules,
+): AutoscalingV2.HPAScalingRules {
+  const isEmpty = rules.policies === undefined && sentField(rules, 'policies') !== undefined
+  const { policies, ...others } = { ...defaults, ...rules }
+  return Object.assign(rules, others, isEmpty ? {} : { policies })
 }
 
 const halfBusy = (): AutoscalingV2.MetricSpec => ({

@@ -4,6 +4,7 @@ import { forbiddenField, invalidValue, path, required, tooLong } from '../api/fi
 import type { FieldPath } from '../api/field.ts'
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../api/object.ts'
 import { isPrint } from '../api/unicode.ts'
+import { sentField } from '../codec/emptied.ts'
 import type { NameRule } from '../registry/strategy.ts'
 import { byteLength, labelValueProblems, qualifiedNameProblems } from './names.ts'
 
@@ -37,6 +38,32 @@ const unknownFinalizers = (meta: ObjectMeta, at: FieldPath): FieldError[] =>
   )
 
 export const NOT_A_FINALIZER = 'name is neither a standard finalizer name nor is it fully qualified'
+
+const notInTemplates = [
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+] as const
+
+/** Objects made from a template get names of their own: templates give them labels and annotations. */
+export const validateTemplateMeta = (meta: ObjectMeta, at: FieldPath): FieldError[] => [
+  ...validateAnnotations(meta.annotations ?? {}, at.child('annotations')),
+  ...validateLabels(meta.labels ?? {}, at.child('labels')),
+  ...notInTemplates
+    .filter((field) => (sentField(meta, field) ?? undefined) !== undefined)
+    // the reference makes the name from Go's
+    .map((field) => forbiddenField(at.child(field === 'uid' ? 'uID' : field), 'cannot be set')),
+]
 
 /** What holds for the metadata of every object, custom ones too. */
 export function validateAnyMeta(
@@ -101,14 +128,14 @@ function validateOwnerReferences(owners: readonly OwnerReference[], at: FieldPat
     if (!owner.name) errors.push(invalidValue(at.child('name'), owner.name ?? '', 'must not be empty'))
     if (!owner.uid) errors.push(invalidValue(at.child('uid'), owner.uid ?? '', 'must not be empty'))
     if (owner.apiVersion === 'v1' && owner.kind === 'Event')
-      errors.push(invalidValue(at, owner, `/v1, Kind=Event is disallowed from being an owner`))
+      errors.push(invalidValue(at, inOrder(owner), `/v1, Kind=Event is disallowed from being an owner`))
     if (owner.controller === true) {
       const named = `${owner.kind}/${owner.name}`
       if (controller !== undefined)
         errors.push(
           invalidValue(
             at,
-            owners,
+            owners.map(inOrder),
             `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${named}`,
           ),
         )
@@ -117,6 +144,16 @@ function validateOwnerReferences(owners: readonly OwnerReference[], at: FieldPat
   }
   return errors
 }
+
+/** Messages show an owner in the order that its type has, whatever order it came in. */
+const inOrder = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference) => ({
+  apiVersion: apiVersion ?? '',
+  kind: kind ?? '',
+  name: name ?? '',
+  uid: uid ?? '',
+  ...(controller === undefined ? {} : { controller }),
+  ...(blockOwnerDeletion === undefined ? {} : { blockOwnerDeletion }),
+})
 
 function validateFinalizers(finalizers: readonly string[], at: FieldPath): FieldError[] {
   const errors: FieldError[] = []

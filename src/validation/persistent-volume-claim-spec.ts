@@ -6,22 +6,14 @@ import { Quantity } from '../schema/quantity.ts'
 import { POSITIVE, problems, requiredText } from './field-rules.ts'
 import { validateLabelSelector } from './label-selectors.ts'
 import { dns1123Label, dns1123Subdomain } from './names.ts'
-import { validateAnnotations, validateLabels } from './object-meta.ts'
+import { validateTemplateMeta } from './object-meta.ts'
 
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 const VOLUME_MODES = ['Block', 'Filesystem']
 
 export function validateClaimTemplate(at: FieldPath, template: CoreV1.PersistentVolumeClaimTemplate): FieldError[] {
   const { metadata = {}, spec = {} } = template
-  const { annotations = {}, labels = {}, ...others } = metadata
-  return [
-    ...validateAnnotations(annotations, at.child('metadata', 'annotations')),
-    ...validateLabels(labels, at.child('metadata', 'labels')),
-    ...Object.entries(others)
-      .filter(([, value]) => value !== undefined)
-      .map(([field]) => forbiddenField(at.child('metadata', field === 'uid' ? 'uID' : field), 'cannot be set')),
-    ...validateClaimSpec(at.child('spec'), spec),
-  ]
+  return [...validateTemplateMeta(metadata, at.child('metadata')), ...validateClaimSpec(at.child('spec'), spec)]
 }
 
 export interface ClaimRules {

@@ -7,6 +7,10 @@ import { isJsonObject } from '../../api/object.ts'
 import { isDigit, isLetter } from '../../api/unicode.ts'
 import { compareNames } from '../json.ts'
 
+/** Go's %#U. */
+const codeText = (character: string): string =>
+  `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')} '${character}'`
+
 export class JsonPathError extends Error {
   override readonly name = 'JsonPathError'
 }
@@ -118,7 +122,7 @@ class Parser {
     } else if (isLetterOrDigit(character)) {
       this.at--
       path.push(this.identifier())
-    } else throw new JsonPathError(`unrecognized character in action: ${character}`)
+    } else throw new JsonPathError(`unrecognized character in action: ${codeText(character)}`)
   }
 
   private identifier(): Node {

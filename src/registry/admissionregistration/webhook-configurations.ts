@@ -25,6 +25,7 @@ const REVIEW_VERSIONS = ['v1', 'v1beta1']
 const MAX_SECONDS = 30
 
 export const webhookConfigurations: Strategy<Configuration> = {
+  countsEmptied: true,
   metadataOnUpdate: 'as new',
   validate: ({ webhooks }) => webhooksErrors(webhooks, STRICT),
   validateUpdate: ({ webhooks = [] }, { webhooks: old = [] }) => webhooksErrors(webhooks, leniencyOf(webhooks, old)),

@@ -7,6 +7,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
+import { sentField } from '../../codec/emptied.ts'
 import { sortNames } from '../../codec/json.ts'
 import { pathProblem } from './schema-path.ts'
 
@@ -96,7 +97,7 @@ function keywordProblems(
   if (schema.additionalItems !== undefined) unsupported('additionalItems')
   if (Object.keys(schema.patternProperties ?? {}).length > 0) unsupported('patternProperties')
   if (Object.keys(schema.definitions ?? {}).length > 0) unsupported('definitions')
-  if (schema.dependencies !== undefined) unsupported('dependencies')
+  if (sentField(schema, 'dependencies') !== undefined) unsupported('dependencies')
   if (schema.$ref !== undefined) unsupported('$ref')
   if (type === 'null')
     errors.push(forbiddenField(at.child('type'), 'type cannot be set to null, use nullable as an alternative'))

@@ -5,6 +5,7 @@
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../../api/field.ts'
+import { hasEmptied } from '../../codec/emptied.ts'
 import { goPatternError } from '../../validation/go-pattern.ts'
 import { oneSchema } from './schema-validation.ts'
 
@@ -33,7 +34,8 @@ export function structuralError(schema: JSONSchemaProps | undefined): string | u
   if (found !== undefined) return `OpenAPIV3Schema '${found[0]}' is not supported`
   if (schema['x-kubernetes-preserve-unknown-fields'] === false)
     return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
-  if (Array.isArray(schema.items)) return "OpenAPIV3Schema 'items' must be a schema, but is an array"
+  if (Array.isArray(schema.items) && schema.items.length > 0)
+    return "OpenAPIV3Schema 'items' must be a schema, but is an array"
   const below = [
     schema.not,
     ...(schema.allOf ?? []),
@@ -152,7 +154,8 @@ function metadataProblems(schema: JSONSchemaProps, isObject: boolean, level: Lev
 
 /** The one way in which types may be named in an alternative: an integer or a string. */
 function isIntOrStringAnyOf(schema: JSONSchemaProps | undefined): boolean {
-  const types = (schema?.anyOf ?? []).map((one) => (Object.keys(one).length === 1 ? one.type : undefined))
+  const isTypeAlone = (one: JSONSchemaProps) => Object.keys(one).length === 1 && !hasEmptied(one)
+  const types = (schema?.anyOf ?? []).map((one) => (isTypeAlone(one) ? one.type : undefined))
   return types.length === 2 && types[0] === 'integer' && types[1] === 'string'
 }
 

@@ -1,6 +1,7 @@
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { goQuote, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { dns1035Label, dns1123Subdomain, pathSegmentName } from '../../validation/names.ts'
 import { validateAnyMeta } from '../../validation/object-meta.ts'
 import { base64Length } from '../core/config-maps.ts'
@@ -13,11 +14,9 @@ export const apiServices: Strategy<APIService> = {
     // what this server has itself is there from the beginning
     if (!hasService(object)) object.status = { conditions: [localCondition(timeText(now))] }
   },
+  leavesNewMetadata: true,
   validate: validateApiService,
-  validateUpdate: (object) => [
-    ...validateAnyMeta(object.metadata, false, pathSegmentName),
-    ...validateApiService(object),
-  ],
+  validateUpdate: validateApiService,
   subresources: {
     status: {
       prepareForUpdate(object, old) {
@@ -28,7 +27,7 @@ export const apiServices: Strategy<APIService> = {
         (status?.conditions ?? []).flatMap((condition, index) =>
           STATES.includes(condition.status ?? '')
             ? []
-            : [notSupported(path('status', 'conditions').index(index).child('status'), condition.status, STATES)],
+            : [notSupported(path('status', 'conditions').index(index).child('status'), condition.status ?? '', STATES)],
         ),
     },
   },
@@ -48,15 +47,14 @@ export const localCondition = (lastTransitionTime: string) => ({
 
 const spec = (...names: string[]) => path('spec', ...names)
 
-function validateApiService(object: APIService): FieldError[] {
+function validateApiService(object: APIService & KubeObject): FieldError[] {
   const { group = '', version = '', groupPriorityMinimum = 0, versionPriority = 0 } = object.spec ?? {}
-  const errors: FieldError[] = []
-  const name = object.metadata?.name ?? ''
   const wanted = `${version}.${group}`
-  if (name !== '' && pathSegmentName(name, false).length === 0 && name !== wanted)
-    errors.push(
-      invalidValue(path('metadata', 'name'), name, `must be \`spec.version+"."+spec.group\`: ${goQuote(wanted)}`),
-    )
+  const errors = validateAnyMeta(object.metadata, false, (name) => {
+    const problems = pathSegmentName(name, false)
+    if (problems.length > 0 || name === wanted) return problems
+    return [`must be \`spec.version+"."+spec.group\`: ${goQuote(wanted)}`]
+  })
   if (group === '' && version !== 'v1')
     errors.push(required(spec('group'), 'only v1 may have an empty group and it better be legacy kube'))
   if (group !== '')

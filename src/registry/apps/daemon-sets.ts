@@ -1,6 +1,7 @@
 import type { DaemonSet, DaemonSetSpec } from '../../api/apps/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { invalidValue, notSupported, path, required } from '../../api/field.ts'
+import { goQuote, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import { badRequest } from '../../api/status.ts'
 import {
   amountOf,
   atMost100Percent,
@@ -15,7 +16,7 @@ import {
   selectorMatches,
   validateLabelSelector,
 } from '../../validation/label-selectors.ts'
-import { internalJson, selectorJson, labelsJson } from '../../validation/pod/internal-json.ts'
+import { internalJson, selectorJson, templateLabelsJson } from '../../validation/pod/internal-json.ts'
 import {
   NOT_MATCHED,
   templateRules,
@@ -36,13 +37,15 @@ const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 
 export const daemonSets: Strategy<DaemonSet> = {
   prepareForCreate(daemonSet, { enabled }) {
-    setTemplateGeneration(daemonSet, Math.max(1, templateGeneration(daemonSet)))
+    const generation = templateGeneration(daemonSet)
+    setTemplateGeneration(daemonSet, generation < 1n ? 1n : generation)
     dropDisabledPodFields(daemonSet.spec?.template?.spec, undefined, enabled)
   },
   prepareForUpdate(daemonSet, old, { enabled }) {
     dropDisabledPodFields(daemonSet.spec?.template?.spec, old.spec?.template?.spec, enabled)
     const same = samePodTemplate(daemonSet.spec?.template, old.spec?.template)
-    setTemplateGeneration(daemonSet, templateGeneration(old) + (same ? 0 : 1))
+    templateGeneration(daemonSet) // it has to be readable, but only the server counts
+    setTemplateGeneration(daemonSet, templateGeneration(old) + (same ? 0n : 1n))
   },
   validate: (daemonSet, context) => validateSpec(daemonSet.spec ?? {}, templateRules(context), false),
   validateUpdate: (daemonSet, old, context) => {
@@ -90,12 +93,19 @@ const counts = [
   'collisionCount',
 ] as const
 
-const templateGeneration = ({ metadata }: DaemonSet): number => {
-  const text = metadata.annotations?.[TEMPLATE_GENERATION] ?? ''
-  return /^[-+]?\d+$/.test(text) ? Number(text) : 0
+/** @throws 400 where it is no 64-bit number, for then the reference cannot read the object */
+function templateGeneration({ metadata }: DaemonSet): bigint {
+  const text = metadata.annotations?.[TEMPLATE_GENERATION]
+  if (text === undefined) return 0n
+  const isNumber = /^[-+]?\d+$/.test(text)
+  const value = isNumber ? BigInt(text.replace('+', '')) : 0n
+  if (isNumber && BigInt.asIntN(64, value) === value) return value
+  throw badRequest(
+    `DaemonSet in version "v1" cannot be handled as a DaemonSet: strconv.ParseInt: parsing ${goQuote(text)}: ${isNumber ? 'value out of range' : 'invalid syntax'}`,
+  )
 }
 
-function setTemplateGeneration({ metadata }: DaemonSet, generation: number): void {
+function setTemplateGeneration({ metadata }: DaemonSet, generation: bigint): void {
   metadata.annotations = { ...metadata.annotations, [TEMPLATE_GENERATION]: String(generation) }
 }
 
@@ -107,7 +117,9 @@ function validateSpec(daemonSet: DaemonSetSpec, rules: PodRules, allowInvalidVal
   const matched = selector !== undefined && (!isUsableSelector(selector) || selectorMatches(selector, labels))
   return [
     ...validateLabelSelector(here, selector, { allowInvalidValues }),
-    ...(matched ? [] : [invalidValue(templateAt.child('metadata', 'labels'), labelsJson(labels), NOT_MATCHED)]),
+    ...(matched
+      ? []
+      : [invalidValue(templateAt.child('metadata', 'labels'), templateLabelsJson(template), NOT_MATCHED)]),
     ...(selector !== undefined && isEmptySelector(selector)
       ? [invalidValue(here, selectorJson(selector), 'empty selector is invalid for daemonset')]
       : []),

@@ -18,7 +18,7 @@ import {
 import { labelName } from '../../validation/names.ts'
 import { validateAnnotations, validateKindMetaUpdate, validateLabels } from '../../validation/object-meta.ts'
 import { validateClaimSpec } from '../../validation/persistent-volume-claim-spec.ts'
-import { internalJson, selectorJson, labelsJson } from '../../validation/pod/internal-json.ts'
+import { internalJson, selectorJson, templateLabelsJson } from '../../validation/pod/internal-json.ts'
 import { validatePodAnnotations } from '../../validation/pod/pod-annotations.ts'
 import {
   NOT_MATCHED,
@@ -175,7 +175,11 @@ function validateStrategy(at: FieldPath, strategy: NonNullable<StatefulSetSpec['
   if (type === '') return [required(at)]
   if (type === 'OnDelete') {
     if (rollingUpdate === undefined) return []
-    const shown = internalJson('io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy', rollingUpdate)
+    // inside, the partition is no pointer
+    const shown = internalJson('io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy', {
+      ...rollingUpdate,
+      partition: rollingUpdate.partition ?? 0,
+    })
     return [invalidValue(rolling, shown, "only allowed for updateStrategy 'RollingUpdate'")]
   }
   if (type !== 'RollingUpdate') {
@@ -215,9 +219,7 @@ function validateTemplate(at: FieldPath, set: StatefulSetSpec, rules: PodRules, 
   const annotations = template.metadata?.annotations ?? {}
   const matched = selector !== undefined && (isEmptySelector(selector) || selectorMatches(selector, labels))
   return [
-    ...(matched
-      ? []
-      : [invalidValue(at.child('metadata', 'labels'), labelsJson(template.metadata?.labels), NOT_MATCHED)]),
+    ...(matched ? [] : [invalidValue(at.child('metadata', 'labels'), templateLabelsJson(template), NOT_MATCHED)]),
     ...(skips.template ? [] : validatePodTemplate(at, asCreated(template, volumeClaimTemplates), rules)),
     ...validateLabels(labels, at.child('labels')),
     ...validateAnnotations(annotations, at.child('annotations')),

@@ -2,7 +2,7 @@
 import type { TokenRequest, TokenRequestSpec } from '../../api/authentication/v1.ts'
 import type { Node, Pod, Secret, ServiceAccount } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
-import { invalidValue, path } from '../../api/field.ts'
+import { goQuote, invalidValue, path } from '../../api/field.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { badRequest, conflict, invalid, notFound } from '../../api/status.ts'
@@ -11,6 +11,7 @@ import type { ObjectIdentity, ServiceAccountClaims } from '../../authentication/
 import { tokenIssuer } from '../../authentication/service-account-key.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { timeText } from '../../schema/time.ts'
+import { pathSegmentName } from '../../validation/names.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
 
 const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' }
@@ -157,6 +158,8 @@ const identityOf = ({ metadata }: KubeObject): ObjectIdentity => ({
 
 async function find<O>(request: ApiRequest, resource: string, name: string, namespace?: string) {
   if (name === '') throw badRequest('Name parameter required.')
+  const problems = pathSegmentName(name, false)
+  if (problems.length > 0) throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problems.join(';')}`)
   const key = namespace === undefined ? name : `${namespace}/${name}`
   const object = await storedObject<O>(request, { group: '', resource }, key)
   if (object === undefined) throw notFound({ group: '', resource }, name)

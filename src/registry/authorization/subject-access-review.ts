@@ -20,6 +20,7 @@ import { parseLabelSelector } from '../../storage/label-selector.ts'
 import type { FieldRequirement } from '../../storage/selection.ts'
 import type { Review } from '../review.ts'
 import { fieldRequirementErrors, labelRequirementErrors } from './selector-requirements.ts'
+import { metadataJson } from '../../validation/pod/internal-json.ts'
 
 interface AccessReview extends KubeObject {
   spec?: SubjectAccessReviewSpec
@@ -205,12 +206,12 @@ function formErrors(selector: FieldSelectorAttributes | LabelSelectorAttributes 
 }
 
 const metadataErrors = (metadata: ObjectMeta): FieldError[] =>
-  isEmpty(metadata, []) ? [] : [invalidValue(path('metadata'), metadata, 'must be empty')]
+  isEmpty(metadata, []) ? [] : [invalidValue(path('metadata'), metadataJson(metadata), 'must be empty')]
 
 const localMetadataErrors = (metadata: ObjectMeta): FieldError[] =>
   isEmpty(metadata, ['namespace'])
     ? []
-    : [invalidValue(path('metadata'), metadata, 'must be empty except for namespace')]
+    : [invalidValue(path('metadata'), metadataJson(metadata), 'must be empty except for namespace')]
 
 const isEmpty = (metadata: ObjectMeta, but: readonly string[]): boolean =>
   Object.entries(metadata).every(

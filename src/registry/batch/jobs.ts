@@ -11,7 +11,7 @@ import {
 } from '../../validation/label-selectors.ts'
 import { dns1123Label, subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
-import { internalJson, selectorJson, labelsJson } from '../../validation/pod/internal-json.ts'
+import { internalJson, selectorJson, labelsJson, templateLabelsJson } from '../../validation/pod/internal-json.ts'
 import { NOT_MATCHED, templateRules } from '../../validation/pod/pod-template.ts'
 import { hostnameWarnings } from '../../validation/pod/pod-warnings.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
@@ -28,6 +28,8 @@ const LEGACY_CONTROLLER_UID = 'controller-uid'
 const LEGACY_JOB_NAME = 'job-name'
 
 export const jobs: Strategy<Job> = {
+  warningOfDefaultPropagation:
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
   prepareForCreate(job, { enabled }) {
     const wanted = (job.spec ??= {})
     if (wanted.manualSelector !== true) generateSelector(job, wanted)
@@ -69,16 +71,9 @@ export const jobs: Strategy<Job> = {
 function generateSelector({ metadata }: Job, wanted: JobSpec): void {
   const { name = '', uid = '' } = metadata
   const template = (wanted.template ??= {})
-  template.metadata = {
-    ...template.metadata,
-    labels: {
-      [LEGACY_JOB_NAME]: name,
-      [JOB_NAME]: name,
-      [LEGACY_CONTROLLER_UID]: uid,
-      [CONTROLLER_UID]: uid,
-      ...template.metadata?.labels,
-    },
-  }
+  const labels = ((template.metadata ??= {}).labels ??= {})
+  const added = { [LEGACY_JOB_NAME]: name, [JOB_NAME]: name, [LEGACY_CONTROLLER_UID]: uid, [CONTROLLER_UID]: uid }
+  for (const [key, value] of Object.entries(added)) labels[key] ??= value
   wanted.selector = {
     ...wanted.selector,
     matchLabels: { [CONTROLLER_UID]: uid, ...wanted.selector?.matchLabels },
@@ -135,7 +130,9 @@ function validateWholeSpec(wanted: JobSpec, rules: PodRules, allowInvalidValues:
   return [
     ...validateJobSpec(spec, wanted, rules),
     ...(selector === undefined ? [required(at)] : validateLabelSelector(at, selector, { allowInvalidValues })),
-    ...(isMatched ? [] : [invalidValue(spec.child('template', 'metadata', 'labels'), labelsJson(labels), NOT_MATCHED)]),
+    ...(isMatched
+      ? []
+      : [invalidValue(spec.child('template', 'metadata', 'labels'), templateLabelsJson(template ?? {}), NOT_MATCHED)]),
   ]
 }
 

@@ -13,14 +13,17 @@ import { timeText } from '../../schema/time.ts'
 import { BadRequestText, hasOwnSignature, parseCertificateRequest } from '../../x509/certificate-request.ts'
 import { fromBase64, pemBlocks } from '../../x509/pem.ts'
 import { readCertificate } from '../../x509/certificate.ts'
-import { validateKindMetaUpdate } from '../../validation/object-meta.ts'
-import type { Strategy, UpdateStrategy } from '../strategy.ts'
-import { metadataErrors } from '../rbac/metadata-errors.ts'
+import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
+import type { NameRule, Strategy, UpdateStrategy } from '../strategy.ts'
 import { signerNameErrors } from './signer-name.ts'
 
 type Request = CertificateSigningRequest & KubeObject
 
+/** Names have only to fit into a path, which is looked at elsewhere. */
+const anyName: NameRule = () => []
+
 export const certificateSigningRequests: Strategy<Request> = {
+  nameRule: anyName,
   prepareForCreate(request, { user }) {
     request.spec = { ...request.spec, ...requester(user) }
     for (const field of ['uid', 'groups', 'extra'] as const)
@@ -163,7 +166,7 @@ async function requestErrors(request: Request, old: Request | undefined): Promis
   const { spec = {}, status = {} } = request
   const { usages = [], signerName = '', expirationSeconds } = spec
   const at = path('spec')
-  const errors = old === undefined ? [] : metadataErrors(request.metadata, false)
+  const errors = old === undefined ? [] : validateObjectMeta(request.metadata, false, anyName)
   const problem = await textProblem(spec.request ?? '')
   if (problem !== undefined) errors.push(invalidValue(at.child('request'), spec.request ?? null, problem))
   if (usages.length === 0) errors.push(required(at.child('usages')))

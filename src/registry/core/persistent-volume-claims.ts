@@ -39,7 +39,8 @@ export const persistentVolumeClaims: Strategy<PersistentVolumeClaim> = {
     ...validateClaimSpec(spec, claim.spec ?? {}, {
       allowInvalidSelectorValues: hasInvalidValue(old.spec?.selector ?? {}),
       allowInvalidDataSourceGroup:
-        old.spec?.dataSource?.apiGroup !== undefined || old.spec?.dataSourceRef?.apiGroup !== undefined,
+        // no group is stored as null
+        (old.spec?.dataSource?.apiGroup ?? old.spec?.dataSourceRef?.apiGroup ?? undefined) !== undefined,
     }),
     ...changeErrors(claim, old),
   ],

@@ -13,6 +13,7 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { JsonObject } from '../../api/object.ts'
+import { sentField } from '../../codec/emptied.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { immutable, inRange, requiredText, validateLabelText, validateSubdomain } from '../../validation/field-rules.ts'
 import { differenceText } from '../../validation/difference-text.ts'
@@ -51,7 +52,7 @@ export function specErrors(
   return [
     ...(inline ? inlineErrors(spec, now) : []),
     ...accessModeErrors(spec, now.accessModes ?? []),
-    ...(inline ? [] : capacityErrors(spec, now.capacity ?? {})),
+    ...(inline ? [] : capacityErrors(spec, now)),
     ...reclaimErrors(spec, now, inline),
     ...(now.nodeAffinity === undefined
       ? []
@@ -111,13 +112,16 @@ function accessModeErrors(spec: FieldPath, modes: readonly string[]): FieldError
   ]
 }
 
-function capacityErrors(spec: FieldPath, capacity: Readonly<Record<string, string>>): FieldError[] {
+function capacityErrors(spec: FieldPath, volume: PersistentVolumeSpec): FieldError[] {
+  const capacity = volume.capacity ?? {}
   const at = spec.child('capacity')
   const names = Object.keys(capacity).sort()
   const isStorageAlone = names.length === 1 && names[0] === 'storage'
   return [
     ...(names.length === 0 ? [required(at)] : []),
-    ...(isStorageAlone ? [] : [notSupported(at, names.length === 0 ? null : sorted(capacity), ['storage'])]),
+    ...(isStorageAlone
+      ? []
+      : [notSupported(at, names.length === 0 ? sentField(volume, 'capacity') : sorted(capacity), ['storage'])]),
     ...names.flatMap((name) => {
       const amount = Quantity.parse(capacity[name]!)
       // the reference counts in 64 bits here
@@ -502,7 +506,11 @@ function affinityAsPrinted({ required: selector }: VolumeNodeAffinity) {
   const expressions = (list: readonly { key?: string; operator?: string; values?: string[] }[] | undefined) =>
     list === undefined || list.length === 0
       ? null
-      : list.map(({ key = '', operator = '', values }) => ({ Key: key, Operator: operator, Values: values ?? null }))
+      : list.map((one) => ({
+          Key: one.key ?? '',
+          Operator: one.operator ?? '',
+          Values: sentField(one, 'values') ?? null,
+        }))
   if (selector === undefined) return { Required: null }
   return {
     Required: {

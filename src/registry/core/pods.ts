@@ -53,13 +53,10 @@ export const pods: Strategy<Pod> = {
     raiseGracePeriod(pod.spec ?? {})
     dropDisabledPodFields(pod.spec, old.spec, enabled)
   },
+  warningsOfPreparation: (pod) => appArmorWarnings(pod),
   validate: (pod, context) => validatePodCreate(pod, rulesOf(context)),
   validateUpdate: (pod, old, context) => validatePodUpdate(pod, old, rulesOf(context, old)),
-  warningsOnCreate: (pod) => [
-    ...hostnameWarnings(pod.metadata.name ?? '', "the Pod's hostname"),
-    ...appArmorWarnings(pod),
-    ...podWarnings(pod),
-  ],
+  warningsOnCreate: (pod) => [...hostnameWarnings(pod.metadata.name ?? '', "the Pod's hostname"), ...podWarnings(pod)],
   /** A pod without a node, or one that is over, goes at once. */
   gracePeriod(pod, asked) {
     const finished = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'

@@ -14,6 +14,7 @@ import type {
 import { problems, validateLabelText, validatePort, validateSubdomain } from '../../validation/field-rules.ts'
 import { ipWarnings, legacyIpErrors, parseIp } from '../../validation/ip-addresses.ts'
 import { byteLength, dns1123Subdomain, pathSegmentName, regexText, subdomainName } from '../../validation/names.ts'
+import { sentField } from '../../codec/emptied.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { hostnameErrors } from '../core/service-validation.ts'
 import type { Strategy } from '../strategy.ts'
@@ -73,7 +74,7 @@ function specErrors(now: IngressSpec, rules: Rules): FieldError[] {
   const list = now.rules ?? []
   return [
     ...(list.length === 0 && defaultBackend === undefined
-      ? [invalidValue(spec, now.rules, 'either `defaultBackend` or `rules` must be specified')]
+      ? [invalidValue(spec, sentField(now, 'rules'), 'either `defaultBackend` or `rules` must be specified')]
       : []),
     ...(defaultBackend === undefined ? [] : backendErrors(spec.child('defaultBackend'), defaultBackend)),
     ...list.flatMap((rule, index) => {

@@ -31,6 +31,7 @@ export const networkPolicies: Strategy<NetworkPolicy> = {
       ),
       allowInvalidValues: hasInvalidValue(old.spec?.podSelector ?? {}),
     }),
+  countsEmptied: true,
   warningsOnCreate: warnings,
   warningsOnUpdate: warnings,
 }

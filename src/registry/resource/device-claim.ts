@@ -50,13 +50,14 @@ export function requestedAdminAccess({ requests }: DeviceClaim = {}): FieldPath 
 export type IsRequest = (name: string) => boolean
 
 export function requestNames({ requests }: DeviceClaim): IsRequest {
-  const names = new Set<string>()
-  // no requests are stored as null
-  for (const { name = '', firstAvailable = [] } of requests ?? []) {
-    names.add(name)
-    for (const alternative of firstAvailable) names.add(`${name}/${alternative.name ?? ''}`)
-  }
-  return (name) => names.has(name)
+  // no requests are stored as null; of two with one name the last counts
+  const alternatives = new Map(
+    (requests ?? []).map(({ name = '', firstAvailable = [] }) => [
+      name,
+      new Set(firstAvailable.map((alternative) => `${name}/${alternative.name ?? ''}`)),
+    ]),
+  )
+  return (name) => alternatives.has(name) || [...alternatives.values()].some((names) => names.has(name))
 }
 
 const ONE_OF_TWO = 'exactly one of `exactly` or `firstAvailable` is required'

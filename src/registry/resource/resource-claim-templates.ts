@@ -1,13 +1,12 @@
 import type { ResourceClaimTemplate } from '../../api/resource/v1.ts'
-import type { FieldError, FieldPath } from '../../api/field.ts'
-import { forbiddenField, invalidValue, path } from '../../api/field.ts'
-import type { KubeObject, ObjectMeta } from '../../api/object.ts'
+import type { FieldError } from '../../api/field.ts'
+import { invalidValue, path } from '../../api/field.ts'
+import type { KubeObject } from '../../api/object.ts'
 import {
   FIELD_IS_IMMUTABLE,
-  validateAnnotations,
   validateKindMetaUpdate,
-  validateLabels,
   validateObjectMeta,
+  validateTemplateMeta,
 } from '../../validation/object-meta.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
@@ -38,18 +37,6 @@ export const resourceClaimTemplates: Strategy<Template> = {
 }
 
 const specErrors = ({ spec: { metadata = {}, spec = {} } = {} }: Template): FieldError[] => [
-  ...metadataErrors(metadata, path('spec', 'metadata')),
+  ...validateTemplateMeta(metadata, path('spec', 'metadata')),
   ...deviceClaimErrors(spec.devices ?? {}, path('spec', 'spec', 'devices')),
 ]
-
-/** Claims get names of their own: templates give them labels and annotations. */
-function metadataErrors(metadata: ObjectMeta, at: FieldPath): FieldError[] {
-  const others = Object.entries(metadata).filter(([field]) => field !== 'labels' && field !== 'annotations')
-  return [
-    ...validateAnnotations(metadata.annotations ?? {}, at.child('annotations')),
-    ...validateLabels(metadata.labels ?? {}, at.child('labels')),
-    ...others
-      .filter(([, value]) => value !== undefined && value !== null)
-      .map(([field]) => forbiddenField(at.child(field), 'cannot be set')),
-  ]
-}

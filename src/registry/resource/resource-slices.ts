@@ -1,6 +1,7 @@
 import type { CounterSet, Device, ResourcePool, ResourceSlice, ResourceSliceSpec } from '../../api/resource/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { invalidValue, path, required } from '../../api/field.ts'
+import { goQuote, invalidValue, path, required } from '../../api/field.ts'
+import { sentField } from '../../codec/emptied.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { immutable, validateLabelText, validateSubdomain } from '../../validation/field-rules.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
@@ -17,10 +18,18 @@ const MAX_COUNTER_SETS = 8
 export const resourceSlices: Strategy<ResourceSlice & KubeObject> = {
   validate: ({ spec = {} }) => specErrors(spec, undefined, path('spec')),
   validateUpdate: ({ spec = {} }, { spec: old = {} }) => specErrors(spec, old, path('spec')),
+  countsDropped: true,
+  warningsOnCreate: warnings,
+  warningsOnUpdate: warnings,
   selectableFields: ({ spec = {} }) => ({
     'spec.driver': spec.driver ?? '',
     'spec.nodeName': spec.nodeName ?? '',
   }),
+}
+
+function warnings({ spec: { driver = '' } = {} }: ResourceSlice): string[] {
+  if (driver === driver.toLowerCase()) return []
+  return [`spec.driver: driver names should be lowercase; ${goQuote(driver)} contains uppercase characters`]
 }
 
 function specErrors(spec: ResourceSliceSpec, old: ResourceSliceSpec | undefined, at: FieldPath): FieldError[] {
@@ -32,7 +41,7 @@ function specErrors(spec: ResourceSliceSpec, old: ResourceSliceSpec | undefined,
     ...poolErrors(pool, at.child('pool')),
     ...(old === undefined ? [] : changeErrors(spec, old, at)),
     ...nodeErrors(spec, at),
-    ...(sharedCounters !== undefined && devices !== undefined
+    ...(sentField(spec, 'sharedCounters') !== undefined && sentField(spec, 'devices') !== undefined
       ? [invalidValue(at, '', 'only one of `sharedCounters` or `devices` is allowed')]
       : []),
     ...setErrors(

@@ -2,6 +2,7 @@ import type { TopologySelectorTerm } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, notSupported, path, required } from '../../api/field.ts'
 import type { StorageClass } from '../../api/storage/v1.ts'
+import { sentField } from '../../codec/emptied.ts'
 import { immutable, validateQualifiedName } from '../../validation/field-rules.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
@@ -22,7 +23,7 @@ export const storageClasses: Strategy<StorageClass> = {
     ...validateKindMetaUpdate(now.metadata, old.metadata),
     ...immutable(
       path('parameters'),
-      now.parameters && sortedMap(now.parameters),
+      sentField(now, 'parameters') && sortedMap(now.parameters),
       sameMap(now.parameters, old.parameters),
     ),
     ...immutable(path('provisioner'), now.provisioner ?? '', now.provisioner === old.provisioner),

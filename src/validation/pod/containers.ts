@@ -1,5 +1,6 @@
 /** Containers of a pod: those that stay, those that run before them, and those for looking into a running pod. */
 import type * as CoreV1 from '../../api/core/v1.ts'
+import { sentField } from '../../codec/emptied.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import {
   duplicate,
@@ -171,7 +172,7 @@ export function validateEphemeralContainers(
     if (targetContainerName !== '' && !others.has(targetContainerName))
       errors.push(notFoundField(here.child('targetContainerName'), targetContainerName))
     for (const field of notForEphemeral) {
-      const value = container[field]
+      const value = sentField(container, field)
       const isEmptyStruct = field === 'resources' && Object.keys(value ?? {}).length === 0
       if (value !== undefined && !isEmptyStruct) errors.push(forbiddenField(here.child(field), NOT_EPHEMERAL))
     }

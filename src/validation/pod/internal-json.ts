@@ -2,8 +2,10 @@
  * Values as the reference shows them in errors: its internal types, which have no JSON names, so that Go's names of the
  * fields stand there and every field does. Metadata and label selectors are the same types inside and outside.
  */
-import type { Json, JsonObject } from '../../api/object.ts'
+import type { Json, JsonObject, ObjectMeta } from '../../api/object.ts'
+import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
+import { sentField } from '../../codec/emptied.ts'
 import { encodeJson } from '../../codec/encode.ts'
 import { builtInType } from '../../schema/built-in.ts'
 import type { Structural, StructType } from '../../schema/structural.ts'
@@ -15,10 +17,19 @@ export const internalJson = (type: string, value: object): Json => structJson(bu
 export const selectorJson = (selector: LabelSelector): Json =>
   sharedJson(builtInType(LABEL_SELECTOR), selector as JsonObject)
 
+/** Metadata as errors show it, in the order of Go's fields. */
+export const metadataJson = (metadata: ObjectMeta): Json =>
+  // metadata is JSON
+  sharedJson(builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'), metadata as JsonObject)
+
 const LABEL_SELECTOR = 'io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector'
 
 /** A type that is the same inside and outside: as it is written. */
 const sharedJson = (type: StructType, value: JsonObject): Json => JSON.parse(encodeJson(type, value)) as Json
+
+/** Labels of a template as errors show them. */
+export const templateLabelsJson = ({ metadata = {} }: PodTemplateSpec): Json =>
+  labelsJson(sentField(metadata, 'labels'))
 
 /** Labels as errors show them. */
 export const labelsJson = (labels: Readonly<Record<string, string>> | undefined): Json =>
@@ -55,7 +66,7 @@ function structJson(type: StructType, value: JsonObject): JsonObject {
     if (field.name === 'metadata' && field.type.shape === 'struct')
       Object.assign(shown, sharedJson(field.type, (value.metadata ?? {}) as JsonObject))
     else if (!isMoved(type, field.name))
-      shown[goNameIn(type, field.name)] = jsonOf(field.type, value[field.name], field.pointer)
+      shown[goNameIn(type, field.name)] = jsonOf(field.type, sentField(value, field.name), field.pointer)
   }
   if (type.name === 'io.k8s.api.core.v1.PodSpec') return podSpecJson(shown, value)
   if (type.name === 'io.k8s.api.core.v1.PersistentVolumeSpec') return inOrder(shown, volumeSpecOrder)
@@ -136,31 +147,52 @@ const goNames: Readonly<Record<string, string>> = {
   apiGroup: 'APIGroup',
   apiGroups: 'APIGroups',
   apiVersion: 'APIVersion',
+  apiVersions: 'APIVersions',
   awsElasticBlockStore: 'AWSElasticBlockStore',
+  caBundle: 'CABundle',
   cel: 'CEL',
   cephfs: 'CephFS',
+  cidr: 'CIDR',
+  cidrs: 'CIDRs',
   csi: 'CSI',
   dnsConfig: 'DNSConfig',
   dnsPolicy: 'DNSPolicy',
   fc: 'FC',
   fsGroup: 'FSGroup',
   fsGroupChangePolicy: 'FSGroupChangePolicy',
+  fsGroupPolicy: 'FSGroupPolicy',
   fsType: 'FSType',
   gcePersistentDisk: 'GCEPersistentDisk',
+  gid: 'GID',
+  gmsaCredentialSpec: 'GMSACredentialSpec',
+  gmsaCredentialSpecName: 'GMSACredentialSpecName',
   grpc: 'GRPC',
+  http: 'HTTP',
   httpGet: 'HTTPGet',
   httpHeaders: 'HTTPHeaders',
   ip: 'IP',
+  ipBlock: 'IPBlock',
+  ipFamilies: 'IPFamilies',
+  ipFamilyPolicy: 'IPFamilyPolicy',
+  ipMode: 'IPMode',
+  ips: 'IPs',
   iscsi: 'ISCSI',
+  jsonPatch: 'JSONPatch',
   nfs: 'NFS',
   os: 'OS',
+  osImage: 'OSImage',
+  qosClass: 'QOSClass',
   rbd: 'RBD',
   seLinuxChangePolicy: 'SELinuxChangePolicy',
+  seLinuxMount: 'SELinuxMount',
   seLinuxOptions: 'SELinuxOptions',
   storageos: 'StorageOS',
   tcpSocket: 'TCPSocket',
+  tls: 'TLS',
+  ttlSecondsAfterFinished: 'TTLSecondsAfterFinished',
   tty: 'TTY',
   uid: 'UID',
+  url: 'URL',
 }
 
 const goName = (name: string): string => goNames[name] ?? name.charAt(0).toUpperCase() + name.slice(1)

@@ -7,7 +7,7 @@ import { isEmptySelector, selectorMatches } from '../label-selectors.ts'
 import { validateAnnotations, validateLabels } from '../object-meta.ts'
 import { validatePodAnnotations, validateProfilesMatch } from './pod-annotations.ts'
 import { validatePodSpec } from './pod-spec.ts'
-import { labelsJson } from './internal-json.ts'
+import { templateLabelsJson } from './internal-json.ts'
 import type { PodRules } from './rules.ts'
 import { podRules } from './rules.ts'
 
@@ -39,7 +39,7 @@ export function validateRunningTemplate(
   const labels = template.metadata?.labels
   const matched = selector === undefined || isEmptySelector(selector) || selectorMatches(selector, labels)
   return [
-    ...(matched ? [] : [invalidValue(at.child('metadata', 'labels'), labelsJson(labels), NOT_MATCHED)]),
+    ...(matched ? [] : [invalidValue(at.child('metadata', 'labels'), templateLabelsJson(template), NOT_MATCHED)]),
     ...validatePodTemplate(at, template, rules),
     ...validateAlwaysRunning(at, template, workload),
   ]

@@ -1,0 +1,42 @@
+/**
+ * Lists and maps that were sent empty. They are left out of objects, as they are of what is stored; but until then Go
+ * tells an empty one from none, and so do some rules and error texts. Read from storage, nothing is known of them.
+ */
+import type { Json, JsonObject } from '../api/object.ts'
+import { setMember } from './json.ts'
+
+const emptied = new WeakMap<object, JsonObject>()
+
+/** @param value `[]` or `{}`, which was left out of the object */
+export function noteEmptied(object: object, field: string, value: Json): void {
+  const fields = emptied.get(object)
+  if (fields === undefined) emptied.set(object, { [field]: value })
+  else fields[field] = value
+}
+
+/** The field, or the empty list or map that was sent for it. */
+export const sentField = <O extends object, F extends keyof O & string>(object: O, field: F): O[F] | undefined =>
+  // what was noted is the empty value of the field's type
+  object[field] ?? (emptied.get(object)?.[field] as O[F] | undefined)
+
+/** A copy of JSON that keeps what is known of it. */
+export function copyWithEmptied<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  // the copy has the shape of what it copies
+  if (Array.isArray(value)) return value.map(copyWithEmptied) as T
+  const copy: Record<string, unknown> = {}
+  for (const [name, member] of Object.entries(value)) setMember(copy as JsonObject, name, copyWithEmptied(member))
+  const fields = emptied.get(value)
+  if (fields !== undefined) emptied.set(copy, { ...fields })
+  return copy as T
+}
+
+/** Whether there is one anywhere inside, and still nothing in its place. @param ignored fields of the value itself */
+export function hasEmptied(value: unknown, ignored: readonly string[] = []): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const left = Object.keys(emptied.get(value) ?? {})
+  return (
+    left.some((field) => !ignored.includes(field) && (value as JsonObject)[field] === undefined) ||
+    Object.entries(value).some(([field, member]) => !ignored.includes(field) && hasEmptied(member))
+  )
+}
