@@ -66,8 +66,7 @@ const answeredWhenDeleted = words(`
 const orphanedByDefault = words('replicationcontrollers jobs.batch')
 const namedByPathSegment = words(`
   roles.rbac.authorization.k8s.io clusterroles.rbac.authorization.k8s.io rolebindings.rbac.authorization.k8s.io
-  clusterrolebindings.rbac.authorization.k8s.io apiservices.apiregistration.k8s.io
-  certificatesigningrequests.certificates.k8s.io`)
+  clusterrolebindings.rbac.authorization.k8s.io apiservices.apiregistration.k8s.io`)
 const namedByLabel = words('namespaces services')
 const keepsStatus = words('nodes')
 
