@@ -1,7 +1,10 @@
 /** The key that signs ServiceAccounts' tokens, and what the OIDC discovery documents tell of it. */
 import type { CryptoKey, JWK } from 'jose'
-import { importJWK } from 'jose'
+import { lazy } from '../api/lazy.ts'
 import type { Env } from '../env.ts'
+
+/** What reads and writes signatures, which only these tokens need. */
+export const jwt = lazy(() => import('./jwt.ts'))
 
 /** The issuer is also the audience that stands for this server. */
 export const tokenIssuer = ({ KEDGE_ISSUER }: Pick<Env, 'KEDGE_ISSUER'>): string =>
@@ -40,6 +43,7 @@ function publicPart({ use, kty, kid, alg, crv, x, y, n, e }: JWK): JWK {
 }
 
 async function imported(jwk: JWK, algorithm: string): Promise<CryptoKey> {
+  const { importJWK } = await jwt()
   const key = await importJWK(jwk, algorithm)
   if (key instanceof Uint8Array) throw new Error('KEDGE_SA_KEY must be an asymmetric key')
   return key

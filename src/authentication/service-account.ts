@@ -2,7 +2,7 @@
  * ServiceAccounts' tokens: JWTs of our own, which stop working when the account, or the object they are bound to, is
  * gone. (KEP 1205; kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin)
  */
-import { SignJWT, compactVerify, decodeJwt, decodeProtectedHeader, errors } from 'jose'
+import type { decodeJwt } from 'jose'
 import type { KubeObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { goQuote } from '../api/field.ts'
@@ -10,7 +10,7 @@ import { internalError, notFound } from '../api/status.ts'
 import type { Env } from '../env.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
-import { serviceAccountKey, tokenIssuer } from './service-account-key.ts'
+import { jwt, serviceAccountKey, tokenIssuer } from './service-account-key.ts'
 import { serviceAccountGroups, serviceAccountUser } from './service-account-name.ts'
 import type { TokenAnswer } from './token-authenticator.ts'
 import { TokenRefused } from './token-authenticator.ts'
@@ -52,6 +52,7 @@ export async function issueToken({ env, now, audiences, expirationSeconds, claim
   if (key === undefined) throw internalError('failed to generate token: no signing key')
   const issued = Math.floor(now.getTime() / 1000)
   const { namespace, serviceaccount } = claims
+  const { SignJWT } = await jwt()
   return new SignJWT({
     aud: [...audiences],
     exp: issued + expirationSeconds,
@@ -75,6 +76,7 @@ export async function issueSecretToken(
   const key = await serviceAccountKey(env)
   if (key === undefined) throw internalError('failed to generate token: no signing key')
   const claim = 'kubernetes.io/serviceaccount'
+  const { SignJWT } = await jwt()
   return new SignJWT({
     iss: LEGACY_ISSUER,
     [`${claim}/namespace`]: account.namespace,
@@ -102,7 +104,7 @@ export async function authenticateServiceAccountToken(
   token: string,
   audiences: readonly string[],
 ): Promise<TokenAnswer | undefined> {
-  const issuer = unverifiedIssuer(token)
+  const issuer = await unverifiedIssuer(token)
   const ours = tokenIssuer(context.env)
   if (issuer !== ours && issuer !== LEGACY_ISSUER) return undefined
   const claims = await verifiedClaims(context.env, token)
@@ -121,8 +123,9 @@ export async function authenticateServiceAccountToken(
 
 type Claims = ReturnType<typeof decodeJwt>
 
-function unverifiedIssuer(token: string): string | undefined {
+async function unverifiedIssuer(token: string): Promise<string | undefined> {
   if (token.trim().startsWith('{') || token.split('.').length !== 3) return undefined
+  const { decodeJwt } = await jwt()
   try {
     return decodeJwt(token).iss
   } catch {
@@ -131,6 +134,7 @@ function unverifiedIssuer(token: string): string | undefined {
 }
 
 async function verifiedClaims(env: Env, token: string): Promise<Claims | undefined> {
+  const { compactVerify, decodeJwt, decodeProtectedHeader, errors } = await jwt()
   let keyId: string | undefined
   try {
     keyId = decodeProtectedHeader(token).kid
