@@ -10,22 +10,42 @@ export interface Usage {
 }
 
 export function usageOf(root: number): Usage {
+  const all = [...usageByCommand(root).values()]
+  return {
+    cpu: all.reduce((sum, { cpu }) => sum + cpu, 0),
+    residentBytes: all.reduce((sum, { residentBytes }) => sum + residentBytes, 0),
+  }
+}
+
+/** By the names of their programs. */
+export function usageByCommand(root: number): ReadonlyMap<string, Usage> {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     const stat = fieldsOf(name)
     if (stat !== undefined) parents.set(Number(name), Number(stat[1]))
   }
-  let cpu = 0
-  let residentBytes = 0
+  const usages = new Map<string, Usage>()
   for (const pid of parents.keys()) {
     if (!descendsFrom(pid, root, parents)) continue
     const stat = fieldsOf(String(pid))
     if (stat === undefined) continue
-    cpu += (Number(stat[11]) + Number(stat[12])) / TICKS_A_SECOND
-    residentBytes += Number(stat[21]) * 4096
+    const command = commandOf(pid)
+    const { cpu, residentBytes } = usages.get(command) ?? { cpu: 0, residentBytes: 0 }
+    usages.set(command, {
+      cpu: cpu + (Number(stat[11]) + Number(stat[12])) / TICKS_A_SECOND,
+      residentBytes: residentBytes + Number(stat[21]) * 4096,
+    })
   }
-  return { cpu, residentBytes }
+  return usages
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+  } catch {
+    return '' // it ended meanwhile
+  }
 }
 
 /** The fields behind the command's name, which may contain anything. */
