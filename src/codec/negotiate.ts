@@ -55,7 +55,12 @@ export interface OutputEndpoint {
 export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): OutputNegotiation {
   const available = serializations(request)
   const accept = request.request.headers.get('Accept') ?? ''
-  if (!endpoint.custom) matchProduced(accept, produced(request, endpoint, available))
+  if (!endpoint.custom) {
+    // who is not let through to the endpoint is not told that it is deprecated
+    const told = request.warnings.splice(0)
+    matchProduced(accept, produced(request, endpoint, available))
+    request.warnings.push(...told)
+  }
   const negotiated = negotiate(request, accept, available, {
     allows: (serialization, target) => allowsTransform(request, endpoint, serialization, target),
     serverVersion: 'v1',

@@ -162,12 +162,43 @@ function summaryOf(body: Uint8Array): string {
 export function decodeDeleteOptions(format: BodyFormat, body: Uint8Array): DeleteOptions {
   try {
     const parsed = parseBody(format, body)
-    const { kind, apiVersion } = parsed
-    if (kind !== '' && kind !== 'DeleteOptions')
-      throw new DecodeError(`no kind "${kind}" is registered for version "${apiVersion || 'v1'}" in scheme "${SCHEME}"`)
+    checkMetaKind(parsed.kind, parsed.apiVersion || META_VERSION)
     const { object } = parsed.decodeAs(builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'))
     return object as DeleteOptions
   } catch (error) {
     throw error instanceof DecodeError ? badRequest(error.message) : error
   }
+}
+
+const META_VERSION = 'meta.k8s.io/v1'
+
+/** What a body must not be that is to be DeleteOptions: their codec knows no kinds but those of meta.k8s.io. */
+function checkMetaKind(kind: string, apiVersion: string): void {
+  if (parseApiVersion(apiVersion) === undefined) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`)
+  if (kind === '' || kind === 'DeleteOptions') return
+  const version = unversionedKinds.has(kind) ? 'v1' : metaKinds[apiVersion]?.[kind]
+  throw new DecodeError(
+    version === undefined
+      ? `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(SCHEME)}`
+      : `converting (${version}.${kind}) to (v1.DeleteOptions): unknown conversion`,
+  )
+}
+
+/** Known in whatever version they are sent. */
+const unversionedKinds = new Set(
+  'Status APIVersions APIGroupList APIGroup APIResourceList CreateOptions UpdateOptions'.split(' '),
+)
+
+const tableKinds = { Table: 'v1', TableOptions: 'v1', PartialObjectMetadata: 'v1' }
+/** Of a version of meta.k8s.io: the package of each kind. */
+const metaKinds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  [META_VERSION]: {
+    ...tableKinds,
+    PartialObjectMetadataList: 'v1',
+    ListOptions: 'v1',
+    GetOptions: 'v1',
+    PatchOptions: 'v1',
+    WatchEvent: 'v1',
+  },
+  'meta.k8s.io/v1beta1': { ...tableKinds, PartialObjectMetadataList: 'v1beta1' },
 }

@@ -9,9 +9,11 @@ import { liveOf } from '../registry/stored-form.ts'
 import type { DeleteOptions } from '../request/options.ts'
 import { checkDeleteOptions, deleteOptionsOfQuery, parseListOptions } from '../request/options.ts'
 import { StatusError } from '../api/status.ts'
+import { nextContinueToken } from '../storage/continue-token.ts'
 import { admissionAttributes } from './admission-attributes.ts'
 import { decodeDeleteOptions, readBody } from './decode-body.ts'
 import { linesOf } from './lines.ts'
+import { listed } from './list.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { selectionOf } from './selection.ts'
 
@@ -48,8 +50,7 @@ export async function deleteCollection(scope: ResourceScope): Promise<Response> 
   const selection = selectionOf(scope, listOptions)
   const options = await deleteOptions(scope)
   const namespace = scope.namespaced ? scope.namespace : undefined
-  const limit = listOptions.limit > 0 ? { limit: listOptions.limit } : {}
-  const found = await scope.storage.list(scope.collection, { namespace, selection, at: { kind: 'latest' }, ...limit })
+  const found = await listed(scope, listOptions, { namespace, selection })
   const items: KubeObject[] = []
   for await (const text of linesOf(found.values)) {
     const { object } = liveOf({ revision: found.revision, text })
@@ -61,7 +62,12 @@ export async function deleteCollection(scope: ResourceScope): Promise<Response> 
       if (!(error instanceof StatusError) || error.code !== 404) throw error
     }
   }
-  return respondItems(scope, output, { revision: found.revision, items })
+  return respondItems(scope, output, {
+    revision: found.revision,
+    continueToken: nextContinueToken(found, namespace),
+    remaining: found.remaining,
+    items,
+  })
 }
 
 /** A body replaces the options of the query altogether. */
@@ -73,6 +79,9 @@ async function deleteOptions(scope: ResourceScope): Promise<DeleteOptions> {
       ? decodeDeleteOptions(negotiateInput(request, { custom: scope.custom }), body)
       : deleteOptionsOfQuery(request.query)
   checkDeleteOptions(options)
+  const { warningOfDefaultPropagation: warning } = scope.strategy
+  if (warning !== undefined && options.propagationPolicy === undefined && options.orphanDependents === undefined)
+    request.warnings.push(warning)
   return options
 }
 

@@ -111,7 +111,7 @@ async function serve(request: ApiRequest, served: ServedResources): Promise<Resp
   if (exact !== undefined) return exact(request, served)
   if (path.startsWith('/openapi/v3/')) return serveOpenApiV3(request, served, path.slice('/openapi/v3'.length))
   if (path.startsWith('/debug/pprof/')) return notFoundText('Unknown profile')
-  if (path.startsWith('/version/')) throw notServed()
+  if (/^\/(version|openid\/v1\/jwks|\.well-known\/openid-configuration)\//.test(path)) throw notServed()
   const health = /^\/(healthz|livez|readyz)(\/.*)?$/.exec(path)
   // the expression names exactly these
   if (health !== null) return serveHealth(request, health[1] as HealthEndpoint, health[2] ?? '')

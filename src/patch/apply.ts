@@ -68,12 +68,18 @@ export function serverSideApply(application: Application): KubeObject {
   if (!sameKind(sent, kind)) throw badRequest(`invalid object type: ${kindText(sent)}`)
   const managers = storedManagers(live)
   const applied = applyOrUpgrade(application, managers)
-  const object = applied.object ?? structuredCloneOf(live!)
+  const object = applied.object ?? structuredCloneOf(live ?? unnamed(application))
   if (manager === KUBECTL) refreshLastApplied(object, config)
   const managedFields = encodeManagers(applied.managers)
   if (managedFields === undefined) delete object.metadata.managedFields
   else object.metadata.managedFields = managedFields
   return object
+}
+
+/** What is made where nothing exists and nothing is applied. */
+const unnamed = ({ type, kind }: Application): KubeObject => {
+  const object = emptyObject(type, apiVersionOf(kind)) as JsonObject
+  return { ...object, metadata: { ...(object.metadata as JsonObject | undefined) } } as unknown as KubeObject
 }
 
 const structuredCloneOf = (live: KubeObject): KubeObject => ({ ...live, metadata: { ...live.metadata } })

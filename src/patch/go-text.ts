@@ -49,9 +49,18 @@ export function goKind(value: JsonTree): string {
   return type.startsWith('map') ? 'map' : type.startsWith('[]') ? 'slice' : type
 }
 
-/** `%s`, which is for texts only. */
-export const goString = (value: JsonTree): string =>
-  typeof value === 'string' ? value : `%!s(${goType(value)}=${goValue(value)})`
+/** `%s`: what is no text is complained of, in lists and maps too, but for nothing inside of them. */
+export const goString = (value: JsonTree): string => (value === null ? '%!s(<nil>)' : stringInside(value))
+
+function stringInside(value: JsonTree | undefined): string {
+  if (value === null || value === undefined) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(stringInside).join(' ')}]`
+  if (typeof value === 'object' && !(value instanceof NumberLiteral))
+    return `map[${membersOf(value)
+      .map(([name, item]) => `${name}:${stringInside(item)}`)
+      .join(' ')}]`
+  return typeof value === 'string' ? value : `%!s(${goType(value)}=${goValue(value)})`
+}
 
 const scalarText = (value: string | number | bigint | boolean | NumberLiteral): string =>
   value instanceof NumberLiteral

@@ -60,14 +60,8 @@ async function deleteLive(
   if (scope.strategy.markFirst?.(object, scope.strategyContext(dryRun)))
     return { object: dryRun ? object : (await writeIfChanged(scope, object, live)).object, gone: false }
   const { metadata } = object
-  const alreadyMarked = metadata.deletionTimestamp !== undefined
-  const asked =
-    options.gracePeriodSeconds === undefined
-      ? undefined
-      : options.gracePeriodSeconds < 0
-        ? 1
-        : options.gracePeriodSeconds
-  const grace = scope.strategy.gracePeriod?.(object, asked)
+  const grace = graceOf(scope, object, options)
+  if (grace === 'pending') return { object: live.object, gone: false }
 
   const finalizers = finalizersFor(scope, object, options)
   const finalizersChange = JSON.stringify(finalizers) !== JSON.stringify(metadata.finalizers ?? [])
@@ -76,12 +70,9 @@ async function deleteLive(
     else delete metadata.finalizers
   }
   const stays = finalizers.length > 0 || !(scope.strategy.readyToGo?.(object) ?? true)
-  if (alreadyMarked && grace !== undefined && !shortens(object, grace, scope.request.now) && !finalizersChange) {
-    if (stays || (metadata.deletionGracePeriodSeconds ?? 0) > 0) return { object: live.object, gone: false }
-  }
   if (grace !== undefined || stays || finalizersChange) {
-    mark(scope, object, grace ?? 0)
-    if (scope.strategy.marksOnDelete) delete metadata.deletionGracePeriodSeconds
+    if (grace !== undefined) markUntil(object, grace)
+    else if (stays) markNow(scope, object)
     await scope.strategy.prepareForDelete?.(object, scope.strategyContext(dryRun))
     const gone = !stays && (metadata.deletionGracePeriodSeconds ?? 0) === 0
     if (dryRun) return { object, gone }
@@ -148,20 +139,54 @@ function policyOf(scope: ResourceScope, finalizers: readonly string[], options: 
   return scope.strategy.defaultPropagation ?? 'Background'
 }
 
-/** A second DELETE may bring the end nearer, never push it away. */
-function shortens({ metadata }: KubeObject, grace: number, now: Date): boolean {
-  if (metadata.deletionTimestamp === undefined) return true
-  const current = metadata.deletionGracePeriodSeconds ?? 0
-  return grace < current && Date.parse(metadata.deletionTimestamp) > now.getTime() + grace * 1000
+interface Grace {
+  readonly seconds: number
+  readonly until: Date
 }
 
-function mark(scope: ResourceScope, { metadata }: KubeObject, grace: number): void {
-  const { now } = scope.request
-  if (metadata.deletionTimestamp !== undefined) {
-    if (!shortens({ metadata }, grace, now)) return
-  } else if ((metadata.generation ?? 0) > 0) metadata.generation = (metadata.generation ?? 0) + 1
-  metadata.deletionTimestamp = timeText(new Date(now.getTime() + grace * 1000))
-  metadata.deletionGracePeriodSeconds = grace
+/**
+ * The grace an object is given by this DELETE, if its kind knows any. A second DELETE may bring the end nearer, never
+ * push it away: where it does not, the first one is pending and nothing is changed.
+ */
+function graceOf(
+  { strategy, request }: ResourceScope,
+  object: KubeObject,
+  { gracePeriodSeconds }: DeleteOptions,
+): Grace | 'pending' | undefined {
+  const asked = gracePeriodSeconds !== undefined && gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds
+  const { deletionTimestamp, deletionGracePeriodSeconds: current } = object.metadata
+  const now = request.now.getTime()
+  if (deletionTimestamp === undefined) {
+    const seconds = strategy.gracePeriod?.(object, asked)
+    return seconds === undefined ? undefined : { seconds, until: new Date(now + seconds * 1000) }
+  }
+  if (strategy.gracePeriod === undefined || current === undefined || current === 0) return undefined
+  if (asked === undefined || asked >= current) return 'pending'
+  const until = Date.parse(deletionTimestamp) + (asked - current) * 1000
+  if (until >= now) return { seconds: asked, until: new Date(until) }
+  // the whole grace is over; whoever waits for the object still gets to see that it shall go
+  return { seconds: asked === 0 ? 0 : 1, until: request.now }
+}
+
+function markUntil({ metadata }: KubeObject, { seconds, until }: Grace): void {
+  countMark(metadata)
+  metadata.deletionTimestamp = timeText(until)
+  metadata.deletionGracePeriodSeconds = seconds
+}
+
+/** Something holds the object back, but no grace does. */
+function markNow({ strategy, request }: ResourceScope, { metadata }: KubeObject): void {
+  countMark(metadata)
+  const { deletionTimestamp } = metadata
+  if (deletionTimestamp === undefined || Date.parse(deletionTimestamp) > request.now.getTime())
+    metadata.deletionTimestamp = timeText(request.now)
+  if (!strategy.marksOnDelete) metadata.deletionGracePeriodSeconds = 0
+}
+
+/** The first mark is a change that counts. */
+function countMark(metadata: KubeObject['metadata']): void {
+  const { deletionTimestamp, generation = 0 } = metadata
+  if (deletionTimestamp === undefined && generation > 0) metadata.generation = generation + 1
 }
 
 async function writeIfChanged(scope: ResourceScope, object: KubeObject, live: Live): Promise<Live> {

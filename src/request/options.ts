@@ -5,6 +5,8 @@
 import { forbiddenField, invalidValue, notSupported, path, required } from '../api/field.ts'
 import type { FieldError } from '../api/field.ts'
 import { badRequest, invalid } from '../api/status.ts'
+import { parseFieldSelector } from '../storage/field-selector.ts'
+import { parseLabelSelector } from '../storage/label-selector.ts'
 import { validateFieldManager } from '../validation/object-meta.ts'
 import { isTrue } from './request-info.ts'
 
@@ -38,7 +40,12 @@ export function parseListOptions(query: URLSearchParams, forceWatch: boolean): L
     continue: query.get('continue') ?? '',
   }
   const errors = options.watch ? watchErrors(options) : listErrors(options)
-  if (errors.length > 0) throw invalid({ group: META_GROUP, kind: 'ListOptions' }, '', errors)
+  if (errors.length > 0) {
+    // selectors that cannot be read are told of first
+    parseLabelSelector(options.labelSelector)
+    parseFieldSelector(options.fieldSelector)
+    throw invalid({ group: META_GROUP, kind: 'ListOptions' }, '', errors)
+  }
   return options
 }
 

@@ -48,4 +48,10 @@ describe('metadata', () => {
   ])('of a template: %j', (sent, wrong) => {
     expect(fields(validateTemplateMeta(decoded(sent), path('metadata')))).toEqual(wrong)
   })
+
+  test('owners are shown in the order of their type, whatever order they came in', () => {
+    const owner = (name: string) => ({ controller: true, uid: 'u', name, kind: 'Secret', apiVersion: 'v1' })
+    const [error] = validateAnyMeta({ name: 'x', ownerReferences: [owner('a'), owner('b')] }, false, subdomainName)
+    expect(error?.message).toContain('{"apiVersion":"v1","kind":"Secret","name":"b","uid":"u","controller":true}')
+  })
 })

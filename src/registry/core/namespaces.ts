@@ -49,7 +49,7 @@ export const namespaces: Strategy<Namespace> = {
         namespace.spec = { ...old.spec, finalizers }
         namespace.status = old.status
       },
-      validateUpdate: finalizerErrors,
+      validateUpdate: (namespace) => finalizerErrors(namespace, true),
     },
     status: {
       validateUpdate({ metadata, status }) {
@@ -77,14 +77,18 @@ const namespaceErrors = (namespace: Namespace): FieldError[] => [
   ...finalizerErrors(namespace),
 ]
 
-function finalizerErrors({ spec }: Namespace): FieldError[] {
-  const at = path('spec', 'finalizers')
-  return (spec?.finalizers ?? []).flatMap((finalizer) => [
-    ...qualifiedNameProblems(finalizer).map((problem) => invalidValue(at, finalizer, problem)),
-    ...(finalizer.includes('/') || isStandardFinalizer(finalizer)
-      ? []
-      : [invalidValue(at, finalizer, NOT_A_FINALIZER)]),
-  ])
+/** @param numbered whether the errors say which one: those of the `finalize` subresource do */
+function finalizerErrors({ spec }: Namespace, numbered = false): FieldError[] {
+  const list = path('spec', 'finalizers')
+  return (spec?.finalizers ?? []).flatMap((finalizer, index) => {
+    const at = numbered ? list.index(index) : list
+    return [
+      ...qualifiedNameProblems(finalizer).map((problem) => invalidValue(at, finalizer, problem)),
+      ...(finalizer.includes('/') || isStandardFinalizer(finalizer)
+        ? []
+        : [invalidValue(at, finalizer, NOT_A_FINALIZER)]),
+    ]
+  })
 }
 
 /** Admission looks at these labels once everything else is right. */

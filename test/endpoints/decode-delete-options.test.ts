@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { decodeDeleteOptions } from '../../src/endpoints/decode-body.ts'
+
+const decode = (document: object) => decodeDeleteOptions('json', new TextEncoder().encode(JSON.stringify(document)))
+
+describe('the body of a DELETE', () => {
+  it.each(['', 'v1', 'meta.k8s.io/v1', 'policy/v1'])('is DeleteOptions of version %j', (apiVersion) => {
+    expect(decode({ apiVersion, kind: 'DeleteOptions', gracePeriodSeconds: 3 })).toMatchObject({
+      gracePeriodSeconds: 3,
+    })
+  })
+
+  it.each([
+    ['', 'Status', 'converting (v1.Status) to (v1.DeleteOptions): unknown conversion'],
+    ['apps/v1', 'CreateOptions', 'converting (v1.CreateOptions) to (v1.DeleteOptions): unknown conversion'],
+    ['', 'Table', 'converting (v1.Table) to (v1.DeleteOptions): unknown conversion'],
+    ['v1', 'Table', 'no kind "Table" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"'],
+    ['', 'Pod', 'no kind "Pod" is registered for version "meta.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"'],
+    [
+      'meta.k8s.io/v1beta1',
+      'PartialObjectMetadataList',
+      'converting (v1beta1.PartialObjectMetadataList) to (v1.DeleteOptions): unknown conversion',
+    ],
+    ['a/b/c', 'DeleteOptions', 'unexpected GroupVersion string: a/b/c'],
+  ])('%j %s is refused', (apiVersion, kind, message) => {
+    expect(() => decode({ apiVersion, kind })).toThrow(message)
+  })
+})

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../src/api/object.ts'
+import { resourceScope } from '../../src/endpoints/scope.ts'
+import { deleteObject } from '../../src/registry/deletion.ts'
+import { servedResources } from '../../src/registry/served.ts'
+import type { DeleteOptions } from '../../src/request/options.ts'
+import { memoryServer } from '../request-in-memory.ts'
+
+const START = Date.parse('2030-01-01T00:00:00Z')
+
+/** A Pod on a node, and DELETEs of it `after` so many seconds. */
+async function podOnNode(phase = 'Running') {
+  const server = memoryServer()
+  const pod = { metadata: { name: 'p', namespace: 'default' }, spec: { nodeName: 'n' }, status: { phase } }
+  await server.put('', 'pods', pod)
+  return async (after: number, options: DeleteOptions) => {
+    server.now = new Date(START + after * 1000)
+    const request = server.request('/api/v1/namespaces/default/pods/p', { method: 'DELETE' })
+    const entry = (await servedResources(request)).find('', 'v1', 'pods')!
+    const scope = resourceScope(request, entry, { name: 'p', subresource: '' })
+    const { object, gone } = await deleteObject(scope, 'p', options, async () => {})
+    return { ...markOf(object), gone }
+  }
+}
+
+const markOf = ({ metadata }: KubeObject) => ({
+  until: (Date.parse(metadata.deletionTimestamp ?? '') - START) / 1000,
+  grace: metadata.deletionGracePeriodSeconds,
+})
+
+describe('a second DELETE of a Pod', () => {
+  it('that names no grace changes nothing', async () => {
+    const remove = await podOnNode()
+    expect(await remove(0, { gracePeriodSeconds: 30 })).toEqual({ until: 30, grace: 30, gone: false })
+    expect(await remove(5, {})).toEqual({ until: 30, grace: 30, gone: false })
+  })
+
+  it('brings the end nearer by as much as the grace gets shorter', async () => {
+    const remove = await podOnNode()
+    await remove(0, { gracePeriodSeconds: 30 })
+    expect(await remove(5, { gracePeriodSeconds: 40 })).toEqual({ until: 30, grace: 30, gone: false })
+    expect(await remove(5, { gracePeriodSeconds: 10 })).toEqual({ until: 10, grace: 10, gone: false })
+  })
+
+  it('leaves a second to whoever waits when the whole grace is over', async () => {
+    const remove = await podOnNode()
+    await remove(0, { gracePeriodSeconds: 30 })
+    expect(await remove(20, { gracePeriodSeconds: 10 })).toEqual({ until: 20, grace: 1, gone: false })
+    expect(await remove(21, { gracePeriodSeconds: 0, dryRun: ['All'] })).toMatchObject({ grace: 0, gone: true })
+  })
+})
+
+it('a Pod that is over goes at once', async () => {
+  const remove = await podOnNode('Failed')
+  expect(await remove(0, { gracePeriodSeconds: 30, dryRun: ['All'] })).toMatchObject({ grace: 0, gone: true })
+})
