@@ -23,9 +23,10 @@ export async function upToDateBuild(): Promise<Build> {
   return last !== undefined && isFresh(last) ? last : build()
 }
 
-export async function build(): Promise<Build> {
+/** The Worker's modules and what they consist of, not written anywhere yet. */
+export async function bundle() {
   const esbuild = await import('esbuild')
-  const result = await esbuild.build({
+  return esbuild.build({
     absWorkingDir: PROJECT,
     entryPoints: [{ in: 'src/index.ts', out: 'index' }],
     outdir: WORKER,
@@ -48,6 +49,10 @@ export async function build(): Promise<Build> {
     write: false,
     logLevel: 'silent',
   })
+}
+
+export async function build(): Promise<Build> {
+  const result = await bundle()
   mkdirSync(WORKER, { recursive: true })
   const files = result.outputFiles.map((file) => ({ name: basename(file.path), contents: file.contents }))
   files.sort((a, b) => Number(b.name === 'index.js') - Number(a.name === 'index.js'))

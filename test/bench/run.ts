@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
 import { codecFigures, printCodecs } from './codecs.ts'
+import { coldStartFigures, printColdStart } from './cold-start.ts'
 import { measureFanOut } from './fan-out.ts'
 import { measureForms, measureLists, measureSelections } from './lists.ts'
 import { fill } from './load.ts'
@@ -62,6 +63,7 @@ async function besideFloor(): Promise<void> {
   for (const [verb, count] of Object.entries(rows)) report.note(api, `rows written a ${verb}, with compaction`, count)
   report.print(['floor', 'kedge'], `${objects} objects of 2 KB.`)
   printCodecs(await codecFigures())
+  printColdStart(await coldStartFigures())
 }
 
 async function drive(kubeconfig: string): Promise<void> {

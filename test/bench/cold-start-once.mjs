@@ -1,0 +1,58 @@
+// One cold start, for cold-start.ts, in a process of its own, whose engine has compiled nothing yet. Prints milliseconds
+// of CPU as JSON. In JavaScript, so that no compiler of TypeScript is loaded beside it.
+//
+//   node --experimental-vm-modules cold-start-once.mjs MODULES EXPAND-POD POD
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SourceTextModule, SyntheticModule } from 'node:vm'
+
+const [modules, expandPod, podFile] = process.argv.slice(2)
+const CALLS = 2000
+
+/** CPU time, for others share the machine; of all threads, since only that is exact between two ticks of the kernel. */
+const cpu = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+async function timed(work) {
+  const began = cpu()
+  await work()
+  return cpu() - began
+}
+
+const sourceOf = (directory, name) => readFileSync(join(directory, name), 'utf8')
+
+/** What is always loaded: what the entry imports, and what that imports. */
+const platform = new SyntheticModule(['DurableObject'], function () {
+  this.setExport('DurableObject', class {})
+})
+const loaded = new Map()
+async function load(directory, name) {
+  if (name.startsWith('cloudflare:')) return platform
+  if (!loaded.has(name)) loaded.set(name, new SourceTextModule(sourceOf(directory, name), { identifier: name }))
+  return loaded.get(name)
+}
+
+await timed(() => {})
+let worker
+const compile = await timed(async () => {
+  worker = await load(modules, 'index.js')
+  await worker.link((name) => load(modules, name.replace('./', '')))
+})
+const evaluate = await timed(() => worker.evaluate())
+
+const schema = await load(expandPod, 'expand-pod.js')
+await schema.link(() => {})
+await schema.evaluate()
+let types = 0
+const expand = await timed(() => {
+  types = schema.namespace.expandPod()
+})
+
+const text = readFileSync(podFile, 'utf8')
+for (let call = 0; call < CALLS; call++) JSON.stringify(JSON.parse(text))
+const json = await timed(() => {
+  for (let call = 0; call < CALLS; call++) JSON.stringify(JSON.parse(text))
+})
+console.log(JSON.stringify({ compile, evaluate, expand, types, json: json / CALLS }))
