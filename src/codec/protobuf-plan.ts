@@ -105,6 +105,8 @@ const specials: Partial<Record<Special['special'], number>> = {
 export class MemberPlan {
   /** The member that followed this one last time. */
   next: MemberPlan | undefined = undefined
+  /** The name, four bytes at a time as far as that goes. */
+  private readonly fours: Int32Array
   #value: ValuePlan | undefined = undefined
 
   constructor(
@@ -115,7 +117,20 @@ export class MemberPlan {
     /** Fields that stand before it in the message may stand behind it in JSON. */
     readonly isEarly: boolean,
     private readonly makeValue: () => ValuePlan,
-  ) {}
+  ) {
+    const view = new DataView(name.buffer)
+    this.fours = Int32Array.from({ length: name.length >> 2 }, (_, i) => view.getInt32(i * 4))
+  }
+
+  /** Whether the name stands at a position. @param view of the bytes */
+  isAt(bytes: Uint8Array, view: DataView, at: number): boolean {
+    const { name, fours } = this
+    if (at + name.length > bytes.length) return false
+    let place = at
+    for (let i = 0; i < fours.length; i++, place += 4) if (view.getInt32(place) !== fours[i]) return false
+    for (let i = fours.length * 4; i < name.length; i++, place++) if (bytes[place] !== name[i]) return false
+    return true
+  }
 
   get value(): ValuePlan {
     return (this.#value ??= this.makeValue())
@@ -143,9 +158,9 @@ export class StructPlan {
   }
 
   /** @param at where a name begins, behind its quote */
-  find(bytes: Uint8Array, at: number): MemberPlan | undefined {
+  find(bytes: Uint8Array, view: DataView, at: number): MemberPlan | undefined {
     const bucket = this.buckets[hashAt(bytes, at) & (this.buckets.length - 1)]
-    if (bucket !== undefined) for (const member of bucket) if (isAt(bytes, at, member.name)) return member
+    if (bucket !== undefined) for (const member of bucket) if (member.isAt(bytes, view, at)) return member
     return undefined
   }
 }
@@ -154,12 +169,6 @@ function hashAt(bytes: Uint8Array, start: number): number {
   let hash = 0
   for (let at = start; at < bytes.length && bytes[at] !== QUOTE; at++) hash = (Math.imul(hash, 31) + bytes[at]!) | 0
   return hash ^ (hash >>> 15)
-}
-
-/** Whether a name stands at a position. */
-export function isAt(bytes: Uint8Array, at: number, name: Uint8Array): boolean {
-  for (let i = 0; i < name.length; i++) if (bytes[at + i] !== name[i]) return false
-  return true
 }
 
 const plans = new WeakMap<StructType, StructPlan>()

@@ -31,7 +31,6 @@ import {
   INLINE,
   INT_OR_STRING,
   INTEGER,
-  isAt,
   LEFT_OUT,
   LIST,
   MAP,
@@ -113,13 +112,13 @@ class Transcoder extends JsonToWire {
     let rank = 0
     let previous: MemberPlan | undefined
     for (;;) {
-      const { bytes } = this
+      const { bytes, view } = this
       if (bytes[this.at] === COMMA) this.at++
       if (bytes[this.at] !== QUOTE) break
       const at = this.at + 1
       let member = previous === undefined ? plan.first : previous.next
-      if (member === undefined || !isAt(bytes, at, member.name)) {
-        member = plan.find(bytes, at)
+      if (member === undefined || !member.isAt(bytes, view, at)) {
+        member = plan.find(bytes, view, at)
         if (member === undefined) {
           if (isInline) break
           this.skip()

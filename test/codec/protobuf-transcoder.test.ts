@@ -93,8 +93,28 @@ describe('texts', () => {
   })
 
   test('any', () => {
-    const texts = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary', maxLength: 200 }))
-    fc.assert(fc.property(texts, (data) => expectSame(`${CORE}.ConfigMap`, stringify({ data }))))
+    const unit = fc.constantFrom(
+      'a',
+      'b',
+      '0',
+      ' ',
+      '"',
+      '\\',
+      '\n',
+      '\x01',
+      '<',
+      'é',
+      '\u2028',
+      '😀',
+      '\ud83d',
+      '\ude00',
+    )
+    const text = fc.string({ unit, maxLength: 70 })
+    const texts = fc.dictionary(text, text, { maxKeys: 6 })
+    fc.assert(
+      fc.property(texts, (data) => expectSame(`${CORE}.ConfigMap`, stringify({ data }))),
+      { numRuns: 200 },
+    )
   })
 })
 
