@@ -82,6 +82,8 @@ const REUSE_ENGINE_MS = 12_000
 const ENGINE_WAIT_MS = 10_000
 /** kube-apiserver's limit (Go's default for a server). */
 const MAX_HEAD = 1 << 20
+/** The engine takes no URL of 64 KiB, and what precedes the path in it is the client's affair. */
+const MAX_TARGET = 65_000
 /** What is still read, and thrown away, of a request that was answered early. */
 const LINGER_MS = 1_000
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
@@ -221,6 +223,8 @@ class Connection {
   #request(head: RequestHead, text: string, data: Buffer, start: number, body: number, end: number): Buffer {
     const carried = CARRIED_METHODS.has(head.method)
     const target = engineTarget(head.target)
+    if (target.length > MAX_TARGET)
+      throw new MalformedRequest(414, `path and query may have ${MAX_TARGET} octets when they are percent-encoded`)
     const cfLine = carried
       ? this.#cfLine
       : this.#header({ ...(this.#clientAuth && { tlsClientAuth: this.#clientAuth }), method: head.method })
@@ -363,10 +367,11 @@ class Connection {
   #refuse(error: MalformedRequest): void {
     if (this.#client.destroyed) return
     const text = `${error.status} ${REASONS[error.status] ?? 'Error'}`
-    const body = `${text}: ${error.message}`
+    const isJson = error.status === 414
+    const body = isJson ? tooLongStatus(error.message) : `${text}: ${error.message}`
     if (this.#awaited.length <= 1 && this.#answerBody === undefined) {
       this.#client.write(
-        `HTTP/1.1 ${text}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n` +
+        `HTTP/1.1 ${text}\r\nContent-Type: ${isJson ? 'application/json' : 'text/plain; charset=utf-8'}\r\nConnection: close\r\n` +
           `Content-Length: ${body.length}\r\n\r\n${body}`,
       )
     }
@@ -390,8 +395,21 @@ function readOnAfterFailedWrite(socket: Socket): void {
   }
 }
 
+/** A well-formed request of the API, so its client is told as the API tells things. */
+const tooLongStatus = (message: string): string =>
+  JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: `Request entity too large: ${message}`,
+    reason: 'RequestEntityTooLarge',
+    code: 414,
+  })
+
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
+  414: 'URI Too Long',
   431: 'Request Header Fields Too Large',
   501: 'Not Implemented',
   503: 'Service Unavailable',

@@ -6,7 +6,17 @@ import { InitialEvents } from './initial-events.ts'
 import { decodeHeader } from './shard-protocol.ts'
 import type { Attempt, ListCall, ShardError, ShardReply, ShardStats, StreamShape, Written } from './shard-protocol.ts'
 import { openWatch } from './shard-watch.ts'
-import type { Collection, ListAt, ListQuery, ListResult, NewValue, ShardName, Storage, StoredValue } from './storage.ts'
+import type {
+  Collection,
+  ListAt,
+  ListQuery,
+  ListResult,
+  NewValue,
+  RestoredValue,
+  ShardName,
+  Storage,
+  StoredValue,
+} from './storage.ts'
 import { unbroken } from './unbroken-list.ts'
 import { withRevision } from './value-text.ts'
 import { WritePause } from './write-pause.ts'
@@ -153,7 +163,7 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
     async restore(collection, values, cut) {
       const keyed = values.map((value) => ({ ...value, key: keyOf(collection, value.key) }))
       // not sent again: a part that was put back would be there twice
-      valueOf(await stubOf(collection).restore(keyed, cut))
+      for (const part of inParts(keyed)) valueOf(await stubOf(collection).restore(part, cut))
     },
 
     async renew(collection) {
@@ -169,6 +179,24 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
 function listCall({ prefix }: Collection, query: ListQuery, shape: StreamShape, keep: boolean): ListCall {
   const { namespace, selection, at, limit = 0, counted = false, start = '' } = query
   return { prefix, namespace, selection, at, limit, counted, start, shape, keep }
+}
+
+/** UTF-16 units of the values of one call, which may have 32 MiB. */
+const MAX_CALL = 8 * 1024 * 1024
+
+function* inParts(values: readonly RestoredValue[]): Generator<RestoredValue[]> {
+  let part: RestoredValue[] = []
+  let length = 0
+  for (const value of values) {
+    length += value.value.text.length
+    if (length > MAX_CALL && part.length > 0) {
+      yield part
+      part = []
+      length = value.value.text.length
+    }
+    part.push(value)
+  }
+  if (part.length > 0) yield part
 }
 
 /** What is known of a list comes before it, so that its bytes need not pass through here. */
