@@ -21,6 +21,8 @@ export interface FrontOptions {
   readonly clientAuthorities: readonly string[]
   /** Path of the engine's socket, once it listens there. */
   readonly engine: () => Promise<string>
+  /** More than these are told to come back later (429), before anything runs out. Default: no limit. */
+  readonly maxConnections?: number
   /** Name of the header that becomes `request.cf` in the Worker. */
   readonly cfHeader: string
 }
@@ -51,7 +53,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     minVersion: 'TLSv1.2',
   })
   server.on('secureConnection', (socket) => {
-    const connection = new Connection(socket, options)
+    const connection = new Connection(socket, options, connections.size >= (options.maxConnections ?? Infinity))
     connections.add(connection)
     socket.on('close', () => connections.delete(connection))
   })
@@ -77,6 +79,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
 
 /** As kube-apiserver, which waits a minute and a half for the next request; a little more costs nothing. */
 const IDLE_CLIENT_MS = 180_000
+/** A WebSocket on which nothing happens has no heartbeat of its own. */
+const KEEP_ALIVE_MS = 30_000
 /** workerd closes a connection after 15 s without a request; an older one is not used again. */
 const REUSE_ENGINE_MS = 12_000
 const ENGINE_WAIT_MS = 10_000
@@ -101,6 +105,7 @@ const CARRIED_METHODS = new Set(
 class Connection {
   readonly #client: TLSSocket
   readonly #options: FrontOptions
+  readonly #isOneTooMany: boolean
   readonly #clientAuth: TlsClientAuth | undefined
   /** The header line that most requests of this connection get. */
   readonly #cfLine: string
@@ -121,13 +126,16 @@ class Connection {
 
   #state: 'http' | 'tunnel' | 'finishing' | 'lingering' = 'http'
 
-  constructor(client: TLSSocket, options: FrontOptions) {
+  /** @param isOneTooMany its first request is refused */
+  constructor(client: TLSSocket, options: FrontOptions, isOneTooMany: boolean) {
+    this.#isOneTooMany = isOneTooMany
     this.#client = client
     this.#options = options
     this.#clientAuth = tlsClientAuth(client)
     this.#cfLine = this.#clientAuth ? this.#header({ tlsClientAuth: this.#clientAuth }) : ''
     this.#answeredAt = Date.now()
     client.setNoDelay(true)
+    client.setKeepAlive(true, KEEP_ALIVE_MS)
     client.on('data', (data: Buffer) => this.#fromClient(data))
     client.on('drain', () => this.#engine?.resume())
     client.on('error', () => this.destroy())
@@ -195,6 +203,7 @@ class Connection {
       }
       const text = data.toString('latin1', at, endOfHead + 2)
       const head = parseRequestHead(text)
+      if (this.#isOneTooMany) throw new MalformedRequest(429, 'there are as many connections as this server can hold')
       this.#awaited.push(head.method === 'HEAD')
       this.#requestBody = head.body
       const bodyFrom = endOfHead + 4
@@ -372,6 +381,7 @@ class Connection {
     if (this.#awaited.length <= 1 && this.#answerBody === undefined) {
       this.#client.write(
         `HTTP/1.1 ${text}\r\nContent-Type: ${isJson ? 'application/json' : 'text/plain; charset=utf-8'}\r\nConnection: close\r\n` +
+          (error.status === 429 ? 'Retry-After: 1\r\n' : '') +
           `Content-Length: ${body.length}\r\n\r\n${body}`,
       )
     }
@@ -410,6 +420,7 @@ const tooLongStatus = (message: string): string =>
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   414: 'URI Too Long',
+  429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',
   501: 'Not Implemented',
   503: 'Service Unavailable',

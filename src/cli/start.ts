@@ -7,6 +7,7 @@ import { PROJECT, WORKER, upToDateBuild } from './build.ts'
 import type { Build } from './build.ts'
 import { dataDirectory, lockDirectory } from './data-directory.ts'
 import type { DataDirectory, Lock } from './data-directory.ts'
+import { maxConnections } from './descriptors.ts'
 import { startEngine } from './engine.ts'
 import type { Engine } from './engine.ts'
 import { engineConfig } from './engine-config.ts'
@@ -166,6 +167,7 @@ async function listen(
       port,
       cfHeader,
       engine,
+      maxConnections: maxConnections(),
       server: pki.server,
       clientAuthorities: [pki.authority.certificate],
     })

@@ -26,7 +26,7 @@ export interface Answer {
 
 export class ApiClient {
   readonly #server: string
-  readonly #token: string
+  readonly token: string
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64, rejectUnauthorized: false })
 
   constructor(kubeconfig: string) {
@@ -36,7 +36,7 @@ export class ApiClient {
       users: [{ user: { token: string } }]
     }
     this.#server = config.clusters[0].cluster.server
-    this.#token = config.users[0].user.token
+    this.token = config.users[0].user.token
   }
 
   async send(method: string, path: string, body?: unknown): Promise<Answer> {
@@ -48,7 +48,7 @@ export class ApiClient {
 
   open(method: string, path: string, body?: unknown): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const headers = { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' }
+      const headers = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' }
       const outgoing = request(this.#server + path, { method, headers, agent: this.#agent }, resolve)
       outgoing.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body))
     })

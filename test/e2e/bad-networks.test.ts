@@ -1,5 +1,8 @@
 // Watches over networks as they are: clients that vanish, that do not read, that come in thousands and go.
+import { execFileSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ShardStats } from '../../src/storage/shard-protocol.ts'
@@ -47,6 +50,39 @@ test('a client that is gone leaves no socket behind', { timeout: 60_000 }, async
   expect(await until(async () => (await sockets()) === 0, 40)).toBe(true)
 })
 
+/**
+ * Opens a watch, waits for its head and is gone as a machine is that lost its power: in repair mode the kernel forgets
+ * a connection without a word (tcp(7), CAP_NET_ADMIN), and answers later packets of it with a reset.
+ */
+const VANISH = `
+import socket, ssl, sys, time
+host, port, path, token, *more = sys.argv[1:]
+context = ssl._create_unverified_context()
+client = context.wrap_socket(socket.create_connection((host, int(port))))
+client.sendall(f'GET {path} HTTP/1.1\\r\\nHost: {host}\\r\\nAuthorization: Bearer {token}\\r\\n'.encode())
+client.sendall(''.join(line + '\\r\\n' for line in more + ['']).encode())
+assert client.recv(4096)[9:12] in (b'200', b'101')
+time.sleep(1) # all is acknowledged
+client.setsockopt(socket.IPPROTO_TCP, 19, 1)
+client.close()
+`
+
+test('a client that vanishes without a word is noticed at the next heartbeat', { timeout: 90_000 }, async (context) => {
+  const { hostname, port } = new URL(server.url)
+  const path = `${CONFIG_MAPS}?watch=1&resourceVersion=${await version()}`
+  const socket = ['Connection: Upgrade', 'Upgrade: websocket', `Origin: ${server.url}`, 'Sec-WebSocket-Version: 13']
+  try {
+    for (const more of [[], [...socket, 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==']])
+      execFileSync('python3', ['-c', VANISH, hostname, port, path, client.token, ...more], { stdio: 'pipe' })
+  } catch (error) {
+    context.skip(`needs python3 and the right to make connections vanish: ${String(error).split('\n').at(-2)}`)
+  }
+  // A stream has a heartbeat each half minute, of a WebSocket the connection has.
+  await pause(5_000)
+  expect(await sockets(), 'nobody knows').toBe(2)
+  expect(await until(async () => (await sockets()) === 0, 40)).toBe(true)
+})
+
 test('a client that does not read costs bounded memory and loses nothing', { timeout: 120_000 }, async () => {
   const begin = await version()
   const lazy = await client.open('GET', `${CONFIG_MAPS}?watch=1&resourceVersion=${begin}`)
@@ -73,8 +109,8 @@ test('a client that does not read costs bounded memory and loses nothing', { tim
   let first = ''
   lazy.setEncoding('utf8').on('data', (part: string) => (first += part))
   lazy.resume()
-  await Promise.race([new Promise((resolve) => lazy.once('close', resolve)), pause(5_000)])
-  lazy.destroy()
+  const ended = await Promise.race([new Promise((resolve) => lazy.once('close', () => resolve(true))), pause(5_000)])
+  expect(ended, 'its stream was ended').toBe(true)
   collect(first.slice(0, first.lastIndexOf('\n') + 1))
   const last = versions.at(-1) ?? begin
   const rest = await client.open('GET', `${CONFIG_MAPS}?watch=1&timeoutSeconds=5&resourceVersion=${last}`)
@@ -100,6 +136,32 @@ test('thousands of watches come and go and leave nothing', { timeout: 240_000 },
   expect(await until(async () => (await sockets()) === 0, 60)).toBe(true)
   expect(descriptors() - before.descriptors).toBeLessThan(50)
   expect(usageOf(server.process.pid!).residentBytes - before.memory).toBeLessThan(300e6)
+})
+
+test('more connections than can be held are told to come back later', { timeout: 60_000 }, async () => {
+  const small = await startKedge(undefined, undefined, ['sh', '-c', 'ulimit -n 600 && exec "$@"', 'sh'])
+  const { token } = new ApiClient(small.kubeconfig)
+  const open = (path: string) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { Authorization: `Bearer ${token}` }
+      const sent = request(small.url + path, { rejectUnauthorized: false, agent: false, headers }, resolve)
+      sent.on('error', reject).end()
+    })
+  const answers: IncomingMessage[] = []
+  try {
+    for (let n = 0; n < 15; n++)
+      answers.push(...(await Promise.all(Array.from({ length: 20 }, () => open(`${CONFIG_MAPS}?watch=1`)))))
+    const refused = answers.filter(({ statusCode }) => statusCode === 429)
+    expect(answers.filter(({ statusCode }) => statusCode === 200).length).toBe(200)
+    expect(refused.length).toBe(100)
+    expect(refused.map(({ headers }) => headers['retry-after'])).toEqual(Array(100).fill('1'))
+    // Nothing that was there before suffers, and there is room again when somebody leaves.
+    for (const answer of answers) answer.on('error', () => {}).destroy()
+    expect(await until(async () => (await open('/readyz')).resume().statusCode === 200, 10)).toBe(true)
+  } finally {
+    for (const answer of answers) answer.on('error', () => {}).destroy()
+    await small.stop()
+  }
 })
 
 /** Of the process and all that it started. */

@@ -80,6 +80,33 @@ it('a watched shard sleeps and wakes', async () => {
   await Promise.allSettled(watches)
 })
 
+it('watches go on when their shard is restarted', async () => {
+  const gone = new AbortController()
+  const seen: string[] = []
+  const watches = [0, 1, 2].map(async () => {
+    const { body } = await fetch(`${url}/watch`, { signal: gone.signal })
+    for await (const text of body!.pipeThrough(new TextDecoderStream()))
+      seen.push(...text.split('\n').filter((line) => line.startsWith('event')))
+  })
+  await pause(500)
+  const written: string[] = []
+  for (let round = 0; round < 5; round++) {
+    const before = (await stats()).since
+    await fetch(`${url}/restart`)
+    // The first of them is written before any watch is back.
+    for (const key of ['a', 'b']) {
+      const { rv } = (await (await fetch(`${url}/create?key=${round}-${key}`)).json()) as { rv: string }
+      written.push(`event {"rv":"${rv}"}`)
+    }
+    expect((await stats()).since).toBeGreaterThan(before)
+  }
+  for (let tries = 0; tries < 100 && seen.length < 3 * written.length; tries++) await pause(100)
+  expect(seen.toSorted()).toEqual(written.flatMap((line) => [line, line, line]).toSorted())
+  expect((await stats()).sockets).toBe(3)
+  gone.abort()
+  await Promise.allSettled(watches)
+}, 60_000)
+
 const stats = async () => (await (await fetch(`${url}/stats`)).json()) as ShardStats
 
 async function freePort(): Promise<number> {

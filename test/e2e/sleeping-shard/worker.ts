@@ -1,9 +1,15 @@
 /** Storage alone, on the bare engine: a watch that is pinged, a write, the shard's account of itself. */
+import { ResourceShard as Shard } from '../../../durable-objects/resource-shard.ts'
 import type { Env } from '../../../src/env.ts'
 import { everything } from '../../../src/storage/selection.ts'
 import { shardStorage } from '../../../src/storage/shard-client.ts'
 
-export { ResourceShard } from '../../../durable-objects/resource-shard.ts'
+/** A shard that can be made to end as deploys and moves end it: at once, with all its sockets. */
+export class ResourceShard extends Shard {
+  restart(): void {
+    this.ctx.abort('restarted')
+  }
+}
 
 const things = { tenant: 'root', shard: 'things', prefix: 'things' }
 
@@ -12,6 +18,12 @@ export default {
     const { pathname, searchParams } = new URL(request.url)
     const storage = shardStorage(env.SHARDS)
     if (pathname === '/stats') return Response.json(await storage.stats(things))
+    if (pathname === '/restart') {
+      // A stub has the methods of its object.
+      const stub = env.SHARDS.getByName(`${things.tenant}/${things.shard}`) as unknown as { restart(): Promise<void> }
+      await stub.restart().catch(() => {})
+      return new Response(null)
+    }
     if (pathname === '/create') {
       const uid = searchParams.get('key')!
       const { text } = await storage.create(things, uid, { text: '{"rv":""}', at: 7, uid })
