@@ -11,6 +11,7 @@ import type { Json, JsonObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
 import { decodeUtf8, parseStored } from './json.ts'
 import {
+  BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COLON,
@@ -298,14 +299,15 @@ class Transcoder extends JsonToWire {
     this.expect(CLOSE_BRACE)
   }
 
-  /** Whether a name comes before another. Quotes end them, before which no character of a name comes but two. */
+  /** Whether a name comes before another; those with escapes are not looked into. Quotes end them. */
   private isOrdered(first: number, second: number): boolean {
     const { bytes } = this
     for (let i = 1; ; i++) {
       const a = bytes[first + i]!
       const b = bytes[second + i]!
-      if (a === b && a !== QUOTE) continue
-      return a === QUOTE || (b !== QUOTE && a < b)
+      if (a === BACKSLASH || b === BACKSLASH) return false
+      if (a === QUOTE || b === QUOTE) return a === QUOTE && b !== QUOTE
+      if (a !== b) return a < b
     }
   }
 
