@@ -25,6 +25,7 @@ interface ValueRow {
 
 export function listAnswer(page: Page, { prefix, shape }: ListCall, statements: Statements): Response {
   const { revisions, ...value } = page
+  if (value.isEmpty) return new Response(null, { headers: encodeHeader({ value }) })
   const write = shapes[shape.as](shape, prefix)
   const chunks = valuesInChunks(statements, revisions)
   const values = new ReadableStream<Uint8Array>({

@@ -39,18 +39,23 @@ export function pick(
 ): Picked {
   if (!selectsEverything(scope.selection)) return pickSelected(stateNow(), scope, range, limit)
   if (limit > 0) return pickPage(stateNow(), range, limit)
-  const isEmpty = stateNow().revisions(range, 1).found.length === 0
+  const first = stateNow().revisions(range, FIRST_BATCH)
   const count = counted ? { count: stateNow().count(range) } : {}
-  return { revisions: pickAll(stateNow, range), isEmpty, ...count }
+  return { revisions: pickAll(stateNow, range, first), isEmpty: first.found.length === 0, ...count }
 }
 
 /** Without a row for each key in JavaScript, and none of them before they are wanted: this is the list of ten thousand. */
-function* pickAll(stateNow: () => StateStatements, range: KeyRange): Generator<readonly Revision[]> {
-  for (let rest = range, size = FIRST_BATCH; ; size = Math.min(BATCH, size * GROWTH)) {
-    const { found, last } = stateNow().revisions(rest, size)
-    if (found.length > 0) yield found
+function* pickAll(
+  stateNow: () => StateStatements,
+  { to }: KeyRange,
+  first: ReturnType<StateStatements['revisions']>,
+): Generator<readonly Revision[]> {
+  let { found, last } = first
+  for (let size = FIRST_BATCH; found.length > 0;) {
+    yield found
     if (found.length < size || last === null) return
-    rest = { from: `${last}\0`, to: range.to }
+    size = Math.min(BATCH, size * GROWTH)
+    ;({ found, last } = stateNow().revisions({ from: `${last}\0`, to }, size))
   }
 }
 

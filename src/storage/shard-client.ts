@@ -201,8 +201,10 @@ function* inParts(values: readonly RestoredValue[]): Generator<RestoredValue[]> 
 
 /** What is known of a list comes before it, so that its bytes need not pass through here. */
 function listResult(response: Response): ListResult {
-  return { ...valueOf(decodeHeader(response)), values: response.body! }
+  return { ...valueOf(decodeHeader(response)), values: response.body ?? nothing() }
 }
+
+const nothing = (): ReadableStream<Uint8Array> => new ReadableStream({ start: (controller) => controller.close() })
 
 const stored = ({ text, at }: NewValue, written: Written): StoredValue => ({
   revision: written.revision,

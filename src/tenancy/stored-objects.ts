@@ -17,12 +17,13 @@ export async function storedObjects<O>(
   resource: GroupResource,
   namespace?: string,
 ): Promise<(O & KubeObject)[]> {
-  const { values, revision } = await shardStorage(env.SHARDS).list(collectionOf(tenant, resource), {
+  const { isEmpty, values, revision } = await shardStorage(env.SHARDS).list(collectionOf(tenant, resource), {
     selection: everything,
     at: { kind: 'latest' },
     ...(namespace === undefined ? {} : { namespace }),
   })
   const objects: (O & KubeObject)[] = []
+  if (isEmpty) return objects
   // the caller names the type of what is kept under this resource, and nothing else is
   for await (const text of linesOf(values)) objects.push(liveOf({ revision, text }).object as O & KubeObject)
   return objects
