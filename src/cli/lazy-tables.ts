@@ -34,16 +34,26 @@ const packedTable = (json: string): Uint8Array => gzipSync(JSON.stringify(JSON.p
 
 /** Tables of more members are read as a whole. */
 const MAX_GETTERS = 20
+/** Characters of JSON to each value in it, beyond which a table is but a few long texts. */
+const LONG_TEXTS = 200
 
 /**
  * A module with the same default export as the JSON has.
- * @param json of an object, whose members become getters; or anything else, which is parsed with the module
+ * @param json of an object, whose members become getters; or anything else, which is parsed with the module. A few long
+ * texts stay a literal: they would only be copied.
  */
 export function lazyTable(json: string): string {
   const table: unknown = JSON.parse(json)
-  const text = `JSON.parse(${JSON.stringify(JSON.stringify(table))})`
+  const compact = JSON.stringify(table)
+  if (compact.length / countValues(table) > LONG_TEXTS) return `export default ${compact}`
+  const text = `JSON.parse(${JSON.stringify(compact)})`
   const names = typeof table === 'object' && table !== null && !Array.isArray(table) ? Object.keys(table) : []
   if (names.length === 0 || names.length > MAX_GETTERS) return `export default ${text}`
   const members = names.map((name) => JSON.stringify(name)).map((name) => `get ${name}() { return table()[${name}] }`)
   return `let parsed\nconst table = () => (parsed ??= ${text})\nexport default { ${members.join(', ')} }`
 }
+
+const countValues = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce((sum: number, member: unknown) => sum + countValues(member), 1)
+    : 1

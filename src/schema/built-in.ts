@@ -81,7 +81,7 @@ class Package {
 }
 
 /** The table, once it is needed. Its text becomes types as they are asked for. */
-const packages = lazy(() => table.packages.map(([name, version, text]) => new Package(name!, version!, text!)))
+const packages = lazy(() => table.packages.map((row) => new Package(row[0]!, row[1]!, row[2]!)))
 const packagesByName = lazy(() => new Map(packages().map((one) => [one.name, one])))
 
 /** Packages whose kinds are those of a group version (`apps/v1`); several for none but `v1`. */
@@ -295,7 +295,6 @@ function leaf(scalar: Scalar): Leaf {
 
 const untyped: Structural = { shape: 'untyped' }
 const none: readonly never[] = []
-const noKeys: readonly string[] = none
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -317,60 +316,73 @@ function patchStrategy(text: string): PatchStrategy {
 }
 
 /** What the attributes of a field line say; taken apart into the field and its type. */
-class Attributes {
-  pointer = false
-  omit: Field['omit'] = 'never'
-  required = false
-  discriminator = false
-  listType: 'atomic' | 'set' | 'map' | undefined = undefined
-  keys: readonly string[] = noKeys
-  mapType: 'granular' | 'atomic' | undefined = undefined
-  strategy: PatchStrategy = noStrategy
-  mergeKey: string | undefined = undefined
-  values = -1
-  goType: string | undefined = undefined
-  gates: readonly string[] | undefined = undefined
-  default: Json | undefined = undefined
+interface Attributes {
+  pointer: boolean
+  omit: Field['omit']
+  required: boolean
+  discriminator: boolean
+  listType: 'atomic' | 'set' | 'map' | undefined
+  keys: readonly string[]
+  mapType: 'granular' | 'atomic' | undefined
+  strategy: PatchStrategy
+  mergeKey: string | undefined
+  values: number
+  goType: string | undefined
+  gates: readonly string[] | undefined
+  default: Json | undefined
   /** There is more to say of the field than every field says. */
-  isRare = false
+  isRare: boolean
+}
 
-  constructor(text: string) {
-    if (text !== '') for (const word of text.split(' ')) this.#read(word)
+function readAttributes(text: string): Attributes {
+  const read: Attributes = {
+    pointer: false,
+    omit: 'never',
+    required: false,
+    discriminator: false,
+    listType: undefined,
+    keys: none,
+    mapType: undefined,
+    strategy: noStrategy,
+    mergeKey: undefined,
+    values: -1,
+    goType: undefined,
+    gates: undefined,
+    default: undefined,
+    isRare: false,
   }
-
-  #read(word: string): void {
-    // prettier-ignore
-    switch (word.charAt(0)) {
-      case 'p': this.pointer = true; return
-      case 'o': this.omit = 'empty'; return
-      case 'z': this.omit = 'zero'; return
-      case 'r': this.required = true; return
-      case 'V': this.values = Number(word.slice(1)); return
-    }
-    this.isRare = true
+  for (const word of text === '' ? none : text.split(' ')) {
     const argument = word.charAt(1) === '(' ? word.slice(2, -1) : word.slice(1)
+    const letter = word.charAt(0)
+    if (!'pozrV'.includes(letter)) read.isRare = true
     // prettier-ignore
-    switch (word.charAt(0)) {
-      case 'd': this.discriminator = true; break
-      case 'a': this.listType = 'atomic'; break
-      case 'e': this.listType = 'set'; break
-      case 'm': this.listType = 'map'; this.keys = argument.split(','); break
-      case 'M': this.mapType = argument === 'atomic' ? 'atomic' : 'granular'; break
-      case 'P': this.strategy = patchStrategy(argument); break
-      case 'K': this.mergeKey = argument; break
-      case 'Y': this.goType = argument; break
-      case 'G': this.gates = argument.split(','); break
-      case '=': this.default = JSON.parse(argument) as Json; break
+    switch (letter) {
+      case 'p': read.pointer = true; break
+      case 'o': read.omit = 'empty'; break
+      case 'z': read.omit = 'zero'; break
+      case 'r': read.required = true; break
+      case 'd': read.discriminator = true; break
+      case 'a': read.listType = 'atomic'; break
+      case 'e': read.listType = 'set'; break
+      case 'm': read.listType = 'map'; read.keys = argument.split(','); break
+      case 'M': read.mapType = argument === 'atomic' ? 'atomic' : 'granular'; break
+      case 'P': read.strategy = patchStrategy(argument); break
+      case 'K': read.mergeKey = argument; break
+      case 'V': read.values = Number(argument); break
+      case 'Y': read.goType = argument; break
+      case 'G': read.gates = argument.split(','); break
+      case '=': read.default = JSON.parse(argument) as Json; break
       default: throw new Error(`unknown attribute ${word}`)
     }
   }
+  return read
 }
 
 const attributesByText = new Map<string, Attributes>()
 
 function attributesOf(text: string): Attributes {
   let attributes = attributesByText.get(text)
-  if (attributes === undefined) attributesByText.set(text, (attributes = new Attributes(text)))
+  if (attributes === undefined) attributesByText.set(text, (attributes = readAttributes(text)))
   return attributes
 }
 

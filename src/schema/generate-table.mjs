@@ -1,7 +1,6 @@
 // types.json → built-in-table.json: every type as a few lines of text, which built-in.ts expands on first use. All types
-// of a package are one text, with an empty line between them, and all sets of values another: so the table is parsed as
-// some sixty strings, and no type costs anything before it is asked for. A line ends with a semicolon, which JSON need
-// not escape: that makes the parse four times as fast.
+// of a package are one text, with an empty line between them, and all sets of values another: so the table is some sixty
+// strings, and no type costs anything before it is asked for. A line ends with a semicolon, which needs no escape.
 //
 // The text of a type is a head line and one line a field (an inline member or a member of a special type is one too):
 //

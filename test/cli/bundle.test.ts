@@ -120,6 +120,11 @@ describe('a table', () => {
     expect(parsed).toHaveLength(1)
   })
 
+  test('of a few long texts stays a literal', () => {
+    const json = JSON.stringify({ texts: ['x'.repeat(1000), 'y'.repeat(1000)] })
+    expect(evaluated(lazyTable(json))).toEqual({ table: JSON.parse(json) as unknown, parsed: [] })
+  })
+
   test.each([['[1, 2]'], [JSON.stringify(Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, n])))]])(
     'of many members is what it is: %.20s',
     (json) => {
