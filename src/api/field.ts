@@ -54,6 +54,10 @@ export const required = (at: FieldPath, detail = ''): FieldError =>
 export const invalidValue = (at: FieldPath, value: unknown, detail: string): FieldError =>
   made('FieldValueInvalid', at, `Invalid value: ${valueText(value)}`, detail)
 
+/** The same without the value, which is long or secret. */
+export const invalidOmitted = (at: FieldPath, detail: string): FieldError =>
+  made('FieldValueInvalid', at, 'Invalid value', detail)
+
 export const notSupported = (at: FieldPath, value: unknown, supported: readonly string[]): FieldError =>
   made(
     'FieldValueNotSupported',

@@ -55,7 +55,8 @@ export const hasOwnSignature = async ({ signed, publicKey }: CertificateRequest)
   }
 }
 
-function readRequest(der: Uint8Array): CertificateRequest {
+/** @throws RangeError, TypeError for what is none */
+export function readRequest(der: Uint8Array): CertificateRequest {
   const signed = readSigned(der)
   const [, subject, publicKey, attributes] = elements(signed.content) // version first
   const names = subjectNames(subject!)

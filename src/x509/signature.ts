@@ -36,7 +36,7 @@ const curves: Readonly<Record<string, Curve>> = {
   '1.3.132.0.35': { namedCurve: 'P-521', bytes: 66 },
 }
 
-const RSA_KEY = '1.2.840.113549.1.1.1'
+export const RSA_KEY = '1.2.840.113549.1.1.1'
 
 export interface Signed {
   /** What was signed. */
@@ -81,8 +81,8 @@ export async function isSignedBy({ bytes, algorithm, signature }: Signed, public
   }
 }
 
-/** OIDs of the algorithm of a key and, for elliptic ones, of its curve. */
-function keyAlgorithm(publicKey: Uint8Array): string[] {
+/** OIDs of the algorithm of a key and, for elliptic ones, of its curve. @param publicKey SubjectPublicKeyInfo */
+export function keyAlgorithm(publicKey: Uint8Array): string[] {
   const [algorithm] = elements(readElement(publicKey).content)
   return algorithmNames(algorithm!.content)
 }

@@ -53,10 +53,12 @@ function jsonOf(type: Structural, value: Json | undefined, pointer: boolean): Js
             .map(([key, item]) => [key, jsonOf(type.value, item, false)]),
         )
   if (value !== undefined) return value
-  if (pointer) return null
+  if (pointer || isBytes(type)) return null
   if (type.shape === 'leaf') return type.scalar === 'string' ? '' : type.scalar === 'bool' ? false : 0
   return type.shape === 'special' && (type.special === 'quantity' || type.special === 'intOrString') ? '0' : null
 }
+
+const isBytes = (type: Structural) => type.shape === 'leaf' && type.scalar === 'bytes'
 
 const isShared = ({ name }: StructType) => name.startsWith('io.k8s.apimachinery.')
 
@@ -181,6 +183,7 @@ const goNames: Readonly<Record<string, string>> = {
   nfs: 'NFS',
   os: 'OS',
   osImage: 'OSImage',
+  pkixPublicKey: 'PKIXPublicKey',
   qosClass: 'QOSClass',
   rbd: 'RBD',
   seLinuxChangePolicy: 'SELinuxChangePolicy',
