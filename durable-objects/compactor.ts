@@ -29,7 +29,6 @@ export interface Compaction {
 }
 
 export class Compactor {
-  lastRun: Compaction | undefined
   private isRunning = false
 
   /**
@@ -75,7 +74,18 @@ export class Compactor {
     } finally {
       this.isRunning = false
     }
-    return (this.lastRun = { at: this.now(), dropped })
+    const at = this.now()
+    if (dropped > 0) {
+      this.statements.setMeta('compacted', at)
+      this.statements.setMeta('dropped', dropped)
+    }
+    return { at, dropped }
+  }
+
+  /** The last that dropped anything, by whichever instance: they seldom live until somebody asks. */
+  get lastRun(): Compaction | undefined {
+    const at = this.statements.meta('compacted')
+    return at === 0 ? undefined : { at, dropped: this.statements.meta('dropped') }
   }
 
   private target(): Revision {

@@ -32,7 +32,7 @@ export type CurrentRow = {
   l: string
 }
 
-export type Meta = 'floor' | 'watchFloor' | 'last' | 'constructed'
+export type Meta = 'floor' | 'watchFloor' | 'last' | 'constructed' | 'compacted' | 'dropped'
 
 /** Which rows of a narrow table can match at all: texts of which each group must have one in `l`. */
 export type Needles = readonly (readonly string[])[]
