@@ -271,3 +271,140 @@ test('runtime classes are not defaulted', () => {
     overhead: { podFixed },
   })
 })
+
+describe('versions that are not stable', () => {
+  const NOW = '2026-01-02T03:04:05Z'
+  const RESOURCE = 'resource.k8s.io'
+
+  test.each<[what: string, kind: string, versions: string[], sent: JsonObject, expected: JsonObject]>([
+    [
+      'what a policy matches',
+      'MutatingAdmissionPolicy',
+      ['v1', 'v1beta1', 'v1alpha1'].map((version) => `admissionregistration.k8s.io/${version}`),
+      { spec: { matchConstraints: { resourceRules: [{ resources: ['pods'] }] } } },
+      {
+        spec: {
+          failurePolicy: 'Fail',
+          matchConstraints: {
+            matchPolicy: 'Equivalent',
+            namespaceSelector: {},
+            objectSelector: {},
+            resourceRules: [{ resources: ['pods'], scope: '*' }],
+          },
+        },
+      },
+    ],
+    [
+      'what a binding without parameters does',
+      'MutatingAdmissionPolicyBinding',
+      ['admissionregistration.k8s.io/v1alpha1'],
+      { spec: { paramRef: { name: 'p' } } },
+      { spec: { paramRef: { name: 'p', parameterNotFoundAction: 'Deny' } } },
+    ],
+    [
+      'how many devices are asked for',
+      'ResourceClaim',
+      [`${RESOURCE}/v1`, `${RESOURCE}/v1beta2`],
+      {
+        spec: {
+          devices: { requests: [{ name: 'a', exactly: { deviceClassName: 'c', tolerations: [{ key: 'k' }] } }] },
+        },
+      },
+      {
+        spec: {
+          devices: {
+            requests: [
+              {
+                exactly: { allocationMode: 'ExactCount', count: 1, tolerations: [{ key: 'k', operator: 'Equal' }] },
+              },
+            ],
+          },
+        },
+      },
+    ],
+    [
+      'how many devices are asked for, and nothing beside alternatives',
+      'ResourceClaim',
+      [`${RESOURCE}/v1beta1`],
+      {
+        spec: {
+          devices: {
+            requests: [
+              { name: 'a', deviceClassName: 'c' },
+              { name: 'b', firstAvailable: [{ name: 'x', deviceClassName: 'c' }] },
+            ],
+          },
+        },
+      },
+      {
+        spec: {
+          devices: {
+            requests: [
+              { name: 'a', deviceClassName: 'c', allocationMode: 'ExactCount', count: 1 },
+              {
+                name: 'b',
+                deviceClassName: '',
+                firstAvailable: [{ name: 'x', deviceClassName: 'c', allocationMode: 'ExactCount', count: 1 }],
+              },
+            ],
+          },
+        },
+      },
+    ],
+    [
+      'since when a device is tainted',
+      'ResourceSlice',
+      [`${RESOURCE}/v1beta1`],
+      { spec: { devices: [{ name: 'd', basic: { taints: [{ key: 'k', effect: 'NoExecute' }] } }] } },
+      { spec: { devices: [{ basic: { taints: [{ timeAdded: NOW }] } }] } },
+    ],
+    [
+      'of how much a device is made',
+      'ResourceSlice',
+      [`${RESOURCE}/v1`, `${RESOURCE}/v1beta2`],
+      { spec: { devices: [{ name: 'd', nodeAllocatableResourceMappings: { cpu: { capacityKey: 'c' } } }] } },
+      { spec: { devices: [{ nodeAllocatableResourceMappings: { cpu: { allocationMultiplier: '1' } } }] } },
+    ],
+    [
+      'since when a rule taints',
+      'DeviceTaintRule',
+      [`${RESOURCE}/v1beta2`, `${RESOURCE}/v1alpha3`],
+      { spec: { taint: { key: 'k', effect: 'NoExecute' } } },
+      { spec: { taint: { timeAdded: NOW } } },
+    ],
+    [
+      'how much is told',
+      'ResourcePoolStatusRequest',
+      [`${RESOURCE}/v1alpha3`],
+      { spec: { driver: 'd' } },
+      { spec: { limit: 100 } },
+    ],
+    [
+      'how long a certificate lasts',
+      'PodCertificateRequest',
+      ['certificates.k8s.io/v1beta1'],
+      { spec: {} },
+      { spec: { maxExpirationSeconds: 86400 } },
+    ],
+    ['who is disrupted', 'PodGroup', ['scheduling.k8s.io/v1alpha2'], { spec: {} }, { spec: { disruptionMode: 'Pod' } }],
+  ])('%s', (_, kind, versions, sent, expected) => {
+    for (const version of versions) expect(defaulted(version, kind, sent)).toMatchObject(expected)
+  })
+
+  test('v1 and v1beta1 leave a binding without parameters to its writer', () => {
+    for (const version of ['v1', 'v1beta1'])
+      expect(
+        defaulted(`admissionregistration.k8s.io/${version}`, 'MutatingAdmissionPolicyBinding', {
+          spec: { paramRef: { name: 'p' } },
+        }).spec,
+      ).toEqual({ paramRef: { name: 'p' } })
+  })
+})
+
+test('an empty list of policies is not defaulted', () => {
+  const { spec } = defaulted('autoscaling/v2', 'HorizontalPodAutoscaler', {
+    spec: { maxReplicas: 1, behavior: { scaleUp: { policies: [] } } },
+  }) as { spec: { behavior: { scaleUp: JsonObject; scaleDown: { policies: JsonObject[] } } } }
+  expect(spec.behavior.scaleUp).not.toHaveProperty('policies.0')
+  expect(spec.behavior.scaleDown.policies).toHaveLength(1)
+})
