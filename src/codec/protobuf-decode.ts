@@ -5,7 +5,15 @@ import type { Field, Leaf, MapType, MessageMember, Special, Structural, StructTy
 import { formatDuration, formatMicroTime, formatTime, isZeroTime } from '../schema/time.ts'
 import { bytesToBase64 } from './base64.ts'
 import { fillStruct } from './decode.ts'
-import { decodeUtf8, JsonSyntaxError, parseJsonBytes, plainJson, setMember } from './json.ts'
+import {
+  decodeUtf8,
+  JsonSyntaxError,
+  MAX_DEPTH as MAX_JSON_DEPTH,
+  parseJsonBytes,
+  parseStored,
+  plainJson,
+  setMember,
+} from './json.ts'
 import { numberOf } from './protobuf-encode.ts'
 import { BYTES, FIXED64, numberOfTag, ProtobufError, VARINT, WireReader, wireOfTag } from './protobuf-wire.ts'
 
@@ -17,7 +25,7 @@ const MAX_DEPTH = 500
  * @throws {ProtobufError}
  */
 export function decodeMessage(type: StructType, bytes: Uint8Array): JsonObject {
-  return readStruct(bytes, type, {}, 0)
+  return readStruct(new WireReader(bytes), type, {}, 0)
 }
 
 const readTables = new WeakMap<StructType, ReadonlyMap<number, MessageMember>>()
@@ -33,26 +41,23 @@ function membersByNumber(type: StructType): ReadonlyMap<number, MessageMember> {
 }
 
 /** Goes on with `object`, for a message may come in several parts. */
-function readStruct(bytes: Uint8Array, type: StructType, object: JsonObject, depth: number): JsonObject {
+function readStruct(reader: WireReader, type: StructType, object: JsonObject, depth: number): JsonObject {
   if (depth > MAX_DEPTH) throw new ProtobufError('exceeded max depth')
-  const reader = new WireReader(bytes)
   const members = membersByNumber(type)
   while (!reader.isAtEnd) {
-    const tag = reader.tag(messageName(type))
+    const tag = reader.tag(type.name)
     const number = numberOfTag(tag)
     const wire = wireOfTag(tag)
     const member = members.get(number)
     if (member === undefined) reader.skip(wire)
     else if ('inline' in member) {
       expectWire(wire, BYTES, member.inline.name)
-      readStruct(reader.run(), member.inline, object, depth + 1)
+      readStruct(reader.message(), member.inline, object, depth + 1)
     } else readField(reader, wire, member.field, object, depth)
   }
   fillStruct(type, object)
   return object
 }
-
-const messageName = ({ name }: StructType) => name.slice(name.lastIndexOf('.') + 1)
 
 function expectWire(wire: number, expected: number, name: string): void {
   if (wire !== expected)
@@ -69,18 +74,18 @@ function readField(reader: WireReader, wire: number, field: Field, object: JsonO
   } else if (type.shape === 'map') {
     const map = (before ?? {}) as JsonObject
     expectWire(wire, BYTES, name)
-    readEntry(reader.run(), type, map, name, depth)
+    readEntry(reader.message(), type, map, name, depth)
     object[name] = map
   } else {
     const value = readValue(reader, wire, type, before, name, depth)
     const isZero = value === '' || value === 0 || value === false
-    if (value === undefined || (isZero && !pointer && omit !== 'never' && type.shape === 'leaf')) delete object[name]
-    else object[name] = value
+    const isLeftOut = value === undefined || (isZero && !pointer && omit !== 'never' && type.shape === 'leaf')
+    if (!isLeftOut) object[name] = value
+    else if (before !== undefined) delete object[name]
   }
 }
 
-function readEntry(bytes: Uint8Array, type: MapType, map: JsonObject, name: string, depth: number): void {
-  const reader = new WireReader(bytes)
+function readEntry(reader: WireReader, type: MapType, map: JsonObject, name: string, depth: number): void {
   let key = ''
   let value: Json | undefined
   while (!reader.isAtEnd) {
@@ -95,7 +100,7 @@ function readEntry(bytes: Uint8Array, type: MapType, map: JsonObject, name: stri
 }
 
 function zeroOf(type: Structural): Json {
-  if (type.shape === 'struct') return readStruct(new Uint8Array(), type, {}, 0)
+  if (type.shape === 'struct') return readStruct(new WireReader(new Uint8Array()), type, {}, 0)
   if (type.shape === 'list') return []
   if (type.shape === 'special') return type.special === 'quantity' ? '0' : null
   return type.shape === 'leaf' && (type.scalar === 'string' || type.scalar === 'bytes') ? '' : 0
@@ -112,14 +117,14 @@ function readValue(
 ): Json | undefined {
   if (type.shape === 'leaf') return readLeaf(reader, wire, type, name)
   expectWire(wire, BYTES, name)
-  const bytes = reader.run()
+  const message = reader.message()
   switch (type.shape) {
     case 'struct':
-      return readStruct(bytes, type, (before ?? {}) as JsonObject, depth + 1)
+      return readStruct(message, type, (before ?? {}) as JsonObject, depth + 1)
     case 'list':
-      return readWrapper(bytes)
+      return readWrapper(message)
     case 'special':
-      return readSpecial(bytes, type, depth)
+      return readSpecial(message, type, depth)
     default:
       throw new Error(`assertion failed: a ${type.shape} has no protobuf form`)
   }
@@ -148,9 +153,9 @@ function readLeaf(reader: WireReader, wire: number, { scalar }: Leaf, name: stri
   }
 }
 
-function readWrapper(bytes: Uint8Array): Json {
+function readWrapper(message: WireReader): Json {
   const list: Json[] = []
-  eachField(bytes, 'items', (number, wire, reader) => {
+  eachField(message, 'items', (number, wire, reader) => {
     if (number !== 1) return reader.skip(wire)
     expectWire(wire, BYTES, 'items')
     list.push(reader.text())
@@ -159,47 +164,46 @@ function readWrapper(bytes: Uint8Array): Json {
 }
 
 function eachField(
-  bytes: Uint8Array,
-  message: string,
+  reader: WireReader,
+  name: string,
   read: (number: number, wire: number, reader: WireReader) => void,
 ): void {
-  const reader = new WireReader(bytes)
   while (!reader.isAtEnd) {
-    const tag = reader.tag(message)
+    const tag = reader.tag(name)
     const number = numberOfTag(tag)
     const wire = wireOfTag(tag)
     read(number, wire, reader)
   }
 }
 
-function readSpecial(bytes: Uint8Array, type: Special, depth: number): Json | undefined {
+function readSpecial(message: WireReader, type: Special, depth: number): Json | undefined {
   switch (type.special) {
     case 'time':
     case 'microTime':
-      return readTime(bytes, type.special)
+      return readTime(message, type.special)
     case 'duration':
-      return formatDuration(BigInt(readNumbers(bytes, 'Duration').get(1) ?? 0))
+      return formatDuration(BigInt(readNumbers(message, 'Duration').get(1) ?? 0))
     case 'quantity':
-      return readQuantity(bytes)
+      return readQuantity(message)
     case 'intOrString':
-      return readIntOrString(bytes)
+      return readIntOrString(message)
     case 'rawExtension':
     case 'fieldsV1':
     case 'json':
-      return readRaw(bytes)
+      return readRaw(message)
     case 'schemaOrArray':
     case 'schemaOrBool':
     case 'schemaOrStringArray':
-      return readSchema(bytes, type, depth)
+      return readSchema(message, type, depth)
     case 'unknown':
       throw new Error('assertion failed: an unknown object is only ever an envelope')
   }
 }
 
 /** A message of whole numbers. */
-function readNumbers(bytes: Uint8Array, message: string): Map<number, number | bigint> {
+function readNumbers(message: WireReader, name: string): Map<number, number | bigint> {
   const numbers = new Map<number, number | bigint>()
-  eachField(bytes, message, (number, wire, reader) => {
+  eachField(message, name, (number, wire, reader) => {
     if (wire === VARINT) numbers.set(number, reader.int64())
     else reader.skip(wire)
   })
@@ -210,20 +214,29 @@ function readNumbers(bytes: Uint8Array, message: string): Map<number, number | b
 const MIN_SECONDS = -62167219200
 const MAX_SECONDS = 253402300799
 
-function readTime(bytes: Uint8Array, special: 'time' | 'microTime'): Json | undefined {
-  if (bytes.length === 0) return undefined
-  const numbers = readNumbers(bytes, 'Timestamp')
+function readTime(message: WireReader, special: 'time' | 'microTime'): Json | undefined {
+  if (message.isAtEnd) return undefined
+  const numbers = readNumbers(message, 'Timestamp')
   const seconds = Number(numbers.get(1) ?? 0)
   if (seconds < MIN_SECONDS || seconds > MAX_SECONDS) throw new ProtobufError('year outside of range [0,9999]')
   const nanos = special === 'time' ? 0 : Math.min(Math.max(Number(numbers.get(2) ?? 0), 0), 999_999_999)
   const instant = { seconds, nanos }
   if (isZeroTime(instant)) return undefined
-  return special === 'time' ? formatTime(instant) : formatMicroTime(instant)
+  if (special === 'microTime') return formatMicroTime(instant)
+  if (seconds !== lastSeconds) {
+    lastTime = formatTime(instant)
+    lastSeconds = seconds
+  }
+  return lastTime
 }
 
-function readQuantity(bytes: Uint8Array): Json {
+/** The time that was read last: most of an object's are the same. */
+let lastSeconds = NaN
+let lastTime = ''
+
+function readQuantity(message: WireReader): Json {
   let text = '0'
-  eachField(bytes, 'Quantity', (number, wire, reader) => {
+  eachField(message, 'Quantity', (number, wire, reader) => {
     if (number !== 1) return reader.skip(wire)
     expectWire(wire, BYTES, 'string')
     text = reader.text()
@@ -233,11 +246,11 @@ function readQuantity(bytes: Uint8Array): Json {
   return quantity.toString()
 }
 
-function readIntOrString(bytes: Uint8Array): Json {
+function readIntOrString(message: WireReader): Json {
   let isText = false
   let number = 0
   let text = ''
-  eachField(bytes, 'IntOrString', (field, wire, reader) => {
+  eachField(message, 'IntOrString', (field, wire, reader) => {
     if (field === 1 && wire === VARINT) isText = Number(reader.int64()) === 1
     else if (field === 2 && wire === VARINT) number = reader.int32()
     else if (field === 3 && wire === BYTES) text = reader.text()
@@ -246,14 +259,31 @@ function readIntOrString(bytes: Uint8Array): Json {
   return isText ? text : number
 }
 
-function readRaw(bytes: Uint8Array): Json | undefined {
+function readRaw(message: WireReader): Json | undefined {
   let raw: Uint8Array | undefined
-  eachField(bytes, 'RawExtension', (number, wire, reader) => {
+  eachField(message, 'RawExtension', (number, wire, reader) => {
     if (number !== 1) return reader.skip(wire)
     expectWire(wire, BYTES, 'raw')
     raw = reader.run()
   })
   if (raw === undefined || raw.length === 0) return undefined
+  return quickJson(raw) ?? exactJson(raw)
+}
+
+/** By the engine's own parser, where nothing would tell the two apart; undefined where something might. */
+function quickJson(raw: Uint8Array): Json | undefined {
+  // shorter ones are not too deep, and only escapes say halves of characters
+  if (raw.length > MAX_JSON_DEPTH) return undefined
+  const text = decodeUtf8(raw)
+  if (text.includes('\\u')) return undefined
+  try {
+    return parseStored(text)
+  } catch {
+    return undefined
+  }
+}
+
+function exactJson(raw: Uint8Array): Json {
   try {
     return plainJson(parseJsonBytes(raw))
   } catch (error) {
@@ -262,20 +292,20 @@ function readRaw(bytes: Uint8Array): Json | undefined {
   }
 }
 
-function readSchema(bytes: Uint8Array, type: Special, depth: number): Json {
+function readSchema(message: WireReader, type: Special, depth: number): Json {
   const alone = type.special === 'schemaOrBool' ? 2 : 1
   let schema: Json | undefined
   let list: Json[] | undefined
   let allows = false
-  eachField(bytes, 'JSONSchemaProps', (number, wire, reader) => {
+  eachField(message, 'JSONSchemaProps', (number, wire, reader) => {
     if (wire === VARINT && number === 1) allows = Number(reader.int64()) !== 0
     else if (wire !== BYTES) reader.skip(wire)
-    else if (number === alone) schema = readStruct(reader.run(), type.of!(), {}, depth + 1)
+    else if (number === alone) schema = readStruct(reader.message(), type.of!(), {}, depth + 1)
     else if (number !== 2) reader.skip(wire)
     else {
-      const bytes = reader.run()
       const isSchema = type.special === 'schemaOrArray'
-      list = [...(list ?? []), isSchema ? readStruct(bytes, type.of!(), {}, depth + 1) : decodeUtf8(bytes)]
+      list ??= []
+      list.push(isSchema ? readStruct(reader.message(), type.of!(), {}, depth + 1) : reader.text())
     }
   })
   return schema ?? list ?? (type.special === 'schemaOrBool' ? allows : null)

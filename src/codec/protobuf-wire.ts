@@ -79,32 +79,58 @@ export class WireReader {
 
   /** What a length stands before: bytes, a string or a message. */
   run(): Uint8Array {
+    const start = this.pass()
+    return this.bytes.subarray(start, this.at)
+  }
+
+  /** The same, to be read from its start. */
+  message(): WireReader {
+    const start = this.pass()
+    return new WireReader(this.bytes, start, this.at)
+  }
+
+  /** Moves behind what a length stands before. @returns where that begins */
+  private pass(): number {
     const length = this.int64()
     if (length < 0) throw new ProtobufError(NEGATIVE_LENGTH)
     if (length > this.end - this.at) throw new ProtobufError(UNEXPECTED_EOF)
     const start = this.at
     this.at += Number(length)
-    return this.bytes.subarray(start, this.at)
+    return start
   }
 
   /** A string. What is no UTF-8 in it is replaced. */
   text(): string {
-    const bytes = this.run()
-    if (bytes.length > SHORT) return decodeUtf8(bytes)
+    const { bytes } = this
+    const start = this.pass()
+    const end = this.at
+    if (end - start > SHORT) return decodeUtf8(bytes.subarray(start, end))
     let text = ''
-    for (let i = 0; i < bytes.length; i++) {
+    for (let i = start; i < end; i++) {
       const byte = bytes[i]!
-      if (byte >= 0x80) return decodeUtf8(bytes)
+      if (byte >= 0x80) return decodeUtf8(bytes.subarray(start, end))
       text += String.fromCharCode(byte)
     }
     return text
   }
 
-  /** The next field's tag: its number times eight, and its wire type. @param message named in the error */
-  tag(message: string): number {
-    const tag = this.at < this.end && this.bytes[this.at]! < 0x80 ? this.bytes[this.at++]! : this.int64()
+  /**
+   * The next field's tag: its number times eight, and its wire type.
+   * @param name of the message, of which the last part stands in the error
+   */
+  tag(name: string): number {
+    if (this.at < this.end) {
+      // that of a field below 16, of a wire type that is known
+      const tag = this.bytes[this.at]!
+      if (tag > 7 && tag < 0x80 && (tag & 7) !== END_GROUP) {
+        this.at++
+        return tag
+      }
+    }
+    const tag = this.int64()
     const number = typeof tag === 'bigint' ? Number(BigInt.asIntN(32, tag >> 3n)) : Math.floor(tag / 8) | 0
     const wire = typeof tag === 'bigint' ? Number(BigInt.asUintN(3, tag)) : ((tag % 8) + 8) % 8
+    const message = name.slice(name.lastIndexOf('.') + 1)
     if (wire === END_GROUP) throw new ProtobufError(`proto: ${message}: wiretype end group for non-group`)
     if (number <= 0) throw new ProtobufError(`proto: ${message}: illegal tag ${number} (wire type ${tag})`)
     return number * 8 + wire

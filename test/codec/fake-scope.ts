@@ -70,6 +70,7 @@ function scopeOf(entry: ResourceEntry, request: ApiRequest, more: { view?: View 
     type,
     storageType: typeOfKind(storageKind) ?? type,
     custom: entry.origin === 'custom',
+    strategy: {},
     subresource: '',
     fromStorage: identity,
     toStorage: identity,
