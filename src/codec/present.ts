@@ -68,9 +68,14 @@ export const passesText = (scope: ResourceScope): boolean => scope.view === unde
 export const cutsMetadata = (scope: ResourceScope): boolean =>
   passesText(scope) && !scope.custom && !hasInternalMetadata(scope.storageKind)
 
+/** How stored texts begin; in lists of built-in kinds it is left out, but for the brace. */
+export const identityText = ({ storageKind }: ResourceScope): string =>
+  `{"kind":"${storageKind.kind}","apiVersion":"${apiVersionOf(storageKind)}",`
+
 export class Presenter {
   private readonly isPassed: boolean
   private readonly isCut: boolean
+  private readonly identity: string
   private readonly includeObject: IncludeObject
   readonly transform: Transform | undefined
   readonly layout: TableLayout | undefined
@@ -82,6 +87,7 @@ export class Presenter {
   ) {
     this.isPassed = passesText(scope)
     this.isCut = cutsMetadata(scope)
+    this.identity = identityText(scope)
     this.transform = output.transform
     const isTable = output.transform?.kind === 'Table'
     this.layout = isTable ? tableLayout(scope) : undefined
@@ -162,6 +168,8 @@ export class Presenter {
   /** An element of a list: those of built-in kinds don't say what they are. */
   item(source: Source): string {
     if (this.scope.custom) return this.objectText(source)
+    const { text } = source
+    if (this.isPassed && text?.startsWith(this.identity)) return `{${text.slice(this.identity.length)}`
     const { kind: _, apiVersion: __, ...rest } = this.answered(source)
     return this.encoded(rest)
   }

@@ -1,5 +1,4 @@
 /** Answers: status, headers and body, in the form that was negotiated. */
-import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import { internalError, StatusError } from '../api/status.ts'
@@ -14,11 +13,12 @@ import type { ListMetadata } from './list-form.ts'
 import { mediaTypes, negotiateError, streamTypes } from './negotiate.ts'
 import type { OutputNegotiation } from './negotiate.ts'
 import { partialObjectMetadataText } from './partial-object-metadata.ts'
-import { cutsMetadata, passesText, Presenter, Source } from './present.ts'
+import { cutsMetadata, identityText, passesText, Presenter, Source } from './present.ts'
 import { encodedItems, encodedLines, listProtobuf } from './protobuf-list.ts'
 import type { EncodedList } from './protobuf-list.ts'
 import { isBinary, serializeText, serializeTyped } from './serialize.ts'
 import type { Form } from './serialize.ts'
+import { shownObject, shownText } from './shown.ts'
 import { warningHeaders } from './warnings.ts'
 
 /** Headers of every answer of the API. */
@@ -46,7 +46,8 @@ export function respondObject(
 ): Response {
   const presenter = new Presenter(scope, output)
   presenter.checkObject()
-  const source = 'text' in object ? Source.ofText(object.text) : Source.ofObject(object)
+  const source =
+    'text' in object ? Source.ofText(shownText(scope, object.text)) : Source.ofObject(shownObject(scope, object))
   const { serialization } = output
   const body = isBinary(serialization)
     ? presenter.bytes(serialization, source)
@@ -115,8 +116,8 @@ const metadataOf = ({ revision, continueToken, remaining }: ListFacts): ListMeta
 export function listShape(scope: ResourceScope, output: OutputNegotiation): ListShape {
   const { transform } = output
   if (output.serialization !== 'json' || !passesText(scope)) return { as: 'lines' }
-  const { kind } = scope.storageKind
-  const identity = `{"kind":"${kind}","apiVersion":"${apiVersionOf(scope.storageKind)}",`
+  const identity = identityText(scope)
+  if (transform === undefined && scope.strategy.shown !== undefined) return { as: 'lines' }
   if (transform === undefined) return scope.custom ? { as: 'items' } : { as: 'items', without: identity }
   if (transform.kind !== 'PartialObjectMetadataList' || !cutsMetadata(scope)) return { as: 'lines' }
   const [head = '', tail = ''] = partialObjectMetadataText('\n', transform.version).split('\n')
@@ -172,7 +173,7 @@ export async function respondItems(
 ): Promise<Response> {
   const presenter = new Presenter(scope, output)
   presenter.checkList()
-  const sources = list.items.map((item) => Source.ofObject(item))
+  const sources = list.items.map((item) => Source.ofObject(shownObject(scope, item)))
   const { serialization } = output
   const metadata = metadataOf(list)
   if (serialization === 'protobuf')

@@ -1,6 +1,7 @@
 import { badRequest, expired } from '../api/status.ts'
 import { negotiateOutput } from '../codec/negotiate.ts'
 import { respondList } from '../codec/respond.ts'
+import { shownLines } from '../codec/shown.ts'
 import type { ListOptions } from '../request/options.ts'
 import type { ContinueToken } from '../storage/continue-token.ts'
 import { inconsistentContinueToken, nextContinueToken, parseContinueToken } from '../storage/continue-token.ts'
@@ -22,18 +23,20 @@ export async function list(scope: ResourceScope, options: ListOptions): Promise<
   const counted = output.serialization === 'cbor'
   const query = { selection, namespace, shape: listShape(scope, output), counted }
   const result = await listed(scope, options, query)
+  const shown = (values: ReadableStream<Uint8Array>) =>
+    query.shape.as === 'lines' ? shownLines(scope, values) : values
   return respondList(scope, output, {
     revision: result.revision,
     continueToken: nextContinueToken(result, namespace),
     remaining: result.remaining,
     isEmpty: result.isEmpty,
     count: result.count,
-    values: result.values,
+    values: shown(result.values),
     shape: query.shape,
     again: async () => {
       const at = { kind: 'exact', revision: result.revision } as const
       const { token: _, ...where } = placeOf(scope, options, namespace)
-      return (await scope.storage.list(scope.collection, { ...query, ...where, at })).values
+      return shown((await scope.storage.list(scope.collection, { ...query, ...where, at })).values)
     },
   })
 }

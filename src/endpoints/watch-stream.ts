@@ -2,6 +2,7 @@
  * The client's end of a watch: frames what storage tells, keeps the connection alive, and ends it in time. All timers
  * of a watch are here in the Worker, for a timer in the shard would keep it awake.
  */
+import { shownText } from '../codec/shown.ts'
 import type { WatchFramer } from '../codec/watch-framer.ts'
 import type { StatusError } from '../api/status.ts'
 import { expired, resourceVersionTooLarge } from '../api/status.ts'
@@ -51,7 +52,11 @@ export async function pumpWatch(
         // keeps a quiet selection ahead of compaction, and notices a shard that is gone
         stream.ping()
       })
-    for await (const batch of watch.messages) await forward(framer, sink, batch, plan.bookmarks)
+    let show = plan.query.from === undefined && scope.strategy.shown !== undefined
+    for await (const batch of watch.messages) {
+      await forward(framer, sink, batch, plan.bookmarks, show ? (text) => shownText(scope, text) : undefined)
+      if (batch.mark?.kind === 'synced') show = false
+    }
   } catch (error) {
     // a version that is not reached yet: nothing to tell until the stream ends
     if (error instanceof StorageError && error.code === 'FutureRevision' && plan.query.from !== undefined) return
@@ -61,13 +66,20 @@ export async function pumpWatch(
   end()
 }
 
-async function forward(framer: WatchFramer, sink: WatchSink, batch: WatchBatch, bookmarks: boolean): Promise<void> {
-  if (framer.passesLines && sink.takesLines) {
+/** @param shown what is shown for a stored text, where it is not that */
+async function forward(
+  framer: WatchFramer,
+  sink: WatchSink,
+  batch: WatchBatch,
+  bookmarks: boolean,
+  shown?: (text: string) => string,
+): Promise<void> {
+  if (framer.passesLines && sink.takesLines && shown === undefined) {
     if (batch.lines.length > 0) await sink.send(batch.lines)
   } else {
     for (const message of batch) {
       if (message.kind !== 'event') continue
-      const frame = framer.event(message.type, message.text)
+      const frame = framer.event(message.type, shown?.(message.text) ?? message.text)
       if (frame !== undefined) await sink.send(frame)
     }
   }

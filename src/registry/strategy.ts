@@ -91,6 +91,12 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   warningsOfPreparation?(object: O): readonly string[]
   validate?(object: O, context: StrategyContext): readonly FieldError[] | Promise<readonly FieldError[]>
   warningsOnCreate?(object: O, context: StrategyContext): readonly string[]
+  /**
+   * What reads and the answers to writes show instead of what is stored, and a watch of what was there before it. What
+   * happens while somebody watches is told as it is stored. (A decorator of the reference, whose cache passes it by.)
+   * `as` changes nothing in the object, and is asked only where a stored text contains `mark`.
+   */
+  readonly shown?: { readonly mark: string; as(object: O): O }
   /** Values of the field selectors besides metadata.name and metadata.namespace. */
   selectableFields?(object: O): Readonly<Record<string, string>>
   /**

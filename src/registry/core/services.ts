@@ -13,7 +13,6 @@ import {
   specOf,
   TOPOLOGY_HINTS,
   TOPOLOGY_MODE,
-  trafficPolicies,
   validateLoadBalancerStatus,
   validateService,
   validateServiceUpdate,
@@ -27,13 +26,12 @@ const endpoints = {
 
 export const services: Strategy<Service> = {
   allocate: allocateForService,
+  shown: { mark: '"type":"ExternalName"', as: withoutInternalPolicy },
   prepareForCreate(service) {
     service.status = {}
-    dropInternalPolicy(specOf(service))
   },
   prepareForUpdate(service, old) {
     dropOfOldType(specOf(service), specOf(old))
-    dropInternalPolicy(specOf(service))
     if (!isBalanced(specOf(service))) service.status = { ...service.status, loadBalancer: {} }
   },
   validate: (service) => validateService(service),
@@ -87,9 +85,11 @@ function dropOfOldType(now: ServiceSpec, before: ServiceSpec): void {
   if (isReachableFromOutside(before) && !isReachableFromOutside(now) && isSamePolicy) delete now.externalTrafficPolicy
 }
 
-/** Of an ExternalName it is checked, but never shown. */
-function dropInternalPolicy(now: ServiceSpec): void {
-  if (isExternalName(now) && trafficPolicies.includes(now.internalTrafficPolicy ?? '')) delete now.internalTrafficPolicy
+/** An ExternalName has no use for it, but keeps it for the day on which it is of another type. */
+function withoutInternalPolicy(service: Service): Service {
+  if (!isExternalName(specOf(service))) return service
+  const { internalTrafficPolicy: _, ...rest } = specOf(service)
+  return { ...service, spec: rest }
 }
 
 const mayHaveNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer'
