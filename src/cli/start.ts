@@ -144,6 +144,7 @@ function settings(
     ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),
     ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),
     ...(featureGates === undefined ? {} : { KEDGE_FEATURE_GATES: featureGates }),
+    ...(process.env['KEDGE_COUNT_WAKES'] ? { KEDGE_COUNT_WAKES: '1' } : {}),
     KEDGE_ADMIN_TOKEN: pki.administratorToken,
     KEDGE_CA: pki.authority.certificate,
     KEDGE_CA_KEY: pki.authority.key,

@@ -31,7 +31,7 @@ let client: ApiClient
 const streams: { path: string; response: IncomingMessage; text: string }[] = []
 
 beforeAll(async () => {
-  server = await startKedge()
+  server = await startKedge(undefined, { ...process.env, KEDGE_COUNT_WAKES: '1' })
   client = new ApiClient(server.kubeconfig)
   await client.send('GET', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt')
   await pause(2_000) // what a new control plane sets up is done
@@ -73,6 +73,8 @@ test(
     for (const [shard] of types) {
       const [was, is] = [before.get(shard), after.get(shard)]
       expect(is?.since, `${shard} was constructed anew`).toBeGreaterThan(was?.since ?? Infinity)
+      expect(is?.constructed, `${shard} was woken by this question alone`).toBe((was?.constructed ?? 0) + 1)
+      expect(is?.reasons, `what ${shard} was asked for`).toEqual({})
       expect(is?.sockets, `sockets of ${shard}`).toBe(was?.sockets)
     }
     for (const { path, text } of streams) expect(text, `bookmark for ${path}`).toContain('"type":"BOOKMARK"')
