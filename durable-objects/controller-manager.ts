@@ -10,10 +10,13 @@ import type { ControllerContext } from '../src/controllers/controller.ts'
 import type { Env } from '../src/env.ts'
 import { servedResources } from '../src/registry/served.ts'
 import type { OutboxRow } from '../src/storage/shard-protocol.ts'
+import { AlarmClock } from './alarm-clock.ts'
 
 const PARALLEL = 8
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 60_000
+/** After which work is taken up again that an instance left behind. */
+const RESUME_MS = 5_000
 
 interface Work extends Record<string, SqlStorageValue> {
   controller: string
@@ -24,11 +27,14 @@ interface Work extends Record<string, SqlStorageValue> {
 
 export class ControllerManager extends DurableObject<Env> {
   private readonly sql: SqlStorage
+  private readonly alarms: AlarmClock
   private running: Promise<void> | undefined
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.sql = ctx.storage.sql
+    this.alarms = new AlarmClock(ctx.storage)
+    void ctx.blockConcurrencyWhile(() => this.alarms.load())
     // `generation` tells work that arrived again while it was being done from work that is done
     this.sql.exec(
       `CREATE TABLE IF NOT EXISTS work (controller TEXT, key TEXT, attempts INTEGER NOT NULL, due INTEGER NOT NULL,
@@ -41,6 +47,8 @@ export class ControllerManager extends DurableObject<Env> {
   /** @param shard `TENANT/SHARD`, the name of the sender */
   async receive(_shard: string, rows: readonly OutboxRow[]): Promise<void> {
     for (const { topic, payload } of rows) this.add(topic, payload, 0)
+    // In the same commit: should the instance end before it is done with them, nobody else comes back to them.
+    this.alarms.wakeAt(Date.now() + RESUME_MS)
     this.ctx.waitUntil(this.run())
   }
 
@@ -57,6 +65,7 @@ export class ControllerManager extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
+    this.alarms.rang()
     await this.run()
   }
 
@@ -72,9 +81,14 @@ export class ControllerManager extends DurableObject<Env> {
 
   /** One run at a time; whoever asks meanwhile waits for the same. */
   private run(): Promise<void> {
-    this.running ??= this.drain().finally(() => {
-      this.running = undefined
-    })
+    this.running ??= this.drain()
+      .catch((error: unknown) => {
+        console.error('controllers could not be run:', error)
+        this.alarms.wakeAt(Date.now() + RESUME_MS)
+      })
+      .finally(() => {
+        this.running = undefined
+      })
     return this.running
   }
 
@@ -91,7 +105,7 @@ export class ControllerManager extends DurableObject<Env> {
       await Promise.all(due.map((work) => this.reconcile(work, { ...context, served })))
     }
     const next = this.sql.exec<{ due: number | null }>('SELECT min(due) AS due FROM work').one().due
-    if (next !== null) await this.ctx.storage.setAlarm(next)
+    if (next !== null) this.alarms.wakeAt(next)
   }
 
   private due(): Work[] {

@@ -40,6 +40,7 @@ import { ADDED, statements } from './statements.ts'
 import { WatchHub } from './watch-hub.ts'
 import { WriteQueue } from './write-queue.ts'
 
+const TIDY_AGAIN = 60_000
 /** Milliseconds that belong to others between two pieces of the shard's own work, which take one or two. */
 const BETWEEN = 20
 
@@ -203,11 +204,14 @@ export class ResourceShard extends DurableObject<Env> {
     try {
       await this.expiry.run()
       await this.compactor.run()
-    } finally {
-      await this.deliver()
       this.alarms.wakeAt(this.compactor.due())
       this.alarms.wakeAt(this.expiry.due())
+    } catch (error) {
+      // The platform would try it six times and then never again.
+      console.error(`${this.name} could not be tidied up:`, error)
+      this.alarms.wakeAt(Date.now() + TIDY_AGAIN)
     }
+    await this.deliver()
   }
 
   private async write(write: () => WriteOutcome): Promise<ShardReply<Written>> {

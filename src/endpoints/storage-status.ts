@@ -38,7 +38,7 @@ export function statusFor(error: StorageError, resource: GroupResource, name: st
     case 'Full':
       return internalError('the storage of this resource is full: no space left for this write')
     case 'Failed':
-      return internalError('the storage of this resource failed, nothing was written')
+      return internalError('the storage of this resource failed')
     case 'Uncertain':
       return timeout('the storage of this resource failed while it wrote: this may have been done or not')
   }

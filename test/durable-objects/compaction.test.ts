@@ -120,6 +120,19 @@ describe('compaction', () => {
     await expect(storage.list(things, { selection: everything, at })).rejects.toMatchObject({ code: 'Compacted' })
   })
 
+  it('is tried again after a failure', async () => {
+    await update('a', '2', await create('a'))
+    later(6 * MINUTE)
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    await runInDurableObject(stub(), ({ compactor }) => {
+      vi.spyOn(compactor, 'run').mockRejectedValueOnce(new Error('database or disk is full: SQLITE_FULL'))
+    })
+    expect(await runDurableObjectAlarm(stub())).toBe(true)
+    expect(await stats()).toMatchObject({ versions: 2 })
+    expect(await runDurableObjectAlarm(stub())).toBe(true)
+    expect(await stats()).toMatchObject({ versions: 1 })
+  })
+
   it('takes few bytes a turn where values are large', async () => {
     let stored = await create('a')
     const large = 'x'.repeat(1024 * 1024)

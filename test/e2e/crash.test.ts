@@ -89,6 +89,8 @@ test(`${CRASHES} crashes under ${WRITERS} writers lose nothing`, { timeout: 300_
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(`writer-${crash}-${writer}`))
     const broken = Promise.allSettled(writers)
     await new Promise((resolve) => setTimeout(resolve, WRITE_MS))
+    // on a busy machine it takes longer until each of them has written at all
+    await expect.poll(() => acknowledged.size, { timeout: 20_000 }).toBe((crash + 1) * WRITERS)
     process.kill(-server.process.pid!, 'SIGKILL')
     await Promise.all([broken, watched.ended])
     for (const { version } of acknowledged.values()) newest = Math.max(newest, version)
