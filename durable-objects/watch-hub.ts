@@ -65,8 +65,7 @@ export class WatchHub {
     // A watch may begin in the future: it is silent until then.
     if (!this.log.isFuture(call.from)) this.log.reach(call.from, keep)
     const attachment: Attachment = { ...call, state: 'past' }
-    if (JSON.stringify(attachment).length > MAX_ATTACHMENT)
-      throw new StorageError('SelectorTooLarge', 0, MAX_ATTACHMENT)
+    if (sizeOf(attachment) > MAX_ATTACHMENT) throw new StorageError('SelectorTooLarge', 0, MAX_ATTACHMENT)
     const { 0: client, 1: server } = new WebSocketPair()
     this.ctx.acceptWebSocket(server)
     this.sendPast(server, attachment)
@@ -220,6 +219,12 @@ const isWithin = (key: string, { from, to }: KeyRange): boolean => key === from 
 
 // Written by serializeAttachment above.
 const attachmentOf = (socket: WebSocket): Attachment => socket.deserializeAttachment() as Attachment
+
+/** At least what the platform makes of it: texts beyond Latin-1 take two bytes a unit there. */
+function sizeOf(attachment: Attachment): number {
+  const text = JSON.stringify(attachment)
+  return /[^\0-\xff]/.test(text) ? text.length * 2 : text.length
+}
 
 const groupKey = ({ prefix, namespace, selection, from }: WatchCall): string =>
   JSON.stringify([prefix, namespace, selection, from])

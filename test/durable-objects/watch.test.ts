@@ -1,11 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
+import type { WatchHub } from '../../durable-objects/watch-hub.ts'
 import type { Env } from '../../src/env.ts'
 import { everything } from '../../src/storage/selection.ts'
 import { shardStorage } from '../../src/storage/shard-client.ts'
 import type { Revision } from '../../src/storage/storage.ts'
-import { labelled, take, valueOf } from '../storage-suite.ts'
+import { fielded, labelled, take, valueOf } from '../storage-suite.ts'
 
 const { SHARDS } = env as unknown as Env
 const storage = shardStorage(SHARDS)
@@ -74,6 +75,41 @@ describe('a watch over a socket', () => {
     expect((await storage.stats(things)).sockets).toBe(3)
     for (const watch of watches) watch.cancel()
     await vi.waitFor(async () => expect((await storage.stats(things)).sockets).toBe(0))
+  })
+
+  it('reads in the log what it could not be told', async () => {
+    const things = shardNamed('watch-untold')
+    const from = await storage.revision(things)
+    const watch = await storage.watch(things, { selection: everything, from })
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    await runInDurableObject(stubOf(things.tenant), (shard) => {
+      const { watches } = shard as unknown as { watches: WatchHub }
+      vi.spyOn(watches, 'publish').mockImplementationOnce(() => {
+        throw new Error('no')
+      })
+    })
+    await storage.create(things, 'a', valueOf('a', '1'))
+    await storage.create(things, 'b', valueOf('b', '1'))
+    expect(await take(watch, 2)).toEqual(['ADDED a=1', 'ADDED b=1'])
+    watch.cancel()
+  })
+
+  it.each(['v'.repeat(15_500), 'ü'.repeat(15_500), '名'.repeat(7_500)])('keeps a long selection', async (value) => {
+    const things = shardNamed('watch-long')
+    const from = await storage.revision(things)
+    const watch = await storage.watch(things, { selection: fielded(`f=${value}`), from })
+    await storage.create(things, value.slice(0, 9), valueOf('a', '1', { fields: { f: value } }))
+    expect(await take(watch, 1)).toEqual(['ADDED a=1'])
+    watch.cancel()
+  })
+
+  it('refuses a selection that its socket cannot keep, whatever it is written in', async () => {
+    const things = shardNamed('watch-longer')
+    const from = await storage.revision(things)
+    for (const value of ['v'.repeat(16_500), '名'.repeat(9_000)])
+      await expect(storage.watch(things, { selection: fielded(`f=${value}`), from })).rejects.toMatchObject({
+        code: 'SelectorTooLarge',
+      })
   })
 
   it('selects no more than an attachment holds', async () => {
