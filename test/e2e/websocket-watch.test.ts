@@ -116,6 +116,19 @@ test('one sub-protocol is echoed whatever it is', async () => {
   shaken.socket?.destroy()
 })
 
+test.each([
+  ['beside another protocol, which is the answer', (own: string) => `${own}, x`, 101, 'x'],
+  ['behind it', (own: string) => `x, ${own}`, 101, 'x'],
+  ['beside two', (own: string) => `${own}, x, y`, 400, undefined],
+  ['alone', (own: string) => own, 401, undefined],
+])('a token as a sub-protocol %s', async (_, offer, status, answered) => {
+  const own = `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`
+  const headers = { ...ORIGIN, Authorization: '', 'Sec-WebSocket-Protocol': offer(own) }
+  const shaken = await shakeHands(`${CONFIG_MAPS}?watch=1`, headers)
+  expect([shaken.status, shaken.headers['sec-websocket-protocol']]).toEqual([status, answered])
+  shaken.socket?.destroy()
+})
+
 test('errors before the stream are ordinary answers', async () => {
   const shaken = await shakeHands(`${CONFIG_MAPS}?watch=1&labelSelector=a%20b`, ORIGIN)
   expect(shaken.status).toBe(400)
