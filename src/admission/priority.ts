@@ -1,7 +1,9 @@
-/** Priority: the number behind a pod's priority class, and at most one class for the pods that name none. */
+/** Priority: the number behind the priority class of a pod or of a group of pods, and at most one class for those that name none. */
 import type { Pod, PodSpec } from '../api/core/v1.ts'
 import type { PriorityClass } from '../api/scheduling/v1.ts'
+import type { PodGroup } from '../api/scheduling/v1alpha2.ts'
 import { forbidden } from '../api/status.ts'
+import { builtInServed } from '../registry/served.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import { storedObjects } from '../tenancy/stored-objects.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
@@ -9,15 +11,22 @@ import { isOfPods, podForbidden, podOf } from './pod-attributes.ts'
 
 const PRIORITY_CLASSES = { group: 'scheduling.k8s.io', resource: 'priorityclasses' }
 
-const isOfClasses = ({ resource, subresource }: Attributes): boolean =>
-  resource.group === PRIORITY_CLASSES.group && resource.resource === PRIORITY_CLASSES.resource && subresource === ''
+const isOf =
+  (name: string) =>
+  ({ resource, subresource }: Attributes): boolean =>
+    resource.group === PRIORITY_CLASSES.group && resource.resource === name && subresource === ''
+const isOfClasses = isOf(PRIORITY_CLASSES.resource)
+const isOfPodGroups = isOf('podgroups')
 
 export const priority: AdmissionPlugin = {
   name: 'Priority',
   handles: (attributes) =>
     (attributes.operation === 'CREATE' || attributes.operation === 'UPDATE') &&
-    (isOfPods(attributes) || isOfClasses(attributes)),
+    (isOfPods(attributes) ||
+      isOfClasses(attributes) ||
+      (isOfPodGroups(attributes) && attributes.operation === 'CREATE')),
   async admit(attributes) {
+    if (isOfPodGroups(attributes)) return setGroupPriority(attributes)
     if (!isOfPods(attributes)) return
     const pod = podOf(attributes)
     const spec = (pod.spec ??= {})
@@ -43,8 +52,25 @@ export const priority: AdmissionPlugin = {
   },
 }
 
+async function setGroupPriority(attributes: Attributes): Promise<void> {
+  const { request, object, resource, name } = attributes
+  if (!builtInServed(request.env).gates.enabled('WorkloadAwarePreemption')) return
+  // only PodGroups are written at this path
+  const spec = ((object as PodGroup).spec ??= {})
+  const found = await classOf(attributes, spec, (why) => forbidden(resource, name, why))
+  const value = found?.value ?? 0
+  if (spec.priority !== undefined && spec.priority !== value)
+    throw forbidden(
+      resource,
+      name,
+      `priority set in the pod group (${spec.priority}) must match the priority computed (${value}) based on the priority class set in the spec`,
+    )
+  spec.priority = value
+  if (found !== undefined) spec.priorityClassName = found.metadata.name!
+}
+
 async function setPriority(attributes: Attributes, spec: PodSpec): Promise<void> {
-  const found = await classOf(attributes, spec)
+  const found = await classOf(attributes, spec, (why) => podForbidden(attributes, why))
   if (found !== undefined) spec.priorityClassName = found.metadata.name!
   const value = found?.value ?? 0
   if (spec.priority !== undefined && spec.priority !== value)
@@ -63,11 +89,14 @@ async function setPriority(attributes: Attributes, spec: PodSpec): Promise<void>
   spec.preemptionPolicy = policy
 }
 
-async function classOf(attributes: Attributes, spec: PodSpec): Promise<PriorityClass | undefined> {
-  const name = spec.priorityClassName
+async function classOf(
+  attributes: Attributes,
+  { priorityClassName: name }: Pick<PodSpec, 'priorityClassName'>,
+  refusal: (why: string) => Error,
+): Promise<PriorityClass | undefined> {
   if (!name) return defaultClass(attributes)
   const found = await storedObject<PriorityClass>(attributes.request, PRIORITY_CLASSES, name)
-  if (found === undefined) throw podForbidden(attributes, `no PriorityClass with name ${name} was found`)
+  if (found === undefined) throw refusal(`no PriorityClass with name ${name} was found`)
   return found
 }
 

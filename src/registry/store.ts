@@ -364,6 +364,7 @@ async function beforeUpdate(
     ...((await update?.validateUpdate?.(object, old, context)) ?? []),
   ]
   if (errors.length > 0) throw invalid(scope.storageKind, meta.name ?? '', errors)
+  if (subresource === '') strategy.completeOnUpdate?.(object)
   scope.request.warnings.push(...(update?.warningsOnUpdate?.(object, old, context) ?? []))
 }
 

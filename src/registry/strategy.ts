@@ -87,6 +87,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   prepareForCreate?(object: O, context: StrategyContext): void | Promise<void>
   /** What reading it back from storage would fill in, once it is known to be valid. */
   completeOnCreate?(object: O): void
+  /** The same after an update of the main resource. */
+  completeOnUpdate?(object: O): void
   /** What the preparation has to tell, whether the object is valid or not. */
   warningsOfPreparation?(object: O): readonly string[]
   validate?(object: O, context: StrategyContext): readonly FieldError[] | Promise<readonly FieldError[]>

@@ -16,7 +16,9 @@ import type {
 } from '../../api/autoscaling/v2.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { JsonObject, KubeObject } from '../../api/object.ts'
+import { builtInType } from '../../schema/built-in.ts'
+import { applyDefaults } from '../../schema/defaulting.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { nonNegative, NOT_NEGATIVE, problems, requiredText, validateLabelText } from '../../validation/field-rules.ts'
 import { pathSegmentName } from '../../validation/names.ts'
@@ -42,6 +44,8 @@ export const horizontalPodAutoscalers: Strategy<Autoscaler> = {
       targetVersion: isSameKind(spec.scaleTargetRef, old.scaleTargetRef) ? anyVersion : targetVersionRule(spec),
       metricVersion: old.metrics?.some(hasWrongVersion) ? anyVersion : versionProblem,
     }),
+  completeOnCreate: complete,
+  completeOnUpdate: complete,
   subresources: {
     status: {
       validateUpdate: ({ status = {} }) => [
@@ -50,6 +54,12 @@ export const horizontalPodAutoscalers: Strategy<Autoscaler> = {
       ],
     },
   },
+}
+
+/** Behavior that v1 has in an annotation is checked as it is there, and then defaulted as that of v2. */
+function complete(autoscaler: Autoscaler): void {
+  // an object of its type is JSON
+  applyDefaults(builtInType('io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler'), autoscaler as unknown as JsonObject)
 }
 
 /** What stored objects already do wrong stays allowed to them. */

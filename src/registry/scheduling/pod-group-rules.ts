@@ -1,20 +1,54 @@
 /** What PodGroups and the templates of them in Workloads have in common. All of it is declared by the types. */
-import type { PodGroupSchedulingPolicy } from '../../api/scheduling/v1alpha2.ts'
+import type {
+  PodGroupResourceClaim,
+  PodGroupSchedulingPolicy,
+  PodGroupTemplate,
+  TopologyConstraint,
+} from '../../api/scheduling/v1alpha2.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { invalidValue, required } from '../../api/field.ts'
+import { duplicate, invalidValue, notSupported, required, tooMany } from '../../api/field.ts'
+import { longName, optionalFormat, requiredFormat, shortName } from '../../validation/declared-formats.ts'
+import { qualifiedNameProblems } from '../../validation/names.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { sameValue } from '../../validation/same-value.ts'
+import { writtenJson } from '../../validation/written-json.ts'
 
-export function policyErrors({ basic, gang }: PodGroupSchedulingPolicy, at: FieldPath): FieldError[] {
-  const ONE = '`basic`, `gang`'
+export const MODELS = 'io.k8s.api.scheduling.v1alpha2.'
+export const MAX_CLAIMS = 4
+const MAX_TOPOLOGIES = 1
+const MODES = ['Pod', 'PodGroup']
+/** Above are the classes of the system. */
+const HIGHEST_PRIORITY = 1_000_000_000
+
+/** A group's spec has all that a template has but its name. */
+export function templateErrors(template: Omit<PodGroupTemplate, 'name'>, at: FieldPath): FieldError[] {
+  const { schedulingPolicy = {}, resourceClaims, disruptionMode, priorityClassName, priority } = template
+  // absence is stored as null
+  const topology = template.schedulingConstraints?.topology ?? []
+  const topologyAt = at.child('schedulingConstraints', 'topology')
+  const modeAt = at.child('disruptionMode')
+  const priorityAt = at.child('priority')
+  return [
+    ...policyErrors(schedulingPolicy, at.child('schedulingPolicy')),
+    ...(topology.length > MAX_TOPOLOGIES
+      ? [tooManyOf(topologyAt, topology, MAX_TOPOLOGIES)]
+      : topology.flatMap((constraint, index) => topologyErrors(constraint, topologyAt.index(index)))),
+    ...uniqueErrors(resourceClaims ?? [], 'PodGroupResourceClaim', at.child('resourceClaims'), claimErrors),
+    ...(disruptionMode === undefined || MODES.includes(disruptionMode)
+      ? []
+      : [notSupported(modeAt, disruptionMode, MODES)]),
+    ...optionalFormat(at.child('priorityClassName'), priorityClassName || undefined, longName),
+    ...(priority !== undefined && priority > HIGHEST_PRIORITY
+      ? [invalidValue(priorityAt, priority, `must be less than or equal to ${HIGHEST_PRIORITY}`)]
+      : []),
+  ]
+}
+
+function policyErrors({ basic, gang }: PodGroupSchedulingPolicy, at: FieldPath): FieldError[] {
   const minCountAt = at.child('gang', 'minCount')
   const { minCount = 0 } = gang ?? {}
   return [
-    ...(basic === undefined && gang === undefined
-      ? [invalidValue(at, '', `must specify one of: ${ONE}`)]
-      : basic !== undefined && gang !== undefined
-        ? [invalidValue(at, '{basic, gang}', `must specify exactly one of: ${ONE}`)]
-        : []),
+    ...oneOf({ basic, gang }, at),
     ...(gang === undefined
       ? []
       : minCount === 0
@@ -25,16 +59,79 @@ export function policyErrors({ basic, gang }: PodGroupSchedulingPolicy, at: Fiel
   ]
 }
 
-/** @param type name of the model in scheduling.k8s.io/v1alpha2 */
+/** Members of a union, of which one must be there. */
+export function oneOf(members: Readonly<Record<string, unknown>>, at: FieldPath): FieldError[] {
+  const names = Object.keys(members)
+  const given = names.filter((name) => members[name] !== undefined && members[name] !== null)
+  const all = names.map((name) => `\`${name}\``).join(', ')
+  if (given.length === 0) return [invalidValue(at, '', `must specify one of: ${all}`)]
+  if (given.length === 1) return []
+  return [invalidValue(at, `{${given.join(', ')}}`, `must specify exactly one of: ${all}`)]
+}
+
+const topologyErrors = ({ key }: TopologyConstraint, at: FieldPath): FieldError[] =>
+  requiredFormat(at.child('key'), key, labelKey)
+
+/** As of a label, though the text calls it by its name. */
+const labelKey = (key: string): readonly string[] =>
+  qualifiedNameProblems(key).map((text) => text.replace(/^a qualified name must/, 'a valid label key must'))
+
+const claimErrors = (claim: PodGroupResourceClaim, at: FieldPath): FieldError[] => [
+  ...oneOf(
+    { resourceClaimName: claim.resourceClaimName, resourceClaimTemplateName: claim.resourceClaimTemplateName },
+    at,
+  ),
+  ...requiredFormat(at.child('name'), claim.name, shortName),
+  ...optionalFormat(at.child('resourceClaimName'), claim.resourceClaimName, longName),
+  ...optionalFormat(at.child('resourceClaimTemplateName'), claim.resourceClaimTemplateName, longName),
+]
+
+/** A list whose elements have names, each another, of which there may be as many as claims. */
+export function uniqueErrors<T extends { readonly name?: string }>(
+  list: readonly T[],
+  model: string,
+  at: FieldPath,
+  rule: (element: T, at: FieldPath) => FieldError[],
+  max = MAX_CLAIMS,
+): FieldError[] {
+  if (list.length > max) return [tooManyOf(at, list, max)]
+  const names = list.map(({ name = '' }) => name)
+  return [
+    ...list.flatMap((element, index) => rule(element, at.index(index))),
+    ...list.flatMap((element, index) =>
+      names.indexOf(element.name ?? '') < index
+        ? [duplicate(at.index(index), writtenJson(`${MODELS}${model}`, element))]
+        : [],
+    ),
+  ]
+}
+
+const tooManyOf = (at: FieldPath, { length }: readonly unknown[], max: number): FieldError => {
+  const error = tooMany(at, length, max)
+  return max === 1 ? { ...error, message: error.message.replace(/items$/, 'item') } : error
+}
+
+/** @param model name of the type in scheduling.k8s.io/v1alpha2 */
 export function unchangedErrors<T extends object>(
-  type: string,
+  model: string,
   value: T | undefined,
   old: T | undefined,
   at: FieldPath,
 ): FieldError[] {
-  const same =
-    value === undefined || old === undefined
-      ? value === old
-      : sameValue(`io.k8s.api.scheduling.v1alpha2.${type}`, value, old)
-  return same ? [] : [invalidValue(at, null, FIELD_IS_IMMUTABLE)]
+  const same = value === undefined || old === undefined ? value === old : sameValue(`${MODELS}${model}`, value, old)
+  return same ? [] : [changed(at)]
+}
+
+export const changed = (at: FieldPath): FieldError => invalidValue(at, null, FIELD_IS_IMMUTABLE)
+
+/** The first of the elements that changed says so of the whole list. */
+export function unchangedListErrors<T extends object>(
+  model: string,
+  list: readonly T[],
+  old: readonly T[],
+  at: FieldPath,
+): FieldError[] {
+  const isSame =
+    list.length === old.length && list.every((element, index) => sameValue(`${MODELS}${model}`, element, old[index]))
+  return isSame ? [] : [changed(at)]
 }

@@ -1,12 +1,24 @@
-import type { PodGroup, PodGroupSpec, PodGroupTemplateReference } from '../../api/scheduling/v1alpha2.ts'
+import type {
+  PodGroup,
+  PodGroupResourceClaimStatus,
+  PodGroupSpec,
+  PodGroupTemplateReference,
+} from '../../api/scheduling/v1alpha2.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, path } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { validateConditions } from '../../validation/conditions.ts'
-import { longName, requiredFormat, shortName } from '../../validation/declared-formats.ts'
+import { longName, optionalFormat, requiredFormat, shortName } from '../../validation/declared-formats.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
 import type { Strategy } from '../strategy.ts'
-import { policyErrors, unchangedErrors } from './pod-group-rules.ts'
+import {
+  changed,
+  oneOf,
+  templateErrors,
+  unchangedErrors,
+  unchangedListErrors,
+  uniqueErrors,
+} from './pod-group-rules.ts'
 
 export const podGroups: Strategy<PodGroup & KubeObject> = {
   validate: ({ spec = {} }) => specErrors(spec, path('spec')),
@@ -14,20 +26,7 @@ export const podGroups: Strategy<PodGroup & KubeObject> = {
   completeOnCreate({ spec }) {
     if (spec !== undefined) spec.disruptionMode ??= 'Pod'
   },
-  validateUpdate: ({ spec = {} }, { spec: old = {} }) => [
-    ...unchangedErrors(
-      'PodGroupTemplateReference',
-      spec.podGroupTemplateRef ?? undefined,
-      old.podGroupTemplateRef ?? undefined,
-      path('spec', 'podGroupTemplateRef'),
-    ),
-    ...unchangedErrors(
-      'PodGroupSchedulingPolicy',
-      spec.schedulingPolicy,
-      old.schedulingPolicy,
-      path('spec', 'schedulingPolicy'),
-    ),
-  ],
+  validateUpdate: ({ spec = {} }, { spec: old = {} }) => changeErrors(spec, old, path('spec')),
   subresources: {
     status: {
       prepareForUpdate: ({ metadata }, old) => keepMetadata(metadata, old.metadata),
@@ -39,14 +38,14 @@ export const podGroups: Strategy<PodGroup & KubeObject> = {
   },
 }
 
-const specErrors = ({ podGroupTemplateRef, schedulingPolicy = {} }: PodGroupSpec, at: FieldPath): FieldError[] => [
+const specErrors = (spec: PodGroupSpec, at: FieldPath): FieldError[] => [
   // absence is stored as null
-  ...(podGroupTemplateRef ? referenceErrors(podGroupTemplateRef, at.child('podGroupTemplateRef')) : []),
-  ...policyErrors(schedulingPolicy, at.child('schedulingPolicy')),
+  ...(spec.podGroupTemplateRef ? referenceErrors(spec.podGroupTemplateRef, at.child('podGroupTemplateRef')) : []),
+  ...templateErrors(spec, at),
 ]
 
 function referenceErrors({ workload }: PodGroupTemplateReference, at: FieldPath): FieldError[] {
-  if (!workload) return [invalidValue(at, '', 'must specify one of: `workload`')]
+  if (!workload) return oneOf({ workload }, at)
   const here = at.child('workload')
   return [
     ...requiredFormat(here.child('workloadName'), workload.workloadName, longName),
@@ -54,13 +53,42 @@ function referenceErrors({ workload }: PodGroupTemplateReference, at: FieldPath)
   ]
 }
 
-const claimStatusErrors = (
-  statuses: readonly { name?: string }[],
+const members = [
+  ['podGroupTemplateRef', 'PodGroupTemplateReference'],
+  ['schedulingPolicy', 'PodGroupSchedulingPolicy'],
+  ['schedulingConstraints', 'PodGroupSchedulingConstraints'],
+] as const
+
+/** A group stays as it was made. */
+const changeErrors = (spec: PodGroupSpec, old: PodGroupSpec, at: FieldPath): FieldError[] => [
+  ...members.flatMap(([field, model]) =>
+    unchangedErrors(model, spec[field] ?? undefined, old[field] ?? undefined, at.child(field)),
+  ),
+  ...unchangedListErrors(
+    'PodGroupResourceClaim',
+    spec.resourceClaims ?? [],
+    old.resourceClaims ?? [],
+    at.child('resourceClaims'),
+  ),
+  ...(['disruptionMode', 'priorityClassName', 'priority'] as const).flatMap((field) =>
+    (spec[field] ?? '') === (old[field] ?? '') ? [] : [changed(at.child(field))],
+  ),
+]
+
+function claimStatusErrors(
+  statuses: readonly PodGroupResourceClaimStatus[],
   { resourceClaims }: PodGroupSpec,
   at: FieldPath,
-): FieldError[] =>
-  statuses.flatMap(({ name = '' }, index) =>
+): FieldError[] {
+  const unknown = statuses.flatMap(({ name = '' }, index) =>
     resourceClaims?.some((claim) => (claim.name ?? '') === name)
       ? []
       : [invalidValue(at.index(index).child('name'), name, 'must match the name of an entry in `spec.resourceClaims`')],
   )
+  return [
+    ...unknown,
+    ...uniqueErrors(statuses, 'PodGroupResourceClaimStatus', at, ({ resourceClaimName }, here) =>
+      optionalFormat(here.child('resourceClaimName'), resourceClaimName, longName),
+    ),
+  ]
+}
