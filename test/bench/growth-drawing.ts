@@ -7,12 +7,12 @@ interface Result {
 }
 
 /** Pixels of the picture, and of the two frames within it. */
-const WIDTH = 960
+const WIDTH = 1020
 const HEIGHT = 470
 const TOP = 64
 const BOTTOM = 412
 const LEFT = { from: 62, to: 382 }
-const RIGHT = { from: 625, to: 795 }
+const RIGHT = { from: 690, to: 860 }
 const LINE_HEIGHT = 17
 const COLOURS = '#1f77b4 #d62728 #2ca02c #9467bd #ff7f0e #17becf #8c564b #e377c2 #7f7f7f #bcbd22'.split(' ')
 
@@ -46,7 +46,7 @@ function timesPanel(sizes: readonly number[], results: readonly Result[]): strin
   const levels = [1, 10, 100].filter((level) => level <= sizes.at(-1)! / sizes[0]!)
   const lines = names.map((name) => {
     const values = relative(name)
-    return { name: `${name} ×${short(values.at(-1)!)}`, values }
+    return { name: `${name} ×${short(values.at(-1)!)} (${short(results.at(-1)!.times[name]!)} ms)`, values }
   })
   return [
     text(LEFT.from, 24, `Time of a request, relative to ${count(sizes[0]!)} Pods of 2 KB`, 'font-size="15"'),

@@ -1,5 +1,7 @@
-// What was measured, as a table: a row for each measure, a column for each side.
+// What was measured, as a table: a row for each measure, a column for each side; and where it is written down.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
 import { usage } from './side.ts'
 import type { Side } from './side.ts'
 
@@ -31,19 +33,42 @@ export class Report {
       if (side.pids.length > 0) this.note(side, `${what}: server CPU, ms each`, (cpu * 1000) / count)
   }
 
-  /** With two sides their ratio: of the second to the first. */
-  print(names: readonly string[], heading: string): void {
+  /**
+   * With two sides their ratio: of the second to the first.
+   * @param isWanted which rows
+   */
+  table(names: readonly string[], isWanted: (what: string) => boolean = () => true): string {
     const paired = names.length === 2
-    console.log(`\n${cpus().length} cores, ${rounded(totalmem() / 1e9)} GB; ${heading}\n`)
-    console.log(`| | ${names.join(' | ')} |${paired ? ' ratio |' : ''}`)
-    console.log(`|---|${names.map(() => '---|').join('')}${paired ? '---|' : ''}`)
-    for (const [what, values] of this.rows) {
-      const cells = names.map((name) => (values[name] === undefined ? '' : rounded(values[name])))
-      const [first, second] = names.map((name) => values[name])
-      const ratio = first === undefined || second === undefined ? '' : (second / first).toFixed(2)
-      console.log(`| ${what} | ${cells.join(' | ')} |${paired ? ` ${ratio} |` : ''}`)
-    }
+    const rows = [...this.rows]
+      .filter(([what]) => isWanted(what))
+      .map(([what, values]) => {
+        const cells = names.map((name) => (values[name] === undefined ? '' : rounded(values[name])))
+        const [first, second] = names.map((name) => values[name])
+        const ratio = first === undefined || second === undefined ? '' : (second / first).toFixed(2)
+        return [what, ...cells, ...(paired ? [ratio] : [])]
+      })
+    return table(['', ...names, ...(paired ? ['ratio'] : [])], rows)
   }
+}
+
+/** In Markdown, columns as wide as their widest cell, as prettier has it. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((cell, column) => Math.max(3, cell.length, ...rows.map((row) => row[column]!.length)))
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
+}
+
+export const machine = (): string => `${cpus().length} cores and ${(totalmem() / 1e9).toFixed(0)} GB`
+
+/** Puts it between the comments `<!-- NAME -->` and `<!-- end of NAME -->` of the README. */
+export function writeReadme(name: string, content: string): void {
+  const file = join(import.meta.dirname, '../../README.md')
+  const readme = readFileSync(file, 'utf8')
+  const [begin, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`]
+  const [from, to] = [readme.indexOf(begin), readme.indexOf(end)]
+  if (from < 0 || to < 0) throw new Error(`the README has no place for the ${name}`)
+  writeFileSync(file, `${readme.slice(0, from + begin.length)}\n\n${content}\n\n${readme.slice(to)}`)
 }
 
 const rounded = (value: number): string =>

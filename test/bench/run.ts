@@ -1,17 +1,17 @@
 // `npm run bench`: Kedge beside the floor on the same engine, in one run; ratios, for single times mean little. Then what
 // its writes write, and its codecs beside the engine's JSON.
 // `npm run bench -- --kubeconfig FILE [--pid N,…]` drives any server alone (N: its processes, for CPU and memory);
-// `--beside` drives Kedge in turn with it.
+// `--beside` drives Kedge in turn with it. `--write` puts what was found into the README.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
-import { codecFigures, printCodecs } from './codecs.ts'
+import { codecFigures } from './codecs.ts'
 import { coldStartFigures, printColdStart } from './cold-start.ts'
 import { measureFanOut } from './fan-out.ts'
 import { measureForms, measureLists, measureSelections } from './lists.ts'
 import { fill } from './load.ts'
-import { Report } from './report.ts'
+import { machine, Report, table, writeReadme } from './report.ts'
 import { measureRequests, measureWrites } from './requests.ts'
 import { rowsWritten } from './rows-written.ts'
 import { apiSide, floorSide, readKubeconfig, usage } from './side.ts'
@@ -22,6 +22,7 @@ const { values: flags } = parseArgs({
     kubeconfig: { type: 'string' },
     pid: { type: 'string' },
     beside: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '4' },
     objects: { type: 'string', default: '10000' },
     watchers: { type: 'string', default: '100,500,2000' },
@@ -61,21 +62,34 @@ async function besideFloor(): Promise<void> {
   floor.kill('SIGTERM')
   const rows = await rowsWritten()
   for (const [verb, count] of Object.entries(rows)) report.note(api, `rows written a ${verb}, with compaction`, count)
-  report.print(['floor', 'kedge'], `${objects} objects of 2 KB.`)
-  printCodecs(await codecFigures())
+  print('benchmark table', ['floor', 'kedge'], (what) => !/p50 ms$/.test(what) || what.startsWith('fan-out'))
+  const codecs = (await codecFigures()).map(({ what, microseconds, ratio }) => [
+    what,
+    microseconds.toFixed(1),
+    ratio.toFixed(2),
+  ])
+  const text = table(['a Pod', 'µs', '× JSON.parse + stringify'], codecs)
+  console.log(`\n${text}`)
+  if (flags.write) writeReadme('codec table', text)
   printColdStart(await coldStartFigures())
 }
 
+/** All on the screen, and what is wanted in the README. */
+function print(place: string, names: readonly string[], isWanted: (what: string) => boolean): void {
+  console.log(`\n${machine()}; ${objects} objects of 2 KB.\n\n${report.table(names)}`)
+  if (flags.write) writeReadme(place, report.table(names, isWanted))
+}
+
 async function drive(kubeconfig: string): Promise<void> {
-  const server = await apiSide('server', readKubeconfig(kubeconfig), flags.pid?.split(',').map(Number) ?? [])
+  const server = await apiSide('reference', readKubeconfig(kubeconfig), flags.pid?.split(',').map(Number) ?? [])
   const kedge = flags.beside ? await startKedge() : undefined
   const sides = [server]
   if (kedge !== undefined) sides.push(await apiSide('kedge', readKubeconfig(kedge.kubeconfig), [kedge.process.pid!]))
   await measure(sides, sides)
   await kedge?.stop()
-  report.print(
-    sides.map(({ name }) => name),
-    `${objects} objects of 2 KB.`,
+  const names = sides.map(({ name }) => name)
+  print('reference table', names, (what) =>
+    /server CPU|first byte|selector: ms|page of 500: ms|events|resident/.test(what),
   )
 }
 
