@@ -601,3 +601,6 @@ export function goTypeOf(type: Structural): string {
       return 'interface {}'
   }
 }
+
+/** Objects that no type describes must say of what kind they are. @param text the object, as JSON */
+export const missingKind = (text: string) => new DecodeError(`Object 'Kind' is missing in '${text}'`)

@@ -50,8 +50,11 @@ const refusal = (message: string): StatusError => new Refusal(406, 'NotAcceptabl
 export const requestedObject = (goType: string): StatusError =>
   refusal(`you requested PartialObjectMetadata, but the requested object is a list (*${goType})`)
 
+/** Of any custom resource Go's type could be a list: only a look at what is in it tells that it is none. */
 export const requestedList = (goType: string): StatusError =>
-  refusal(`you requested PartialObjectMetadataList, but the requested object is not a list (*${goType})`)
+  goType === 'unstructured.Unstructured'
+    ? new Refusal(500, undefined, 'content is not a list')
+    : refusal(`you requested PartialObjectMetadataList, but the requested object is not a list (*${goType})`)
 
 /** Packages of the internal types that are not called after the first label of their group. */
 const internalPackages: Readonly<Record<string, string>> = {

@@ -4,10 +4,12 @@ import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { keepReset } from '../patch/managed-fields.ts'
+import { treeText } from '../patch/json-document.ts'
 import type { ApiRequest } from '../request/context.ts'
-import { DecodeError } from '../codec/decode.ts'
+import { DecodeError, missingKind } from '../codec/decode.ts'
+import { decodeUtf8 } from '../codec/json.ts'
 import { loadYaml } from '../codec/yaml-reader.ts'
-import type { BodyFormat } from '../codec/parse-body.ts'
+import type { BodyFormat, ParsedBody } from '../codec/parse-body.ts'
 import { parseBody, strictErrors } from '../codec/parse-body.ts'
 import type { DeleteOptions, FieldValidation } from '../request/options.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
@@ -63,9 +65,9 @@ export function decodeBody(
   let found: GroupVersionKind | undefined
   try {
     const parsed = parseBody(format, body)
-    found = completedKind(parsed, expected)
-    const isExpected = found.kind === expected.kind && sameVersion(found, expected)
     const isCustom = scope.custom && scope.view === undefined
+    found = isCustom ? saidKind(parsed, format, body) : completedKind(parsed, expected)
+    const isExpected = found.kind === expected.kind && sameVersion(found, expected)
     if (scope.custom && !isCustom && !isExpected) throw badRequest(NO_SCALE)
     const type = isExpected || isCustom ? endpointType(scope) : typeOfKind(found)
     if (type === undefined)
@@ -73,9 +75,9 @@ export function decodeBody(
         `no kind "${found.kind}" is registered for version "${apiVersionOf(found)}" in scheme "${SCHEME}"`,
       )
     const { object, strict, tree } = parsed.decodeAs(type)
+    if (!isCustom) checkKind(found, expected)
     reportStrict(scope, parsed.repeated, strict, fieldValidation)
-    if (isCustom) checkVersion(found, expected)
-    else checkKind(found, expected)
+    checkVersion(found, expected)
     applyDefaults(type, object)
     // every type of an endpoint has metadata, which decoding fills in
     const decoded = object as unknown as KubeObject
@@ -85,6 +87,7 @@ export function decodeBody(
     return Object.assign(decoded, { kind, apiVersion: apiVersionOf(expected) })
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
+    if (scope.custom && scope.view !== undefined) throw badRequest(NO_SCALE)
     if (found !== undefined)
       throw badRequest(
         `${found.kind} in version "${found.version}" cannot be handled as a ${expected.kind}: ${error.message}`,
@@ -111,15 +114,22 @@ function completedKind(
   return { group: version.group, version: version.version, kind: kind === '' ? expected.kind : kind }
 }
 
+/** Of a custom resource nothing is completed: it must say what it is. */
+function saidKind({ apiVersion, kind, tree }: ParsedBody, format: BodyFormat, body: Uint8Array): GroupVersionKind {
+  const version = parseApiVersion(apiVersion)
+  if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`)
+  if (kind === '') throw missingKind(format === 'json' || tree === undefined ? decodeUtf8(body) : treeText(tree))
+  return { ...version, kind }
+}
+
 const sameVersion = (a: GroupVersionKind, b: GroupVersionKind) => a.group === b.group && a.version === b.version
 
-/** A kind that exists but is not the endpoint's, or the endpoint's in another version. */
+/** A kind that exists but is not the endpoint's. */
 function checkKind(found: GroupVersionKind, expected: GroupVersionKind): void {
   if (found.kind !== expected.kind)
     throw new DecodeError(
       `converting (${found.version}.${found.kind}) to (${internalPackage(expected)}.${expected.kind}): unknown conversion`,
     )
-  checkVersion(found, expected)
 }
 
 function checkVersion(found: GroupVersionKind, expected: GroupVersionKind): void {
@@ -133,13 +143,14 @@ function checkVersion(found: GroupVersionKind, expected: GroupVersionKind): void
 const internalPackage = ({ group }: GroupVersionKind) => (group === '' ? 'core' : group.split('.')[0]!)
 
 function reportStrict(
-  { request, kind }: ResourceScope,
+  { request, kind, custom, view }: ResourceScope,
   repeated: readonly string[],
   strict: readonly string[],
   fieldValidation: FieldValidation,
 ): void {
   if (repeated.length + strict.length === 0 || fieldValidation === 'Ignore') return
   if (fieldValidation === 'Warn') request.warnings.push(...repeated, ...strict)
+  else if (custom && view !== undefined) throw badRequest(NO_SCALE)
   else {
     throw badRequest(
       `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${strictErrors(repeated, strict)}`,

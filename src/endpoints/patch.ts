@@ -34,6 +34,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
   const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
   const body = await readBody(request)
   const applies = patchType === APPLY
+  const isCustomScale = scope.custom && view !== undefined
   const options = parsePatchOptions(request.query, applies)
   const applyPatch: Patch = patchTypes[patchType === 'application/apply-patch+cbor' ? APPLY : patchType]
   const parseYaml = applyPatch === patchTypes[APPLY] ? await appliedYaml(body) : noYaml
@@ -60,8 +61,8 @@ export async function patch(scope: ResourceScope): Promise<Response> {
       ),
       convert: convertVersion(scope),
       afterConversion: (object) => afterConversion(scope, object),
-      isCustomScale: scope.custom && view !== undefined,
-      decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, applyDefaults),
+      isCustomScale,
+      decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, applyDefaults, !isCustomScale),
       applyDefaults: (object) => applyDefaults(endpointType(scope), object),
       parseYaml,
       warn: (text) => request.warnings.push(text),

@@ -14,8 +14,11 @@ export interface View {
   readonly kind: GroupVersionKind
   readonly type: StructType
   of(object: KubeObject): KubeObject
-  /** Writes what the view may change, and the version it names, into `object`. @throws 422 */
-  into(object: KubeObject, view: KubeObject): void
+  /**
+   * Writes what the view may change, and the version it names, into `object`, which is of `resource`.
+   * @throws 422, and 409 for the UID of another object
+   */
+  into(object: KubeObject, view: KubeObject, resource: GroupResource): void
   /** Before the view of a stored object is answered. @throws StatusError when there is none */
   checkRead?(object: KubeObject): void
   /** Where versions of the object have what the view writes; default: spec.replicas. */

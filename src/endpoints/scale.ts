@@ -3,9 +3,11 @@ import type { Scale } from '../api/autoscaling/v1.ts'
 import { invalidValue, path } from '../api/field.ts'
 import type { LabelSelector, ObjectMeta } from '../api/meta/v1.ts'
 import type { KubeObject } from '../api/object.ts'
-import { invalid } from '../api/status.ts'
+import { conflict, invalid } from '../api/status.ts'
 import { builtInType } from '../schema/built-in.ts'
 import { labelSelectorText } from '../storage/label-selector-text.ts'
+import { subdomainName } from '../validation/names.ts'
+import { validateObjectMeta } from '../validation/object-meta.ts'
 import type { View } from './resource-scope.ts'
 
 interface Workload {
@@ -34,16 +36,25 @@ export const scaleView: View = {
     }
     return scale
   },
-  into(object, view) {
-    const scale = view as Scale
-    const replicas = scale.spec?.replicas ?? 0
+  into(object, view, { group, resource }) {
+    const { metadata, spec } = view as Scale
+    const replicas = spec?.replicas ?? 0
+    const name = object.metadata.name ?? ''
+    const namespace = metadata.namespace || object.metadata.namespace // the path's, where the body names none
+    const errors = validateObjectMeta({ ...metadata, namespace }, true, subdomainName)
     if (replicas < 0)
-      throw invalid(kind, scale.metadata.name ?? '', [
-        invalidValue(path('spec', 'replicas'), replicas, 'must be greater than or equal to 0'),
-      ])
+      errors.push(invalidValue(path('spec', 'replicas'), replicas, 'must be greater than or equal to 0'))
+    if (errors.length > 0) throw invalid(kind, name, errors)
+    const { uid = '' } = object.metadata
+    if (metadata.uid && metadata.uid !== uid)
+      throw conflict(
+        { group, resource: `${resource}/scale` },
+        name,
+        `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`,
+      )
     const workload = object as Workload
     workload.spec = { ...workload.spec, replicas }
-    workload.metadata.resourceVersion = scale.metadata.resourceVersion
+    workload.metadata.resourceVersion = metadata.resourceVersion
   },
 }
 

@@ -27,7 +27,7 @@ export function throughView(
   })
   checkName(scope, wanted)
   const object = structuredClone(live)
-  view.into(object, wanted)
+  view.into(object, wanted, scope.resource)
   const after = ownersAfterScale(managedFields, wanted.metadata.managedFields, apiVersionOf(kind), replicasIn)
   if (after === undefined) delete object.metadata.managedFields
   else object.metadata.managedFields = after

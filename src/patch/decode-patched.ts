@@ -5,8 +5,8 @@ import { isJsonObject } from '../api/object.ts'
 import type { JsonObject } from '../api/object.ts'
 import { goQuote, invalidValue, path } from '../api/field.ts'
 import type { FieldError } from '../api/field.ts'
-import { invalid } from '../api/status.ts'
-import { DecodeError, decodeObject, emptyStruct, findKind } from '../codec/decode.ts'
+import { internalError, invalid } from '../api/status.ts'
+import { DecodeError, decodeObject, emptyStruct, findKind, missingKind } from '../codec/decode.ts'
 import type { Decoded } from '../codec/decode.ts'
 import type { JsonTree } from '../codec/json.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
@@ -18,6 +18,7 @@ const SCHEME = 'pkg/runtime/scheme.go:111'
 
 /**
  * The object has the endpoint's kind. A patch may have removed the kind; one that changes it can't be decoded.
+ * @param hasInternal whether the reference has an internal type of the kind: for the Scale of custom resources it has none
  * @throws DecodeError
  */
 export function decodePatched(
@@ -25,16 +26,17 @@ export function decodePatched(
   kind: GroupVersionKind,
   tree: JsonTree,
   applyDefaults: (type: StructType, object: JsonObject) => void,
+  hasInternal = true,
 ): Decoded {
   if (type.goType === undefined) return decodeCustom(type, kind, tree, applyDefaults)
   if (isCustomKind(type)) return decodePatchedCustom(type, kind, tree, applyDefaults)
   const found = kindIn(tree)
   // without a version the reference decodes into its internal type, whose fields have other names
-  if (found.apiVersion === '') {
+  if (found.apiVersion === '' && hasInternal) {
     const { object, strict } = decodeInternal(type, tree)
     return { object: withKind(object, kind), strict }
   }
-  const version = parseApiVersion(found.apiVersion)
+  const version = found.apiVersion === '' ? kind : parseApiVersion(found.apiVersion)
   if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${found.apiVersion}`)
   const gvk: GroupVersionKind = { ...version, kind: found.kind === '' ? kind.kind : found.kind }
   const isExpected = gvk.group === kind.group && gvk.version === kind.version && gvk.kind === kind.kind
@@ -60,16 +62,18 @@ function decodeCustom(
   applyDefaults: (type: StructType, object: JsonObject) => void,
 ): Decoded {
   const found = kindIn(tree)
-  if (found.kind === '') throw new DecodeError(`Object 'Kind' is missing in '${treeText(tree)}'`)
+  const version = parseApiVersion(found.apiVersion)
+  if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${found.apiVersion}`)
+  if (found.kind === '') throw missingKind(treeText(tree))
   const { object, strict } = decodeObject(type, copyOf(tree))
+  if (found.apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'")
   const errors: FieldError[] = []
   const apiVersion = apiVersionOf(kind)
   if (found.kind !== kind.kind) errors.push(invalidValue(path('kind'), found.kind, `must be ${kind.kind}`))
   if (found.apiVersion !== apiVersion)
     errors.push(invalidValue(path('apiVersion'), found.apiVersion, `must be ${apiVersion}`))
   if (errors.length > 0) {
-    const { group } = parseApiVersion(found.apiVersion) ?? { group: '' }
-    throw invalid({ group, kind: found.kind }, nameOf(object), errors)
+    throw invalid({ group: version.group, kind: found.kind }, nameOf(object), errors)
   }
   applyDefaults(type, object)
   return { object: withKind(object, kind), strict }

@@ -200,9 +200,16 @@ function withoutRepeats(tree: JsonTree): PatchMap {
     if (!('members' in open)) return open.items.map((item) => flat(closed(item)))
     return Object.fromEntries([...open.members].map(([name, value]) => [name, flat(value as JsonTree)]))
   }
-  // what is no object has been refused; nothing at all changes nothing
-  return tree === null ? {} : (flat(tree) as PatchMap)
+  // nothing at all changes nothing
+  if (tree === null) return {}
+  const isMap = 'members' in (opened(tree) ?? {})
+  if (!isMap) throw badRequest(`json: cannot unmarshal ${jsonKind(tree)} into Go value of type map[string]interface {}`)
+  return flat(tree) as PatchMap
 }
+
+/** What Go's JSON decoder calls a value that is no object. */
+const jsonKind = (tree: JsonTree): string =>
+  Array.isArray(tree) ? 'array' : typeof tree === 'string' ? 'string' : typeof tree === 'boolean' ? 'bool' : 'number'
 
 /** What is stored is of the endpoint's kind, whatever a patch has made of that. */
 const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({

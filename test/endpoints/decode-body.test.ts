@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { decodeBody } from '../../src/endpoints/decode-body.ts'
+import { resourceScope } from '../../src/endpoints/scope.ts'
+import { servedResources } from '../../src/registry/served.ts'
+import { memoryServer } from '../request-in-memory.ts'
+
+const NAME = 'things.example.com'
+
+/** Bodies at a custom resource, or at a subresource of it. */
+async function endpointOf(subresource = '') {
+  const server = memoryServer()
+  const version = {
+    name: 'v1',
+    served: true,
+    storage: true,
+    schema: { openAPIV3Schema: { type: 'object' } },
+    subresources: { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } },
+  }
+  const names = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' }
+  await server.put('apiextensions.k8s.io', 'customresourcedefinitions', {
+    metadata: { name: NAME },
+    spec: { group: 'example.com', scope: 'Namespaced', names, versions: [version] },
+    status: {
+      acceptedNames: names,
+      storedVersions: ['v1'],
+      conditions: [
+        { type: 'NamesAccepted', status: 'True' },
+        { type: 'Established', status: 'True' },
+      ],
+    },
+  })
+  const request = server.request('/apis/example.com/v1/namespaces/default/things', { method: 'POST' })
+  const entry = (await servedResources(request)).find('example.com', 'v1', 'things')!
+  const scope = resourceScope(request, entry, { name: subresource === '' ? '' : 'a', subresource })
+  return (body: object) => decodeBody(scope, 'json', new TextEncoder().encode(JSON.stringify(body)), 'Strict')
+}
+
+describe('the body of a custom resource', () => {
+  it.each([
+    [{ apiVersion: 'example.com/v1' }, `Object 'Kind' is missing in '{"apiVersion":"example.com/v1"}'`],
+    [{ kind: 'Thing' }, 'the API version in the data () does not match the expected API version (example.com/v1)'],
+    [
+      { apiVersion: null, kind: 'Thing' },
+      'Thing in version "" cannot be handled as a Thing: .apiVersion accessor error',
+    ],
+    [{ apiVersion: 'a/b/c' }, 'unexpected GroupVersion string: a/b/c'],
+  ])('says of what kind it is: %j', async (body, message) => {
+    const decode = await endpointOf()
+    expect(() => decode(body)).toThrow(message)
+  })
+
+  it.each([{ kind: 1 }, { apiVersion: 'autoscaling/v1', kind: 'Scale', nope: 1 }])(
+    'that is no Scale is told the same whatever it is: %j',
+    async (body) => {
+      const decode = await endpointOf('scale')
+      expect(() => decode(body)).toThrow('no kind is registered for the type v1.Scale in scheme')
+    },
+  )
+})

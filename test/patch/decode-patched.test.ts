@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonTree } from '../../src/codec/json.ts'
+import { decodePatched } from '../../src/patch/decode-patched.ts'
+import { builtInType } from '../../src/schema/built-in.ts'
+
+const scale = builtInType('io.k8s.api.autoscaling.v1.Scale')
+const kind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
+const decode = (tree: JsonTree, hasInternal: boolean) => decodePatched(scale, kind, tree, () => {}, hasInternal)
+
+describe('a patched Scale without a version', () => {
+  it('of a custom resource is what it is at its endpoint', () => {
+    const { object } = decode({ spec: { replicas: 2 } }, false)
+    expect(object).toMatchObject({ kind: 'Scale', apiVersion: 'autoscaling/v1', spec: { replicas: 2 } })
+    expect(() => decode({ kind: 'Other' }, false)).toThrow('no kind "Other" is registered for version "autoscaling/v1"')
+  })
+
+  it('of another resource is of the internal type, whose fields have other names', () => {
+    expect(decode({ spec: { replicas: 2 } }, true).strict).toEqual(['unknown field "spec"'])
+  })
+})
