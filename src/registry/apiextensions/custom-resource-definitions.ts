@@ -20,6 +20,7 @@ export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
   prepareForCreate(definition) {
     definition.status = withStored(definition, {})
   },
+  leavesNewMetadata: true,
   async validate(definition) {
     await loadPatterns()
     return validateDefinition(definition)

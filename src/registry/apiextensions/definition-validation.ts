@@ -14,9 +14,10 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, path, required, tooMany } from '../../api/field.ts'
 import { isPrint } from '../../api/unicode.ts'
-import { dns1035Label, dns1123Subdomain } from '../../validation/names.ts'
-import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
+import { dns1035Label, dns1123Subdomain, subdomainName } from '../../validation/names.ts'
+import { FIELD_IS_IMMUTABLE, validateAnyMeta } from '../../validation/object-meta.ts'
 import { webhookClientErrors } from '../../validation/webhook-client.ts'
+import { authorityProblem } from '../../x509/authority-bundle.ts'
 import { isConditionTrue, versionsOf } from '../custom-resources/definition.ts'
 import { approvalOf, APPROVED_BY, isProtectedGroup } from './approval.ts'
 import { isPruned, validateDefaults } from './default-validation.ts'
@@ -33,6 +34,8 @@ interface Leniency {
   readonly missingSchemas: boolean
   readonly unprunedDefaults: boolean
   readonly reviewVersions: boolean
+  /** Certificates of who converts are not looked at before the definition is established. */
+  readonly authorities: boolean
   readonly tooManyFields: ReadonlySet<string>
 }
 
@@ -41,17 +44,19 @@ const STRICT: Leniency = {
   missingSchemas: false,
   unprunedDefaults: false,
   reviewVersions: false,
+  authorities: true,
   tooManyFields: new Set(),
 }
 
 export function validateDefinition(definition: CustomResourceDefinition): FieldError[] {
   const { metadata, spec = {} } = definition
   const { names, group = '' } = spec
-  const isNamed = metadata.name === `${names?.plural ?? ''}.${group}`
+  const isNamed = (name: string) => name === `${names?.plural ?? ''}.${group}`
   return [
-    ...(isNamed || !metadata.name
-      ? []
-      : [invalidValue(path('metadata', 'name'), metadata.name, 'must be spec.names.plural+"."+spec.group')]),
+    ...validateAnyMeta(metadata, false, (name, prefix) => [
+      ...subdomainName(name, prefix),
+      ...(isNamed(name) ? [] : ['must be spec.names.plural+"."+spec.group']),
+    ]),
     ...specProblems(spec, STRICT),
     ...statusProblems(definition),
     ...approvalProblems(definition),
@@ -87,6 +92,9 @@ export function validateDefinitionUpdate(
 export const validateDefinitionStatus = ({ status }: CustomResourceDefinition): FieldError[] =>
   nameProblems(status?.acceptedNames ?? {}, path('status', 'acceptedNames'))
 
+const bundleOf = ({ spec }: CustomResourceDefinition): string | undefined =>
+  spec?.conversion?.webhook?.clientConfig?.caBundle
+
 function leniencyOf(definition: CustomResourceDefinition, old: CustomResourceDefinition): Leniency {
   const schemas = versionsOf(old).flatMap(({ schema }) => (schema?.openAPIV3Schema ? [schema.openAPIV3Schema] : []))
   const anywhere = (test: (schema: JSONSchemaProps) => boolean): boolean => {
@@ -105,6 +113,7 @@ function leniencyOf(definition: CustomResourceDefinition, old: CustomResourceDef
     unprunedDefaults: anywhere(
       (schema) => schema.default !== undefined && schema.default !== null && !isPruned(schema, schema.default),
     ),
+    authorities: !isConditionTrue(old, 'Established') || authorityProblem(bundleOf(old)) !== undefined,
     reviewVersions: reviews.length > 0 && !reviews.some((version) => REVIEW_VERSIONS.includes(version)),
     tooManyFields: new Set(
       versionsOf(definition).flatMap(({ name = '', selectableFields = [] }) => {
@@ -117,6 +126,10 @@ function leniencyOf(definition: CustomResourceDefinition, old: CustomResourceDef
 }
 
 const TYPES: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object'])
+
+const hasDefault = (schema: JSONSchemaProps | undefined): boolean =>
+  schema !== undefined &&
+  ((schema.default !== undefined && schema.default !== null) || schemasBelow(schema).some(hasDefault))
 
 function specProblems(spec: CustomResourceDefinitionSpec, lenient: Leniency): FieldError[] {
   const at = path('spec')
@@ -132,11 +145,19 @@ function specProblems(spec: CustomResourceDefinitionSpec, lenient: Leniency): Fi
       errors.push(invalidValue(at.child('group'), group, 'should be a domain with at least one dot'))
   }
   errors.push(...enumProblems(scope, ['Cluster', 'Namespaced'], at.child('scope')))
+  const preserves = spec.preserveUnknownFields === true
   if (!lenient.missingSchemas && internal.validation?.openAPIV3Schema === undefined)
     versions.forEach(({ schema }, index) => {
       if (schema?.openAPIV3Schema === undefined)
         errors.push(required(at.child('versions').index(index).child('schema', 'openAPIV3Schema')))
     })
+  if (
+    preserves &&
+    versions.some(({ schema }) => hasDefault(schema?.openAPIV3Schema ?? internal.validation?.openAPIV3Schema))
+  )
+    errors.push(
+      invalidValue(at.child('preserveUnknownFields'), true, 'must be false in order to use defaults in the schema'),
+    )
   const seen = new Set<string>()
   let isUnique = true
   versions.forEach((version, index) => {
@@ -197,9 +218,7 @@ function specProblems(spec: CustomResourceDefinitionSpec, lenient: Leniency): Fi
       )
     }
   }
-  errors.push(
-    ...conversionProblems(spec.conversion, at.child('conversion'), lenient, spec.preserveUnknownFields === true),
-  )
+  errors.push(...conversionProblems(spec.conversion, at.child('conversion'), lenient, preserves))
   return errors
 }
 
@@ -462,7 +481,11 @@ function conversionProblems(
     return errors
   }
   if (client === undefined) errors.push(required(here, 'required when strategy is set to Webhook'))
-  else errors.push(...webhookClientErrors(client, here))
+  else {
+    errors.push(...webhookClientErrors(client, here))
+    const problem = lenient.authorities ? undefined : authorityProblem(client.caBundle)
+    if (problem !== undefined) errors.push(invalidValue(here.child('caBundle'), client.caBundle, problem))
+  }
   return [...errors, ...reviewProblems(versions, at.child('conversionReviewVersions'), lenient)]
 }
 
@@ -485,9 +508,11 @@ function statusProblems(definition: CustomResourceDefinition): FieldError[] {
   const errors = nameProblems(acceptedNames, at.child('acceptedNames'))
   if (storedVersions.length === 0) return [...errors, invalidValue(here, null, 'must have at least one stored version')]
   const names = versionsOf(definition).map(({ name = '' }) => name)
-  for (const { name = '', storage } of versionsOf(definition))
-    if (storage && !storedVersions.includes(name))
+  versionsOf(definition).forEach(({ name = '', storage }, index) => {
+    // a name that comes twice is found once
+    if (storage && (!storedVersions.includes(name) || names.indexOf(name) < index))
       errors.push(invalidValue(here, storedVersions, `must have the storage version ${name}`))
+  })
   storedVersions.forEach((version, index) => {
     if (!names.includes(version))
       errors.push(

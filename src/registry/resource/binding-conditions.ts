@@ -1,5 +1,6 @@
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue } from '../../api/field.ts'
+import { sentField } from '../../codec/emptied.ts'
 import { validateQualifiedName } from '../../validation/field-rules.ts'
 import { listErrors } from './names.ts'
 
@@ -31,7 +32,7 @@ export function bindingConditionErrors(of: Conditions, at: FieldPath): FieldErro
       ? [
           invalidValue(
             awaitedAt,
-            of.bindingConditions ?? null,
+            sentField(of, 'bindingConditions') ?? null,
             'bindingConditions are required to use bindingFailureConditions',
           ),
         ]

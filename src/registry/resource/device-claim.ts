@@ -19,7 +19,6 @@ import { driverNameErrors, fullyQualifiedNameErrors, listErrors, setErrors } fro
 
 export const MAX_ENTRIES = 32
 const MAX_ALTERNATIVES = 8
-const MAX_TOLERATIONS = 16
 const MAX_EXPRESSION_BYTES = 10 * 1024
 export const MAX_DATA_BYTES = 10 * 1024
 
@@ -86,7 +85,7 @@ function wantedErrors(wanted: ExactDeviceRequest | DeviceSubRequest, at: FieldPa
     ...(deviceClassName === '' ? [required(classAt)] : validateSubdomain(classAt, deviceClassName)),
     ...selectorsErrors(selectors, at.child('selectors')),
     ...countErrors(allocationMode, count, at),
-    ...listErrors(tolerations, MAX_TOLERATIONS, at.child('tolerations'), tolerationErrors),
+    ...(tolerations ?? []).flatMap((one, index) => tolerationErrors(one, at.child('tolerations').index(index))),
   ]
 }
 

@@ -2,6 +2,7 @@
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notFoundField, notSupported, required } from '../../api/field.ts'
+import { sentField } from '../../codec/emptied.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { aggregatedResources } from '../../schema/pod-resource-defaults.ts'
 import { NOT_NEGATIVE, validateLabelText, validateQualifiedName } from '../field-rules.ts'
@@ -161,7 +162,7 @@ export function validatePodResources(
   if (resources === undefined) return []
   if (os?.name === 'windows') return [forbiddenField(at, 'may not be set for a windows pod')]
   const errors: FieldError[] = []
-  if (resources.claims !== undefined)
+  if (sentField(resources, 'claims') !== undefined)
     errors.push(forbiddenField(at.child('claims'), 'claims may not be set for Resources at pod-level'))
   errors.push(...validateResources(at, resources, claimNames, rules, validatePodResourceName))
   for (const [name, total] of aggregatedResources(spec, 'requests')) {
