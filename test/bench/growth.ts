@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { drawing } from './growth-drawing.ts'
+import { backupWithPod, pod, podName, PODS, restoreWithPods } from './many-pods.ts'
 import { fill, median, open, pause, send, succeed } from './load.ts'
 import type { Call, Target } from './load.ts'
 import { usageByCommand } from './process-usage.ts'
@@ -17,23 +18,7 @@ const { values: flags } = parseArgs({
   options: { sizes: { type: 'string', default: '1000,10000,100000' }, out: { type: 'string' } },
 })
 const sizes = flags.sizes.split(',').map(Number)
-const NAMESPACE = '/api/v1/namespaces/growth'
-const PODS = `${NAMESPACE}/pods`
 const WATCHES = 100
-
-/** A Pod that is 2 KB long when it is stored. */
-const pod = (name: string, percent: boolean): string =>
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, labels: { app: 'growth', one: percent ? 'percent' : 'other' } },
-    spec: {
-      automountServiceAccountToken: false,
-      containers: [{ name: 'web', image: 'nginx', ports: [{ containerPort: 80 }], env: [{ name: 'A', value: 'x' }] }],
-    },
-  })
-
-const podName = (n: number): string => `g${String(n).padStart(7, '0')}`
 
 /** Milliseconds, but for what says otherwise. */
 async function measure(target: Target): Promise<Record<string, number>> {
@@ -77,19 +62,11 @@ let made = 0
 /** With sixteen at once. */
 async function perCreate(target: Target): Promise<number> {
   const creates = 480
-  const create = (): Call => ({ method: 'POST', path: PODS, body: pod(`z${made++}`, false) })
+  const create = (): Call => ({ method: 'POST', path: PODS, body: pod(`z${made++}`) })
   await fill(target, 16, creates, create)
   const began = performance.now()
   await fill(target, 16, creates, create)
   return (performance.now() - began) / creates
-}
-
-/** The namespace, and its service account, which Pods need. */
-async function prepare(target: Target): Promise<void> {
-  const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'growth' } })
-  await succeed(target, { method: 'POST', path: '/api/v1/namespaces', body })
-  const account = { method: 'GET', path: `${NAMESPACE}/serviceaccounts/default` }
-  while ((await send(target, account)).status !== 200) await pause(50)
 }
 
 /** Megabytes, while watches are open. */
@@ -109,21 +86,15 @@ interface Result {
   readonly memory: Record<string, number>
 }
 
-const dataDir = mkdtempSync(join(tmpdir(), 'kedge-growth-'))
-const start = () => startKedge(['--data-dir', dataDir, '--port', '0'])
-let server = await start()
+const backup = await backupWithPod()
 const results: Result[] = []
-let filled = 0
 for (const size of sizes) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'kedge-growth-'))
+  const start = () => startKedge(['--data-dir', dataDir, '--port', '0'])
+  let server = await start()
   let target = readKubeconfig(server.kubeconfig)
-  if (filled === 0) await prepare(target)
-  const first = filled
-  await fill(target, 64, size - first, (n) => {
-    if (n % 5_000 === 0) process.stderr.write(`\r${first + n} Pods …`)
-    return { method: 'POST', path: PODS, body: pod(podName(first + n), (first + n) % 100 === 0) }
-  })
-  process.stderr.write('\r')
-  filled = size
+  process.stderr.write(`${size} Pods …\n`)
+  await restoreWithPods(target, backup, size)
   const times = await measure(target)
   const used = await resident(server, target)
   await server.stop()
@@ -139,9 +110,9 @@ for (const size of sizes) {
   for (const [what, value] of Object.entries(used)) memory[what] = value
   for (const [what, value] of Object.entries(fresh)) memory[`${what}, restarted`] = value
   results.push({ times, memory })
+  await server.stop()
+  rmSync(dataDir, { recursive: true, force: true })
 }
-await server.stop()
-rmSync(dataDir, { recursive: true, force: true })
 
 const columns = `| ${sizes.join(' | ')} |\n|---|${sizes.map(() => '---|').join('')}`
 const first = results[0]!
