@@ -3,6 +3,7 @@
  * bytes that stand for fields that are absent. Made of a type, and of each of its members, when it is first met.
  */
 import type { Field, MessageMember, Special, Structural, StructType } from '../schema/structural.ts'
+import { decodeUtf8 } from './json.ts'
 import { encodeAbsent, numberOf } from './protobuf-encode.ts'
 import { BYTES, VARINT } from './protobuf-wire.ts'
 
@@ -105,21 +106,26 @@ const specials: Partial<Record<Special['special'], number>> = {
 export class MemberPlan {
   /** The member that followed this one last time. */
   next: MemberPlan | undefined = undefined
-  /** The name, four bytes at a time as far as that goes. */
+  /** Another one whose name has the same hash. */
+  twin: MemberPlan | undefined = undefined
+  /** The name, its quote and its colon, and the same four bytes at a time as far as that goes. */
+  readonly name: Uint8Array
   private readonly fours: Int32Array
   #value: ValuePlan | undefined = undefined
 
   constructor(
-    /** Name, quote and colon. */
-    readonly name: Uint8Array,
+    name: string,
     /** Place among the fields of the message. */
     readonly rank: number,
     /** Fields that stand before it in the message may stand behind it in JSON. */
     readonly isEarly: boolean,
-    private readonly makeValue: () => ValuePlan,
+    /** undefined: kind or apiVersion */
+    private readonly member: MessageMember | undefined,
   ) {
-    const view = new DataView(name.buffer)
-    this.fours = Int32Array.from({ length: name.length >> 2 }, (_, i) => view.getInt32(i * 4))
+    this.name = encoder.encode(`${name}":`)
+    const view = new DataView(this.name.buffer, this.name.byteOffset)
+    this.fours = new Int32Array(this.name.length >> 2)
+    for (let i = 0; i < this.fours.length; i++) this.fours[i] = view.getInt32(i * 4)
   }
 
   /** Whether the name stands at a position. @param view of the bytes */
@@ -133,88 +139,100 @@ export class MemberPlan {
   }
 
   get value(): ValuePlan {
-    return (this.#value ??= this.makeValue())
+    return (this.#value ??= memberValue(this.member))
   }
 }
 
+function memberValue(member: MessageMember | undefined): ValuePlan {
+  if (member === undefined) return leftOut
+  return 'inline' in member ? new ValuePlan(INLINE, member.number, member.inline) : fieldPlan(member.field)
+}
+
+const leftOut = new ValuePlan(LEFT_OUT, 0, { shape: 'untyped' })
+
 const QUOTE = 0x22
+
+const encoder = new TextEncoder()
 
 export class StructPlan {
   /** The member that came first last time. */
   first: MemberPlan | undefined = undefined
-  private readonly buckets: (MemberPlan[] | undefined)[]
+  /** What is written of absent fields, all of them one after the other. */
+  readonly absent: Uint8Array
+  /** Where each begins in it, by rank, and the end. */
+  readonly absentAt: Int32Array
+  private readonly message: readonly MessageMember[]
+  /** Those that were met, by the hash of their name. */
+  private readonly members = new Map<number, MemberPlan>()
 
-  constructor(
-    members: readonly MemberPlan[],
-    /** What is written of absent fields, all of them one after the other. */
-    readonly absent: Uint8Array,
-    /** Where each begins in it, by rank, and the end. */
-    readonly absentAt: Int32Array,
-  ) {
-    let size = 8
-    while (size < members.length * 2) size *= 2
-    this.buckets = Array.from({ length: size })
-    for (const member of members) (this.buckets[hashAt(member.name, 0) & (size - 1)] ??= []).push(member)
+  constructor(private readonly type: StructType) {
+    if (type.message === undefined) throw new Error(`assertion failed: ${type.name} has no protobuf form`)
+    this.message = type.message.toSorted((a, b) => numberOf(a) - numberOf(b))
+    ;[this.absent, this.absentAt] = absentOf(this.message)
   }
 
   /** @param at where a name begins, behind its quote */
   find(bytes: Uint8Array, view: DataView, at: number): MemberPlan | undefined {
-    const bucket = this.buckets[hashAt(bytes, at) & (this.buckets.length - 1)]
-    if (bucket !== undefined) for (const member of bucket) if (member.isAt(bytes, view, at)) return member
-    return undefined
+    let hash = 0
+    let end = at
+    for (; end < bytes.length && bytes[end] !== QUOTE; end++) hash = (Math.imul(hash, 31) + bytes[end]!) | 0
+    let member = this.members.get(hash)
+    while (member !== undefined && !member.isAt(bytes, view, at)) member = member.twin
+    if (member !== undefined) return member
+    member = this.made(decodeUtf8(bytes.subarray(at, end)))
+    if (member !== undefined) {
+      member.twin = this.members.get(hash)
+      this.members.set(hash, member)
+    }
+    return member
+  }
+
+  private made(name: string): MemberPlan | undefined {
+    const { type } = this
+    if (type.typeMeta && (name === 'kind' || name === 'apiVersion')) return new MemberPlan(name, -1, false, undefined)
+    const field = type.field(name)
+    if (field === undefined) return undefined
+    const number = outerNumber(field)
+    const { fields } = type
+    let isEarly = false
+    for (let i = fields.length - 1; i >= 0 && fields[i]!.name !== name && !isEarly; i--)
+      isEarly = outerNumber(fields[i]!) < number
+    const rank = this.message.findIndex((member) => numberOf(member) === number)
+    return new MemberPlan(name, rank, isEarly, this.message[rank])
   }
 }
 
-function hashAt(bytes: Uint8Array, start: number): number {
-  let hash = 0
-  for (let at = start; at < bytes.length && bytes[at] !== QUOTE; at++) hash = (Math.imul(hash, 31) + bytes[at]!) | 0
-  return hash ^ (hash >>> 15)
-}
+/** That of the field of the message that the member is, or is in. */
+const outerNumber = ({ within, number }: Field): number => within[0] ?? number
 
 const plans = new WeakMap<StructType, StructPlan>()
 
 /** @throws when the type has no protobuf form */
 export function planOf(type: StructType): StructPlan {
   let plan = plans.get(type)
-  if (plan === undefined) plans.set(type, (plan = structPlan(type)))
+  if (plan === undefined) plans.set(type, (plan = new StructPlan(type)))
   return plan
 }
 
-function structPlan(type: StructType): StructPlan {
-  if (type.message === undefined) throw new Error(`assertion failed: ${type.name} has no protobuf form`)
-  const message = type.message.toSorted((a, b) => numberOf(a) - numberOf(b))
-  const ranks = new Map(message.map((member, rank) => [numberOf(member), rank]))
-  const members: MemberPlan[] = []
-  let lowest = Infinity
-  // from the last to the first, so that it is known what comes later
-  for (const field of type.fields.toReversed()) {
-    const rank = ranks.get(field.within[0] ?? field.number)!
-    members.push(new MemberPlan(nameBytes(field.name), rank, lowest < rank, () => memberValue(message[rank]!)))
-    lowest = Math.min(lowest, rank)
-  }
-  if (type.typeMeta)
-    for (const name of ['kind', 'apiVersion'])
-      members.push(new MemberPlan(nameBytes(name), -1, false, () => new ValuePlan(LEFT_OUT, 0, type)))
-  return new StructPlan(members, ...absentOf(message))
-}
-
-const memberValue = (member: MessageMember): ValuePlan =>
-  'inline' in member ? new ValuePlan(INLINE, member.number, member.inline) : fieldPlan(member.field)
-
-/** Names of fields are ASCII and need no escapes. */
-function nameBytes(name: string): Uint8Array {
-  const bytes = new Uint8Array(name.length + 2)
-  for (let i = 0; i < name.length; i++) bytes[i] = name.charCodeAt(i)
-  bytes[name.length] = QUOTE
-  bytes[name.length + 1] = 0x3a
-  return bytes
-}
-
 function absentOf(message: readonly MessageMember[]): [absent: Uint8Array, absentAt: Int32Array] {
-  const parts = message.map(encodeAbsent)
-  const ends = new Int32Array(parts.length + 1)
-  parts.forEach((part, rank) => (ends[rank + 1] = ends[rank]! + part.length))
-  const absent = new Uint8Array(ends[parts.length]!)
-  parts.forEach((part, rank) => absent.set(part, ends[rank]))
-  return [absent, ends]
+  const bytes: number[] = []
+  const starts = new Int32Array(message.length + 1)
+  for (let rank = 0; rank < message.length; rank++) {
+    addAbsent(bytes, message[rank]!)
+    starts[rank + 1] = bytes.length
+  }
+  return [Uint8Array.from(bytes), starts]
+}
+
+/** What encodeAbsent says, without an encoder for most: it is needed of every type that is met. */
+function addAbsent(bytes: number[], member: MessageMember): void {
+  const { type, number } = 'inline' in member ? { type: member.inline, number: member.number } : member.field
+  if ('field' in member && member.field.pointer) return
+  const isShort = number < 16
+  if (type.shape === 'list' || type.shape === 'map') return
+  if (isShort && type.shape === 'leaf' && type.scalar === 'string') bytes.push(number * 8 + BYTES, 0)
+  else if (isShort && type.shape === 'struct' && planOf(type).absent.length < 0x80) {
+    const { absent } = planOf(type)
+    bytes.push(number * 8 + BYTES, absent.length, ...absent)
+  } else for (const byte of encodeAbsent(member)) bytes.push(byte)
 }
