@@ -66,7 +66,7 @@ export async function serveResource(request: ApiRequest): Promise<Response> {
   }
 }
 
-type Place = 'collection' | 'everywhere' | 'item' | 'subresource' | 'nowhere'
+type Place = 'collection' | 'everywhere' | 'item' | 'subresource' | 'proxy' | 'nowhere'
 export type Verb = 'create' | 'get' | 'list' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
 /** Where in the resource a path points to; `everywhere` is a namespaced resource across namespaces. */
@@ -82,17 +82,20 @@ function placeOf(
     if (!entry.subresources.some((known) => known.name === subresource)) return 'nowhere'
     if (deeper.length > 0 && subresource !== 'proxy') return 'nowhere'
     if (entry.namespaced && namespace === '') return 'nowhere'
-    return 'subresource'
+    return subresource === 'proxy' ? 'proxy' : 'subresource'
   }
   if (!entry.namespaced || namespace !== '') return name === '' ? 'collection' : 'item'
   return name === '' ? 'everywhere' : 'nowhere'
 }
 
+const ofSubresources = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' } as const
+
 const routes: Readonly<Record<Place, Readonly<Record<string, Verb>>>> = {
   collection: { GET: 'list', POST: 'create', DELETE: 'deletecollection' },
   everywhere: { GET: 'list' },
   item: { GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' },
-  subresource: { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' },
+  subresource: ofSubresources,
+  proxy: { ...ofSubresources, HEAD: 'get', OPTIONS: 'get' },
   nowhere: {},
 }
 
