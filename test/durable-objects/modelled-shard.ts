@@ -546,7 +546,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
       if (failure !== undefined || (begun && watched.seen.length >= expected.length)) return
       if (watched.seen.length !== count) heard = Date.now()
       count = watched.seen.length
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      await new Promise((resolve) => setTimeout(resolve, 10))
     }
   }
 }
