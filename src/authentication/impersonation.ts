@@ -5,7 +5,7 @@
  * (`impersonate-on:MODE:VERB`; KEP 5284).
  */
 import { goQuote } from '../api/field.ts'
-import { StatusError, badRequest } from '../api/status.ts'
+import { StatusError } from '../api/status.ts'
 import type { AuthorizationAttributes } from '../authorization/attributes.ts'
 import { attributesOf, resourceAttributes } from '../authorization/attributes.ts'
 import { verdictOn } from '../authorization/authorize.ts'
@@ -43,7 +43,8 @@ function wantedUser(headers: Headers): UserInfo | undefined {
   const user = { name, uid, groups, extra }
   if (name !== '') return user
   if (uid === '' && groups.length === 0 && Object.keys(extra).length === 0) return undefined
-  throw badRequest(`requested ${goUser(user)} without impersonating a user name`)
+  const message = `requested ${goUser(user)} without impersonating a user name`
+  throw new StatusError(400, 'BadRequest', message, undefined, {}, { 'X-Content-Type-Options': 'nosniff' })
 }
 
 /** `&user.DefaultInfo{…}` as Go prints it. */
