@@ -65,7 +65,11 @@ test.each<[[string, string][], string]>([
     'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string(nil), Extra:map[string][]string{"k":[]string{"v"}}} without impersonating a user name',
   ],
 ])('%j: 400', async (headers, message) => {
-  await expect(as(headers)).rejects.toMatchObject({ code: 400, message, headers: { 'X-Content-Type-Options': 'nosniff' } })
+  await expect(as(headers)).rejects.toMatchObject({
+    code: 400,
+    message,
+    headers: { 'X-Content-Type-Options': 'nosniff' },
+  })
 })
 
 test('who may not is told of the constrained mode', async () => {
