@@ -1,6 +1,7 @@
 /** RuntimeClass: what running a pod in a class costs, and on which nodes the class runs. */
 import type { PodSpec, Toleration } from '../api/core/v1.ts'
 import type { RuntimeClass } from '../api/node/v1.ts'
+import { sentField } from '../codec/emptied.ts'
 import { Quantity } from '../schema/quantity.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
@@ -31,7 +32,7 @@ export const runtimeClass: AdmissionPlugin = {
     const found = await classOf(attributes, spec)
     if (found?.overhead !== undefined) {
       if (!sameAmounts(spec.overhead, found.overhead.podFixed)) throw podForbidden(attributes, DIFFERS)
-    } else if (spec.overhead !== undefined)
+    } else if (sentField(spec, 'overhead') !== undefined)
       throw podForbidden(
         attributes,
         'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',

@@ -31,10 +31,12 @@ const rulesOf = ({ enabled }: StrategyContext, old?: Pod) =>
   )
 
 export const pods: Strategy<Pod> = {
+  // of what is sent, prepareForCreate keeps the class
+  keepsStatusOnCreate: true,
   prepareForCreate(pod, context) {
     const spec = (pod.spec ??= {})
     raiseGracePeriod(spec)
-    pod.status = { phase: 'Pending', qosClass: qosClassOf(spec) }
+    pod.status = { phase: 'Pending', qosClass: pod.status?.qosClass || qosClassOf(spec) }
     dropDisabledPodFields(spec, undefined, context.enabled)
     if ((spec.schedulingGates ?? []).length > 0)
       pod.status.conditions = [

@@ -361,7 +361,10 @@ function validateSameContainers(spec: CoreV1.PodSpec, old: CoreV1.PodSpec): Fiel
   })
 }
 
-/** Puts the old amounts of what may be resized into `rest`; what still differs was not to be changed. */
+/**
+ * Puts the old amounts of what may be resized into `rest`; what still differs was not to be changed. Claims are not put
+ * back: nothing that has some can be resized, as it is in the reference.
+ */
 function undoResize(rest: CoreV1.PodSpec, old: CoreV1.PodSpec): FieldError[] {
   const errors: FieldError[] = []
   const undone = (container: CoreV1.Container, before: CoreV1.Container): CoreV1.Container => ({
@@ -369,7 +372,6 @@ function undoResize(rest: CoreV1.PodSpec, old: CoreV1.PodSpec): FieldError[] {
     resources: {
       requests: withOldCompute(container.resources?.requests, before.resources?.requests),
       limits: withOldCompute(container.resources?.limits, before.resources?.limits),
-      ...(before.resources?.claims ? { claims: before.resources.claims } : {}),
     },
   })
   rest.containers = (rest.containers ?? []).map((container, index) => {
