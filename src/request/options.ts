@@ -39,7 +39,8 @@ export function parseListOptions(query: URLSearchParams, forceWatch: boolean): L
     limit: Math.max(0, int64(query, 'limit') ?? 0),
     continue: query.get('continue') ?? '',
   }
-  const errors = options.watch ? watchErrors(options) : listErrors(options)
+  // what only its path makes a watch is looked at as a list
+  const errors = flag(query, 'watch') === true ? watchErrors(options) : listErrors(options)
   if (errors.length > 0) {
     // selectors that cannot be read are told of first
     parseLabelSelector(options.labelSelector)

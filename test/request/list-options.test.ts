@@ -9,4 +9,11 @@ describe('options of a list', () => {
     expect(parse('sendInitialEvents=1&labelSelector=!!a')).toThrow("found '!', expected: identifier")
     expect(parse('sendInitialEvents=1&labelSelector=!!a&limit=x')).toThrow('strconv.ParseInt')
   })
+
+  it('of a watch that only its path makes one are those of a list', () => {
+    const query = parseQuery('resourceVersion=5&resourceVersionMatch=Exact')
+    expect(parseListOptions(query, true)).toMatchObject({ watch: true, resourceVersionMatch: 'Exact' })
+    query.set('watch', '1')
+    expect(() => parseListOptions(query, true)).toThrow('resourceVersionMatch is forbidden for watch')
+  })
 })
