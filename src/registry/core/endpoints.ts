@@ -9,6 +9,7 @@ import {
 } from '../../validation/field-rules.ts'
 import { endpointIpErrors, ipWarnings, legacyIpErrors } from '../../validation/ip-addresses.ts'
 import { subdomainName } from '../../validation/names.ts'
+import { sameValue } from '../../validation/same-value.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import type { Strategy } from '../strategy.ts'
 
@@ -21,7 +22,7 @@ export const endpoints: Strategy<Endpoints> = {
   validate: ({ subsets = [] }) => subsetsErrors(subsets),
   validateUpdate({ subsets = [], metadata }, old) {
     // what is stored may stay, whatever it is
-    const isSame = JSON.stringify(subsets) === JSON.stringify(old.subsets ?? [])
+    const isSame = sameValue('io.k8s.api.core.v1.Endpoints', { subsets }, { subsets: old.subsets ?? [] })
     return [...validateObjectMeta(metadata, true, subdomainName), ...(isSame ? [] : subsetsErrors(subsets))]
   },
   warningsOnCreate: warnings,

@@ -5,6 +5,7 @@ import { invalidValue, path, required } from '../../api/field.ts'
 import { immutable, validateQualifiedName, validateSubdomain } from '../../validation/field-rules.ts'
 import { byteLength, subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
+import { sameValue } from '../../validation/same-value.ts'
 import type { Strategy } from '../strategy.ts'
 
 const MAX_TEXT = 128
@@ -111,7 +112,7 @@ function changeErrors(event: Event, old: Event): FieldError[] {
     immutable(path(field), value, JSON.stringify(value) === JSON.stringify(before))
   const text = (field: keyof Event) => kept(field, event[field] ?? '', old[field] ?? '')
   const time = (field: keyof Event) => kept(field, event[field] ?? null, old[field] ?? null)
-  const isSameSeries = JSON.stringify(event.series) === JSON.stringify(old.series)
+  const isSameSeries = sameValue('io.k8s.api.core.v1.EventSeries', event.series, old.series)
   return [
     ...(isSameSeries ? [] : seriesErrors(event)),
     ...kept('involvedObject', asPrinted(event.involvedObject ?? {}), asPrinted(old.involvedObject ?? {})),

@@ -11,8 +11,10 @@ import {
 import { endpointIpErrors, familyOf, ipErrors, ipWarnings, legacyIpErrors } from '../../validation/ip-addresses.ts'
 import { dns1123Label, dns1123Subdomain, labelValueProblems } from '../../validation/names.ts'
 import { validateLabels } from '../../validation/object-meta.ts'
+import { sameValue } from '../../validation/same-value.ts'
 import type { Strategy } from '../strategy.ts'
 
+const TYPE = 'io.k8s.api.discovery.v1.EndpointSlice'
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
 const controllers = ['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io']
 const MAX_ENDPOINTS = 1000
@@ -49,13 +51,13 @@ export const endpointSlices: Strategy<EndpointSlice> = {
 
 const isSameSlice = (a: EndpointSlice, b: EndpointSlice): boolean =>
   sameEndpoints(a, b) &&
-  JSON.stringify(a.ports ?? []) === JSON.stringify(b.ports ?? []) &&
+  sameValue(TYPE, { ports: a.ports ?? [] }, { ports: b.ports ?? [] }) &&
   JSON.stringify(sortedLabels(a.metadata.labels)) === JSON.stringify(sortedLabels(b.metadata.labels))
 
 const sortedLabels = (labels: Readonly<Record<string, string>> = {}) => Object.entries(labels).sort()
 
 const sameEndpoints = (a: EndpointSlice, b: EndpointSlice): boolean =>
-  JSON.stringify(a.endpoints ?? []) === JSON.stringify(b.endpoints ?? [])
+  sameValue(TYPE, { endpoints: a.endpoints ?? [] }, { endpoints: b.endpoints ?? [] })
 
 /** v1 has no topology: the node named in it is kept as nodeName where the stored slice names it too. */
 function dropTopology(slice: EndpointSlice, old: EndpointSlice): void {

@@ -16,6 +16,7 @@ import { Quantity } from '../../schema/quantity.ts'
 import { problems, validateLabelText, validateQualifiedName, validateSubdomain } from '../../validation/field-rules.ts'
 import { byteLength, labelValueProblems } from '../../validation/names.ts'
 import { isNative } from '../../validation/pod/resources.ts'
+import { sameValue } from '../../validation/same-value.ts'
 import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
 import { bindingConditionErrors } from './binding-conditions.ts'
 import { DEVICE_EFFECTS } from './device-claim.ts'
@@ -51,7 +52,8 @@ export function deviceErrors(
     ...tooManyOf('attribute values', values, MAX_ATTRIBUTE_VALUES),
     ...map(attributes, at.child('attributes'), attributeErrors),
     ...map(capacity, at.child('capacity'), capacityRule),
-    ...(old !== undefined && JSON.stringify(old.taints ?? []) === JSON.stringify(taints ?? [])
+    ...(old !== undefined &&
+    sameValue('io.k8s.api.resource.v1.Device', { taints: old.taints ?? [] }, { taints: taints ?? [] })
       ? []
       : listErrors(taints, MAX_TAINTS, at.child('taints'), (taint, here) => taintErrors(taint, here))),
     ...setErrors(

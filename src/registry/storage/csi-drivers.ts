@@ -2,6 +2,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { CSIDriver, CSIDriverSpec, TokenRequest } from '../../api/storage/v1.ts'
 import { immutable } from '../../validation/field-rules.ts'
+import { sameValue } from '../../validation/same-value.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'
 
 const spec = path('spec')
@@ -13,10 +14,12 @@ const MAX_EXPIRATION = 2 ** 32
 const TOKENS_IN_SECRETS =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes'
 
+const SPEC_TYPE = 'io.k8s.api.storage.v1.CSIDriverSpec'
+
 export const csiDrivers: Strategy<CSIDriver> = {
   /** Counts from 0: the first change makes it 1. */
   prepareForUpdate(driver, old) {
-    if (JSON.stringify(sortedMembers(driver.spec)) !== JSON.stringify(sortedMembers(old.spec)))
+    if (!sameValue(SPEC_TYPE, driver.spec ?? {}, old.spec ?? {}))
       driver.metadata.generation = (old.metadata.generation ?? 0) + 1
   },
   validate: (driver, context) => specErrors(driver.spec ?? {}, context),
@@ -31,13 +34,10 @@ export const csiDrivers: Strategy<CSIDriver> = {
   ],
   warningsOnCreate: ({ spec: now = {} }) => tokenWarnings(now),
   warningsOnUpdate: ({ spec: now = {} }, { spec: old = {} }) =>
-    JSON.stringify(now.tokenRequests ?? []) === JSON.stringify(old.tokenRequests ?? []) ? [] : tokenWarnings(now),
+    sameValue(SPEC_TYPE, { tokenRequests: now.tokenRequests }, { tokenRequests: old.tokenRequests })
+      ? []
+      : tokenWarnings(now),
 }
-
-const sortedMembers = (value: object = {}) =>
-  Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
 
 const tokenWarnings = ({ tokenRequests = [], serviceAccountTokenInSecrets }: CSIDriverSpec): string[] =>
   tokenRequests.length > 0 && serviceAccountTokenInSecrets === undefined ? [TOKENS_IN_SECRETS] : []
