@@ -4,10 +4,11 @@ import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { keepReset } from '../patch/managed-fields.ts'
-import { treeText } from '../patch/json-document.ts'
+import { opened, treeText } from '../patch/json-document.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { DecodeError, missingKind } from '../codec/decode.ts'
 import { decodeUtf8 } from '../codec/json.ts'
+import type { JsonTree } from '../codec/json.ts'
 import { loadYaml } from '../codec/yaml-reader.ts'
 import type { BodyFormat, ParsedBody } from '../codec/parse-body.ts'
 import { parseBody, strictErrors } from '../codec/parse-body.ts'
@@ -76,7 +77,7 @@ export function decodeBody(
       )
     const { object, strict, tree } = parsed.decodeAs(type)
     if (!isCustom) checkKind(found, expected)
-    reportStrict(scope, parsed.repeated, strict, fieldValidation)
+    reportStrict(scope, found, parsed.repeated, isCustom ? knownTo(expected, found, strict) : strict, fieldValidation)
     checkVersion(found, expected)
     applyDefaults(type, object)
     // every type of an endpoint has metadata, which decoding fills in
@@ -118,8 +119,16 @@ function completedKind(
 function saidKind({ apiVersion, kind, tree }: ParsedBody, format: BodyFormat, body: Uint8Array): GroupVersionKind {
   const version = parseApiVersion(apiVersion)
   if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`)
-  if (kind === '') throw missingKind(format === 'json' || tree === undefined ? decodeUtf8(body) : treeText(tree))
-  return { ...version, kind }
+  // members in another case are read first, but the object says nothing in them
+  const members = tree === undefined ? undefined : membersOf(tree)
+  if (kind === '' || members?.has('kind') === false)
+    throw missingKind(format === 'json' || tree === undefined ? decodeUtf8(body) : treeText(tree))
+  return { ...(members?.has('apiVersion') === false ? { group: '', version: '' } : version), kind }
+}
+
+function membersOf(tree: JsonTree) {
+  const open = opened(tree)
+  return open !== undefined && 'members' in open ? open.members : undefined
 }
 
 const sameVersion = (a: GroupVersionKind, b: GroupVersionKind) => a.group === b.group && a.version === b.version
@@ -142,18 +151,25 @@ function checkVersion(found: GroupVersionKind, expected: GroupVersionKind): void
 /** The reference's package of internal types: the first part of the group's name. */
 const internalPackage = ({ group }: GroupVersionKind) => (group === '' ? 'core' : group.split('.')[0]!)
 
+/** A definition says nothing of what is in objects of another kind, but for their metadata. */
+function knownTo(expected: GroupVersionKind, found: GroupVersionKind, strict: readonly string[]): readonly string[] {
+  if (found.group === expected.group && found.kind === expected.kind) return strict
+  return strict.filter((text) => !text.startsWith('unknown field') || text.startsWith('unknown field "metadata.'))
+}
+
 function reportStrict(
-  { request, kind, custom, view }: ResourceScope,
+  scope: ResourceScope,
+  found: GroupVersionKind,
   repeated: readonly string[],
   strict: readonly string[],
   fieldValidation: FieldValidation,
 ): void {
   if (repeated.length + strict.length === 0 || fieldValidation === 'Ignore') return
-  if (fieldValidation === 'Warn') request.warnings.push(...repeated, ...strict)
-  else if (custom && view !== undefined) throw badRequest(NO_SCALE)
+  if (fieldValidation === 'Warn') scope.request.warnings.push(...repeated, ...strict)
+  else if (scope.custom && scope.view !== undefined) throw badRequest(NO_SCALE)
   else {
     throw badRequest(
-      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${strictErrors(repeated, strict)}`,
+      `${found.kind} in version "${found.version}" cannot be handled as a ${endpointKind(scope).kind}: strict decoding error: ${strictErrors(repeated, strict)}`,
     )
   }
 }

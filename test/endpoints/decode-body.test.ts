@@ -43,6 +43,12 @@ describe('the body of a custom resource', () => {
       { apiVersion: null, kind: 'Thing' },
       'Thing in version "" cannot be handled as a Thing: .apiVersion accessor error',
     ],
+    [{ apiVersion: 'example.com/v1', Kind: 'Thing' }, "Object 'Kind' is missing in"],
+    [{ ApiVersion: 'example.com/v1', kind: 'Thing' }, 'the API version in the data () does not match'],
+    [
+      { apiVersion: 'example.com/v2', kind: 'Thing', nope: 1 },
+      'Thing in version "v2" cannot be handled as a Thing: strict decoding error: unknown field "nope"',
+    ],
     [{ apiVersion: 'a/b/c' }, 'unexpected GroupVersion string: a/b/c'],
   ])('says of what kind it is: %j', async (body, message) => {
     const decode = await endpointOf()
@@ -56,4 +62,9 @@ describe('the body of a custom resource', () => {
       expect(() => decode(body)).toThrow('no kind is registered for the type v1.Scale in scheme')
     },
   )
+
+  it('of another kind is not known well enough to miss its fields', async () => {
+    const decode = await endpointOf()
+    expect(decode({ apiVersion: 'example.com/v1', kind: 'Other', nope: 1 })).toMatchObject({ kind: 'Other' })
+  })
 })
