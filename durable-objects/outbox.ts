@@ -9,6 +9,14 @@ import type { Statements } from './statements.ts'
 const BATCH = 500
 const FIRST_RETRY = 1_000
 const LAST_RETRY = 60_000
+/** Milliseconds after a removal that was never confirmed. */
+const UNCONFIRMED_RETRY = 10_000
+
+/**
+ * Shards whose rows were being removed, and since when: longer than an instance lives. Where that ended the instance,
+ * because the disk takes no writes, the next one must not try it at once, or it would end all who come after it.
+ */
+const unconfirmed = new Map<string, number>()
 
 export class Outbox {
   private delivering = false
@@ -18,16 +26,23 @@ export class Outbox {
     private readonly shard: string,
     private readonly statements: Statements,
     private readonly receiver: OutboxReceiver | undefined,
+    /** Resolves when all that was written is on disk. */
+    private readonly sync: () => Promise<void>,
   ) {}
 
   /** @returns milliseconds after which to try again, undefined when all is delivered */
   async deliver(): Promise<number | undefined> {
     if (this.receiver === undefined || this.delivering) return undefined
+    const since = Date.now() - (unconfirmed.get(this.shard) ?? 0)
+    if (since < UNCONFIRMED_RETRY) return UNCONFIRMED_RETRY - since
     this.delivering = true
     try {
       for (let rows = this.rows(); rows.length > 0; rows = this.rows()) {
         await this.receiver.receive(this.shard, rows)
+        unconfirmed.set(this.shard, Date.now())
         this.statements.deleteOutbox(rows.at(-1)!.seq)
+        await this.sync()
+        unconfirmed.delete(this.shard)
       }
       this.failures = 0
       return undefined

@@ -70,7 +70,7 @@ export class ResourceShard extends DurableObject<Env> {
     this.log = new Log(this.statements, now, history.retention)
     this.watches = new WatchHub(ctx, this.log, this.statements)
     this.writes = new WriteQueue(
-      (write) => this.log.attempt(() => ctx.storage.transactionSync(write)),
+      (write) => this.log.attempt(() => this.transact(write)),
       (outcomes) => this.committed(outcomes),
     )
     this.compactor = new Compactor(
@@ -89,7 +89,7 @@ export class ResourceShard extends DurableObject<Env> {
       now,
       () => this.others(),
     )
-    this.outbox = new Outbox(this.name, this.statements, receiverOf(env, this.name))
+    this.outbox = new Outbox(this.name, this.statements, receiverOf(env, this.name), () => ctx.storage.sync())
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(() => this.alarms.load())
     // Left behind by an instance that ended between a commit and its delivery.
@@ -211,7 +211,8 @@ export class ResourceShard extends DurableObject<Env> {
       console.error(`${this.name} could not be tidied up:`, error)
       this.alarms.wakeAt(Date.now() + TIDY_AGAIN)
     }
-    await this.deliver()
+    const retryAfter = await this.outbox.deliver()
+    if (retryAfter !== undefined) this.alarms.wakeAt(Date.now() + retryAfter)
   }
 
   private async write(write: () => WriteOutcome): Promise<ShardReply<Written>> {
@@ -221,6 +222,20 @@ export class ResourceShard extends DurableObject<Env> {
       return { value: written }
     } catch (error) {
       return failure(error)
+    }
+  }
+
+  /**
+   * A disk that fails in the middle may have taken back more than this: what else the turn wrote. So all of it begins
+   * again, with what is on disk.
+   */
+  private transact<Outcome>(write: () => Outcome): Outcome {
+    try {
+      return this.ctx.storage.transactionSync(write)
+    } catch (error) {
+      const failure = error instanceof StorageError ? undefined : databaseFailure(error)
+      if (failure === 'Full' || failure === 'Failed') this.ctx.abort(String(error))
+      throw error
     }
   }
 
@@ -259,9 +274,10 @@ export class ResourceShard extends DurableObject<Env> {
     if (this.writes.flushes !== before) await pause(BETWEEN)
   }
 
+  /** Failures are no reason to write, which might fail too: the alarm that the write set comes in any case. */
   private async deliver(): Promise<void> {
     const retryAfter = await this.outbox.deliver()
-    if (retryAfter !== undefined) this.alarms.wakeAt(Date.now() + retryAfter)
+    if (retryAfter !== undefined) setTimeout(() => void this.deliver(), retryAfter)
   }
 }
 

@@ -35,7 +35,7 @@ export class StorageError extends Error {
   }
 }
 
-/** SQLite's names of what the engine tells of a database that cannot be written, or not even read. */
+/** SQLite's names, and the engine's own, of what is told of a database that cannot be written, or not even read. */
 const failures: readonly (readonly [name: string, code: StorageErrorCode])[] = [
   ['SQLITE_FULL', 'Full'],
   ['SQLITE_TOOBIG', 'TooLarge'],
@@ -44,6 +44,8 @@ const failures: readonly (readonly [name: string, code: StorageErrorCode])[] = [
   ['SQLITE_READONLY', 'Failed'],
   ['SQLITE_CORRUPT', 'Failed'],
   ['SQLITE_NOTADB', 'Failed'],
+  // What the engine does not tell: a database that cannot be opened, or a full disk in the middle of a transaction.
+  ['internal error; reference =', 'Failed'],
 ]
 
 /** Whether an error, be it a statement's or the end of an object whose commit failed, is about the database itself. */

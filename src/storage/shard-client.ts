@@ -239,9 +239,6 @@ interface PlatformError {
   readonly overloaded?: boolean
 }
 
-/** The platform's own mistakes: an object that could not even be begun, for one, because its database cannot be opened. */
-const INTERNAL = /internal error; reference =/
-
 /**
  * Sends a call again where the platform says that it is safe. An object whose commit fails is ended by the platform with
  * all that it was working on, reads too.
@@ -263,9 +260,8 @@ async function retrying<Value>(
       const failure = databaseFailure(error)
       if (failure !== undefined) failed(failure)
       if (overloaded === true) throw new StorageError('Overloaded', 0, 0, why)
-      const isInternal = INTERNAL.test(why)
-      if (retryable !== true && durableObjectReset !== true && !isInternal) throw error
-      mayBeDone ||= kind === 'write' && (durableObjectReset === true || isInternal)
+      if (retryable !== true && durableObjectReset !== true && failure === undefined) throw error
+      mayBeDone ||= kind === 'write' && retryable !== true
       if (attempt === RETRY_AFTER.length)
         throw new StorageError(mayBeDone ? 'Uncertain' : (failure ?? 'Unavailable'), 0, 0, why)
       await pause(RETRY_AFTER[attempt]!)
