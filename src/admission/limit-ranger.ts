@@ -41,8 +41,15 @@ export const limitRanger: AdmissionPlugin = {
 
 async function limitRangesOf(attributes: Attributes): Promise<LimitRange[]> {
   if (attributes.oldObject?.metadata.deletionTimestamp !== undefined) return []
-  return storedObjects<LimitRange>(attributes.request, { group: '', resource: 'limitranges' }, attributes.namespace)
+  const { request, namespace } = attributes
+  let found = asked.get(request)
+  if (found === undefined)
+    asked.set(request, (found = storedObjects<LimitRange>(request, { group: '', resource: 'limitranges' }, namespace)))
+  return found
 }
+
+/** A request is of one namespace, and both of its halves look at the same limits. */
+const asked = new WeakMap<Attributes['request'], Promise<LimitRange[]>>()
 
 function applyDefaults(pod: Pod, limits: readonly LimitRangeItem[]): void {
   const ofContainers = limits.filter(({ type }) => type === 'Container')
