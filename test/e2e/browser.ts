@@ -38,6 +38,7 @@ export class Browser {
     const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', ...quiet]
     const own = ['--ignore-certificate-errors', '--remote-debugging-port=0', `--user-data-dir=${profile}`]
     const process = spawn(CHROMIUM!, [...flags, ...own, 'about:blank'], { stdio: ['ignore', 'ignore', 'pipe'] })
+    globalThis.process.once('exit', () => process.kill('SIGKILL')) // a test that is ended takes it along
     let printed = ''
     const url = await new Promise<string>((resolve, reject) => {
       process.stderr.setEncoding('utf8').on('data', (text: string) => {
