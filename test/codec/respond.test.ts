@@ -290,7 +290,7 @@ describe('a list in another form says what it says in compact JSON', () => {
 
   test.each(all)('%s, %i items, %s', async (_what, _count, stored, as, items, scopeOf) => {
     const asked = async (accept: string, query = '') => {
-      const headers = accept === '' ? {} : { Accept: accept }
+      const headers: Record<string, string> = accept === '' ? {} : { Accept: accept }
       const scope = { ...scopeOf(headers), storedAsServed: stored === 'as stored' }
       if (query !== '') Object.assign(scope.request, { query: parseQuery(query) })
       return (await list({}, items, scope)).text()
