@@ -5,7 +5,7 @@
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../../api/field.ts'
-import { hasEmptied } from '../../codec/emptied.ts'
+import { sentField } from '../../codec/emptied.ts'
 import { goPatternError } from '../../validation/go-pattern.ts'
 import { oneSchema } from './schema-validation.ts'
 
@@ -154,7 +154,7 @@ function metadataProblems(schema: JSONSchemaProps, isObject: boolean, level: Lev
 
 /** The one way in which types may be named in an alternative: an integer or a string. */
 function isIntOrStringAnyOf(schema: JSONSchemaProps | undefined): boolean {
-  const isTypeAlone = (one: JSONSchemaProps) => Object.keys(one).length === 1 && !hasEmptied(one)
+  const isTypeAlone = (one: JSONSchemaProps) => Object.keys(one).length === 1 && sentField(one, 'required') === undefined
   const types = (schema?.anyOf ?? []).map((one) => (isTypeAlone(one) ? one.type : undefined))
   return types.length === 2 && types[0] === 'integer' && types[1] === 'string'
 }
