@@ -154,7 +154,8 @@ function metadataProblems(schema: JSONSchemaProps, isObject: boolean, level: Lev
 
 /** The one way in which types may be named in an alternative: an integer or a string. */
 function isIntOrStringAnyOf(schema: JSONSchemaProps | undefined): boolean {
-  const isTypeAlone = (one: JSONSchemaProps) => Object.keys(one).length === 1 && sentField(one, 'required') === undefined
+  const isTypeAlone = (one: JSONSchemaProps) =>
+    Object.keys(one).length === 1 && sentField(one, 'required') === undefined
   const types = (schema?.anyOf ?? []).map((one) => (isTypeAlone(one) ? one.type : undefined))
   return types.length === 2 && types[0] === 'integer' && types[1] === 'string'
 }
