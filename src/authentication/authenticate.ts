@@ -49,7 +49,7 @@ function byCertificate({ request }: ApiRequest): Finding {
 }
 
 async function byBearerToken(request: ApiRequest): Promise<Finding> {
-  const token = bearerToken(request.request.headers, request.warnings)
+  const token = bearerToken(request.request.headers.get('Authorization'), request.warnings)
   return token === undefined ? 'nothing' : byToken(request, token)
 }
 

@@ -5,9 +5,12 @@ const EXTRA_SPACE = 'the provided Authorization header contains extra space befo
 
 const SOCKET_PROTOCOL = 'base64url.bearer.authorization.k8s.io.'
 
-/** Undefined: no token, which is no mistake. Other schemes than Bearer count as nothing. */
-export function bearerToken(headers: Headers, warnings: string[]): string | undefined {
-  const parts = (headers.get('Authorization') ?? '').trim().split(' ')
+/**
+ * Undefined: no token, which is no mistake. Other schemes than Bearer count as nothing.
+ * @param authorization what the header says, if it is there
+ */
+export function bearerToken(authorization: string | null, warnings: string[]): string | undefined {
+  const parts = (authorization ?? '').trim().split(' ')
   if (parts.length < 2 || parts[0]!.toLowerCase() !== 'bearer') return undefined
   if (parts[1] === '') {
     warnings.push(EXTRA_SPACE)

@@ -27,7 +27,7 @@ async function statusOf(
   audiences: string[] | undefined,
 ): Promise<TokenReviewStatus> {
   // asked as a request would that carries the token: a header with nothing behind its blanks is nobody's
-  const carried = bearerToken(new Headers({ Authorization: `Bearer ${token}` }), [])
+  const carried = bearerToken(`Bearer ${token}`, [])
   if (carried === undefined)
     return {
       authenticated: true,
