@@ -14,13 +14,6 @@ export interface EngineConfig {
   readonly cfHeader: string
 }
 
-/**
- * Megabytes of V8's young generation. Its default is four times as much: with 20,000 objects written and listed the
- * engine then keeps 260 MB resident and not 190, for what waits to be collected holds memory outside of the heap, too.
- * Requests cost the same (measured in turn: create, get, list).
- */
-const V8_FLAGS = ['--max-semi-space-size=4']
-
 export function engineConfig({ worker, modules, settings, objects, socket, cfHeader }: EngineConfig): string {
   const bindings = [
     ...worker.durableObjects.map(
@@ -37,7 +30,6 @@ export function engineConfig({ worker, modules, settings, objects, socket, cfHea
   return `using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
-  v8Flags = [${V8_FLAGS.map(text).join(', ')}],
   services = [
     (name = "worker", worker = .apiServer),
     (name = "objects", disk = (path = ${text(objects)}, writable = true)),
