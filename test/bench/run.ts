@@ -23,7 +23,8 @@ const { values: flags } = parseArgs({
     pid: { type: 'string' },
     beside: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
-    seconds: { type: 'string', default: '4' },
+    // a quarter of it warms up: the engine compiles what is run often
+    seconds: { type: 'string', default: '12' },
     objects: { type: 'string', default: '10000' },
     watchers: { type: 'string', default: '100,500,2000' },
   },
