@@ -41,6 +41,10 @@ import { WatchHub } from './watch-hub.ts'
 import { WriteQueue } from './write-queue.ts'
 
 const TIDY_AGAIN = 60_000
+/** Milliseconds after which an alarm looks whether controllers took their work, should the instance have ended before. */
+const DELIVER_AGAIN = 300_000
+/** Later retries than this, in milliseconds, are the alarm's: a timer keeps the object awake. */
+const LAST_TIMER = 10_000
 /** Milliseconds that belong to others between two pieces of the shard's own work, which take one or two. */
 const BETWEEN = 20
 
@@ -243,8 +247,8 @@ export class ResourceShard extends DurableObject<Env> {
     const changes = outcomes.flatMap(({ change }) => (change === undefined ? [] : [change]))
     this.publish(changes)
     const hasWork = outcomes.some((outcome) => outcome.hasWork)
-    // The alarm delivers too, should the instance end before it has.
-    if (hasWork || changes.some(({ t }) => t !== ADDED)) this.alarms.wakeAt(Date.now() + this.log.retention)
+    if (hasWork) this.alarms.wakeAt(Date.now() + Math.min(this.log.retention, DELIVER_AGAIN))
+    if (changes.some(({ t }) => t !== ADDED)) this.alarms.wakeAt(Date.now() + this.log.retention)
     this.alarms.wakeAt(this.compactor.isPressed ? Date.now() : this.expiry.dueOfNew())
     if (hasWork) this.ctx.waitUntil(this.deliver())
   }
@@ -277,7 +281,7 @@ export class ResourceShard extends DurableObject<Env> {
   /** Failures are no reason to write, which might fail too: the alarm that the write set comes in any case. */
   private async deliver(): Promise<void> {
     const retryAfter = await this.outbox.deliver()
-    if (retryAfter !== undefined) setTimeout(() => void this.deliver(), retryAfter)
+    if (retryAfter !== undefined && retryAfter <= LAST_TIMER) setTimeout(() => void this.deliver(), retryAfter)
   }
 }
 

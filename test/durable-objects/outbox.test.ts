@@ -54,6 +54,19 @@ describe('the outbox', () => {
     await vi.waitFor(async () => expect(await recorder.received()).toHaveLength(1))
   })
 
+  it('does not wait as long as the history is kept', async () => {
+    const things = { tenant: 'keeps-days', shard: 'outbox', prefix: 'things' }
+    const recorder = RECORDER.getByName(things.tenant)
+    await recorder.refuse(1)
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    await storage.create(things, 'a', { ...valueOf('a', '1'), outbox: [{ topic: 'made', payload: '1' }] })
+    await vi.waitFor(async () => expect(await recorder.refused()).toBe(1))
+    const alarm = await runInDurableObject(SHARDS.getByName('keeps-days/outbox'), (_, state) =>
+      state.storage.getAlarm(),
+    )
+    expect(alarm).toBeLessThanOrEqual(Date.now() + 300_000)
+  })
+
   it('says nothing of writes that failed', async () => {
     const things = { tenant: 'outbox-3', shard: 'things', prefix: 'things' }
     const value = { ...valueOf('a', '1'), outbox: [{ topic: 'made', payload: '1' }] }
