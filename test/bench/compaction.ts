@@ -10,6 +10,7 @@ import type { Engine } from '../../src/cli/engine.ts'
 import { startEngine } from '../../src/cli/engine.ts'
 import { engineConfig } from '../../src/cli/engine-config.ts'
 import { readWranglerConfig } from '../../src/cli/wrangler-config.ts'
+import { part } from './load.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -88,19 +89,14 @@ function send(path: string, body = ''): Promise<string> {
 function print(): void {
   const rows = [
     ['', 'quiet', 'compacting', 'ratio'],
-    ...[0.5, 0.9, 0.99, 0.999].map((part) => {
-      const [without, during] = [quiet, busy].map((runs) => at(runs.flat(), part)) as [number, number]
-      return [`p${part * 100} ms`, without.toFixed(2), during.toFixed(2), (during / without).toFixed(2)]
+    ...[0.5, 0.9, 0.99, 0.999].map((share) => {
+      const [without, during] = [quiet, busy].map((runs) => part(runs.flat(), share)) as [number, number]
+      return [`p${share * 100} ms`, without.toFixed(2), during.toFixed(2), (during / without).toFixed(2)]
     }),
     ['creates', String(quiet.flat().length), String(busy.flat().length), ''],
   ]
   console.log(`\n${flags.states} states of ${flags.bytes} bytes, ${flags.clients} clients, ${flags.rounds} rounds\n`)
   for (const row of rows) console.log(`| ${row.join(' | ')} |`)
-}
-
-function at(times: readonly number[], part: number): number {
-  const sorted = [...times].sort((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
 }
 
 async function start(): Promise<Engine> {

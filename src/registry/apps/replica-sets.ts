@@ -9,7 +9,7 @@ import type { PodRules } from '../../validation/pod/rules.ts'
 import { sameSelector } from '../../validation/same-value.ts'
 import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
 import type { Strategy } from '../strategy.ts'
-import { notMoreThan, validateSelectorAndTemplate } from './workload.ts'
+import { validateReplicaCounts, validateSelectorAndTemplate } from './workload.ts'
 
 const spec = path('spec')
 const status = path('status')
@@ -46,29 +46,10 @@ export const replicaSets: Strategy<ReplicaSet> = {
         if (!enabled(gate) && old.status?.terminatingReplicas === undefined)
           delete replicaSet.status?.terminatingReplicas
       },
-      validateUpdate: ({ status: found = {} }) => [
-        ...counts.flatMap((field) => nonNegative(status.child(field), found[field])),
-        ...notMoreThan(
-          status,
-          found,
-          ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'],
-          'replicas',
-          'status.replicas',
-        ),
-        ...notMoreThan(status, found, ['availableReplicas'], 'readyReplicas', 'readyReplicas'),
-      ],
+      validateUpdate: ({ status: found = {} }) => validateReplicaCounts(status, found),
     },
   },
 }
-
-const counts = [
-  'replicas',
-  'fullyLabeledReplicas',
-  'readyReplicas',
-  'availableReplicas',
-  'observedGeneration',
-  'terminatingReplicas',
-] as const
 
 const validateSpec = (replicaSet: ReplicaSetSpec, rules: PodRules): FieldError[] => [
   ...nonNegative(spec.child('replicas'), replicaSet.replicas),

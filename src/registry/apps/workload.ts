@@ -3,6 +3,7 @@ import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, required } from '../../api/field.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
+import { nonNegative } from '../../validation/field-rules.ts'
 import { isEmptySelector, isUsableSelector, validateLabelSelector } from '../../validation/label-selectors.ts'
 import { validateRunningTemplate } from '../../validation/pod/pod-template.ts'
 import { selectorJson } from '../../validation/pod/internal-json.ts'
@@ -46,6 +47,28 @@ export function notMoreThan<S extends object>(
   return fields
     .filter((field) => count(field) > count(whole))
     .map((field) => invalidValue(at.child(field), count(field), `cannot be greater than ${shown}`))
+}
+
+const REPLICA_COUNTS = [
+  'replicas',
+  'fullyLabeledReplicas',
+  'readyReplicas',
+  'availableReplicas',
+  'observedGeneration',
+  'terminatingReplicas',
+] as const
+
+/** Of ReplicaSets and ReplicationControllers, which count no Pods that end. */
+export function validateReplicaCounts(
+  at: FieldPath,
+  status: { readonly [Count in (typeof REPLICA_COUNTS)[number]]?: number },
+): FieldError[] {
+  const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const
+  return [
+    ...REPLICA_COUNTS.flatMap((field) => nonNegative(at.child(field), status[field])),
+    ...notMoreThan(at, status, parts, 'replicas', 'status.replicas'),
+    ...notMoreThan(at, status, ['availableReplicas'], 'readyReplicas', 'readyReplicas'),
+  ]
 }
 
 export function validateCollisionCount(

@@ -6,7 +6,7 @@ import { subdomainName } from '../../validation/names.ts'
 import { templateRules, validateRunningTemplate } from '../../validation/pod/pod-template.ts'
 import { hostnameWarnings, templateWarnings } from '../../validation/pod/pod-warnings.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
-import { notMoreThan } from '../apps/workload.ts'
+import { validateReplicaCounts } from '../apps/workload.ts'
 import type { Strategy } from '../strategy.ts'
 import { dropDisabledPodFields } from './pod-disabled-fields.ts'
 
@@ -40,22 +40,10 @@ export const replicationControllers: Strategy<ReplicationController> = {
       : templateWarnings(spec.child('template'), old.spec.template),
   subresources: {
     status: {
-      validateUpdate: ({ status: found = {} }) => [
-        ...counts.flatMap((field) => nonNegative(status.child(field), found[field])),
-        ...notMoreThan(
-          status,
-          found,
-          ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'],
-          'replicas',
-          'status.replicas',
-        ),
-        ...notMoreThan(status, found, ['availableReplicas'], 'readyReplicas', 'readyReplicas'),
-      ],
+      validateUpdate: ({ status: found = {} }) => validateReplicaCounts(status, found),
     },
   },
 }
-
-const counts = ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'] as const
 
 function validateSpec(controller: ReplicationControllerSpec, rules: PodRules): FieldError[] {
   const { selector = {}, template, replicas, minReadySeconds } = controller
