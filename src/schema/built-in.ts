@@ -1,6 +1,8 @@
 /**
  * The built-in types, expanded from the generated table (generate-table.mjs says how it is written) when they are first
- * asked for: a type costs some 10 µs once, all that a Pod consists of about a millisecond.
+ * asked for: a type costs some 10 µs once, those that a Pod has parts of little more than a millisecond. Whatever
+ * implements one interface here has all of its members, undefined ones too: code that meets objects of one shape is
+ * faster, here and in every codec.
  */
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
@@ -23,78 +25,74 @@ import type {
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
-/** A package of types: the text of all of them, and those that were asked for. */
+/** A package of types: what the table says of all of them, and those that were asked for. */
 class Package {
-  /** Where the text of each type begins; read when one is first asked for. */
-  private places: ReadonlyMap<string, number> | undefined = undefined
-  private types: Map<string, Structural> | undefined = undefined
-  /** What the lines say after name and number, of those that were read: most say what another has said. */
-  private readings: Map<string, FieldReading> | undefined = undefined
+  readonly name: string
+  /** Of its kinds; empty where they have none. */
+  readonly apiVersion: string
+  /** In alphabetical order. */
+  readonly kinds: readonly string[]
+  /** Flags, unions and fields of each kind. */
+  private readonly texts: readonly string[]
+  private readonly types: (Structural | undefined)[] = []
+  /** Fields without name and number, by what the table says of them: most are like another. */
+  private readonly members = new Map<string, Field>()
 
-  constructor(
-    readonly name: string,
-    /** Of its kinds; empty where they have none. */
-    readonly apiVersion: string,
-    private readonly text: string,
-  ) {}
-
-  private get index(): ReadonlyMap<string, number> {
-    if (this.places !== undefined) return this.places
-    const places = new Map<string, number>()
-    const { text } = this
-    for (let from = 0, end = 0; end >= 0; from = end + 2) {
-      places.set(text.slice(from, text.indexOf(' ', from)), from)
-      end = text.indexOf(';;', from)
-    }
-    return (this.places = places)
+  constructor([name, apiVersion, kinds, types]: readonly string[]) {
+    this.name = name!
+    this.apiVersion = apiVersion!
+    this.kinds = kinds!.split(' ')
+    this.texts = types!.split('\n')
   }
 
-  kinds(): Iterable<string> {
-    return this.index.keys()
+  /** @returns -1 where the package has no such kind */
+  private indexOf(kind: string): number {
+    let [from, to] = [0, this.kinds.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (this.kinds[middle]! < kind) from = middle + 1
+      else to = middle
+    }
+    return this.kinds[from] === kind ? from : -1
   }
 
   textOf(kind: string): string | undefined {
-    const from = this.index.get(kind)
-    if (from === undefined) return undefined
-    const end = this.text.indexOf(';;', from)
-    return this.text.slice(from, end < 0 ? undefined : end)
+    return this.texts[this.indexOf(kind)]
   }
 
-  type(kind: string): Structural | undefined {
-    const types = (this.types ??= new Map<string, Structural>())
-    let type = types.get(kind)
-    if (type === undefined) {
-      const text = this.textOf(kind)
-      if (text === undefined) return undefined
-      types.set(kind, (type = structural(this, kind, text)))
-    }
-    return type
+  typeOf(kind: string): Structural | undefined {
+    return this.typeAt(this.indexOf(kind))
   }
 
-  /** @param text type and attributes of a field line */
-  reading(text: string): FieldReading {
-    const readings = (this.readings ??= new Map<string, FieldReading>())
-    let reading = readings.get(text)
-    if (reading === undefined) readings.set(text, (reading = readField(this, text)))
-    return reading
+  /** @param index among the kinds, as the table refers to types */
+  typeAt(index: number): Structural | undefined {
+    const text = this.texts[index]
+    return text === undefined ? undefined : (this.types[index] ??= readType(this, this.kinds[index]!, text))
+  }
+
+  member(text: string): Field {
+    let member = this.members.get(text)
+    if (member === undefined) this.members.set(text, (member = readMember(this, text)))
+    return member
   }
 }
 
-/** The table, once it is needed. Its text becomes types as they are asked for. */
-const packages = lazy(() => table.packages.map((row) => new Package(row[0]!, row[1]!, row[2]!)))
-const packagesByName = lazy(() => new Map(packages().map((one) => [one.name, one])))
+/** Those that were asked for, as the table numbers them. */
+const packages: (Package | undefined)[] = []
+const packageAt = (index: number): Package => (packages[index] ??= new Package(table.packages[index]!))
+
+const packagesByName = lazy(() => new Map(table.packages.map(([name], index) => [name!, index])))
 
 /** Packages whose kinds are those of a group version (`apps/v1`); several for none but `v1`. */
-const packageOfVersion = lazy(
-  () =>
-    new Map(
-      packages()
-        .filter(({ apiVersion }) => apiVersion !== '')
-        .map((one) => [one.apiVersion, one]),
-    ),
-)
+const packagesByVersion = lazy(() => new Map(table.packages.map(([, apiVersion], index) => [apiVersion!, index])))
 
-const packageOf = (name: string): Package | undefined => packagesByName().get(name.slice(0, name.lastIndexOf('.')))
+function packageIn(places: ReadonlyMap<string, number>, key: string): Package | undefined {
+  const index = key === '' ? undefined : places.get(key)
+  return index === undefined ? undefined : packageAt(index)
+}
+
+const packageOf = (name: string): Package | undefined =>
+  packageIn(packagesByName(), name.slice(0, name.lastIndexOf('.')))
 const kindOf = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
 
 /** Types that were asked for by their whole names. */
@@ -116,14 +114,14 @@ export const isBuiltInType = (name: string): boolean => packageOf(name)?.textOf(
 
 /** Model names of all built-in types, in alphabetical order. */
 export const builtInTypeNames = (): string[] =>
-  packages().flatMap((one) => Array.from(one.kinds(), (kind) => `${one.name}.${kind}`))
+  table.packages.flatMap(([name, , kinds]) => kinds!.split(' ').map((kind) => `${name}.${kind}`))
 
 /** meta.k8s.io/v1beta1 has these kinds of meta.k8s.io/v1 under its own name. */
 const META_V1BETA1 = new Set(['Table', 'TableOptions', 'PartialObjectMetadata', 'PartialObjectMetadataList'])
 
 /** The letter that says where a kind is registered, if it is. */
 function registration(of: Package | undefined, kind: string): string | undefined {
-  const letter = of?.textOf(kind)?.charAt(kind.length + 1)
+  const letter = of?.textOf(kind)?.charAt(0)
   return letter === 'K' || letter === 'V' || letter === 'E' ? letter : undefined
 }
 
@@ -133,9 +131,9 @@ function registration(of: Package | undefined, kind: string): string | undefined
  */
 export function typeOfKind(gvk: GroupVersionKind): StructType | undefined {
   const apiVersion = apiVersionOf(gvk)
-  const ofVersion = packageOfVersion().get(apiVersion)
+  const ofVersion = packageIn(packagesByVersion(), apiVersion)
   if (registration(ofVersion, gvk.kind) === 'K') return builtInType(`${ofVersion!.name}.${gvk.kind}`)
-  const registered = registration(packagesByName().get(META), gvk.kind)
+  const registered = registration(packageIn(packagesByName(), META), gvk.kind)
   const found =
     (registered === 'E' && (ofVersion !== undefined || apiVersion === 'meta.k8s.io/v1beta1')) ||
     (registered === 'V' && apiVersion === 'v1') ||
@@ -147,23 +145,22 @@ export function typeOfKind(gvk: GroupVersionKind): StructType | undefined {
 export function structuralOf(name: string): Structural {
   let type = named.get(name)
   if (type === undefined) {
-    type = packageOf(name)?.type(kindOf(name))
+    type = packageOf(name)?.typeOf(kindOf(name))
     if (type === undefined) throw new Error(`no built-in type ${name}`)
     named.set(name, type)
   }
   return type
 }
 
-function structural(owner: Package, kind: string, text: string): Structural {
+function readType(owner: Package, kind: string, text: string): Structural {
+  const first = text.charAt(0)
+  if (first === 'S') return specialType(text.slice(1, endOfHead(text)) as SpecialName, owner) // as the table spells them
+  return first === 'W' ? wrapperType(goTypeOf(owner, kind)) : new BuiltInStruct(owner, kind, text)
+}
+
+const endOfHead = (text: string): number | undefined => {
   const end = text.indexOf(';')
-  const head = end < 0 ? text : text.slice(0, end)
-  const space = head.indexOf(' ', kind.length + 1)
-  const flags = head.slice(kind.length + 1, space < 0 ? undefined : space)
-  const special = flags.indexOf('S')
-  if (special >= 0) return specialType(flags.slice(special + 1) as SpecialName, owner) // as the table spells them
-  if (flags.includes('W')) return wrapperType(goTypeOf(owner, kind))
-  const unions = space < 0 ? '' : head.slice(space + 1)
-  return new BuiltInStruct(owner, kind, flags, unions, end < 0 ? '' : text.slice(end + 1))
+  return end < 0 ? undefined : end
 }
 
 /** Go's name of a type in error texts: package and name (`v1.Pod`, `resource.Quantity`). */
@@ -187,45 +184,91 @@ function wrapperType(goType: string): ListType {
   }
 }
 
+/** Everything is read when it is asked for: most of the types that a type refers to never are. */
 class BuiltInStruct implements StructType {
   readonly shape = 'struct'
-  readonly name: string
-  readonly gvk?: GroupVersionKind
-  readonly typeMeta: boolean
-  readonly mapType: 'granular' | 'atomic'
-  readonly goType: string
-  readonly unions?: Json
+  private readonly owner: Package
+  readonly kind: string
+  private readonly text: string
+  private head: Head | undefined = undefined
   private readFields: readonly Field[] | undefined = undefined
   private byName: ReadonlyMap<string, Field> | undefined = undefined
   private readMessage: readonly MessageMember[] | undefined = undefined
 
-  constructor(
-    private readonly owner: Package,
-    kind: string,
-    private readonly flags: string,
-    unions: string,
-    private readonly lines: string,
-  ) {
-    this.name = `${owner.name}.${kind}`
-    this.typeMeta = flags.includes('T')
-    this.mapType = flags.includes('A') ? 'atomic' : 'granular'
-    this.goType = goTypeOf(owner, kind)
-    const gvk = gvkOf(owner, kind, flags)
-    if (gvk !== undefined) this.gvk = gvk
-    if (unions !== '') this.unions = JSON.parse(unions) as Json
+  constructor(owner: Package, kind: string, text: string) {
+    this.owner = owner
+    this.kind = kind
+    this.text = text
+  }
+
+  private get read(): Head {
+    return (this.head ??= headOf(this.owner, this.kind, this.text))
+  }
+
+  get name(): string {
+    return this.read.name
+  }
+
+  get goType(): string {
+    return this.read.goType
+  }
+
+  get gvk(): GroupVersionKind | undefined {
+    return this.read.gvk
+  }
+
+  get typeMeta(): boolean {
+    return this.read.typeMeta
+  }
+
+  get mapType(): 'granular' | 'atomic' {
+    return this.read.mapType
+  }
+
+  get unions(): Json | undefined {
+    return this.read.unions
   }
 
   get fields(): readonly Field[] {
-    return (this.readFields ??= fieldsOf(this.owner, this.lines))
+    return (this.readFields ??= fieldsOf(this.owner, this.text))
   }
 
   field(name: string): Field | undefined {
-    return (this.byName ??= new Map(this.fields.map((field) => [field.name, field]))).get(name)
+    if (this.byName === undefined) {
+      const byName = new Map<string, Field>()
+      for (const field of this.fields) byName.set(field.name, field)
+      this.byName = byName
+    }
+    return this.byName.get(name)
   }
 
   get message(): readonly MessageMember[] | undefined {
-    if (this.flags.includes('N')) return undefined
-    return (this.readMessage ??= messageOf(this.owner, this.lines, this.fields))
+    if (!this.read.hasMessage) return undefined
+    return (this.readMessage ??= messageOf(this.owner, this.text, this.fields))
+  }
+}
+
+/** What the table says of a type before its fields. */
+interface Head {
+  readonly name: string
+  readonly goType: string
+  readonly gvk: GroupVersionKind | undefined
+  readonly typeMeta: boolean
+  readonly mapType: 'granular' | 'atomic'
+  readonly unions: Json | undefined
+  readonly hasMessage: boolean
+}
+
+function headOf(owner: Package, kind: string, text: string): Head {
+  const [flags, unions] = text.slice(0, endOfHead(text)).split(' ', 2)
+  return {
+    name: `${owner.name}.${kind}`,
+    goType: goTypeOf(owner, kind),
+    gvk: gvkOf(owner, kind, flags!),
+    typeMeta: flags!.includes('T'),
+    mapType: flags!.includes('A') ? 'atomic' : 'granular',
+    unions: unions === undefined ? undefined : (JSON.parse(unions) as Json),
+    hasMessage: !flags!.includes('N'),
   }
 }
 
@@ -234,45 +277,52 @@ function gvkOf(owner: Package, kind: string, flags: string): GroupVersionKind | 
   return flags.startsWith('K') ? { ...parseApiVersion(owner.apiVersion)!, kind } : undefined
 }
 
-function fieldsOf(owner: Package, lines: string): Field[] {
+function fieldsOf(owner: Package, text: string): Field[] {
+  const parts = text.split(';')
   const fields: Field[] = []
-  if (lines === '') return fields
-  for (const line of lines.split(';')) {
-    const afterName = line.indexOf(' ')
-    const afterNumber = line.indexOf(' ', afterName + 1)
-    const number = Number(line.slice(afterName + 1, afterNumber))
-    const rest = line.slice(afterNumber + 1)
-    if (line.charAt(0) === '~') {
-      const inline = inlineOf(owner, rest)
-      const goName = kindOf(inline.name)
-      for (const field of inline.fields)
-        fields.push({ ...field, within: [number, ...field.within], embeddedIn: [goName, ...field.embeddedIn] })
-    } else fields.push(fieldOf(line.slice(0, afterName), number, owner.reading(rest)))
+  for (let at = 1; at < parts.length; at += 3) {
+    const name = parts[at]!
+    const number = Number(parts[at + 1])
+    if (name === '~') fields.push(...inlineFields(owner, number, parts[at + 2]!))
+    else fields.push({ ...owner.member(parts[at + 2]!), name, number })
   }
   return fields
 }
 
-/** @param fields of the same lines, those of inline structs among them */
-function messageOf(owner: Package, lines: string, fields: readonly Field[]): MessageMember[] {
-  let next = 0
-  return (lines === '' ? [] : lines.split(';')).map((line) => {
-    if (!line.startsWith('~')) return { field: fields[next++]! }
-    const [, number, type] = line.split(' ', 3)
-    const inline = inlineOf(owner, type!)
-    next += inline.fields.length
-    return { inline, number: Number(number) }
-  })
+function inlineFields(owner: Package, number: number, reference: string): Field[] {
+  const inline = inlineOf(owner, reference)
+  const goName = inline.kind
+  return inline.fields.map((field) => ({
+    ...field,
+    within: [number, ...field.within],
+    embeddedIn: [goName, ...field.embeddedIn],
+  }))
 }
 
-const inlineOf = (owner: Package, type: string): StructType => referenced(owner, type.split(' ', 1)[0]!) as StructType // what is inline is an object
+/** @param fields of the same text, those of inline structs among them */
+function messageOf(owner: Package, text: string, fields: readonly Field[]): MessageMember[] {
+  const parts = text.split(';')
+  const members: MessageMember[] = []
+  for (let at = 1, next = 0; at < parts.length; at += 3) {
+    if (parts[at] === '~') {
+      const inline = inlineOf(owner, parts[at + 2]!)
+      next += inline.fields.length
+      members.push({ inline, number: Number(parts[at + 1]) })
+    } else members.push({ field: fields[next++]! })
+  }
+  return members
+}
 
-/** @param reference `@Kind` of the same package or `@n.Kind` */
+const inlineOf = (owner: Package, text: string): BuiltInStruct =>
+  referenced(owner, text.split(' ', 1)[0]!) as BuiltInStruct // what is inline is an object
+
+/** @param reference `@k`, type k of the same package, or `@n.k` of package n */
 function referenced(owner: Package, reference: string): Structural {
   const dot = reference.indexOf('.')
   const type =
     dot < 0
-      ? owner.type(reference.slice(1))
-      : packages()[Number(reference.slice(1, dot))]!.type(reference.slice(dot + 1))
+      ? owner.typeAt(Number(reference.slice(1)))
+      : packageAt(Number(reference.slice(1, dot))).typeAt(Number(reference.slice(dot + 1)))
   if (type === undefined) throw new Error(`no built-in type ${reference} of ${owner.name}`)
   return type
 }
@@ -296,8 +346,6 @@ function leaf(scalar: Scalar): Leaf {
 const untyped: Structural = { shape: 'untyped' }
 const none: readonly never[] = []
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-
 const noStrategy: PatchStrategy = { merge: false, replace: false, retainKeys: false }
 const strategies = new Map<string, PatchStrategy>()
 
@@ -315,7 +363,7 @@ function patchStrategy(text: string): PatchStrategy {
   return strategy
 }
 
-/** What the attributes of a field line say; taken apart into the field and its type. */
+/** What the attributes of a field say; taken apart into the field and its type. */
 interface Attributes {
   pointer: boolean
   omit: Field['omit']
@@ -330,8 +378,14 @@ interface Attributes {
   goType: string | undefined
   gates: readonly string[] | undefined
   default: Json | undefined
-  /** There is more to say of the field than every field says. */
-  isRare: boolean
+}
+
+const attributesByText = new Map<string, Attributes>()
+
+function attributesOf(text: string): Attributes {
+  let attributes = attributesByText.get(text)
+  if (attributes === undefined) attributesByText.set(text, (attributes = readAttributes(text)))
+  return attributes
 }
 
 function readAttributes(text: string): Attributes {
@@ -349,14 +403,12 @@ function readAttributes(text: string): Attributes {
     goType: undefined,
     gates: undefined,
     default: undefined,
-    isRare: false,
   }
-  for (const word of text === '' ? none : text.split(' ')) {
-    const argument = word.charAt(1) === '(' ? word.slice(2, -1) : word.slice(1)
-    const letter = word.charAt(0)
-    if (!'pozrV'.includes(letter)) read.isRare = true
+  const words = text === '' ? none : text.split(' ')
+  for (let at = 0; at < words.length; at++) {
+    const word: string = words[at]!
     // prettier-ignore
-    switch (letter) {
+    switch (word.charAt(0)) {
       case 'p': read.pointer = true; break
       case 'o': read.omit = 'empty'; break
       case 'z': read.omit = 'zero'; break
@@ -364,64 +416,45 @@ function readAttributes(text: string): Attributes {
       case 'd': read.discriminator = true; break
       case 'a': read.listType = 'atomic'; break
       case 'e': read.listType = 'set'; break
-      case 'm': read.listType = 'map'; read.keys = argument.split(','); break
-      case 'M': read.mapType = argument === 'atomic' ? 'atomic' : 'granular'; break
-      case 'P': read.strategy = patchStrategy(argument); break
-      case 'K': read.mergeKey = argument; break
-      case 'V': read.values = Number(argument); break
-      case 'Y': read.goType = argument; break
-      case 'G': read.gates = argument.split(','); break
-      case '=': read.default = JSON.parse(argument) as Json; break
+      case 'm': read.listType = 'map'; read.keys = word.slice(1).split(','); break
+      case 'M': read.mapType = word === 'Matomic' ? 'atomic' : 'granular'; break
+      case 'P': read.strategy = patchStrategy(word.slice(1)); break
+      case 'K': read.mergeKey = word.slice(1); break
+      case 'V': read.values = Number(word.slice(1)); break
+      case 'Y': read.goType = word.slice(1); break
+      case 'G': read.gates = word.slice(1).split(','); break
+      case '=': read.default = JSON.parse(word.slice(1)) as Json; break
       default: throw new Error(`unknown attribute ${word}`)
     }
   }
   return read
 }
 
-const attributesByText = new Map<string, Attributes>()
-
-function attributesOf(text: string): Attributes {
-  let attributes = attributesByText.get(text)
-  if (attributes === undefined) attributesByText.set(text, (attributes = readAttributes(text)))
-  return attributes
-}
-
-/** What a field line says beside name and number. */
-interface FieldReading {
-  readonly type: Structural
-  readonly attributes: Attributes
-}
-
-function readField(owner: Package, text: string): FieldReading {
-  const space = text.indexOf(' ')
-  const attributes = attributesOf(space < 0 ? '' : text.slice(space + 1))
-  return { type: readType(owner, space < 0 ? text : text.slice(0, space), attributes), attributes }
-}
-
-function fieldOf(name: string, number: number, { type, attributes }: FieldReading): Field {
+function readMember(owner: Package, text: string): Field {
+  const end = text.indexOf(' ')
+  const attributes = attributesOf(end < 0 ? '' : text.slice(end + 1))
   const { omit, pointer, required, strategy } = attributes
-  const field: Mutable<Field> = {
-    name,
+  const type = readMemberType(owner, end < 0 ? text : text.slice(0, end), attributes)
+  return {
+    name: '',
     type,
     omit,
     pointer,
     required,
     patchStrategy: strategy,
-    number,
+    number: 0,
     within: none,
     embeddedIn: none,
+    mergeKey: attributes.mergeKey,
+    featureGates: attributes.gates,
+    default: attributes.default,
+    unionDiscriminator: attributes.discriminator,
+    declaredListType: type.shape === 'leaf' ? attributes.listType : undefined,
+    declaredMapType: type.shape === 'struct' ? attributes.mapType : undefined,
   }
-  if (!attributes.isRare) return field
-  if (attributes.mergeKey !== undefined) field.mergeKey = attributes.mergeKey
-  if (attributes.gates !== undefined) field.featureGates = attributes.gates
-  if (attributes.default !== undefined) field.default = attributes.default
-  if (attributes.discriminator) field.unionDiscriminator = true
-  if (type.shape === 'leaf' && attributes.listType !== undefined) field.declaredListType = attributes.listType
-  if (type.shape === 'struct' && attributes.mapType !== undefined) field.declaredMapType = attributes.mapType
-  return field
 }
 
-function readType(owner: Package, type: string, attributes: Attributes): Structural {
+function readMemberType(owner: Package, type: string, attributes: Attributes): Structural {
   const first = type.charAt(0)
   if (first === '*') return readList(readElement(owner, type.slice(1), attributes), attributes)
   if (first === '{') return readMap(readElement(owner, type.slice(1), attributes), attributes)
@@ -433,26 +466,24 @@ function readType(owner: Package, type: string, attributes: Attributes): Structu
   return structural
 }
 
-function readList(element: Structural, { listType, keys, strategy, mergeKey, goType }: Attributes): ListType {
-  const list: Mutable<ListType> = {
-    shape: 'list',
-    element,
-    listType: listType ?? 'atomic',
-    keys,
-    patchStrategy: strategy,
-  }
-  if (listType !== undefined) list.declaredListType = listType
-  if (mergeKey !== undefined) list.mergeKey = mergeKey
-  if (goType !== undefined) list.goType = goType
-  return list
-}
+const readList = (element: Structural, { listType, keys, strategy, mergeKey, goType }: Attributes): ListType => ({
+  shape: 'list',
+  element,
+  listType: listType ?? 'atomic',
+  keys,
+  patchStrategy: strategy,
+  declaredListType: listType,
+  mergeKey,
+  goType,
+})
 
-function readMap(value: Structural, { mapType, goType }: Attributes): MapType {
-  const map: Mutable<MapType> = { shape: 'map', value, mapType: mapType ?? 'granular' }
-  if (mapType !== undefined) map.declaredMapType = mapType
-  if (goType !== undefined) map.goType = goType
-  return map
-}
+const readMap = (value: Structural, { mapType, goType }: Attributes): MapType => ({
+  shape: 'map',
+  value,
+  mapType: mapType ?? 'granular',
+  declaredMapType: mapType,
+  goType,
+})
 
 function readElement(owner: Package, type: string, { values }: Attributes): Structural {
   if (type.charAt(0) === '@') return referenced(owner, type)

@@ -1,12 +1,12 @@
 // One cold start, for cold-start.ts, in a process of its own, whose engine has compiled nothing yet. Prints milliseconds
 // of CPU as JSON. In JavaScript, so that no compiler of TypeScript is loaded beside it.
 //
-//   node --experimental-vm-modules cold-start-once.mjs MODULES EXPAND-POD POD
+//   node --experimental-vm-modules cold-start-once.mjs MODULES POD
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SourceTextModule, SyntheticModule } from 'node:vm'
 
-const [modules, expandPod, podFile] = process.argv.slice(2)
+const [modules, podFile] = process.argv.slice(2)
 const CALLS = 2000
 
 /** CPU time, for others share the machine; of all threads, since only that is exact between two ticks of the kernel. */
@@ -42,17 +42,9 @@ const compile = await timed(async () => {
 })
 const evaluate = await timed(() => worker.evaluate())
 
-const schema = await load(expandPod, 'expand-pod.js')
-await schema.link(() => {})
-await schema.evaluate()
-let types = 0
-const expand = await timed(() => {
-  types = schema.namespace.expandPod()
-})
-
 const text = readFileSync(podFile, 'utf8')
 for (let call = 0; call < CALLS; call++) JSON.stringify(JSON.parse(text))
 const json = await timed(() => {
   for (let call = 0; call < CALLS; call++) JSON.stringify(JSON.parse(text))
 })
-console.log(JSON.stringify({ compile, evaluate, expand, types, json: json / CALLS }))
+console.log(JSON.stringify({ compile, evaluate, json: json / CALLS }))

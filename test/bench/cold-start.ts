@@ -1,18 +1,19 @@
 // `npm run bench:cold`: what a start costs before the first request can be served. The Worker's modules, compiled and
-// evaluated by a fresh engine; the types of a Pod, asked for the first time; both as multiples of JSON.parse and
-// JSON.stringify of a Pod in the same process. And what the engine takes from its start until it listens, beyond what it
-// takes with an empty Worker. CPU time; medians of rounds in which all take their turn.
+// evaluated by a fresh engine, as multiples of JSON.parse and JSON.stringify of a Pod in the same process; what the
+// engine takes from its start until it listens, beyond what it takes with an empty Worker; and the types of a Pod, asked
+// for the first time. CPU time; medians of rounds in which all take their turn.
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
 import { WORKER, upToDateBuild } from '../../src/cli/build.ts'
 import { startEngine } from '../../src/cli/engine.ts'
 import { engineConfig } from '../../src/cli/engine-config.ts'
-import { lazyTables } from '../../src/cli/lazy-tables.ts'
 import { readWranglerConfig } from '../../src/cli/wrangler-config.ts'
+import { firstUses } from './first-use.ts'
+import { median } from './load.ts'
+import { pod } from './pod.ts'
+import { millisecondsOf } from './process-usage.ts'
 
 const ROUNDS = 11
 
@@ -20,8 +21,6 @@ const ROUNDS = 11
 interface Start {
   readonly compile: number
   readonly evaluate: number
-  readonly expand: number
-  readonly types: number
   /** JSON.parse and JSON.stringify of a Pod, warm. */
   readonly json: number
 }
@@ -37,7 +36,7 @@ export async function coldStartFigures(): Promise<ColdStartFigure[]> {
   const directory = mkdtempSync(join(tmpdir(), 'kedge-cold-'))
   try {
     const { modules } = await upToDateBuild()
-    const inputs = await prepare(directory)
+    const inputs = prepare(directory)
     const engines = [engineOf(directory, 'kedge', modules, WORKER), engineOf(directory, 'empty', ['index.js'], inputs)]
     const starts: Start[] = []
     const cpu: number[] = []
@@ -46,16 +45,32 @@ export async function coldStartFigures(): Promise<ColdStartFigure[]> {
       const [ours, empty] = [await cpuOfStart(engines[0]!), await cpuOfStart(engines[1]!)]
       cpu.push(ours - empty)
     }
-    const figure = (what: string, of: (start: Start, round: number) => number): ColdStartFigure => ({
+    const uses = await firstUses(join(directory, 'first-use'))
+    const json = median(starts.map((start) => start.json))
+    const figure = (what: string, values: readonly number[]): ColdStartFigure => ({
       what,
-      milliseconds: median(starts.map(of)),
-      ratio: median(starts.map((start, round) => of(start, round) / start.json)),
+      milliseconds: median(values),
+      ratio: median(values) / json,
     })
+    const [all, touched] = [uses[0]!.types.all, uses[0]!.types.touched]
     return [
-      figure('module evaluation', ({ evaluate }) => evaluate),
-      figure('their compilation before it', ({ compile }) => compile),
-      figure(`the ${starts[0]!.types} types of a Pod, first use`, ({ expand }) => expand),
-      figure('CPU of the engine until it listens, beyond an empty Worker', (_, round) => cpu[round]!),
+      figure(
+        'module evaluation',
+        starts.map(({ evaluate }) => evaluate),
+      ),
+      figure(
+        'their compilation before it',
+        starts.map(({ compile }) => compile),
+      ),
+      figure('CPU of the engine until it listens, beyond an empty Worker', cpu),
+      figure(
+        `a Pod's ${touched} types, first use in an isolate`,
+        uses.map((use) => use.milliseconds.touched),
+      ),
+      figure(
+        `all ${all} types that Pods can have, first use`,
+        uses.map((use) => use.milliseconds.all),
+      ),
     ]
   } finally {
     rmSync(directory, { recursive: true })
@@ -68,14 +83,10 @@ export function printColdStart(figures: readonly ColdStartFigure[]): void {
     console.log(`| ${what} | ${milliseconds.toFixed(1)} | ${ratio.toFixed(0)} |`)
 }
 
-/** A Pod's text, what expands its types, and an empty Worker, as files. */
-async function prepare(directory: string): Promise<string> {
+/** A Pod's text and an empty Worker, as files. */
+function prepare(directory: string): string {
   const inputs = join(directory, 'inputs')
-  const bench = import.meta.dirname
-  const options = { outdir: inputs, bundle: true, format: 'esm', target: 'es2024', logLevel: 'warning' } as const
-  await build({ ...options, entryPoints: [join(bench, 'expand-pod.ts')], minify: true, plugins: [lazyTables] })
-  await build({ ...options, entryPoints: [join(bench, 'codec-cases.ts')], outExtension: { '.js': '.mjs' } })
-  const { pod } = (await import(pathToFileURL(join(inputs, 'codec-cases.mjs')).href)) as { pod: object }
+  mkdirSync(inputs)
   writeFileSync(join(inputs, 'pod.json'), JSON.stringify(pod))
   writeFileSync(
     join(inputs, 'index.js'),
@@ -90,7 +101,7 @@ async function prepare(directory: string): Promise<string> {
 function startOnce(inputs: string): Start {
   const once = join(import.meta.dirname, 'cold-start-once.mjs')
   const flags = ['--experimental-vm-modules', '--no-warnings']
-  const printed = execFileSync(process.execPath, [...flags, once, WORKER, inputs, join(inputs, 'pod.json')])
+  const printed = execFileSync(process.execPath, [...flags, once, WORKER, join(inputs, 'pod.json')])
   return JSON.parse(printed.toString()) as Start
 }
 
@@ -118,22 +129,11 @@ async function cpuOfStart(configFile: string): Promise<number> {
   const engine = startEngine(configFile, () => {})
   try {
     await engine.listening
-    return cpuOf(engine.pid)
+    return millisecondsOf(engine.pid)
   } finally {
     await engine.stop(0)
     rmSync(join(configFile, '../engine.sock'), { force: true })
   }
 }
-
-/** Of all threads of a process, in milliseconds (Linux). */
-function cpuOf(pid: number): number {
-  const tasks = readdirSync(`/proc/${pid}/task`)
-  const nanoseconds = tasks.map((task) =>
-    Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]),
-  )
-  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6
-}
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 if (import.meta.main) printColdStart(await coldStartFigures())

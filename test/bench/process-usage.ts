@@ -62,3 +62,13 @@ function descendsFrom(pid: number, root: number, parents: ReadonlyMap<number, nu
   for (let at: number | undefined = pid; at !== undefined && at > 1; at = parents.get(at)) if (at === root) return true
   return false
 }
+
+/** CPU time of all threads of one process, in milliseconds, as exact as the kernel counts (Linux). */
+export const millisecondsOf = (pid: number): number =>
+  readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + millisecondsOfThread(pid, thread), 0)
+
+/** CPU time of the thread that a process began with. */
+export const millisecondsOfMain = (pid: number): number => millisecondsOfThread(pid, String(pid))
+
+const millisecondsOfThread = (pid: number, thread: string): number =>
+  Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6
