@@ -7,7 +7,9 @@
  *   compact up to 15   rev: 12 a, 18 a          4 was replaced at 12, 7 at 15, and 15 itself says no more than
  *   floor 15                                    "b is not there"; 12 stays: 18 shows what a watcher lost by it
  *
- * The floor is raised in the transaction that drops a batch: wherever it ends, what is there is whole.
+ * The floor is raised with the first batch. When one batch is not all, the shard remembers where the others begin until
+ * they are through: wherever it ends, what is readable is whole, and what is not goes when the next run begins there.
+ * So a run writes few rows of its own, however much it drops.
  */
 import type { History } from '../src/storage/history.ts'
 import { SHORTEST } from '../src/storage/history.ts'
@@ -46,6 +48,7 @@ export class Compactor {
 
   /** When to run again: undefined when there is nothing to drop until something is written. Milliseconds since 1970. */
   due(): number | undefined {
+    if (this.statements.meta('undropped') > 0) return this.now()
     const first = this.statements.firstSuperseding(this.log.floor, LOOK)
     if (first === undefined) return undefined
     const { retention } = this.history
@@ -63,13 +66,15 @@ export class Compactor {
     if (this.isRunning) return { at: this.now(), dropped: 0 }
     this.isRunning = true
     this.log.appended = 0
-    target = Math.min(target, this.log.last)
     let dropped = 0
     try {
-      for (;;) {
-        dropped += this.step(target)
-        if (this.log.floor >= target) break
-        await this.others()
+      const floor = Math.max(this.log.floor, Math.min(target, this.log.last))
+      for (let from = this.statements.meta('undropped') || this.log.floor; from < floor;) {
+        const batch = this.batch(from, floor)
+        this.drop(batch, floor)
+        dropped += batch.revisions.length
+        from = batch.upTo
+        if (from < floor) await this.others()
       }
     } finally {
       this.isRunning = false
@@ -95,27 +100,36 @@ export class Compactor {
     return Math.max(byAge, Math.min(byNumber, revisionAt(this.now() - SHORTEST)))
   }
 
-  /** Raises the floor over one batch of changes. */
-  private step(target: Revision): number {
-    const { log, statements } = this
-    if (log.floor >= target) return 0
-    const dropped: Revision[] = []
-    let floor = target
+  /** What a turn drops of the changes between two revisions. */
+  private batch(from: Revision, floor: Revision): Batch {
+    const revisions: Revision[] = []
     let bytes = 0
     let seen = 0
-    for (const { rv, t, prv, size } of statements.changesToDrop(log.floor, target)) {
-      if (prv !== null) dropped.push(prv)
-      if (t === DELETED) dropped.push(rv)
+    for (const { rv, t, prv, size } of this.statements.changesToDrop(from, floor)) {
+      if (prv !== null) revisions.push(prv)
+      if (t === DELETED) revisions.push(rv)
       bytes += size
-      if (++seen < BATCH.changes && dropped.length < BATCH.rows && bytes < BATCH.bytes) continue
-      floor = rv
-      break
+      if (++seen >= BATCH.changes || revisions.length >= BATCH.rows || bytes >= BATCH.bytes)
+        return { revisions, upTo: rv }
     }
+    return { revisions, upTo: floor }
+  }
+
+  private drop({ revisions, upTo }: Batch, floor: Revision): void {
+    const { log, statements } = this
     this.transact(() => {
-      if (dropped.length > 0) statements.deleteVersions(dropped)
-      statements.setMeta('floor', floor)
+      if (revisions.length > 0) statements.deleteVersions(revisions)
+      if (log.floor < floor) statements.setMeta('floor', floor)
+      const begun = statements.meta('undropped')
+      if (upTo < floor && begun === 0) statements.setMeta('undropped', upTo)
+      if (upTo >= floor && begun > 0) statements.setMeta('undropped', 0)
     })
     log.floor = floor
-    return dropped.length
   }
+}
+
+interface Batch {
+  readonly revisions: readonly Revision[]
+  /** The batch that follows begins here. */
+  readonly upTo: Revision
 }

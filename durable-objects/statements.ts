@@ -32,7 +32,8 @@ export type CurrentRow = {
   l: string
 }
 
-export type Meta = 'floor' | 'watchFloor' | 'last' | 'constructed' | 'compacted' | 'dropped'
+/** `undropped`: from there up to the floor is dropped what nobody can read any more; 0 when all of it is. */
+export type Meta = 'floor' | 'undropped' | 'watchFloor' | 'last' | 'constructed' | 'compacted' | 'dropped'
 
 /** Which rows of a narrow table can match at all: texts of which each group must have one in `l`. */
 export type Needles = readonly (readonly string[])[]

@@ -1,5 +1,5 @@
 // Rows that a write writes, those of its compaction included: they are what Cloudflare bills. Counted by the shard, on
-// an engine of its own that keeps the past for a second only.
+// an engine of its own that keeps the past for seconds only.
 import { randomBytes } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -12,7 +12,7 @@ import { readWranglerConfig } from '../../src/cli/wrangler-config.ts'
 import { pause } from './load.ts'
 import { configMap } from './side.ts'
 
-const OBJECTS = 1_000
+const OBJECTS = 3_000
 const COLLECTION = '/api/v1/namespaces/default/configmaps'
 
 /** Rows for each. A deletion is of an object whose creation was counted. */
@@ -40,7 +40,7 @@ export async function rowsWritten(): Promise<RowsWritten> {
     engineConfig({
       worker: readWranglerConfig(join(PROJECT, 'wrangler.toml')),
       modules,
-      settings: { KEDGE_ADMIN_TOKEN: token, KEDGE_HISTORY_SECONDS: '1' },
+      settings: { KEDGE_ADMIN_TOKEN: token, KEDGE_HISTORY_SECONDS: '4' },
       objects: objects!,
       socket: socket!,
       cfHeader: 'kedge-cf-of-nobody',
