@@ -8,34 +8,39 @@
 import { authenticate } from './authentication/authenticate.ts'
 import { impersonate } from './authentication/impersonation.ts'
 import { authorize } from './authorization/authorize.ts'
-import { respondStatus } from './codec/respond.ts'
-import { warningHeaders } from './codec/warnings.ts'
+import { finish, respondStatus } from './codec/respond.ts'
 import { serveFixedPath } from './endpoints/fixed-paths.ts'
 import { measureRequest } from './endpoints/metrics.ts'
 import { serveResource } from './endpoints/serve-resource.ts'
 import type { Env } from './env.ts'
 import { flowControlHeaders } from './flowcontrol/classify.ts'
+import { servedAt } from './registry/served.ts'
+import type { ApiRequest } from './request/context.ts'
 import { receive } from './request/receive.ts'
 import { checkTimeout } from './request/timeout.ts'
+import { controlSnapshot } from './tenancy/control-snapshot.ts'
 
 export async function serve(request: Request, env: Env, execution: ExecutionContext): Promise<Response> {
-  const received = await receive(request, env, execution)
+  const received = receive(request, env, execution)
   if (received instanceof Response) return received
   const measured = measureRequest(received)
-  let flow: Readonly<Record<string, string>> = {}
-  const answer = async (): Promise<Response> => {
-    checkTimeout(received)
-    const authenticated = await authenticate(received)
-    const asUser = await impersonate(authenticated)
-    flow = await flowControlHeaders(asUser)
-    await authorize(asUser)
-    return (await serveFixedPath(asUser)) ?? (await serveResource(asUser))
+  let response: Response
+  try {
+    response = await answer(received)
+  } catch (error) {
+    response = respondStatus(received, error)
   }
-  const response = await answer().catch((error: unknown) => respondStatus(received, error))
-  response.headers.set('Audit-Id', received.auditId)
-  for (const [name, value] of Object.entries(flow)) response.headers.set(name, value)
-  if (!response.headers.has('Warning'))
-    for (const warning of warningHeaders(received.warnings)) response.headers.append('Warning', warning)
+  finish(received, response)
   measured(response)
   return response
+}
+
+async function answer(received: ApiRequest): Promise<Response> {
+  checkTimeout(received)
+  const request = await impersonate(await authenticate(received))
+  const snapshot = await controlSnapshot(request)
+  Object.assign(received.answerHeaders, flowControlHeaders(request, snapshot))
+  await authorize(request)
+  const served = await servedAt(request.env, snapshot)
+  return serveFixedPath(request, served) ?? serveResource(request, served)
 }

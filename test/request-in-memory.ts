@@ -4,6 +4,7 @@ import { ANONYMOUS } from '../src/authentication/user-info.ts'
 import type { Env } from '../src/env.ts'
 import { collectionOf } from '../src/registry/collections.ts'
 import type { ApiRequest } from '../src/request/context.ts'
+import { parseQuery } from '../src/request/query-parameters.ts'
 import { requestInfoOf } from '../src/request/request-info.ts'
 import type { Storage } from '../src/storage/storage.ts'
 import { shardsInMemory } from './shards-in-memory.ts'
@@ -30,17 +31,18 @@ export function memoryServer(settings: Partial<Env> = {}): MemoryServer {
     now: new Date(),
     request(target, { cf, ...init } = {}) {
       const url = new URL(target, 'https://server')
+      const query = parseQuery(url.search)
       const request = Object.assign(new Request(url, init), { cf })
       return {
         request,
         method: request.method,
-        query: url.searchParams,
-        info: requestInfoOf(request.method, decodeURIComponent(url.pathname), url.searchParams),
+        query,
+        info: requestInfoOf(request.method, decodeURIComponent(url.pathname), query),
         tenant,
         env,
         user: ANONYMOUS,
         now: server.now,
-        auditId: 'audit',
+        answerHeaders: { 'Audit-Id': 'audit' },
         warnings: [],
         waitUntil: () => {},
       }

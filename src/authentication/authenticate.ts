@@ -8,8 +8,8 @@ import type { ApiRequest } from '../request/context.ts'
 import { bearerToken, socketOffer } from './bearer-token.ts'
 import type { SocketOffer } from './bearer-token.ts'
 import { certificateUser, presentedCertificate } from './client-certificate.ts'
-import { requestHeaderUser } from './request-header.ts'
-import { TokenRefused, authenticateToken } from './token-authenticator.ts'
+import { requestHeaderUser, saysForWhom } from './request-header.ts'
+import { TokenRefused, authenticateToken, knownToken } from './token-authenticator.ts'
 import type { UserInfo } from './user-info.ts'
 import { ANONYMOUS } from './user-info.ts'
 
@@ -17,7 +17,9 @@ import { ANONYMOUS } from './user-info.ts'
 export async function authenticate(request: ApiRequest): Promise<ApiRequest> {
   let refused = false
   for (const ask of authenticators) {
-    const finding = await ask(request)
+    const asked = ask(request)
+    // many know at once: they need not wait for a turn
+    const finding = asked instanceof Promise ? await asked : asked
     if (typeof finding === 'object') return { ...request, ...finding }
     refused ||= finding === 'refused'
   }
@@ -36,9 +38,10 @@ const authenticators: readonly ((request: ApiRequest) => Finding | Promise<Findi
   bySocketProtocol,
 ]
 
-async function byRequestHeaders({ request, env }: ApiRequest): Promise<Finding> {
-  const user = await requestHeaderUser(request, env)
-  return user === undefined ? 'nothing' : { user }
+function byRequestHeaders({ request, env }: ApiRequest): Finding | Promise<Finding> {
+  return saysForWhom(request.headers, env)
+    ? requestHeaderUser(request, env).then((user) => (user === undefined ? 'nothing' : { user }))
+    : 'nothing'
 }
 
 function byCertificate({ request }: ApiRequest): Finding {
@@ -48,9 +51,11 @@ function byCertificate({ request }: ApiRequest): Finding {
   return user === undefined ? 'refused' : { user }
 }
 
-async function byBearerToken(request: ApiRequest): Promise<Finding> {
+function byBearerToken(request: ApiRequest): Finding | Promise<Finding> {
   const token = bearerToken(request.request.headers.get('Authorization'), request.warnings)
-  return token === undefined ? 'nothing' : byToken(request, token)
+  if (token === undefined) return 'nothing'
+  const known = knownToken(request, token)
+  return known === undefined ? byToken(request, token) : { user: known.user }
 }
 
 /** The token is no protocol that could be spoken: what was offered besides is what is answered. */

@@ -18,6 +18,7 @@ import { parseServiceAccountUser, serviceAccountGroups } from './service-account
 import type { UserInfo } from './user-info.ts'
 import { ANONYMOUS, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED } from './user-info.ts'
 
+const PREFIX = 'impersonate-'
 const USER = 'Impersonate-User'
 const GROUP = 'Impersonate-Group'
 const UID = 'Impersonate-Uid'
@@ -29,8 +30,16 @@ export async function impersonate(request: ApiRequest): Promise<ApiRequest> {
   return wanted === undefined ? request : { ...request, user: await impersonated(request, wanted) }
 }
 
+/** One look at the names: hardly any request has such a header, and each question to the engine costs. */
+function saysImpersonate(headers: Headers): boolean {
+  let found = false
+  headers.forEach((_, name) => (found ||= name.startsWith(PREFIX)))
+  return found
+}
+
 /** As the headers have it, nothing added. */
 function wantedUser(headers: Headers): UserInfo | undefined {
+  if (!saysImpersonate(headers)) return undefined
   const name = headers.get(USER) ?? ''
   const uid = headers.get(UID) ?? ''
   const groups = headerValues(headers, GROUP)

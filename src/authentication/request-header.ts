@@ -17,11 +17,15 @@ export const REQUEST_HEADERS = {
   extraPrefix: 'X-Remote-Extra-',
 } as const
 
+/** Whether there may be a front proxy, and the request names a user as one would. */
+export const saysForWhom = (headers: Headers, { KEDGE_REQUESTHEADER_CA: authority = '' }: Env): boolean =>
+  authority !== '' && (headers.get(REQUEST_HEADERS.username) ?? '').trim() !== ''
+
 /** Undefined: no front proxy asks, or it does not say for whom. */
 export async function requestHeaderUser(request: Request, env: Env, now = new Date()): Promise<UserInfo | undefined> {
-  const authority = env.KEDGE_REQUESTHEADER_CA
-  const name = request.headers.get(REQUEST_HEADERS.username)
-  if (authority === undefined || authority === '' || name === null || name.trim() === '') return undefined
+  if (!saysForWhom(request.headers, env)) return undefined
+  const { KEDGE_REQUESTHEADER_CA: authority = '' } = env
+  const name = request.headers.get(REQUEST_HEADERS.username) ?? ''
   const certificate = presentedCertificate(request)
   if (certificate?.certRaw === undefined || !isAllowed(certificate.commonName)) return undefined
   if (!(await isIssuedBy(certificate.certRaw, authority, now))) return undefined

@@ -52,17 +52,33 @@ export async function authenticateToken(
   token: string,
   audiences?: readonly string[],
 ): Promise<TokenAnswer> {
-  const { env, tenant, now } = context
-  const wanted = audiences !== undefined && audiences.length > 0 ? audiences : [tokenIssuer(env)]
-  const key = JSON.stringify([tenant.uid, token, wanted])
-  const known = cache.get(key)
-  if (known !== undefined && known.until > now.getTime()) return known.answer
+  const known = knownToken(context, token, audiences)
+  if (known !== undefined) return known
+  const { now } = context
+  const wanted = audiencesOf(context, audiences)
+  const key = cacheKey(context, token, wanted)
   const answer = await lookUp(context, token, wanted)
   cache.delete(key)
   cache.set(key, { until: now.getTime() + CACHED_FOR, answer })
   if (cache.size > CACHE_SIZE) for (const oldest of cache.keys()) if (cache.delete(oldest)) break
   return answer
 }
+
+/** The answer for a token that was good a moment ago. */
+export function knownToken(
+  context: TokenContext,
+  token: string,
+  audiences?: readonly string[],
+): TokenAnswer | undefined {
+  const known = cache.get(cacheKey(context, token, audiencesOf(context, audiences)))
+  return known !== undefined && known.until > context.now.getTime() ? known.answer : undefined
+}
+
+const audiencesOf = ({ env }: TokenContext, audiences: readonly string[] = []): readonly string[] =>
+  audiences.length > 0 ? audiences : [tokenIssuer(env)]
+
+const cacheKey = ({ tenant }: TokenContext, token: string, audiences: readonly string[]): string =>
+  [tenant.uid, token, ...audiences.map(encodeURIComponent)].join(' ')
 
 async function lookUp(
   { env, tenant, now }: TokenContext,

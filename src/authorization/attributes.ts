@@ -3,6 +3,7 @@ import type { UserInfo } from '../authentication/user-info.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
 import type { FieldRequirement } from '../storage/selection.ts'
+import type { QueryParameters } from '../request/query-parameters.ts'
 
 export interface AuthorizationAttributes {
   readonly user: UserInfo
@@ -49,7 +50,7 @@ export const pathAttributes = (user: UserInfo, verb: string, path: string): Auth
 
 const selecting = new Set(['list', 'watch', 'deletecollection'])
 
-export function attributesOf(user: UserInfo, info: RequestInfo, query: URLSearchParams): AuthorizationAttributes {
+export function attributesOf(user: UserInfo, info: RequestInfo, query: QueryParameters): AuthorizationAttributes {
   if (!info.isResourceRequest) return pathAttributes(user, info.verb, info.path)
   const { verb, apiGroup, apiVersion, namespace, resource, subresource, name, path } = info
   const selector = selecting.has(verb) ? (query.get('fieldSelector') ?? '') : ''

@@ -3,6 +3,12 @@
  * compressor holds back what clients wait for.
  */
 
+import type { Body } from './serialize.ts'
+import { bytesOf } from './serialize.ts'
+
+/** Of an answer, by name. */
+export type AnswerHeaders = Readonly<Record<string, string>>
+
 /** Bodies of up to this many bytes are sent as they are. */
 export const GZIP_THRESHOLD = 128 * 1024
 
@@ -16,19 +22,24 @@ function markGzip(headers: Headers): void {
   headers.append('Vary', 'Accept-Encoding')
 }
 
-export function compressible(status: number, headers: Headers, body: Uint8Array, wanted: boolean): Response {
-  if (!wanted || body.length <= GZIP_THRESHOLD) return new Response(body, { status, headers })
+export function compressible(status: number, contentHeaders: AnswerHeaders, body: Body, wanted: boolean): Response {
+  // a character is at most three bytes
+  if (!wanted || body.length * 3 <= GZIP_THRESHOLD) return new Response(body, { status, headers: contentHeaders })
+  const bytes = bytesOf(body)
+  const headers = new Headers(contentHeaders)
+  if (bytes.length <= GZIP_THRESHOLD) return new Response(bytes, { status, headers })
   markGzip(headers)
-  return encoded(status, headers, streamOf(body))
+  return encoded(status, headers, streamOf(bytes))
 }
 
 /** The same for a body whose size shows only as it comes: its beginning is held back until that is known. */
 export async function compressibleStream(
   status: number,
-  headers: Headers,
+  contentHeaders: AnswerHeaders,
   body: ReadableStream<Uint8Array>,
   wanted: boolean,
 ): Promise<Response> {
+  const headers = new Headers(contentHeaders)
   if (!wanted) return new Response(body, { status, headers })
   const reader = body.getReader()
   const held: Uint8Array[] = []

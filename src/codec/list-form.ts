@@ -10,7 +10,7 @@ import { parseStored, stringify, stringifySorted } from './json.ts'
 import { metaApiVersion, partialObjectMetadataType } from './partial-object-metadata.ts'
 import type { Presenter, Source } from './present.ts'
 import { passesText } from './present.ts'
-import { serializeText } from './serialize.ts'
+import { bytesOf, serializeText } from './serialize.ts'
 import { yamlText } from './yaml-text.ts'
 
 export interface ListMetadata {
@@ -66,7 +66,7 @@ function jsonForm({ output }: Presenter, { head, item, tail, empty }: Frame): Li
       return written(text)
     },
     tail: () => written(indenter === undefined ? `]${tail}\n` : `]${tail}`),
-    empty: () => serializeText(output, `${head}${empty}${tail}`),
+    empty: () => bytesOf(serializeText(output, `${head}${empty}${tail}`)),
     ...(indenter === undefined ? {} : { elements: (bytes) => indenter.add(bytes) }),
   }
 }
@@ -86,7 +86,7 @@ function yamlForm({ output, scope, transform }: Presenter, { head, item, tail, e
     head: () => encoder.encode(`${around()[0]}${name}:\n`),
     items: (sources) => encoder.encode(yamlText(sources.map(valueOf))),
     tail: () => encoder.encode(around()[1]),
-    empty: () => serializeText(output, `${head}${empty}${tail}`),
+    empty: () => bytesOf(serializeText(output, `${head}${empty}${tail}`)),
   }
 }
 

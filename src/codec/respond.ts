@@ -7,6 +7,7 @@ import type { ApiRequest } from '../request/context.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { ListShape, Revision, StoredValue } from '../storage/storage.ts'
+import type { AnswerHeaders } from './compression.ts'
 import { acceptsGzip, compressible, compressibleStream } from './compression.ts'
 import { collected, isStreamable, listStream, listWhole } from './list-body.ts'
 import type { ListMetadata } from './list-form.ts'
@@ -17,24 +18,31 @@ import { cutsMetadata, identityText, passesText, Presenter, Source } from './pre
 import { encodedItems, encodedLines, listProtobuf } from './protobuf-list.ts'
 import type { EncodedList } from './protobuf-list.ts'
 import { isBinary, serializeText, serializeTyped } from './serialize.ts'
-import type { Form } from './serialize.ts'
+import type { Body, Form } from './serialize.ts'
 import { shownObject, shownText } from './shown.ts'
 import { warningHeaders } from './warnings.ts'
 
-/** Headers of every answer of the API. */
-export function answerHeaders({ auditId, warnings }: ApiRequest, contentType: string): Headers {
-  const headers = new Headers({
-    'Audit-Id': auditId,
-    'Cache-Control': 'no-cache, private',
-    'Content-Type': contentType,
-  })
-  for (const warning of warningHeaders(warnings)) headers.append('Warning', warning)
-  return headers
+/** Headers of every answer of the API that do not say anything of its request. */
+export const answerHeaders = (contentType: string): AnswerHeaders => ({
+  'Cache-Control': 'no-cache, private',
+  'Content-Type': contentType,
+})
+
+/** Answers that were made with all their headers: adding one later means asking the engine for an object of its own. */
+const finished = new WeakSet<Response>()
+
+/** Adds what the headers of an answer lack that say something of the request. */
+export function finish({ answerHeaders, warnings }: ApiRequest, response: Response): void {
+  if (!finished.has(response))
+    for (const [name, value] of Object.entries(answerHeaders)) response.headers.set(name, value)
+  for (const warning of warningHeaders(warnings)) response.headers.append('Warning', warning)
 }
 
-function respond(request: ApiRequest, { serialization }: Form, status: number, body: Uint8Array): Response {
-  const { headers } = request.request
-  return compressible(status, answerHeaders(request, mediaTypes[serialization]), body, acceptsGzip(headers))
+function respond(request: ApiRequest, { serialization }: Form, status: number, body: Body): Response {
+  const headers = { ...request.answerHeaders, ...answerHeaders(mediaTypes[serialization]) }
+  const response = compressible(status, headers, body, acceptsGzip(request.request.headers))
+  finished.add(response)
+  return response
 }
 
 /** One object, of storage or of a write, in the storage version. */
@@ -86,10 +94,12 @@ export function respondStatus(request: ApiRequest, error: unknown): Response {
   const { code, status, headers: more } = asStatusError(error)
   const form = negotiateError(request) ?? { serialization: 'json', pretty: true }
   const body = serializeTyped(form, statusType(), status as unknown as JsonObject)
-  const headers = answerHeaders(request, mediaTypes[form.serialization])
   const { retryAfterSeconds } = status.details ?? {}
-  if (retryAfterSeconds) headers.set('Retry-After', String(retryAfterSeconds))
-  for (const [name, value] of Object.entries(more)) headers.set(name, value)
+  const headers = {
+    ...answerHeaders(mediaTypes[form.serialization]),
+    ...(retryAfterSeconds ? { 'Retry-After': String(retryAfterSeconds) } : {}),
+    ...more,
+  }
   return new Response(code === 204 ? null : body, { status: code, headers })
 }
 
@@ -159,7 +169,7 @@ export async function respondList(
   const stream = { as: list.shape?.as ?? 'lines', values: list.values, count: list.count }
   return compressibleStream(
     200,
-    answerHeaders(request, mediaTypes[serialization]),
+    answerHeaders(mediaTypes[serialization]),
     listStream(presenter, metadata, stream, request.now),
     acceptsGzip(request.request.headers),
   )
@@ -186,14 +196,16 @@ async function respondProtobuf(presenter: Presenter, metadata: ListMetadata, lis
   const { request } = scope
   const body = await listProtobuf(presenter, metadata, list)
   if (body instanceof Uint8Array) return respond(request, output, 200, body)
-  const headers = answerHeaders(request, mediaTypes[output.serialization])
-  return compressibleStream(200, headers, body, acceptsGzip(request.request.headers))
+  return compressibleStream(
+    200,
+    answerHeaders(mediaTypes[output.serialization]),
+    body,
+    acceptsGzip(request.request.headers),
+  )
 }
 
 /** Where the platform would compress, which would hold events back, the setting keeps it from that. */
-export function watchHeaders({ request }: ResourceScope, { serialization }: OutputNegotiation): Headers {
-  const headers = answerHeaders(request, streamTypes[serialization]!)
+export function watchHeaders({ request }: ResourceScope, { serialization }: OutputNegotiation): AnswerHeaders {
   const { KEDGE_STREAM_ENCODING: encoding } = request.env
-  if (encoding) headers.set('Content-Encoding', encoding)
-  return headers
+  return { ...answerHeaders(streamTypes[serialization]!), ...(encoding ? { 'Content-Encoding': encoding } : {}) }
 }

@@ -20,10 +20,17 @@ export type BinarySerialization = Exclude<Serialization, TextSerialization>
 export const isBinary = (serialization: Serialization): serialization is BinarySerialization =>
   serialization === 'protobuf' || serialization === 'cbor'
 
+/**
+ * What an answer's body is made of. Text stays text where nobody needs its bytes: the engine encodes it on its way out.
+ */
+export type Body = string | Uint8Array
+
+export const bytesOf = (body: Body): Uint8Array => (typeof body === 'string' ? encoder.encode(body) : body)
+
 /** @param json compact text without a final newline */
-export function serializeText({ serialization, pretty }: Form, json: string): Uint8Array {
-  if (serialization === 'yaml') return encoder.encode(yamlText(parseStored(json)))
-  return pretty ? indented(json) : encoder.encode(`${json}\n`)
+export function serializeText({ serialization, pretty }: Form, json: string): Body {
+  if (serialization === 'yaml') return yamlText(parseStored(json))
+  return pretty ? indented(json) : `${json}\n`
 }
 
 /** An object with kind and apiVersion. @param type undefined for a custom resource, which only CBOR can say */
@@ -38,12 +45,7 @@ export function serializeBinary(
 }
 
 /** An object of a type in any serialization. */
-export function serializeTyped(
-  form: Form,
-  type: StructType,
-  object: JsonObject,
-  options: EncodeOptions = {},
-): Uint8Array {
+export function serializeTyped(form: Form, type: StructType, object: JsonObject, options: EncodeOptions = {}): Body {
   const { serialization } = form
   if (isBinary(serialization)) return serializeBinary(serialization, type, object, options)
   return serializeText(form, encodeJson(type, object, options))

@@ -18,6 +18,7 @@ import { requestInfoOf } from '../request/request-info.ts'
 import type { Selection } from '../storage/selection.ts'
 import { everything } from '../storage/selection.ts'
 import type { ControllerContext } from './controller.ts'
+import { QueryParameters } from '../request/query-parameters.ts'
 
 const MANAGER = 'kube-controller-manager'
 
@@ -121,13 +122,13 @@ function internalRequest({ env, tenant, now }: ControllerContext): ApiRequest {
   return {
     request: new Request(url),
     method: 'GET',
-    query: new URLSearchParams(),
-    info: requestInfoOf('GET', '/', new URLSearchParams()),
+    query: new QueryParameters(),
+    info: requestInfoOf('GET', '/', new QueryParameters()),
     tenant,
     env,
     user: { name: 'system:kube-controller-manager', uid: '', groups: [SYSTEM_MASTERS], extra: {} },
     now: now(),
-    auditId: '',
+    answerHeaders: {},
     warnings: [],
     waitUntil: () => {},
   }

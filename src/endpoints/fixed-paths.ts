@@ -4,7 +4,7 @@
  */
 import { methodNotAllowed, notServed } from '../api/status.ts'
 import type { ServedResources } from '../registry/resources.ts'
-import { builtInServed, freshServedResources, servedResources } from '../registry/served.ts'
+import { builtInServed, freshServedResources } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { serveShardStats } from './debug.ts'
 import { serveBackup, serveRestore } from './backup.ts'
@@ -22,14 +22,16 @@ import { serveFlagz, serveStatusz } from './zpages.ts'
 export { notFoundText } from './text-response.ts'
 
 /** Undefined for a request of a resource. @throws StatusError */
-export async function serveFixedPath(request: ApiRequest): Promise<Response | undefined> {
+export function serveFixedPath(request: ApiRequest, served: ServedResources): Response | Promise<Response> | undefined {
+  if (isRemote(request.info.path, served)) return unavailable()
+  if (request.info.isResourceRequest && isRoutable(request)) return undefined
+  return answer(request, served)
+}
+
+async function answer(request: ApiRequest, served: ServedResources): Promise<Response> {
   const { info, method } = request
-  const served = await servedResources(request)
-  if (isRemote(info.path, served)) return unavailable(request)
-  if (info.isResourceRequest && isRoutable(request)) return undefined
   // before something is called unknown, the newest definitions are asked for
   const response = await serve(request, isKnown(info.path, served) ? served : await freshServedResources(request))
-  response.headers.set('Audit-Id', request.auditId)
   return method === 'HEAD' ? new Response(null, response) : response
 }
 
@@ -40,11 +42,7 @@ function isRemote(path: string, served: ServedResources): boolean {
 }
 
 /** There is no way from here to a service within the cluster; its APIService's condition tells why. */
-function unavailable({ auditId }: ApiRequest): Response {
-  const response = textResponse('service unavailable\n', { status: 503, nosniff: true })
-  response.headers.set('Audit-Id', auditId)
-  return response
-}
+const unavailable = (): Response => textResponse('service unavailable\n', { status: 503, nosniff: true })
 
 /** The deprecated /proxy/ prefix and names that are empty lead nowhere, though they can be read as a resource's. */
 const isRoutable = ({ info }: ApiRequest): boolean => info.verb !== 'proxy' && !/^\/\/|[^/]\/\/+[^/]/.test(info.path)

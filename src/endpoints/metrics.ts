@@ -34,11 +34,11 @@ const byteBuckets = [1e3, 1e4, 1e5, 1e6, 1e7]
 class Counters {
   private readonly values = new Map<string, { labels: Labels; value: number }>()
 
-  add(labels: Labels, value = 1): void {
+  add(labels: Labels): void {
     const key = Object.values(labels).join('\0')
     const known = this.values.get(key)
-    if (known === undefined) this.values.set(key, { labels, value })
-    else known.value += value
+    if (known === undefined) this.values.set(key, { labels, value: 1 })
+    else known.value++
   }
 
   samples(): Sample[] {
@@ -46,51 +46,78 @@ class Counters {
   }
 }
 
-class Histograms {
-  /** @param buckets upper bounds, ascending */
-  constructor(private readonly buckets: readonly number[] = secondBuckets) {}
+/** One distribution. */
+class Histogram {
+  private readonly counts: number[]
+  private sum = 0
+  private count = 0
 
-  private readonly values = new Map<string, { labels: Labels; counts: number[]; sum: number; count: number }>()
+  /** @param buckets upper bounds, ascending */
+  constructor(private readonly buckets: readonly number[]) {
+    this.counts = buckets.map(() => 0)
+  }
+
+  observe(value: number): void {
+    this.sum += value
+    this.count++
+    for (let at = this.buckets.length - 1; at >= 0 && value <= this.buckets[at]!; at--) this.counts[at]!++
+  }
+
+  /** None where nothing was observed. */
+  samples(labels: Labels): Sample[] {
+    if (this.count === 0) return []
+    return [
+      ...this.buckets.map((bound, at) => ({
+        suffix: '_bucket',
+        labels: { ...labels, le: String(bound) },
+        value: this.counts[at]!,
+      })),
+      { suffix: '_bucket', labels: { ...labels, le: '+Inf' }, value: this.count },
+      { suffix: '_sum', labels, value: this.sum },
+      { suffix: '_count', labels, value: this.count },
+    ]
+  }
+}
+
+class Histograms {
+  private readonly values = new Map<string, { labels: Labels; histogram: Histogram }>()
 
   observe(labels: Labels, value: number): void {
     const key = Object.values(labels).join('\0')
     let known = this.values.get(key)
-    if (known === undefined) {
-      known = { labels, counts: this.buckets.map(() => 0), sum: 0, count: 0 }
-      this.values.set(key, known)
-    }
-    known.sum += value
-    known.count++
-    for (const [at, bound] of this.buckets.entries()) if (value <= bound) known.counts[at]!++
+    if (known === undefined) this.values.set(key, (known = { labels, histogram: new Histogram(secondBuckets) }))
+    known.histogram.observe(value)
   }
 
   samples(): Sample[] {
-    return [...this.values.values()].flatMap(({ labels, counts, sum, count }) => [
-      ...this.buckets.map((bound, at) => ({
-        suffix: '_bucket',
-        labels: { ...labels, le: String(bound) },
-        value: counts[at]!,
-      })),
-      { suffix: '_bucket', labels: { ...labels, le: '+Inf' }, value: count },
-      { suffix: '_sum', labels, value: sum },
-      { suffix: '_count', labels, value: count },
-    ])
+    return [...this.values.values()].flatMap(({ labels, histogram }) => histogram.samples(labels))
+  }
+}
+
+/** Requests with the same labels. */
+class RequestKind {
+  readonly ofServer: Labels
+  readonly codes = new Map<number, number>()
+  readonly durations = new Histogram(secondBuckets)
+  readonly sizes = new Histogram(byteBuckets)
+  readonly bodySizes = new Histogram(byteBuckets)
+
+  constructor(readonly labels: Labels) {
+    this.ofServer = { component: 'apiserver', ...labels }
   }
 }
 
 /** What was counted for one tenant: names of its resources are nobody else's business. */
 class Measurements {
-  readonly requests = new Counters()
-  readonly durations = new Histograms()
-  readonly sizes = new Histograms(byteBuckets)
-  readonly bodySizes = new Histograms(byteBuckets)
-  readonly dispatched = new Counters()
-  readonly authentications = new Counters()
-  readonly authorizations = new Counters()
+  readonly requests = new Map<string, RequestKind>()
+  readonly others = new RequestKind({ group: '', resource: '', scope: '', subresource: '', verb: '', version: '' })
+  readonly authentications = { success: 0, failure: 0 }
+  readonly authorizations = { allowed: 0, denied: 0 }
   readonly deprecated = new Counters()
   readonly admissions = new Histograms()
   readonly admissionSteps = new Histograms()
   readonly healthRuns = new Counters()
+  dispatched = 0
   inFlight = 0
   longRunning = 0
 
@@ -109,8 +136,8 @@ function measurementsOf({ tenant, now }: Pick<ApiRequest, 'tenant' | 'now'>): Me
 
 const isLongRunning = (verb: string) => verb === 'watch' || verb === 'proxy' || verb === 'connect'
 
-/** Labels that tell requests apart, as the reference names them. */
-function requestLabels({ info, method }: ApiRequest): Labels {
+/** By the labels that tell requests apart, as the reference names them. */
+function kindOf(all: Measurements, { info, method }: ApiRequest): RequestKind {
   const verb = info.isResourceRequest ? (verbLabels[info.verb] ?? method) : method
   const scope = !info.isResourceRequest
     ? ''
@@ -119,15 +146,19 @@ function requestLabels({ info, method }: ApiRequest): Labels {
       : info.namespace !== ''
         ? 'namespace'
         : 'cluster'
-  return {
-    group: info.apiGroup,
-    resource: info.resource,
-    scope,
-    subresource: info.isResourceRequest ? info.subresource : info.path,
-    verb,
-    version: info.apiVersion,
-  }
+  const { apiGroup: group, apiVersion: version, resource } = info
+  const subresource = info.isResourceRequest ? info.subresource : info.path
+  const key = `${verb} ${scope} ${group} ${version} ${resource} ${subresource}`
+  const known = all.requests.get(key)
+  if (known !== undefined) return known
+  if (all.requests.size >= MAX_KINDS) return all.others
+  const kind = new RequestKind({ group, resource, scope, subresource, verb, version })
+  all.requests.set(key, kind)
+  return kind
 }
+
+/** Anybody may make up paths: beyond so many kinds, requests of a new one are counted without saying what they were. */
+const MAX_KINDS = 4_096
 
 const verbLabels: Readonly<Record<string, string>> = {
   get: 'GET',
@@ -143,36 +174,36 @@ const verbLabels: Readonly<Record<string, string>> = {
 /** Told when a request begins; what it returns, when the head of its answer is there. */
 export function measureRequest(request: ApiRequest): (response: Response) => void {
   const all = measurementsOf(request)
-  const began = performance.now()
+  const began = Date.now()
   const long = isLongRunning(request.info.verb)
   if (long) all.longRunning++
   all.inFlight++
   return (response) => {
     all.inFlight--
     if (long) all.longRunning--
-    count(all, request, response, long ? undefined : (performance.now() - began) / 1000)
+    count(all, request, response, long ? undefined : (Date.now() - began) / 1000)
   }
 }
 
 function count(all: Measurements, request: ApiRequest, response: Response, seconds: number | undefined): void {
-  const labels = requestLabels(request)
-  const ofServer = { component: 'apiserver', ...labels }
-  all.requests.add({ code: String(response.status), ...ofServer })
-  if (seconds !== undefined) all.durations.observe(ofServer, seconds)
-  observeLength(all.sizes, ofServer, response.headers)
-  if (request.info.isResourceRequest) observeLength(all.bodySizes, labels, request.request.headers)
-  all.authentications.add({ result: response.status === 401 ? 'failure' : 'success' })
-  if (response.status !== 401) all.authorizations.add({ result: response.status === 403 ? 'denied' : 'allowed' })
-  all.dispatched.add({})
-  if (response.headers.get('Warning')?.includes(' is deprecated in v') === true) {
-    const { group = '', version = '', resource = '', subresource = '' } = labels
+  const { status } = response
+  const kind = kindOf(all, request)
+  kind.codes.set(status, (kind.codes.get(status) ?? 0) + 1)
+  if (seconds !== undefined) kind.durations.observe(seconds)
+  observeLength(kind.sizes, response.headers)
+  if (request.info.isResourceRequest && request.method !== 'GET') observeLength(kind.bodySizes, request.request.headers)
+  all.authentications[status === 401 ? 'failure' : 'success']++
+  if (status !== 401) all.authorizations[status === 403 ? 'denied' : 'allowed']++
+  all.dispatched++
+  if (request.warnings.some((warning) => warning.includes(' is deprecated in v'))) {
+    const { group = '', version = '', resource = '', subresource = '' } = kind.labels
     all.deprecated.add({ group, removed_release: '', resource, subresource, version })
   }
 }
 
-function observeLength(histograms: Histograms, labels: Labels, headers: Headers): void {
+function observeLength(histogram: Histogram, headers: Headers): void {
   const length = headers.get('Content-Length')
-  if (length !== null) histograms.observe(labels, Number(length))
+  if (length !== null) histogram.observe(Number(length))
 }
 
 /** Told by the chain of admission: how long a plugin, or (without a name) a whole step took, in seconds. */
@@ -198,7 +229,9 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
   const { inFlight, longRunning } = all
   const gates = builtInServed(request.env).gates.all
   const level = { flow_schema: 'global-default', priority_level: 'global-default' }
-  const busy = all.durations.samples().reduce((sum, { suffix, value }) => sum + (suffix === '_sum' ? value : 0), 0)
+  const kinds = [...all.requests.values(), all.others]
+  const durations = kinds.flatMap((kind) => kind.durations.samples(kind.ofServer))
+  const busy = durations.reduce((sum, { suffix, value }) => sum + (suffix === '_sum' ? value : 0), 0)
   const rows: Row[] = [
     [
       'apiserver_admission_controller_admission_duration_seconds',
@@ -219,12 +252,17 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
     ['apiserver_flowcontrol_current_executing_requests', 'gauge', 'Requests being served.', one(inFlight, level)],
     ['apiserver_flowcontrol_current_executing_seats', 'gauge', 'Requests being served.', one(inFlight, level)],
     ['apiserver_flowcontrol_current_inqueue_requests', 'gauge', 'Requests do not wait here.', one(0, level)],
-    ['apiserver_flowcontrol_dispatched_requests_total', 'counter', 'Requests let through.', all.dispatched.samples()],
+    ['apiserver_flowcontrol_dispatched_requests_total', 'counter', 'Requests let through.', one(all.dispatched)],
     ['apiserver_longrunning_requests', 'gauge', 'Watches and other long requests.', one(longRunning)],
-    ['apiserver_request_body_size_bytes', 'histogram', 'Bytes of bodies of known length.', all.bodySizes.samples()],
-    ['apiserver_request_duration_seconds', 'histogram', 'Time until the answer.', all.durations.samples()],
-    ['apiserver_request_sli_duration_seconds', 'histogram', 'The same: nothing is left out.', all.durations.samples()],
-    ['apiserver_request_total', 'counter', 'Requests answered.', all.requests.samples()],
+    [
+      'apiserver_request_body_size_bytes',
+      'histogram',
+      'Bytes of bodies of known length.',
+      kinds.flatMap(({ bodySizes, labels }) => bodySizes.samples(labels)),
+    ],
+    ['apiserver_request_duration_seconds', 'histogram', 'Time until the answer.', durations],
+    ['apiserver_request_sli_duration_seconds', 'histogram', 'The same: nothing is left out.', durations],
+    ['apiserver_request_total', 'counter', 'Requests answered.', requestCounts(kinds)],
     ['apiserver_requested_deprecated_apis', 'gauge', 'Deprecated versions that were asked for.', flags(all.deprecated)],
     [
       'apiserver_resource_objects',
@@ -232,7 +270,12 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'Objects of the resources of the control shard.',
       await objectCounts(request, ({ group, resource }) => ({ group, resource })),
     ],
-    ['apiserver_response_sizes', 'histogram', 'Bytes of answers of known length.', all.sizes.samples()],
+    [
+      'apiserver_response_sizes',
+      'histogram',
+      'Bytes of answers of known length.',
+      kinds.flatMap(({ sizes, ofServer }) => sizes.samples(ofServer)),
+    ],
     [
       'apiserver_storage_objects',
       'gauge',
@@ -243,9 +286,9 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'authentication_attempts',
       'counter',
       'Requests by whether they said who sends them.',
-      all.authentications.samples(),
+      results(all.authentications),
     ],
-    ['authorization_attempts_total', 'counter', 'Requests by whether they were allowed.', all.authorizations.samples()],
+    ['authorization_attempts_total', 'counter', 'Requests by whether they were allowed.', results(all.authorizations)],
     ['go_goroutines', 'gauge', 'Requests at work: there are no goroutines here.', one(inFlight)],
     [
       'go_info',
@@ -276,6 +319,14 @@ async function objectCounts(request: ApiRequest, labels: (resource: GroupResourc
   const control = new Map(kept.filter(isControlResource).map((storage) => [groupResourceText(storage), storage]))
   return [...control.values()].map((storage) => ({ labels: labels(storage), value: snapshot.list(storage).length }))
 }
+
+const requestCounts = (kinds: readonly RequestKind[]): Sample[] =>
+  kinds.flatMap(({ codes, ofServer }) =>
+    [...codes].map(([code, value]) => ({ labels: { code: String(code), ...ofServer }, value })),
+  )
+
+const results = (counts: Readonly<Record<string, number>>): Sample[] =>
+  Object.entries(counts).flatMap(([result, value]) => (value === 0 ? [] : one(value, { result })))
 
 /** Whether it ever happened. */
 const flags = (counters: Counters): Sample[] => counters.samples().map((sample) => ({ ...sample, value: 1 }))

@@ -64,7 +64,24 @@ type Parts = Pick<
   'type' | 'storageType' | 'view' | 'toStorage' | 'fromStorage' | 'strategy' | 'currentForm' | 'storedAsServed'
 >
 
+/** Nothing of them is of a request. */
+const partsOf = new WeakMap<ResourceEntry, Map<string, Parts>>()
+
 function builtInParts(
+  entry: ResourceEntry,
+  kind: GroupVersionKind,
+  storageKind: GroupVersionKind,
+  subresource: string,
+): Parts {
+  let bySubresource = partsOf.get(entry)
+  if (bySubresource === undefined) partsOf.set(entry, (bySubresource = new Map()))
+  let parts = bySubresource.get(subresource)
+  if (parts === undefined)
+    bySubresource.set(subresource, (parts = makeBuiltInParts(entry, kind, storageKind, subresource)))
+  return parts
+}
+
+function makeBuiltInParts(
   entry: ResourceEntry,
   kind: GroupVersionKind,
   storageKind: GroupVersionKind,

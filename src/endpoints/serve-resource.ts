@@ -2,9 +2,9 @@
 import { methodNotAllowed, notServed } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { parseListOptions } from '../request/options.ts'
-import type { ResourceEntry } from '../registry/resources.ts'
+import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
 import { checkNameParameter } from '../registry/store.ts'
-import { freshServedResources, servedResources } from '../registry/served.ts'
+import { freshServedResources } from '../registry/served.ts'
 import { notFoundText } from './fixed-paths.ts'
 import { isComponentStatuses, serveComponentStatuses } from './component-statuses.ts'
 import { create } from './create.ts'
@@ -18,9 +18,9 @@ import { serveSubresource } from './subresources.ts'
 import { update } from './update.ts'
 import { watch } from './watch.ts'
 
-export async function serveResource(request: ApiRequest): Promise<Response> {
+/** @param served at the beginning of the request */
+export async function serveResource(request: ApiRequest, served: ServedResources): Promise<Response> {
   const { info } = request
-  let served = await servedResources(request)
   let entry = served.find(info.apiGroup, info.apiVersion, info.resource)
   if (entry === undefined && !served.isBuiltInGroup(info.apiGroup)) {
     // a definition may have been established since
@@ -33,12 +33,12 @@ export async function serveResource(request: ApiRequest): Promise<Response> {
     return notFoundText()
   }
   const [, name = '', subresource = '', ...deeper] = info.parts
+  const place = placeOf(entry, info.namespace, name, subresource, deeper)
   const allowed = subresource === '' ? entry.verbs : subresourceVerbs(entry, subresource)
-  const routes = routesOf(placeOf(entry, info.namespace, name, subresource, deeper), allowed)
-  const verb = entry.definition === undefined ? routes[request.method] : customVerb(entry, info)
+  const verb = entry.definition === undefined ? verbAt(place, request.method, allowed) : customVerb(entry, info)
   if (verb === undefined) {
     if (!builtIn) return notFoundText()
-    throw Object.keys(routes).length === 0 ? notServed() : methodNotAllowed()
+    throw methods.some((method) => verbAt(place, method, allowed) !== undefined) ? methodNotAllowed() : notServed()
   }
   if (entry.deprecationWarning !== undefined) request.warnings.push(entry.deprecationWarning)
   const scope = resourceScope(request, entry, { name, subresource })
@@ -98,10 +98,12 @@ const routes: Readonly<Record<Place, Readonly<Record<string, Verb>>>> = {
   proxy: { ...ofSubresources, HEAD: 'get', OPTIONS: 'get' },
   nowhere: {},
 }
+const methods = [...new Set(Object.values(routes).flatMap((route) => Object.keys(route)))]
 
-/** The methods that a place answers; none makes it no place at all. */
-function routesOf(place: Place, allowed: readonly string[]): Readonly<Record<string, Verb>> {
-  return Object.fromEntries(Object.entries(routes[place]).filter(([, verb]) => allowed.includes(verb)))
+/** A place that answers no method is no place at all. */
+function verbAt(place: Place, method: string, allowed: readonly string[]): Verb | undefined {
+  const verb = Object.hasOwn(routes[place], method) ? routes[place][method] : undefined
+  return verb !== undefined && allowed.includes(verb) ? verb : undefined
 }
 
 const subresourceVerbs = (entry: ResourceEntry, name: string): readonly string[] =>

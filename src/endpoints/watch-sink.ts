@@ -1,5 +1,6 @@
 /** Where the frames of a watch go: a chunked response, or a WebSocket. */
 import { StatusError } from '../api/status.ts'
+import type { AnswerHeaders } from '../codec/compression.ts'
 
 export interface WatchSink {
   readonly response: Response
@@ -22,7 +23,7 @@ const AHEAD_BYTES = 256 * 1024
  * A stream of our own rather than the engine's pipe: it is told at once when the client goes, where a pipe notices at
  * the next write.
  */
-export function streamSink(headers: Headers, isText: boolean): WatchSink {
+export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
   let gone: () => void = () => {}
   let ended = false
   let controller: ReadableStreamDefaultController<Uint8Array>

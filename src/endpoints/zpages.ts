@@ -49,7 +49,6 @@ function respond(request: ApiRequest, page: Page, fields: JsonObject, text: () =
   const apiVersion = `config.k8s.io/${target.version}`
   const mediaType = target.serialization === 'json' ? 'application/json' : 'application/yaml'
   return respondDocument(
-    request,
     { serialization: target.serialization, pretty: false },
     { kind: page, apiVersion, metadata: { name: 'apiserver' }, ...fields },
     { contentType: `${mediaType};g=config.k8s.io;v=${target.version};as=${page}` },

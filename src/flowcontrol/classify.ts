@@ -11,7 +11,6 @@ import { attributesOf } from '../authorization/attributes.ts'
 import { mandatoryFlowSchemas } from '../registry/flowcontrol/mandatory-objects.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
-import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
 const ALL = '*'
@@ -19,8 +18,7 @@ const ALL = '*'
 type Stored<O> = O & KubeObject
 
 /** `X-Kubernetes-Pf-*` headers of every answer to somebody who was authenticated. */
-export async function flowControlHeaders(request: ApiRequest): Promise<Record<string, string>> {
-  const snapshot = await controlSnapshot(request)
+export function flowControlHeaders(request: ApiRequest, snapshot: ControlSnapshot): Record<string, string> {
   const { schema, level } = classify(snapshot, attributesOf(request.user, request.info, request.query))
   return {
     'X-Kubernetes-Pf-Flowschema-Uid': schema.metadata.uid ?? '',

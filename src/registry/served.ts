@@ -37,31 +37,36 @@ export function builtInServed({ KEDGE_RUNTIME_CONFIG, KEDGE_FEATURE_GATES }: Env
 
 /** What a tenant's server serves, its CustomResourceDefinitions included: a second ago at most. */
 export const servedResources = async (plane: ControlPlane): Promise<ServedResources> =>
-  servedBy(plane.env, await controlSnapshot(plane))
+  servedAt(plane.env, await controlSnapshot(plane))
 
 /** With every definition that was written before the call. */
 export const freshServedResources = async (plane: ControlPlane): Promise<ServedResources> =>
-  servedBy(plane.env, await freshControlSnapshot(plane))
+  servedAt(plane.env, await freshControlSnapshot(plane))
 
 interface Known {
   readonly builtIn: ServedResources
   /** What makes the remote groups, as text: other APIServices come and go with every definition. */
   readonly remote: string
-  readonly all: Promise<ServedResources>
+  all: ServedResources | Promise<ServedResources>
 }
 
 /** One table for each state of the definitions: the snapshot's list of them is the same value while none changes. */
 const byDefinitions = new WeakMap<object, Known>()
 
-function servedBy(env: Env, snapshot: ControlSnapshot): Promise<ServedResources> {
+/** What is served where the control plane is in this state; at hand but for the first who asks. */
+export function servedAt(env: Env, snapshot: ControlSnapshot): ServedResources | Promise<ServedResources> {
   const definitions = snapshot.list<CustomResourceDefinition>(DEFINITIONS)
   const remote = remoteGroupsOf(snapshot.list<KubeObject & APIService>(API_SERVICES))
   const builtIn = builtInServed(env).resources
   let known = byDefinitions.get(definitions)
   if (known?.builtIn !== builtIn || known.remote !== remote.text) {
     const all = customGroups(definitions).then((groups) => withDynamic(builtIn, [...groups, ...remote.groups]))
-    known = { builtIn, remote: remote.text, all }
-    byDefinitions.set(definitions, known)
+    const made: Known = { builtIn, remote: remote.text, all }
+    byDefinitions.set(definitions, (known = made))
+    void all.then(
+      (resources) => (made.all = resources),
+      () => {}, // whoever asks is told
+    )
   }
   return known.all
 }

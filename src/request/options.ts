@@ -9,6 +9,7 @@ import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
 import { validateFieldManager } from '../validation/object-meta.ts'
 import { isTrue } from './request-info.ts'
+import type { QueryParameters } from './query-parameters.ts'
 
 const META_GROUP = 'meta.k8s.io'
 
@@ -26,7 +27,7 @@ export interface ListOptions {
   readonly continue: string
 }
 
-export function parseListOptions(query: URLSearchParams, forceWatch: boolean): ListOptions {
+export function parseListOptions(query: QueryParameters, forceWatch: boolean): ListOptions {
   const options: ListOptions = {
     labelSelector: query.get('labelSelector') ?? '',
     fieldSelector: query.get('fieldSelector') ?? '',
@@ -97,14 +98,14 @@ export interface WriteOptions {
   readonly fieldValidation: FieldValidation
 }
 
-export const parseCreateOptions = (query: URLSearchParams): WriteOptions => writeOptions(query, 'CreateOptions')
-export const parseUpdateOptions = (query: URLSearchParams): WriteOptions => writeOptions(query, 'UpdateOptions')
+export const parseCreateOptions = (query: QueryParameters): WriteOptions => writeOptions(query, 'CreateOptions')
+export const parseUpdateOptions = (query: QueryParameters): WriteOptions => writeOptions(query, 'UpdateOptions')
 
 export interface PatchOptions extends WriteOptions {
   readonly force: boolean | undefined
 }
 
-export function parsePatchOptions(query: URLSearchParams, isApply: boolean): PatchOptions {
+export function parsePatchOptions(query: QueryParameters, isApply: boolean): PatchOptions {
   const force = flag(query, 'force')
   const errors: FieldError[] = []
   if (isApply) {
@@ -113,7 +114,7 @@ export function parsePatchOptions(query: URLSearchParams, isApply: boolean): Pat
   return { ...writeOptions(query, 'PatchOptions', errors), force }
 }
 
-function writeOptions(query: URLSearchParams, kind: string, before: readonly FieldError[] = []): WriteOptions {
+function writeOptions(query: QueryParameters, kind: string, before: readonly FieldError[] = []): WriteOptions {
   const fieldManager = query.get('fieldManager') ?? ''
   const fieldValidation = query.get('fieldValidation') ?? ''
   const dryRun = query.getAll('dryRun')
@@ -142,7 +143,7 @@ export interface DeleteOptions {
   readonly dryRun?: readonly string[]
 }
 
-export function deleteOptionsOfQuery(query: URLSearchParams): DeleteOptions {
+export function deleteOptionsOfQuery(query: QueryParameters): DeleteOptions {
   const grace = int64(query, 'gracePeriodSeconds')
   const orphanDependents = flag(query, 'orphanDependents')
   const propagationPolicy = query.get('propagationPolicy')
@@ -181,7 +182,7 @@ export function checkDeleteOptions(options: DeleteOptions): void {
   if (errors.length > 0) throw invalid({ group: META_GROUP, kind: 'DeleteOptions' }, '', errors)
 }
 
-const flag = (query: URLSearchParams, name: string): boolean | undefined => {
+const flag = (query: QueryParameters, name: string): boolean | undefined => {
   const value = query.get(name)
   return value === null ? undefined : isTrue(value)
 }
@@ -189,7 +190,7 @@ const flag = (query: URLSearchParams, name: string): boolean | undefined => {
 const INT64_MAX = 9223372036854775807n
 
 /** Go's strconv.ParseInt in base 10. Beyond 2^53 the number is rounded: nothing here needs more. */
-function int64(query: URLSearchParams, name: string): number | undefined {
+function int64(query: QueryParameters, name: string): number | undefined {
   const text = query.get(name)
   if (text === null) return undefined
   if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
@@ -198,23 +199,3 @@ function int64(query: URLSearchParams, name: string): number | undefined {
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`)
   return Number(value)
 }
-
-/**
- * A query string as Go's url.ParseQuery reads it: `+` is a space, pairs with a semicolon or a bad escape are dropped.
- */
-export function parseQuery(search: string): URLSearchParams {
-  const query = new URLSearchParams()
-  for (const pair of search.replace(/^\?/, '').split('&')) {
-    if (pair === '' || pair.includes(';')) continue
-    const equals = pair.indexOf('=')
-    try {
-      const [name, value] = equals < 0 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)]
-      query.append(unescapeQuery(name), unescapeQuery(value))
-    } catch {
-      continue // as Go does: the error is dropped with the pair
-    }
-  }
-  return query
-}
-
-const unescapeQuery = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))

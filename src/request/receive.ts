@@ -2,7 +2,7 @@ import type { Env } from '../env.ts'
 import { ANONYMOUS } from '../authentication/user-info.ts'
 import { rootTenant } from '../tenancy/tenant.ts'
 import type { ApiRequest } from './context.ts'
-import { parseQuery } from './options.ts'
+import { parseQuery } from './query-parameters.ts'
 import { requestInfoOf } from './request-info.ts'
 
 /**
@@ -33,7 +33,7 @@ export function receive(request: Request, env: Env, execution: ExecutionContext)
     env,
     user: ANONYMOUS,
     now: new Date(),
-    auditId,
+    answerHeaders: { 'Audit-Id': auditId },
     warnings: [],
     waitUntil: (work) => execution.waitUntil(work),
   }

@@ -1,4 +1,6 @@
 /** What a request is about, read from its method and path (apiserver's pkg/endpoints/request RequestInfo). */
+import type { QueryParameters } from './query-parameters.ts'
+
 export interface RequestInfo {
   readonly isResourceRequest: boolean
   /** The path, percent-decoded, without the query. */
@@ -32,7 +34,7 @@ const methodVerbs: Readonly<Record<string, string>> = {
 /**
  * `path` is already percent-decoded, as Go's `URL.Path` is: an encoded slash separates parts like a plain one.
  */
-export function requestInfoOf(method: string, path: string, query: URLSearchParams): RequestInfo {
+export function requestInfoOf(method: string, path: string, query: QueryParameters): RequestInfo {
   const segments = path.split('/').filter((part) => part !== '')
 
   const other: RequestInfo = {

@@ -114,8 +114,10 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
   return {
     get: (collection, key, notOlderThan = 0) =>
       untilReached(async () =>
-        valueOf<StoredValue | undefined>(
-          await read(collection, async (stub, keep) => await stub.get(keyOf(collection, key), notOlderThan, keep)),
+        valueOf(
+          await read<ShardReply<StoredValue | undefined>>(collection, (stub, keep) =>
+            stub.get(keyOf(collection, key), notOlderThan, keep),
+          ),
         ),
       ),
 

@@ -72,16 +72,22 @@ export async function freshControlSnapshot({ env, tenant }: ControlPlane): Promi
   return snapshot
 }
 
+const noticing = new WeakMap<Storage, Storage>()
+
 /** What this isolate writes itself, its next request sees. */
 export function noticingControlWrites(storage: Storage): Storage {
+  const known = noticing.get(storage)
+  if (known !== undefined) return known
   const noticed = <Written>(collection: Collection, write: Promise<Written>): Promise<Written> =>
     collection.shard === CONTROL_SHARD ? write.finally(() => outdated(collection.tenant)) : write
-  return {
+  const wrapped: Storage = {
     ...storage,
     create: (collection, key, value) => noticed(collection, storage.create(collection, key, value)),
     update: (collection, key, value, expected) => noticed(collection, storage.update(collection, key, value, expected)),
     delete: (collection, key, last, expected) => noticed(collection, storage.delete(collection, key, last, expected)),
   }
+  noticing.set(storage, wrapped)
+  return wrapped
 }
 
 /** When this isolate last wrote to a tenant's control shard: what was fetched at the same time may lack it. */

@@ -5,7 +5,7 @@ import type { Env } from '../../src/env.ts'
 import { builtInResources } from '../../src/registry/resources.ts'
 import type { ResourceEntry } from '../../src/registry/resources.ts'
 import type { ApiRequest } from '../../src/request/context.ts'
-import { parseQuery } from '../../src/request/options.ts'
+import { parseQuery } from '../../src/request/query-parameters.ts'
 import { requestInfoOf } from '../../src/request/request-info.ts'
 import { builtInType, typeOfKind } from '../../src/schema/built-in.ts'
 
@@ -23,7 +23,7 @@ export function fakeRequest(line: string, headers: Record<string, string> = {}, 
     query,
     info: requestInfoOf(method, path, query),
     now: NOW,
-    auditId: 'audit',
+    answerHeaders: { 'Audit-Id': 'audit' },
     warnings: [],
   }
   // codecs look at nothing else

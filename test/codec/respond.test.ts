@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
 import { conflict, StatusError, tooManyRequests } from '../../src/api/status.ts'
 import { negotiateOutput } from '../../src/codec/negotiate.ts'
-import { listShape, respondItems, respondList, respondObject, respondStatus } from '../../src/codec/respond.ts'
+import { finish, listShape, respondItems, respondList, respondObject, respondStatus } from '../../src/codec/respond.ts'
 import { parseCbor } from '../../src/codec/cbor.ts'
 import { indented } from '../../src/codec/indent.ts'
 import { parseStored, plainJson } from '../../src/codec/json.ts'
@@ -15,7 +15,7 @@ import type { EncodedList } from '../../src/codec/protobuf-list.ts'
 import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
 import { yamlText } from '../../src/codec/yaml-text.ts'
 import type { ResourceScope } from '../../src/endpoints/resource-scope.ts'
-import { parseQuery } from '../../src/request/options.ts'
+import { parseQuery } from '../../src/request/query-parameters.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 import type { ListShape } from '../../src/storage/storage.ts'
 import { memberText } from '../../src/storage/value-text.ts'
@@ -372,9 +372,32 @@ describe('errors', () => {
     expect(respondStatus(request(), own).headers.get('X-Content-Type-Options')).toBe('nosniff')
   })
 
+  test('what is said of the request is on every answer once, however it was made', () => {
+    const warned = {
+      ...request(),
+      warnings: ['late'],
+      answerHeaders: { 'Audit-Id': 'a', 'X-Kubernetes-Pf-Flowschema-Uid': 'f' },
+    }
+    const scope = { ...scopeFor({}), request: warned }
+    const output = negotiateOutput(warned, { kind: 'object', custom: false })
+    for (const response of [
+      respondObject(scope, output, 200, { revision: 1, text: configMap('a', 1) }),
+      new Response('plain'),
+    ]) {
+      finish(warned, response)
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'audit-id': 'a',
+        'x-kubernetes-pf-flowschema-uid': 'f',
+        warning: '299 - "late"',
+      })
+    }
+  })
+
   test('warnings', () => {
     const warned = { ...request(), warnings: ['a', 'b', 'a'] }
-    expect(respondStatus(warned, error).headers.get('Warning')).toBe('299 - "a", 299 - "b"')
+    const response = respondStatus(warned, error)
+    finish(warned, response)
+    expect(response.headers.get('Warning')).toBe('299 - "a", 299 - "b"')
   })
 })
 

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { respondStatus } from '../../src/codec/respond.ts'
 import { serveFixedPath } from '../../src/endpoints/fixed-paths.ts'
 import type { Env } from '../../src/env.ts'
+import { servedResources } from '../../src/registry/served.ts'
 import { receive } from '../../src/request/receive.ts'
 
 // nothing here reaches storage
@@ -26,10 +27,10 @@ async function ask(
 ): Promise<Response | undefined> {
   const request = new Request('http://localhost/', { method, headers })
   Object.defineProperty(request, 'url', { value: `http://localhost${target}` }) // not tidied up, as in workerd
-  const received = await receive(request, env, execution)
+  const received = receive(request, env, execution)
   if (received instanceof Response) return received
   try {
-    return await serveFixedPath(received)
+    return await serveFixedPath(received, await servedResources(received))
   } catch (error) {
     return respondStatus(received, error)
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseListOptions, parseQuery } from '../../src/request/options.ts'
+import { parseListOptions } from '../../src/request/options.ts'
+import { parseQuery } from '../../src/request/query-parameters.ts'
 
 const parse = (query: string) => () => parseListOptions(parseQuery(query), false)
 
@@ -13,7 +14,7 @@ describe('options of a list', () => {
   it('of a watch that only its path makes one are those of a list', () => {
     const query = parseQuery('resourceVersion=5&resourceVersionMatch=Exact')
     expect(parseListOptions(query, true)).toMatchObject({ watch: true, resourceVersionMatch: 'Exact' })
-    query.set('watch', '1')
+    query.append('watch', '1')
     expect(() => parseListOptions(query, true)).toThrow('resourceVersionMatch is forbidden for watch')
   })
 })

@@ -5,7 +5,6 @@ import { mediaTypes } from '../../codec/negotiate.ts'
 import { answerHeaders } from '../../codec/respond.ts'
 import { isBinary, serializeBinary, serializeText } from '../../codec/serialize.ts'
 import type { Form } from '../../codec/serialize.ts'
-import type { ApiRequest } from '../../request/context.ts'
 import { builtInType } from '../../schema/built-in.ts'
 
 export interface DocumentResponse {
@@ -20,17 +19,16 @@ export interface DocumentResponse {
 
 /** @param document with kind and, where its type has one, apiVersion; in the order of the reference */
 export function respondDocument(
-  request: ApiRequest,
   form: Form,
   document: JsonObject,
   { model, contentType, headers = {}, json }: DocumentResponse = {},
 ): Response {
-  const all = answerHeaders(request, contentType ?? mediaTypes[form.serialization])
-  for (const [name, value] of Object.entries(headers)) all.set(name, value)
   const { serialization } = form
   const body =
     isBinary(serialization) && model !== undefined
       ? serializeBinary(serialization, builtInType(model), document)
       : serializeText(form, json ?? stringify(document))
-  return new Response(body, { headers: all })
+  return new Response(body, {
+    headers: { ...answerHeaders(contentType ?? mediaTypes[form.serialization]), ...headers },
+  })
 }

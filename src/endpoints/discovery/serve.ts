@@ -24,7 +24,7 @@ export function serveApiVersions(request: ApiRequest, served: ServedResources): 
   requireGet(request)
   if (wantsAggregated(request)) return serveAggregated(request, served, 'api')
   const address = request.env.KEDGE_ADVERTISE ?? request.request.headers.get('Host') ?? ''
-  return respondDocument(request, negotiateDocument(request, { matched: true }), apiVersions(served, address), {
+  return respondDocument(negotiateDocument(request, { matched: true }), apiVersions(served, address), {
     model: `${META}.APIVersions`,
   })
 }
@@ -36,7 +36,7 @@ export function serveApiGroupList(
   exact: boolean,
 ): Response | Promise<Response> {
   if (exact && wantsAggregated(request)) return serveAggregated(request, served, 'apis')
-  return respondDocument(request, negotiateDocument(request, { matched: false }), apiGroupList(served), {
+  return respondDocument(negotiateDocument(request, { matched: false }), apiGroupList(served), {
     model: `${META}.APIGroupList`,
   })
 }
@@ -45,7 +45,7 @@ export function serveApiGroupList(
 export function serveApiGroup(request: ApiRequest, group: ServedGroup): Response {
   const routed = group.group === 'apiregistration.k8s.io'
   if (routed) requireGet(request)
-  return respondDocument(request, negotiateDocument(request, { matched: routed }), apiGroup(group), {
+  return respondDocument(negotiateDocument(request, { matched: routed }), apiGroup(group), {
     model: `${META}.APIGroup`,
   })
 }
@@ -59,7 +59,7 @@ export function serveApiResourceList(
 ): Response {
   const routed = served.isBuiltInGroup(group)
   if (routed) requireGet(request)
-  return respondDocument(request, negotiateDocument(request, { matched: routed }), apiResourceList(group, version), {
+  return respondDocument(negotiateDocument(request, { matched: routed }), apiResourceList(group, version), {
     model: `${META}.APIResourceList`,
   })
 }
@@ -94,7 +94,7 @@ async function serveAggregated(
   const headers = { 'Cache-Control': 'public', Vary: 'Accept', ETag: etag }
   if (request.request.headers.get('If-None-Match') === etag) return new Response(null, { status: 304, headers })
   const { pretty } = negotiateDocument(withoutAccept(request), { matched: false })
-  return respondDocument(request, { serialization, pretty: pretty && serialization === 'json' }, document, {
+  return respondDocument({ serialization, pretty: pretty && serialization === 'json' }, document, {
     model: AGGREGATED,
     json,
     contentType: `${mediaTypes[serialization]};g=${TARGET.group};v=${TARGET.version};as=${TARGET.kind}`,

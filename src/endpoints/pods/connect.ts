@@ -14,6 +14,7 @@ import { storedObject } from '../../tenancy/stored-object.ts'
 import { NOT_NEGATIVE } from '../../validation/field-rules.ts'
 import { visitContainers } from '../../validation/pod/visit-containers.ts'
 import type { ResourceScope } from '../resource-scope.ts'
+import type { QueryParameters } from '../../request/query-parameters.ts'
 
 const KUBELET_PORT = 10250
 
@@ -27,8 +28,7 @@ export async function log(scope: ResourceScope): Promise<Response> {
   containerOf(pod, request.query.get('container') ?? '')
   // nothing was written by what never ran
   if (!pod.spec?.nodeName) {
-    const headers = answerHeaders(request, '')
-    headers.delete('Content-Type')
+    const { 'Content-Type': _, ...headers } = answerHeaders('')
     return new Response(null, { status: 204, headers })
   }
   throw await unreachable(scope, pod.spec.nodeName)
@@ -86,7 +86,7 @@ async function unreachable({ request }: ResourceScope, nodeName: string) {
 }
 
 /** A whole number of the query. @throws 400 */
-function integer(query: URLSearchParams, name: string): number | undefined {
+function integer(query: QueryParameters, name: string): number | undefined {
   const text = query.get(name)
   if (text === null) return undefined
   if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
@@ -95,7 +95,7 @@ function integer(query: URLSearchParams, name: string): number | undefined {
   return Number(text)
 }
 
-function validateLogOptions(query: URLSearchParams): FieldError[] {
+function validateLogOptions(query: QueryParameters): FieldError[] {
   const sinceSeconds = integer(query, 'sinceSeconds')
   const sinceTime = query.get('sinceTime')
   checkTime(sinceTime)
