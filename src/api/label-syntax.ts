@@ -1,4 +1,6 @@
 /** What a label key and a label value may look like (apimachinery's pkg/api/validate/content). Returns what is wrong. */
+import { byteLength } from './utf8.ts'
+
 const NAME_PART = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 const SUBDOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*'
 // The expressions above are what messages quote. They are matched in these forms, which cannot backtrack at length.
@@ -24,14 +26,14 @@ export function labelKeyErrors(key: string): string[] {
     ]
   const errors = parts.length === 1 ? [] : prefixErrors(parts[0]!)
   if (name === '') errors.push('name part must be non-empty')
-  else if (utf8Length(name) > MAX_NAME) errors.push(`name part must be no more than ${MAX_NAME} bytes`)
+  else if (byteLength(name) > MAX_NAME) errors.push(`name part must be no more than ${MAX_NAME} bytes`)
   if (!namePart.test(name)) errors.push(`name part ${regexError(KEY_RULE, NAME_PART, 'MyName', 'my.name', '123-abc')}`)
   return errors
 }
 
 export function labelValueErrors(value: string): string[] {
   const errors: string[] = []
-  if (utf8Length(value) > MAX_NAME) errors.push(`must be no more than ${MAX_NAME} bytes`)
+  if (byteLength(value) > MAX_NAME) errors.push(`must be no more than ${MAX_NAME} bytes`)
   if (value !== '' && !namePart.test(value))
     errors.push(regexError(VALUE_RULE, `(${NAME_PART})?`, 'MyValue', 'my_value', '12345'))
   return errors
@@ -40,7 +42,7 @@ export function labelValueErrors(value: string): string[] {
 function prefixErrors(prefix: string): string[] {
   if (prefix === '') return ['prefix part must be non-empty']
   const errors: string[] = []
-  if (utf8Length(prefix) > MAX_SUBDOMAIN) errors.push(`prefix part must be no more than ${MAX_SUBDOMAIN} bytes`)
+  if (byteLength(prefix) > MAX_SUBDOMAIN) errors.push(`prefix part must be no more than ${MAX_SUBDOMAIN} bytes`)
   if (!prefix.split('.').every((label) => subdomainPart.test(label)))
     errors.push(`prefix part ${regexError(SUBDOMAIN_RULE, SUBDOMAIN, 'example.com')}`)
   return errors
@@ -49,5 +51,3 @@ function prefixErrors(prefix: string): string[] {
 /** The comma before "or" and before "regex" is the reference's. */
 const regexError = (rule: string, regex: string, ...examples: string[]): string =>
   `${rule} (e.g. ${examples.map((example) => `'${example}', `).join(' or ')}regex used for validation is '${regex}')`
-
-const utf8Length = (text: string): number => new TextEncoder().encode(text).length

@@ -2,6 +2,7 @@
  * The wire format of protocol buffers: what Kubernetes' messages need of it. Written by hand since all of it is exact
  * for 64-bit numbers and bounded for any input.
  */
+import { byteLength } from '../api/utf8.ts'
 import { DecodeError } from './decode.ts'
 import { decodeUtf8 } from './json.ts'
 
@@ -240,7 +241,7 @@ export class WireWriter {
   }
 
   text(text: string): void {
-    const length = utf8Length(text)
+    const length = byteLength(text)
     this.reserve(length)
     if (length === text.length && length < 64)
       for (let i = 0; i < length; i++) this.buffer[this.at + i] = text.charCodeAt(i)
@@ -257,16 +258,4 @@ export class WireWriter {
     }
     this.at -= size
   }
-}
-
-function utf8Length(text: string): number {
-  let length = text.length
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    if (unit < 0x80) continue
-    length += unit < 0x800 ? 1 : 2
-    const isPair = unit >= 0xd800 && unit < 0xdc00 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00
-    if (isPair) i++ // four bytes for two units
-  }
-  return length
 }

@@ -2,6 +2,7 @@
  * YAML answers as Kubernetes writes them (sigs.k8s.io/yaml over JSON): names sorted, block style, two spaces, lists at
  * the indentation of their name, long text folded at 80 columns, quotes only where a scalar would be misread.
  */
+import { byteLength } from '../api/utf8.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isDigit, isLetter } from '../api/unicode.ts'
 import { resolveScalar } from './yaml-scalar.ts'
@@ -316,9 +317,7 @@ function escape(character: string): string {
   return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`
 }
 
-const isSimpleKey = (name: string) =>
-  !/[\r\n\x85\u2028\u2029]/.test(name) &&
-  (name.length * 3 <= MAX_SIMPLE_KEY || new TextEncoder().encode(name).length <= MAX_SIMPLE_KEY)
+const isSimpleKey = (name: string) => !/[\r\n\x85\u2028\u2029]/.test(name) && byteLength(name) <= MAX_SIMPLE_KEY
 
 const sexagesimal = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/
 

@@ -60,12 +60,12 @@ export class ApiClient {
 
   async create(object: KubeObject): Promise<KubeObject> {
     trackFields(this.scope, undefined, object, this.manager)
-    return createObject(this.scope, object, { dryRun: false }, async () => {})
+    return (await createObject(this.scope, object, { dryRun: false }, async () => {})).object
   }
 
   /** @param change edits the object in place; runs again when somebody else was faster */
   async update(name: string, change: (object: KubeObject) => void): Promise<KubeObject> {
-    const { object } = await guaranteedUpdate(this.scope, name, {
+    const { left } = await guaranteedUpdate(this.scope, name, {
       dryRun: false,
       mayCreate: false,
       transform: async (live) => {
@@ -77,13 +77,13 @@ export class ApiClient {
       },
       validating: async () => {},
     })
-    return object
+    return left.object
   }
 
   /** Server-side apply, taking what others own, to the client's subresource if it has one. The object exists. */
   async apply(config: JsonObject & KubeObject, manager: string): Promise<KubeObject> {
     const { type, kind, request, subresource } = this.scope
-    const { object } = await guaranteedUpdate(this.scope, config.metadata.name ?? '', {
+    const { left } = await guaranteedUpdate(this.scope, config.metadata.name ?? '', {
       dryRun: false,
       mayCreate: false,
       transform: async (live) =>
@@ -101,7 +101,7 @@ export class ApiClient {
         }),
       validating: async () => {},
     })
-    return object
+    return left.object
   }
 
   delete(name: string, options: DeleteOptions = {}): Promise<Deleted> {

@@ -27,6 +27,6 @@ export async function create(scope: ResourceScope): Promise<Response> {
   trackFields(scope, undefined, decoded, options.fieldManager)
   const object = scope.toStorage(decoded)
   await admitMutating(admissionAttributes(scope, 'CREATE', options, { object }))
-  const created = await createObject(scope, object, options, validatingOf(scope, 'CREATE', options))
-  return respondObject(scope, output, 201, created)
+  const left = await createObject(scope, object, options, validatingOf(scope, 'CREATE', options))
+  return respondObject(scope, output, 201, left.stored ?? left.object)
 }

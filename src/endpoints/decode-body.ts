@@ -31,8 +31,8 @@ export async function readBody(request: ApiRequest): Promise<Uint8Array> {
 async function bytesOf({ request }: ApiRequest): Promise<Uint8Array> {
   const declared = Number(request.headers.get('Content-Length') ?? 0)
   if (declared > MAX_BODY) throw tooLarge()
-  if (request.body === null) return new Uint8Array()
   if (declared > 0) return new Uint8Array(await request.arrayBuffer())
+  if (request.body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of request.body) {

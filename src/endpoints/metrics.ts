@@ -82,10 +82,11 @@ class Histogram {
 class Histograms {
   private readonly values = new Map<string, { labels: Labels; histogram: Histogram }>()
 
-  observe(labels: Labels, value: number): void {
-    const key = Object.values(labels).join('\0')
+  /** @param key tells the labels apart */
+  observe(key: string, value: number, labels: () => Labels): void {
     let known = this.values.get(key)
-    if (known === undefined) this.values.set(key, (known = { labels, histogram: new Histogram(secondBuckets) }))
+    if (known === undefined)
+      this.values.set(key, (known = { labels: labels(), histogram: new Histogram(secondBuckets) }))
     known.histogram.observe(value)
   }
 
@@ -213,10 +214,11 @@ export function measureAdmission(
   { operation, step, rejected }: { operation: string; step: 'admit' | 'validate'; rejected: boolean },
   seconds: number,
 ): void {
-  const labels = { operation, rejected: String(rejected), type: step }
   const { admissions, admissionSteps } = measurementsOf(request)
-  if (plugin === undefined) admissionSteps.observe(labels, seconds)
-  else admissions.observe({ name: plugin, ...labels }, seconds)
+  const labels = () => ({ operation, rejected: String(rejected), type: step })
+  const key = `${operation} ${step} ${rejected}`
+  if (plugin === undefined) admissionSteps.observe(key, seconds, labels)
+  else admissions.observe(`${plugin} ${key}`, seconds, () => ({ name: plugin, ...labels() }))
 }
 
 const one = (value: number, labels: Labels = {}): Sample[] => [{ labels, value }]

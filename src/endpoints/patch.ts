@@ -68,7 +68,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
       warn: (text) => request.warnings.push(text),
     })
 
-  const { object, created } = await guaranteedUpdate(scope, name, {
+  const { left, created } = await guaranteedUpdate(scope, name, {
     dryRun: options.dryRun,
     mayCreate: applies && scope.subresource === '',
     authorizeCreate: () => authorizeCreate(scope),
@@ -84,5 +84,5 @@ export async function patch(scope: ResourceScope): Promise<Response> {
     },
     validating: validatingOf(scope, 'UPDATE', options),
   })
-  return respondObject(scope, output, created ? 201 : 200, object)
+  return respondObject(scope, output, created ? 201 : 200, left.stored ?? left.object)
 }

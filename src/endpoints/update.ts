@@ -25,7 +25,7 @@ export async function update(scope: ResourceScope): Promise<Response> {
   checkName(scope, sent)
   dropDuplicateOwners(sent, request.warnings)
 
-  const { object, created } = await guaranteedUpdate(scope, scope.name, {
+  const { left, created } = await guaranteedUpdate(scope, scope.name, {
     dryRun: options.dryRun,
     // also through the status, where there is one: Services
     mayCreate: ['', 'status'].includes(scope.subresource) && scope.strategy.allowCreateOnUpdate === true,
@@ -47,5 +47,5 @@ export async function update(scope: ResourceScope): Promise<Response> {
     },
     validating: validatingOf(scope, 'UPDATE', options),
   })
-  return respondObject(scope, output, created ? 201 : 200, object)
+  return respondObject(scope, output, created ? 201 : 200, left.stored ?? left.object)
 }

@@ -3,6 +3,7 @@
  * before and says no more, unless another manager would lose something (structured-merge-diff's pkg/merge, and the
  * chain of apimachinery's pkg/util/managedfields around it).
  */
+import { byteLength } from '../api/utf8.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -161,8 +162,6 @@ function refreshLastApplied(object: KubeObject, config: JsonObject): void {
   if (size > MAX_ANNOTATIONS) delete (next as Record<string, string>)[LAST_APPLIED]
   object.metadata.annotations = next
 }
-
-const byteLength = (text: string) => new TextEncoder().encode(text).length
 
 function withoutLastApplied(config: JsonObject): JsonObject {
   const { metadata } = config

@@ -2,6 +2,7 @@
  * JSON patch (RFC 6902), as lenient as evanphx/json-patch is: negative indices count from the end, `replace` of an
  * absent member adds it, a `test` of an absent member against null passes. All operations apply, or none does.
  */
+import { byteLength } from '../api/utf8.ts'
 import { StatusError, badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { DecodeError, decodeObject, decodeUnstructured } from '../codec/decode.ts'
 import { NumberLiteral, parseJson, quoteJson } from '../codec/json.ts'
@@ -201,7 +202,7 @@ function applyOperation(root: Container, operation: Operation, budget: { copied:
       const copied = get(find(root, operation.from))
       const place = find(root, path)
       const copy = closed(copied ?? null)
-      budget.copied += copied === undefined ? 0 : new TextEncoder().encode(treeText(copy)).length
+      budget.copied += copied === undefined ? 0 : byteLength(treeText(copy))
       if (budget.copied > MAX_COPIED) fail()
       add(place, copy)
       return root

@@ -3,6 +3,7 @@
  * pkg/util/managedfields). `trackUpdate` is for plain writes: create, update, patches, status and other subresources;
  * server-side apply is in apply.ts.
  */
+import { byteLength } from '../api/utf8.ts'
 import { parseApiVersion } from '../api/group-version.ts'
 import { lazy } from '../api/lazy.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -112,7 +113,7 @@ export function managerOfUserAgent(userAgent: string): string {
   let bytes = 0
   for (const character of userAgent.split('/', 1)[0]!) {
     if (!isPrint(character)) continue
-    bytes += new TextEncoder().encode(character).length
+    bytes += byteLength(character)
     if (bytes > MANAGER_MAX_BYTES) break
     manager += character
   }

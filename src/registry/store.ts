@@ -35,7 +35,7 @@ import {
 } from '../validation/object-meta.ts'
 import type { MetadataCheck } from './strategy.ts'
 import { generatedName } from './generated-name.ts'
-import type { Live } from './stored-form.ts'
+import type { Left, Live } from './stored-form.ts'
 import { asJson, isUnchanged, liveOf, newValueOf } from './stored-form.ts'
 import { isWithoutFinalizers, removeEmptied } from './deletion.ts'
 
@@ -63,8 +63,7 @@ export async function readLive(
 ): Promise<Live | undefined> {
   const stored = await scope.storage.get(scope.collection, keyOf(scope, name, namespace))
   if (stored === undefined) return undefined
-  const live = liveOf(stored)
-  return { ...live, object: scope.currentForm(live.object) }
+  return { stored, object: scope.currentForm(liveOf(stored).object) }
 }
 
 /** @returns the object as it is stored now, its resourceVersion in it (none on a dry run) */
@@ -73,7 +72,7 @@ export async function createObject(
   wanted: KubeObject,
   mode: WriteMode,
   validating: Validating,
-): Promise<KubeObject> {
+): Promise<Left> {
   fillSystemFields(scope, wanted)
   const generates = !wanted.metadata.name && !!wanted.metadata.generateName
   for (let attempt = 1; ; attempt++) {
@@ -103,8 +102,8 @@ async function allocating(
   object: KubeObject,
   old: KubeObject | undefined,
   { dryRun }: WriteMode,
-  write: () => Promise<KubeObject>,
-): Promise<KubeObject> {
+  write: () => Promise<Left>,
+): Promise<Left> {
   const { strategy, subresource } = scope
   const allocation =
     subresource === '' ? await strategy.allocate?.(object, old, scope.strategyContext(dryRun)) : undefined
@@ -119,11 +118,11 @@ async function allocating(
   }
 }
 
-async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<KubeObject> {
+async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<Left> {
   const key = keyOf(scope, object.metadata.name!)
   if (dryRun) {
     if ((await scope.storage.get(scope.collection, key)) !== undefined) throw new StorageError('KeyExists')
-    return object
+    return { object }
   }
   // "0" and what is no number are taken for no version
   if (/^0*[1-9]\d*$/.test(object.metadata.resourceVersion ?? ''))
@@ -133,7 +132,7 @@ async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: Writ
     ...newValueOf(scope.storageType, object, scope.strategy),
     outbox: workFor({ resource: storedAs(scope), object }),
   }
-  return liveOf(await scope.storage.create(scope.collection, key, value)).object
+  return liveOf(await scope.storage.create(scope.collection, key, value))
 }
 
 async function existsError(scope: ResourceScope, name: string): Promise<StatusError> {
@@ -190,7 +189,7 @@ const genericMetaGroups = new Set([
 ])
 
 export interface Updated {
-  readonly object: KubeObject
+  readonly left: Left
   readonly created: boolean
 }
 
@@ -213,7 +212,7 @@ export async function guaranteedUpdate(scope: ResourceScope, name: string, updat
     const live = await readLive(scope, name)
     try {
       if (live === undefined) return await createOnUpdate(scope, name, update)
-      return { object: await updateLive(scope, name, live, update), created: false }
+      return { left: await updateLive(scope, name, live, update), created: false }
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
       const moved = error.code === 'Conflict' || error.code === 'KeyNotFound' || error.code === 'KeyExists'
@@ -231,12 +230,12 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
   // there is no version to compare with: whatever it names is taken, and shown where nothing is written
   if (!update.dryRun) delete object.metadata.resourceVersion
   fillSystemFields(scope, object)
-  const created = await allocating(scope, object, undefined, update, async () => {
+  const left = await allocating(scope, object, undefined, update, async () => {
     await beforeCreate(scope, object, update)
     await update.validating(object)
     return insert(scope, object, update)
   })
-  return { object: created, created: true }
+  return { left, created: true }
 }
 
 /** Times of managedFields alone are no change: strategies may have put back all that a write was to change. */
@@ -247,7 +246,7 @@ function isUnchangedButTimes({ storageType, strategy }: ResourceScope, object: K
   return isUnchanged(newValueOf(storageType, withOldTimes, strategy), live)
 }
 
-async function updateLive(scope: ResourceScope, name: string, live: Live, update: UpdateRequest): Promise<KubeObject> {
+async function updateLive(scope: ResourceScope, name: string, live: Live, update: UpdateRequest): Promise<Left> {
   const old = live.object
   if (update.uid && update.uid !== old.metadata.uid)
     throw uidPreconditionFailed(scope, name, update, old.metadata.uid ?? '')
@@ -262,18 +261,19 @@ async function replace(
   object: KubeObject,
   live: Live,
   update: UpdateRequest,
-): Promise<KubeObject> {
+): Promise<Left> {
   const old = live.object
   await beforeUpdate(scope, object, old, update)
   await update.validating(object, old)
-  if (isWithoutFinalizers(scope, object, old)) return removeEmptied(scope, object, live, update.dryRun)
+  if (isWithoutFinalizers(scope, object, old))
+    return { object: await removeEmptied(scope, object, live, update.dryRun) }
   const value = newValueOf(scope.storageType, object, scope.strategy)
-  if (isUnchanged(value, live) || isUnchangedButTimes(scope, object, live)) return old
-  if (update.dryRun) return object
+  if (isUnchanged(value, live) || isUnchangedButTimes(scope, object, live)) return { object: old }
+  if (update.dryRun) return { object }
   await announceOwners(scope.request.env, scope.request.tenant, storedAs(scope), object)
   const outbox = workFor({ resource: storedAs(scope), object, old })
   const written = { ...value, outbox }
-  return liveOf(await scope.storage.update(scope.collection, keyOf(scope, name), written, live.stored.revision)).object
+  return liveOf(await scope.storage.update(scope.collection, keyOf(scope, name), written, live.stored.revision))
 }
 
 const uidPreconditionFailed = (scope: ResourceScope, name: string, { uid, dryRun }: UpdateRequest, found: string) =>

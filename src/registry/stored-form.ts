@@ -14,9 +14,24 @@ export interface Live {
   readonly stored: StoredValue
 }
 
-export function liveOf(stored: StoredValue): Live {
-  // what storage holds was encoded from a KubeObject by `newValueOf`
-  return { object: parseStored(stored.text) as unknown as KubeObject, stored }
+/** What a write leaves; `stored` is absent where nothing was written: a dry run, or a write that would change nothing. */
+export type Left = Pick<Live, 'object'> & Partial<Live>
+
+export const liveOf = (stored: StoredValue): Live => new ParsedLater(stored)
+
+/** Who only sends on what is stored looks into no object. */
+class ParsedLater implements Live {
+  readonly stored: StoredValue
+  private parsed: KubeObject | undefined = undefined
+
+  constructor(stored: StoredValue) {
+    this.stored = stored
+  }
+
+  get object(): KubeObject {
+    // what storage holds was encoded from a KubeObject by `newValueOf`
+    return (this.parsed ??= parseStored(this.stored.text) as unknown as KubeObject)
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 /** A value's JSON text and the revision in it, the content of `metadata.resourceVersion`, which begins at `at`. */
+import { byteLength } from '../api/utf8.ts'
 import type { Revision } from './storage.ts'
 
 /** Puts the revision into the empty string content at `at`. */
@@ -39,5 +40,4 @@ export const MAX_VALUE_BYTES = 1.5 * 1024 * 1024
 
 /** UTF-8 is at most three bytes for a UTF-16 unit: short texts need no counting. */
 export const isTooLarge = (text: string): boolean =>
-  text.length > MAX_VALUE_BYTES ||
-  (text.length * 3 > MAX_VALUE_BYTES && new TextEncoder().encode(text).length > MAX_VALUE_BYTES)
+  text.length > MAX_VALUE_BYTES || (text.length * 3 > MAX_VALUE_BYTES && byteLength(text) > MAX_VALUE_BYTES)

@@ -3,7 +3,8 @@ import type { FieldError, FieldPath } from '../api/field.ts'
 import { duplicate, invalidValue, notSupported, required, tooLong } from '../api/field.ts'
 import type { Condition } from '../api/meta/v1.ts'
 import { validateQualifiedName } from './field-rules.ts'
-import { byteLength, regexText } from './names.ts'
+import { regexText } from './names.ts'
+import { byteLength } from '../api/utf8.ts'
 
 const STATUSES = ['False', 'True', 'Unknown']
 const MAX_REASON = 1024

@@ -2,6 +2,7 @@
  * Syntax of names (label keys and values: api/label-syntax; apimachinery's pkg/util/validation, RFC 1123 and RFC 1035).
  * Each function answers what is wrong, as texts for the client; nothing wrong is an empty list.
  */
+import { byteLength } from '../api/utf8.ts'
 import { labelKeyErrors, labelValueErrors } from '../api/label-syntax.ts'
 import type { NameRule } from '../registry/strategy.ts'
 
@@ -19,10 +20,6 @@ const SUBDOMAIN_1123_TEXT =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
 const LABEL_1035_TEXT =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character"
-
-const encoder = new TextEncoder()
-export const byteLength = (text: string): number =>
-  /^[\x00-\x7f]*$/.test(text) ? text.length : encoder.encode(text).length
 
 const maxCharacters = (max: number) => `must be no more than ${max} characters`
 

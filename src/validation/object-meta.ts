@@ -6,7 +6,8 @@ import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../api/obje
 import { isPrint } from '../api/unicode.ts'
 import { sentField } from '../codec/emptied.ts'
 import type { NameRule } from '../registry/strategy.ts'
-import { byteLength, labelValueProblems, qualifiedNameProblems } from './names.ts'
+import { labelValueProblems, qualifiedNameProblems } from './names.ts'
+import { byteLength } from '../api/utf8.ts'
 
 const TOTAL_ANNOTATION_BYTES = 256 * 1024
 const STANDARD_FINALIZERS = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])

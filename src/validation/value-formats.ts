@@ -1,4 +1,5 @@
 /** String formats of schemas, as the reference knows them (kube-openapi's pkg/validation/strfmt). */
+import { byteLength } from '../api/utf8.ts'
 import { lazy } from '../api/lazy.ts'
 import { corruptAt } from '../codec/base64.ts'
 import { parseDuration } from '../schema/time.ts'
@@ -64,10 +65,8 @@ const hostname = lazy(
     ),
 )
 
-const utf8Length = (text: string) => new TextEncoder().encode(text).length
-
 const isHostname = (text: string) =>
-  hostname().test(text) && utf8Length(text) <= 255 && text.split('.').every((part) => utf8Length(part) <= 63)
+  hostname().test(text) && byteLength(text) <= 255 && text.split('.').every((part) => byteLength(part) <= 63)
 
 /** As Go's mail.ParseAddress takes it: an address, perhaps in angle brackets behind a name. */
 function isEmail(text: string): boolean {

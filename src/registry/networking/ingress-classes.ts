@@ -3,7 +3,8 @@ import { forbiddenField, invalidValue, notSupported, path, required, tooLong } f
 import type { FieldPath } from '../../api/field.ts'
 import type { IngressClass, IngressClassParametersReference, IngressClassSpec } from '../../api/networking/v1.ts'
 import { immutable, problems, validateLabelText, validateSubdomain } from '../../validation/field-rules.ts'
-import { byteLength, pathSegmentName, regexText, subdomainName } from '../../validation/names.ts'
+import { pathSegmentName, regexText, subdomainName } from '../../validation/names.ts'
+import { byteLength } from '../../api/utf8.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import type { Strategy } from '../strategy.ts'
 

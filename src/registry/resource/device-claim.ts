@@ -14,7 +14,8 @@ import { invalidValue, notSupported, path, required, tooLong } from '../../api/f
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { problems, validateLabelText, validateQualifiedName, validateSubdomain } from '../../validation/field-rules.ts'
-import { byteLength, labelValueProblems } from '../../validation/names.ts'
+import { labelValueProblems } from '../../validation/names.ts'
+import { byteLength } from '../../api/utf8.ts'
 import { driverNameErrors, fullyQualifiedNameErrors, listErrors, setErrors } from './names.ts'
 
 export const MAX_ENTRIES = 32

@@ -2,7 +2,8 @@
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, required, tooLong, tooMany } from '../../api/field.ts'
 import { problems, validateSubdomain } from '../../validation/field-rules.ts'
-import { byteLength, regexText } from '../../validation/names.ts'
+import { regexText } from '../../validation/names.ts'
+import { byteLength } from '../../api/utf8.ts'
 import { validateCsiDriverName } from '../../validation/pod/volumes.ts'
 
 const MAX_POOL_BYTES = 253

@@ -16,7 +16,7 @@ import {
   poolNameFormat,
   requiredFormat,
 } from '../../validation/declared-formats.ts'
-import { byteLength } from '../../validation/names.ts'
+import { byteLength } from '../../api/utf8.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { sameValue } from '../../validation/same-value.ts'

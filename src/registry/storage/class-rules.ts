@@ -2,7 +2,8 @@
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, required, tooLong } from '../../api/field.ts'
 import { problems } from '../../validation/field-rules.ts'
-import { byteLength, qualifiedNameProblems } from '../../validation/names.ts'
+import { qualifiedNameProblems } from '../../validation/names.ts'
+import { byteLength } from '../../api/utf8.ts'
 
 const MAX_PARAMETERS = 512
 const MAX_PARAMETER_BYTES = 256 * 1024

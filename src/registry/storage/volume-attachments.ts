@@ -7,7 +7,7 @@ import type {
   VolumeError,
 } from '../../api/storage/v1.ts'
 import { immutable, inRange, MAX_INT32, validateSubdomain } from '../../validation/field-rules.ts'
-import { byteLength } from '../../validation/names.ts'
+import { byteLength } from '../../api/utf8.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateCsiDriverName } from '../../validation/pod/volumes.ts'
 import { sameValue } from '../../validation/same-value.ts'

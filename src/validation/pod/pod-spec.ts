@@ -12,7 +12,8 @@ import {
   validateQualifiedName,
   validateSubdomain,
 } from '../field-rules.ts'
-import { byteLength, dns1123Subdomain, regexText } from '../names.ts'
+import { dns1123Subdomain, regexText } from '../names.ts'
+import { byteLength } from '../../api/utf8.ts'
 import { validateLabels } from '../object-meta.ts'
 import { validateContainers, validateEphemeralContainers, validateInitContainers } from './containers.ts'
 import { validateFileVolumes } from './env.ts'

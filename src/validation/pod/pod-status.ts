@@ -12,7 +12,8 @@ import {
   validateSubdomain,
 } from '../field-rules.ts'
 import { familyOf, legacyIpErrors } from '../ip-addresses.ts'
-import { byteLength, dns1123Subdomain } from '../names.ts'
+import { dns1123Subdomain } from '../names.ts'
+import { byteLength } from '../../api/utf8.ts'
 import { internalJson } from './internal-json.ts'
 import { validatePodAnnotationsUpdate } from './pod-annotations.ts'
 import { isNative } from './resources.ts'
