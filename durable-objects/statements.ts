@@ -59,14 +59,19 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     try {
       yield* cursor
     } finally {
-      count(cursor.rowsRead, cursor.rowsWritten)
+      count(cursor.rowsRead, 0)
     }
   }
   function all<Row extends Record<string, SqlStorageValue>>(query: string, ...values: SqlStorageValue[]): Row[] {
     const cursor = sql.exec<Row>(query, ...values)
     const found = cursor.toArray()
-    count(cursor.rowsRead, cursor.rowsWritten)
+    count(cursor.rowsRead, 0)
     return found
+  }
+  /** Done when `exec` returns, for it finds no rows. */
+  function run(query: string, ...values: SqlStorageValue[]): void {
+    const { rowsRead, rowsWritten } = sql.exec(query, ...values)
+    count(rowsRead, rowsWritten)
   }
   const first = <Row extends Record<string, SqlStorageValue>>(query: string, ...values: SqlStorageValue[]) =>
     all<Row>(query, ...values)[0]
@@ -109,7 +114,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     version: (rv: Revision) => first<VersionRow>('SELECT rv, k, t, crv, prv, at, l, v FROM rev WHERE rv = ?', rv),
 
     insertVersion: ({ rv, k, t, crv, prv, at, l, v }: VersionRow) =>
-      void all(
+      run(
         'INSERT INTO rev (rv, k, t, crv, prv, at, l, v) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
         rv,
         k,
@@ -120,22 +125,22 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         l,
         v,
       ),
-    insertCurrent: ({ k, rv, l }: CurrentRow) => void all('INSERT INTO cur (k, rv, l) VALUES (?, ?, ?)', k, rv, l),
-    updateCurrent: ({ k, rv, l }: CurrentRow) => void all('UPDATE cur SET rv = ?, l = ? WHERE k = ?', rv, l, k),
+    insertCurrent: ({ k, rv, l }: CurrentRow) => run('INSERT INTO cur (k, rv, l) VALUES (?, ?, ?)', k, rv, l),
+    updateCurrent: ({ k, rv, l }: CurrentRow) => run('UPDATE cur SET rv = ?, l = ? WHERE k = ?', rv, l, k),
     clear: ({ from, to }: KeyRange) => {
-      void all('DELETE FROM cur WHERE k >= ? AND k < ?', from, to)
-      void all('DELETE FROM rev WHERE k >= ? AND k < ?', from, to)
+      run('DELETE FROM cur WHERE k >= ? AND k < ?', from, to)
+      run('DELETE FROM rev WHERE k >= ? AND k < ?', from, to)
     },
-    deleteCurrent: (k: string) => void all('DELETE FROM cur WHERE k = ?', k),
+    deleteCurrent: (k: string) => run('DELETE FROM cur WHERE k = ?', k),
 
     newestRevision: () => number('SELECT MAX(rv) AS n FROM rev'),
     meta: (k: Meta) => number('SELECT v AS n FROM meta WHERE k = ?', k),
     setMeta: (k: Meta, v: number) =>
-      void all('INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT DO UPDATE SET v = excluded.v', k, v),
+      run('INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT DO UPDATE SET v = excluded.v', k, v),
 
     /** The name that was first kept. */
     name: () => first<{ name: string }>('SELECT name FROM name')?.name,
-    setName: (name: string) => void all('INSERT INTO name (name) VALUES (?)', name),
+    setName: (name: string) => run('INSERT INTO name (name) VALUES (?)', name),
 
     now,
     at: (rv: Revision): StateStatements => ({
@@ -189,7 +194,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         upTo,
       ),
     deleteVersions: (revisions: readonly Revision[]) =>
-      void all('DELETE FROM rev WHERE rv IN (SELECT value FROM json_each(?))', JSON.stringify(revisions)),
+      run('DELETE FROM rev WHERE rv IN (SELECT value FROM json_each(?))', JSON.stringify(revisions)),
     /** The first of so many changes that replaced something, or the last one looked at when more follow. */
     firstSuperseding: (after: Revision, limit: number): Revision | undefined => {
       let seen = 0
@@ -215,13 +220,13 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
       ),
 
     appendOutbox: (k: string, topic: string, payload: string) =>
-      void all('INSERT INTO outbox (k, topic, payload) VALUES (?, ?, ?)', k, topic, payload),
+      run('INSERT INTO outbox (k, topic, payload) VALUES (?, ?, ?)', k, topic, payload),
     oldestOutbox: (limit: number) =>
       all<{ seq: number; k: string; topic: string; payload: string }>(
         'SELECT seq, k, topic, payload FROM outbox ORDER BY seq LIMIT ?',
         limit,
       ),
-    deleteOutbox: (upTo: number) => void all('DELETE FROM outbox WHERE seq <= ?', upTo),
+    deleteOutbox: (upTo: number) => run('DELETE FROM outbox WHERE seq <= ?', upTo),
 
     counts: () =>
       first<{ keys: number; versions: number; outbox: number }>(

@@ -5,6 +5,7 @@ import type { Env } from '../src/env.ts'
 import { collectionOf } from '../src/registry/collections.ts'
 import type { ApiRequest } from '../src/request/context.ts'
 import { parseQuery } from '../src/request/query-parameters.ts'
+import { RequestHeaders } from '../src/request/request-headers.ts'
 import { requestInfoOf } from '../src/request/request-info.ts'
 import type { Storage } from '../src/storage/storage.ts'
 import { shardsInMemory } from './shards-in-memory.ts'
@@ -35,6 +36,7 @@ export function memoryServer(settings: Partial<Env> = {}): MemoryServer {
       const request = Object.assign(new Request(url, init), { cf })
       return {
         request,
+        headers: RequestHeaders.of(request.headers),
         method: request.method,
         query,
         info: requestInfoOf(request.method, decodeURIComponent(url.pathname), query),

@@ -5,6 +5,7 @@
  */
 import { unauthorized } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
+import type { RequestHeaders } from '../request/request-headers.ts'
 import { bearerToken, socketOffer } from './bearer-token.ts'
 import type { SocketOffer } from './bearer-token.ts'
 import { certificateUser, presentedCertificate } from './client-certificate.ts'
@@ -27,8 +28,8 @@ export async function authenticate(request: ApiRequest): Promise<ApiRequest> {
   return { ...request, user: ANONYMOUS }
 }
 
-/** Who it is, and the request without what only says so, where that would be in the way of the next steps. */
-type Finding = { readonly user: UserInfo; readonly request?: Request } | 'nothing' | 'refused'
+/** Who it is, and the headers without what only says so, where that would be in the way of the next steps. */
+type Finding = { readonly user: UserInfo; readonly headers?: RequestHeaders } | 'nothing' | 'refused'
 
 /** In the order in which they are asked: the first who knows somebody decides. */
 const authenticators: readonly ((request: ApiRequest) => Finding | Promise<Finding>)[] = [
@@ -38,9 +39,9 @@ const authenticators: readonly ((request: ApiRequest) => Finding | Promise<Findi
   bySocketProtocol,
 ]
 
-function byRequestHeaders({ request, env }: ApiRequest): Finding | Promise<Finding> {
-  return saysForWhom(request.headers, env)
-    ? requestHeaderUser(request, env).then((user) => (user === undefined ? 'nothing' : { user }))
+function byRequestHeaders(request: ApiRequest): Finding | Promise<Finding> {
+  return saysForWhom(request)
+    ? requestHeaderUser(request).then((user) => (user === undefined ? 'nothing' : { user }))
     : 'nothing'
 }
 
@@ -52,7 +53,7 @@ function byCertificate({ request }: ApiRequest): Finding {
 }
 
 function byBearerToken(request: ApiRequest): Finding | Promise<Finding> {
-  const token = bearerToken(request.request.headers.get('Authorization'), request.warnings)
+  const token = bearerToken(request.headers.get('Authorization'), request.warnings)
   if (token === undefined) return 'nothing'
   const known = knownToken(request, token)
   return known === undefined ? byToken(request, token) : { user: known.user }
@@ -62,16 +63,14 @@ function byBearerToken(request: ApiRequest): Finding | Promise<Finding> {
 async function bySocketProtocol(request: ApiRequest): Promise<Finding> {
   let offer: SocketOffer | undefined
   try {
-    offer = socketOffer(request.request.headers)
+    offer = socketOffer(request.headers)
   } catch {
     return 'refused'
   }
   if (offer === undefined) return 'nothing'
   const finding = await byToken(request, offer.token)
   if (typeof finding !== 'object') return finding
-  const headers = new Headers(request.request.headers)
-  headers.set('Sec-WebSocket-Protocol', offer.others.join(', '))
-  return { ...finding, request: new Request(request.request, { headers }) }
+  return { ...finding, headers: request.headers.with('Sec-WebSocket-Protocol', offer.others.join(', ')) }
 }
 
 async function byToken({ env, tenant, now }: ApiRequest, token: string): Promise<Finding> {

@@ -1,4 +1,5 @@
 /** Where a request carries a token (RFC 6750, and the WebSocket sub-protocol that browsers need, who cannot set headers). */
+import type { RequestHeaders } from '../request/request-headers.ts'
 
 /** Text of the Warning when the token is ignored. */
 const EXTRA_SPACE = 'the provided Authorization header contains extra space before the bearer token, and is ignored'
@@ -30,7 +31,7 @@ export interface SocketOffer {
  * Undefined: no handshake, or no token in it.
  * @throws Error when the token is not base64url of UTF-8, given twice, or the only protocol
  */
-export function socketOffer(headers: Headers): SocketOffer | undefined {
+export function socketOffer(headers: RequestHeaders): SocketOffer | undefined {
   if (headers.get('Upgrade')?.toLowerCase() !== 'websocket') return undefined
   const offered = (headers.get('Sec-WebSocket-Protocol') ?? '').split(',').map((protocol) => protocol.trim())
   const tokens = offered.filter((protocol) => protocol.startsWith(SOCKET_PROTOCOL))

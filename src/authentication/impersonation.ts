@@ -11,6 +11,7 @@ import { attributesOf, resourceAttributes } from '../authorization/attributes.ts
 import { verdictOn } from '../authorization/authorize.ts'
 import { forbiddenBy } from '../authorization/forbidden.ts'
 import type { ApiRequest } from '../request/context.ts'
+import type { RequestHeaders } from '../request/request-headers.ts'
 import { dns1123Subdomain } from '../validation/names.ts'
 import { labelKeyErrors } from '../api/label-syntax.ts'
 import { extraKey, headerValues } from './request-header.ts'
@@ -18,7 +19,6 @@ import { parseServiceAccountUser, serviceAccountGroups } from './service-account
 import type { UserInfo } from './user-info.ts'
 import { ANONYMOUS, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED } from './user-info.ts'
 
-const PREFIX = 'impersonate-'
 const USER = 'Impersonate-User'
 const GROUP = 'Impersonate-Group'
 const UID = 'Impersonate-Uid'
@@ -26,25 +26,17 @@ const EXTRA_PREFIX = 'impersonate-extra-'
 
 /** @throws StatusError 400 for a half-said wish, 403 */
 export async function impersonate(request: ApiRequest): Promise<ApiRequest> {
-  const wanted = wantedUser(request.request.headers)
+  const wanted = wantedUser(request.headers)
   return wanted === undefined ? request : { ...request, user: await impersonated(request, wanted) }
 }
 
-/** One look at the names: hardly any request has such a header, and each question to the engine costs. */
-function saysImpersonate(headers: Headers): boolean {
-  let found = false
-  headers.forEach((_, name) => (found ||= name.startsWith(PREFIX)))
-  return found
-}
-
 /** As the headers have it, nothing added. */
-function wantedUser(headers: Headers): UserInfo | undefined {
-  if (!saysImpersonate(headers)) return undefined
+function wantedUser(headers: RequestHeaders): UserInfo | undefined {
   const name = headers.get(USER) ?? ''
   const uid = headers.get(UID) ?? ''
   const groups = headerValues(headers, GROUP)
   const extra: Record<string, string[]> = {}
-  for (const header of headers.keys())
+  for (const header of headers.names())
     if (header.startsWith(EXTRA_PREFIX)) {
       const key = extraKey(header.slice(EXTRA_PREFIX.length))
       extra[key] = [...(extra[key] ?? []), ...headerValues(headers, header)]

@@ -3,6 +3,8 @@
  * (kube-apiserver's --requestheader-* flags with their usual values).
  */
 import type { Env } from '../env.ts'
+import type { ApiRequest } from '../request/context.ts'
+import type { RequestHeaders } from '../request/request-headers.ts'
 import { isIssuedBy } from './certificate-issuer.ts'
 import { presentedCertificate } from './client-certificate.ts'
 import type { UserInfo } from './user-info.ts'
@@ -18,33 +20,37 @@ export const REQUEST_HEADERS = {
 } as const
 
 /** Whether there may be a front proxy, and the request names a user as one would. */
-export const saysForWhom = (headers: Headers, { KEDGE_REQUESTHEADER_CA: authority = '' }: Env): boolean =>
-  authority !== '' && (headers.get(REQUEST_HEADERS.username) ?? '').trim() !== ''
+export const saysForWhom = ({ headers, env }: Asked): boolean =>
+  authorityOf(env) !== '' && (headers.get(REQUEST_HEADERS.username) ?? '').trim() !== ''
+
+const authorityOf = ({ KEDGE_REQUESTHEADER_CA: authority = '' }: Env): string => authority
+
+type Asked = Pick<ApiRequest, 'request' | 'headers' | 'env'>
 
 /** Undefined: no front proxy asks, or it does not say for whom. */
-export async function requestHeaderUser(request: Request, env: Env, now = new Date()): Promise<UserInfo | undefined> {
-  if (!saysForWhom(request.headers, env)) return undefined
-  const { KEDGE_REQUESTHEADER_CA: authority = '' } = env
-  const name = request.headers.get(REQUEST_HEADERS.username) ?? ''
+export async function requestHeaderUser(asked: Asked, now = new Date()): Promise<UserInfo | undefined> {
+  if (!saysForWhom(asked)) return undefined
+  const { request, headers, env } = asked
+  const name = headers.get(REQUEST_HEADERS.username) ?? ''
   const certificate = presentedCertificate(request)
   if (certificate?.certRaw === undefined || !isAllowed(certificate.commonName)) return undefined
-  if (!(await isIssuedBy(certificate.certRaw, authority, now))) return undefined
+  if (!(await isIssuedBy(certificate.certRaw, authorityOf(env), now))) return undefined
   return authenticated({
     name,
-    uid: request.headers.get(REQUEST_HEADERS.uid) ?? '',
-    groups: headerValues(request.headers, REQUEST_HEADERS.group),
-    extra: extraOf(request.headers),
+    uid: headers.get(REQUEST_HEADERS.uid) ?? '',
+    groups: headerValues(headers, REQUEST_HEADERS.group),
+    extra: extraOf(headers),
   })
 }
 
 const isAllowed = (commonName = ''): boolean => REQUEST_HEADERS.allowedNames.some((name) => name === commonName)
 
 /** Headers given several times arrive joined with a comma and a blank, which values may therefore not contain. */
-export const headerValues = (headers: Headers, name: string): string[] => headers.get(name)?.split(', ') ?? []
+export const headerValues = (headers: RequestHeaders, name: string): string[] => headers.get(name)?.split(', ') ?? []
 
-function extraOf(headers: Headers): Record<string, string[]> {
+function extraOf(headers: RequestHeaders): Record<string, string[]> {
   const prefix = REQUEST_HEADERS.extraPrefix.toLowerCase()
-  const keys = [...headers.keys()].filter((key) => key.startsWith(prefix))
+  const keys = [...headers.names()].filter((key) => key.startsWith(prefix))
   return Object.fromEntries(keys.map((key) => [extraKey(key.slice(prefix.length)), headerValues(headers, key)]))
 }
 

@@ -3,6 +3,7 @@
  * compressor holds back what clients wait for.
  */
 
+import type { RequestHeaders } from '../request/request-headers.ts'
 import type { Body } from './serialize.ts'
 import { bytesOf } from './serialize.ts'
 
@@ -13,7 +14,7 @@ export type AnswerHeaders = Readonly<Record<string, string>>
 export const GZIP_THRESHOLD = 128 * 1024
 
 /** Only the exact word counts: no q-values, no wildcard. */
-export const acceptsGzip = (headers: Headers): boolean =>
+export const acceptsGzip = (headers: RequestHeaders): boolean =>
   (headers.get('Accept-Encoding') ?? '').split(',').some((coding) => coding.trim() === 'gzip')
 
 /** Sets the headers that go with it. */

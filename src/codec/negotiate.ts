@@ -54,7 +54,7 @@ export interface OutputEndpoint {
  */
 export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): OutputNegotiation {
   const available = serializations(request)
-  const accept = request.request.headers.get('Accept') ?? ''
+  const accept = request.headers.get('Accept') ?? ''
   if (!endpoint.custom) {
     // who is not let through to the endpoint is not told that it is deprecated
     const told = request.warnings.splice(0)
@@ -81,7 +81,7 @@ export function negotiateDocument(
   { matched, allows = () => false }: { matched: boolean; allows?: (target: Target) => boolean },
 ): OutputNegotiation & { readonly target?: Target } {
   const available = serializations(request)
-  const accept = request.request.headers.get('Accept') ?? ''
+  const accept = request.headers.get('Accept') ?? ''
   if (matched)
     matchProduced(
       accept,
@@ -98,7 +98,7 @@ export function negotiateDocument(
 
 /** How an error is written; undefined when the client accepts nothing that fits: indented JSON then. */
 export function negotiateError(request: ApiRequest): OutputNegotiation | undefined {
-  return negotiate(request, request.request.headers.get('Accept') ?? '', serializations(request), {
+  return negotiate(request, request.headers.get('Accept') ?? '', serializations(request), {
     allows: (_, target) => target === undefined,
     serverVersion: undefined,
     includesTransforms: false,
@@ -244,10 +244,10 @@ const hasTable = ({ info: { resource, subresource } }: ApiRequest): boolean =>
 const booleans: Readonly<Record<string, boolean>> = { '1': true, t: true, T: true, true: true, TRUE: true, True: true }
 
 /** `?pretty`, or a client that a person looks at. */
-function wantsIndented({ query, request }: ApiRequest): boolean {
+function wantsIndented({ query, headers }: ApiRequest): boolean {
   const asked = query.get('pretty') ?? ''
   if (asked !== '') return Object.hasOwn(booleans, asked)
-  return /^(?:curl|Wget|Mozilla\/5\.0)/.test(request.headers.get('User-Agent') ?? '')
+  return /^(?:curl|Wget|Mozilla\/5\.0)/.test(headers.get('User-Agent') ?? '')
 }
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
@@ -273,7 +273,7 @@ export function parseIncludeObject(text: string): IncludeObject {
  * @throws StatusError 415
  */
 export function negotiateInput(request: ApiRequest, _endpoint: { readonly custom: boolean }): Serialization {
-  const header = request.request.headers.get('Content-Type') ?? ''
+  const header = request.headers.get('Content-Type') ?? ''
   if (header === '') return 'json'
   const type = contentTypeOf(header)
   const available = serializations(request)
@@ -295,7 +295,7 @@ export type PatchType =
  * @throws StatusError 415
  */
 export function negotiatePatchType(request: ApiRequest, { custom }: { readonly custom: boolean }): PatchType {
-  const header = request.request.headers.get('Content-Type') ?? ''
+  const header = request.headers.get('Content-Type') ?? ''
   const available = patchTypes(request, custom)
   if (!custom && !bareRanges(header).some((range) => available.some((type) => type === range)))
     throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})

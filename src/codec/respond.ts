@@ -40,7 +40,7 @@ export function finish({ answerHeaders, warnings }: ApiRequest, response: Respon
 
 function respond(request: ApiRequest, { serialization }: Form, status: number, body: Body): Response {
   const headers = { ...request.answerHeaders, ...answerHeaders(mediaTypes[serialization]) }
-  const response = compressible(status, headers, body, acceptsGzip(request.request.headers))
+  const response = compressible(status, headers, body, acceptsGzip(request.headers))
   finished.add(response)
   return response
 }
@@ -171,7 +171,7 @@ export async function respondList(
     200,
     answerHeaders(mediaTypes[serialization]),
     listStream(presenter, metadata, stream, request.now),
-    acceptsGzip(request.request.headers),
+    acceptsGzip(request.headers),
   )
 }
 
@@ -196,12 +196,7 @@ async function respondProtobuf(presenter: Presenter, metadata: ListMetadata, lis
   const { request } = scope
   const body = await listProtobuf(presenter, metadata, list)
   if (body instanceof Uint8Array) return respond(request, output, 200, body)
-  return compressibleStream(
-    200,
-    answerHeaders(mediaTypes[output.serialization]),
-    body,
-    acceptsGzip(request.request.headers),
-  )
+  return compressibleStream(200, answerHeaders(mediaTypes[output.serialization]), body, acceptsGzip(request.headers))
 }
 
 /** Where the platform would compress, which would hold events back, the setting keeps it from that. */

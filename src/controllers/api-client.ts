@@ -14,6 +14,7 @@ import type { ResourceEntry } from '../registry/resources.ts'
 import { createObject, guaranteedUpdate, readLive } from '../registry/store.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { DeleteOptions } from '../request/options.ts'
+import { RequestHeaders } from '../request/request-headers.ts'
 import { requestInfoOf } from '../request/request-info.ts'
 import type { Selection } from '../storage/selection.ts'
 import { everything } from '../storage/selection.ts'
@@ -118,9 +119,10 @@ function servedEntry({ served }: ControllerContext, { group, resource }: GroupRe
 }
 
 function internalRequest({ env, tenant, now }: ControllerContext): ApiRequest {
-  const url = 'https://kubernetes.default.svc/'
+  const request = new Request('https://kubernetes.default.svc/')
   return {
-    request: new Request(url),
+    request,
+    headers: RequestHeaders.of(request.headers),
     method: 'GET',
     query: new QueryParameters(),
     info: requestInfoOf('GET', '/', new QueryParameters()),

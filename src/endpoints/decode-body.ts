@@ -24,12 +24,12 @@ export const MAX_BODY = 3 * 1024 * 1024
 /** The body of a request, and what can read it. @throws 413 */
 export async function readBody(request: ApiRequest): Promise<Uint8Array> {
   const body = await bytesOf(request)
-  if (/yaml/i.test(request.request.headers.get('Content-Type') ?? '') && request.method !== 'PATCH') await loadYaml()
+  if (/yaml/i.test(request.headers.get('Content-Type') ?? '') && request.method !== 'PATCH') await loadYaml()
   return body
 }
 
-async function bytesOf({ request }: ApiRequest): Promise<Uint8Array> {
-  const declared = Number(request.headers.get('Content-Length') ?? 0)
+async function bytesOf({ request, headers }: ApiRequest): Promise<Uint8Array> {
+  const declared = Number(headers.get('Content-Length') ?? 0)
   if (declared > MAX_BODY) throw tooLarge()
   if (declared > 0) return new Uint8Array(await request.arrayBuffer())
   if (request.body === null) return new Uint8Array()

@@ -192,7 +192,7 @@ function count(all: Measurements, request: ApiRequest, response: Response, secon
   kind.codes.set(status, (kind.codes.get(status) ?? 0) + 1)
   if (seconds !== undefined) kind.durations.observe(seconds)
   observeLength(kind.sizes, response.headers)
-  if (request.info.isResourceRequest && request.method !== 'GET') observeLength(kind.bodySizes, request.request.headers)
+  if (request.info.isResourceRequest && request.method !== 'GET') observeLength(kind.bodySizes, request.headers)
   all.authentications[status === 401 ? 'failure' : 'success']++
   if (status !== 401) all.authorizations[status === 403 ? 'denied' : 'allowed']++
   all.dispatched++
@@ -202,7 +202,7 @@ function count(all: Measurements, request: ApiRequest, response: Response, secon
   }
 }
 
-function observeLength(histogram: Histogram, headers: Headers): void {
+function observeLength(histogram: Histogram, headers: Pick<Headers, 'get'>): void {
   const length = headers.get('Content-Length')
   if (length !== null) histogram.observe(Number(length))
 }

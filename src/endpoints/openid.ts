@@ -7,7 +7,7 @@ import type { ApiRequest } from '../request/context.ts'
 
 /** @throws StatusError 406 in the words of the routing layer */
 export function requireProduced(request: ApiRequest, ...mediaTypes: readonly string[]): void {
-  const accept = request.request.headers.get('Accept') ?? ''
+  const accept = request.headers.get('Accept') ?? ''
   if (accept === '' || bareRanges(accept).some((range) => range === '*/*' || mediaTypes.includes(range))) return
   throw new StatusError(
     406,
@@ -29,7 +29,7 @@ export async function serveOpenIdConfiguration(request: ApiRequest): Promise<Res
   return documentResponse(
     {
       issuer: tokenIssuer(request.env),
-      jwks_uri: `https://${request.env.KEDGE_ADVERTISE ?? request.request.headers.get('Host') ?? 'localhost'}/openid/v1/jwks`,
+      jwks_uri: `https://${request.env.KEDGE_ADVERTISE ?? request.headers.get('Host') ?? 'localhost'}/openid/v1/jwks`,
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: [key?.algorithm ?? 'RS256'],

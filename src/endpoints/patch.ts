@@ -48,7 +48,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
       subresource: scope.subresource,
       live,
       body,
-      manager: options.fieldManager || managerOfUserAgent(request.request.headers.get('User-Agent') ?? 'unknown'),
+      manager: options.fieldManager || managerOfUserAgent(request.headers.get('User-Agent') ?? 'unknown'),
       force: options.force === true,
       fieldValidation: options.fieldValidation,
       now: request.now,

@@ -18,7 +18,7 @@ export function trackFields(
     type: endpointType(scope),
     live,
     object,
-    manager: manager !== '' ? manager : managerOfUserAgent(request.request.headers.get('User-Agent') ?? 'unknown'),
+    manager: manager !== '' ? manager : managerOfUserAgent(request.headers.get('User-Agent') ?? 'unknown'),
     apiVersion: apiVersionOf(endpointKind(scope)),
     subresource,
     now: request.now,

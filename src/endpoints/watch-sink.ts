@@ -1,6 +1,7 @@
 /** Where the frames of a watch go: a chunked response, or a WebSocket. */
 import { StatusError } from '../api/status.ts'
 import type { AnswerHeaders } from '../codec/compression.ts'
+import type { RequestHeaders } from '../request/request-headers.ts'
 
 export interface WatchSink {
   readonly response: Response
@@ -74,12 +75,12 @@ export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
  * One event a message. The handshake is checked as the reference does: an Origin that is an absolute URL, version 13,
  * at most one sub-protocol, which is echoed whatever it is.
  */
-export function socketSink(request: Request, isText: boolean): WatchSink | Response {
-  const refused = refuseHandshake(request.headers)
+export function socketSink(asked: RequestHeaders, isText: boolean): WatchSink | Response {
+  const refused = refuseHandshake(asked)
   if (refused !== undefined) return refused
   const [client, server] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket]
   server.accept()
-  const protocol = request.headers.get('Sec-WebSocket-Protocol')
+  const protocol = asked.get('Sec-WebSocket-Protocol')
   const headers = new Headers(protocol === null ? {} : { 'Sec-WebSocket-Protocol': protocol })
   const decoder = new TextDecoder()
   return {
@@ -99,11 +100,11 @@ export function socketSink(request: Request, isText: boolean): WatchSink | Respo
   }
 }
 
-export const wantsSocket = ({ headers }: Request): boolean =>
+export const wantsSocket = (headers: RequestHeaders): boolean =>
   headers.get('Upgrade')?.toLowerCase() === 'websocket' &&
   (headers.get('Connection') ?? 'upgrade').toLowerCase().includes('upgrade')
 
-function refuseHandshake(headers: Headers): Response | undefined {
+function refuseHandshake(headers: RequestHeaders): Response | undefined {
   if (headers.get('Sec-WebSocket-Version') !== '13')
     throw new StatusError(400, 'BadRequest', 'missing or bad WebSocket Version')
   if (!URL.canParse(headers.get('Origin') ?? '')) return new Response(null, { status: 403 })

@@ -21,8 +21,8 @@ export async function watch(scope: ResourceScope, options: ListOptions): Promise
   const seconds = options.timeoutSeconds ? Math.max(1, options.timeoutSeconds) : DEFAULT_SECONDS * (1 + Math.random())
   const beginning = await beginningOf(scope, options, revision)
   const framer = watchFramer(scope, output)
-  const sink = wantsSocket(request.request)
-    ? socketSink(request.request, framer.isText)
+  const sink = wantsSocket(request.headers)
+    ? socketSink(request.headers, framer.isText)
     : streamSink(watchHeaders(scope, output), framer.isText)
   if (sink instanceof Response) return sink
   const plan = { query: { namespace, selection, ...beginning }, bookmarks: options.allowWatchBookmarks, seconds }

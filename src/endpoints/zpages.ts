@@ -22,8 +22,8 @@ interface Form {
 }
 
 /** @throws StatusError 406 */
-function formOf({ request }: ApiRequest, page: Page): Form {
-  const accept = request.headers.get('Accept') ?? ''
+function formOf({ headers }: ApiRequest, page: Page): Form {
+  const accept = headers.get('Accept') ?? ''
   if (accept.trim() === '') return {}
   for (const clause of parseAccept(accept)) {
     const { parameters } = clause

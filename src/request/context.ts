@@ -2,11 +2,13 @@ import type { Env } from '../env.ts'
 import type { UserInfo } from '../authentication/user-info.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 import type { RequestInfo } from './request-info.ts'
+import type { RequestHeaders } from './request-headers.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
 /** One request on its way through the chain: what the steps before found out, and what they want to say besides. */
 export interface ApiRequest {
   readonly request: Request
+  readonly headers: RequestHeaders
   readonly method: string
   /** The query, first values winning; decoded leniently as Go's net/url does. */
   readonly query: QueryParameters

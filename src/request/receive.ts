@@ -3,6 +3,7 @@ import { ANONYMOUS } from '../authentication/user-info.ts'
 import { rootTenant } from '../tenancy/tenant.ts'
 import type { ApiRequest } from './context.ts'
 import { parseQuery } from './query-parameters.ts'
+import { RequestHeaders } from './request-headers.ts'
 import { requestInfoOf } from './request-info.ts'
 
 /**
@@ -22,10 +23,12 @@ export function receive(request: Request, env: Env, execution: ExecutionContext)
   }
   const query = parseQuery(search)
   const info = requestInfoOf(method, path, query)
-  const auditId = request.headers.get('Audit-Id') ?? crypto.randomUUID()
+  const headers = RequestHeaders.of(request.headers)
+  const auditId = headers.get('Audit-Id') ?? crypto.randomUUID()
   if (info.apiPrefix !== '' && !info.isResourceRequest) return unclear(target, auditId)
   return {
     request,
+    headers,
     method,
     query,
     info,

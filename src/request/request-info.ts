@@ -36,23 +36,9 @@ const methodVerbs: Readonly<Record<string, string>> = {
  */
 export function requestInfoOf(method: string, path: string, query: QueryParameters): RequestInfo {
   const segments = path.split('/').filter((part) => part !== '')
-
-  const other: RequestInfo = {
-    isResourceRequest: false,
-    path,
-    verb: method.toLowerCase(),
-    apiPrefix: '',
-    apiGroup: '',
-    apiVersion: '',
-    namespace: '',
-    resource: '',
-    subresource: '',
-    name: '',
-    parts: [],
-    legacyWatch: false,
-  }
   const apiPrefix = segments[0]
-  if ((apiPrefix !== 'api' && apiPrefix !== 'apis') || segments.length < (apiPrefix === 'api' ? 3 : 4)) return other
+  if ((apiPrefix !== 'api' && apiPrefix !== 'apis') || segments.length < (apiPrefix === 'api' ? 3 : 4))
+    return otherPath(method, path)
 
   let rest = segments.slice(1)
   let apiGroup = ''
@@ -63,7 +49,7 @@ export function requestInfoOf(method: string, path: string, query: QueryParamete
   let verb = methodVerbs[method] ?? ''
   let legacyWatch = false
   if (rest[0] === 'watch' || rest[0] === 'proxy') {
-    if (rest.length < 2) return { ...other, apiPrefix, apiGroup, apiVersion }
+    if (rest.length < 2) return { ...otherPath(method, path), apiPrefix, apiGroup, apiVersion }
     verb = rest[0]!
     legacyWatch = verb === 'watch'
     rest = rest.slice(1)
@@ -101,6 +87,21 @@ export function requestInfoOf(method: string, path: string, query: QueryParamete
     legacyWatch,
   }
 }
+
+const otherPath = (method: string, path: string): RequestInfo => ({
+  isResourceRequest: false,
+  path,
+  verb: method.toLowerCase(),
+  apiPrefix: '',
+  apiGroup: '',
+  apiVersion: '',
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  parts: [],
+  legacyWatch: false,
+})
 
 /** Boolean query parameters: true unless `0` or `false` in any case. */
 export const isTrue = (text: string): boolean => text !== '0' && text.toLowerCase() !== 'false'

@@ -51,10 +51,10 @@ describe('a token among the protocols of a WebSocket', () => {
     ['a good token elsewhere, which is asked first', `${good}, x`, { Authorization: 'Bearer secret' }, `${good}, x`],
     ['a bad one, and a good one elsewhere', `${bad}, x`, { Authorization: 'Bearer secret' }, `${bad}, x`],
   ])('%s', async (_, protocols, headers, left) => {
-    const { user, request } = await authenticate(handshake(protocols, headers))
+    const { user, headers: passedOn } = await authenticate(handshake(protocols, headers))
     expect(user.name).toBe('kubernetes-admin')
-    expect(request.headers.get('Sec-WebSocket-Protocol')).toBe(left)
-    expect(request.headers.get('Upgrade')).toBe('websocket')
+    expect(passedOn.get('Sec-WebSocket-Protocol')).toBe(left)
+    expect(passedOn.get('Upgrade')).toBe('websocket')
   })
 
   test.each([

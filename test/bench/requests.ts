@@ -20,7 +20,7 @@ async function rates<S extends Side>(
     run.elapsed += performance.now() - began
     return times
   }
-  for (const side of sides) await turn(side, seconds / 4) // warm
+  for (const side of sides) await turn(side, (seconds * 2) / 3) // warm
   for (const run of runs.values()) run.elapsed = 0
   await report.inTurn(sides, what, async (side) => {
     const times = await turn(side, seconds / 4)

@@ -23,7 +23,7 @@ const { values: flags } = parseArgs({
     pid: { type: 'string' },
     beside: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
-    // a quarter of it warms up: the engine compiles what is run often
+    // and two thirds of it before, to warm up: the engine optimizes what has run often, which goes on for seconds
     seconds: { type: 'string', default: '12' },
     objects: { type: 'string', default: '10000' },
     watchers: { type: 'string', default: '100,500,2000' },

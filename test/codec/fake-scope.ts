@@ -6,6 +6,7 @@ import { builtInResources } from '../../src/registry/resources.ts'
 import type { ResourceEntry } from '../../src/registry/resources.ts'
 import type { ApiRequest } from '../../src/request/context.ts'
 import { parseQuery } from '../../src/request/query-parameters.ts'
+import { RequestHeaders } from '../../src/request/request-headers.ts'
 import { requestInfoOf } from '../../src/request/request-info.ts'
 import { builtInType, typeOfKind } from '../../src/schema/built-in.ts'
 
@@ -19,6 +20,7 @@ export function fakeRequest(line: string, headers: Record<string, string> = {}, 
   const request = new Request(`https://kedge.test${target}`, { method, headers })
   const all = {
     request,
+    headers: RequestHeaders.of(request.headers),
     method,
     query,
     info: requestInfoOf(method, path, query),

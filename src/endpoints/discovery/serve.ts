@@ -23,7 +23,7 @@ function requireGet({ method }: ApiRequest): void {
 export function serveApiVersions(request: ApiRequest, served: ServedResources): Response | Promise<Response> {
   requireGet(request)
   if (wantsAggregated(request)) return serveAggregated(request, served, 'api')
-  const address = request.env.KEDGE_ADVERTISE ?? request.request.headers.get('Host') ?? ''
+  const address = request.env.KEDGE_ADVERTISE ?? request.headers.get('Host') ?? ''
   return respondDocument(negotiateDocument(request, { matched: true }), apiVersions(served, address), {
     model: `${META}.APIVersions`,
   })
@@ -70,8 +70,8 @@ const isTarget = ({ group, version, kind }: Target): boolean =>
 /** The aggregated document is preferred wherever it stands in the Accept header, whatever its q. */
 const aggregatedClause = /(?:^|[\s,])application\/(json|yaml|vnd\.kubernetes\.protobuf)\s*;([^,]*)/g
 
-function wantsAggregated({ request }: ApiRequest): boolean {
-  for (const [, , parameters = ''] of (request.headers.get('Accept') ?? '').matchAll(aggregatedClause)) {
+function wantsAggregated({ headers }: ApiRequest): boolean {
+  for (const [, , parameters = ''] of (headers.get('Accept') ?? '').matchAll(aggregatedClause)) {
     const given = new Map(
       parameters.split(';').map((one) => {
         const [name = '', value = ''] = one.split('=')
@@ -92,7 +92,7 @@ async function serveAggregated(
   const { serialization } = negotiateDocument(onlyTargets(request), { matched: prefix === 'api', allows: isTarget })
   const { document, json, etag } = await aggregatedOf(served, prefix)
   const headers = { 'Cache-Control': 'public', Vary: 'Accept', ETag: etag }
-  if (request.request.headers.get('If-None-Match') === etag) return new Response(null, { status: 304, headers })
+  if (request.headers.get('If-None-Match') === etag) return new Response(null, { status: 304, headers })
   const { pretty } = negotiateDocument(withoutAccept(request), { matched: false })
   return respondDocument({ serialization, pretty: pretty && serialization === 'json' }, document, {
     model: AGGREGATED,
@@ -104,19 +104,16 @@ async function serveAggregated(
 
 /** The same request asking for nothing but aggregated documents. */
 function onlyTargets(request: ApiRequest): ApiRequest {
-  const clauses = (request.request.headers.get('Accept') ?? '')
-    .split(',')
-    .filter((clause) => clause.includes(TARGET.kind))
+  const clauses = (request.headers.get('Accept') ?? '').split(',').filter((clause) => clause.includes(TARGET.kind))
   return withAccept(request, clauses.join(','))
 }
 
 const withoutAccept = (request: ApiRequest): ApiRequest => withAccept(request, '')
 
-function withAccept(request: ApiRequest, accept: string): ApiRequest {
-  const headers = new Headers(request.request.headers)
-  headers.set('Accept', accept)
-  return { ...request, request: new Request(request.request.url, { headers }) }
-}
+const withAccept = (request: ApiRequest, accept: string): ApiRequest => ({
+  ...request,
+  headers: request.headers.with('Accept', accept),
+})
 
 interface Aggregated {
   readonly document: JsonObject

@@ -47,7 +47,7 @@ export async function portForward(scope: ResourceScope): Promise<Response> {
 async function stream(scope: ResourceScope, { spec }: Pod): Promise<Response> {
   if (!spec?.nodeName) throw badRequest(`pod ${scope.name} does not have a host assigned`)
   const refusal = await unreachable(scope, spec.nodeName)
-  const upgrades = /\bupgrade\b/i.test(scope.request.request.headers.get('Connection') ?? '')
+  const upgrades = /\bupgrade\b/i.test(scope.request.headers.get('Connection') ?? '')
   throw refusal.code === 500 && !upgrades ? badRequest('Upgrade request required') : refusal
 }
 
