@@ -7,9 +7,9 @@
  *   compact up to 15   rev: 12 a, 18 a          4 was replaced at 12, 7 at 15, and 15 itself says no more than
  *   floor 15                                    "b is not there"; 12 stays: 18 shows what a watcher lost by it
  *
- * The floor is raised with the first batch. When one batch is not all, the shard remembers where the others begin until
- * they are through: wherever it ends, what is readable is whole, and what is not goes when the next run begins there.
- * So a run writes few rows of its own, however much it drops.
+ * The floor is raised with the first batch, and with the last one it is noted that all below it is gone. Wherever a run
+ * ends, what is readable is whole, and what is not goes with the next one. So a run writes three rows of its own,
+ * however much it drops.
  */
 import type { History } from '../src/storage/history.ts'
 import { SHORTEST } from '../src/storage/history.ts'
@@ -23,12 +23,6 @@ import { DELETED } from './statements.ts'
 const BATCH = { rows: 64, bytes: 256 * 1024, changes: 1_000 }
 /** Changes that are looked at to tell whether there is anything to drop. */
 const LOOK = 1_000
-
-export interface Compaction {
-  /** Milliseconds since 1970. */
-  readonly at: number
-  readonly dropped: number
-}
 
 export class Compactor {
   private isRunning = false
@@ -48,7 +42,7 @@ export class Compactor {
 
   /** When to run again: undefined when there is nothing to drop until something is written. Milliseconds since 1970. */
   due(): number | undefined {
-    if (this.statements.meta('undropped') > 0) return this.now()
+    if (this.clean < this.log.floor) return this.now()
     const first = this.statements.firstSuperseding(this.log.floor, LOOK)
     if (first === undefined) return undefined
     const { retention } = this.history
@@ -61,17 +55,20 @@ export class Compactor {
     return this.log.appended >= (this.history.changes ?? Infinity)
   }
 
-  /** @param target the floor to be reached */
-  async run(target = this.target()): Promise<Compaction> {
-    if (this.isRunning) return { at: this.now(), dropped: 0 }
+  /**
+   * @param target the floor to be reached
+   * @returns how many versions were dropped
+   */
+  async run(target = this.target()): Promise<number> {
+    if (this.isRunning) return 0
     this.isRunning = true
     this.log.appended = 0
     let dropped = 0
     try {
       const floor = Math.max(this.log.floor, Math.min(target, this.log.last))
-      for (let from = this.statements.meta('undropped') || this.log.floor; from < floor;) {
+      for (let from = this.clean; from < floor;) {
         const batch = this.batch(from, floor)
-        this.drop(batch, floor)
+        this.drop(batch, from, floor)
         dropped += batch.revisions.length
         from = batch.upTo
         if (from < floor) await this.others()
@@ -79,18 +76,17 @@ export class Compactor {
     } finally {
       this.isRunning = false
     }
-    const at = this.now()
-    if (dropped > 0) {
-      this.statements.setMeta('compacted', at)
-      this.statements.setMeta('dropped', dropped)
-    }
-    return { at, dropped }
+    return dropped
   }
 
-  /** The last that dropped anything, by whichever instance: they seldom live until somebody asks. */
-  get lastRun(): Compaction | undefined {
-    const at = this.statements.meta('compacted')
-    return at === 0 ? undefined : { at, dropped: this.statements.meta('dropped') }
+  /** When the last one came to its end, by whichever instance: they seldom live until somebody asks. */
+  get lastRun(): number | undefined {
+    return this.statements.meta('compacted') || undefined
+  }
+
+  /** Up to here is dropped what nobody can read any more: to the floor, unless a run was interrupted. */
+  private get clean(): Revision {
+    return this.statements.meta('clean') || this.log.floor
   }
 
   private target(): Revision {
@@ -115,14 +111,15 @@ export class Compactor {
     return { revisions, upTo: floor }
   }
 
-  private drop({ revisions, upTo }: Batch, floor: Revision): void {
+  private drop({ revisions, upTo }: Batch, from: Revision, floor: Revision): void {
     const { log, statements } = this
     this.transact(() => {
       if (revisions.length > 0) statements.deleteVersions(revisions)
       if (log.floor < floor) statements.setMeta('floor', floor)
-      const begun = statements.meta('undropped')
-      if (upTo < floor && begun === 0) statements.setMeta('undropped', upTo)
-      if (upTo >= floor && begun > 0) statements.setMeta('undropped', 0)
+      if (upTo === floor) {
+        statements.setMeta('clean', floor)
+        statements.setMeta('compacted', this.now())
+      } else if (statements.meta('clean') === 0) statements.setMeta('clean', from)
     })
     log.floor = floor
   }

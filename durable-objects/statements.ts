@@ -32,8 +32,8 @@ export type CurrentRow = {
   l: string
 }
 
-/** `undropped`: from there up to the floor is dropped what nobody can read any more; 0 when all of it is. */
-export type Meta = 'floor' | 'undropped' | 'watchFloor' | 'last' | 'constructed' | 'compacted' | 'dropped'
+/** `clean`: up to there nothing is left that nobody can read any more; `compacted`: when it came to that. */
+export type Meta = 'floor' | 'clean' | 'watchFloor' | 'last' | 'constructed' | 'compacted'
 
 /** Which rows of a narrow table can match at all: texts of which each group must have one in `l`. */
 export type Needles = readonly (readonly string[])[]

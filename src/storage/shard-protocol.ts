@@ -141,6 +141,7 @@ export interface ShardStats {
   readonly versions: number
   readonly revision: Revision
   readonly floor: Revision
-  readonly lastCompaction?: { readonly at: number; readonly dropped: number }
+  /** When a compaction last came to its end, in milliseconds since 1970. */
+  readonly lastCompaction?: number
   readonly outbox: number
 }

@@ -54,7 +54,6 @@ async function count(name: string): Promise<void> {
 interface Shard {
   readonly versions: number
   readonly keys: number
-  readonly lastCompaction?: { readonly dropped: number }
 }
 
 async function shard(): Promise<Shard> {
