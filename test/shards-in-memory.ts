@@ -28,6 +28,8 @@ export function shardsInMemory(now?: () => number): MemoryShards {
         }),
       update: (key: string, value: NewValue, expected: Revision) =>
         reply(() => storage.update(...split(key), value, expected)),
+      delete: (key: string, last: NewValue, expected: Revision) =>
+        reply(() => storage.delete(...split(key), last, expected)),
       changes: (since: Revision | undefined) => storage.changes(shard, since),
     }
   }
