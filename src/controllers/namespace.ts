@@ -2,7 +2,7 @@
  * Empties a namespace that is being deleted, then lets it go (kube-controller-manager's namespace controller). Key: its
  * name. Pods go first, and nothing else before they are gone.
  */
-import type { Namespace, NamespaceCondition } from '../api/core/v1.ts'
+import type { Namespace, NamespaceCondition, Pod } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { StatusError } from '../api/status.ts'
@@ -11,11 +11,15 @@ import { ApiClient } from './api-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 
 const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' }
-const PODS: GroupResource = { group: '', resource: 'pods' }
+const PODS: StoredResource = { group: '', version: 'v1', resource: 'pods' }
 const RETRY_MS = 1_000
 
+interface StoredResource extends GroupResource {
+  readonly version: string
+}
+
 /** What is still in the namespace: how many of each resource, and what holds them back. */
-interface Remains {
+export interface Remains {
   readonly resources: Map<string, number>
   readonly finalizers: Map<string, number>
   readonly failures: string[]
@@ -28,7 +32,7 @@ export const namespaceController: Controller = {
     if (namespace?.metadata.deletionTimestamp === undefined) return undefined
     const finalizers = namespace.spec?.finalizers ?? []
     if (finalizers.length === 0) return undefined
-    const remains = await empty(context, name)
+    const remains = await empty(context, name, new Date(namespace.metadata.deletionTimestamp))
     const left = remains.resources.size > 0
     await namespaces.update(name, (object) => setConditions(object as Namespace, remains, timeText(context.now())))
     if (left) return RETRY_MS
@@ -50,19 +54,17 @@ const SWEEP_MS = 3_000
 export const namespaceSweeper: Controller = {
   async reconcile(name, context) {
     if ((await new ApiClient(context, NAMESPACES, '').get(name)) !== undefined) return undefined
-    const { resources } = await empty(context, name)
+    const { resources } = await empty(context, name, context.now())
     return resources.size > 0 ? RETRY_MS : undefined
   },
 }
 
 /** Deletes everything, type by type, and counts what stays. */
-async function empty(context: ControllerContext, namespace: string): Promise<Remains> {
+async function empty(context: ControllerContext, namespace: string, deletedAt: Date): Promise<Remains> {
   const remains: Remains = { resources: new Map(), finalizers: new Map(), failures: [] }
-  const podsLeft = await emptyOf(context, namespace, PODS, remains)
-  if (podsLeft) {
-    remains.failures.push(`unexpected items still remain in namespace: ${namespace} for gvr: /v1, Resource=pods`)
-    return remains
-  }
+  const age = context.now().getTime() - deletedAt.getTime()
+  await emptyOf(context, namespace, PODS, remains, (pods) => age < graceOf(pods as readonly Pod[]) * 1000)
+  if (remains.resources.size > 0) return remains
   const others = namespacedResources(context).filter(
     ({ resource, group }) => resource !== PODS.resource || group !== '',
   )
@@ -70,12 +72,23 @@ async function empty(context: ControllerContext, namespace: string): Promise<Rem
   return remains
 }
 
+/** Seconds that the pods that have not ended may take for it. */
+const graceOf = (pods: readonly Pod[]): number =>
+  Math.max(
+    0,
+    ...pods
+      .filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
+      .map(({ spec }) => spec?.terminationGracePeriodSeconds ?? 0),
+  )
+
+/** @param mayTakeLonger whether it is no surprise that something is left though nothing holds it back */
 async function emptyOf(
   context: ControllerContext,
   namespace: string,
-  resource: GroupResource,
+  resource: StoredResource,
   remains: Remains,
-): Promise<boolean> {
+  mayTakeLonger: (items: readonly KubeObject[]) => boolean = () => false,
+): Promise<void> {
   const client = new ApiClient(context, resource, namespace)
   const items = await client.list()
   const left: KubeObject[] = []
@@ -87,15 +100,16 @@ async function emptyOf(
       ignoreGone(error)
     }
   }
-  if (left.length === 0) return false
+  if (left.length === 0) return
   remains.resources.set(`${resource.resource}.${resource.group}`, left.length)
-  for (const { metadata } of left)
-    for (const finalizer of metadata.finalizers ?? [])
-      remains.finalizers.set(finalizer, (remains.finalizers.get(finalizer) ?? 0) + 1)
-  return true
+  const finalizers = left.flatMap(({ metadata }) => metadata.finalizers ?? [])
+  for (const finalizer of finalizers) remains.finalizers.set(finalizer, (remains.finalizers.get(finalizer) ?? 0) + 1)
+  if (finalizers.length > 0 || mayTakeLonger(items)) return
+  const type = `${resource.group}/${resource.version}, Resource=${resource.resource}`
+  remains.failures.push(`unexpected items still remain in namespace: ${namespace} for gvr: ${type}`)
 }
 
-function namespacedResources({ served }: ControllerContext): GroupResource[] {
+function namespacedResources({ served }: ControllerContext): StoredResource[] {
   const { resources } = served
   const stored = resources.filter(({ namespaced, persisted }) => namespaced && persisted).map(({ storage }) => storage)
   return [...new Map(stored.map((storage) => [`${storage.resource}.${storage.group}`, storage])).values()]
@@ -105,8 +119,14 @@ function ignoreGone(error: unknown): void {
   if (!(error instanceof StatusError) || error.code !== 404) throw error
 }
 
-/** The five conditions that the reference always shows, in its order. */
-function setConditions(namespace: Namespace, { resources, finalizers, failures }: Remains, now: string): void {
+/**
+ * The five conditions that the reference always shows, in its order. While there are pods it does not count what is left:
+ * the last two say that all is well.
+ */
+export function setConditions(namespace: Namespace, remains: Remains, now: string): void {
+  const { failures } = remains
+  const waitsForPods = remains.resources.has('pods.')
+  const [resources, finalizers] = waitsForPods ? [[], []] : [remains.resources, remains.finalizers]
   const content = [...resources].map(([name, count]) => `${name} has ${count} resource instances`).sort()
   const held = [...finalizers].map(([name, count]) => `${name} in ${count} resource instances`).sort()
   const wanted = [
