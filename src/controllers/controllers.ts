@@ -11,7 +11,7 @@ import { crdNamesController } from './crd-names.ts'
 import { crdRenewalController } from './crd-renewal.ts'
 import { flowDefaults } from './flow-defaults.ts'
 import { flowSchemaStatus } from './flow-schema-status.ts'
-import { departedController, ownedController, waitingController } from './garbage-collector.ts'
+import { departedController, ownedController, waitingController, freedController } from './garbage-collector.ts'
 import { namespaceController, namespaceSweeper } from './namespace.ts'
 import { rootCaPublisher } from './root-ca-publisher.ts'
 import { restoredServerObjects } from './server-objects.ts'
@@ -31,6 +31,7 @@ export const controllers: Readonly<Record<string, Controller>> = {
   'crd-names': crdNamesController,
   'crd-renewal': crdRenewalController,
   departed: departedController,
+  'owners-freed': freedController,
   'flow-defaults': flowDefaults,
   'flow-object-written': afterAWhile('flow-defaults', 30_000),
   'flow-schema-status': flowSchemaStatus,

@@ -19,13 +19,18 @@ export interface ObjectKey extends GroupResource {
   readonly uid: string
 }
 
+/** Owners that an object does not hold back any more. */
+export interface FreedOwners {
+  /** Of the object. */
+  readonly namespace: string
+  readonly owners: readonly OwnerReference[]
+}
+
 /** What an object that went leaves to be done. */
-export interface Departed {
+export interface Departed extends FreedOwners {
   readonly uid: string
   /** `Kind.group` */
   readonly ownerKind: string
-  readonly namespace: string
-  readonly owners: readonly OwnerReference[]
 }
 
 interface Dependent extends ObjectKey {
@@ -38,12 +43,25 @@ export const departedController: Controller = {
     const departed = JSON.parse(key) as Departed
     for (const dependent of await dependentsOf(context, departed.ownerKind, departed.uid))
       await collectIfUnowned(context, dependent)
-    for (const owner of departed.owners) {
-      const found = await findOwner(context, owner, departed.namespace)
-      if (found !== undefined && waitsForDependents(found.object)) await foreground(context, found)
-    }
+    await letGo(context, departed)
     return undefined
   },
+}
+
+/** Key: FreedOwners. References to them were taken off, or hold them back no longer. */
+export const freedController: Controller = {
+  async reconcile(key, context) {
+    await letGo(context, JSON.parse(key) as FreedOwners)
+    return undefined
+  },
+}
+
+/** Those that waited for this dependent may go, if it was the last. */
+async function letGo(context: ControllerContext, { namespace, owners }: FreedOwners): Promise<void> {
+  for (const owner of owners) {
+    const found = await findOwner(context, owner, namespace)
+    if (found !== undefined && waitsForDependents(found.object)) await foreground(context, found)
+  }
 }
 
 /** Key: an ObjectKey. An object that names owners may name none that exists. */

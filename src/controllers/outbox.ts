@@ -3,9 +3,9 @@ import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { APIService } from '../api/apiregistration/v1.ts'
 import type { Secret } from '../api/core/v1.ts'
-import type { KubeObject } from '../api/object.ts'
+import type { KubeObject, OwnerReference } from '../api/object.ts'
 import { APPROVED_BY, isProtectedGroup } from '../registry/apiextensions/approval.ts'
-import type { Departed, ObjectKey } from './garbage-collector.ts'
+import type { Departed, FreedOwners, ObjectKey } from './garbage-collector.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
 import { protectedKey } from './protection-finalizers.ts'
 import type { OutboxMessage } from '../storage/storage.ts'
@@ -150,10 +150,20 @@ function collection({ resource, object, old }: Change): readonly OutboxMessage[]
   }
   const waits =
     metadata.deletionTimestamp !== undefined && (finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN))
-  if (waits) return work('waiting', key())
-  const ownersChanged = JSON.stringify(ownerReferences) !== JSON.stringify(old?.metadata.ownerReferences ?? [])
-  return ownersChanged && ownerReferences.length > 0 ? work('owned', key()) : []
+  const before = old?.metadata.ownerReferences ?? []
+  const owners = before.filter((owner) => holdsBack(owner) && !ownerReferences.some((now) => holdsBack(now, owner)))
+  const freed: FreedOwners = { namespace: metadata.namespace ?? '', owners }
+  const ownersChanged = JSON.stringify(ownerReferences) !== JSON.stringify(before)
+  return [
+    ...(owners.length > 0 ? work('owners-freed', JSON.stringify(freed)) : []),
+    ...(waits ? work('waiting', key()) : []),
+    ...(!waits && ownersChanged && ownerReferences.length > 0 ? work('owned', key()) : []),
+  ]
 }
+
+/** Whether an owner that is deleted in the foreground waits for this, if it is the one that is asked for. */
+const holdsBack = ({ uid, blockOwnerDeletion }: OwnerReference, { uid: asked = uid }: Partial<OwnerReference> = {}) =>
+  uid === asked && blockOwnerDeletion === true
 
 /** Events come and go in numbers and own nothing. */
 const mayOwn = ({ resource }: GroupResource): boolean => resource !== 'events' && resource !== 'leases'
