@@ -27,9 +27,11 @@ const authorityOf = ({ KEDGE_REQUESTHEADER_CA: authority = '' }: Env): string =>
 
 type Asked = Pick<ApiRequest, 'request' | 'headers' | 'env'>
 
-/** Undefined: no front proxy asks, or it does not say for whom. */
+/**
+ * Undefined: it is no front proxy that asks.
+ * @param asked says for whom
+ */
 export async function requestHeaderUser(asked: Asked, now = new Date()): Promise<UserInfo | undefined> {
-  if (!saysForWhom(asked)) return undefined
   const { request, headers, env } = asked
   const name = headers.get(REQUEST_HEADERS.username) ?? ''
   const certificate = presentedCertificate(request)

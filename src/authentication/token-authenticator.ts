@@ -78,7 +78,7 @@ const audiencesOf = ({ env }: TokenContext, audiences: readonly string[] = []): 
   audiences.length > 0 ? audiences : [tokenIssuer(env)]
 
 const cacheKey = ({ tenant }: TokenContext, token: string, audiences: readonly string[]): string =>
-  [tenant.uid, token, ...audiences.map(encodeURIComponent)].join(' ')
+  JSON.stringify([tenant.uid, token, audiences])
 
 async function lookUp(
   { env, tenant, now }: TokenContext,

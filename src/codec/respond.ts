@@ -3,7 +3,6 @@ import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
-import type { Left } from '../registry/stored-form.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -63,10 +62,6 @@ export function respondObject(
     : serializeText(output, presenter.json(source, scope.request.now))
   return respond(scope.request, output, status, body)
 }
-
-/** What a write left. Of a custom resource it is read again: what was dropped before it was stored may have a default. */
-export const respondLeft = (scope: ResourceScope, output: OutputNegotiation, status: number, left: Left): Response =>
-  respondObject(scope, output, status, scope.custom ? left.object : (left.stored ?? left.object))
 
 /**
  * An object that is no resource's: a review, a Binding. Nothing is converted or taken apart.

@@ -1,5 +1,5 @@
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
-import { respondLeft } from '../codec/respond.ts'
+import { respondObject } from '../codec/respond.ts'
 import { reviewOf } from '../registry/review.ts'
 import { createObject } from '../registry/store.ts'
 import { parseCreateOptions } from '../request/options.ts'
@@ -28,5 +28,5 @@ export async function create(scope: ResourceScope): Promise<Response> {
   const object = scope.toStorage(decoded)
   await admitMutating(admissionAttributes(scope, 'CREATE', options, { object }))
   const left = await createObject(scope, object, options, validatingOf(scope, 'CREATE', options))
-  return respondLeft(scope, output, 201, left)
+  return respondObject(scope, output, 201, left.stored ?? left.object)
 }

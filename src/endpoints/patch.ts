@@ -1,7 +1,7 @@
 import { apiVersionOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { negotiateOutput, negotiatePatchType } from '../codec/negotiate.ts'
-import { respondLeft } from '../codec/respond.ts'
+import { respondObject } from '../codec/respond.ts'
 import { appliedYaml } from '../patch/applied-yaml.ts'
 import { decodePatched } from '../patch/decode-patched.ts'
 import { managerOfUserAgent } from '../patch/managed-fields.ts'
@@ -84,5 +84,5 @@ export async function patch(scope: ResourceScope): Promise<Response> {
     },
     validating: validatingOf(scope, 'UPDATE', options),
   })
-  return respondLeft(scope, output, created ? 201 : 200, left)
+  return respondObject(scope, output, created ? 201 : 200, left.stored ?? left.object)
 }

@@ -119,7 +119,11 @@ function customParts(
     fromStorage: (object) => inVersion(tenant, definition, current(object), version),
     strategy: isTerminating(definition) ? withoutCreates(strategy, storage) : strategy,
     currentForm: current,
-    // what was written under another state of the definition may not be what it says now
-    storedAsServed: definition.metadata.generation === 1 && version === storage.version,
+    // What was written under another state of the definition may not be what it says now; a status is dropped when its
+    // object is created, and gets its default when it is read.
+    storedAsServed:
+      definition.metadata.generation === 1 &&
+      version === storage.version &&
+      type.field('status')?.default === undefined,
   }
 }

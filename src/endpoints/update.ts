@@ -1,7 +1,7 @@
 import type { KubeObject } from '../api/object.ts'
 import { copyWithEmptied } from '../codec/emptied.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
-import { respondLeft } from '../codec/respond.ts'
+import { respondObject } from '../codec/respond.ts'
 import { guaranteedUpdate } from '../registry/store.ts'
 import { parseUpdateOptions } from '../request/options.ts'
 import { admitMutating } from './admit-mutating.ts'
@@ -47,5 +47,5 @@ export async function update(scope: ResourceScope): Promise<Response> {
     },
     validating: validatingOf(scope, 'UPDATE', options),
   })
-  return respondLeft(scope, output, created ? 201 : 200, left)
+  return respondObject(scope, output, created ? 201 : 200, left.stored ?? left.object)
 }

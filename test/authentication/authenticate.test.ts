@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { authenticate } from '../../src/authentication/authenticate.ts'
+import { tokenIssuer } from '../../src/authentication/service-account-key.ts'
+import { TokenRefused, authenticateToken } from '../../src/authentication/token-authenticator.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 const server = memoryServer({ KEDGE_ADMIN_TOKEN: 'secret' })
@@ -35,6 +37,12 @@ test('the administrator', async () => {
     user: 'kubernetes-admin',
     groups: ['system:masters', 'system:authenticated'],
   })
+})
+
+test('what was found of a token and its audiences is found of no other', async () => {
+  const issuer = tokenIssuer(server.env)
+  await expect(authenticateToken(server, 'secret', ['a', issuer])).resolves.toBeDefined()
+  await expect(authenticateToken(server, 'secret a', [issuer])).rejects.toBeInstanceOf(TokenRefused)
 })
 
 describe('a token among the protocols of a WebSocket', () => {
