@@ -1,4 +1,4 @@
-/** The latest state of what changed in a shard: for caches of configuration, which ask again and again. */
+/** The latest state of what changed in a shard, in pages: for caches of configuration, which ask again and again. */
 import type { Revision, ShardChanges } from '../src/storage/storage.ts'
 import type { Log } from './log.ts'
 import type { Statements } from './statements.ts'
@@ -7,9 +7,23 @@ import { DELETED } from './statements.ts'
 /** UTF-16 units of an answer; RPC values end at 32 MiB. */
 const MAX_LENGTH = 8 * 1024 * 1024
 
-export function newestChanges(log: Log, statements: Statements, since: Revision | undefined): ShardChanges {
+/**
+ * Pages are in order of revision, so what is written between two of them is in a later one. Compaction loses nothing
+ * but deletions. A state that is told from its beginning therefore goes on for as long as every deletion after that
+ * beginning is in the log, wherever in it the page before ended.
+ *
+ * @param resetAt of the page before: the beginning of the state that it belongs to
+ * @param keep as in ListCall
+ */
+export function newestChanges(
+  log: Log,
+  statements: Statements,
+  since: Revision | undefined,
+  resetAt?: Revision,
+  keep = true,
+): ShardChanges {
   // A revision from before a restored backup is not one of this log.
-  const reset = since === undefined || since < log.floor || since > log.last
+  const reset = since === undefined || (resetAt ?? since) < log.floor || since > log.last
   const changed = new Map<string, ShardChanges['changed'][number]>()
   let length = 0
   let revision: Revision = reset ? 0 : since
@@ -26,5 +40,9 @@ export function newestChanges(log: Log, statements: Statements, since: Revision 
       length += v.length
     }
   }
-  return { revision: more ? revision : log.last, reset, more, changed: [...changed.values()] }
+  const page = { reset, more, changed: [...changed.values()] }
+  if (!more) return { ...page, revision: log.last }
+  // The beginning is a fresh revision: the floor comes to that of a shard without writes with the first write.
+  const beginning = reset ? log.freshRevision(keep) : resetAt
+  return { ...page, revision, ...(beginning === undefined ? {} : { resetAt: beginning }) }
 }

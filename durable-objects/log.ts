@@ -263,7 +263,7 @@ export class Log {
    * Continue tokens expire by their revision's age. A list of a shard that was not written to for long is of an old
    * revision; its pages get one of now, at which nothing else was written.
    */
-  private freshRevision(keep: boolean): Revision {
+  freshRevision(keep: boolean): Revision {
     const now = revisionAt(this.now())
     if (this.last < revisionAt(this.now() - FRESH)) this.raise(now, keep)
     return this.last

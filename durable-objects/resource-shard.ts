@@ -153,9 +153,10 @@ export class ResourceShard extends DurableObject<Env> {
     return this.log.last
   }
 
-  changes(since: Revision | undefined): ShardChanges {
+  /** A caller of an earlier release passes `since` alone. */
+  changes(since: Revision | undefined, resetAt?: Revision, keep?: boolean): ShardChanges {
     this.usage.woken('changes')
-    return newestChanges(this.log, this.statements, since)
+    return newestChanges(this.log, this.statements, since, resetAt, keep)
   }
 
   stats(): ShardStats {

@@ -173,7 +173,7 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
     },
 
     revision: (collection) => read(collection, async (stub) => await stub.revision()),
-    changes: (shard, since) => read(shard, async (stub) => await stub.changes(since)),
+    changes: (shard, since, resetAt) => read(shard, async (stub, keep) => await stub.changes(since, resetAt, keep)),
     stats: (shard) => read(shard, async (stub) => await stub.stats()),
   }
 }

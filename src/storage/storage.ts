@@ -160,8 +160,10 @@ export interface ShardChanges {
   readonly revision: Revision
   /** True: this begins anew with all that exists, because `since` was absent or compacted. Forget what you had. */
   readonly reset: boolean
-  /** There is more: ask again with `revision`. */
+  /** There is more: ask again with `revision`, and with `resetAt` where that is given. See change-pages. */
   readonly more: boolean
+  /** This page and those after it tell a state from its beginning, which was here. Objects of earlier releases have none. */
+  readonly resetAt?: Revision
   /** In order of revision, each key once. `key` begins with the collection's prefix; without text it is gone. */
   readonly changed: readonly { readonly key: string; readonly revision: Revision; readonly text?: string }[]
 }
@@ -189,8 +191,8 @@ export interface Storage {
   watch(collection: Collection, query: WatchQuery): Promise<Watch>
   /** The newest revision of the collection's shard. */
   revision(collection: Collection): Promise<Revision>
-  /** The latest state of whatever changed in a shard after `since`, or of all that exists. */
-  changes(shard: ShardName, since?: Revision): Promise<ShardChanges>
+  /** A page of the latest state of whatever changed in a shard after `since`, or of all that exists. */
+  changes(shard: ShardName, since?: Revision, resetAt?: Revision): Promise<ShardChanges>
   /** Forgets everything of a collection, its history too: the beginning of a restore. */
   clear(collection: Collection): Promise<void>
   /**

@@ -11,6 +11,7 @@ import { ensureBootstrapped } from '../bootstrap/ensure-bootstrapped.ts'
 import { parseStored } from '../codec/json.ts'
 import type { Env } from '../env.ts'
 import { CONTROL_SHARD } from '../registry/collections.ts'
+import { changePages } from '../storage/change-pages.ts'
 import { shardStorage } from '../storage/shard-client.ts'
 import type { Collection, Revision, ShardChanges, Storage } from '../storage/storage.ts'
 import type { Tenant } from './tenant.ts'
@@ -102,11 +103,9 @@ function outdated(tenant: string): void {
 async function fetchChanges(storage: Storage, tenant: Tenant, known?: SnapshotData): Promise<SnapshotData> {
   const shard = { tenant: tenant.uid, shard: CONTROL_SHARD }
   let snapshot = known ?? SnapshotData.empty
-  for (;;) {
-    const changes = await storage.changes(shard, snapshot.revision === 0 ? undefined : snapshot.revision)
-    snapshot = snapshot.with(changes)
-    if (!changes.more) return snapshot
-  }
+  const since = snapshot.revision === 0 ? undefined : snapshot.revision
+  for await (const changes of changePages(storage, shard, since)) snapshot = snapshot.with(changes)
+  return snapshot
 }
 
 class Entry {
