@@ -8,7 +8,8 @@ import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 import { bearerToken, socketOffer } from './bearer-token.ts'
 import type { SocketOffer } from './bearer-token.ts'
-import { certificateUser, presentedCertificate } from './client-certificate.ts'
+import { clientAuthority } from './client-authority.ts'
+import { presentedCertificate } from './client-certificate.ts'
 import { requestHeaderUser, saysForWhom } from './request-header.ts'
 import { TokenRefused, authenticateToken, knownToken } from './token-authenticator.ts'
 import type { UserInfo } from './user-info.ts'
@@ -45,12 +46,16 @@ function byRequestHeaders(request: ApiRequest): Finding | Promise<Finding> {
     : 'nothing'
 }
 
-function byCertificate({ request }: ApiRequest): Finding {
-  const certificate = presentedCertificate(request)
-  if (certificate === undefined) return 'nothing'
-  const user = certificateUser(certificate)
-  return user === undefined ? 'refused' : { user }
+function byCertificate({ request, env, now }: ApiRequest): Finding | Promise<Finding> {
+  const presented = presentedCertificate(request)
+  if (presented === undefined) return 'nothing'
+  const authority = clientAuthority(env.KEDGE_CA)
+  const known = authority?.known(presented, now)
+  if (known !== undefined) return ofCertificate(known)
+  return authority === undefined ? 'refused' : authority.verify(presented, now).then(ofCertificate)
 }
+
+const ofCertificate = (user: UserInfo | undefined): Finding => (user === undefined ? 'refused' : { user })
 
 function byBearerToken(request: ApiRequest): Finding | Promise<Finding> {
   const token = bearerToken(request.headers.get('Authorization'), request.warnings)

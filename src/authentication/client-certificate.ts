@@ -1,67 +1,41 @@
 /**
- * Client certificates, checked by whoever ends TLS and handed over as `request.cf.tlsClientAuth`: Cloudflare's edge, or
- * the local server's front, which adds the names that Kubernetes reads.
+ * Client certificates, as the one who ends TLS hands them over in `request.cf.tlsClientAuth`: Cloudflare's edge, or the
+ * local server's front in the same form. What is said of them decides nothing alone: `certVerified` is SUCCESS for a
+ * certificate of any authority that the zone accepts, and for a revoked one.
  */
-import type { UserInfo } from './user-info.ts'
-import { CREDENTIAL_ID, authenticated } from './user-info.ts'
+import { fromBase64 } from '../x509/pem.ts'
 
+/** What is read of it; other fields say the same in other words. */
 export interface ClientCertificate {
   /** '1' when there is one. */
   readonly certPresented?: string
   /** 'SUCCESS', 'NONE', or 'FAILED:' and the reason. */
   readonly certVerified?: string
-  /** RFC 2253 or OpenSSL's form, the most specific part first. */
-  readonly certSubjectDN?: string
-  readonly certSubjectDNRFC2253?: string
-  /** Hexadecimal digits. */
-  readonly certFingerprintSHA256?: string
-  /** DER in base64. */
-  readonly certRaw?: string
-  readonly commonName?: string
-  readonly organizations?: readonly string[]
+  /** '1' of a revoked one, '0' of another. */
+  readonly certRevoked?: string
+  /** RFC 9440: DER in base64 between colons. Empty where it is too large. */
+  readonly certRFC9440?: string
+  /** Likewise, the authorities that the client sent with it, with commas; empty without any. */
+  readonly certChainRFC9440?: string
 }
 
 export function presentedCertificate(request: Request): ClientCertificate | undefined {
-  // the platform's type knows less than the local front hands over
+  // the platform's type lacks the fields of RFC 9440
   const cf = request.cf as { readonly tlsClientAuth?: ClientCertificate } | undefined
   const certificate = cf?.tlsClientAuth
   return certificate?.certPresented === '1' ? certificate : undefined
 }
 
-/** Undefined: not signed by an authority of this server, or without a name. */
-export function certificateUser(certificate: ClientCertificate): UserInfo | undefined {
-  if (certificate.certVerified !== 'SUCCESS') return undefined
-  const { commonName, organizations, uid } = certificateNames(certificate)
-  if (commonName === '') return undefined
-  const fingerprint = certificate.certFingerprintSHA256
-  return authenticated({
-    name: commonName,
-    uid,
-    groups: organizations,
-    extra: fingerprint === undefined ? {} : { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint.toLowerCase()}`] },
+/** The client has the key, its certificate was checked, and it is not revoked. */
+export const isInForce = ({ certVerified, certRevoked }: ClientCertificate): boolean =>
+  certVerified === 'SUCCESS' && certRevoked === '0'
+
+/** DER, the client's own first. @throws for what is no RFC 9440 */
+export function certificateChain({ certRFC9440 = '', certChainRFC9440 = '' }: ClientCertificate): Uint8Array[] {
+  const rest = certChainRFC9440 === '' ? [] : certChainRFC9440.split(',')
+  return [certRFC9440, ...rest].map((item) => {
+    const base64 = /^ *:([A-Za-z0-9+/]+={0,2}): *$/.exec(item)?.[1]
+    if (base64 === undefined) throw new TypeError('no certificate in the form of RFC 9440')
+    return fromBase64(base64)
   })
-}
-
-/** Attribute for a user's UID (KEP 5018), as names in a subject show it. */
-const UID_ATTRIBUTE = '1.3.6.1.4.1.57683.2'
-
-function certificateNames(certificate: ClientCertificate) {
-  const attributes = subjectAttributes(certificate.certSubjectDNRFC2253 ?? certificate.certSubjectDN ?? '')
-  const named = (type: string) => attributes.filter(([name]) => name === type).map(([, value]) => value)
-  return {
-    commonName: certificate.commonName ?? named('CN').at(-1) ?? '',
-    organizations: certificate.organizations ?? named('O'),
-    uid: named(UID_ATTRIBUTE).at(0) ?? '',
-  }
-}
-
-/** `CN=a,O=b\, c` with the most specific part first, as pairs in the certificate's own order. */
-function subjectAttributes(subject: string): [name: string, value: string][] {
-  const parts = subject.match(/(?:\\.|[^,+\\])+/g) ?? []
-  return parts
-    .map((part): [string, string] => {
-      const equals = part.indexOf('=')
-      return [part.slice(0, equals).trim(), part.slice(equals + 1).replace(/\\(.)/g, '$1')]
-    })
-    .reverse()
 }

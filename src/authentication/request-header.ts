@@ -2,10 +2,9 @@
  * Front proxies: whoever presents a certificate of their authority may say in X-Remote-* headers for whom it asks
  * (kube-apiserver's --requestheader-* flags with their usual values).
  */
-import type { Env } from '../env.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
-import { isIssuedBy } from './certificate-issuer.ts'
+import { clientAuthority } from './client-authority.ts'
 import { presentedCertificate } from './client-certificate.ts'
 import type { UserInfo } from './user-info.ts'
 import { authenticated } from './user-info.ts'
@@ -21,22 +20,20 @@ export const REQUEST_HEADERS = {
 
 /** Whether there may be a front proxy, and the request names a user as one would. */
 export const saysForWhom = ({ headers, env }: Asked): boolean =>
-  authorityOf(env) !== '' && (headers.get(REQUEST_HEADERS.username) ?? '').trim() !== ''
+  (env.KEDGE_REQUESTHEADER_CA ?? '') !== '' && (headers.get(REQUEST_HEADERS.username) ?? '').trim() !== ''
 
-const authorityOf = ({ KEDGE_REQUESTHEADER_CA: authority = '' }: Env): string => authority
-
-type Asked = Pick<ApiRequest, 'request' | 'headers' | 'env'>
+type Asked = Pick<ApiRequest, 'request' | 'headers' | 'env' | 'now'>
 
 /**
  * Undefined: it is no front proxy that asks.
  * @param asked says for whom
  */
-export async function requestHeaderUser(asked: Asked, now = new Date()): Promise<UserInfo | undefined> {
-  const { request, headers, env } = asked
+export async function requestHeaderUser({ request, headers, env, now }: Asked): Promise<UserInfo | undefined> {
   const name = headers.get(REQUEST_HEADERS.username) ?? ''
-  const certificate = presentedCertificate(request)
-  if (certificate?.certRaw === undefined || !isAllowed(certificate.commonName)) return undefined
-  if (!(await isIssuedBy(certificate.certRaw, authorityOf(env), now))) return undefined
+  const presented = presentedCertificate(request)
+  if (presented === undefined) return undefined
+  const proxy = await clientAuthority(env.KEDGE_REQUESTHEADER_CA)?.verify(presented, now)
+  if (proxy === undefined || !isAllowed(proxy.name)) return undefined
   return authenticated({
     name,
     uid: headers.get(REQUEST_HEADERS.uid) ?? '',
@@ -45,7 +42,7 @@ export async function requestHeaderUser(asked: Asked, now = new Date()): Promise
   })
 }
 
-const isAllowed = (commonName = ''): boolean => REQUEST_HEADERS.allowedNames.some((name) => name === commonName)
+const isAllowed = (commonName: string): boolean => REQUEST_HEADERS.allowedNames.some((name) => name === commonName)
 
 /** Headers given several times arrive joined with a comma and a blank, which values may therefore not contain. */
 export const headerValues = (headers: RequestHeaders, name: string): string[] => headers.get(name)?.split(', ') ?? []

@@ -1,58 +1,44 @@
-// The identity in a client's certificate, in the form in which Cloudflare gives it to a Worker (`request.cf.tlsClientAuth`),
-// with what Kubernetes needs beside it.
-import type { TLSSocket } from 'node:tls'
+// A client's certificate in the form in which Cloudflare gives it to a Worker (`request.cf.tlsClientAuth`).
 import type { X509Certificate } from 'node:crypto'
+import type { TLSSocket } from 'node:tls'
+import { MAX_INTERMEDIATES } from '../x509/client-chain.ts'
 
 export interface TlsClientAuth {
   readonly certPresented: '1'
   /** 'SUCCESS', or 'FAILED:' and the reason. */
   readonly certVerified: string
-  /** RFC 2253, the most specific part first. */
-  readonly certSubjectDN: string
-  /** Hexadecimal digits in lower case. */
-  readonly certFingerprintSHA256: string
-  /** The certificate, DER in base64. */
-  readonly certRaw: string
-  readonly commonName: string
-  /** In the certificate's order. */
-  readonly organizations: readonly string[]
+  /** There is no list of revoked certificates here, as kube-apiserver has none. */
+  readonly certRevoked: '0'
+  /** DER in base64 between colons. */
+  readonly certRFC9440: string
+  /** The authorities that the client sent, likewise, with commas; empty without any. */
+  readonly certChainRFC9440: string
 }
 
 /** Undefined where the client presented none. */
 export function tlsClientAuth(socket: TLSSocket): TlsClientAuth | undefined {
   const certificate = socket.getPeerX509Certificate()
   if (certificate === undefined) return undefined
-  const attributes = subjectAttributes(certificate)
-  const named = (type: string): string[] => attributes.filter(([name]) => name === type).map(([, value]) => value)
   return {
     certPresented: '1',
     // Node gives the reason's code here, whatever the types say.
     certVerified: socket.authorized ? 'SUCCESS' : `FAILED:${String(socket.authorizationError)}`,
-    certSubjectDN: attributes
-      .toReversed()
-      .map(([type, value]) => `${type}=${escapeValue(value)}`)
-      .join(','),
-    certFingerprintSHA256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
-    certRaw: certificate.raw.toString('base64'),
-    commonName: named('CN').at(-1) ?? '',
-    organizations: named('O'),
+    certRevoked: '0',
+    certRFC9440: byteSequence(certificate),
+    certChainRFC9440: authoritiesOf(certificate).map(byteSequence).join(', '),
   }
 }
 
-/**
- * Node prints one set of attributes a line, `TYPE=value` or `TYPE=value + TYPE=value`, with a backslash before what
- * RFC 2253 escapes.
- */
-function subjectAttributes(certificate: X509Certificate): [string, string][] {
-  return (certificate.subject ?? '')
-    .split(/\n|(?<!\\) \+ /)
-    .filter((line) => line.includes('='))
-    .map((line) => {
-      const equals = line.indexOf('=')
-      return [line.slice(0, equals), line.slice(equals + 1).replace(/\\(.)/g, '$1')]
-    })
-}
+/** RFC 9440, section 2.1. */
+const byteSequence = ({ raw }: X509Certificate): string => `:${raw.toString('base64')}:`
 
-function escapeValue(value: string): string {
-  return value.replace(/[,+"\\<>;]|^[ #]| $/g, '\\$&')
+function authoritiesOf(certificate: X509Certificate): X509Certificate[] {
+  const found: X509Certificate[] = []
+  let next = certificate.issuerCertificate
+  // A root, which Node may add, signs itself: the Worker has its own.
+  while (next !== undefined && next.subject !== next.issuer && found.length < MAX_INTERMEDIATES) {
+    found.push(next)
+    next = next.issuerCertificate
+  }
+  return found
 }

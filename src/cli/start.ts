@@ -148,7 +148,6 @@ function settings(
     KEDGE_ADMIN_TOKEN: pki.administratorToken,
     KEDGE_CA: pki.authority.certificate,
     KEDGE_CA_KEY: pki.authority.key,
-    KEDGE_CLIENT_CA: pki.authority.certificate,
     KEDGE_REQUESTHEADER_CA: pki.frontProxyAuthority.certificate,
     KEDGE_SA_KEY: pki.serviceAccountKey,
     KEDGE_ADVERTISE: new URL(url).host,
@@ -170,7 +169,7 @@ async function listen(
       engine,
       maxConnections: maxConnections(),
       server: pki.server,
-      clientAuthorities: [pki.authority.certificate],
+      clientAuthorities: [pki.authority.certificate, pki.frontProxyAuthority.certificate],
     })
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code

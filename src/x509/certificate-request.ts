@@ -2,6 +2,7 @@
 import type { Element } from './der.ts'
 import { contextTag, elements, primitiveContextTag, readElement, readObjectIdentifier } from './der.ts'
 import { extensionValue } from './certificate.ts'
+import { COMMON_NAME, nameAttributes, ORGANIZATION } from './name.ts'
 import { pemBlocks } from './pem.ts'
 import type { Signed } from './signature.ts'
 import { isSignedBy, readSigned } from './signature.ts'
@@ -25,8 +26,6 @@ export interface CertificateRequest {
   readonly publicKey: Uint8Array
 }
 
-export const COMMON_NAME = '2.5.4.3'
-export const ORGANIZATION = '2.5.4.10'
 export const ALTERNATIVE_NAME = '2.5.29.17'
 const EXTENSION_REQUEST = '1.2.840.113549.1.9.14'
 
@@ -59,7 +58,7 @@ export const hasOwnSignature = async ({ signed, publicKey }: CertificateRequest)
 export function readRequest(der: Uint8Array): CertificateRequest {
   const signed = readSigned(der)
   const [, subject, publicKey, attributes] = elements(signed.content) // version first
-  const names = subjectNames(subject!)
+  const names = nameAttributes(subject!.content)
   const of = (type: string): string[] => names.filter(([name]) => name === type).map(([, value]) => value)
   return {
     signed,
@@ -69,15 +68,6 @@ export function readRequest(der: Uint8Array): CertificateRequest {
     alternativeNames: alternativeNames(attributes),
     publicKey: publicKey!.whole,
   }
-}
-
-function subjectNames(subject: Element): [type: string, value: string][] {
-  return elements(subject.content)
-    .flatMap((set) => elements(set.content))
-    .map(({ content }) => {
-      const [type, value] = elements(content)
-      return [readObjectIdentifier(type!.content), new TextDecoder().decode(value!.content)]
-    })
 }
 
 const none: AlternativeNames = { dnsNames: [], emails: [], addresses: [], uris: [] }

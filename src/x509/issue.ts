@@ -1,7 +1,7 @@
 /** Certificates for what somebody requested, in the form in which Go's crypto/x509 makes them. */
 import { readCertificate } from './certificate.ts'
 import type { AlternativeNames, CertificateRequest } from './certificate-request.ts'
-import { ALTERNATIVE_NAME, COMMON_NAME } from './certificate-request.ts'
+import { ALTERNATIVE_NAME } from './certificate-request.ts'
 import {
   bitString,
   contextTag,
@@ -15,6 +15,7 @@ import {
   unsignedInteger,
   write,
 } from './der.ts'
+import { COMMON_NAME } from './name.ts'
 import { pemBlocks, pemText } from './pem.ts'
 import { signerOf } from './signature.ts'
 

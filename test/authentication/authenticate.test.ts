@@ -81,31 +81,6 @@ describe('a token among the protocols of a WebSocket', () => {
   })
 })
 
-const certificate = {
-  certPresented: '1',
-  certVerified: 'SUCCESS',
-  certSubjectDN: 'O=ops,O=dev,CN=carol',
-  certFingerprintSHA256: 'AB12',
-}
-
-test('a client certificate comes before a token, with the groups in its order', async () => {
-  const { user } = await authenticate(
-    server.request('/', { headers: { Authorization: 'Bearer garbage' }, cf: { tlsClientAuth: certificate } }),
-  )
-  expect(user).toEqual({
-    name: 'carol',
-    uid: '',
-    groups: ['dev', 'ops', 'system:authenticated'],
-    extra: { 'authentication.kubernetes.io/credential-id': ['X509SHA256=ab12'] },
-  })
-})
-
-test('a certificate of an unknown authority: 401, unless something else is good', async () => {
-  const cf = { tlsClientAuth: { ...certificate, certVerified: 'FAILED:self signed certificate' } }
-  await expect(userOf({}, cf)).rejects.toMatchObject({ code: 401 })
-  expect(await userOf({ Authorization: 'Bearer secret' }, cf)).toMatchObject({ user: 'kubernetes-admin' })
-})
-
 test('X-Remote-User from anybody is nothing', async () => {
   expect(await userOf({ 'X-Remote-User': 'alice' })).toEqual(anonymous)
 })

@@ -1,45 +1,33 @@
-import { X509Certificate } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { authenticate } from '../../src/authentication/authenticate.ts'
-import { isIssuedBy } from '../../src/authentication/certificate-issuer.ts'
-import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import { memoryServer } from '../request-in-memory.ts'
+import { authorityBit, client, CN, keyUsage, makeCertificate } from '../x509/make-certificate.ts'
+import type { Made } from '../x509/make-certificate.ts'
 
 const now = new Date()
-const proxies = createAuthority({ commonName: 'front-proxy-ca' }, now, 10)
-const others = createAuthority({ commonName: 'other' }, now, 10)
-const client = (authority: typeof proxies, issuer: string, commonName: string) => {
-  const { certificate } = issue(
-    authority,
-    { commonName: issuer },
-    { subject: { commonName }, usage: 'client', days: 5 },
-    now,
-  )
-  return new X509Certificate(certificate).raw.toString('base64')
-}
-const good = client(proxies, 'front-proxy-ca', 'front-proxy-client')
-const foreign = client(others, 'front-proxy-ca', 'front-proxy-client')
+const authority = (name: string): Promise<Made> =>
+  makeCertificate(now, { subject: [[CN, name]], extensions: [authorityBit(), keyUsage(5)] })
+const leaf = (by: Made, name: string): Promise<Made> =>
+  makeCertificate(now, { subject: [[CN, name]], by, extensions: client })
+const proxies = await authority('front-proxy-ca')
+const clients = await authority('kubernetes')
+const good = await leaf(proxies, 'front-proxy-client')
 
-test('signed by the authority, and holding now', async () => {
-  const later = new Date(now.getTime() + 6 * 86_400_000)
-  expect(await isIssuedBy(good, proxies.certificate, now)).toBe(true)
-  expect(await isIssuedBy(foreign, proxies.certificate, now)).toBe(false)
-  expect(await isIssuedBy(good, proxies.certificate, later)).toBe(false)
-  expect(await isIssuedBy('AAAA', proxies.certificate, now)).toBe(false)
-})
-
-const server = memoryServer({ KEDGE_REQUESTHEADER_CA: proxies.certificate })
-const ask = (certRaw: string, commonName: string, headers: [string, string][]) =>
+const server = memoryServer({ KEDGE_REQUESTHEADER_CA: proxies.pem, KEDGE_CA: clients.pem })
+const alice: [string, string] = ['X-Remote-User', 'alice']
+const ask = ({ item }: Made, headers: [string, string][], more: object = {}) =>
   authenticate(
     server.request('/', {
       headers,
-      cf: { tlsClientAuth: { certPresented: '1', certVerified: 'FAILED:issuer', certRaw, commonName } },
+      cf: {
+        tlsClientAuth: { certPresented: '1', certVerified: 'SUCCESS', certRevoked: '0', certRFC9440: item, ...more },
+      },
     }),
   )
 
 test('a front proxy says for whom it asks', async () => {
-  const { user } = await ask(good, 'front-proxy-client', [
-    ['X-Remote-User', 'alice'],
+  const { user } = await ask(good, [
+    alice,
     ['X-Remote-Group', 'a'],
     ['X-Remote-Group', 'b'],
     ['X-Remote-Extra-Scopes', 'x'],
@@ -52,10 +40,18 @@ test('a front proxy says for whom it asks', async () => {
   })
 })
 
-test.each<[string, string, string, [string, string][]]>([
-  ['without a user', good, 'front-proxy-client', []],
-  ['of another authority', foreign, 'front-proxy-client', [['X-Remote-User', 'alice']]],
-  ['of another name', good, 'somebody', [['X-Remote-User', 'alice']]],
-])('%s: 401', async (_, certRaw, commonName, headers) => {
-  await expect(ask(certRaw, commonName, headers)).rejects.toMatchObject({ code: 401 })
+test.each<[string, Made, [string, string][], object?]>([
+  ['without a user', good, []],
+  ['of another authority', await leaf(await authority('front-proxy-ca'), 'front-proxy-client'), [alice]],
+  ['of another name', await leaf(proxies, 'somebody'), [alice]],
+  ['that is revoked', good, [alice], { certRevoked: '1' }],
+  ['of which is not said whether it is revoked', good, [alice], { certRevoked: undefined }],
+  ['that was not verified', good, [alice], { certVerified: 'FAILED:issuer' }],
+])('%s: 401', async (_, certificate, headers, more) => {
+  await expect(ask(certificate, headers, more)).rejects.toMatchObject({ code: 401 })
+})
+
+test('a client’s certificate with the proxy’s name is that client’s, whatever the headers say', async () => {
+  const { user } = await ask(await leaf(clients, 'front-proxy-client'), [alice])
+  expect(user.name).toBe('front-proxy-client')
 })

@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest'
+import { readAuthorities, validClientChain } from '../../src/x509/client-chain.ts'
+import {
+  authorityBit,
+  client,
+  CLIENT_AUTH,
+  CN,
+  extension,
+  keyUsage,
+  makeCertificate,
+  purposes,
+  SERVER_AUTH,
+} from './make-certificate.ts'
+import type { Made, Wanted } from './make-certificate.ts'
+
+const now = new Date('2026-05-01T00:00:00Z')
+const hour = 3_600_000
+const make = (wanted: Partial<Wanted>): Promise<Made> =>
+  makeCertificate(now, { subject: [[CN, 'somebody']], ...wanted })
+const caExtensions = [authorityBit(), keyUsage(5)]
+const authority = (name: string, wanted: Partial<Wanted> = {}): Promise<Made> =>
+  make({ subject: [[CN, name]], extensions: caExtensions, ...wanted })
+const isValid = async (root: Made, ...chain: Made[]): Promise<boolean> =>
+  (await validClientChain(
+    chain.map(({ der }) => der),
+    readAuthorities(root.pem),
+    now,
+  )) !== undefined
+
+const root = await authority('root')
+const middle = await authority('middle', { by: root })
+
+test.each<[what: string, extensions: Uint8Array[], expected: boolean]>([
+  ['for clients', client, true],
+  ['that names no purpose', [], true],
+  ['for any purpose', [purposes('2.5.29.37.0')], true],
+  ['for servers and clients', [purposes(SERVER_AUTH, CLIENT_AUTH)], true],
+  ['for servers', [purposes(SERVER_AUTH)], false],
+  ['for no purpose at all', [purposes()], false],
+  ['whose key may only encipher', [keyUsage(2), purposes(CLIENT_AUTH)], false],
+  ['with something critical that is not known', [...client, extension('1.2.3.4', true, new Uint8Array(0))], false],
+  ['with something else that is not known', [...client, extension('1.2.3.4', false, new Uint8Array(0))], true],
+  ['that names its purpose twice', [purposes(CLIENT_AUTH), purposes(SERVER_AUTH)], false],
+])('a certificate %s', async (_what, extensions, expected) => {
+  expect(await isValid(root, await make({ by: root, extensions }))).toBe(expected)
+})
+
+test.each<[what: string, Partial<Wanted>]>([
+  ['not yet', { from: new Date(now.getTime() + hour) }],
+  ['no longer', { to: new Date(now.getTime() - hour) }],
+  ['by another key', { by: await authority('root') }],
+  ['with another issuer’s name', { issuer: middle.name }],
+  ['by itself', { by: undefined }],
+])('a certificate that is signed %s is refused', async (_what, wanted) => {
+  const leaf = { by: root, extensions: client, ...wanted }
+  if (leaf.by === undefined) delete (leaf as { by?: Made }).by
+  expect(await isValid(root, await make(leaf))).toBe(false)
+})
+
+test('a chain is followed through the authorities that came with it, in any order', async () => {
+  const lower = await authority('lower', { by: middle })
+  const leaf = await make({ by: lower, extensions: client })
+  expect(await isValid(root, leaf, lower, middle)).toBe(true)
+  expect(await isValid(root, leaf, middle, lower)).toBe(true)
+  expect(await isValid(root, leaf, lower)).toBe(false)
+  expect(await isValid(middle, leaf, lower), 'an authority need not have signed itself').toBe(true)
+  expect(await isValid(root, leaf, lower, middle, middle, middle, middle), 'too many').toBe(false)
+})
+
+test.each<[what: string, Partial<Wanted>]>([
+  ['is none', { extensions: client }],
+  ['says it is none', { extensions: [extension('2.5.29.19', true, Uint8Array.of(0x30, 0))] }],
+  ['may not sign certificates', { extensions: [authorityBit(), keyUsage(0)] }],
+  ['may only sign for servers', { extensions: [...caExtensions, purposes(SERVER_AUTH)] }],
+  ['holds no longer', { extensions: caExtensions, to: new Date(now.getTime() - hour) }],
+])('an authority in between that %s is refused', async (_what, wanted) => {
+  const between = await authority('between', { by: root, ...wanted })
+  expect(await isValid(root, await make({ by: between, extensions: client }), between)).toBe(false)
+})
+
+test('an authority that may have none below itself', async () => {
+  const short = await authority('short', { extensions: [authorityBit(0)] })
+  const below = await authority('below', { by: short })
+  expect(await isValid(short, await make({ by: short, extensions: client }))).toBe(true)
+  expect(await isValid(short, await make({ by: below, extensions: client }), below)).toBe(false)
+})
+
+test('a root that holds no longer, or is no authority, is none', async () => {
+  for (const wanted of [{ to: new Date(now.getTime() - hour) }, { extensions: [] }]) {
+    const bad = await authority('bad', wanted)
+    expect(await isValid(bad, await make({ by: bad, extensions: client }))).toBe(false)
+  }
+})
+
+test('a changed octet anywhere is refused, or is none of those that were signed', async () => {
+  const { der } = await make({ by: root, extensions: client })
+  const roots = readAuthorities(root.pem)
+  const signed = (await validClientChain([der], roots, now))!.leaf.signed.bytes
+  expect(await validClientChain([Uint8Array.of(...der, 0)], roots, now)).toBeUndefined()
+  for (let at = 0; at < der.length; at++) {
+    const changed = der.slice()
+    changed[at]! ^= 1
+    const valid = await validClientChain([changed], roots, now)
+    if (valid !== undefined) expect([...valid.leaf.signed.bytes], `octet ${at}`).toEqual([...signed])
+  }
+})
+
+test('a bundle without a certificate is an error', () => {
+  expect(() => readAuthorities('nothing')).toThrow(TypeError)
+})
