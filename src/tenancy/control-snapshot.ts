@@ -14,6 +14,8 @@ import { CONTROL_SHARD } from '../registry/collections.ts'
 import { changePages } from '../storage/change-pages.ts'
 import { shardStorage } from '../storage/shard-client.ts'
 import type { Collection, Revision, ShardChanges, Storage } from '../storage/storage.ts'
+import { SharedCall } from './shared-call.ts'
+import { perTenant } from './tenant-state.ts'
 import type { Tenant } from './tenant.ts'
 
 /** An immutable view. Objects, and lists of a type in which nothing changed, are the same values in later views. */
@@ -29,6 +31,8 @@ export interface ControlSnapshot {
 export interface ControlPlane {
   readonly env: Env
   readonly tenant: Tenant
+  /** Lets work go on after the answer. */
+  waitUntil?(work: Promise<unknown>): void
 }
 
 /** Milliseconds. */
@@ -36,40 +40,52 @@ const MAX_AGE = 1_000
 /** While one request fetches changes, others go on with a copy of up to this age rather than ask too. */
 const MAX_AGE_WHILE_FETCHING = 2_000
 
-interface Copy {
-  snapshot: SnapshotData
+/** What this isolate holds of a control plane's configuration. */
+class Copy {
+  snapshot: SnapshotData | undefined
   /** When the call began that brought it, in milliseconds since 1970. */
-  fetched: number
-  fetching: number
+  fetched = 0
+  /** The first call that sees what this isolate wrote last. */
+  needed = 0
+  readonly calls = new SharedCall<ControlSnapshot>(() => Date.now())
 }
 
-const copies = new Map<string, Copy>()
+const copyOf = perTenant(() => new Copy())
 
 /** At most a second old. */
 export async function controlSnapshot(plane: ControlPlane): Promise<ControlSnapshot> {
-  const copy = copies.get(plane.tenant.uid)
-  if (copy !== undefined) {
-    const now = Date.now()
-    const age = now - copy.fetched
-    if (age < MAX_AGE) return copy.snapshot
-    if (age < MAX_AGE_WHILE_FETCHING && now - copy.fetching < MAX_AGE) return copy.snapshot
-    copy.fetching = now
+  const copy = copyOf(plane.tenant)
+  const underWay = copy.calls.underWay(MAX_AGE)
+  if (copy.snapshot !== undefined) {
+    const age = Date.now() - copy.fetched
+    if (age < MAX_AGE || (age < MAX_AGE_WHILE_FETCHING && underWay !== undefined)) return copy.snapshot
   }
-  return freshControlSnapshot(plane)
+  return copy.calls.answer(Math.max(underWay ?? copy.calls.next, copy.needed), (call) => fetch(plane, copy, call))
 }
 
 /** With everything that was written before the call. */
-export async function freshControlSnapshot({ env, tenant }: ControlPlane): Promise<ControlSnapshot> {
+export function freshControlSnapshot(plane: ControlPlane): Promise<ControlSnapshot> {
+  const copy = copyOf(plane.tenant)
+  return copy.calls.answer(copy.calls.next, (call) => fetch(plane, copy, call))
+}
+
+function fetch(plane: ControlPlane, copy: Copy, call: number): Promise<ControlSnapshot> {
+  const fetched = fetchInto(plane, copy, call)
+  // Others wait for it, even when the client of this request goes away.
+  plane.waitUntil?.(fetched.catch(() => {}))
+  return fetched
+}
+
+async function fetchInto({ env, tenant }: ControlPlane, copy: Copy, call: number): Promise<ControlSnapshot> {
   const began = Date.now()
   const storage = shardStorage(env.SHARDS)
-  let snapshot = await fetchChanges(storage, tenant, copies.get(tenant.uid)?.snapshot)
+  let snapshot = await fetchChanges(storage, tenant, copy.snapshot)
   if (await ensureBootstrapped({ env, tenant, storage, now: new Date(began) }, snapshot))
     snapshot = await fetchChanges(storage, tenant, snapshot)
-  // while this call was under way another one may have brought a newer copy
-  const known = copies.get(tenant.uid)
-  if (known !== undefined && known.snapshot.revision > snapshot.revision) return known.snapshot
-  const isOutdated = (written.get(tenant.uid) ?? 0) >= began
-  copies.set(tenant.uid, { snapshot, fetched: isOutdated ? 0 : began, fetching: 0 })
+  // A call that counted as lost may end after a later one.
+  if (copy.snapshot !== undefined && copy.snapshot.revision > snapshot.revision) return copy.snapshot
+  copy.snapshot = snapshot
+  copy.fetched = call < copy.needed ? 0 : began
   return snapshot
 }
 
@@ -91,13 +107,10 @@ export function noticingControlWrites(storage: Storage): Storage {
   return wrapped
 }
 
-/** When this isolate last wrote to a tenant's control shard: what was fetched at the same time may lack it. */
-const written = new Map<string, number>()
-
 function outdated(tenant: string): void {
-  written.set(tenant, Date.now())
-  const copy = copies.get(tenant)
-  if (copy !== undefined) copy.fetched = copy.fetching = 0
+  const copy = copyOf({ uid: tenant })
+  copy.fetched = 0
+  copy.needed = copy.calls.next
 }
 
 async function fetchChanges(storage: Storage, tenant: Tenant, known?: SnapshotData): Promise<SnapshotData> {

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { SnapshotData } from '../../src/tenancy/control-snapshot.ts'
+import { collectionOf } from '../../src/registry/collections.ts'
+import {
+  SnapshotData,
+  controlSnapshot,
+  freshControlSnapshot,
+  noticingControlWrites,
+} from '../../src/tenancy/control-snapshot.ts'
+import { memoryServer } from '../request-in-memory.ts'
 
 const NAMESPACES = { group: '', resource: 'namespaces' }
 const ROLES = { group: 'rbac.authorization.k8s.io', resource: 'roles' }
@@ -46,4 +53,69 @@ test('what did not change stays the same value, for whoever keeps things beside 
 test('a reset forgets what was there', () => {
   const second = first.with({ revision: 20, reset: true, more: false, changed: [] })
   expect(second.list(NAMESPACES)).toEqual([])
+})
+
+/** A server whose calls for changes are counted, and wait until they are let through. */
+function countedServer() {
+  const server = memoryServer()
+  const namespace = server.env.SHARDS as unknown as { get(name: string): { changes(since?: number): Promise<unknown> } }
+  const waiting: (() => void)[] = []
+  let calls = 0
+  let held = false
+  const get = namespace.get
+  namespace.get = (name) => {
+    const stub = get(name)
+    return {
+      ...stub,
+      async changes(since) {
+        calls++
+        if (held) await new Promise<void>((resolve) => waiting.push(resolve))
+        return stub.changes(since)
+      },
+    }
+  }
+  return {
+    server,
+    count: () => calls,
+    hold: () => (held = true),
+    async letThrough() {
+      held = false
+      for (const go of waiting.splice(0)) go()
+    },
+  }
+}
+
+test('thirty who ask for a fresh snapshot at once need two calls', async () => {
+  const { server, count, hold, letThrough } = countedServer()
+  await controlSnapshot(server)
+  const before = count()
+  hold()
+  const first = freshControlSnapshot(server)
+  const others = Array.from({ length: 30 }, () => freshControlSnapshot(server))
+  await Promise.resolve()
+  await letThrough()
+  await Promise.all([first, ...others])
+  expect(count() - before).toBe(2)
+})
+
+test('what was written before the call is seen, though an older call is under way', async () => {
+  const { server, hold, letThrough } = countedServer()
+  await controlSnapshot(server)
+  hold()
+  const older = freshControlSnapshot(server)
+  await Promise.resolve()
+  await server.put('', 'namespaces', { metadata: { name: 'late' } })
+  const fresh = freshControlSnapshot(server)
+  await letThrough()
+  await older
+  expect((await fresh).get(NAMESPACES, 'late')?.metadata.name).toBe('late')
+})
+
+test('the next request sees what this isolate wrote', async () => {
+  const { server } = countedServer()
+  await controlSnapshot(server)
+  const collection = collectionOf(server.tenant, NAMESPACES)
+  const value = { text: '{"metadata":{"resourceVersion":"","name":"own"}}', at: 32, uid: 'u' }
+  await noticingControlWrites(server.storage).create(collection, 'own', value)
+  expect((await controlSnapshot(server)).get(NAMESPACES, 'own')?.metadata.name).toBe('own')
 })

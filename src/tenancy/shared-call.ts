@@ -1,0 +1,73 @@
+/**
+ * A call whose answer serves all who asked before it began: at most one is under way and one is waited for. Who asks
+ * while it is under way may have written since it began, and needs the next.
+ */
+
+/** Milliseconds after which a call counts as lost: the engine ends what belongs to a client that went away. */
+const LOST_AFTER = 2_000
+
+interface Running<Value> {
+  readonly number: number
+  /** Milliseconds since 1970. */
+  readonly began: number
+  readonly answer: Promise<Value>
+}
+
+export class SharedCall<Value> {
+  /** How many calls began. */
+  private begun = 0
+  private running: Running<Value> | undefined
+
+  constructor(private readonly now: () => number) {}
+
+  /** The number of the first call that begins after this moment. */
+  get next(): number {
+    return this.begun + 1
+  }
+
+  /** The call that is under way, if it began less than so many milliseconds ago. */
+  underWay(within: number): number | undefined {
+    return this.running !== undefined && this.now() - this.running.began < within ? this.running.number : undefined
+  }
+
+  /**
+   * The answer of call `wanted` or a later one. A failure is told to those who may use its answer; others go on.
+   * @param call is made here if nobody else makes it
+   */
+  async answer(wanted: number, call: (number: number) => Promise<Value>): Promise<Value> {
+    for (;;) {
+      if (this.running === undefined) return this.begin(call)
+      const { running } = this
+      if (running.number < wanted) {
+        await settled(running.answer)
+      } else if (await settled(running.answer)) {
+        return running.answer
+      }
+      if (this.running === running) this.running = undefined
+    }
+  }
+
+  private begin(call: (number: number) => Promise<Value>): Promise<Value> {
+    const number = ++this.begun
+    const answer = call(number)
+    const running = { number, began: this.now(), answer }
+    this.running = running
+    const over = () => {
+      if (this.running === running) this.running = undefined
+    }
+    void answer.then(over, over)
+    return answer
+  }
+}
+
+/** Whether it came to an end, well or not, before it counts as lost. */
+function settled(answer: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), LOST_AFTER)
+    const done = () => {
+      clearTimeout(timer)
+      resolve(true)
+    }
+    answer.then(done, done)
+  })
+}

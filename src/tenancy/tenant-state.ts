@@ -1,0 +1,46 @@
+/**
+ * What this isolate remembers of a control plane. All of it is in one TenantState and goes with it when other control
+ * planes were used since; each module says what it keeps there.
+ */
+import { BoundedMap } from '../api/bounded-map.ts'
+import type { Tenant } from './tenant.ts'
+
+/** Control planes that one isolate remembers. */
+const MAX_TENANTS = 256
+/** UTF-16 units of what they hold that has a size. */
+const MAX_SIZE = 64 * 1024 * 1024
+
+class TenantState {
+  /** Bound: one for each call of `perTenant`. */
+  readonly parts: unknown[] = []
+  size = 0
+}
+
+const states = new BoundedMap<string, TenantState>({
+  entries: MAX_TENANTS,
+  size: MAX_SIZE,
+  // The control plane of this moment is kept, however large it is.
+  sizeOf: (_, { size }) => Math.min(size, MAX_SIZE),
+})
+
+let kinds = 0
+
+const stateOf = ({ uid }: Tenant): TenantState => states.getOrMake(uid, () => new TenantState())
+
+/** Declares what a module keeps of each control plane. */
+export function perTenant<Part>(make: () => Part): (tenant: Tenant) => Part {
+  const kind = kinds++
+  return (tenant) => {
+    const { parts } = stateOf(tenant)
+    // only what `make` returned is put here
+    return (parts[kind] ??= make()) as Part
+  }
+}
+
+/** Tells how much is held of a control plane: the largest ones that were not used for long go first. */
+export function weighTenant(tenant: Tenant, size: number): void {
+  const state = stateOf(tenant)
+  if (state.size === size) return
+  state.size = size
+  states.set(tenant.uid, state)
+}

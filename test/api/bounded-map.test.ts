@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { BoundedMap } from '../../src/api/bounded-map.ts'
+
+test('beyond its entries it forgets what was used longest ago', () => {
+  const map = new BoundedMap<string, number>({ entries: 2 })
+  map.set('a', 1)
+  map.set('b', 2)
+  expect(map.get('a')).toBe(1)
+  map.set('c', 3)
+  expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([1, undefined, 3])
+})
+
+test('a value that is set again counts once', () => {
+  const map = new BoundedMap<string, string>({ entries: 9, size: 10, sizeOf: (_, value) => value.length })
+  for (let n = 0; n < 100; n++) map.set('a', '12345')
+  map.set('b', '12345')
+  expect([map.get('a'), map.get('b')]).toEqual(['12345', '12345'])
+  map.set('a', '123456')
+  expect([map.get('a'), map.get('b')]).toEqual(['123456', undefined])
+})
+
+test('what is too large alone is not kept, and drives nothing out', () => {
+  const map = new BoundedMap<string, string>({ entries: 9, size: 10, sizeOf: (key) => key.length })
+  map.set('a', 'kept')
+  map.set('b'.repeat(11), 'too large')
+  expect(map.size).toBe(1)
+  expect(map.get('a')).toBe('kept')
+})
+
+test('a hundred thousand keys leave no more than the bound', () => {
+  const map = new BoundedMap<string, number>({ entries: 1_000, size: 4_000, sizeOf: (key) => key.length })
+  for (let n = 0; n < 100_000; n++) map.getOrMake(`key-${n}`, () => n)
+  expect(map.size).toBeLessThanOrEqual(1_000)
+  expect(map.values().at(-1)).toBe(99_999)
+})
+
+test('a key that is deleted frees its size', () => {
+  const map = new BoundedMap<string, string>({ entries: 9, size: 10, sizeOf: (_, value) => value.length })
+  map.set('a', '1234567890')
+  map.delete('a')
+  map.set('b', '1234567890')
+  expect(map.get('b')).toBe('1234567890')
+})

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { perTenant, weighTenant } from '../../src/tenancy/tenant-state.ts'
+
+const counters = perTenant(() => ({ count: 0 }))
+const names = perTenant<string[]>(() => [])
+
+test('each module has its own part of a control plane', () => {
+  counters({ uid: 'a' }).count++
+  counters({ uid: 'a' }).count++
+  counters({ uid: 'b' }).count++
+  names({ uid: 'a' }).push('x')
+  expect([counters({ uid: 'a' }).count, counters({ uid: 'b' }).count, names({ uid: 'a' })]).toEqual([2, 1, ['x']])
+})
+
+test('control planes that were not used for long are forgotten', () => {
+  counters({ uid: 'old' }).count = 7
+  for (let n = 0; n < 1_000; n++) {
+    counters({ uid: `tenant-${n}` })
+    counters({ uid: 'busy' }).count++
+  }
+  expect(counters({ uid: 'old' }).count).toBe(0)
+  expect(counters({ uid: 'busy' }).count).toBe(1_000)
+})
+
+test('large ones make room, but the one in use stays', () => {
+  counters({ uid: 'first' }).count = 1
+  weighTenant({ uid: 'first' }, 40 * 1024 * 1024)
+  counters({ uid: 'second' }).count = 2
+  weighTenant({ uid: 'second' }, 200 * 1024 * 1024)
+  expect(counters({ uid: 'second' }).count).toBe(2)
+  expect(counters({ uid: 'first' }).count).toBe(0)
+})
