@@ -24,6 +24,8 @@ export function newestChanges(
 ): ShardChanges {
   // A revision from before a restored backup is not one of this log.
   const reset = since === undefined || (resetAt ?? since) < log.floor || since > log.last
+  // The question of every fresh snapshot; most often nothing happened, and then no row is read.
+  if (!reset && since === log.last) return { revision: since, reset, more: false, changed: [] }
   const changed = new Map<string, ShardChanges['changed'][number]>()
   let length = 0
   let revision: Revision = reset ? 0 : since

@@ -15,7 +15,7 @@ import { changePages } from '../storage/change-pages.ts'
 import { shardStorage } from '../storage/shard-client.ts'
 import type { Collection, Revision, ShardChanges, Storage } from '../storage/storage.ts'
 import { SharedCall } from './shared-call.ts'
-import { perTenant } from './tenant-state.ts'
+import { perTenant, weighTenant } from './tenant-state.ts'
 import type { Tenant } from './tenant.ts'
 
 /** An immutable view. Objects, and lists of a type in which nothing changed, are the same values in later views. */
@@ -86,6 +86,7 @@ async function fetchInto({ env, tenant }: ControlPlane, copy: Copy, call: number
   if (copy.snapshot !== undefined && copy.snapshot.revision > snapshot.revision) return copy.snapshot
   copy.snapshot = snapshot
   copy.fetched = call < copy.needed ? 0 : began
+  weighTenant(tenant, snapshot.size)
   return snapshot
 }
 
@@ -124,7 +125,7 @@ async function fetchChanges(storage: Storage, tenant: Tenant, known?: SnapshotDa
 class Entry {
   private parsed: KubeObject | undefined
 
-  constructor(private readonly text: string) {}
+  constructor(readonly text: string) {}
 
   get object(): KubeObject {
     // what storage holds was encoded from a KubeObject
@@ -151,11 +152,13 @@ class TypeData {
 
 /** Exported for tests and for whoever has changes at hand. */
 export class SnapshotData implements ControlSnapshot {
-  static readonly empty = new SnapshotData(0, new Map())
+  static readonly empty = new SnapshotData(0, new Map(), 0)
 
+  /** @param size UTF-16 units of all objects */
   constructor(
     readonly revision: Revision,
     private readonly types: ReadonlyMap<string, TypeData>,
+    readonly size: number,
   ) {}
 
   list<O extends KubeObject>(resource: GroupResource): readonly O[] {
@@ -173,17 +176,19 @@ export class SnapshotData implements ControlSnapshot {
 
   with({ revision, reset, changed }: ShardChanges): SnapshotData {
     if (!reset && changed.length === 0)
-      return revision === this.revision ? this : new SnapshotData(revision, this.types)
+      return revision === this.revision ? this : new SnapshotData(revision, this.types, this.size)
     const types = new Map(reset ? [] : this.types)
+    let size = reset ? 0 : this.size
     for (const [prefix, ofType] of Map.groupBy(changed, ({ key }) => key.slice(0, key.indexOf('/')))) {
       const entries = new Map(types.get(prefix)?.entries)
       for (const { key, text } of ofType) {
         const name = key.slice(prefix.length + 1)
+        size += (text?.length ?? 0) - (entries.get(name)?.text.length ?? 0)
         if (text === undefined) entries.delete(name)
         else entries.set(name, new Entry(text))
       }
       types.set(prefix, new TypeData(entries))
     }
-    return new SnapshotData(revision, types)
+    return new SnapshotData(revision, types, size)
   }
 }

@@ -50,6 +50,18 @@ test('what did not change stays the same value, for whoever keeps things beside 
   expect(first.list(NAMESPACES).map(({ metadata }) => metadata.name)).toEqual(['a', 'b'])
 })
 
+test('its size is that of the texts it holds', () => {
+  const change = (name: string, value?: string) => ({
+    key: `namespaces/${name}`,
+    revision: 11,
+    ...(value === undefined ? {} : { text: value }),
+  })
+  const next = { revision: 11, reset: false, more: false }
+  const grown = first.with({ ...next, changed: [change('a', text('a') + ' '), change('c', text('c'))] })
+  expect(grown.size - first.size).toBe(1 + text('c').length)
+  expect(grown.with({ ...next, changed: [change('c'), change('never')] }).size - first.size).toBe(1)
+})
+
 test('a reset forgets what was there', () => {
   const second = first.with({ revision: 20, reset: true, more: false, changed: [] })
   expect(second.list(NAMESPACES)).toEqual([])
