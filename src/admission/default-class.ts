@@ -1,7 +1,7 @@
 /** Classes that objects get which name none: the newest one that is marked as the default. */
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import { linesOf } from '../endpoints/lines.ts'
+import { linesOf } from '../storage/lines.ts'
 import { collectionOf } from '../registry/collections.ts'
 import { liveOf } from '../registry/stored-form.ts'
 import type { ApiRequest } from '../request/context.ts'

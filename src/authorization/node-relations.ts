@@ -11,7 +11,7 @@ import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../api/core/v
 import type { ResourceSlice } from '../api/resource/v1.ts'
 import type { VolumeAttachment } from '../api/storage/v1.ts'
 import { parseStored } from '../codec/json.ts'
-import { linesOf } from '../endpoints/lines.ts'
+import { linesOf } from '../storage/lines.ts'
 import { collectionOf } from '../registry/collections.ts'
 import { shardStorage } from '../storage/shard-client.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'

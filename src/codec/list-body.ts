@@ -3,9 +3,9 @@
  * tables whose rows have an order of their own are collected; protobuf-list.ts has lists in protobuf.
  */
 import type { ListShape } from '../storage/storage.ts'
-import { byteChunks } from './byte-chunks.ts'
+import { byteChunks } from '../storage/byte-chunks.ts'
 import { joined } from './compression.ts'
-import { lineBatches } from './line-batches.ts'
+import { lineBatches } from '../storage/lines.ts'
 import type { ListForm, ListMetadata } from './list-form.ts'
 import { listForm } from './list-form.ts'
 import { Source } from './present.ts'

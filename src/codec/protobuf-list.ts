@@ -5,7 +5,7 @@
 import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import { joined } from './compression.ts'
-import { lineBatches, wholeLines } from './line-batches.ts'
+import { lineBatches, wholeLines } from '../storage/lines.ts'
 import { framed } from './list-body.ts'
 import { kindOfList, metadataOf } from './list-form.ts'
 import type { ListMetadata } from './list-form.ts'

@@ -4,7 +4,7 @@ import type { ResourceScope } from '../endpoints/resource-scope.ts'
 import { asJson } from '../registry/stored-form.ts'
 import { encodeJson } from './encode.ts'
 import { parseStored } from './json.ts'
-import { lineBatches } from './line-batches.ts'
+import { lineBatches } from '../storage/lines.ts'
 
 type Shown = Pick<ResourceScope, 'strategy' | 'storageType'>
 

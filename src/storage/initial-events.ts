@@ -2,6 +2,8 @@
  * What exists when a watch begins: a list at one revision, as ADDED events. When its stream breaks, the rest is asked
  * for at the same revision.
  */
+import { byteReader } from './byte-chunks.ts'
+import type { ByteReader } from './byte-chunks.ts'
 import { StorageError } from './errors.ts'
 import type { ListAt, ListResult, Revision, WatchBatch } from './storage.ts'
 import { EncodedBatch, readFrames } from './watch-batch.ts'
@@ -14,7 +16,7 @@ const MAX_BREAKS = 5
 
 export class InitialEvents implements AsyncIterable<WatchBatch> {
   readonly revision: Revision
-  private reader: ReadableStreamDefaultReader<Uint8Array>
+  private reader: ByteReader
   private isCancelled = false
 
   private constructor(
@@ -22,7 +24,7 @@ export class InitialEvents implements AsyncIterable<WatchBatch> {
     private readonly list: ListEvents,
   ) {
     this.revision = first.revision
-    this.reader = first.values.getReader()
+    this.reader = byteReader(first.values)
   }
 
   /** @throws StorageError FutureRevision */
@@ -46,7 +48,7 @@ export class InitialEvents implements AsyncIterable<WatchBatch> {
         if (++breaks > MAX_BREAKS) throw new StorageError('Unavailable', 0, 0, String(error))
       }
       const at: ListAt = { kind: 'exact', revision: this.revision }
-      this.reader = (await this.list(at, after === undefined ? '' : `${after}\0`)).values.getReader()
+      this.reader = byteReader((await this.list(at, after === undefined ? '' : `${after}\0`)).values)
     }
     if (!this.isCancelled) yield new EncodedBatch(new Uint8Array(), [], { kind: 'synced', revision: this.revision })
   }

@@ -2,6 +2,8 @@
  * Batches of watch events as bytes. Event lines are made once, where the event happens, and are parsed only by
  * watchers that need another form than JSON in the storage version.
  */
+import type { ByteReader } from './byte-chunks.ts'
+import { Pieces } from './pieces.ts'
 import type { BatchHeader, FrameHeader } from './shard-protocol.ts'
 import type { Revision, WatchBatch, WatchEventType, WatchMark, WatchMessage } from './storage.ts'
 
@@ -64,28 +66,31 @@ export function encodeFrame(header: Omit<FrameHeader, 'bytes'>, lines: string): 
   return joined(first, encoded)
 }
 
-/** Frames as encodeFrame wrote them, however the stream was cut. */
+/**
+ * Frames as encodeFrame wrote them, however the stream was cut.
+ * @param pieces holds what came of a frame; for measuring
+ */
 export async function* readFrames(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+  reader: Pick<ByteReader, 'read'>,
+  pieces = new Pieces(),
 ): AsyncGenerator<{ header: FrameHeader; lines: Uint8Array }> {
-  let pending: Uint8Array = new Uint8Array()
   let header: FrameHeader | undefined
-  for (;;) {
-    const { value, done } = await reader.read()
-    if (done) return
-    pending = pending.length === 0 ? value : joined(pending, value)
-    for (;;) {
-      if (header === undefined) {
-        const end = pending.indexOf(NEWLINE)
-        if (end === -1) break
-        // Written by encodeFrame.
-        header = JSON.parse(decoder.decode(pending.subarray(0, end))) as FrameHeader
-        pending = pending.subarray(end + 1)
+  for (let chunk = await reader.read(); chunk !== undefined; chunk = await reader.read()) {
+    while (chunk.length > 0) {
+      const end: number = header === undefined ? chunk.indexOf(NEWLINE) + 1 : header.bytes - pieces.length
+      if (end === 0 || end > chunk.length) {
+        pieces.push(chunk)
+        break
       }
-      if (pending.length < header.bytes) break
-      yield { header, lines: pending.subarray(0, header.bytes) }
-      pending = pending.subarray(header.bytes)
-      header = undefined
+      const whole: Uint8Array = pieces.take(chunk.subarray(0, end))
+      chunk = chunk.subarray(end)
+      if (header === undefined) {
+        // Written by encodeFrame.
+        header = JSON.parse(decoder.decode(whole)) as FrameHeader
+      } else {
+        yield { header, lines: whole }
+        header = undefined
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import { linesOf } from '../endpoints/lines.ts'
+import { linesOf } from '../storage/lines.ts'
 import type { Env } from '../env.ts'
 import { collectionOf } from '../registry/collections.ts'
 import { liveOf } from '../registry/stored-form.ts'

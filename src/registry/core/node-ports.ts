@@ -3,7 +3,7 @@
  * is the allocation. Records are no API objects: nobody lists or watches them.
  */
 import type { Service } from '../../api/core/v1.ts'
-import { linesOf } from '../../endpoints/lines.ts'
+import { linesOf } from '../../storage/lines.ts'
 import { parseStored } from '../../codec/json.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { everything } from '../../storage/selection.ts'

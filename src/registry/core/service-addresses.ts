@@ -5,7 +5,7 @@
 import type { Service } from '../../api/core/v1.ts'
 import type { IPAddress, ServiceCIDR } from '../../api/networking/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { linesOf } from '../../endpoints/lines.ts'
+import { linesOf } from '../../storage/lines.ts'
 import type { IpAddress, IpFamily, IpRange } from '../../validation/ip-addresses.ts'
 import { cidrText, contains, ipText, networkOf, parseCidr, parseIp, widthOf } from '../../validation/ip-addresses.ts'
 import { everything } from '../../storage/selection.ts'

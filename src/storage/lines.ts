@@ -1,0 +1,39 @@
+/** Lines of UTF-8 streams, each character handled once however long a line is and into however many chunks it was cut. */
+import { byteChunks } from './byte-chunks.ts'
+import { Pieces } from './pieces.ts'
+
+/** The lines without their newlines. */
+export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  for await (const lines of lineBatches(stream)) yield* lines
+}
+
+/** All that a chunk completes at once. */
+export async function* lineBatches(stream: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder()
+  /** Of a line whose end has not come. */
+  let pieces: string[] = []
+  for await (const chunk of byteChunks(stream)) {
+    const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
+    pieces.push(first)
+    const last = others.pop()
+    if (last === undefined) continue
+    yield [pieces.join(''), ...others]
+    pieces = [last]
+  }
+  const rest = pieces.join('')
+  if (rest !== '') yield [rest]
+}
+
+const NEWLINE = 0x0a
+
+/** The same as bytes, with their newlines. What comes is only good until more is asked for. */
+export async function* wholeLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const rest = new Pieces()
+  for await (const chunk of byteChunks(stream)) {
+    const end = chunk.lastIndexOf(NEWLINE) + 1
+    const lines = chunk.subarray(0, end)
+    if (end > 0) yield rest.length === 0 ? lines : rest.take(lines)
+    rest.push(chunk.subarray(end))
+  }
+  if (rest.length > 0) yield rest.take()
+}

@@ -1,0 +1,34 @@
+/**
+ * Bytes of a stream that wait until a whole value is there. Each is copied once when it comes and once when it is taken,
+ * in however many pieces a value comes.
+ */
+export class Pieces {
+  /** Bound: what the values of one stream need; a value ends at 3 MiB, a frame with the chunk that it was made of. */
+  private readonly pieces: Uint8Array[] = []
+  length = 0
+
+  constructor(private readonly copied: (bytes: number) => void = () => {}) {}
+
+  /** @param piece may be lent: it is copied */
+  push(piece: Uint8Array): void {
+    if (piece.length === 0) return
+    this.pieces.push(piece.slice())
+    this.copied(piece.length)
+    this.length += piece.length
+  }
+
+  /** All that waits, followed by the bytes given, as bytes of their own. */
+  take(end: Uint8Array = NOTHING): Uint8Array {
+    const all = new Uint8Array(this.length + end.length)
+    let at = 0
+    for (const piece of [...this.pieces.splice(0), end]) {
+      all.set(piece, at)
+      at += piece.length
+    }
+    this.copied(all.length)
+    this.length = 0
+    return all
+  }
+}
+
+const NOTHING = new Uint8Array()
