@@ -70,7 +70,9 @@ test('a reset forgets what was there', () => {
 /** A server whose calls for changes are counted, and wait until they are let through. */
 function countedServer() {
   const server = memoryServer()
-  const namespace = server.env.SHARDS as unknown as { get(name: string): { changes(since?: number): Promise<unknown> } }
+  const namespace = server.env.SHARDS as unknown as {
+    get(name: string): { changes(since?: number, ...more: unknown[]): Promise<unknown> }
+  }
   const waiting: (() => void)[] = []
   let calls = 0
   let held = false
@@ -79,10 +81,10 @@ function countedServer() {
     const stub = get(name)
     return {
       ...stub,
-      async changes(since) {
+      async changes(since, ...more) {
         calls++
         if (held) await new Promise<void>((resolve) => waiting.push(resolve))
-        return stub.changes(since)
+        return stub.changes(since, ...more)
       },
     }
   }
