@@ -110,9 +110,12 @@ export class ApiClient {
   }
 }
 
-/** That of the storage version, where several versions share their objects. */
+/**
+ * That of the storage version, where several versions share their objects.
+ * @param resource as what its objects are kept: a definition may have the names of a built-in type
+ */
 function servedEntry({ served }: ControllerContext, { group, resource }: GroupResource): ResourceEntry {
-  const entries = served.resources.filter((known) => known.group === group && known.resource === resource)
+  const entries = served.resources.filter(({ storage }) => storage.group === group && storage.resource === resource)
   const entry = entries.find(({ version, storage }) => version === storage.version) ?? entries[0]
   if (entry === undefined) throw new Error(`${resource}.${group} is not served`)
   return entry

@@ -166,4 +166,5 @@ const holdsBack = ({ uid, blockOwnerDeletion }: OwnerReference, { uid: asked = u
   uid === asked && blockOwnerDeletion === true
 
 /** Events come and go in numbers and own nothing. */
-const mayOwn = ({ resource }: GroupResource): boolean => resource !== 'events' && resource !== 'leases'
+const mayOwn = (resource: GroupResource): boolean => !owningNothing.has(groupResourceText(resource))
+const owningNothing: ReadonlySet<string> = new Set(['events', 'leases.coordination.k8s.io'])

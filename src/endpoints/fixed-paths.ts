@@ -135,7 +135,7 @@ function serveGroupVersion(
   [name = '', ...rest]: readonly string[],
 ): Response {
   const version = served.version(group, name)
-  if (version !== undefined && rest.every((one) => one === ''))
+  if (version !== undefined && version.unreachable !== true && rest.every((one) => one === ''))
     return serveApiResourceList(request, served, group, version)
   if (!served.isBuiltInGroup(group)) return notFoundText()
   throw notServed()

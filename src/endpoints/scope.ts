@@ -102,7 +102,7 @@ function makeBuiltInParts(
 /** Unlike built-in kinds, custom ones are validated in the version of the request. */
 function customParts(
   tenant: Tenant,
-  { version, storage }: ResourceEntry,
+  { group, version, resource, storage }: ResourceEntry,
   definition: CustomResourceDefinition,
   subresource: string,
 ): Parts {
@@ -117,7 +117,7 @@ function customParts(
       : {}),
     toStorage: (object) => inVersion(tenant, definition, object, storage.version),
     fromStorage: (object) => inVersion(tenant, definition, current(object), version),
-    strategy: isTerminating(definition) ? withoutCreates(strategy, storage) : strategy,
+    strategy: isTerminating(definition) ? withoutCreates(strategy, { group, resource }) : strategy,
     currentForm: current,
     // What was written under another state of the definition may not be what it says now; a status is dropped when its
     // object is created, and gets its default when it is read.

@@ -207,7 +207,8 @@ function swaggerOf(served: ServedResources, { describe }: OpenApiTexts, settings
   const definitions = new Map(
     closureOf(modelsOf(items)).map((name) => [name, openApiModel(name, 'v2', describe, allKinds(name))]),
   )
-  for (const entry of served.resources)
+  const entries = served.groups.flatMap(({ versions }) => versions.flatMap(({ resources }) => resources))
+  for (const entry of entries)
     for (const [name, schema] of customModels(entry, 'v2', describe)) definitions.set(name, schema)
   return {
     swagger: '2.0',

@@ -33,6 +33,51 @@ const shared: Readonly<Record<string, string>> = { 'events.events.k8s.io': 'even
 
 export const isControlResource = (resource: GroupResource): boolean => control.has(groupResourceText(resource))
 
+/**
+ * Built-in types that keep their objects under their own name. Definitions may have had any other name, and their
+ * objects are kept under it. So no name is ever added: a type that Kubernetes builds in later gets a row in `shared`.
+ */
+const ownNames: ReadonlySet<string> = new Set(
+  `
+  configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods
+  podtemplates replicationcontrollers resourcequotas secrets serviceaccounts services
+  mutatingadmissionpolicies.admissionregistration.k8s.io
+  mutatingadmissionpolicybindings.admissionregistration.k8s.io
+  mutatingwebhookconfigurations.admissionregistration.k8s.io
+  validatingadmissionpolicies.admissionregistration.k8s.io
+  validatingadmissionpolicybindings.admissionregistration.k8s.io
+  validatingwebhookconfigurations.admissionregistration.k8s.io customresourcedefinitions.apiextensions.k8s.io
+  apiservices.apiregistration.k8s.io controllerrevisions.apps daemonsets.apps deployments.apps replicasets.apps
+  statefulsets.apps horizontalpodautoscalers.autoscaling cronjobs.batch jobs.batch
+  certificatesigningrequests.certificates.k8s.io clustertrustbundles.certificates.k8s.io
+  podcertificaterequests.certificates.k8s.io leasecandidates.coordination.k8s.io leases.coordination.k8s.io
+  endpointslices.discovery.k8s.io events.events.k8s.io flowschemas.flowcontrol.apiserver.k8s.io
+  prioritylevelconfigurations.flowcontrol.apiserver.k8s.io storageversions.internal.apiserver.k8s.io
+  ingressclasses.networking.k8s.io ingresses.networking.k8s.io ipaddresses.networking.k8s.io
+  networkpolicies.networking.k8s.io servicecidrs.networking.k8s.io runtimeclasses.node.k8s.io
+  poddisruptionbudgets.policy clusterrolebindings.rbac.authorization.k8s.io clusterroles.rbac.authorization.k8s.io
+  rolebindings.rbac.authorization.k8s.io roles.rbac.authorization.k8s.io deviceclasses.resource.k8s.io
+  devicetaintrules.resource.k8s.io resourceclaims.resource.k8s.io resourceclaimtemplates.resource.k8s.io
+  resourcepoolstatusrequests.resource.k8s.io resourceslices.resource.k8s.io podgroups.scheduling.k8s.io
+  priorityclasses.scheduling.k8s.io workloads.scheduling.k8s.io csidrivers.storage.k8s.io csinodes.storage.k8s.io
+  csistoragecapacities.storage.k8s.io storageclasses.storage.k8s.io volumeattachments.storage.k8s.io
+  volumeattributesclasses.storage.k8s.io storageversionmigrations.storagemigration.k8s.io`
+    .trim()
+    .split(/\s+/),
+)
+
+/** No group and no resource has a colon. */
+const CUSTOM = 'custom:'
+
+/**
+ * As what the objects of a definition are kept: what stands in `storage` of its entries, in work for controllers and in
+ * the names of collections. No built-in type is ever kept as that.
+ */
+export const customStorageOf = ({ group, resource }: GroupResource): GroupResource => ({
+  group,
+  resource: ownNames.has(groupResourceText({ group, resource })) ? `${CUSTOM}${resource}` : resource,
+})
+
 /** `resource` is the storage group and resource of a ResourceEntry. */
 export function collectionOf(tenant: Tenant, resource: GroupResource): Collection {
   const text = groupResourceText(resource)

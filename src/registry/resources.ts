@@ -80,6 +80,11 @@ export interface ServedVersion {
   readonly stale?: boolean
   /** By another server, which an APIService names: nothing of it is known here. */
   readonly remote?: boolean
+  /**
+   * Shown in documents alone: a definition's version of a built-in group. kube-apiserver looks for everything below a
+   * built-in group among the built-in resources.
+   */
+  readonly unreachable?: boolean
 }
 
 export interface ServedGroup {
@@ -241,14 +246,16 @@ function groupVersionOf(apiVersion: string): GroupVersion {
 
 /**
  * The same with further groups: those of custom resources and of APIServices served elsewhere. A group that is there
- * already gets the versions added, a version its resources.
+ * already gets the versions added, a version its resources; but a built-in version stays as it is, and what definitions
+ * add to a built-in group is only shown.
  */
 export function withDynamic(served: ServedResources, dynamic: readonly ServedGroup[]): ServedResources {
   if (dynamic.length === 0) return served
   const groups = new Map(served.groups.map((group) => [group.group, group]))
   for (const group of dynamic) {
     const there = groups.get(group.group)
-    groups.set(group.group, sortedVersions(there === undefined ? group : mergedGroup(there, group)))
+    const merged = served.isBuiltInGroup(group.group) ? shownIn : mergedGroup
+    groups.set(group.group, sortedVersions(there === undefined ? group : merged(there, group)))
   }
   const added = [...groups.values()].filter(({ group }) => !served.isBuiltInGroup(group)).sort(compareGroups)
   // built-in groups keep their places: only something of a higher priority than theirs would come between
@@ -283,6 +290,20 @@ function mergedGroup(there: ServedGroup, added: ServedGroup): ServedGroup {
   return { group: there.group, priority: Math.max(there.priority, added.priority), versions: [...versions.values()] }
 }
 
+function shownIn(builtIn: ServedGroup, added: ServedGroup): ServedGroup {
+  const versions = added.versions.filter(
+    (version) => !builtIn.versions.some((known) => known.version === version.version),
+  )
+  return {
+    group: builtIn.group,
+    priority: Math.max(builtIn.priority, added.priority),
+    versions: [
+      ...builtIn.versions,
+      ...versions.map((version) => (version.remote === true ? version : { ...version, unreachable: true })),
+    ],
+  }
+}
+
 function servedResources(groups: readonly ServedGroup[], builtIn: ReadonlySet<string>): ServedResources {
   const byName = new Map(groups.map((group) => [group.group, group]))
   const versions = new Map<string, ServedVersion>()
@@ -292,6 +313,7 @@ function servedResources(groups: readonly ServedGroup[], builtIn: ReadonlySet<st
     for (const version of ofGroup) {
       const key = `${group}/${version.version}`
       versions.set(key, version)
+      if (version.unreachable === true) continue
       for (const entry of version.resources) {
         resources.set(`${key}/${entry.resource}`, entry)
         kinds.set(`${key}/${entry.kind}`, entry)

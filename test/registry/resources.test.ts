@@ -132,11 +132,13 @@ describe('groups of custom resources', () => {
     expect(served.find('a.example.com', 'v1', 'widgets')).toBeUndefined()
   })
 
-  test('a built-in group may be added to', () => {
-    const all = withDynamic(served, [group('apps', 1000, 'v9')])
+  test('what is added to a built-in group is shown, and not served', () => {
+    const all = withDynamic(served, [group('apps', 1000, 'v9', 'v1')])
     expect(all.groups).toHaveLength(served.groups.length)
-    expect(all.find('apps', 'v9', 'widgets')).toBeDefined()
-    expect(all.find('apps', 'v1', 'deployments')).toBeDefined()
+    expect(versionsOf('apps', all)).toEqual(['v9', 'v1'])
+    expect(all.find('apps', 'v9', 'widgets')).toBeUndefined()
+    expect(all.find('apps', 'v1', 'widgets')).toBeUndefined()
+    expect(all.version('apps', 'v1')).toBe(served.version('apps', 'v1'))
   })
 })
 

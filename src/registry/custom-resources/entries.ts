@@ -4,6 +4,7 @@ import type { GroupVersionKind } from '../../api/group-version.ts'
 import type { JsonObject } from '../../api/object.ts'
 import { bytesToBase64 } from '../../codec/base64.ts'
 import { customModelName } from '../../openapi/custom-model-name.ts'
+import { customStorageOf } from '../collections.ts'
 import type { ResourceEntry, ServedGroup, SubresourceEntry } from '../resources.ts'
 import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY } from '../resources.ts'
 import { compareVersions } from '../version-order.ts'
@@ -85,7 +86,7 @@ async function makeEntry(
     subresources: subresourcesOf(version, { group, version: name, kind }),
     origin: 'custom',
     persisted: true,
-    storage: { group, version: stored, resource: plural },
+    storage: { ...customStorageOf({ group, resource: plural }), version: stored },
     storageVersionHash: await storageVersionHash({ group, version: stored, kind }),
     fieldSelectors: [
       'metadata.name',
