@@ -5,6 +5,7 @@
  */
 import { DurableObject } from 'cloudflare:workers'
 import type { GroupResource } from '../src/api/group-version.ts'
+import { ownValue } from '../src/api/own.ts'
 import { controllers } from '../src/controllers/controllers.ts'
 import type { ControllerContext } from '../src/controllers/controller.ts'
 import type { Env } from '../src/env.ts'
@@ -121,7 +122,7 @@ export class ControllerManager extends DurableObject<Env> {
   private async reconcile({ controller, key, attempts, generation }: Work, context: ControllerContext): Promise<void> {
     let retry: number | undefined
     try {
-      retry = await controllers[controller]?.reconcile(key, context)
+      retry = await ownValue(controllers, controller)?.reconcile(key, context)
     } catch (error) {
       console.error(`controller ${controller} failed for ${key}:`, error)
       retry = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), LONGEST_RETRY_MS)

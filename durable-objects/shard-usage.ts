@@ -1,4 +1,5 @@
 /** What a shard did since it was constructed: what wakes it, and the rows that are paid for. */
+import { ownValue, setOwn } from '../src/api/own.ts'
 import type { ShardStats } from '../src/storage/shard-protocol.ts'
 
 export class ShardUsage {
@@ -15,7 +16,7 @@ export class ShardUsage {
   }
 
   woken(reason: string): void {
-    this.reasons[reason] = (this.reasons[reason] ?? 0) + 1
+    setOwn(this.reasons, reason, (ownValue(this.reasons, reason) ?? 0) + 1)
   }
 
   /** @param now milliseconds since 1970 */

@@ -39,6 +39,7 @@ async function answer(received: ApiRequest): Promise<Response> {
   checkTimeout(received)
   const request = await impersonate(await authenticate(received))
   const snapshot = await controlSnapshot(request)
+  // own key: the server names the headers
   Object.assign(received.answerHeaders, flowControlHeaders(request, snapshot))
   await authorize(request)
   const served = await servedAt(request.env, snapshot)

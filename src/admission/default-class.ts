@@ -1,6 +1,7 @@
 /** Classes that objects get which name none: the newest one that is marked as the default. */
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { linesOf } from '../storage/lines.ts'
 import { collectionOf } from '../registry/collections.ts'
 import { liveOf } from '../registry/stored-form.ts'
@@ -21,7 +22,7 @@ export async function defaultClass(
   const found: KubeObject[] = []
   for await (const text of linesOf(values)) {
     const { object } = liveOf({ revision, text })
-    if (annotations.some((name) => object.metadata.annotations?.[name] === 'true')) found.push(object)
+    if (annotations.some((name) => ownValue(object.metadata.annotations, name) === 'true')) found.push(object)
   }
   return found.sort(newestFirst)[0]?.metadata.name
 }

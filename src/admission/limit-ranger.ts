@@ -1,5 +1,6 @@
 /** LimitRanger: what a namespace's LimitRanges give to containers that ask for nothing, and the bounds they set. */
 import type { Container, LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod } from '../api/core/v1.ts'
+import { ownValue } from '../api/own.ts'
 import { forbidden } from '../api/status.ts'
 import { Quantity } from '../schema/quantity.ts'
 import { storedObjects } from '../tenancy/stored-objects.ts'
@@ -53,8 +54,8 @@ const asked = new WeakMap<Attributes['request'], Promise<LimitRange[]>>()
 
 function applyDefaults(pod: Pod, limits: readonly LimitRangeItem[]): void {
   const ofContainers = limits.filter(({ type }) => type === 'Container')
-  const requests: Amounts = Object.assign({}, ...ofContainers.map(({ defaultRequest }) => defaultRequest ?? {}))
-  const maxima: Amounts = Object.assign({}, ...ofContainers.map((item) => item.default ?? {}))
+  const requests: Amounts = together(ofContainers.map((item) => item.defaultRequest))
+  const maxima: Amounts = together(ofContainers.map((item) => item.default))
   const notes = [
     ...(pod.spec?.containers ?? []).flatMap((container) => fill(container, 'container', requests, maxima)),
     ...(pod.spec?.initContainers ?? []).flatMap((container) => fill(container, 'init container', requests, maxima)),
@@ -64,6 +65,10 @@ function applyDefaults(pod: Pod, limits: readonly LimitRangeItem[]): void {
   metadata.annotations = { ...metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}` }
 }
 
+/** What comes later wins. */
+const together = (lists: readonly (Amounts | undefined)[]): Amounts =>
+  Object.fromEntries(lists.flatMap((list) => Object.entries(list ?? {})))
+
 /** @returns what was set, in words */
 function fill(container: Container, kind: string, requests: Amounts, limits: Amounts): string[] {
   const notes: string[] = []
@@ -72,9 +77,9 @@ function fill(container: Container, kind: string, requests: Amounts, limits: Amo
     ['limits', limits, 'limit'],
   ] as const) {
     const own = container.resources?.[part] ?? {}
-    const missing = Object.keys(defaults).filter((name) => !(name in own))
+    const missing = Object.keys(defaults).filter((name) => !Object.hasOwn(own, name))
     if (missing.length === 0) continue
-    const added = Object.fromEntries(missing.map((name) => [name, defaults[name]!]))
+    const added = Object.fromEntries(missing.map((name) => [name, ownValue(defaults, name)!]))
     container.resources = { ...container.resources, [part]: { ...own, ...added } }
     notes.push(`${missing.sort().join(', ')} ${word} for ${kind} ${container.name ?? ''}`)
   }
@@ -146,8 +151,8 @@ const isLess = (a: string, b: string): boolean => Quantity.parse(a).compare(Quan
 
 function minProblem(type: string, name: string, bound: string, requests: Amounts, limits: Amounts): string | undefined {
   const text = `minimum ${name} usage per ${type} is ${bound}`
-  const request = requests[name]
-  const limit = limits[name]
+  const request = ownValue(requests, name)
+  const limit = ownValue(limits, name)
   if (request === undefined) return `${text}.  No request is specified`
   if (isLess(request, bound)) return `${text}, but request is ${request}`
   return limit !== undefined && isLess(limit, bound) ? `${text}, but limit is ${limit}` : undefined
@@ -155,15 +160,15 @@ function minProblem(type: string, name: string, bound: string, requests: Amounts
 
 function maxRequestProblem(type: string, name: string, bound: string, requests: Amounts): string | undefined {
   const text = `maximum ${name} usage per ${type} is ${bound}`
-  const request = requests[name]
+  const request = ownValue(requests, name)
   if (request === undefined) return `${text}.  No request is specified`
   return isLess(bound, request) ? `${text}, but request is ${request}` : undefined
 }
 
 function maxProblem(type: string, name: string, bound: string, requests: Amounts, limits: Amounts): string | undefined {
   const text = `maximum ${name} usage per ${type} is ${bound}`
-  const request = requests[name]
-  const limit = limits[name]
+  const request = ownValue(requests, name)
+  const limit = ownValue(limits, name)
   if (limit === undefined) return `${text}.  No limit is specified`
   if (isLess(bound, limit)) return `${text}, but limit is ${limit}`
   return request !== undefined && isLess(bound, request) ? `${text}, but request is ${request}` : undefined
@@ -177,8 +182,8 @@ function ratioProblem(
   limits: Amounts,
 ): string | undefined {
   const text = `${name} max limit to request ratio per ${type} is ${bound}`
-  const request = requests[name]
-  const limit = limits[name]
+  const request = ownValue(requests, name)
+  const limit = ownValue(limits, name)
   if (request === undefined || Quantity.parse(request).isZero)
     return `${text}, but no request is specified or request is 0`
   if (limit === undefined || Quantity.parse(limit).isZero) return `${text}, but no limit is specified or limit is 0`

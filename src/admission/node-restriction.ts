@@ -9,6 +9,7 @@ import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, Volume } from 
 import { goQuote } from '../api/field.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import type { ResourceSlice } from '../api/resource/v1.ts'
 import type { StatusError } from '../api/status.ts'
 import { forbidden, notFound } from '../api/status.ts'
@@ -29,7 +30,7 @@ export const nodeRestriction: AdmissionPlugin = {
     const { user, resource } = attributes
     const node = nodeOf(user)!
     if (node === '') throw refusal(attributes, `could not determine node from user ${goQuote(user.name)}`)
-    await restrictions[groupResourceText(resource)]?.(attributes, node)
+    await ownValue(restrictions, groupResourceText(resource))?.(attributes, node)
   },
 }
 
@@ -193,7 +194,9 @@ function nodeWrite(attributes: Attributes, node: string): void {
 type Labels = Readonly<Record<string, string>>
 
 function forbiddenLabels(now: Labels, before: Labels): string[] {
-  const changed = [...new Set([...Object.keys(now), ...Object.keys(before)])].filter((key) => now[key] !== before[key])
+  const changed = [...new Set([...Object.keys(now), ...Object.keys(before)])].filter(
+    (key) => ownValue(now, key) !== ownValue(before, key),
+  )
   return changed.filter(isForbiddenLabel).sort()
 }
 

@@ -1,6 +1,7 @@
 /** RuntimeClass: what running a pod in a class costs, and on which nodes the class runs. */
 import type { PodSpec, Toleration } from '../api/core/v1.ts'
 import type { RuntimeClass } from '../api/node/v1.ts'
+import { ownValue } from '../api/own.ts'
 import { sentField } from '../codec/emptied.ts'
 import { Quantity } from '../schema/quantity.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
@@ -52,7 +53,10 @@ function sameAmounts(a: Amounts = {}, b: Amounts = {}): boolean {
   const names = Object.keys(a)
   return (
     names.length === Object.keys(b).length &&
-    names.every((name) => b[name] !== undefined && Quantity.parse(a[name]!).equals(Quantity.parse(b[name])))
+    names.every((name) => {
+      const other = ownValue(b, name)
+      return other !== undefined && Quantity.parse(ownValue(a, name)!).equals(Quantity.parse(other))
+    })
   )
 }
 
@@ -62,7 +66,7 @@ function applyScheduling(
   { nodeSelector = {}, tolerations = [] }: NonNullable<RuntimeClass['scheduling']>,
 ): void {
   for (const [key, value] of Object.entries(nodeSelector)) {
-    const own = spec.nodeSelector?.[key]
+    const own = ownValue(spec.nodeSelector, key)
     if (own !== undefined && own !== value)
       throw podForbidden(
         attributes,

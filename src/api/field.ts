@@ -1,4 +1,5 @@
 /** Paths to fields and what is wrong with them (apimachinery's pkg/util/validation/field). */
+import { ownValue } from './own.ts'
 import { goFloat } from '../validation/go-float.ts'
 import { isPrint } from './unicode.ts'
 import type { StatusCause } from './status.ts'
@@ -120,7 +121,7 @@ export function goQuote(text: string): string {
   let quoted = '"'
   for (const character of text) {
     const code = character.codePointAt(0)!
-    const escape = goEscapes[character]
+    const escape = ownValue(goEscapes, character)
     if (escape !== undefined) quoted += escape
     else if (code < 0x20 || code === 0x7f) quoted += `\\x${code.toString(16).padStart(2, '0')}`
     else if (!isPrint(character))

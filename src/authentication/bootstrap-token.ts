@@ -1,5 +1,6 @@
 /** Tokens with which machines join (Secrets of type bootstrap.kubernetes.io/token in kube-system). */
 import type { Secret } from '../api/core/v1.ts'
+import { ownValue } from '../api/own.ts'
 import type { Env } from '../env.ts'
 import { parseTime } from '../schema/time.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
@@ -35,7 +36,7 @@ export async function authenticateBootstrapToken(
 export const isBootstrapToken = ({ type }: Secret): boolean => type === 'bootstrap.kubernetes.io/token'
 
 /** '' where there is nothing. */
-export const bootstrapTokenData = ({ data = {} }: Secret, key: string): string => textOf(data[key] ?? '')
+export const bootstrapTokenData = ({ data = {} }: Secret, key: string): string => textOf(ownValue(data, key) ?? '')
 
 /** What is not a time has expired. */
 export function hasExpired(expiration: string, now: Date): boolean {

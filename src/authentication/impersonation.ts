@@ -14,6 +14,7 @@ import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 import { dns1123Subdomain } from '../validation/names.ts'
 import { labelKeyErrors } from '../api/label-syntax.ts'
+import { ownValue, setOwn } from '../api/own.ts'
 import { extraKey, headerValues } from './request-header.ts'
 import { parseServiceAccountUser, serviceAccountGroups } from './service-account-name.ts'
 import type { UserInfo } from './user-info.ts'
@@ -39,7 +40,7 @@ function wantedUser(headers: RequestHeaders): UserInfo | undefined {
   for (const header of headers.names())
     if (header.startsWith(EXTRA_PREFIX)) {
       const key = extraKey(header.slice(EXTRA_PREFIX.length))
-      extra[key] = [...(extra[key] ?? []), ...headerValues(headers, header)]
+      setOwn(extra, key, [...(ownValue(extra, key) ?? []), ...headerValues(headers, header)])
     }
   const user = { name, uid, groups, extra }
   if (name !== '') return user
@@ -56,7 +57,7 @@ function goUser({ name, uid, groups, extra }: UserInfo): string {
   const map =
     keys.length === 0
       ? 'map[string][]string(nil)'
-      : `map[string][]string{${keys.map((key) => `${goQuote(key)}:${list(extra[key]!)}`).join(', ')}}`
+      : `map[string][]string{${keys.map((key) => `${goQuote(key)}:${list(ownValue(extra, key)!)}`).join(', ')}}`
   return `&user.DefaultInfo{Name:${goQuote(name)}, UID:${goQuote(uid)}, Groups:${list(groups)}, Extra:${map}}`
 }
 

@@ -6,6 +6,7 @@ import type { decodeJwt } from 'jose'
 import type { KubeObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { goQuote } from '../api/field.ts'
+import { ownValue } from '../api/own.ts'
 import { internalError, notFound } from '../api/status.ts'
 import type { Env } from '../env.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
@@ -185,7 +186,7 @@ function extraOf(what: 'pod' | 'node', identity: ObjectIdentity | undefined): Re
 }
 
 async function legacyUser(context: ServiceAccountTokenContext, token: string, claims: Claims): Promise<UserInfo> {
-  const read = (name: string): string => String(claims[`kubernetes.io/serviceaccount/${name}`] ?? '')
+  const read = (name: string): string => String(ownValue(claims, `kubernetes.io/serviceaccount/${name}`) ?? '')
   const namespace = read('namespace')
   const account = { name: read('service-account.name'), uid: read('service-account.uid') }
   if (claims.sub === undefined || claims.sub === '') throw new TokenRefused(['sub claim is missing'])

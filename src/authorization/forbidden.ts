@@ -1,4 +1,5 @@
 import { goQuote } from '../api/field.ts'
+import { ownValue } from '../api/own.ts'
 import { StatusError, forbidden } from '../api/status.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
 
@@ -29,4 +30,4 @@ export function forbiddenBy(asked: AuthorizationAttributes, reason: string): Sta
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-const escapeHtml = (text: string): string => text.replace(/[&<>]/g, (character) => entities[character]!)
+const escapeHtml = (text: string): string => text.replace(/[&<>]/g, (character) => ownValue(entities, character)!)

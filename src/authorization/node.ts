@@ -5,6 +5,7 @@
 import type { PolicyRule } from '../api/rbac/v1.ts'
 import { goQuote } from '../api/field.ts'
 import { groupResourceText } from '../api/group-version.ts'
+import { ownValue } from '../api/own.ts'
 import type { UserInfo } from '../authentication/user-info.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
@@ -27,7 +28,7 @@ export async function nodeAuthorizer(plane: ControlPlane, asked: AuthorizationAt
   if (node === undefined) return noOpinion('')
   if (node === '') return noOpinion(`unknown node for user ${goQuote(asked.user.name)}`)
   const ask = asked.isResourceRequest
-    ? narrowed[groupResourceText({ group: asked.apiGroup, resource: asked.resource })]
+    ? ownValue(narrowed, groupResourceText({ group: asked.apiGroup, resource: asked.resource }))
     : undefined
   if (ask !== undefined) return ask(plane, node, asked)
   return everyNode.some((rule) => ruleAllows(rule, asked)) ? ALLOWED : noOpinion('')

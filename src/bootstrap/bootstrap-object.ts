@@ -2,6 +2,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import { parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../api/object.ts'
+import { ownValue, setOwn } from '../api/own.ts'
 import { trackUpdate } from '../patch/managed-fields.ts'
 import { collectionOf } from '../registry/collections.ts'
 import { newValueOf } from '../registry/stored-form.ts'
@@ -88,8 +89,8 @@ function managedFieldsOf(
 function merged(object: JsonObject, added: JsonObject): JsonObject {
   const whole = { ...object }
   for (const [name, value] of Object.entries(added)) {
-    const there = whole[name]
-    whole[name] = isPlain(there) && isPlain(value) ? { ...there, ...value } : value
+    const there = ownValue(whole, name)
+    setOwn(whole, name, isPlain(there) && isPlain(value) ? { ...there, ...value } : value)
   }
   return whole
 }

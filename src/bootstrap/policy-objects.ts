@@ -1,5 +1,6 @@
 /** RBAC, flow control and priority classes of a fresh server: the same everywhere, from the table. */
 import type { JsonObject, KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { unpackedTable } from '../api/unpacked-table.ts'
 import type { BootstrapObject } from './bootstrap-object.ts'
 
@@ -85,7 +86,7 @@ function flowObject(table: Table, { name, generation, status, ...rest }: Row, ti
 /** FieldsV1 of a status that is one condition. */
 export function conditionFields(condition: JsonObject): JsonObject {
   const members = ['lastTransitionTime', 'message', 'reason', 'status', 'type']
-  const owned = members.filter((name) => name === 'lastTransitionTime' || condition[name])
+  const owned = members.filter((name) => name === 'lastTransitionTime' || ownValue(condition, name))
   const key = `k:${JSON.stringify({ type: condition['type'] })}`
   return {
     'f:status': {

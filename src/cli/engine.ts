@@ -1,4 +1,5 @@
 // The engine's process: workerd, which must never outlive this one.
+import { ownValue } from '../api/own.ts'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { createRequire } from 'node:module'
@@ -72,7 +73,7 @@ function untilListening(control: Readable): Promise<void> {
 function workerdBinary(): string {
   const require = createRequire(import.meta.url)
   const platform = `${process.platform}-${process.arch}`
-  const name = { 'linux-x64': 'linux-64', 'linux-arm64': 'linux-arm64', 'darwin-x64': 'darwin-64' }[platform]
+  const name = ownValue({ 'linux-x64': 'linux-64', 'linux-arm64': 'linux-arm64', 'darwin-x64': 'darwin-64' }, platform)
   try {
     return require.resolve(`@cloudflare/workerd-${name ?? platform}/bin/workerd`)
   } catch {

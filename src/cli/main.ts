@@ -1,4 +1,5 @@
 // The command line: `kedge COMMAND [FLAGS]`.
+import { ownValue } from '../api/own.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -65,7 +66,7 @@ export async function main(args: readonly string[]): Promise<void> {
   const [command = 'help', ...rest] = args
   try {
     if (args.includes('--help') || args.includes('-h')) return void console.log(HELP)
-    const run = command === '--version' ? commands['version'] : commands[command]
+    const run = command === '--version' ? commands['version'] : ownValue(commands, command)
     if (run === undefined) throw new UsageError(`There is no command "${command}".`)
     await run(rest)
   } catch (error) {

@@ -1,4 +1,5 @@
 // `kedge start`: the API server on this machine, in running order.
+import { ownValue } from '../api/own.ts'
 import { randomBytes } from 'node:crypto'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -173,12 +174,15 @@ async function listen(
     })
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
-    const reason = {
-      EADDRINUSE: `Port ${port} on ${host} is already in use. Stop the program that has it, or choose another with --port (0 finds a free one).`,
-      EACCES: `Port ${port} needs more rights than you have. Choose one above 1023 with --port.`,
-      EADDRNOTAVAIL: `This machine has no address ${host}. Choose another with --host.`,
-      ENOTFOUND: `The host name ${host} is not known. Choose an address of this machine with --host.`,
-    }[code ?? '']
+    const reason = ownValue(
+      {
+        EADDRINUSE: `Port ${port} on ${host} is already in use. Stop the program that has it, or choose another with --port (0 finds a free one).`,
+        EACCES: `Port ${port} needs more rights than you have. Choose one above 1023 with --port.`,
+        EADDRNOTAVAIL: `This machine has no address ${host}. Choose another with --host.`,
+        ENOTFOUND: `The host name ${host} is not known. Choose an address of this machine with --host.`,
+      },
+      code ?? '',
+    )
     throw reason === undefined ? error : new CannotStart(reason)
   }
 }

@@ -1,5 +1,6 @@
 // wrangler.toml is the one place that says which bindings, compatibility date and flags the Worker runs with.
 // This reads the few forms of TOML that it uses, so that starting needs no TOML library.
+import { setOwn } from '../api/own.ts'
 import { readFileSync } from 'node:fs'
 
 export interface WranglerConfig {
@@ -58,7 +59,7 @@ function readTables(text: string): { name: string; values: Table }[] {
     const key = entry?.[1]
     const value = entry?.[2] === undefined ? undefined : readValue(entry[2])
     if (key === undefined || value === undefined) throw new Error(`wrangler.toml:${index + 1}: not understood: ${line}`)
-    tables.at(-1)!.values[key] = value
+    setOwn(tables.at(-1)!.values, key, value)
   }
   return tables
 }

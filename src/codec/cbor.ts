@@ -4,6 +4,7 @@
  * self-describing tag. What is read is what a JSON body would have said.
  */
 import type { Json, JsonObject } from '../api/object.ts'
+import { setOwn } from '../api/own.ts'
 import type { Structural, StructType } from '../schema/structural.ts'
 import { base64ToBytes, bytesToBase64 } from './base64.ts'
 import { DecodeError } from './decode.ts'
@@ -11,7 +12,7 @@ import type { EncodeOptions } from './encode.ts'
 import { canonical } from './encode.ts'
 import { goQuote } from './go-quote.ts'
 import type { JsonTree } from './json.ts'
-import { decodeUtf8, NumberLiteral, setMember } from './json.ts'
+import { decodeUtf8, NumberLiteral } from './json.ts'
 import { formatTime } from '../schema/time.ts'
 
 /** Bytes that are no CBOR, or CBOR that is no JSON. */
@@ -204,12 +205,14 @@ class CborWriter {
   }
 
   private members(object: JsonObject, write: (name: string, value: Json) => void): void {
-    const names = Object.keys(object).filter((name) => object[name] !== undefined)
-    const encoded = names.map((name) => [name, utf8.encode(name)] as const).sort(([, a], [, b]) => compareKeys(a, b))
+    const present = Object.entries(object).filter(([, value]) => value !== undefined)
+    const encoded = present
+      .map(([name, value]) => [utf8.encode(name), name, value] as const)
+      .sort(([a], [b]) => compareKeys(a, b))
     this.head(MAP, encoded.length)
-    for (const [name, bytes] of encoded) {
+    for (const [bytes, name, value] of encoded) {
       this.byteString(bytes)
-      write(name, object[name]!)
+      write(name, value!)
     }
   }
 
@@ -395,7 +398,7 @@ class CborReader {
       if (typeof name !== 'string') throw new CborError('cbor: cannot unmarshal map key into Go value of type string')
       if (Object.hasOwn(object, name))
         throw new CborError(`cbor: found duplicate map key ${goQuote(name)} at map element index ${i}`)
-      setMember(object, name, this.item(depth + 1))
+      setOwn(object, name, this.item(depth + 1))
     }
     return object
   }

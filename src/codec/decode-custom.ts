@@ -19,7 +19,7 @@ const objectMeta = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.m
 /** @throws {DecodeError} */
 export function decodeCustomObject(type: StructType, tree: JsonTree): Decoded {
   const { object, strict } = decodeUnstructured(tree)
-  for (const name of ['kind', 'apiVersion']) {
+  for (const name of ['kind', 'apiVersion'] as const) {
     const value = object[name]
     if (value !== undefined && typeof value !== 'string')
       throw new DecodeError(
@@ -77,7 +77,7 @@ function coerce(type: Structural | undefined, value: Json | undefined, path: str
 }
 
 function coerceObject(object: JsonObject, path: string, unknown: string[]): void {
-  for (const name of ['apiVersion', 'kind']) {
+  for (const name of ['apiVersion', 'kind'] as const) {
     const value = object[name]
     if (value !== undefined && typeof value !== 'string')
       throw new DecodeError(`${path}.${name}: Invalid value: ${JSON.stringify(value)}: must be a string`)

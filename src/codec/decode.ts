@@ -6,6 +6,7 @@
  * leaves out when empty is absent. encode.ts adds what Go writes beyond that.
  */
 import type { Json, JsonObject } from '../api/object.ts'
+import { ownValue, setOwn } from '../api/own.ts'
 import { Quantity, QuantityError } from '../schema/quantity.ts'
 import type { Field, Leaf, ListType, MapType, Special, Structural, StructType } from '../schema/structural.ts'
 import { isCustomKind } from '../schema/structural.ts'
@@ -24,7 +25,7 @@ import { decodeCustomObject } from './decode-custom.ts'
 import { noteEmptied } from './emptied.ts'
 import { goQuote } from './go-quote.ts'
 import type { JsonTree } from './json.ts'
-import { compareNames, NumberLiteral, plainJson, RepeatedMembers, setMember, sortNames } from './json.ts'
+import { compareNames, NumberLiteral, plainJson, RepeatedMembers, sortNames } from './json.ts'
 
 /** A value that does not fit its type; `message` is Go's. */
 export class DecodeError extends Error {
@@ -160,7 +161,7 @@ function sortedMap(map: JsonObject): JsonObject {
   const names = Object.keys(map)
   if (names.every((name, at) => at === 0 || compareNames(names[at - 1]!, name) < 0)) return map
   const sorted: JsonObject = {}
-  for (const name of sortNames(names)) setMember(sorted, name, map[name])
+  for (const name of sortNames(names)) setOwn(sorted, name, ownValue(map, name))
   return sorted
 }
 
@@ -262,12 +263,14 @@ class Decoder {
     if (field.embeddedIn.length > 0) this.fields.push(...field.embeddedIn)
     this.fields.push(name)
     this.path.push(name)
+    // own key: a field of a built-in type, here and below
     const decoded = this.value(field.type, value, object[name], field.pointer)
     this.path.pop()
     this.fields.length = depth
     if (decoded !== undefined && (!isLeftOut(field, decoded) || tellsEmptyFromNone(type, name, decoded)))
-      object[name] = decoded
+      object[name] = decoded // own key: a field
     else {
+      // own key: a field
       if (object[name] !== undefined) delete object[name]
       if (decoded !== undefined && (field.type.shape === 'list' || field.type.shape === 'map'))
         noteEmptied(object, name, decoded)
@@ -297,7 +300,7 @@ class Decoder {
       if (seen?.has(name)) this.saveStrict('duplicate field', name)
       seen?.add(name)
       this.path.push(name)
-      setMember(object, name, this.value(type.value, value, undefined, false) ?? zeroOf(type.value))
+      setOwn(object, name, this.value(type.value, value, undefined, false) ?? zeroOf(type.value))
       this.path.pop()
     }
     return sortedMap(object)
@@ -548,6 +551,7 @@ function innerStructsOf(type: StructType): readonly [name: string, type: StructT
 
 /** Adds the structs that are no pointers, in place. */
 export function fillStruct(type: StructType, object: JsonObject): void {
+  // own key: a field of a built-in type
   for (const [name, inner] of innerStructsOf(type)) object[name] ??= emptyStruct(inner)
 }
 

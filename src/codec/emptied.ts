@@ -3,7 +3,7 @@
  * tells an empty one from none, and so do some rules and error texts. Read from storage, nothing is known of them.
  */
 import type { Json, JsonObject } from '../api/object.ts'
-import { setMember } from './json.ts'
+import { setOwn } from '../api/own.ts'
 
 const emptied = new WeakMap<object, JsonObject>()
 
@@ -11,12 +11,13 @@ const emptied = new WeakMap<object, JsonObject>()
 export function noteEmptied(object: object, field: string, value: Json): void {
   const fields = emptied.get(object)
   if (fields === undefined) emptied.set(object, { [field]: value })
-  else fields[field] = value
+  else fields[field] = value // own key: a field of a built-in type
 }
 
 /** The field, or the empty list or map that was sent for it. */
 export const sentField = <O extends object, F extends keyof O & string>(object: O, field: F): O[F] | undefined =>
   // what was noted is the empty value of the field's type
+  // own key: a field of a built-in type
   object[field] ?? (emptied.get(object)?.[field] as O[F] | undefined)
 
 /** A copy of JSON that keeps what is known of it. */
@@ -25,7 +26,7 @@ export function copyWithEmptied<T>(value: T): T {
   // the copy has the shape of what it copies
   if (Array.isArray(value)) return value.map(copyWithEmptied) as T
   const copy: Record<string, unknown> = {}
-  for (const [name, member] of Object.entries(value)) setMember(copy as JsonObject, name, copyWithEmptied(member))
+  for (const [name, member] of Object.entries(value)) setOwn(copy as JsonObject, name, copyWithEmptied(member))
   const fields = emptied.get(value)
   if (fields !== undefined) emptied.set(copy, { ...fields })
   return copy as T
@@ -36,6 +37,7 @@ export function hasEmptied(value: unknown, ignored: readonly string[] = []): boo
   if (typeof value !== 'object' || value === null) return false
   const left = Object.keys(emptied.get(value) ?? {})
   return (
+    // own key: a field of a built-in type
     left.some((field) => !ignored.includes(field) && (value as JsonObject)[field] === undefined) ||
     Object.entries(value).some(([field, member]) => !ignored.includes(field) && hasEmptied(member))
   )

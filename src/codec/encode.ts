@@ -4,10 +4,11 @@
  * lists, maps and pointers that are always written, names of maps sorted.
  */
 import type { Json, JsonObject } from '../api/object.ts'
+import { setOwn } from '../api/own.ts'
 import type { Field, MapType, Structural, StructType } from '../schema/structural.ts'
 import { isCustomKind } from '../schema/structural.ts'
 import { emptyStruct } from './decode.ts'
-import { escapeHtml, setMember, sortNames, stringifySorted } from './json.ts'
+import { escapeHtml, sortNames, stringifySorted } from './json.ts'
 
 export interface EncodeOptions {
   /**
@@ -35,8 +36,9 @@ class Encoder {
       if (object.apiVersion) out.apiVersion = object.apiVersion
     }
     for (const field of type.fields) {
+      // own key: a field of a built-in type
       const value = written(field, object[field.name], this.keepEmpty)
-      if (value !== undefined) out[field.name] = this.value(field.type, value)
+      if (value !== undefined) out[field.name] = this.value(field.type, value) // own key: as above
     }
     return out
   }
@@ -65,7 +67,7 @@ class Encoder {
     const out: JsonObject = {}
     for (const name of sortNames(Object.keys(map))) {
       if (isNumeric(name)) this.hasNumericNames = true
-      setMember(out, name, this.value(type.value, map[name] ?? null))
+      setOwn(out, name, this.value(type.value, map[name] ?? null))
     }
     return out
   }

@@ -1,4 +1,5 @@
 /** Text in quotes as Go's strconv.Quote writes it: the form in which names appear in Kubernetes' messages. */
+import { ownValue } from '../api/own.ts'
 import { isPrint } from '../api/unicode.ts'
 
 const named: Readonly<Record<string, string>> = {
@@ -18,7 +19,7 @@ const special = /["\\]|[^ -~]/gu
 
 const escape = (character: string): string => {
   if (character >= '\x80' && isPrint(character)) return character
-  const known = named[character]
+  const known = ownValue(named, character)
   if (known !== undefined) return known
   const code = character.codePointAt(0)!
   if (code < 0x80) return `\\x${hex(code, 2)}`

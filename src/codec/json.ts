@@ -3,6 +3,7 @@
  * repeated members are kept until somebody reports them, nesting is bounded, and errors read as Go's do.
  */
 import type { Json } from '../api/object.ts'
+import { ownValue, setOwn } from '../api/own.ts'
 import { goQuoteByte } from './go-quote.ts'
 
 declare global {
@@ -80,22 +81,15 @@ function numberOf(text: string): number | bigint | NumberLiteral {
   return String(value) === text ? value : new NumberLiteral(text)
 }
 
-/** `object[name] = value`, also for the name `__proto__`. */
-export function setMember<T>(object: { [name: string]: T | undefined }, name: string, value: T): void {
-  if (name === '__proto__')
-    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
-  else object[name] = value
-}
-
 type Container = { [name: string]: JsonTree | undefined } | RepeatedMembers | JsonTree[]
 
 function addMember(container: Container, name: string, value: JsonTree): Container {
   if (container instanceof RepeatedMembers) container.entries.push([name, value])
   else {
     const object = container as { [name: string]: JsonTree | undefined } // a list has no names
-    if (object[name] !== undefined && Object.hasOwn(object, name))
+    if (ownValue(object, name) !== undefined)
       return new RepeatedMembers([...(Object.entries(object) as [string, JsonTree][]), [name, value]])
-    setMember(object, name, value)
+    setOwn(object, name, value)
   }
   return container
 }
@@ -379,7 +373,7 @@ export function plainJson(tree: JsonTree): Json {
       const value = members[name]!
       if (typeof value !== 'object' || value === null) continue
       const plain = plainNode(value)
-      if (plain !== value) setMember(members, name, plain)
+      if (plain !== value) setOwn(members, name, plain)
       open.push(plain)
     }
   }
@@ -390,7 +384,7 @@ function plainNode(node: JsonTree): JsonTree {
   if (node instanceof NumberLiteral) return Number(node.text)
   if (!(node instanceof RepeatedMembers)) return node
   const object: { [name: string]: JsonTree } = {}
-  for (const [name, value] of node.entries) setMember(object, name, value)
+  for (const [name, value] of node.entries) setOwn(object, name, value)
   return object
 }
 
@@ -416,6 +410,7 @@ const escapes: Readonly<Record<string, string>> = {
 
 /** JSON text that is also safe in HTML and JavaScript, as Go writes it. */
 export const escapeHtml = (json: string): string =>
+  // own key: one character
   escaped.test(json) ? json.replace(/[<>&\u2028\u2029]/g, (character) => escapes[character]!) : json
 
 /** A string as a JSON string of Go. */
@@ -433,7 +428,7 @@ export function stringifySorted(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map(stringifySorted).join(',')}]`
   const names = Object.keys(value).filter((name) => value[name] !== undefined)
   return `{${sortNames(names)
-    .map((name) => `${quoteJson(name)}:${stringifySorted(value[name])}`)
+    .map((name) => `${quoteJson(name)}:${stringifySorted(ownValue(value, name))}`)
     .join(',')}}`
 }
 

@@ -2,6 +2,7 @@
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { groupKindText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import type { StatusError } from '../api/status.ts'
 import { StatusError as Refusal } from '../api/status.ts'
 import { builtInType } from '../schema/built-in.ts'
@@ -33,9 +34,9 @@ export const hasInternalMetadata = (kind: GroupVersionKind): boolean =>
   Object.hasOwn(internalFields, groupKindText(kind))
 
 export function internalMetadata(object: KubeObject, kind: GroupVersionKind): KubeObject {
-  const name = internalFields[groupKindText(kind)]
-  const { annotations } = object.metadata
-  if (name === undefined || annotations?.[name] === undefined) return object
+  const name = ownValue(internalFields, groupKindText(kind))
+  const { annotations = {} } = object.metadata
+  if (name === undefined || ownValue(annotations, name) === undefined) return object
   const { [name]: _, ...others } = annotations
   return { ...object, metadata: { ...object.metadata, annotations: others } }
 }
@@ -66,5 +67,5 @@ const internalPackages: Readonly<Record<string, string>> = {
 /** Go's name of the type in which the reference holds a kind: `core.ConfigMap`; custom resources have none. */
 export function internalTypeName({ group, kind }: { group: string; kind: string }, custom: boolean): string {
   if (custom) return kind.endsWith('List') ? 'unstructured.UnstructuredList' : 'unstructured.Unstructured'
-  return `${internalPackages[group] ?? group.split('.', 1)[0]!}.${kind}`
+  return `${ownValue(internalPackages, group) ?? group.split('.', 1)[0]!}.${kind}`
 }

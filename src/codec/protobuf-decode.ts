@@ -1,5 +1,6 @@
 /** Protocol buffers as objects of the built-in types; what protobuf-encode.ts says of messages, the other way. */
 import type { Json, JsonObject } from '../api/object.ts'
+import { setOwn } from '../api/own.ts'
 import { Quantity } from '../schema/quantity.ts'
 import type { Field, Leaf, MapType, MessageMember, Special, Structural, StructType } from '../schema/structural.ts'
 import { formatDuration, formatMicroTime, formatTime, isZeroTime } from '../schema/time.ts'
@@ -12,7 +13,6 @@ import {
   parseJsonBytes,
   parseStored,
   plainJson,
-  setMember,
 } from './json.ts'
 import { numberOf } from './protobuf-encode.ts'
 import { BYTES, FIXED64, numberOfTag, ProtobufError, VARINT, WireReader, wireOfTag } from './protobuf-wire.ts'
@@ -66,21 +66,22 @@ function expectWire(wire: number, expected: number, name: string): void {
 
 function readField(reader: WireReader, wire: number, field: Field, object: JsonObject, depth: number): void {
   const { name, type, pointer, omit } = field
-  const before = object[name]
+  const before = object[name] // own key: a field of a built-in type, here and below
   if (type.shape === 'list' && type.wrapper === undefined) {
     const list = (before ?? []) as Json[] // what this function put there
     list.push(readValue(reader, wire, type.element, undefined, name, depth) ?? null)
-    object[name] = list
+    object[name] = list // own key: a field
   } else if (type.shape === 'map') {
     const map = (before ?? {}) as JsonObject
     expectWire(wire, BYTES, name)
     readEntry(reader.message(), type, map, name, depth)
-    object[name] = map
+    object[name] = map // own key: a field
   } else {
     const value = readValue(reader, wire, type, before, name, depth)
     const isZero = value === '' || value === 0 || value === false
     const isLeftOut = value === undefined || (isZero && !pointer && omit !== 'never' && type.shape === 'leaf')
-    if (!isLeftOut) object[name] = value
+    if (!isLeftOut)
+      object[name] = value // own key: a field
     else if (before !== undefined) delete object[name]
   }
 }
@@ -96,7 +97,7 @@ function readEntry(reader: WireReader, type: MapType, map: JsonObject, name: str
     else if (number === 2) value = readValue(reader, wire, type.value, undefined, name, depth)
     else reader.skip(wire)
   }
-  setMember(map, key, value ?? zeroOf(type.value))
+  setOwn(map, key, value ?? zeroOf(type.value))
 }
 
 function zeroOf(type: Structural): Json {

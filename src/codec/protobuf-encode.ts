@@ -5,6 +5,7 @@
  * objects for it, see protobuf-transcoder.ts.
  */
 import type { Json, JsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import type {
   Field,
   Leaf,
@@ -130,7 +131,7 @@ function writeSteps(writer: WireWriter, steps: readonly Step[], object: JsonObje
       const before = writer.length
       writeSteps(writer, step.inline, object)
       writer.close(step.number, before)
-    } else writeField(writer, step, object[step.name])
+    } else writeField(writer, step, object[step.name]) // own key: a field of a built-in type
   }
 }
 
@@ -154,7 +155,7 @@ function writeMap(writer: WireWriter, type: MapType, number: number, map: JsonOb
   for (let i = names.length - 1; i >= 0; i--) {
     const name = names[i]!
     const before = writer.length
-    writeValue(writer, type.value, 2, map[name] ?? null)
+    writeValue(writer, type.value, 2, ownValue(map, name) ?? null)
     writeText(writer, 1, name)
     writer.close(number, before)
   }

@@ -4,6 +4,7 @@
  */
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
 import { stringify } from './json.ts'
 import { metaApiVersion } from './partial-object-metadata.ts'
@@ -79,7 +80,8 @@ export function tableLayout({ entry, kind, storageKind, resource, view }: Resour
   const name = view === undefined ? `${apiVersionOf(kind)}/${resource.resource}` : 'scale'
   let layout = builtIn.get(name)
   if (layout === undefined) {
-    const own = view === undefined ? printers[storageKind.group]?.[storageKind.kind] : autoscaling.Scale
+    const own =
+      view === undefined ? ownValue(ownValue(printers, storageKind.group), storageKind.kind) : autoscaling.Scale
     const columns = view === undefined ? columnsOf(apiVersionOf(kind), resource.resource) : scaleColumns()
     layout = layoutOf(columns ?? defaultColumns(), own ?? defaultPrinter, own === undefined)
     builtIn.set(name, layout)

@@ -4,6 +4,7 @@
  */
 import { byteLength } from '../api/utf8.ts'
 import type { Json, JsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { isDigit, isLetter } from '../api/unicode.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 
@@ -77,7 +78,7 @@ class YamlWriter {
     this.indented(false, () => {
       for (const name of names.sort(compareKeys)) {
         this.newLine()
-        this.member(name, map[name]!)
+        this.member(name, ownValue(map, name)!)
       }
     })
   }
@@ -309,7 +310,7 @@ const named: Readonly<Record<string, string>> = {
 }
 
 function escape(character: string): string {
-  const known = named[character]
+  const known = ownValue(named, character)
   if (known !== undefined) return `\\${known}`
   const code = character.codePointAt(0)!
   const hex = code.toString(16).toUpperCase()

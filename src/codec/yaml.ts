@@ -3,12 +3,13 @@
  * are numbers or booleans become text, members are sorted, and what aliases blow up is bounded by the reference's own
  * budget.
  */
+import { setOwn } from '../api/own.ts'
 import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
 import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml'
 import { base64ToBytes, canonicalBase64, corruptAt } from './base64.ts'
 import { goQuote } from './go-quote.ts'
 import type { JsonTree } from './json.ts'
-import { decodeUtf8, NumberLiteral, setMember, sortNames } from './json.ts'
+import { decodeUtf8, NumberLiteral, sortNames } from './json.ts'
 import { YamlError, yamlErrorAt, yamlSyntaxError } from './yaml-error.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 import { goFloat } from './yaml-text.ts'
@@ -367,6 +368,6 @@ const nameOf = (key: Key) =>
 function sorted(members: ReadonlyMap<Key, JsonTree>): JsonTree {
   const named = new Map([...members].map(([key, value]) => [nameOf(key), value]))
   const object: { [name: string]: JsonTree } = {}
-  for (const name of sortNames([...named.keys()])) setMember(object, name, named.get(name)!)
+  for (const name of sortNames([...named.keys()])) setOwn(object, name, named.get(name)!)
   return object
 }

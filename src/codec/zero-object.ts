@@ -3,6 +3,7 @@ import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, groupKindText } from '../api/group-version.ts'
 import type { ObjectMeta } from '../api/meta/v1.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 
 /**
  * Members of the storage version that are there although nobody set them: the reference's internal types hold numbers
@@ -22,11 +23,13 @@ const annotated: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export function zeroObject(kind: GroupVersionKind, metadata: ObjectMeta): KubeObject {
   const name = groupKindText(kind)
   const annotations =
-    annotated[name] === undefined ? {} : { annotations: { ...annotated[name], ...metadata.annotations } }
+    ownValue(annotated, name) === undefined
+      ? {}
+      : { annotations: { ...ownValue(annotated, name), ...metadata.annotations } }
   return {
     kind: kind.kind,
     apiVersion: apiVersionOf(kind),
     metadata: { ...metadata, ...annotations },
-    ...filled[name]?.(),
+    ...ownValue(filled, name)?.(),
   }
 }

@@ -1,4 +1,5 @@
 /** What the signers of kubernetes.io sign (pkg/apis/certificates helpers of the reference tell the texts). */
+import { ownValue } from '../api/own.ts'
 import type { CertificateRequest } from '../x509/certificate-request.ts'
 
 type Check = (request: CertificateRequest, usages: readonly string[]) => string | undefined
@@ -12,7 +13,7 @@ const signers: Readonly<Record<string, Check>> = {
 
 /** Why a signer refuses; `not ours` where somebody else signs; undefined where nothing is wrong. */
 export function signerProblem(signer: string, request: CertificateRequest, usages: readonly string[]) {
-  const check = signers[signer]
+  const check = ownValue(signers, signer)
   return check === undefined ? 'not ours' : check(request, usages)
 }
 

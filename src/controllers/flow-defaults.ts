@@ -42,6 +42,7 @@ async function ensure(resource: string, wanted: readonly BootstrapObject[], cont
     if (live === undefined) await client.create(structuredClone(object)).catch(unlessCode(409))
     else if (revised(live, object) !== undefined)
       await client
+        // own key: kubernetes' members, made by revised
         .update(name, (current) => void Object.assign(current, revised(current, object)))
         .catch(unlessCode(404))
   }

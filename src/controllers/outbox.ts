@@ -4,6 +4,7 @@ import { groupResourceText } from '../api/group-version.ts'
 import type { APIService } from '../api/apiregistration/v1.ts'
 import type { Secret } from '../api/core/v1.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { APPROVED_BY, isProtectedGroup } from '../registry/apiextensions/approval.ts'
 import type { Departed, FreedOwners, ObjectKey } from './garbage-collector.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
@@ -109,7 +110,7 @@ export function workFor(change: Change): readonly OutboxMessage[] {
   const resource = groupResourceText(change.resource)
   const isServers = change.object === undefined && serverObjects.has(`${resource} ${keyText(change.old)}`)
   return [
-    ...(rules[resource]?.(change) ?? []),
+    ...(ownValue(rules, resource)?.(change) ?? []),
     ...(isServers ? work('server-object-gone', resource === 'namespaces' ? change.old?.metadata.name : '') : []),
     ...collection(change),
   ]

@@ -5,6 +5,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 
 const finalizers: Readonly<Record<string, string>> = {
   'podgroups.scheduling.k8s.io': 'scheduling.k8s.io/podgroup-protection',
@@ -14,7 +15,7 @@ const finalizers: Readonly<Record<string, string>> = {
 }
 
 export const protectionFinalizer = (resource: GroupResource): string | undefined =>
-  finalizers[groupResourceText(resource)]
+  ownValue(finalizers, groupResourceText(resource))
 
 /** RESOURCE.GROUP/[NAMESPACE/]NAME of what is being deleted and protected; undefined for anything else. */
 export function protectedKey(resource: GroupResource, { metadata }: KubeObject): string | undefined {

@@ -1,6 +1,7 @@
 /** Secrets of type kubernetes.io/service-account-token: filled with a token that lasts as long as they do. */
 import type { Secret } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { StatusError } from '../api/status.ts'
 import { issueSecretToken } from '../authentication/service-account.ts'
 import { ApiClient } from './api-client.ts'
@@ -78,7 +79,7 @@ async function filled(
   const authority = base64(env.KEDGE_CA ?? '')
   const wanted: Record<string, string> = { namespace: base64(namespace), ...(authority ? { 'ca.crt': authority } : {}) }
   const hasToken = (data['token'] ?? '') !== '' && metadata.annotations?.[ACCOUNT_UID] === account.metadata.uid
-  if (hasToken && Object.entries(wanted).every(([key, value]) => data[key] === value)) return undefined
+  if (hasToken && Object.entries(wanted).every(([key, value]) => ownValue(data, key) === value)) return undefined
   if (!hasToken) {
     const identity = { namespace, name: account.metadata.name ?? '', uid: account.metadata.uid ?? '' }
     wanted['token'] = base64(await issueSecretToken(env, identity, name))

@@ -6,6 +6,7 @@
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../api/core/v1.ts'
 import { StatusError } from '../api/status.ts'
 import type { KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { ApiClient } from './api-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { protectedKey, protectionFinalizer } from './protection-finalizers.ts'
@@ -74,7 +75,7 @@ export const volumeProtection: Controller = {
   async reconcile(key, context) {
     const [resource = '', ...rest] = key.split('/')
     const name = rest.pop() ?? ''
-    const protection = protections[resource]
+    const protection = ownValue(protections, resource)
     if (protection === undefined) return undefined
     const client = new ApiClient(context, protection, rest[0] ?? '')
     const object = await client.get(name)

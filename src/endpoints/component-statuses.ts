@@ -3,6 +3,7 @@
  * stored, so that a list has no version.
  */
 import type { KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { notFound } from '../api/status.ts'
 import { negotiateOutput } from '../codec/negotiate.ts'
 import { respondItems, respondObject } from '../codec/respond.ts'
@@ -39,7 +40,7 @@ export async function serveComponentStatuses(scope: ResourceScope): Promise<Resp
 }
 
 async function statusOf(name: string, request: ApiRequest): Promise<KubeObject> {
-  const failure = await parts[name]!(request)
+  const failure = await ownValue(parts, name)!(request)
   const condition = {
     type: 'Healthy',
     status: failure === undefined ? 'True' : 'False',

@@ -1,4 +1,5 @@
 /** Which requests custom resources answer, and how they refuse the others: by verb, not by method (apiextensions' handler). */
+import { ownValue } from '../api/own.ts'
 import { badRequest, methodNotSupported, notFound } from '../api/status.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import type { RequestInfo } from '../request/request-info.ts'
@@ -29,7 +30,7 @@ export function customVerb(
   const isAcross = verb === 'list' || verb === 'watch'
   if (entry.namespaced ? namespace === '' && !isAcross : namespace !== '') return undefined
   if (subresource !== '' && !entry.subresources.some((known) => known.name === subresource)) throw notFound(entry, name)
-  const known = (subresource === '' ? verbs : subresourceVerbs)[verb]
+  const known = ownValue(subresource === '' ? verbs : subresourceVerbs, verb)
   if (known === undefined) throw methodNotSupported(entry, verb)
   if ((known === 'update' || known === 'patch') && name === '') throw badRequest('name must be provided')
   return legacyWatch && name !== '' ? 'get' : known

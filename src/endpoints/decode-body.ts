@@ -2,6 +2,7 @@
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { keepReset } from '../patch/managed-fields.ts'
 import { opened, treeText } from '../patch/json-document.ts'
@@ -203,7 +204,7 @@ const META_VERSION = 'meta.k8s.io/v1'
 function checkMetaKind(kind: string, apiVersion: string): void {
   if (parseApiVersion(apiVersion) === undefined) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`)
   if (kind === '' || kind === 'DeleteOptions') return
-  const version = unversionedKinds.has(kind) ? 'v1' : metaKinds[apiVersion]?.[kind]
+  const version = unversionedKinds.has(kind) ? 'v1' : ownValue(ownValue(metaKinds, apiVersion), kind)
   throw new DecodeError(
     version === undefined
       ? `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(SCHEME)}`

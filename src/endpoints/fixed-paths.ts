@@ -2,6 +2,7 @@
  * Every path that is no resource: discovery, OpenAPI, version, health, metrics. One table of them all; what is in none
  * of its rows is `404 page not found`, or a Status below a built-in group.
  */
+import { ownValue } from '../api/own.ts'
 import { methodNotAllowed, notServed } from '../api/status.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed, freshServedResources } from '../registry/served.ts'
@@ -105,7 +106,7 @@ const exactPaths: Readonly<Record<string, Serve>> = {
 
 async function serve(request: ApiRequest, served: ServedResources): Promise<Response> {
   const { path } = request.info
-  const exact = Object.hasOwn(exactPaths, path) ? exactPaths[path] : undefined
+  const exact = ownValue(exactPaths, path)
   if (exact !== undefined) return exact(request, served)
   if (path.startsWith('/openapi/v3/')) return serveOpenApiV3(request, served, path.slice('/openapi/v3'.length))
   if (path.startsWith('/debug/pprof/')) return notFoundText('Unknown profile')

@@ -4,6 +4,7 @@
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
+import { ownValue } from '../api/own.ts'
 import { isControlResource } from '../registry/collections.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { builtInServed } from '../registry/served.ts'
@@ -139,7 +140,7 @@ const isLongRunning = (verb: string) => verb === 'watch' || verb === 'proxy' || 
 
 /** By the labels that tell requests apart, as the reference names them. */
 function kindOf(all: Measurements, { info, method }: ApiRequest): RequestKind {
-  const verb = info.isResourceRequest ? (verbLabels[info.verb] ?? method) : method
+  const verb = info.isResourceRequest ? (ownValue(verbLabels, info.verb) ?? method) : method
   const scope = !info.isResourceRequest
     ? ''
     : info.name !== ''
@@ -335,7 +336,7 @@ const flags = (counters: Counters): Sample[] => counters.samples().map((sample) 
 
 function buildLabels(): Labels {
   const info = versionInfo()
-  const text = (name: string) => String(info[name])
+  const text = (name: string) => String(ownValue(info, name))
   return {
     build_date: text('buildDate'),
     compiler: text('compiler'),

@@ -1,4 +1,5 @@
 import { goQuote } from '../api/field.ts'
+import { ownValue } from '../api/own.ts'
 import { badRequest } from '../api/status.ts'
 import type { ListOptions } from '../request/options.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
@@ -33,7 +34,7 @@ function knownField({ entry }: ResourceScope, requirement: FieldRequirement): Fi
     return entry.group === 'events.k8s.io' ? { ...requirement, field: coreField(field) } : requirement
   const onlyMetadata = known.every((name) => name.startsWith('metadata.')) && known.length === 2
   throw badRequest(
-    (onlyMetadata ? unknownMetadataField : (unknownFieldOf[entry.resource] ?? unknownField))(field, entry),
+    (onlyMetadata ? unknownMetadataField : (ownValue(unknownFieldOf, entry.resource) ?? unknownField))(field, entry),
   )
 }
 

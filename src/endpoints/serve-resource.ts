@@ -1,4 +1,5 @@
 /** From a RequestInfo to a verb: which methods and paths a resource has, and who serves them. */
+import { ownValue } from '../api/own.ts'
 import { methodNotAllowed, notServed } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { parseListOptions } from '../request/options.ts'
@@ -102,7 +103,7 @@ const methods = [...new Set(Object.values(routes).flatMap((route) => Object.keys
 
 /** A place that answers no method is no place at all. */
 function verbAt(place: Place, method: string, allowed: readonly string[]): Verb | undefined {
-  const verb = Object.hasOwn(routes[place], method) ? routes[place][method] : undefined
+  const verb = ownValue(routes[place], method)
   return verb !== undefined && allowed.includes(verb) ? verb : undefined
 }
 

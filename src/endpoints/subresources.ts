@@ -1,3 +1,4 @@
+import { ownValue } from '../api/own.ts'
 import { notServed } from '../api/status.ts'
 import { get } from './get.ts'
 import { patch } from './patch.ts'
@@ -26,7 +27,7 @@ const ofTheirOwn: Readonly<
 
 export async function serveSubresource(scope: ResourceScope, verb: Verb, deeper: readonly string[]): Promise<Response> {
   const { resource, subresource } = scope
-  const own = ofTheirOwn[`${resource.resource}/${subresource}`] ?? ofTheirOwn[`*/${subresource}`]
+  const own = ownValue(ofTheirOwn, `${resource.resource}/${subresource}`) ?? ownValue(ofTheirOwn, `*/${subresource}`)
   if (own !== undefined) return own(scope, verb, deeper)
   switch (verb) {
     case 'get':

@@ -5,6 +5,7 @@
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
+import { ownValue, setOwn } from '../api/own.ts'
 import { sortNames } from '../codec/json.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import type { Describe, OpenApiVersion } from '../schema/to-openapi.ts'
@@ -126,9 +127,9 @@ const ORDER = [
   'additionalProperties',
   'externalDocs',
   'example',
-]
+] as const
 
-const RULE_ORDER = ['rule', 'message', 'messageExpression', 'reason', 'fieldPath', 'optionalOldSelf']
+const RULE_ORDER = ['rule', 'message', 'messageExpression', 'reason', 'fieldPath', 'optionalOldSelf'] as const
 
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0)
@@ -146,7 +147,7 @@ function ordered(schema: JsonObject): JsonObject {
     else result['properties'] = byName(result['properties'])
   }
   for (const name of Object.keys(schema).sort())
-    if (name.startsWith('x-') && !isEmpty(schema[name])) result[name] = schema[name]
+    if (name.startsWith('x-') && !isEmpty(schema[name])) setOwn(result, name, schema[name])
   return result
 }
 
@@ -167,7 +168,7 @@ class Publisher {
     if (isJsonObject(items)) result['items'] = this.schema(items)
     if (isJsonObject(additionalProperties)) result['additionalProperties'] = this.schema(additionalProperties)
     if (isJsonObject(properties)) result['properties'] = mapValues(properties, (one) => this.schema(one))
-    for (const name of ['allOf', 'anyOf', 'oneOf'])
+    for (const name of ['allOf', 'anyOf', 'oneOf'] as const)
       if (Array.isArray(kept[name])) result[name] = kept[name].map((one) => nested(one))
     if (isJsonObject(kept['not'])) result['not'] = nested(kept['not'])
     const rules = kept['x-kubernetes-validations']
@@ -211,9 +212,9 @@ const mapValues = (object: JsonObject, change: (value: JsonObject) => JsonObject
 function nested(source: Json): Json {
   if (!isJsonObject(source)) return source
   const result: JsonObject = { ...source }
-  for (const name of ['items', 'not', 'additionalProperties'])
+  for (const name of ['items', 'not', 'additionalProperties'] as const)
     if (isJsonObject(source[name])) result[name] = nested(source[name])
-  for (const name of ['allOf', 'anyOf', 'oneOf']) {
+  for (const name of ['allOf', 'anyOf', 'oneOf'] as const) {
     const list = source[name]
     if (Array.isArray(list)) result[name] = list.map(nested)
   }
@@ -252,7 +253,7 @@ function forV2(source: JsonObject): JsonObject {
   if (result['type'] === 'object' && preserves) drop('type')
   const { properties, required, additionalProperties } = result
   if (isJsonObject(properties) && Array.isArray(required))
-    result['required'] = required.filter((name) => !isNullable(properties[String(name)]))
+    result['required'] = required.filter((name) => !isNullable(ownValue(properties, String(name))))
   if (isNullable(additionalProperties)) drop('required')
   return result
 }

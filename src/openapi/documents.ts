@@ -4,6 +4,7 @@
  * resources.
  */
 import type { JsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { escapeHtml } from '../codec/json.ts'
 import type { ServedResources, ServedVersion } from '../registry/resources.ts'
 import { isWholeVersion } from '../registry/resources.ts'
@@ -112,7 +113,8 @@ class Documents implements OpenApiDocuments {
 
   private documentV3(key: string, describe: Describe): JsonObject {
     const found = this.versions.get(key)
-    if (found === undefined) return documentOf([fixedPaths[key] ?? groupPath(key.slice('apis/'.length))], describe)
+    if (found === undefined)
+      return documentOf([ownValue(fixedPaths, key) ?? groupPath(key.slice('apis/'.length))], describe)
     const { group, version } = found
     const items = pathsOfVersion(group, version, describe, this.settings)
     if (isCustom(version)) return customDocument(items, version, describe)

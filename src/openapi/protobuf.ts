@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from '../api/object.ts'
 import { lazy } from '../api/lazy.ts'
 import { isJsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 
 const encoder = new TextEncoder()
 
@@ -140,9 +141,9 @@ const message =
 function writeMessage(bytes: Bytes, { members, extensions }: Message, value: Json): void {
   if (!isJsonObject(value)) return
   const known = Object.entries(members)
-    .filter(([name]) => value[name] !== undefined)
+    .filter(([name]) => ownValue(value, name) !== undefined)
     .sort(([, [a]], [, [b]]) => a - b)
-  for (const [name, [number, write]] of known) write(bytes, number, value[name]!)
+  for (const [name, [number, write]] of known) write(bytes, number, ownValue(value, name)!)
   if (extensions === undefined) return
   for (const [name, extension] of Object.entries(value))
     if (name.startsWith('x-') && extension !== undefined) named(any)(bytes, extensions, { [name]: extension })

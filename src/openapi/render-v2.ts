@@ -1,6 +1,7 @@
 /** Paths in OpenAPI v2, keys in the order of the reference; parameters that are no kind's own are shared by reference. */
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { referenceTo } from '../schema/to-openapi.ts'
 import type { Operation, Parameter, PathItem } from './operations.ts'
 import { methods, sharedParameters } from './operations.ts'
@@ -97,7 +98,7 @@ function isShared(parameter: JsonObject): boolean {
 
 /** FNV-1 (64 bits) of the JSON as Go writes it, its first six bytes in base64url. */
 function hashOf(json: string): string {
-  const escaped = json.replace(/[<>&]/g, (character) => goEscapes[character]!)
+  const escaped = json.replace(/[<>&]/g, (character) => ownValue(goEscapes, character)!)
   let hash = 0xcbf29ce484222325n
   for (const byte of new TextEncoder().encode(escaped)) hash = BigInt.asUintN(64, hash * 0x100000001b3n) ^ BigInt(byte)
   const bytes = Array.from({ length: 6 }, (_, at) => Number((hash >> BigInt(56 - 8 * at)) & 0xffn))

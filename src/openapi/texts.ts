@@ -2,6 +2,7 @@
  * The texts of the OpenAPI documents: eight times the schema, so they are a module of their own that is loaded when the
  * first document is asked for.
  */
+import { ownValue } from '../api/own.ts'
 import { unpackedTable } from '../api/unpacked-table.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 
@@ -26,7 +27,7 @@ async function load(): Promise<OpenApiTexts> {
   const hashes: Readonly<Record<string, string>> = table.hashes
   const fieldsOf = new Map<string, ReadonlyMap<string, number>>()
   const describe: Describe = (model, field) => {
-    const row = Object.hasOwn(models, model) ? models[model] : undefined
+    const row = ownValue(models, model)
     if (row === undefined) return undefined
     const [own, fields] = row
     if (field === '') return texts[own]
@@ -35,7 +36,7 @@ async function load(): Promise<OpenApiTexts> {
     const index = indexes.get(field)
     return index === undefined ? undefined : texts[index]
   }
-  return { describe, knownHash: (document) => hashes[document] }
+  return { describe, knownHash: (document) => ownValue(hashes, document) }
 }
 
 const indexesOf = (fields: string): ReadonlyMap<string, number> =>

@@ -5,6 +5,7 @@ import { isJsonObject } from '../api/object.ts'
 import type { JsonObject } from '../api/object.ts'
 import { goQuote, invalidValue, path } from '../api/field.ts'
 import type { FieldError } from '../api/field.ts'
+import { setOwn } from '../api/own.ts'
 import { internalError, invalid } from '../api/status.ts'
 import { DecodeError, decodeObject, emptyStruct, findKind, missingKind } from '../codec/decode.ts'
 import type { Decoded } from '../codec/decode.ts'
@@ -125,7 +126,7 @@ function decodeInternal(type: StructType, tree: JsonTree): Decoded {
   const strict: string[] = []
   const open = opened(tree)
   for (const [name, value] of open instanceof OpenMap ? open.members : []) {
-    if (objectMeta().field(name) !== undefined) metadata[name] = closed(value)
+    if (objectMeta().field(name) !== undefined) setOwn(metadata, name, closed(value))
     else if (name !== 'kind' && name !== 'apiVersion') strict.push(`unknown field "${name}"`)
   }
   return { object: { ...emptyStruct(type), metadata: decodeObject(objectMeta(), metadata).object }, strict }

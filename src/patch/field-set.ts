@@ -4,6 +4,7 @@
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
+import { setOwn } from '../api/own.ts'
 import { comparePathElements, readPathElement } from '../schema/path-element.ts'
 import type { FieldPathElements, PathElement } from '../schema/path-element.ts'
 
@@ -146,7 +147,7 @@ export class FieldSet {
     const fields: JsonObject = {}
     for (const element of [...this.nodes.keys()].sort(comparePathElements)) {
       const { member, below } = this.nodes.get(element)!
-      fields[element] = member && !below.isEmpty ? { '.': {}, ...below.toFieldsV1() } : below.toFieldsV1()
+      setOwn(fields, element, member && !below.isEmpty ? { '.': {}, ...below.toFieldsV1() } : below.toFieldsV1())
     }
     return fields
   }

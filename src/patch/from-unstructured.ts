@@ -3,6 +3,7 @@
  * (apimachinery's pkg/runtime converter): laxer than JSON decoding with numbers, and with texts of its own.
  */
 import type { JsonObject } from '../api/object.ts'
+import { ownValue, setOwn } from '../api/own.ts'
 import { DecodeError, decodeObject, decodeValue, goTypeOf } from '../codec/decode.ts'
 import { NumberLiteral, plainJson } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
@@ -65,8 +66,8 @@ function convertStruct(type: StructType, tree: JsonTree, path: string, unknown: 
   }
   // errors come in the order of the struct
   for (const field of type.fields) {
-    const value = members[field.name]
-    if (value !== undefined) known[field.name] = convert(field.type, value, at(field.name), unknown)
+    const value = ownValue(members, field.name)
+    if (value !== undefined) setOwn(known, field.name, convert(field.type, value, at(field.name), unknown))
   }
   return known
 }

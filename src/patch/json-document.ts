@@ -3,7 +3,8 @@
  * a patch reaches into them, and what was reached into has its members in the order of their names afterwards. That
  * order shows in messages that quote the document.
  */
-import { NumberLiteral, RepeatedMembers, escapeHtml, setMember, sortNames } from '../codec/json.ts'
+import { setOwn } from '../api/own.ts'
+import { NumberLiteral, RepeatedMembers, escapeHtml, sortNames } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
 
 /** An object or a list that has been reached into. */
@@ -45,7 +46,7 @@ export function closed(node: DocumentNode): JsonTree {
   if (node instanceof OpenList) return node.items.map(closed)
   if (!(node instanceof OpenMap)) return node
   const tree: { [name: string]: JsonTree | undefined } = {}
-  for (const name of sortNames([...node.members.keys()])) setMember(tree, name, closed(node.members.get(name)!))
+  for (const name of sortNames([...node.members.keys()])) setOwn(tree, name, closed(node.members.get(name)!))
   return tree
 }
 
@@ -56,7 +57,7 @@ export function copyOf(tree: JsonTree): JsonTree {
   if (tree instanceof RepeatedMembers)
     return new RepeatedMembers(tree.entries.map(([name, value]) => [name, copyOf(value)]))
   const copy: { [name: string]: JsonTree | undefined } = {}
-  for (const [name, value] of Object.entries(tree)) if (value !== undefined) setMember(copy, name, copyOf(value))
+  for (const [name, value] of Object.entries(tree)) if (value !== undefined) setOwn(copy, name, copyOf(value))
   return copy
 }
 

@@ -5,6 +5,7 @@
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { lazy } from '../api/lazy.ts'
+import { ownValue } from '../api/own.ts'
 import { FieldSet } from './field-set.ts'
 
 /** What is left of a set of fields of this version; undefined: everything. */
@@ -63,7 +64,7 @@ export function resetFieldsOf(
   apiVersion: string,
 ): ResetFields {
   const name = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
-  const declared = custom ? undefined : special[subresource === '' ? name : `${name}/${subresource}`]
+  const declared = custom ? undefined : ownValue(special, subresource === '' ? name : `${name}/${subresource}`)
   if (declared !== undefined) return declared
   if (subresource === 'status') return custom || statusKeepsMetadata.has(name) ? specAndMetadata : spec
   if (subresource === '' && hasStatus && custom)

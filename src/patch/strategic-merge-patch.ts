@@ -5,6 +5,7 @@
  */
 import { badRequest, plainError } from '../api/status.ts'
 import { goQuote } from '../api/field.ts'
+import { ownValue, setOwn } from '../api/own.ts'
 import { goTypeOf } from '../codec/decode.ts'
 import { NumberLiteral } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
@@ -72,8 +73,8 @@ function orderElements(original: PatchMap, patch: PatchMap, type: Structural): v
     delete patch[directive]
     if (!Array.isArray(order)) throw badArgument('[]interface {}', order)
     const name = nameIn(directive, ELEMENT_ORDER)
-    const live = listOrNothing(original[name])
-    const sent = listOrNothing(patch[name])
+    const live = listOrNothing(ownValue(original, name))
+    const sent = listOrNothing(ownValue(patch, name))
     const { element, strategy, mergeKey } = listMember(type, name)
     checkOrder(sent, order, mergeKey)
     if (live === undefined && sent === undefined) continue
@@ -86,7 +87,7 @@ function orderElements(original: PatchMap, patch: PatchMap, type: Structural): v
     const [known, others] = partitioned(merged, order, mergeKey)
     const first = sameTypes(live ?? [], sent ?? [])
     const serverOrder = isPatchMap(first) ? overwritten(live ?? [], sent ?? [], mergeKey) : (live ?? [])
-    original[name] = inOrder(known, others, order, serverOrder, mergeKey, isPatchMap(first))
+    setOwn(original, name, inOrder(known, others, order, serverOrder, mergeKey, isPatchMap(first)))
     delete patch[name]
   }
 }
@@ -101,7 +102,7 @@ function overwritten(live: readonly JsonTree[], sent: readonly JsonTree[], merge
   const patch = sent as readonly PatchMap[] // their types have been compared
   for (const item of patch) {
     if (item[DIRECTIVE] !== 'delete') continue
-    const key = item[mergeKey] ?? null
+    const key = ownValue(item, mergeKey) ?? null
     for (let at = indexByKey(list.slice(0, length), mergeKey, key); at >= 0;) {
       list.copyWithin(at, at + 1, length--)
       at = indexByKey(list.slice(0, length), mergeKey, key)
@@ -110,7 +111,10 @@ function overwritten(live: readonly JsonTree[], sent: readonly JsonTree[], merge
   if (patch.some((item) => item[DIRECTIVE] === 'replace')) return list
   for (const item of patch) {
     if (length === list.length) break
-    if (item[DIRECTIVE] === undefined && indexByKey(list.slice(0, length), mergeKey, item[mergeKey] ?? null) < 0)
+    if (
+      item[DIRECTIVE] === undefined &&
+      indexByKey(list.slice(0, length), mergeKey, ownValue(item, mergeKey) ?? null) < 0
+    )
       list[length++] = item
   }
   return list
@@ -166,7 +170,7 @@ function sameKey(a: JsonTree, b: JsonTree, mergeKey: string): boolean {
 
 function keyOf(item: JsonTree, mergeKey: string): JsonTree {
   if (!isPatchMap(item)) throw badArgument('map[string]interface {}', item)
-  const key = item[mergeKey]
+  const key = ownValue(item, mergeKey)
   if (key === undefined) throw noMergeKey(item, mergeKey)
   return key
 }
@@ -201,7 +205,7 @@ function partitioned(
 function indexByKey(list: readonly JsonTree[], mergeKey: string, key: JsonTree): number {
   for (const [at, item] of list.entries()) {
     if (!isPatchMap(item)) throw plainError(`value for key ${at} is not a map`)
-    const other = item[mergeKey]
+    const other = ownValue(item, mergeKey)
     if (other !== undefined && identical(other, key)) return at
   }
   return -1
@@ -263,7 +267,7 @@ function sortedBy(
 }
 
 function placeIn(list: readonly JsonTree[], item: JsonTree, mergeKey: string, isMaps: boolean): number {
-  const valueOf = (of: JsonTree) => (isMaps ? ((isPatchMap(of) ? of[mergeKey] : null) ?? null) : of)
+  const valueOf = (of: JsonTree) => (isMaps ? ((isPatchMap(of) ? ownValue(of, mergeKey) : null) ?? null) : of)
   const value = valueOf(item)
   return list.findIndex((other) => identical(valueOf(other), value))
 }
@@ -294,22 +298,22 @@ function mergeMember(original: PatchMap, patchName: string, value: JsonTree, typ
     delete original[name]
     return
   }
-  const live = original[name]
+  const live = ownValue(original, name)
   if (live === undefined || goType(live) !== goType(value)) {
     if (deletes) return
     setOrDelete(original, name, withoutDirectives(withoutNulls(value)))
   } else if (isPatchMap(live) && isPatchMap(value)) {
     const member = mapMember(type, name)
-    original[name] = member.strategy.replace ? value : mergeMap(live, value, member.type)
+    setOwn(original, name, member.strategy.replace ? value : mergeMap(live, value, member.type))
   } else if (Array.isArray(live) && Array.isArray(value)) {
     const { element, strategy, mergeKey } = listMember(type, name)
-    original[name] = mergeList(live, value, element, strategy, mergeKey, deletes)
+    setOwn(original, name, mergeList(live, value, element, strategy, mergeKey, deletes))
   } else setOrDelete(original, name, value)
 }
 
 function setOrDelete(map: PatchMap, name: string, value: JsonTree | undefined): void {
   if (value === undefined) delete map[name]
-  else map[name] = value
+  else setOwn(map, name, value)
 }
 
 function withoutNulls(value: JsonTree): JsonTree {
@@ -400,7 +404,7 @@ function directedList(
     const directive = item[DIRECTIVE]
     if (directive === undefined) plain.push(item)
     else if (directive === 'delete') {
-      const key = item[mergeKey]
+      const key = ownValue(item, mergeKey)
       if (key === undefined) throw noMergeKey(item, mergeKey)
       for (let at = indexByKey(remaining, mergeKey, key); at >= 0; at = indexByKey(remaining, mergeKey, key))
         remaining = remaining.toSpliced(at, 1)
@@ -420,7 +424,7 @@ function mergeElements(
   const merged = [...live]
   for (const item of patch as readonly PatchMap[]) {
     // sameTypes found maps only
-    const key = item[mergeKey]
+    const key = ownValue(item, mergeKey)
     if (key === undefined) throw noMergeKey(item, mergeKey)
     const at = indexByKey(merged, mergeKey, key)
     if (at < 0) merged.push(item)

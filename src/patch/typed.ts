@@ -4,6 +4,7 @@
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
+import { ownValue, setOwn } from '../api/own.ts'
 import type { Atom, ListAtom, MapAtom, ScalarKind } from '../schema/atom.ts'
 import { NamelessElement, eachField, elementOf, walk, walkPair } from '../schema/walk.ts'
 import { elementText, fieldElement } from '../schema/path-element.ts'
@@ -263,9 +264,9 @@ function compareMaps(
         : compareAt(type, ours, theirs, [...path, element], differences)
     if (found.length > 0) problems.push(...at(element, found))
   }
-  eachField(map, left, (name, type, value) => visit(name, type, value, right[name]))
+  eachField(map, left, (name, type, value) => visit(name, type, value, ownValue(right, name)))
   eachField(map, right, (name, type, value) => {
-    if (left[name] === undefined) visit(name, type, undefined, value)
+    if (ownValue(left, name) === undefined) visit(name, type, undefined, value)
   })
   return problems
 }
@@ -352,11 +353,11 @@ function mergeMaps(map: MapAtom, live: JsonObject, config: JsonObject, problems:
     const below: Problem[] = []
     const value = type === undefined ? undefined : mergeAt(type, ours, theirs, below)
     if (below.length > 0) problems.push(...at(fieldElement(name), below))
-    if (value !== undefined) merged[name] = value
+    if (value !== undefined) setOwn(merged, name, value)
   }
-  eachField(map, live, (name, type, value) => visit(name, type, value, config[name]))
+  eachField(map, live, (name, type, value) => visit(name, type, value, ownValue(config, name)))
   eachField(map, config, (name, type, value) => {
-    if (live[name] === undefined) visit(name, type, undefined, value)
+    if (ownValue(live, name) === undefined) visit(name, type, undefined, value)
   })
   return isEmptyMap(merged) ? undefined : merged
 }
@@ -469,7 +470,7 @@ export function removeFields(atom: Atom, value: Json, fields: FieldSet): Json {
         const element = fieldElement(name)
         if (fields.hasMember(element)) return
         const below = fields.below(element)
-        kept[name] = below.isEmpty || type === undefined ? item : removeFields(type, item, below)
+        setOwn(kept, name, below.isEmpty || type === undefined ? item : removeFields(type, item, below))
       })
       return isEmptyMap(kept) ? null : kept
     },

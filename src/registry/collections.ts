@@ -5,6 +5,7 @@
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
+import { ownValue } from '../api/own.ts'
 import type { Collection } from '../storage/storage.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 
@@ -81,7 +82,7 @@ export const customStorageOf = ({ group, resource }: GroupResource): GroupResour
 /** `resource` is the storage group and resource of a ResourceEntry. */
 export function collectionOf(tenant: Tenant, resource: GroupResource): Collection {
   const text = groupResourceText(resource)
-  const prefix = shared[text] ?? text
+  const prefix = ownValue(shared, text) ?? text
   return { tenant: tenant.uid, shard: shardOf(prefix), prefix }
 }
 

@@ -2,6 +2,7 @@
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { fromV1, toV1, withoutV1Annotations } from './autoscaling/conversion.ts'
 import { fromCore, toCore } from './events/conversion.ts'
 import {
@@ -57,7 +58,7 @@ export function converterBetween(requested: GroupVersionKind, stored: GroupVersi
 }
 
 const fieldsBetween = (from: GroupVersionKind, to: GroupVersionKind): Convert | undefined =>
-  conversions[`${from.kind} from ${apiVersionOf(from)} to ${apiVersionOf(to)}`]
+  ownValue(conversions, `${from.kind} from ${apiVersionOf(from)} to ${apiVersionOf(to)}`)
 
 function convert(from: GroupVersionKind, to: GroupVersionKind): Convert {
   const apiVersion = apiVersionOf(to)

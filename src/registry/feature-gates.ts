@@ -3,6 +3,7 @@
  * Gates of parts that Kedge does not have (kubelet, scheduler) are known and change nothing, as in the reference.
  */
 import { lazy } from '../api/lazy.ts'
+import { ownValue } from '../api/own.ts'
 import table from './feature-gates-table.json' with { type: 'json' }
 
 export type FeatureStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED'
@@ -26,7 +27,10 @@ const stages: Readonly<Record<string, FeatureStage>> = { A: 'ALPHA', B: 'BETA', 
 const defaults = lazy(
   (): ReadonlyMap<string, FeatureGate> =>
     new Map(
-      Object.entries(table).map(([name, code]) => [name, { name, stage: stages[code[0]!]!, enabled: code[1] === '+' }]),
+      Object.entries(table).map(([name, code]) => [
+        name,
+        { name, stage: ownValue(stages, code[0]!)!, enabled: code[1] === '+' },
+      ]),
     ),
 )
 

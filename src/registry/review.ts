@@ -2,6 +2,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { selfSubjectReview } from './authentication/self-subject-review.ts'
 import { tokenReview } from './authentication/token-review.ts'
@@ -28,4 +29,4 @@ const reviews: Readonly<Record<string, Review>> = {
   'subjectaccessreviews.authorization.k8s.io': subjectAccessReview,
 }
 
-export const reviewOf = (resource: GroupResource): Review | undefined => reviews[groupResourceText(resource)]
+export const reviewOf = (resource: GroupResource): Review | undefined => ownValue(reviews, groupResourceText(resource))

@@ -6,6 +6,7 @@ import type { FieldError } from '../api/field.ts'
 import { goQuote, invalidValue, path } from '../api/field.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
+import { ownValue, setOwn } from '../api/own.ts'
 import {
   alreadyExists,
   badRequest,
@@ -289,7 +290,7 @@ export function referenceKey(scope: ResourceScope, name: string): string {
   const prefix =
     scope.custom || referenceKeyGroups.has(group)
       ? `${group}/${resource}`
-      : (referenceKeyNames[groupResourceText(scope.resource)] ?? resource)
+      : (ownValue(referenceKeyNames, groupResourceText(scope.resource)) ?? resource)
   return `/${prefix}/${scope.namespaced ? `${scope.namespace}/` : ''}${name}`
 }
 
@@ -339,7 +340,7 @@ async function beforeUpdate(
   const before = old.metadata
   object.metadata.generation = before.generation
   delete object.metadata.selfLink
-  const update = subresource === '' ? strategy : strategy.subresources?.[subresource]
+  const update = subresource === '' ? strategy : ownValue(strategy.subresources, subresource)
   const context = scope.strategyContext(dryRun)
   if (subresource === '') keepStatus(scope, object, old)
   else if (subresource === 'status') keepAllButStatus(object, old)
@@ -398,7 +399,7 @@ function keepStatus(scope: ResourceScope, object: KubeObject, old: KubeObject): 
 function keepAllButStatus(object: KubeObject, old: KubeObject): void {
   const target = object as unknown as Record<string, unknown>
   for (const field of Object.keys(target)) if (!statusWrites.has(field)) delete target[field]
-  for (const [field, value] of Object.entries(old)) if (!statusWrites.has(field)) target[field] = value
+  for (const [field, value] of Object.entries(old)) if (!statusWrites.has(field)) setOwn(target, field, value)
 }
 
 const statusWrites = new Set(['kind', 'apiVersion', 'metadata', 'status'])

@@ -4,6 +4,7 @@
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
+import { ownValue } from '../api/own.ts'
 import { labelName, pathSegmentName } from '../validation/names.ts'
 import type { Strategy } from './strategy.ts'
 import { apiextensionsStrategies } from './apiextensions/strategies.ts'
@@ -98,7 +99,7 @@ const made = new Map<string, Strategy>()
 export function strategyOf(resource: GroupResource): Strategy {
   const name = groupResourceText(resource)
   let strategy = made.get(name)
-  if (strategy === undefined) made.set(name, (strategy = { ...factsOf(name), ...ofGroups[name] }))
+  if (strategy === undefined) made.set(name, (strategy = { ...factsOf(name), ...ownValue(ofGroups, name) }))
   return strategy
 }
 

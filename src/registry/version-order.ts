@@ -2,6 +2,8 @@
  * How Kubernetes orders versions of a group: v10 > v2 > v1 > v2beta1 > v1beta2 > v1alpha1 > others by name
  * (apimachinery's CompareKubeAwareVersionStrings). Negative when `a` comes first, that is, is preferred.
  */
+import { ownValue } from '../api/own.ts'
+
 export function compareVersions(a: string, b: string): number {
   const left = parse(a)
   const right = parse(b)
@@ -17,7 +19,7 @@ function parse(version: string): { stage: number; major: number; minor: number }
   const match = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version)
   if (match === null) return undefined
   const [, major, stage, minor] = match
-  return { stage: stage === undefined ? 2 : stages[stage]!, major: Number(major), minor: Number(minor ?? 0) }
+  return { stage: stage === undefined ? 2 : ownValue(stages, stage)!, major: Number(major), minor: Number(minor ?? 0) }
 }
 
 /** `ga` for v1, `beta`, `alpha`; undefined for a version of another form. */

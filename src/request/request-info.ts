@@ -1,4 +1,5 @@
 /** What a request is about, read from its method and path (apiserver's pkg/endpoints/request RequestInfo). */
+import { ownValue } from '../api/own.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
 export interface RequestInfo {
@@ -46,7 +47,7 @@ export function requestInfoOf(method: string, path: string, query: QueryParamete
   const [apiVersion = '', ...tail] = rest
   rest = tail
 
-  let verb = methodVerbs[method] ?? ''
+  let verb = ownValue(methodVerbs, method) ?? ''
   let legacyWatch = false
   if (rest[0] === 'watch' || rest[0] === 'proxy') {
     if (rest.length < 2) return { ...otherPath(method, path), apiPrefix, apiGroup, apiVersion }

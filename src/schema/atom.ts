@@ -5,6 +5,7 @@
  */
 import { builtInType } from './built-in.ts'
 import type { Json } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import type { Structural, StructType } from './structural.ts'
 
 export interface Atom {
@@ -150,7 +151,7 @@ function structMap(type: StructType, preserving: boolean): MapAtom {
   const find = (name: string): Atom | undefined => {
     const field = type.field(name)
     if (field !== undefined) return atomOf(field.type, preserving)
-    if (Object.hasOwn(implied, name)) return implied[name]
+    if (Object.hasOwn(implied, name)) return ownValue(implied, name)
     return isObject && name === 'metadata' ? objectMeta() : undefined
   }
   const found = new Map<string, Atom>()

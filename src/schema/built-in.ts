@@ -8,6 +8,7 @@ import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import { lazy } from '../api/lazy.ts'
 import type { Json } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import table from './built-in-table.json' with { type: 'json' }
 import type {
   Field,
@@ -487,7 +488,7 @@ const readMap = (value: Structural, { mapType, goType }: Attributes): MapType =>
 
 function readElement(owner: Package, type: string, { values }: Attributes): Structural {
   if (type.charAt(0) === '@') return referenced(owner, type)
-  const scalar = scalars[type]
+  const scalar = ownValue(scalars, type)
   if (scalar === undefined) return untyped
   return values < 0 ? leaf(scalar) : leafOfValues(scalar, values)
 }

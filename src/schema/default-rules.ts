@@ -13,9 +13,9 @@ import type { JsonObject } from '../api/object.ts'
 import type * as RbacV1 from '../api/rbac/v1.ts'
 import type * as ResourceV1 from '../api/resource/v1.ts'
 import type * as ResourceV1beta1 from '../api/resource/v1beta1.ts'
+import { setOwn } from '../api/own.ts'
 import { bytesToBase64 } from '../codec/base64.ts'
 import { sentField } from '../codec/emptied.ts'
-import { setMember } from '../codec/json.ts'
 import { imageTag } from './image-tag.ts'
 import { defaultPodResources } from './pod-resource-defaults.ts'
 import { timeText } from './time.ts'
@@ -215,6 +215,7 @@ function withDefaults(
 ): AutoscalingV2.HPAScalingRules {
   const isEmpty = rules.policies === undefined && sentField(rules, 'policies') !== undefined
   const { policies, ...others } = { ...defaults, ...rules }
+  // own key: fields of HPAScalingRules
   return Object.assign(rules, others, isEmpty ? {} : { policies })
 }
 
@@ -275,8 +276,7 @@ function secret(object: CoreV1.Secret): void {
   const { stringData } = object
   if (stringData === undefined) return
   const data = { ...object.data }
-  for (const [key, text] of Object.entries(stringData))
-    setMember(data, key, bytesToBase64(new TextEncoder().encode(text)))
+  for (const [key, text] of Object.entries(stringData)) setOwn(data, key, bytesToBase64(new TextEncoder().encode(text)))
   object.data = data
   delete object.stringData
 }

@@ -5,6 +5,7 @@
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import type { DefaultingContext, DefaultRule } from './default-rules.ts'
 import { defaultRules } from './default-rules.ts'
 import table from './defaults-table.json' with { type: 'json' }
@@ -53,9 +54,9 @@ function planOf(type: StructType): Plan {
 
 function makePlan(type: StructType): Plan {
   const steps: DefaultRule[] = []
-  const rule = defaultRules[type.name]
+  const rule = ownValue(defaultRules, type.name)
   if (rule !== undefined) steps.push(rule)
-  for (const row of rows[type.name] ?? []) steps.push((object) => applyRow(object, row))
+  for (const row of ownValue(rows, type.name) ?? []) steps.push((object) => applyRow(object, row))
   for (const member of type.message ?? type.fields.map((field) => ({ field }))) {
     if ('inline' in member) {
       const plan = planOf(member.inline)
@@ -67,7 +68,7 @@ function makePlan(type: StructType): Plan {
     const plan = valuePlan(field.type)
     if (plan !== undefined)
       steps.push((object, context) => {
-        const value = object[field.name]
+        const value = object[field.name] // own key: a field of a built-in type
         if (value !== undefined && value !== null) plan(value, context)
       })
   }
@@ -107,19 +108,20 @@ function roundQuantities(quantities: Record<string, string>): void {
 }
 
 function applyDeclared(object: JsonObject, { name, default: value, pointer }: Field): void {
-  const before = object[name]
+  const before = object[name] // own key: a field of a built-in type
   const isAbsent = before === undefined || before === null || (!pointer && (before === '' || before === 0))
   // a default that is the zero value shows only at a pointer: elsewhere it is left out again
   if (isAbsent && value !== undefined && (pointer || (value !== '' && value !== 0 && value !== false)))
-    object[name] = copyOf(value)
+    object[name] = copyOf(value) // own key: as above
 }
 
 function applyRow(object: JsonObject, [path, when, value]: Row): void {
   const names = path.split('.')
   const last = names.pop()!
   let parent = object
+  // own key: fields of built-in types, here and below
   for (const name of names) parent = (parent[name] ??= {}) as JsonObject // a path leads through structs
-  if (isMissing(parent[last], when)) parent[last] = copyOf(value)
+  if (isMissing(parent[last], when)) parent[last] = copyOf(value) // own key: a field
 }
 
 const copyOf = (value: Json): Json => (typeof value === 'object' ? structuredClone(value) : value)

@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import type { Field, Structural, StructType } from './structural.ts'
 
 /** Gates that the schema does not name at the field, or names otherwise than the server does. */
@@ -40,12 +41,13 @@ export function dropDisabledFields(
   const isUsed = (field: string) => (used ??= old === undefined ? new Set() : fieldsIn(type, old)).has(field)
   eachStruct(type, object, (struct, value) => {
     for (const [name, field, gates] of gatedFields(struct))
-      if (value[name] !== undefined && isOff(field, gates)) {
+      if (ownValue(value, name) !== undefined && isOff(field, gates)) {
         delete value[name]
         lessened.add(value)
       }
     for (const { name, type } of struct.fields)
-      if (type.shape === 'struct' && goesWhenEmpty.has(type.name) && wasEmptied(value[name])) delete value[name]
+      if (type.shape === 'struct' && goesWhenEmpty.has(type.name) && wasEmptied(ownValue(value, name)))
+        delete value[name]
   })
 }
 
@@ -55,7 +57,7 @@ const isEmptyObject = (value: Json | undefined) => isJsonObject(value) && Object
 function fieldsIn(type: StructType, object: JsonObject): Set<string> {
   const found = new Set<string>()
   eachStruct(type, object, (struct, value) => {
-    for (const [name, field] of gatedFields(struct)) if (value[name] !== undefined) found.add(field)
+    for (const [name, field] of gatedFields(struct)) if (ownValue(value, name) !== undefined) found.add(field)
   })
   return found
 }
@@ -68,7 +70,7 @@ function gatedFields(type: StructType): readonly (readonly [name: string, field:
     fields = type.fields
       .map(({ name, featureGates }) => {
         const field = `${type.name}.${name}`
-        return [name, field, gatesElsewhere[field] ?? featureGates ?? []] as const
+        return [name, field, ownValue(gatesElsewhere, field) ?? featureGates ?? []] as const
       })
       .filter(([, , gates]) => gates.length > 0)
     gated.set(type, fields)
@@ -86,7 +88,7 @@ function eachStruct(
   if (type.shape === 'list') for (const element of value as Json[]) eachStruct(type.element, element, visit)
   else if (type.shape === 'map') for (const member of Object.values(value)) eachStruct(type.value, member, visit)
   else if (type.shape === 'struct' && isJsonObject(value)) {
-    for (const { name, type: of } of holders(type)) eachStruct(of, value[name], visit)
+    for (const { name, type: of } of holders(type)) eachStruct(of, ownValue(value, name), visit)
     visit(type, value)
   }
 }

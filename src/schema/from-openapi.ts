@@ -5,6 +5,7 @@
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
+import { setOwn } from '../api/own.ts'
 import { builtInType } from './built-in.ts'
 import type { Field, ListType, PatchStrategy, Scalar, Structural, StructType, ValueValidation } from './structural.ts'
 
@@ -131,7 +132,7 @@ const NO_CONSTRAINTS: ReadonlySet<string> = new Set(['properties', 'items', 'add
 
 function validationOf(schema: JsonObject): ValueValidation {
   const kept: Record<string, Json | undefined> = {}
-  for (const [keyword, value] of Object.entries(schema)) if (!NO_CONSTRAINTS.has(keyword)) kept[keyword] = value
+  for (const [keyword, value] of Object.entries(schema)) if (!NO_CONSTRAINTS.has(keyword)) setOwn(kept, keyword, value)
   return kept
 }
 

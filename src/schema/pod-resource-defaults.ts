@@ -1,5 +1,6 @@
 /** Resources of a whole pod, as far as they follow from those of its containers (feature gate PodLevelResources). */
 import type * as CoreV1 from '../api/core/v1.ts'
+import { ownValue } from '../api/own.ts'
 import { Quantity } from './quantity.ts'
 
 type Quantities = Record<string, string>
@@ -20,14 +21,17 @@ const hasAny = (quantities: Quantities | undefined) => quantities !== undefined 
 function defaultHugePageLimits(spec: CoreV1.PodSpec, resources: CoreV1.ResourceRequirements): void {
   const limits: Quantities = { ...resources.limits }
   for (const [name, total] of aggregatedResources(spec, 'limits'))
-    if (isHugePages(name) && resources.requests?.[name] === undefined) limits[name] ??= total.toString()
+    // own key: hugepages-…
+    if (isHugePages(name) && ownValue(resources.requests, name) === undefined) limits[name] ??= total.toString()
   if (hasAny(limits)) resources.limits = limits
 }
 
 function defaultRequests(spec: CoreV1.PodSpec, resources: CoreV1.ResourceRequirements): void {
   const requests: Quantities = { ...resources.requests }
   for (const [name, total] of aggregatedResources(spec, 'requests'))
+    // own key: a supported resource, here and below
     if (isSupported(name) && !isHugePages(name)) requests[name] ??= total.toString()
+  // own key: a supported resource
   for (const [name, limit] of Object.entries(resources.limits ?? {})) if (isSupported(name)) requests[name] ??= limit
   if (hasAny(requests)) resources.requests = requests
 }

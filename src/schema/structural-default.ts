@@ -1,7 +1,7 @@
 /** Default values of a custom resource's schema (apiextensions' schema/defaulting). Changes the object in place. */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { setMember } from '../codec/json.ts'
+import { ownValue, setOwn } from '../api/own.ts'
 import { defaultOf, isNullable } from './from-openapi.ts'
 import { elementType, memberType } from './prune.ts'
 import type { Structural, StructType } from './structural.ts'
@@ -26,14 +26,14 @@ function fill(type: Structural | undefined, value: Json | undefined): void {
     if (type.shape === 'struct')
       for (const { name, default: declared, nullable } of type.fields) {
         if (declared === undefined || declared === null) continue
-        const before = Object.hasOwn(value, name) ? value[name] : undefined
-        if (before === undefined || (before === null && nullable !== true)) setMember(value, name, copyOf(declared))
+        const before = ownValue(value, name)
+        if (before === undefined || (before === null && nullable !== true)) setOwn(value, name, copyOf(declared))
       }
     for (const name of Object.keys(value)) {
       const below = memberType(type, name)
       if (below === undefined) continue
       if (type.shape === 'map' && value[name] === null && !isNullable(below))
-        setMember(value, name, copyOf(defaultOf(below) ?? null))
+        setOwn(value, name, copyOf(defaultOf(below) ?? null))
       fill(below, value[name])
     }
   }

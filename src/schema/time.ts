@@ -1,4 +1,5 @@
 /** Times and durations as Go reads and writes them (meta/v1 Time and MicroTime, time.Duration). */
+import { ownValue } from '../api/own.ts'
 
 /** A text that is no time or duration; `message` is Go's. */
 export class TimeError extends Error {
@@ -203,7 +204,7 @@ export function parseDuration(text: string): bigint {
     rest = rest.slice(number.length)
     const name = /^[^.\d]*/.exec(rest)![0]
     if (name === '') throw new TimeError(`time: missing unit in duration ${quote(text)}`)
-    const unit = Object.hasOwn(units, name) ? units[name]! : undefined
+    const unit = ownValue(units, name)
     if (unit === undefined) throw new TimeError(`time: unknown unit ${quote(name)} in duration ${quote(text)}`)
     rest = rest.slice(name.length)
     total += BigInt(whole || '0') * unit + (BigInt(fraction || '0') * unit) / 10n ** BigInt(fraction.length)

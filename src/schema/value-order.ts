@@ -1,6 +1,7 @@
 /** Equality and order of JSON values, as structured-merge-diff's pkg/value has them. */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 
 export function valuesEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
@@ -19,7 +20,7 @@ function mapsEqual(a: JsonObject, b: JsonObject): boolean {
   let count = 0
   for (const name in a) {
     if (a[name] === undefined) continue
-    if (b[name] === undefined || !valuesEqual(a[name], b[name])) return false
+    if (ownValue(b, name) === undefined || !valuesEqual(a[name], ownValue(b, name))) return false
     count++
   }
   for (const name in b) if (b[name] !== undefined) count--

@@ -5,6 +5,7 @@
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import type { Atom, ListAtom, MapAtom, ScalarKind } from './atom.ts'
 import { keyElement, valueElement } from './path-element.ts'
 import type { PathElement } from './path-element.ts'
@@ -88,7 +89,8 @@ function keyedElement(list: ListAtom, item: Json): PathElement {
   if (!isJsonObject(item)) throw new NamelessElement('associative list with keys may not have non-map elements')
   const fields: [string, Json][] = []
   for (const key of list.keys) {
-    const value = item[key] ?? (Object.hasOwn(item, key) && item[key] === null ? null : list.keyDefault(key))
+    const value =
+      ownValue(item, key) ?? (Object.hasOwn(item, key) && ownValue(item, key) === null ? null : list.keyDefault(key))
     // an element without an optional key is another one than an element with it
     if (value !== undefined) fields.push([key, value])
   }

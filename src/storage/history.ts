@@ -1,4 +1,5 @@
 /** How much of the past each shard keeps: the setting, and what is right for resources of a special kind. */
+import { ownValue } from '../api/own.ts'
 
 export interface History {
   /** Milliseconds for which old versions stay readable. */
@@ -29,7 +30,7 @@ const special: Readonly<Record<string, Omit<History, 'retention'>>> = {
 export function historyOf(setting: string | undefined, shard: string): History {
   const [tenant = '', name = ''] = shard.split('/')
   const { standard, tenants } = parseHistory(setting)
-  return { retention: (tenants.get(tenant) ?? standard) * 1000, ...special[name] }
+  return { retention: (tenants.get(tenant) ?? standard) * 1000, ...ownValue(special, name) }
 }
 
 export interface HistorySetting {

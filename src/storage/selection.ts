@@ -2,6 +2,7 @@
  * What a list or a watch selects: labels and fields (parsed by label-selector and field-selector) and owners.
  * Plain data, because it crosses from the Worker to the shard and lies in a socket's attachment.
  */
+import { ownValue } from '../api/own.ts'
 import type { Selectable } from './storage.ts'
 
 export type LabelOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'
@@ -53,10 +54,7 @@ export function matchesLabels(
   labels: Readonly<Record<string, string>>,
 ): boolean {
   return requirements.every((requirement) =>
-    labelTests[requirement.operator](
-      Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined,
-      requirement.values,
-    ),
+    labelTests[requirement.operator](ownValue(labels, requirement.key), requirement.values),
   )
 }
 
@@ -100,7 +98,7 @@ export function matchesFields(
 function fieldOf(field: string, key: string, fields: Readonly<Record<string, string>>): string {
   if (field === 'metadata.name') return key.slice(key.indexOf('/') + 1)
   if (field === 'metadata.namespace') return key.slice(0, Math.max(key.indexOf('/'), 0))
-  return Object.hasOwn(fields, field) ? fields[field]! : ''
+  return ownValue(fields, field) ?? ''
 }
 
 /** The only value that a field can have in this selection, if there is one: lists of one name read one key. */

@@ -2,6 +2,7 @@
  * Batches of watch events as bytes. Event lines are made once, where the event happens, and are parsed only by
  * watchers that need another form than JSON in the storage version.
  */
+import { ownValue } from '../api/own.ts'
 import type { ByteReader } from './byte-chunks.ts'
 import { Pieces } from './pieces.ts'
 import type { BatchHeader, FrameHeader } from './shard-protocol.ts'
@@ -27,7 +28,7 @@ export class EncodedBatch implements WatchBatch {
     const lines = decoder.decode(this.lines).split('\n')
     for (let index = 0; index < this.revisions.length; index++) {
       const line = lines[index]!
-      const type = typesByInitial[line[INITIAL_AT]!]!
+      const type = ownValue(typesByInitial, line[INITIAL_AT]!)!
       yield { kind: 'event', type, revision: this.revisions[index]!, text: line.slice(lineStart(type).length, -1) }
     }
     if (this.mark !== undefined) yield this.mark

@@ -2,6 +2,7 @@
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../api/field.ts'
 import type { LabelSelector, LabelSelectorRequirement } from '../api/meta/v1.ts'
+import { ownValue } from '../api/own.ts'
 import { problems, validateQualifiedName } from './field-rules.ts'
 import { labelValueProblems, qualifiedNameProblems } from './names.ts'
 import { validateLabels } from './object-meta.ts'
@@ -76,9 +77,9 @@ export function selectorMatches(
   if (selector === undefined) return false
   const { matchLabels = {}, matchExpressions = [] } = selector
   return (
-    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    Object.entries(matchLabels).every(([key, value]) => ownValue(labels, key) === value) &&
     matchExpressions.every(({ key = '', operator, values = [] }) => {
-      const value = labels[key]
+      const value = ownValue(labels, key)
       if (operator === 'In') return value !== undefined && values.includes(value)
       if (operator === 'NotIn') return value === undefined || !values.includes(value)
       return operator === 'Exists' ? value !== undefined : value === undefined

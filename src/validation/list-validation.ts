@@ -3,6 +3,7 @@ import type { FieldError, FieldPath } from '../api/field.ts'
 import { duplicate, invalidValue } from '../api/field.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { stringifySorted } from '../codec/json.ts'
 import type { ListType, Structural } from '../schema/structural.ts'
 
@@ -17,13 +18,14 @@ export function validateLists(type: Structural, value: Json | undefined, at: Fie
   }
   if (!isJsonObject(value)) return []
   const names = Object.keys(value).sort()
-  if (type.shape === 'map') return names.flatMap((name) => validateLists(type.value, value[name], at.key(name)))
+  if (type.shape === 'map')
+    return names.flatMap((name) => validateLists(type.value, ownValue(value, name), at.key(name)))
   if (type.shape !== 'struct') return []
   return names.flatMap((name) => {
     const field = type.field(name)
     // of the metadata another rule speaks
     if (field === undefined || (field.type.shape === 'struct' && field.type.goType !== undefined)) return []
-    return validateLists(field.type, value[name], at.child(name))
+    return validateLists(field.type, ownValue(value, name), at.child(name))
   })
 }
 
@@ -37,8 +39,8 @@ function mapProblems({ keys }: ListType, items: readonly Json[], at: FieldPath):
   if (wrong >= 0)
     return [invalidValue(at.index(wrong), items[wrong], 'must be an object for an array of list-type map')]
   const keysOf = items.map((item): JsonObject => {
-    const found = keys.filter((key) => isJsonObject(item) && item[key] !== undefined)
-    return Object.fromEntries(found.map((key) => [key, (item as JsonObject)[key]]))
+    const found = keys.filter((key) => isJsonObject(item) && ownValue(item, key) !== undefined)
+    return Object.fromEntries(found.map((key) => [key, ownValue(item as JsonObject, key)]))
   })
   return repeated(keysOf).map((index) => duplicate(at.index(index), keysOf[index]))
 }

@@ -1,6 +1,7 @@
 /** String formats of schemas, as the reference knows them (kube-openapi's pkg/validation/strfmt). */
 import { byteLength } from '../api/utf8.ts'
 import { lazy } from '../api/lazy.ts'
+import { ownValue } from '../api/own.ts'
 import { corruptAt } from '../codec/base64.ts'
 import { parseDuration } from '../schema/time.ts'
 
@@ -28,7 +29,7 @@ export const isKnownFormat = (format: string, types: readonly string[]): boolean
 /** `date-time` is `datetime`. */
 const nameOf = (format: string) => format.replaceAll('-', '')
 
-export const hasFormat = (format: string, text: string): boolean => formats[nameOf(format)]?.(text) ?? true
+export const hasFormat = (format: string, text: string): boolean => ownValue(formats, nameOf(format))?.(text) ?? true
 
 const matches = (pattern: RegExp) => (text: string) => pattern.test(text)
 

@@ -16,6 +16,7 @@ import {
 } from '../api/field.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { stringifySorted } from '../codec/json.ts'
 import { valuesEqual } from '../schema/value-order.ts'
 import { goFloat } from './go-float.ts'
@@ -182,7 +183,7 @@ function checkType(schema: JsonObject, value: Json, type: JsonType, place: strin
 
 function checkCombinations(schema: JsonObject, value: Json, place: string, before: Before | undefined): Outcome {
   const outcome = new Outcome()
-  const checked = (keyword: string): Outcome[] =>
+  const checked = (keyword: 'allOf' | 'anyOf' | 'oneOf'): Outcome[] =>
     (Array.isArray(schema[keyword]) ? schema[keyword] : []).map((alternative) =>
       check(isJsonObject(alternative) ? alternative : {}, value, place, before, false),
     )
@@ -360,7 +361,9 @@ function elementBefore(schema: JsonObject, item: Json, before: Before | undefine
     return undefined
   if (!isJsonObject(item)) return undefined
   const found = before.value.find(
-    (old) => isJsonObject(old) && keys.every((key) => valuesEqual(old[String(key)] ?? null, item[String(key)] ?? null)),
+    (old) =>
+      isJsonObject(old) &&
+      keys.every((key) => valuesEqual(ownValue(old, String(key)) ?? null, ownValue(item, String(key)) ?? null)),
   )
   return found === undefined ? undefined : { value: found }
 }
@@ -406,18 +409,24 @@ function checkObject(schema: JsonObject, value: JsonObject, place: string, befor
       outcome.add(problemAt(place, text, (at) => invalidValue(at, name, text)))
     } else if (isJsonObject(additionalProperties))
       outcome.merge(
-        check(additionalProperties, value[name]!, `${place}.${name}`, memberBefore(name, place, before), true),
+        check(
+          additionalProperties,
+          ownValue(value, name)!,
+          `${place}.${name}`,
+          memberBefore(name, place, before),
+          true,
+        ),
       )
   }
   for (const name of Object.keys(properties).sort()) {
     const below = properties[name]
-    const member = Object.hasOwn(value, name) ? value[name] : undefined
+    const member = ownValue(value, name)
     if (member === undefined || !isJsonObject(below)) continue
     const at = place === '' ? name : `${place}.${name}`
     outcome.merge(check(below, member, at, memberBefore(name, place, before), true))
   }
   for (const name of Array.isArray(schema['required']) ? schema['required'] : []) {
-    if (typeof name !== 'string' || (Object.hasOwn(value, name) && value[name] !== undefined)) continue
+    if (typeof name !== 'string' || ownValue(value, name) !== undefined) continue
     outcome.add(problemAt(`${place}.${name}`, `${place}.${name} in body is required`, (at) => required(at)))
   }
   return outcome
@@ -426,6 +435,6 @@ function checkObject(schema: JsonObject, value: JsonObject, place: string, befor
 /** kind and apiVersion of the object itself are never what they were: both are converted to one version. */
 function memberBefore(name: string, place: string, before: Before | undefined): Before | undefined {
   if (!isJsonObject(before?.value) || (place === '' && (name === 'kind' || name === 'apiVersion'))) return undefined
-  const value = Object.hasOwn(before.value, name) ? before.value[name] : undefined
+  const value = ownValue(before.value, name)
   return value === undefined ? undefined : { value }
 }

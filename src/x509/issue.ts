@@ -1,4 +1,5 @@
 /** Certificates for what somebody requested, in the form in which Go's crypto/x509 makes them. */
+import { ownValue } from '../api/own.ts'
 import { readCertificate } from './certificate.ts'
 import type { AlternativeNames, CertificateRequest } from './certificate-request.ts'
 import { ALTERNATIVE_NAME } from './certificate-request.ts'
@@ -116,8 +117,8 @@ const extendedUsages: Readonly<Record<string, string>> = {
 }
 
 function extensions(request: CertificateRequest, usages: readonly string[], authorityKeyId?: Uint8Array) {
-  const bits = usages.flatMap((usage) => keyUsages[usage] ?? [])
-  const purposes = [...new Set(usages.flatMap((usage) => extendedUsages[usage] ?? []))]
+  const bits = usages.flatMap((usage) => ownValue(keyUsages, usage) ?? [])
+  const purposes = [...new Set(usages.flatMap((usage) => ownValue(extendedUsages, usage) ?? []))]
   const names = generalNames(request.alternativeNames)
   return [
     ...(bits.length === 0 ? [] : [extension('2.5.29.15', true, namedBits(bits))]),

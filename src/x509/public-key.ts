@@ -1,4 +1,5 @@
 /** Public keys (SubjectPublicKeyInfo, RFC 5280 and RFC 3279) and proofs that somebody has the private ones. */
+import { ownValue } from '../api/own.ts'
 import { elements, readElement } from './der.ts'
 import { isSignedBy, keyAlgorithm, RSA_KEY } from './signature.ts'
 
@@ -29,7 +30,7 @@ export function readPublicKey(der: Uint8Array): PublicKey {
     case ED25519:
       return { kind: 'Ed25519' }
     case EC_KEY:
-      return { kind: 'EC', curve: curves[curve] }
+      return { kind: 'EC', curve: ownValue(curves, curve) }
     case RSA_KEY:
       return { kind: 'RSA', modulusBits: modulusBytes(bits.content) * 8 }
     default:

@@ -1,4 +1,5 @@
 /** Signatures of certificates and of requests for them, by WebCrypto (RFC 3279, RFC 5758, RFC 8410). */
+import { ownValue } from '../api/own.ts'
 import {
   elements,
   objectIdentifier,
@@ -59,7 +60,7 @@ export function readSigned(der: Uint8Array): Signed & { readonly content: Uint8A
 
 /** @param publicKey SubjectPublicKeyInfo */
 export async function isSignedBy({ bytes, algorithm, signature }: Signed, publicKey: Uint8Array): Promise<boolean> {
-  const scheme = schemes[algorithm]
+  const scheme = ownValue(schemes, algorithm)
   if (scheme === undefined) return false
   switch (scheme.kind) {
     case 'RSA': {
@@ -68,7 +69,7 @@ export async function isSignedBy({ bytes, algorithm, signature }: Signed, public
       return crypto.subtle.verify(rsa, key, signature, bytes)
     }
     case 'EC': {
-      const curve = curves[keyAlgorithm(publicKey)[1] ?? '']
+      const curve = ownValue(curves, keyAlgorithm(publicKey)[1] ?? '')
       if (curve === undefined) return false
       const ecdsa = { name: 'ECDSA', namedCurve: curve.namedCurve, hash: scheme.hash }
       const key = await crypto.subtle.importKey('spki', publicKey, ecdsa, false, ['verify'])
@@ -110,7 +111,7 @@ export async function signerOf(privateKey: Uint8Array): Promise<Signer> {
       sign: async (bytes) => new Uint8Array(await crypto.subtle.sign(rsa, key, bytes)),
     }
   }
-  const curve = curves[curveName]
+  const curve = ownValue(curves, curveName)
   if (curve === undefined) throw new Error(`keys of ${kind} ${curveName} cannot sign certificates`)
   const ecdsa = { name: 'ECDSA', namedCurve: curve.namedCurve, hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('pkcs8', privateKey, ecdsa, false, ['sign'])

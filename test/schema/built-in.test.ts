@@ -30,6 +30,15 @@ test('field numbers of a message are all different', () => {
   }
 })
 
+/** Decoding, encoding and defaulting read and write fields of built-in types by plain index access. */
+test('no field has a name of Object.prototype', () => {
+  for (const name of builtInTypeNames()) {
+    const type = structuralOf(name)
+    const fields = type.shape === 'struct' ? type.fields : []
+    expect(fields.filter((field) => Object.hasOwn(Object.prototype, field.name))).toEqual([])
+  }
+})
+
 describe('fields', () => {
   test.each<[StructType, string, object]>([
     [core('Pod'), 'spec', { omit: 'empty', pointer: false, number: 2 }],

@@ -1,4 +1,6 @@
 /** The columns of built-in resources, from a generated table in which each description stands once. */
+import { ownValue } from '../../api/own.ts'
+
 import table from './columns-table.json' with { type: 'json' }
 
 /** Members in the order in which they are written. */
@@ -17,7 +19,7 @@ const rows = () => table.columns as unknown as Readonly<Record<string, readonly 
 
 /** @param apiVersion of the request: `v1`, `apps/v1` */
 export function columnsOf(apiVersion: string, resource: string): readonly Column[] | undefined {
-  return rows()[`${apiVersion}/${resource}`]?.map(([name, type, format, description, priority]) => ({
+  return ownValue(rows(), `${apiVersion}/${resource}`)?.map(([name, type, format, description, priority]) => ({
     name,
     type,
     format,
@@ -48,7 +50,7 @@ export function scaleColumns(): readonly Column[] {
     name: column.name,
     type: column.type,
     format: '',
-    description: texts[column.name] ?? '',
+    description: ownValue(texts, column.name) ?? '',
     priority: column.priority,
   }))
 }

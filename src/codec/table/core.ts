@@ -14,6 +14,7 @@ import type {
   Service,
 } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
 import { since } from './age.ts'
 import type { Printers } from './cells.ts'
 import { age, containerCells, labelsText, listWithMore, nameAndAge, nameOf, printer, sortedUnique } from './cells.ts'
@@ -219,7 +220,7 @@ function quotaCells({ status = {} }: ResourceQuota): [requests: string, limits: 
   const limits: string[] = []
   for (const resource of Object.keys(hard).sort()) {
     const column = resource.startsWith('limits.') ? limits : requests
-    column.push(`${resource}: ${used[resource] ?? '0'}/${hard[resource]!}`)
+    column.push(`${resource}: ${ownValue(used, resource) ?? '0'}/${hard[resource]!}`)
   }
   return [requests.join(', '), limits.join(', ')]
 }

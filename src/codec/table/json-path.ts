@@ -4,6 +4,7 @@
  */
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
 import { isDigit, isLetter } from '../../api/unicode.ts'
 import { compareNames } from '../json.ts'
 
@@ -216,7 +217,7 @@ function unescape(text: string): string {
   return text.replace(/\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|([\s\S])|$)/g, (_, byte, unit, other) => {
     const code: string | undefined = byte ?? unit
     if (code !== undefined) return String.fromCharCode(parseInt(code, 16))
-    const known = escapes[String(other)]
+    const known = ownValue(escapes, String(other))
     if (known === undefined) throw new JsonPathError('invalid syntax')
     return known
   })
@@ -254,7 +255,7 @@ function step(node: Node, input: readonly Json[]): readonly Json[] {
     case 'field':
       return input.flatMap((value) => {
         if (!isJsonObject(value) || !Object.hasOwn(value, node.name)) return []
-        return [value[node.name] ?? null]
+        return [ownValue(value, node.name) ?? null]
       })
     case 'slice':
       return slices(node, input)

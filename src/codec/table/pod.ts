@@ -1,6 +1,7 @@
 /** Pods have the one cell that is a small state machine: what kubectl calls STATUS. */
 import type { Container, ContainerStatus, Pod, PodCondition } from '../../api/core/v1.ts'
 import type { TableRowCondition } from '../../api/meta/v1.ts'
+import { ownValue } from '../../api/own.ts'
 import { age, nameOf, printer } from './cells.ts'
 import { since } from './age.ts'
 
@@ -30,7 +31,7 @@ export const podPrinter = printer<Pod>(
       readinessGates(pod),
     ]
   },
-  { conditions: ({ status }) => finished[status?.phase ?? ''] },
+  { conditions: ({ status }) => ownValue(finished, status?.phase ?? '') },
 )
 
 interface Summary {

@@ -14,6 +14,7 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
 import { JsonPathError, parseJsonPath } from '../../codec/table/json-path.ts'
 import { validateConditions } from '../../validation/conditions.ts'
 import { requiredText, validateQualifiedName } from '../../validation/field-rules.ts'
@@ -250,7 +251,7 @@ const fieldsOfType: Readonly<Record<string, readonly [own: PatchField, other: Pa
 function mutationErrors(mutation: Mutation, at: FieldPath): FieldError[] {
   const { patchType = '' } = mutation
   if (patchType === '') return [required(at.child('patchType'))]
-  const fields = Object.hasOwn(fieldsOfType, patchType) ? fieldsOfType[patchType] : undefined
+  const fields = ownValue(fieldsOfType, patchType)
   if (fields === undefined) return [notSupported(at.child('patchType'), patchType, Object.keys(fieldsOfType))]
   const [own, other] = fields
   const patch = mutation[own]

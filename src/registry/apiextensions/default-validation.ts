@@ -3,6 +3,7 @@ import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue } from '../../api/field.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
 import { structuralOf } from '../../schema/from-openapi.ts'
 import { pruneAny } from '../../schema/prune.ts'
 import { valuesEqual } from '../../schema/value-order.ts'
@@ -35,7 +36,7 @@ export function validateDefaults(
       .sort()
       .flatMap((name) =>
         validateDefaults(
-          schema.properties![name],
+          ownValue(schema.properties!, name),
           at.child('properties').key(name),
           requiresPruned,
           ((isObject || isEmbedded) && ['metadata', 'apiVersion', 'kind'].includes(name)) || (isInMeta && !isEmbedded),

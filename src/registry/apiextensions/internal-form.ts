@@ -12,6 +12,7 @@ import type {
 } from '../../api/apiextensions/v1.ts'
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
 import { valuesEqual } from '../../schema/value-order.ts'
 
 export interface InternalSpec {
@@ -63,7 +64,7 @@ const struct =
     const from = isJsonObject(value) ? value : {}
     return Object.fromEntries(
       shape.map(([go, json, zero, below]) => {
-        const member = from[json]
+        const member = ownValue(from, json)
         if (member === undefined || member === null) return [go, zero]
         return [go, below === undefined ? member : below()(member)]
       }),

@@ -1,6 +1,7 @@
 /** Paths to fields of a schema, as rules and selectable fields name them: `.spec.a`, `.spec['a-b']` (cel's ValidFieldPath). */
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import { isJsonObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
 
 export interface SchemaField {
   /** Names on the way to it. */
@@ -41,7 +42,7 @@ export function pathProblem(root: JSONSchemaProps, path: string, allowsBrackets:
 }
 
 function memberOf({ properties, additionalProperties }: JSONSchemaProps, name: string): JSONSchemaProps | undefined {
-  if (properties !== undefined) return Object.hasOwn(properties, name) ? properties[name] : undefined
+  if (properties !== undefined) return ownValue(properties, name)
   return isJsonObject(additionalProperties) ? (additionalProperties as JSONSchemaProps) : undefined
 }
 

@@ -7,6 +7,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
 import { sentField } from '../../codec/emptied.ts'
 import { sortNames } from '../../codec/json.ts'
 import { pathProblem } from './schema-path.ts'
@@ -78,7 +79,7 @@ export function validateSchema(
 }
 
 function named<Value>(map: Readonly<Record<string, Value>> | undefined): [string, Value][] {
-  return sortNames(Object.keys(map ?? {})).map((name) => [name, map![name]!])
+  return sortNames(Object.keys(map ?? {})).map((name) => [name, ownValue(map!, name)!])
 }
 
 function keywordProblems(
@@ -212,7 +213,7 @@ function mapListProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
       ),
     ]
   keys.forEach((key, index) => {
-    const property = item.properties?.[key]
+    const property = ownValue(item.properties, key)
     if (property === undefined) errors.push(invalidValue(here, keys, 'entries must all be names of item properties'))
     else if (property.type === 'array' || property.type === 'object')
       errors.push(
@@ -238,7 +239,7 @@ export function mapKeyProblems(schema: JSONSchemaProps, at: FieldPath): FieldErr
     )
   if (listType !== 'map') return errors
   for (const key of schema['x-kubernetes-list-map-keys'] ?? []) {
-    const property = item.properties?.[key]
+    const property = ownValue(item.properties, key)
     if (property === undefined) continue
     const here = at.child('items', 'properties').key(key)
     if (!item.required?.includes(key) && (property.default === undefined || property.default === null))

@@ -5,6 +5,7 @@
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { sentField } from '../../codec/emptied.ts'
 import { goPatternError } from '../../validation/go-pattern.ts'
 import { oneSchema } from './schema-validation.ts'
@@ -96,7 +97,7 @@ function invariantProblems(schema: JSONSchemaProps | undefined, level: Level, at
     )
   const isObject = level === 'root' || isEmbedded
   for (const name of ['kind', 'apiVersion']) {
-    const property = properties[name]
+    const property = ownValue(properties, name)
     if (isObject && property !== undefined && property.type !== 'string')
       errors.push(invalidValue(at.child('properties').key(name).child('type'), property.type ?? '', 'must be string'))
   }
@@ -264,7 +265,7 @@ function nestedCompleteness(
     ...Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
       nestedCompleteness(
         property,
-        structure.properties?.[name],
+        ownValue(structure.properties, name),
         structureAt.child('properties').key(name),
         at.child('properties').key(name),
       ),

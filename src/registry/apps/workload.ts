@@ -43,7 +43,7 @@ export function notMoreThan<S extends object>(
   whole: keyof S & string,
   shown: string,
 ): FieldError[] {
-  const count = (field: keyof S) => (status[field] ?? 0) as number
+  const count = (field: keyof S) => (status[field] ?? 0) as number // own key: a field that the caller names
   return fields
     .filter((field) => count(field) > count(whole))
     .map((field) => invalidValue(at.child(field), count(field), `cannot be greater than ${shown}`))

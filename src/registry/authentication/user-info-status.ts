@@ -1,4 +1,5 @@
 import type { UserInfo as ApiUserInfo } from '../../api/authentication/v1.ts'
+import { ownValue } from '../../api/own.ts'
 import type { UserInfo } from '../../authentication/user-info.ts'
 
 /** A user as answers show it: what is empty is left out. */
@@ -8,6 +9,6 @@ export function userInfoStatus({ name, uid, groups, extra }: UserInfo): ApiUserI
     ...(name === '' ? {} : { username: name }),
     ...(uid === '' ? {} : { uid }),
     ...(groups.length === 0 ? {} : { groups: [...groups] }),
-    ...(keys.length === 0 ? {} : { extra: Object.fromEntries(keys.map((key) => [key, [...extra[key]!]])) }),
+    ...(keys.length === 0 ? {} : { extra: Object.fromEntries(keys.map((key) => [key, [...ownValue(extra, key)!]])) }),
   }
 }

@@ -6,8 +6,9 @@ import type * as V1 from '../../api/autoscaling/v1.ts'
 import type * as V2 from '../../api/autoscaling/v2.ts'
 import type { Json, ObjectMeta } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
+import { setOwn } from '../../api/own.ts'
 import { DecodeError, decodeValue } from '../../codec/decode.ts'
-import { escapeHtml, setMember } from '../../codec/json.ts'
+import { escapeHtml } from '../../codec/json.ts'
 import { builtInType } from '../../schema/built-in.ts'
 import type { ListType, Structural } from '../../schema/structural.ts'
 
@@ -152,7 +153,7 @@ function spelled(type: Structural, value: Json): Json {
   const object = {}
   for (const [name, member] of Object.entries(value)) {
     const field = type.field(name) ?? type.fields.find((field) => field.name.toLowerCase() === name.toLowerCase())
-    if (field !== undefined && member !== undefined) setMember(object, field.name, spelled(field.type, member))
+    if (field !== undefined && member !== undefined) setOwn(object, field.name, spelled(field.type, member))
   }
   return object
 }

@@ -17,6 +17,7 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
 import { builtInType } from '../../schema/built-in.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'
 import { Quantity } from '../../schema/quantity.ts'
@@ -145,7 +146,7 @@ const sourceFields: readonly SourceField[] = ['object', 'external', 'pods', 'res
 function metricErrors(metric: MetricSpec, at: FieldPath, rules: Rules): FieldError[] {
   const { type = '' } = metric
   const errors: FieldError[] = []
-  const expected = Object.hasOwn(fieldOfType, type) ? fieldOfType[type] : undefined
+  const expected = ownValue(fieldOfType, type)
   const unknown = notSupported(at.child('type'), type, Object.keys(fieldOfType))
   if (type === '') errors.push(required(at.child('type'), 'must specify a metric source type'))
   if (expected === undefined) errors.push(unknown)

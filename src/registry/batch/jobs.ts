@@ -2,6 +2,7 @@ import type { Job, JobSpec } from '../../api/batch/v1.ts'
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { immutable } from '../../validation/field-rules.ts'
 import {
   hasInvalidValue,
@@ -52,7 +53,7 @@ export const jobs: Strategy<Job> = {
     const lenient = selector !== undefined && hasInvalidValue(selector)
     return [
       ...validateObjectMeta(job.metadata, true, subdomainName),
-      ...validateJob(job, rules, JOB_NAME in labels && CONTROLLER_UID in labels, lenient),
+      ...validateJob(job, rules, Object.hasOwn(labels, JOB_NAME) && Object.hasOwn(labels, CONTROLLER_UID), lenient),
       ...validateKindMetaUpdate(job.metadata, old.metadata),
       ...validateSpecUpdate(job, old, rules, context, lenient),
     ]
@@ -73,7 +74,7 @@ function generateSelector({ metadata }: Job, wanted: JobSpec): void {
   const template = (wanted.template ??= {})
   const labels = ((template.metadata ??= {}).labels ??= {})
   const added = { [LEGACY_JOB_NAME]: name, [JOB_NAME]: name, [LEGACY_CONTROLLER_UID]: uid, [CONTROLLER_UID]: uid }
-  for (const [key, value] of Object.entries(added)) labels[key] ??= value
+  for (const [key, value] of Object.entries(added)) labels[key] ??= value // own key: one of the four above
   wanted.selector = {
     ...wanted.selector,
     matchLabels: { [CONTROLLER_UID]: uid, ...wanted.selector?.matchLabels },
@@ -113,7 +114,7 @@ function validateGeneratedSelector({ metadata, spec: wanted = {} }: Job, prefixe
   const at = spec.child('template', 'metadata', 'labels')
   const errors: FieldError[] = uid === '' ? [required(path('metadata', 'uid'))] : []
   for (const [key, value] of Object.entries(expected)) {
-    const found = labels[key]
+    const found = ownValue(labels, key)
     if (found === undefined) errors.push(required(at.key(key), `must be '${value}'`))
     else if (found !== value) errors.push(invalidValue(at.key(key), labelsJson(labels), `must be '${value}'`))
   }
@@ -213,6 +214,7 @@ function withPlacement(allowed: PodTemplateSpec, template: PodTemplateSpec): Pod
   const hasAffinity = Object.keys(affinity).length > 0 || now.affinity !== undefined
   for (const field of ['nodeSelector', 'tolerations', 'schedulingGates'] as const) {
     delete pod[field]
+    // own key: one of the three
     if (now[field] !== undefined) Object.assign(pod, { [field]: now[field] })
   }
   const { annotations: _annotations, labels: _labels, ...meta } = allowed.metadata ?? {}

@@ -1,6 +1,7 @@
 import type { ConfigMap } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path, FieldPath, tooLong } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { subdomainName } from '../../validation/names.ts'
@@ -27,7 +28,7 @@ function validateConfigMap({ data = {}, binaryData = {} }: ConfigMap): FieldErro
   let total = 0
   for (const [key, value] of sorted(data)) {
     for (const problem of configKeyProblems(key)) errors.push(invalidValue(path('data').key(key), key, problem))
-    if (key in binaryData)
+    if (Object.hasOwn(binaryData, key))
       errors.push(invalidValue(path('data').key(key), key, 'duplicate of key present in binaryData'))
     total += byteLength(value)
   }
@@ -44,7 +45,7 @@ export const sorted = <V>(map: Readonly<Record<string, V>>): [string, V][] =>
   Object.entries(map).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
 
 export const sameMap = (a: Readonly<Record<string, string>> = {}, b: Readonly<Record<string, string>> = {}): boolean =>
-  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => a[key] === b[key])
+  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => a[key] === ownValue(b, key))
 
 /** Bytes behind a padded base64 text. */
 export const base64Length = (text: string): number =>

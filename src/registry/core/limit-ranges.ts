@@ -1,6 +1,7 @@
 import type { LimitRange, LimitRangeItem } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, path, required } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { validateQualifiedName } from '../../validation/field-rules.ts'
 import {
@@ -92,7 +93,7 @@ interface Amounts {
 const amountsOf = (lists: Readonly<Record<string, List>>, name: string): Amounts =>
   Object.fromEntries(
     Object.entries(lists).flatMap(([field, list]) => {
-      const text = list[name]
+      const text = ownValue(list, name)
       return text === undefined ? [] : [[field, Quantity.parse(text)]]
     }),
   )

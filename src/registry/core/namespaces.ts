@@ -1,6 +1,7 @@
 import type { Namespace } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { labelName, qualifiedNameProblems } from '../../validation/names.ts'
 import {
   isStandardFinalizer,
@@ -103,8 +104,8 @@ function podSecurityErrors({ metadata }: Namespace): FieldError[] {
   const { labels = {} } = metadata
   return ['enforce', 'audit', 'warn'].flatMap((mode) => {
     const errors: FieldError[] = []
-    const level = labels[POD_SECURITY + mode]
-    const version = labels[`${POD_SECURITY}${mode}-version`]
+    const level = ownValue(labels, POD_SECURITY + mode)
+    const version = ownValue(labels, `${POD_SECURITY}${mode}-version`)
     const at = path('metadata', 'labels')
     if (level !== undefined && !LEVELS.includes(level))
       errors.push(invalidValue(at.key(POD_SECURITY + mode), level, `must be one of ${LEVELS.join(', ')}`))

@@ -13,6 +13,7 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { JsonObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
 import { sentField } from '../../codec/emptied.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { immutable, inRange, requiredText, validateLabelText, validateSubdomain } from '../../validation/field-rules.ts'
@@ -124,7 +125,7 @@ function capacityErrors(spec: FieldPath, volume: PersistentVolumeSpec): FieldErr
       ? []
       : [notSupported(at, names.length === 0 ? sentField(volume, 'capacity') : sorted(capacity), ['storage'])]),
     ...names.flatMap((name) => {
-      const amount = Quantity.parse(capacity[name]!)
+      const amount = Quantity.parse(ownValue(capacity, name)!)
       // the reference counts in 64 bits here
       const value = BigInt.asIntN(64, amount.scaledValue(0))
       return [
@@ -498,7 +499,7 @@ const sameExpressions = (before: readonly Expression[], now: readonly Expression
   before.every((old, index) => {
     const { Key, ...rest } = now[index]!
     const { Key: oldKey, ...oldRest } = old
-    const isSameKey = Key === oldKey || (renamedLabels[oldKey] ?? '') === Key
+    const isSameKey = Key === oldKey || (ownValue(renamedLabels, oldKey) ?? '') === Key
     return isSameKey && JSON.stringify(rest) === JSON.stringify(oldRest)
   })
 

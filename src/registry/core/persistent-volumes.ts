@@ -1,5 +1,6 @@
 import type { PersistentVolume, PersistentVolumeSpec } from '../../api/core/v1.ts'
 import { path } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { termWarnings } from '../../validation/pod/pod-warnings.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
@@ -59,7 +60,7 @@ function warnings({ metadata, spec: now = {} }: PersistentVolume): string[] {
   const termsAt = path('spec', 'nodeAffinity', 'required', 'nodeSelectorTerms')
   return [
     ...deprecatedAnnotations
-      .filter(([key]) => metadata.annotations?.[key] !== undefined)
+      .filter(([key]) => ownValue(metadata.annotations, key) !== undefined)
       .map(([key, text]) => `metadata.annotations[${key}]: ${text}`),
     ...(now.persistentVolumeReclaimPolicy === 'Recycle' ? [`spec.persistentVolumeReclaimPolicy: ${RECYCLE}`] : []),
     ...terms.flatMap((term, index) => termWarnings(termsAt.index(index), term, false)),

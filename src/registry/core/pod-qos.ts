@@ -1,4 +1,5 @@
 import type { PodSpec } from '../../api/core/v1.ts'
+import { ownValue } from '../../api/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 
 const COMPUTE = ['cpu', 'memory']
@@ -26,7 +27,8 @@ export function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEff
 function addPositive(total: Map<string, Quantity>, list: Readonly<Record<string, string>> = {}): number {
   let found = 0
   for (const name of COMPUTE) {
-    const amount = list[name] === undefined ? undefined : Quantity.parse(list[name])
+    const text = ownValue(list, name)
+    const amount = text === undefined ? undefined : Quantity.parse(text)
     if (amount === undefined || amount.sign <= 0) continue
     found++
     total.set(name, total.get(name)?.add(amount) ?? amount)

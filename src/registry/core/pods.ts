@@ -1,6 +1,7 @@
 import type { Container, Pod, PodAffinityTerm, PodSpec, PodStatus } from '../../api/core/v1.ts'
 import { path } from '../../api/field.ts'
 import type { LabelSelector, ObjectMeta } from '../../api/meta/v1.ts'
+import { ownValue } from '../../api/own.ts'
 import { ipWarnings } from '../../validation/ip-addresses.ts'
 import { APP_ARMOR, appArmorOf } from '../../validation/pod/pod-annotations.ts'
 import {
@@ -164,6 +165,7 @@ function keepMetadata(meta: ObjectMeta, old: ObjectMeta): void {
 
 function keepOrDelete(meta: ObjectMeta, old: ObjectMeta, field: keyof ObjectMeta): void {
   if (old[field] === undefined) delete meta[field]
+  // own key: a field of ObjectMeta
   else Object.assign(meta, { [field]: old[field] })
 }
 
@@ -195,7 +197,7 @@ function addMatchLabels(spec: PodSpec, labels: Readonly<Record<string, string>>,
     if (known.length === 0) return
     selector.matchExpressions = [
       ...(selector.matchExpressions ?? []),
-      ...known.map((key) => ({ key, operator, values: [labels[key]!] })),
+      ...known.map((key) => ({ key, operator, values: [ownValue(labels, key)!] })),
     ]
   }
   const addToTerm = ({ labelSelector, matchLabelKeys, mismatchLabelKeys }: PodAffinityTerm) => {
@@ -228,7 +230,7 @@ const translated = new WeakSet<Container>()
 const annotatedContainers = ({ metadata, spec = {} }: Pod) =>
   (spec.os?.name === 'windows' ? [] : visitContainers(spec, path('spec'))).flatMap(({ container }) => {
     const key = APP_ARMOR + (container.name ?? '')
-    const annotation = metadata.annotations?.[key]
+    const annotation = ownValue(metadata.annotations, key)
     if (annotation === undefined) return []
     const profile = appArmorOf(annotation)
     const isValid = profile !== undefined && validateAppArmor(path(), profile).length === 0

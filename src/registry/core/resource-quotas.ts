@@ -1,6 +1,7 @@
 import type { ResourceQuota, ResourceQuotaSpec } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { validateAmount, validateResourceName } from '../../validation/pod/resources.ts'
@@ -87,7 +88,7 @@ function specErrors(now: ResourceQuotaSpec): FieldError[] {
 
 /** The standard resources that a scope cannot be about. */
 const unfit = (scope: string, hard: Hard): string[] =>
-  Object.keys(hard).filter((name) => isStandard(name) && scopes[scope]?.includes(name) === false)
+  Object.keys(hard).filter((name) => isStandard(name) && ownValue(scopes, scope)?.includes(name) === false)
 
 const NOT_A_SCOPE = 'unsupported scope'
 const UNFIT = 'unsupported scope applied to resource'
@@ -96,7 +97,7 @@ function scopesErrors({ scopes: list = [] }: ResourceQuotaSpec, hard: Hard): Fie
   const at = spec.child('scopes')
   return [
     ...list.flatMap((scope) => [
-      ...(scope in scopes ? [] : [invalidValue(at, list, NOT_A_SCOPE)]),
+      ...(Object.hasOwn(scopes, scope) ? [] : [invalidValue(at, list, NOT_A_SCOPE)]),
       ...unfit(scope, hard).map(() => invalidValue(at, list, UNFIT)),
     ]),
     ...conflicts(list).map(() => invalidValue(at, list, 'conflicting scopes')),
@@ -119,7 +120,7 @@ function selectorErrors({ scopeSelector, scopes: list }: ResourceQuotaSpec, hard
   }
   return [
     ...expressions.flatMap(({ scopeName = '', operator = '', values = [] }) => [
-      ...(scopeName in scopes ? [] : [invalidValue(at.child('scopeName'), scopeName, NOT_A_SCOPE)]),
+      ...(Object.hasOwn(scopes, scopeName) ? [] : [invalidValue(at.child('scopeName'), scopeName, NOT_A_SCOPE)]),
       ...unfit(scopeName, hard).map(() => invalidValue(at, shown, UNFIT)),
       ...operatorErrors(at, scopeName, operator, values),
     ]),
@@ -164,8 +165,8 @@ function warnings(hard: Hard): string[] {
   return ['cpu', 'memory', 'storage', 'ephemeral-storage'].flatMap((name) => {
     const isShort = (name === 'cpu' || name === 'memory') && hard[`requests.${name}`] === undefined
     const requestName = isShort ? name : `requests.${name}`
-    const request = Quantity.tryParse(hard[requestName] ?? '')
-    const limit = Quantity.tryParse(hard[`limits.${name}`] ?? '')
+    const request = Quantity.tryParse(ownValue(hard, requestName) ?? '')
+    const limit = Quantity.tryParse(ownValue(hard, `limits.${name}`) ?? '')
     if (request === undefined || limit === undefined || request.compare(limit) <= 0) return []
     return [`ResourceQuota ${requestName} (${request}) should be less than limits.${name} (${limit})`]
   })

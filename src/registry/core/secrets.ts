@@ -1,6 +1,7 @@
 import type { Secret } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path, required, tooLong } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { base64ToBytes } from '../../codec/base64.ts'
 import { DecodeError, decodeUnstructured } from '../../codec/decode.ts'
 import { JsonSyntaxError, parseJsonBytes } from '../../codec/json.ts'
@@ -42,7 +43,7 @@ function validateSecret(secret: Secret): FieldError[] {
     total += base64Length(value)
   }
   if (total > MAX_BYTES) errors.push(tooLong(data, MAX_BYTES))
-  return [...errors, ...(typeRules[secret.type ?? '']?.(secret) ?? [])]
+  return [...errors, ...(ownValue(typeRules, secret.type ?? '')?.(secret) ?? [])]
 }
 
 /** What a Secret of a well-known type must hold. */
@@ -60,11 +61,11 @@ const typeRules: Readonly<Record<string, (secret: Secret) => FieldError[]>> = {
   'kubernetes.io/ssh-auth': ({ data: values = {} }) =>
     values['ssh-privatekey'] ? [] : [required(data.key('ssh-privatekey'))],
   'kubernetes.io/tls': ({ data: values = {} }) =>
-    ['tls.crt', 'tls.key'].filter((key) => !(key in values)).map((key) => required(data.key(key))),
+    ['tls.crt', 'tls.key'].filter((key) => !Object.hasOwn(values, key)).map((key) => required(data.key(key))),
 }
 
 function jsonAt({ data: values = {} }: Secret, key: string): FieldError[] {
-  const value = values[key]
+  const value = ownValue(values, key)
   if (value === undefined) return [required(data.key(key))]
   try {
     decodeUnstructured(parseJsonBytes(base64ToBytes(value)))
@@ -78,7 +79,7 @@ function jsonAt({ data: values = {} }: Secret, key: string): FieldError[] {
 /** What Go's crypto/tls says of a pair that has no certificate or no key in it. */
 function tlsWarnings({ type, data: values = {} }: Secret): string[] {
   if (type !== 'kubernetes.io/tls') return []
-  const text = (key: string): string => new TextDecoder('latin1').decode(base64ToBytes(values[key] ?? ''))
+  const text = (key: string): string => new TextDecoder('latin1').decode(base64ToBytes(ownValue(values, key) ?? ''))
   if (!/-----BEGIN CERTIFICATE-----[^]*-----END CERTIFICATE-----/.test(text('tls.crt')))
     return [`tls: failed to find ${pemLack(text('tls.crt'), 'certificate', '"CERTIFICATE" PEM block')}`]
   if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*-----END [A-Z ]*PRIVATE KEY-----/.test(text('tls.key')))

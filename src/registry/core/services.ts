@@ -101,7 +101,7 @@ function warnings(service: Service): string[] {
   const now = specOf(service)
   const { clusterIP, clusterIPs = [], externalIPs = [], type, loadBalancerIP, trafficDistribution } = now
   const texts: string[] = []
-  if (TOPOLOGY_HINTS in (service.metadata.annotations ?? {}))
+  if (Object.hasOwn(service.metadata.annotations ?? {}, TOPOLOGY_HINTS))
     texts.push(`annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`)
   if (clusterIP && clusterIP !== NO_CLUSTER_IP)
     clusterIPs.forEach((ip, index) => texts.push(...ipWarnings(spec.child('clusterIPs').index(index), ip)))

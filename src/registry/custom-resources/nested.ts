@@ -1,6 +1,7 @@
 /** Values at the simple JSON paths of a definition: `.spec.replicas`. */
 import type { Json, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
 import { goType, goValue } from '../../patch/go-text.ts'
 
 export const pathParts = (path: string): string[] => path.replace(/^\./, '').split('.')
@@ -36,7 +37,7 @@ function nested(object: KubeObject, parts: readonly string[]): Nested<Json> {
         ? {}
         : { error: accessorError(parts.slice(0, index + 1), value, 'map[string]interface{}') }
     }
-    value = value[name]
+    value = ownValue(value, name)
   }
   return value === undefined ? {} : { value }
 }

@@ -4,6 +4,7 @@ import type { Scale } from '../../api/autoscaling/v1.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
+import { ownValue, setOwn } from '../../api/own.ts'
 import { badRequest, internalError } from '../../api/status.ts'
 import { scaleView } from '../../endpoints/scale.ts'
 import type { View } from '../../endpoints/resource-scope.ts'
@@ -55,9 +56,10 @@ export function customScaleView(
 function setNested(object: JsonObject, parts: readonly string[], value: Json, text: string): void {
   let parent = object
   for (const name of parts.slice(0, -1)) {
-    const below = (parent[name] ??= {})
+    const below = ownValue(parent, name) ?? {}
     if (!isJsonObject(below)) throw badRequest(`value cannot be set because ${text} is not a map[string]interface{}`)
+    setOwn(parent, name, below)
     parent = below
   }
-  parent[parts.at(-1)!] = value
+  setOwn(parent, parts.at(-1)!, value)
 }

@@ -12,6 +12,7 @@ export const conditionsAlone: UpdateStrategy<WithConditions> = {
   prepareForUpdate({ metadata }, old) {
     const { managedFields, resourceVersion, ...others } = metadata
     for (const name of Object.keys(others)) delete (metadata as Record<string, unknown>)[name]
+    // own key: fields of ObjectMeta
     Object.assign(metadata, { ...old.metadata, ...(managedFields && { managedFields }), resourceVersion })
   },
   metadataOnUpdate: 'by strategy',

@@ -32,7 +32,7 @@ function priorityLevelErrors({ metadata, spec = {}, status }: PriorityLevelConfi
   const { name = '', annotations = {} } = metadata
   const at = path('spec')
   return [
-    ...(PRESERVED_ZERO in annotations
+    ...(Object.hasOwn(annotations, PRESERVED_ZERO)
       ? [forbiddenField(path('metadata', 'annotations'), `annotation '${PRESERVED_ZERO}' is forbidden`)]
       : []),
     ...specErrors(name, spec, at),

@@ -2,6 +2,7 @@ import type { Toleration } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, path, required } from '../../api/field.ts'
 import type { RuntimeClass } from '../../api/node/v1.ts'
+import { ownValue } from '../../api/own.ts'
 import { immutable, validateLabelText } from '../../validation/field-rules.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateAnyMeta, validateLabels, validateObjectMetaUpdate } from '../../validation/object-meta.ts'
@@ -60,5 +61,5 @@ function warnings({ scheduling: where }: RuntimeClass): string[] {
   return Object.keys(where?.nodeSelector ?? {})
     .sort()
     .filter((key) => Object.hasOwn(deprecatedNodeLabels, key))
-    .map((key) => `${scheduling.child('nodeSelector')}: ${deprecatedNodeLabels[key]}`)
+    .map((key) => `${scheduling.child('nodeSelector')}: ${ownValue(deprecatedNodeLabels, key)}`)
 }

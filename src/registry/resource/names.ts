@@ -1,6 +1,7 @@
 /** Names of drivers, pools and devices, and of what devices have. */
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, required, tooLong, tooMany } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { problems, validateSubdomain } from '../../validation/field-rules.ts'
 import { regexText } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
@@ -94,7 +95,7 @@ export function mapErrors<T>(
 ): FieldError[] {
   const keys = Object.keys(map).sort()
   if (keys.length > max) return [tooMany(at, keys.length, max)]
-  return keys.flatMap((key) => [...keyRule(key, at), ...rule(map[key]!, at.key(shortened(key, maxKey)))])
+  return keys.flatMap((key) => [...keyRule(key, at), ...rule(ownValue(map, key)!, at.key(shortened(key, maxKey)))])
 }
 
 function shortened(text: string, max: number): string {

@@ -7,6 +7,7 @@ import type {
 } from '../../api/scheduling/v1alpha2.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, required, tooMany } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { longName, optionalFormat, requiredFormat, shortName } from '../../validation/declared-formats.ts'
 import { qualifiedNameProblems } from '../../validation/names.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
@@ -62,7 +63,7 @@ function policyErrors({ basic, gang }: PodGroupSchedulingPolicy, at: FieldPath):
 /** Members of a union, of which one must be there. */
 export function oneOf(members: Readonly<Record<string, unknown>>, at: FieldPath): FieldError[] {
   const names = Object.keys(members)
-  const given = names.filter((name) => members[name] !== undefined && members[name] !== null)
+  const given = names.filter((name) => ownValue(members, name) !== undefined && ownValue(members, name) !== null)
   const all = names.map((name) => `\`${name}\``).join(', ')
   if (given.length === 0) return [invalidValue(at, '', `must specify one of: ${all}`)]
   if (given.length === 1) return []

@@ -1,5 +1,6 @@
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, notSupported, path, required } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import type { PriorityClass } from '../../api/scheduling/v1.ts'
 import { immutable } from '../../validation/field-rules.ts'
 import type { Strategy } from '../strategy.ts'
@@ -29,7 +30,7 @@ function valueErrors({ metadata, value = 0, globalDefault = false }: PriorityCla
     return value > HIGHEST
       ? [forbiddenField(path('value'), `maximum allowed value of a user defined priority is ${HIGHEST}`)]
       : []
-  const known = systemClasses[name]
+  const known = ownValue(systemClasses, name)
   const problem =
     known === undefined
       ? `${name} is not a known system priority class`

@@ -1,5 +1,6 @@
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import type { CSIStorageCapacity } from '../../api/storage/v1.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { immutable, NOT_NEGATIVE, validateSubdomain } from '../../validation/field-rules.ts'
@@ -56,7 +57,7 @@ function capacityErrors(one: CSIStorageCapacity, allowInvalidValues: boolean): F
 }
 
 function warnings({ nodeTopology = {} }: CSIStorageCapacity): string[] {
-  const textOf = (key: string) => (Object.hasOwn(deprecatedNodeLabels, key) ? deprecatedNodeLabels[key] : undefined)
+  const textOf = (key: string) => ownValue(deprecatedNodeLabels, key)
   const { matchExpressions = [], matchLabels = {} } = nodeTopology
   return [
     ...matchExpressions.flatMap(({ key = '' }, index) => {

@@ -1,6 +1,7 @@
 import type { TopologySelectorTerm } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, notSupported, path, required } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import type { StorageClass } from '../../api/storage/v1.ts'
 import { sentField } from '../../codec/emptied.ts'
 import { immutable, validateQualifiedName } from '../../validation/field-rules.ts'
@@ -89,7 +90,7 @@ function termErrors(at: FieldPath, { matchLabelExpressions = [] }: TopologySelec
 function warnings({ allowedTopologies = [] }: StorageClass): string[] {
   return allowedTopologies.flatMap(({ matchLabelExpressions = [] }, index) =>
     matchLabelExpressions.flatMap(({ key = '' }, place) => {
-      const text = Object.hasOwn(deprecatedNodeLabels, key) ? deprecatedNodeLabels[key] : undefined
+      const text = ownValue(deprecatedNodeLabels, key)
       const at = topologies.index(index).child('matchLabelExpressions').index(place).child('key')
       return text === undefined ? [] : [`${at}: ${text}`]
     }),

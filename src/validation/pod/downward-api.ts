@@ -2,6 +2,7 @@
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, notSupported, required } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { validateQualifiedName } from '../field-rules.ts'
 
@@ -86,7 +87,7 @@ export function validateResourceFieldRef(
     errors.push(notSupported(at.child('resource'), resource, RESOURCES))
   if (divisor === undefined || Quantity.parse(divisor).isZero) return errors
   const [, what = ''] = /^(?:requests|limits)\.(cpu|memory|ephemeral-storage|hugepages-)/.exec(resource) ?? []
-  const name = divisorNames[what]
+  const name = ownValue(divisorNames, what)
   const allowed = what === 'cpu' ? ['1m', '1'] : BYTE_DIVISORS
   if (name === undefined || allowed.includes(Quantity.parse(divisor).toString())) return errors
   const list = what === 'cpu' ? '1m and 1' : BYTE_DIVISORS.join(', ')

@@ -5,6 +5,7 @@
 import type { Json, JsonObject, ObjectMeta } from '../../api/object.ts'
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
+import { ownValue, setOwn } from '../../api/own.ts'
 import { sentField } from '../../codec/emptied.ts'
 import { encodeJson } from '../../codec/encode.ts'
 import { builtInType } from '../../schema/built-in.ts'
@@ -66,13 +67,14 @@ function structJson(type: StructType, value: JsonObject): JsonObject {
   const shown: JsonObject = {}
   for (const field of type.fields) {
     if (field.name === 'metadata' && field.type.shape === 'struct')
+      // own key: fields of ObjectMeta
       Object.assign(shown, sharedJson(field.type, (value.metadata ?? {}) as JsonObject))
     else if (!isMoved(type, field.name))
-      shown[goNameIn(type, field.name)] = jsonOf(field.type, sentField(value, field.name), field.pointer)
+      setOwn(shown, goNameIn(type, field.name), jsonOf(field.type, sentField(value, field.name), field.pointer))
   }
   if (type.name === 'io.k8s.api.core.v1.PodSpec') return podSpecJson(shown, value)
   if (type.name === 'io.k8s.api.core.v1.PersistentVolumeSpec') return inOrder(shown, volumeSpecOrder)
-  return ordered(shown, orders[type.name])
+  return ordered(shown, ownValue(orders, type.name))
 }
 
 /** Types whose fields stand in another order inside. */
@@ -84,7 +86,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
 }
 
 const ordered = (shown: JsonObject, order: readonly string[] | undefined): JsonObject =>
-  order === undefined ? shown : Object.fromEntries(order.map((name) => [name, shown[name] ?? null]))
+  order === undefined ? shown : Object.fromEntries(order.map((name) => [name, ownValue(shown, name) ?? null]))
 
 const hostFields = ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace', 'hostUsers']
 /** What the internal pod spec has in its security context, or not at all. */
@@ -109,9 +111,9 @@ function podSpecJson(shown: JsonObject, spec: JsonObject): JsonObject {
       HostIPC: spec.hostIPC ?? false,
       ShareProcessNamespace: spec.shareProcessNamespace ?? null,
       HostUsers: spec.hostUsers ?? null,
-      ...Object.fromEntries(contextOrder.map((field) => [field, context[field] ?? null])),
+      ...Object.fromEntries(contextOrder.map((field) => [field, ownValue(context, field) ?? null])),
     }
-  return Object.fromEntries(podSpecOrder.map((field) => [field, shown[field] ?? null]))
+  return Object.fromEntries(podSpecOrder.map((field) => [field, ownValue(shown, field) ?? null]))
 }
 
 const volumeSpecOrder = `Capacity GCEPersistentDisk AWSElasticBlockStore HostPath Glusterfs NFS RBD Quobyte ISCSI
@@ -120,7 +122,7 @@ const volumeSpecOrder = `Capacity GCEPersistentDisk AWSElasticBlockStore HostPat
   VolumeAttributesClassName`.split(/\s+/)
 
 const inOrder = (shown: JsonObject, order: readonly string[]): JsonObject =>
-  Object.fromEntries(order.map((field) => [field, shown[field] ?? null]))
+  Object.fromEntries(order.map((field) => [field, ownValue(shown, field) ?? null]))
 
 /** Names of fields that mean something else elsewhere, by a part of the type's name. */
 const goNamesIn: readonly (readonly [type: RegExp, names: Readonly<Record<string, string>>])[] = [
@@ -142,7 +144,8 @@ const goNamesIn: readonly (readonly [type: RegExp, names: Readonly<Record<string
 ]
 
 const goNameIn = ({ name }: StructType, field: string): string =>
-  goNamesIn.find(([type, names]) => type.test(name) && Object.hasOwn(names, field))?.[1][field] ?? goName(field)
+  ownValue(goNamesIn.find(([type, names]) => type.test(name) && Object.hasOwn(names, field))?.[1], field) ??
+  goName(field)
 
 /** Go writes these differently than the first letter in upper case. */
 const goNames: Readonly<Record<string, string>> = {
@@ -198,4 +201,4 @@ const goNames: Readonly<Record<string, string>> = {
   url: 'URL',
 }
 
-const goName = (name: string): string => goNames[name] ?? name.charAt(0).toUpperCase() + name.slice(1)
+const goName = (name: string): string => ownValue(goNames, name) ?? name.charAt(0).toUpperCase() + name.slice(1)

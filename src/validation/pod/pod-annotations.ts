@@ -3,6 +3,7 @@ import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path } from '../../api/field.ts'
 import type { ObjectMeta } from '../../api/meta/v1.ts'
+import { ownValue } from '../../api/own.ts'
 import { descendingPath } from '../local-paths.ts'
 import { MIRROR_POD } from './pod-spec.ts'
 import type { PodRules } from './rules.ts'
@@ -118,13 +119,13 @@ export function validateProfilesMatch(at: FieldPath, meta: ObjectMeta, spec: Cor
       : []),
     ...containers.flatMap(({ container, at: here }) => {
       const profile = container.securityContext?.seccompProfile
-      const annotation = annotations[SECCOMP_CONTAINER + (container.name ?? '')]
+      const annotation = ownValue(annotations, SECCOMP_CONTAINER + (container.name ?? ''))
       if (profile === undefined || annotation === undefined) return []
       return profileMismatch(here.child('securityContext', 'seccompProfile'), 'seccomp', annotation, profile)
     }),
     ...(spec.os?.name === 'windows' ? [] : containers).flatMap(({ container, at: here }) => {
       const profile = container.securityContext?.appArmorProfile ?? appArmorProfile
-      const annotation = annotations[APP_ARMOR + (container.name ?? '')]
+      const annotation = ownValue(annotations, APP_ARMOR + (container.name ?? ''))
       if (profile === undefined || annotation === undefined) return []
       return profileMismatch(here.child('securityContext', 'appArmorProfile'), 'apparmor', annotation, profile)
     }),
@@ -135,11 +136,11 @@ export function validateProfilesMatch(at: FieldPath, meta: ObjectMeta, spec: Cor
 export function validatePodAnnotationsUpdate(annotations: Annotations = {}, old: Annotations = {}): FieldError[] {
   const at = path('metadata', 'annotations')
   const fixed = (key: string, changed: string, added: string): FieldError[] => {
-    if (annotations[key] === old[key]) return []
-    const verb = key in old ? changed : added
+    if (ownValue(annotations, key) === ownValue(old, key)) return []
+    const verb = Object.hasOwn(old, key) ? changed : added
     return [forbiddenField(at.key(key), verb)]
   }
-  return [...Object.keys(old), ...Object.keys(annotations).filter((key) => !(key in old))]
+  return [...Object.keys(old), ...Object.keys(annotations).filter((key) => !Object.hasOwn(old, key))]
     .sort()
     .flatMap((key) =>
       key.startsWith(APP_ARMOR)

@@ -2,6 +2,7 @@
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, path, required, tooLong } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import {
   immutable,
@@ -162,7 +163,7 @@ function validateExtendedClaim(
           'must match the name of an entry in spec.initContainers.name or spec.containers.name',
         ),
       )
-    else if (container.resources?.requests?.[resourceName] === undefined)
+    else if (ownValue(container.resources?.requests, resourceName) === undefined)
       errors.push(
         invalidValue(
           entry.child('resourceName'),

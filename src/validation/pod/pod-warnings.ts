@@ -3,6 +3,7 @@ import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldPath } from '../../api/field.ts'
 import { goQuote, path } from '../../api/field.ts'
 import type { ObjectMeta } from '../../api/meta/v1.ts'
+import { ownValue } from '../../api/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { ipWarnings } from '../ip-addresses.ts'
 import { dns1123Label, labelValueProblems } from '../names.ts'
@@ -68,7 +69,7 @@ function warningsOf(root: FieldPath, spec: CoreV1.PodSpec, meta: ObjectMeta, isT
   const warnings: string[] = [
     ...nodeLabelWarnings(at, spec),
     ...deprecatedAnnotations
-      .filter(([key]) => key in annotations)
+      .filter(([key]) => Object.hasOwn(annotations, key))
       .map(([key, text]) => `${annotationsAt.key(key)}: ${text}`),
   ]
   ;(spec.volumes ?? []).forEach((volume, index) => {
@@ -90,7 +91,7 @@ function warningsOf(root: FieldPath, spec: CoreV1.PodSpec, meta: ObjectMeta, isT
     ...pullSecretWarnings(at.child('imagePullSecrets'), spec.imagePullSecrets ?? []),
     ...['memory', 'ephemeral-storage'].flatMap((name) => fractionWarnings(at.child('overhead'), spec.overhead, name)),
   )
-  if (!spec.securityContext?.seccompProfile && SECCOMP_POD in annotations)
+  if (!spec.securityContext?.seccompProfile && Object.hasOwn(annotations, SECCOMP_POD))
     warnings.push(`${annotationsAt.key(SECCOMP_POD)}: ${USE_SECCOMP_FIELD}`)
   for (const visited of containers)
     warnings.push(...containerWarnings(visited, annotations, annotationsAt, isTemplate, spec))
@@ -117,7 +118,7 @@ function nodeLabelWarnings(at: FieldPath, spec: CoreV1.PodSpec): string[] {
   const warnings = Object.keys(spec.nodeSelector ?? {})
     .sort()
     .filter(isOfPod)
-    .map((key) => `${at.child('nodeSelector').key(key)}: ${deprecatedNodeLabels[key]}`)
+    .map((key) => `${at.child('nodeSelector').key(key)}: ${ownValue(deprecatedNodeLabels, key)}`)
   const { nodeAffinity } = spec.affinity ?? {}
   const affinityAt = at.child('affinity', 'nodeAffinity')
   const required = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
@@ -143,7 +144,7 @@ function nodeLabelWarnings(at: FieldPath, spec: CoreV1.PodSpec): string[] {
   ;(spec.topologySpreadConstraints ?? []).forEach(({ topologyKey = '', labelSelector }, index) => {
     const here = at.child('topologySpreadConstraints').index(index)
     if (isOfPod(topologyKey))
-      warnings.push(`${here.child('topologyKey')}: ${topologyKey} is ${deprecatedNodeLabels[topologyKey]}`)
+      warnings.push(`${here.child('topologyKey')}: ${topologyKey} is ${ownValue(deprecatedNodeLabels, topologyKey)}`)
     if (labelSelector === undefined) warnings.push(`${here.child('labelSelector')}: ${NULL_SELECTOR}`)
   })
   return warnings
@@ -155,7 +156,7 @@ export function termWarnings(at: FieldPath, term: CoreV1.NodeSelectorTerm, check
   return (term.matchExpressions ?? []).flatMap(({ key = '', values = [] }, index) => {
     const here = at.child('matchExpressions').index(index)
     return [
-      ...(isOfPod(key) ? [`${here.child('key')}: ${key} is ${deprecatedNodeLabels[key]}`] : []),
+      ...(isOfPod(key) ? [`${here.child('key')}: ${key} is ${ownValue(deprecatedNodeLabels, key)}`] : []),
       ...(checksValues
         ? values.flatMap((value, position) =>
             labelValueProblems(value).map(
@@ -202,7 +203,7 @@ const pullSecretWarnings = (at: FieldPath, secrets: readonly CoreV1.LocalObjectR
 ]
 
 function fractionWarnings(at: FieldPath, list: Readonly<Record<string, string>> | undefined, name: string): string[] {
-  const text = list?.[name]
+  const text = ownValue(list, name)
   if (text === undefined || Quantity.parse(text).scaledValue(-3) % 1000n === 0n) return []
   return [`${at.key(name)}: fractional byte value ${goQuote(text)} is invalid, must be an integer`]
 }
@@ -222,9 +223,9 @@ function containerWarnings(
   const warnings: string[] = []
   const { name = '', securityContext, resources = {}, env = [] } = container
   const seccomp = SECCOMP_CONTAINER + name
-  if (!securityContext?.seccompProfile && seccomp in annotations)
+  if (!securityContext?.seccompProfile && Object.hasOwn(annotations, seccomp))
     warnings.push(`${annotationsAt.key(seccomp)}: ${USE_SECCOMP_FIELD}`)
-  const appArmor = annotations[APP_ARMOR + name]
+  const appArmor = ownValue(annotations, APP_ARMOR + name)
   const ofPod = spec.securityContext?.appArmorProfile
   if (isTemplate && !securityContext?.appArmorProfile && appArmor !== undefined) {
     const same = ofPod && sameValue('io.k8s.api.core.v1.AppArmorProfile', ofPod, appArmorOf(appArmor))

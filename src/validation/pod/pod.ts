@@ -2,6 +2,7 @@
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { FieldPath as Path, forbiddenField, invalidValue, path, required } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { qosClassOf } from '../../registry/core/pod-qos.ts'
 import { inRange, MAX_INT32 } from '../field-rules.ts'
 import { differenceText } from '../difference-text.ts'
@@ -176,7 +177,7 @@ function withAllowedChangesUndone(spec: CoreV1.PodSpec, old: CoreV1.PodSpec): Co
 function undoPlacement(rest: CoreV1.PodSpec, old: CoreV1.PodSpec): FieldError[] {
   const errors: FieldError[] = []
   const selector = rest.nodeSelector ?? {}
-  if (Object.entries(old.nodeSelector ?? {}).some(([key, value]) => selector[key] !== value))
+  if (Object.entries(old.nodeSelector ?? {}).some(([key, value]) => ownValue(selector, key) !== value))
     errors.push(
       invalidValue(
         at.child('nodeSelector'),
@@ -310,11 +311,12 @@ export function validatePodResize(pod: CoreV1.Pod, old: CoreV1.Pod, rules: PodRu
 
 type Amounts = Readonly<Record<string, string>>
 
-const isRemoved = (list: Amounts = {}, old: Amounts = {}): boolean => Object.keys(old).some((name) => !(name in list))
+const isRemoved = (list: Amounts = {}, old: Amounts = {}): boolean =>
+  Object.keys(old).some((name) => !Object.hasOwn(list, name))
 
 function withOldCompute(list: Amounts = {}, old: Amounts = {}): Record<string, string> {
   const merged: Record<string, string> = { ...list }
-  for (const name of ['cpu', 'memory']) {
+  for (const name of ['cpu', 'memory'] as const) {
     delete merged[name]
     if (old[name] !== undefined) merged[name] = old[name]
   }

@@ -2,6 +2,7 @@
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notFoundField, notSupported, required } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { sentField } from '../../codec/emptied.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { aggregatedResources } from '../../schema/pod-resource-defaults.ts'
@@ -98,7 +99,7 @@ export function validateResources(
   for (const [name, text] of sortedEntries(requests)) {
     const here = at.child('requests').key(name)
     errors.push(...nameRule(here, name), ...validateAmount(here, name, text))
-    const limit = limits[name]
+    const limit = ownValue(limits, name)
     if (limit !== undefined) {
       const order = Quantity.parse(text).compare(Quantity.parse(limit))
       if (order !== 0 && !mayOvercommit(name))
@@ -166,7 +167,7 @@ export function validatePodResources(
     errors.push(forbiddenField(at.child('claims'), 'claims may not be set for Resources at pod-level'))
   errors.push(...validateResources(at, resources, claimNames, rules, validatePodResourceName))
   for (const [name, total] of aggregatedResources(spec, 'requests')) {
-    const given = resources.requests?.[name]
+    const given = ownValue(resources.requests, name)
     if (given !== undefined && total.compare(Quantity.parse(given)) > 0)
       errors.push(
         invalidValue(
@@ -177,7 +178,7 @@ export function validatePodResources(
       )
   }
   for (const [name, total] of aggregatedResources(spec, 'limits')) {
-    const given = resources.limits?.[name]
+    const given = ownValue(resources.limits, name)
     if (isHugePages(name) && given !== undefined && total.compare(Quantity.parse(given)) > 0)
       errors.push(
         invalidValue(
@@ -189,7 +190,7 @@ export function validatePodResources(
   }
   containers.forEach((container, index) => {
     for (const [name, limit] of sortedEntries(container.resources?.limits ?? {})) {
-      const given = resources.limits?.[name]
+      const given = ownValue(resources.limits, name)
       if (given !== undefined && Quantity.parse(limit).compare(Quantity.parse(given)) > 0)
         errors.push(
           invalidValue(

@@ -2,6 +2,7 @@
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
 import { problems, validateId } from '../field-rules.ts'
 import { descendingPath } from '../local-paths.ts'
 import { dns1123Subdomain } from '../names.ts'
@@ -295,7 +296,7 @@ const withoutLinuxFields = (at: FieldPath, spec: CoreV1.PodSpec): FieldError[] =
   ...linuxFieldsOfPods.flatMap((field) => {
     const [first = '', second] = field.split('.')
     const holder = (second === undefined ? spec : (spec.securityContext ?? {})) as Readonly<Record<string, unknown>>
-    const value = holder[second ?? first]
+    const value = ownValue(holder, second ?? first)
     const isSet = countsWhenTrue.has(field) ? value === true : value !== undefined
     return isSet ? [forbiddenField(at.child(field), NOT_ON_WINDOWS)] : []
   }),
