@@ -2,11 +2,8 @@
  * ServiceAccounts' tokens: JWTs of our own, which stop working when the account, or the object they are bound to, is
  * gone. (KEP 1205; kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin)
  */
-import type { decodeJwt } from 'jose'
 import type { KubeObject } from '../api/object.ts'
-import { isJsonObject } from '../api/object.ts'
 import { goQuote } from '../api/field.ts'
-import { ownValue } from '../api/own.ts'
 import { internalError, notFound } from '../api/status.ts'
 import type { Env } from '../env.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
@@ -15,25 +12,12 @@ import { jwt, serviceAccountKey, tokenIssuer } from './service-account-key.ts'
 import { serviceAccountGroups, serviceAccountUser } from './service-account-name.ts'
 import type { TokenAnswer } from './token-authenticator.ts'
 import { TokenRefused } from './token-authenticator.ts'
+import type { ObjectIdentity, ServiceAccountClaims, TokenClaims } from './token-claims.ts'
+import { WrongClaims, compactForm, readClaims } from './token-claims.ts'
 import type { UserInfo } from './user-info.ts'
 import { CREDENTIAL_ID, authenticated } from './user-info.ts'
 
-export interface ObjectIdentity {
-  readonly name: string
-  /** '' for a node that a pod names and nobody has registered. */
-  readonly uid: string
-}
-
-/** The member `kubernetes.io` of the claims. */
-export interface ServiceAccountClaims {
-  readonly namespace: string
-  readonly serviceaccount: ObjectIdentity
-  readonly pod?: ObjectIdentity
-  readonly secret?: ObjectIdentity
-  readonly node?: ObjectIdentity
-  /** Seconds since 1970: from here on its use is remarked. */
-  readonly warnafter?: number
-}
+export type { ObjectIdentity, ServiceAccountClaims } from './token-claims.ts'
 
 export interface TokenOrder {
   readonly env: Env
@@ -105,27 +89,24 @@ export async function authenticateServiceAccountToken(
   token: string,
   audiences: readonly string[],
 ): Promise<TokenAnswer | undefined> {
-  const issuer = await unverifiedIssuer(token)
+  const compact = compactForm(token)
+  const issuer = compact === undefined ? undefined : await unverifiedIssuer(compact)
   const ours = tokenIssuer(context.env)
-  if (issuer !== ours && issuer !== LEGACY_ISSUER) return undefined
-  const claims = await verifiedClaims(context.env, token)
+  const isLegacy = issuer === LEGACY_ISSUER
+  if (compact === undefined || (issuer !== ours && !isLegacy)) return undefined
+  const claims = await verifiedClaims(context.env, compact, isLegacy)
   if (claims === undefined) return undefined
-  const legacy = issuer === LEGACY_ISSUER
-  const own = claims.aud === undefined ? [] : [claims.aud].flat()
-  const meantFor = own.length > 0 ? own : [ours]
+  const meantFor = claims.aud.length > 0 ? claims.aud : [ours]
   const matching = meantFor.filter((audience) => audiences.includes(audience))
   if (matching.length === 0)
     throw new TokenRefused([
       `token audiences ${goList(meantFor)} is invalid for the target audiences ${goList(audiences)}`,
     ])
-  const user = legacy ? await legacyUser(context, token, claims) : await boundUser(context, claims)
+  const user = isLegacy ? await legacyUser(context, token, claims) : await boundUser(context, claims)
   return { user, audiences: matching }
 }
 
-type Claims = ReturnType<typeof decodeJwt>
-
 async function unverifiedIssuer(token: string): Promise<string | undefined> {
-  if (token.trim().startsWith('{') || token.split('.').length !== 3) return undefined
   const { decodeJwt } = await jwt()
   try {
     return decodeJwt(token).iss
@@ -134,8 +115,9 @@ async function unverifiedIssuer(token: string): Promise<string | undefined> {
   }
 }
 
-async function verifiedClaims(env: Env, token: string): Promise<Claims | undefined> {
-  const { compactVerify, decodeJwt, decodeProtectedHeader, errors } = await jwt()
+/** Undefined when the header is none. @throws TokenRefused */
+async function verifiedClaims(env: Env, token: string, isLegacy: boolean): Promise<TokenClaims | undefined> {
+  const { compactVerify, decodeProtectedHeader, errors } = await jwt()
   let keyId: string | undefined
   try {
     keyId = decodeProtectedHeader(token).kid
@@ -146,21 +128,19 @@ async function verifiedClaims(env: Env, token: string): Promise<Claims | undefin
   if (key === undefined || (keyId !== undefined && keyId !== '' && keyId !== key.keyId))
     throw new TokenRefused(['invalid signature, no keys found'])
   try {
-    await compactVerify(token, key.verify, { algorithms: [key.algorithm] })
+    const { payload } = await compactVerify(token, key.verify, { algorithms: [key.algorithm] })
+    return readClaims(payload, isLegacy)
   } catch (error) {
+    if (error instanceof WrongClaims) throw new TokenRefused([error.message])
     if (!(error instanceof errors.JOSEError)) throw error
     throw new TokenRefused(['go-jose/go-jose: error in cryptographic primitive'])
   }
-  return decodeJwt(token)
 }
 
 /** The user of a token that names an account and perhaps what it is bound to. @throws TokenRefused */
-async function boundUser(context: ServiceAccountTokenContext, claims: Claims): Promise<UserInfo> {
+async function boundUser(context: ServiceAccountTokenContext, claims: TokenClaims): Promise<UserInfo> {
   checkTimes(claims, context.now)
-  const kubernetes = claims['kubernetes.io']
-  if (!isJsonObject(kubernetes)) throw new TokenRefused(['service account token claims could not be validated'])
-  // only we sign such claims
-  const { namespace, serviceaccount, pod, secret, node } = kubernetes as unknown as ServiceAccountClaims
+  const { namespace, serviceaccount, pod, secret, node } = claims.kubernetes
   await checkAccount(context, namespace, serviceaccount)
   if (secret !== undefined) await checkBound(context, 'secrets', 'secret', `${namespace}/${secret.name}`, secret)
   if (pod !== undefined) await checkBound(context, 'pods', 'pod', `${namespace}/${pod.name}`, pod)
@@ -170,7 +150,7 @@ async function boundUser(context: ServiceAccountTokenContext, claims: Claims): P
     uid: serviceaccount.uid,
     groups: serviceAccountGroups(namespace),
     extra: {
-      ...(claims.jti === undefined ? {} : { [CREDENTIAL_ID]: [`JTI=${claims.jti}`] }),
+      ...(claims.jti === '' ? {} : { [CREDENTIAL_ID]: [`JTI=${claims.jti}`] }),
       ...extraOf('node', node),
       ...extraOf('pod', pod),
     },
@@ -185,14 +165,13 @@ function extraOf(what: 'pod' | 'node', identity: ObjectIdentity | undefined): Re
   }
 }
 
-async function legacyUser(context: ServiceAccountTokenContext, token: string, claims: Claims): Promise<UserInfo> {
-  const read = (name: string): string => String(ownValue(claims, `kubernetes.io/serviceaccount/${name}`) ?? '')
-  const namespace = read('namespace')
-  const account = { name: read('service-account.name'), uid: read('service-account.uid') }
-  if (claims.sub === undefined || claims.sub === '') throw new TokenRefused(['sub claim is missing'])
+async function legacyUser(context: ServiceAccountTokenContext, token: string, claims: TokenClaims): Promise<UserInfo> {
+  const namespace = claims.legacy('namespace')
+  const account = { name: claims.legacy('service-account.name'), uid: claims.legacy('service-account.uid') }
+  if (claims.sub === '') throw new TokenRefused(['sub claim is missing'])
   if (claims.sub !== serviceAccountUser({ namespace, name: account.name }))
     throw new TokenRefused(['sub claim is invalid'])
-  const secret = await readObject(context, 'secrets', `${namespace}/${read('secret.name')}`)
+  const secret = await readObject(context, 'secrets', `${namespace}/${claims.legacy('secret.name')}`)
   if (secret === undefined || secret.metadata.deletionTimestamp !== undefined || tokenOf(secret) !== token)
     throw new TokenRefused(['service account token has been invalidated'])
   await checkAccount(context, namespace, account)
@@ -207,7 +186,7 @@ function tokenOf(secret: KubeObject & { data?: Record<string, string> }): string
   return atob(secret.data?.['token'] ?? '')
 }
 
-function checkTimes({ exp, nbf, iat }: Claims, now: Date): void {
+function checkTimes({ exp, nbf, iat }: TokenClaims, now: Date): void {
   const seconds = now.getTime() / 1000
   if (nbf !== undefined && seconds + LEEWAY < nbf) throw new TokenRefused(['service account token is not valid yet'])
   if (exp !== undefined && seconds - LEEWAY > exp) throw new TokenRefused(['service account token has expired'])

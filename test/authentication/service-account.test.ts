@@ -1,4 +1,5 @@
-import { exportJWK, generateKeyPair } from 'jose'
+import { SignJWT, exportJWK, generateKeyPair, importJWK } from 'jose'
+import type { JWTPayload } from 'jose'
 import { beforeAll, expect, test } from 'vitest'
 import { issueToken } from '../../src/authentication/service-account.ts'
 import type { ServiceAccountClaims } from '../../src/authentication/service-account.ts'
@@ -96,4 +97,33 @@ test('a token of a foreign key', async () => {
   await expect(authenticateToken(later(server, 0), await issue(other))).rejects.toThrow(
     '[invalid bearer token, invalid signature, no keys found]',
   )
+})
+
+/** A token of the server's own key with any claims. */
+async function signed(server: MemoryServer, claims: object): Promise<string> {
+  const all = { iss: ISSUER, aud: [ISSUER], sub: 'system:serviceaccount:a:robot', 'kubernetes.io': robot, ...claims }
+  return new SignJWT(all as JWTPayload) // the types would have the claims right
+    .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
+    .sign(await importJWK(JSON.parse(server.env.KEDGE_SA_KEY!), 'ES256'))
+}
+
+test.each([
+  { exp: '1' },
+  { exp: 'never' },
+  { exp: {} },
+  { nbf: '9999999999' },
+  { iat: true },
+  { aud: [1] },
+  { sub: 1 },
+])('a good signature under %j is refused', async (claims) => {
+  const server = await withAccount()
+  await expect(authenticateToken(later(server, 0), await signed(server, {}))).resolves.toBeDefined()
+  await expect(authenticateToken(later(server, 0), await signed(server, claims))).rejects.toThrow(/^\[invalid bearer/)
+})
+
+test.each(['=', '==', '%3D%3D', '.', '+', '!'])('a good token with %s behind it is refused', async (more) => {
+  const server = await withAccount()
+  const token = await issue(server)
+  await expect(authenticateToken(later(server, 0), token + more)).rejects.toThrow('invalid bearer token')
+  await expect(authenticateToken(later(server, 0), token)).resolves.toBeDefined()
 })

@@ -1,0 +1,151 @@
+/**
+ * JSON Web Tokens in compact form and their claims, as strict as go-jose is: what is not base64url is no token, and a
+ * claim of another type than it must have refuses the token (RFC 7515 §2, RFC 7519 §4.1).
+ */
+import type { JsonObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
+import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
+import { JsonSyntaxError, parseJson } from '../codec/json.ts'
+
+export interface ObjectIdentity {
+  readonly name: string
+  /** '' for a node that a pod names and nobody has registered. */
+  readonly uid: string
+}
+
+/** The member `kubernetes.io` of the claims. */
+export interface ServiceAccountClaims {
+  readonly namespace: string
+  readonly serviceaccount: ObjectIdentity
+  readonly pod?: ObjectIdentity
+  readonly secret?: ObjectIdentity
+  readonly node?: ObjectIdentity
+  /** Seconds since 1970: from here on its use is remarked. */
+  readonly warnafter?: number
+}
+
+export interface TokenClaims {
+  readonly sub: string
+  readonly jti: string
+  readonly aud: readonly string[]
+  /** Whole seconds since 1970. */
+  readonly exp: number | undefined
+  readonly nbf: number | undefined
+  readonly iat: number | undefined
+  readonly kubernetes: ServiceAccountClaims
+  /** A claim of a token of a Secret: `kubernetes.io/serviceaccount/NAME`. */
+  legacy(name: 'namespace' | 'secret.name' | 'service-account.name' | 'service-account.uid'): string
+}
+
+/** The claims are not what they must be. */
+export class WrongClaims extends Error {
+  override readonly name = 'WrongClaims'
+}
+
+/** Without padding (RFC 7515 §2); of four characters one alone says less than a byte. */
+const isBase64Url = (text: string): boolean => /^[A-Za-z0-9_-]*$/.test(text) && text.length % 4 !== 1
+
+/**
+ * The three parts without white space, which go-jose removes; only line breaks may stand in the middle one.
+ * Undefined: no token of this form.
+ */
+export function compactForm(token: string): string | undefined {
+  const parts = token.split('.')
+  if (parts.length !== 3 || !isBase64Url(parts[1]!.replace(/[\r\n]/g, ''))) return undefined
+  const compact = parts.map((part) => part.replace(/[\s\u0085]/g, ''))
+  return compact.every(isBase64Url) ? compact.join('.') : undefined
+}
+
+/**
+ * @param payload of a token whose signature is good
+ * @throws WrongClaims with go-jose's words
+ */
+export function readClaims(payload: Uint8Array, isLegacy: boolean): TokenClaims {
+  const { object, strict } = readJson(payload)
+  const repeated = /^duplicate field "(?:.*\.)?(.*)"$/.exec(strict[0] ?? '')
+  if (repeated !== null) throw new WrongClaims(`json: duplicate key '${repeated[1]}' in object`)
+  const claims = object as JsonObject
+  const legacyText = (name: string) => (isLegacy ? text(claims, `kubernetes.io/serviceaccount/${name}`) : '')
+  const legacy = {
+    namespace: legacyText('namespace'),
+    'secret.name': legacyText('secret.name'),
+    'service-account.name': legacyText('service-account.name'),
+    'service-account.uid': legacyText('service-account.uid'),
+  }
+  return {
+    sub: text(claims, 'sub'),
+    jti: text(claims, 'jti'),
+    aud: audiences(claims),
+    exp: seconds(claims, 'exp'),
+    nbf: seconds(claims, 'nbf'),
+    iat: seconds(claims, 'iat'),
+    kubernetes: kubernetesClaims(isLegacy ? undefined : struct(claims, 'kubernetes.io', 'serviceaccount.kubernetes')),
+    legacy: (name) => legacy[name],
+  }
+}
+
+function readJson(payload: Uint8Array) {
+  try {
+    return decodeUnstructured(parseJson(new TextDecoder().decode(payload)))
+  } catch (error) {
+    if (error instanceof DecodeError || error instanceof JsonSyntaxError) throw new WrongClaims(error.message)
+    throw error
+  }
+}
+
+function kubernetesClaims(claims: JsonObject = {}): ServiceAccountClaims {
+  const identity = (name: string): ObjectIdentity | undefined => {
+    const of = struct(claims, name, 'serviceaccount.ref')
+    return of && { name: text(of, 'name'), uid: text(of, 'uid') }
+  }
+  const all = { pod: identity('pod'), secret: identity('secret'), node: identity('node') }
+  seconds(claims, 'warnafter')
+  return {
+    namespace: text(claims, 'namespace'),
+    serviceaccount: identity('serviceaccount') ?? { name: '', uid: '' },
+    ...(all.pod && { pod: all.pod }),
+    ...(all.secret && { secret: all.secret }),
+    ...(all.node && { node: all.node }),
+  }
+}
+
+/** Absence and null are the empty text. */
+function text(of: JsonObject, name: string): string {
+  const value = ownValue(of, name) ?? ''
+  if (typeof value !== 'string')
+    throw new WrongClaims(`json: cannot unmarshal ${kindOf(value)} into Go value of type string`)
+  return value
+}
+
+/** Absence and null are no time. */
+function seconds(of: JsonObject, name: string): number | undefined {
+  const value = ownValue(of, name) ?? undefined
+  if (value === undefined) return undefined
+  const isNumber = typeof value === 'number' || typeof value === 'bigint'
+  if (!isNumber || !Number.isFinite(Number(value)))
+    throw new WrongClaims('go-jose/go-jose/jwt: expected number value to unmarshal NumericDate')
+  return Math.trunc(Number(value))
+}
+
+function audiences(claims: JsonObject): readonly string[] {
+  const value = ownValue(claims, 'aud')
+  if (value === undefined) return []
+  const list = Array.isArray(value) ? value : [value]
+  const isText = (one: unknown): one is string => typeof one === 'string'
+  if (!list.every(isText))
+    throw new WrongClaims('go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience')
+  return list
+}
+
+function struct(of: JsonObject, name: string, goType: string): JsonObject | undefined {
+  const value = ownValue(of, name) ?? undefined
+  if (value === undefined || isJsonObject(value)) return value
+  throw new WrongClaims(`json: cannot unmarshal ${kindOf(value)} into Go value of type ${goType}`)
+}
+
+const kindOf = (value: unknown): string => {
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'bigint') return 'number'
+  return typeof value === 'boolean' ? 'bool' : typeof value
+}
