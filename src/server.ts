@@ -7,9 +7,11 @@
  */
 import { authenticate } from './authentication/authenticate.ts'
 import { impersonate } from './authentication/impersonation.ts'
+import { attributesOf } from './authorization/attributes.ts'
 import { authorize } from './authorization/authorize.ts'
 import { finish, respondStatus } from './codec/respond.ts'
 import { serveFixedPath } from './endpoints/fixed-paths.ts'
+import { handlers } from './endpoints/handlers.ts'
 import { measureRequest } from './endpoints/metrics.ts'
 import { serveResource } from './endpoints/serve-resource.ts'
 import type { Env } from './env.ts'
@@ -35,13 +37,18 @@ export async function serve(request: Request, env: Env, execution: ExecutionCont
   return response
 }
 
-async function answer(received: ApiRequest): Promise<Response> {
+/** The steps where it is decided what is allowed and what runs; tests record both. */
+export const steps = { authorize, handlers }
+
+/** @throws StatusError */
+export async function answer(received: ApiRequest, { authorize, handlers } = steps): Promise<Response> {
   checkTimeout(received)
   const request = await impersonate(await authenticate(received))
   const snapshot = await controlSnapshot(request)
+  const asked = attributesOf(request.user, request.info, request.query)
   // own key: the server names the headers
-  Object.assign(received.answerHeaders, flowControlHeaders(request, snapshot))
-  await authorize(request)
+  Object.assign(received.answerHeaders, flowControlHeaders(asked, snapshot))
+  const authorized = await authorize(request, asked)
   const served = await servedAt(request.env, snapshot)
-  return serveFixedPath(request, served) ?? serveResource(request, served)
+  return serveFixedPath(request, served) ?? serveResource(request, authorized, served, handlers)
 }

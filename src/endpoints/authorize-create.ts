@@ -1,7 +1,12 @@
+import { attributesOf } from '../authorization/attributes.ts'
 import { authorize } from '../authorization/authorize.ts'
+import { assertAuthorized } from '../authorization/authorized.ts'
 import type { ResourceScope } from './resource-scope.ts'
+import { actionOf } from './resource-scope.ts'
 
 /** A write that turns out to create needs the permission to create too. @throws 403 */
-export async function authorizeCreate({ request, name }: ResourceScope): Promise<void> {
-  await authorize({ ...request, info: { ...request.info, verb: 'create', name } })
+export async function authorizeCreate(scope: ResourceScope): Promise<void> {
+  const { request, name } = scope
+  const asked = { ...attributesOf(request.user, request.info, request.query), verb: 'create', name }
+  assertAuthorized(await authorize(request, asked), actionOf(scope, 'create'))
 }

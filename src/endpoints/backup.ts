@@ -1,5 +1,5 @@
 /**
- * Backup and restore of a control plane: GET /backup, POST /restore (non-resource paths: administrators only).
+ * Backup and restore of a control plane: GET /backup, POST /restore (for members of system:masters: authorization/privileged-paths).
  *
  * A backup is lines of JSON: a head with the cut, then for each resource type a line that names it and its objects, one
  * a line, exactly as storage has them, and an end that counts them. Revisions of all shards come from one clock, so
@@ -125,7 +125,7 @@ async function scopeOf(request: ApiRequest, { group, resource }: GroupResource):
     (await freshServedResources(request)).resources.find(stored)
   if (entry === undefined)
     throw badRequest(`the backup holds ${resource} of group "${group}", which this server does not serve`)
-  return resourceScope(request, entry, { name: '', subresource: '' })
+  return resourceScope(request, entry, { name: '', subresource: '', namespace: '' })
 }
 
 function restored(scope: ResourceScope, text: string): RestoredValue {

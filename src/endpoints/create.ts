@@ -5,6 +5,7 @@ import { createObject } from '../registry/store.ts'
 import { parseCreateOptions } from '../request/options.ts'
 import { admitMutating } from './admit-mutating.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
+import { checkName } from './check-name.ts'
 import { afterConversion } from './convert-version.ts'
 import { decodeBody, readBody } from './decode-body.ts'
 import { trackFields } from './track-fields.ts'
@@ -24,6 +25,8 @@ export async function create(scope: ResourceScope): Promise<Response> {
   const options = parseCreateOptions(request.query)
   const decoded = afterConversion(scope, decodeBody(scope, input, body, options.fieldValidation))
   prepareNewMetadata(scope, decoded)
+  // a custom resource's item takes POST too, which was authorized for the name in the path
+  if (scope.name !== '') checkName(scope, decoded)
   trackFields(scope, undefined, decoded, options.fieldManager)
   const object = scope.toStorage(decoded)
   await admitMutating(admissionAttributes(scope, 'CREATE', options, { object }))

@@ -1,5 +1,6 @@
 /**
- * GET /debug/shards: each shard's account of itself, for whoever wonders what wakes it and what it costs. Asking wakes
+ * GET /debug/shards: each shard's account of itself, which shows what wakes it and what it costs. For members of
+ * system:masters (authorization/privileged-paths). Asking wakes
  * a shard too, so `?shard=NAME` asks only one.
  */
 import { notServed } from '../api/status.ts'

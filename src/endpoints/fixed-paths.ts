@@ -4,6 +4,8 @@
  */
 import { ownValue } from '../api/own.ts'
 import { methodNotAllowed, notServed } from '../api/status.ts'
+import { assertPrivileged, isPrivilegedPath } from '../authorization/privileged-paths.ts'
+import type { PrivilegedPath } from '../authorization/privileged-paths.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed, freshServedResources } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -45,8 +47,8 @@ function isRemote(path: string, served: ServedResources): boolean {
 /** There is no way from here to a service within the cluster; its APIService's condition tells why. */
 const unavailable = (): Response => textResponse('service unavailable\n', { status: 503, nosniff: true })
 
-/** The deprecated /proxy/ prefix and names that are empty lead nowhere, though they can be read as a resource's. */
-const isRoutable = ({ info }: ApiRequest): boolean => info.verb !== 'proxy' && !/^\/\/|[^/]\/\/+[^/]/.test(info.path)
+/** Names that are empty lead nowhere, though the path can be read as a resource's. */
+const isRoutable = ({ info }: ApiRequest): boolean => !/^\/\/|[^/]\/\/+[^/]/.test(info.path)
 
 /** Whether a path below `/apis` or `/openapi/v3/apis` names a group and version that are served; true elsewhere. */
 function isKnown(path: string, served: ServedResources): boolean {
@@ -78,6 +80,12 @@ const serveVersion = routed((request) => {
   return indentedJson(versionInfo())
 })
 
+const privileged: Readonly<Record<PrivilegedPath, Serve>> = {
+  '/backup': routed(serveBackup),
+  '/debug/shards': routed(serveShardStats),
+  '/restore': serveRestore,
+}
+
 const exactPaths: Readonly<Record<string, Serve>> = {
   '/': serveRoot,
   '/index.html': serveRoot,
@@ -85,9 +93,6 @@ const exactPaths: Readonly<Record<string, Serve>> = {
   '/api/': serveApiVersions,
   '/apis': (request, served) => serveApiGroupList(request, served, true),
   '/apis/': (request, served) => serveApiGroupList(request, served, false),
-  '/backup': routed(serveBackup),
-  '/debug/shards': routed(serveShardStats),
-  '/restore': serveRestore,
   '/version': serveVersion,
   '/version/': serveVersion,
   '/metrics': (request) => serveMetrics(request, { slis: false }),
@@ -106,6 +111,10 @@ const exactPaths: Readonly<Record<string, Serve>> = {
 
 async function serve(request: ApiRequest, served: ServedResources): Promise<Response> {
   const { path } = request.info
+  if (isPrivilegedPath(path)) {
+    assertPrivileged(request.user)
+    return privileged[path](request, served)
+  }
   const exact = ownValue(exactPaths, path)
   if (exact !== undefined) return exact(request, served)
   if (path.startsWith('/openapi/v3/')) return serveOpenApiV3(request, served, path.slice('/openapi/v3'.length))

@@ -1,6 +1,7 @@
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ReplicasPath } from '../patch/scale-ownership.ts'
+import type { Action } from '../authorization/authorized.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import type { Strategy, StrategyContext } from '../registry/strategy.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -67,6 +68,13 @@ export const storedAs = ({ entry }: ResourceScope): GroupResource => entry.stora
 /** The key behind the collection's prefix: `NAMESPACE/NAME`, or `NAME`. */
 export const keyOf = (scope: ResourceScope, name: string, namespace = scope.namespace): string =>
   scope.namespaced ? `${namespace}/${name}` : name
+
+/** What a verb in this scope is to the authorizer. */
+export function actionOf(scope: ResourceScope, verb: string): Action {
+  const { request, entry, subresource, namespaced, namespace, name } = scope
+  const { group: apiGroup, version: apiVersion, resource } = entry
+  return { user: request.user, verb, apiGroup, apiVersion, resource, subresource, namespaced, namespace, name }
+}
 
 /** The type and kind of what the endpoint reads and answers. */
 export const endpointType = ({ view, type }: ResourceScope): StructType => view?.type ?? type

@@ -22,7 +22,7 @@ import type { ResourceScope } from './resource-scope.ts'
 export function resourceScope(
   request: ApiRequest,
   entry: ResourceEntry,
-  { name, subresource, namespace = request.info.namespace }: { name: string; subresource: string; namespace?: string },
+  { name, subresource, namespace }: { name: string; subresource: string; namespace: string },
 ): ResourceScope {
   const { group, version, resource } = entry
   const kind: GroupVersionKind = { group, version, kind: entry.kind }

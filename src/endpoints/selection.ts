@@ -18,7 +18,7 @@ const METADATA_NAME = 'metadata.name'
 export function selectionOf(scope: ResourceScope, options: ListOptions): Selection {
   const labels = parseLabelSelector(options.labelSelector)
   const fields = parseFieldSelector(options.fieldSelector).map((requirement) => knownField(scope, requirement))
-  const named = scope.request.info.legacyWatch ? scope.name : ''
+  const { name: named } = scope
   if (named !== '') {
     if (fields.some(({ field, operator, value }) => field === METADATA_NAME && operator === '=' && value !== named))
       throw badRequest("fieldSelector metadata.name doesn't match requested name")

@@ -5,12 +5,12 @@ import type { Review } from '../registry/review.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { review } from './review.ts'
-import type { Verb } from './serve-resource.ts'
+import type { Verb } from './route.ts'
 
 const TOKEN_REQUEST: GroupVersionKind = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }
 
 /** POST serviceaccounts/NAME/token. */
-export function token(scope: ResourceScope, verb: Verb): Promise<Response> {
+export function token(scope: ResourceScope, verb: Verb | ''): Promise<Response> {
   if (verb !== 'create') throw methodNotAllowed()
   const type = typeOfKind(TOKEN_REQUEST)!
   const asRequest: ResourceScope = {
@@ -22,6 +22,6 @@ export function token(scope: ResourceScope, verb: Verb): Promise<Response> {
     toStorage: (object) => object,
     fromStorage: (object) => object,
   }
-  const answer: Review = (request, object, admitted) => createToken(request, scope.name, object, admitted)
+  const answer: Review = (request, object, admitted) => createToken(request, scope, object, admitted)
   return review(asRequest, answer, { keepsSystemFields: true })
 }

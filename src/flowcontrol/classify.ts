@@ -7,9 +7,7 @@ import type { KubeObject } from '../api/object.ts'
 import { parseServiceAccountUser } from '../authentication/service-account-name.ts'
 import type { UserInfo } from '../authentication/user-info.ts'
 import type { AuthorizationAttributes } from '../authorization/attributes.ts'
-import { attributesOf } from '../authorization/attributes.ts'
 import { mandatoryFlowSchemas } from '../registry/flowcontrol/mandatory-objects.ts'
-import type { ApiRequest } from '../request/context.ts'
 import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
@@ -18,8 +16,8 @@ const ALL = '*'
 type Stored<O> = O & KubeObject
 
 /** `X-Kubernetes-Pf-*` headers of every answer to somebody who was authenticated. */
-export function flowControlHeaders(request: ApiRequest, snapshot: ControlSnapshot): Record<string, string> {
-  const { schema, level } = classify(snapshot, attributesOf(request.user, request.info, request.query))
+export function flowControlHeaders(asked: AuthorizationAttributes, snapshot: ControlSnapshot): Record<string, string> {
+  const { schema, level } = classify(snapshot, asked)
   return {
     'X-Kubernetes-Pf-Flowschema-Uid': schema.metadata.uid ?? '',
     'X-Kubernetes-Pf-Prioritylevel-Uid': level?.metadata.uid ?? '',

@@ -1,5 +1,10 @@
-/** What a request is about, read from its method and path (apiserver's pkg/endpoints/request RequestInfo). */
+/**
+ * What a request is about, read from its method, path and query (apiserver's pkg/endpoints/request RequestInfo). Verb,
+ * resource, subresource, namespace and name are decided here and nowhere else: authorization asks for them, and
+ * dispatch (endpoints/route.ts) serves them or refuses.
+ */
 import { ownValue } from '../api/own.ts'
+import { parseFieldSelector } from '../storage/field-selector.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
 export interface RequestInfo {
@@ -15,11 +20,16 @@ export interface RequestInfo {
   readonly namespace: string
   readonly resource: string
   readonly subresource: string
+  /** Of the object in the path, or the one that the field selector of a list or watch names. */
   readonly name: string
-  /** The path behind the version, from the resource on. */
-  readonly parts: readonly string[]
-  /** The deprecated /watch/ path prefix was used. */
-  readonly legacyWatch: boolean
+  /** The name that stands in the path; '' for a collection. */
+  readonly pathName: string
+  /** The resource stands below /namespaces/NAMESPACE/. A Namespace's own path does not. */
+  readonly inNamespace: boolean
+  /** The path behind the subresource. */
+  readonly deeper: readonly string[]
+  /** The deprecated prefix before the resource. */
+  readonly prefix: '' | 'watch' | 'proxy'
 }
 
 const namespaceSubresources = new Set(['status', 'finalize'])
@@ -48,31 +58,30 @@ export function requestInfoOf(method: string, path: string, query: QueryParamete
   rest = tail
 
   let verb = ownValue(methodVerbs, method) ?? ''
-  let legacyWatch = false
+  let prefix: RequestInfo['prefix'] = ''
   if (rest[0] === 'watch' || rest[0] === 'proxy') {
     if (rest.length < 2) return { ...otherPath(method, path), apiPrefix, apiGroup, apiVersion }
-    verb = rest[0]!
-    legacyWatch = verb === 'watch'
+    verb = prefix = rest[0]
     rest = rest.slice(1)
   }
   let namespace = ''
+  let inNamespace = false
   if (rest[0] === 'namespaces') {
     if (rest.length > 1) {
       namespace = rest[1]!
       // /namespaces/NAME/status and /finalize are subresources of the namespace itself
-      if (rest.length > 2 && !namespaceSubresources.has(rest[2]!)) rest = rest.slice(2)
+      inNamespace = rest.length > 2 && !namespaceSubresources.has(rest[2]!)
+      if (inNamespace) rest = rest.slice(2)
     }
   }
-  const [resource = '', name = '', ...deeper] = rest
-  const subresource = deeper[0] ?? ''
-  if (name === '' && verb === 'get') {
+  const [resource = '', pathName = '', subresource = '', ...deeper] = rest
+  let name = pathName
+  if (pathName === '' && verb === 'get') {
     const watching = query.get('watch')
     verb = watching !== null && isTrue(watching) ? 'watch' : 'list'
+    name = nameOfFieldSelector(query.get('fieldSelector') ?? '')
   }
-  let selectedName = name
-  if (name === '' && (verb === 'list' || verb === 'watch'))
-    selectedName = nameOfFieldSelector(query.get('fieldSelector'))
-  if (name === '' && verb === 'delete') verb = 'deletecollection'
+  if (pathName === '' && verb === 'delete') verb = 'deletecollection'
   return {
     isResourceRequest: true,
     path,
@@ -83,9 +92,11 @@ export function requestInfoOf(method: string, path: string, query: QueryParamete
     namespace,
     resource,
     subresource,
-    name: selectedName,
-    parts: rest,
-    legacyWatch,
+    name,
+    pathName,
+    inNamespace,
+    deeper,
+    prefix,
   }
 }
 
@@ -100,15 +111,25 @@ const otherPath = (method: string, path: string): RequestInfo => ({
   resource: '',
   subresource: '',
   name: '',
-  parts: [],
-  legacyWatch: false,
+  pathName: '',
+  inNamespace: false,
+  deeper: [],
+  prefix: '',
 })
 
 /** Boolean query parameters: true unless `0` or `false` in any case. */
 export const isTrue = (text: string): boolean => text !== '0' && text.toLowerCase() !== 'false'
 
-/** A selector that names exactly one object makes list and watch requests of that name for the authorizer. */
-function nameOfFieldSelector(selector: string | null): string {
-  const name = /^metadata\.name=(?:=)?([^,]+)$/.exec(selector ?? '')?.[1] ?? ''
-  return /^[^/%]+$/.test(name) && name !== '.' && name !== '..' ? name : ''
+/** A selector that names one object makes list and watch requests of that name for the authorizer. */
+function nameOfFieldSelector(selector: string): string {
+  if (selector === '') return ''
+  try {
+    const named = parseFieldSelector(selector).find(
+      ({ field, operator }) => field === 'metadata.name' && operator === '=',
+    )
+    const name = named?.value ?? ''
+    return /^[^/%]+$/.test(name) && name !== '.' && name !== '..' ? name : ''
+  } catch {
+    return '' // the verb refuses the selector
+  }
 }

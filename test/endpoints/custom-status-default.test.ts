@@ -28,7 +28,7 @@ async function shown(status: object, value: object): Promise<unknown> {
   })
   const request = server.request('/apis/example.com/v1/namespaces/default/things/a')
   const entry = (await servedResources(request)).find('example.com', 'v1', 'things')!
-  const scope = resourceScope(request, entry, { name: 'a', subresource: '' })
+  const scope = resourceScope(request, entry, { name: 'a', subresource: '', namespace: 'default' })
   const output = negotiateOutput(request, { kind: 'object', custom: true })
   return respondObject(scope, output, 200, stored(value)).json()
 }

@@ -31,7 +31,11 @@ async function endpointOf(subresource = '') {
   })
   const request = server.request('/apis/example.com/v1/namespaces/default/things', { method: 'POST' })
   const entry = (await servedResources(request)).find('example.com', 'v1', 'things')!
-  const scope = resourceScope(request, entry, { name: subresource === '' ? '' : 'a', subresource })
+  const scope = resourceScope(request, entry, {
+    name: subresource === '' ? '' : 'a',
+    subresource,
+    namespace: 'default',
+  })
   return (body: object) => decodeBody(scope, 'json', new TextEncoder().encode(JSON.stringify(body)), 'Strict')
 }
 

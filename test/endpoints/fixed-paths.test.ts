@@ -53,7 +53,6 @@ describe('which paths there are', () => {
     ['OPTIONS', '/api/v1/', 405, JSON_TYPE, '{"kind":"Status"'],
     ['GET', '/api/v1//pods', 404, JSON_TYPE, '{"kind":"Status"'],
     ['GET', '//api/v1/pods', 404, TEXT, '404 page not found\n'],
-    ['GET', '/api/v1/proxy/namespaces/default/pods/x', 404, JSON_TYPE, '{"kind":"Status"'],
     ['GET', '/api/v1/watch', 500, TEXT, 'Internal Server Error: "/api/v1/watch": failed to create RequestInfo'],
     ['PATCH', '/apis', 200, JSON_TYPE, '{"kind":"APIGroupList","apiVersion":"v1"'],
     ['PUT', '/apis/apps', 200, JSON_TYPE, '{"kind":"APIGroup","apiVersion":"v1","name":"apps"'],

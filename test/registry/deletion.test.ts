@@ -17,7 +17,7 @@ async function podOnNode(phase = 'Running') {
     server.now = new Date(START + after * 1000)
     const request = server.request('/api/v1/namespaces/default/pods/p', { method: 'DELETE' })
     const entry = (await servedResources(request)).find('', 'v1', 'pods')!
-    const scope = resourceScope(request, entry, { name: 'p', subresource: '' })
+    const scope = resourceScope(request, entry, { name: 'p', subresource: '', namespace: request.info.namespace })
     const { object, gone } = await deleteObject(scope, 'p', options, async () => {})
     return { ...markOf(object), gone }
   }

@@ -7,7 +7,7 @@ import { referenceKey } from '../../registry/store.ts'
 import { builtInServed } from '../../registry/served.ts'
 import { resourceScope } from '../scope.ts'
 import type { ResourceScope } from '../resource-scope.ts'
-import type { Verb } from '../serve-resource.ts'
+import type { Verb } from '../route.ts'
 import { setPodCondition } from './pod-conditions.ts'
 import type { Posted } from './posted.ts'
 import { readPosted, respondDone } from './posted.ts'
@@ -15,7 +15,7 @@ import { changeObject } from './write-object.ts'
 
 const BINDING = { group: '', version: 'v1', kind: 'Binding' }
 
-export async function binding(scope: ResourceScope, verb: Verb): Promise<Response> {
+export async function binding(scope: ResourceScope, verb: Verb | ''): Promise<Response> {
   return apply(scope, await readPosted<Binding>(scope, verb, () => BINDING, { keepsSystemFields: true }))
 }
 
@@ -25,7 +25,7 @@ export async function legacyBinding(scope: ResourceScope): Promise<Response> {
   const pods = builtInServed(request.env).resources.find('', 'v1', 'pods')
   if (pods === undefined) throw new Error('assertion failed: pods are a resource')
   const name = posted.object.metadata.name ?? ''
-  return apply(resourceScope(request, pods, { name, subresource: 'binding' }), posted)
+  return apply(resourceScope(request, pods, { name, subresource: 'binding', namespace: scope.namespace }), posted)
 }
 
 async function apply(scope: ResourceScope, posted: Posted<Binding>): Promise<Response> {

@@ -16,7 +16,7 @@ import { storedObjects } from '../../tenancy/stored-objects.ts'
 import { selectorMatches } from '../../validation/label-selectors.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { resourceScope } from '../scope.ts'
-import type { Verb } from '../serve-resource.ts'
+import type { Verb } from '../route.ts'
 import { isReady, setPodCondition } from './pod-conditions.ts'
 import { readPosted, respondDone } from './posted.ts'
 import { changeObject } from './write-object.ts'
@@ -26,7 +26,7 @@ const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' }
 /** Pods that were let go and are not gone yet. */
 const MAX_DISRUPTED = 2000
 
-export async function eviction(scope: ResourceScope, verb: Verb): Promise<Response> {
+export async function eviction(scope: ResourceScope, verb: Verb | ''): Promise<Response> {
   const posted = await readPosted<Eviction>(scope, verb, (body) => kindOf(scope, body))
   const { metadata, deleteOptions: asked } = posted.object
   if ((metadata.name ?? '') !== scope.name) throw badRequest('name in URL does not match name in Eviction object')
@@ -84,10 +84,10 @@ async function askBudget(scope: ResourceScope, pod: Pod, dryRun: boolean): Promi
   )
 }
 
-function budgetScope({ request }: ResourceScope): ResourceScope {
+function budgetScope({ request, namespace }: ResourceScope): ResourceScope {
   const entry = builtInServed(request.env).resources.find(BUDGETS.group, 'v1', BUDGETS.resource)
   if (entry === undefined) throw new Error('assertion failed: disruption budgets are a resource')
-  return resourceScope(request, entry, { name: '', subresource: '' })
+  return resourceScope(request, entry, { name: '', subresource: '', namespace })
 }
 
 const WOULD_VIOLATE = "Cannot evict pod as it would violate the pod's disruption budget."

@@ -11,7 +11,7 @@ import { admissionAttributes, validatingOf } from '../admission-attributes.ts'
 import { decodeBody, readBody } from '../decode-body.ts'
 import { prepareNewMetadata } from '../new-metadata.ts'
 import type { ResourceScope } from '../resource-scope.ts'
-import type { Verb } from '../serve-resource.ts'
+import type { Verb } from '../route.ts'
 
 /** What was sent to a subresource that does something instead of keeping what it gets. */
 export interface Posted<O> {
@@ -38,7 +38,7 @@ export function asKind(scope: ResourceScope, kind: GroupVersionKind): ResourceSc
 /** @param kindOf the kind of what is sent, by the body */
 export async function readPosted<O>(
   scope: ResourceScope,
-  verb: Verb,
+  verb: Verb | '',
   kindOf: (body: Uint8Array) => GroupVersionKind,
   { keepsSystemFields = false }: { readonly keepsSystemFields?: boolean } = {},
 ): Promise<Posted<O>> {

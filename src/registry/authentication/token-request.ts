@@ -30,12 +30,11 @@ const YEAR_SECONDS = 365 * 24 * 3600
  */
 export async function createToken(
   request: ApiRequest,
-  name: string,
+  { name, namespace }: { readonly name: string; readonly namespace: string },
   object: KubeObject,
   admitted: () => Promise<void>,
 ): Promise<KubeObject> {
-  const { env, now, info } = request
-  const { namespace } = info
+  const { env, now } = request
   const asked = object as KubeObject & TokenRequest // only this kind is decoded at its path
   checkNames(asked, namespace, name)
   const account = await find<ServiceAccount>(request, 'serviceaccounts', name, namespace)
@@ -50,7 +49,7 @@ export async function createToken(
   const errors = durationErrors(spec)
   if (errors.length > 0) throw invalid(KIND, '', errors)
   await admitted()
-  const bound = await boundObject(request, spec, name)
+  const bound = await boundObject(request, spec, name, namespace)
   const extended = bound.pod !== undefined && isForServerAlone(spec, env) && spec.expirationSeconds === WARN_SECONDS
   const seconds = Number(spec.expirationSeconds)
   const issued = Math.floor(now.getTime() / 1000)
@@ -109,10 +108,10 @@ async function boundObject(
   request: ApiRequest,
   { boundObjectRef: reference }: TokenRequestSpec,
   account: string,
+  namespace: string,
 ): Promise<Bound> {
   if (reference === undefined || reference === null) return {}
   const { apiVersion = '', kind = '', name = '', uid = '' } = reference
-  const { namespace } = request.info
   const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' }
   const same = <O extends KubeObject>(object: O): O => {
     if (uid !== '' && object.metadata.uid !== uid)

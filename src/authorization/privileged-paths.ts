@@ -1,0 +1,17 @@
+/**
+ * Paths of this server alone that show or replace everything, or wake every object: for members of system:masters. No
+ * rule on nonResourceURLs grants them, not even `*`, which scrapers of metrics often have.
+ */
+import type { UserInfo } from '../authentication/user-info.ts'
+import { SYSTEM_MASTERS } from '../authentication/user-info.ts'
+
+const privilegedPaths = ['/backup', '/debug/shards', '/restore'] as const
+export type PrivilegedPath = (typeof privilegedPaths)[number]
+
+export const isPrivilegedPath = (path: string): path is PrivilegedPath =>
+  privilegedPaths.some((known) => known === path)
+
+/** Before a privileged path is served; authorization refused everybody else. @throws Error */
+export function assertPrivileged({ groups, name }: UserInfo): void {
+  if (!groups.includes(SYSTEM_MASTERS)) throw new Error(`assertion failed: ${name} reached a privileged path`)
+}
