@@ -230,3 +230,19 @@ describe('how a place that is not served is refused', () => {
     expect(await nameOf('/api/v1/watch/namespaces/foo/secrets')).toBe('')
   })
 })
+
+describe('a custom resource is created at the path of one', () => {
+  const at = '/apis/example.com/v1/namespaces/default/things/x'
+  test.each([
+    ['whose name it has', { name: 'x' }, undefined],
+    ['whose name it does not have', { name: 'y' }, 'the name of the object (y) does not match the name on the URL (x)'],
+    ['without a name', { generateName: 'x-' }, 'name must be provided'],
+    ['in another namespace', { name: 'x', namespace: 'foo' }, 'does not match the namespace sent on the request'],
+  ])('%s', async (_, metadata, refusal) => {
+    const body = JSON.stringify({ apiVersion: 'example.com/v1', kind: 'thing', metadata })
+    const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' }
+    const created = answer(server.request(at, { method: 'POST', headers, body }))
+    if (refusal === undefined) expect((await created).status).toBe(201)
+    else await expect(created).rejects.toThrow(refusal)
+  })
+})
