@@ -29,8 +29,8 @@ export default defineConfig({
             miniflare: {
               compatibilityDate: '2026-10-01',
               bindings: {
-                KEDGE_SEED: process.env.KEDGE_SEED ?? '',
-                KEDGE_SEEDS: process.env.KEDGE_SEEDS ?? '200',
+                SEED: process.env.KEDGE_SEED ?? '',
+                SEEDS: process.env.KEDGE_SEEDS ?? '200',
                 KEDGE_HISTORY_SECONDS: '300,keeps-days=172800',
               },
               durableObjects: {

@@ -11,6 +11,7 @@ import type { ControllerContext } from '../src/controllers/controller.ts'
 import type { Env } from '../src/env.ts'
 import { servedResources } from '../src/registry/served.ts'
 import type { OutboxRow } from '../src/storage/shard-protocol.ts'
+import type { Tenant } from '../src/tenancy/tenant.ts'
 import { AlarmClock } from './alarm-clock.ts'
 
 const PARALLEL = 8
@@ -29,6 +30,7 @@ interface Work extends Record<string, SqlStorageValue> {
 export class ControllerManager extends DurableObject<Env> {
   private readonly sql: SqlStorage
   private readonly alarms: AlarmClock
+  private readonly tenantUid: string | undefined
   private running: Promise<void> | undefined
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -41,8 +43,18 @@ export class ControllerManager extends DurableObject<Env> {
       `CREATE TABLE IF NOT EXISTS work (controller TEXT, key TEXT, attempts INTEGER NOT NULL, due INTEGER NOT NULL,
        generation INTEGER NOT NULL, PRIMARY KEY (controller, key)) WITHOUT ROWID;
        CREATE TABLE IF NOT EXISTS dependents (kind TEXT, "group" TEXT, resource TEXT,
-       PRIMARY KEY (kind, "group", resource)) WITHOUT ROWID`,
+       PRIMARY KEY (kind, "group", resource)) WITHOUT ROWID;
+       CREATE TABLE IF NOT EXISTS tenant (uid TEXT NOT NULL)`,
     )
+    this.tenantUid = this.ownTenant()
+  }
+
+  /** A call says it; an alarm need not. */
+  private ownTenant(): string | undefined {
+    const kept = this.sql.exec<{ uid: string }>('SELECT uid FROM tenant').toArray()[0]?.uid
+    const { name } = this.ctx.id
+    if (kept === undefined && name !== undefined) this.sql.exec('INSERT INTO tenant VALUES (?)', name)
+    return name ?? kept
   }
 
   /** @param shard `TENANT/SHARD`, the name of the sender */
@@ -94,7 +106,7 @@ export class ControllerManager extends DurableObject<Env> {
   }
 
   private async drain(): Promise<void> {
-    const plane = { env: this.env, tenant: { uid: this.ctx.id.name ?? 'root' } }
+    const plane = { env: this.env, tenant: this.tenant() }
     const context: Omit<ControllerContext, 'served'> = {
       ...plane,
       now: () => new Date(),
@@ -107,6 +119,12 @@ export class ControllerManager extends DurableObject<Env> {
     }
     const next = this.sql.exec<{ due: number | null }>('SELECT min(due) AS due FROM work').one().due
     if (next !== null) this.alarms.wakeAt(next)
+  }
+
+  /** Without a tenant it works for nobody: its work stays, and is tried again. */
+  private tenant(): Tenant {
+    if (this.tenantUid === undefined) throw new Error('assertion failed: a controller manager does not know its tenant')
+    return { uid: this.tenantUid }
   }
 
   private due(): Work[] {

@@ -3,6 +3,7 @@
  * its surface. Reads and writes are RPC methods, lists and watches are fetches (they stream), all called by
  * src/storage/shard-client and by nobody else.
  */
+import { settingsOf } from '../src/settings.ts'
 import { DurableObject } from 'cloudflare:workers'
 import { migrate } from '../migrations/index.ts'
 import type { Env } from '../src/env.ts'
@@ -68,9 +69,10 @@ export class ResourceShard extends DurableObject<Env> {
     const now = () => Date.now()
     this.usage = new ShardUsage(now())
     this.statements = statements(ctx.storage.sql, (read, written) => this.usage.count(read, written))
-    if (env.KEDGE_COUNT_WAKES) this.statements.setMeta('constructed', this.statements.meta('constructed') + 1)
+    const settings = settingsOf(env)
+    if (settings.countsWakes) this.statements.setMeta('constructed', this.statements.meta('constructed') + 1)
     this.name = this.ownName()
-    const history = historyOf(env.KEDGE_HISTORY_SECONDS, this.name)
+    const history = historyOf(settings.history, this.name)
     this.log = new Log(this.statements, now, history.retention)
     this.watches = new WatchHub(ctx, this.log, this.statements)
     this.writes = new WriteQueue(
@@ -264,12 +266,13 @@ export class ResourceShard extends DurableObject<Env> {
     }
   }
 
-  /** Whoever calls says it; an alarm need not. */
+  /** A call says it; an alarm need not. Without it the shard would keep and send for nobody, and refuses everything. */
   private ownName(): string {
     const kept = this.statements.name()
-    const { name } = this.ctx.id
-    if (kept === undefined && name !== undefined) this.statements.setName(name)
-    return name ?? kept ?? this.ctx.id.toString()
+    const name = this.ctx.id.name ?? kept
+    if (name === undefined) throw new Error('assertion failed: a shard does not know its name')
+    if (kept === undefined) this.statements.setName(name)
+    return name
   }
 
   /** Between two pieces of the shard's own work: as long as there are writers, most of the time is theirs. */

@@ -1,38 +1,42 @@
-/** Bindings and settings of the Worker. Settings are text in the environment and parsed once per isolate. */
+/**
+ * Bindings and settings of the Worker. Settings are text in the environment, which settings.ts parses and checks: code
+ * reads them there. What is empty, too short, unreadable or contradicts itself is refused, and so is a name that is none.
+ */
 import type { ResourceShard } from '../durable-objects/resource-shard.ts'
 import type { ControllerManager } from '../durable-objects/controller-manager.ts'
 
 export interface Env {
   readonly SHARDS: DurableObjectNamespace<ResourceShard>
   readonly CONTROLLERS: DurableObjectNamespace<ControllerManager>
-  /** Bearer token of the administrator (a member of system:masters). */
+  /** Bearer token of the administrator (a member of system:masters), 32 characters or more. */
   readonly KEDGE_ADMIN_TOKEN?: string
   /** PEM of the CA: signs the server's certificate and client certificates; published as kube-root-ca.crt. */
   readonly KEDGE_CA?: string
-  /** PEM (PKCS #8) of that CA's key: signs certificates that were requested through the API. */
+  /** PEM (PKCS #8) of that CA's key, not without KEDGE_CA: signs certificates that were requested through the API. */
   readonly KEDGE_CA_KEY?: string
   /** PEM of the CA of front proxies: who presents its certificate may say in X-Remote-* headers for whom it asks. */
   readonly KEDGE_REQUESTHEADER_CA?: string
-  /** Private JWK that signs service-account tokens. */
+  /** Private JWK that signs service-account tokens: RSA of 2048 bits or more, or EC. */
   readonly KEDGE_SA_KEY?: string
+  /** Issuer of these tokens, and the audience that stands for this server: a URL. */
   readonly KEDGE_ISSUER?: string
-  /** CIDR of Service cluster IPs. */
+  /** CIDR of Service cluster IPs, or one of each family with a comma between. */
   readonly KEDGE_SERVICE_RANGE?: string
   /** `api/all=true,group/version=false,…` as kube-apiserver's --runtime-config. */
   readonly KEDGE_RUNTIME_CONFIG?: string
   /** `Gate=true,…` as --feature-gates. */
   readonly KEDGE_FEATURE_GATES?: string
-  /** Not empty: shards count how often they are constructed, which costs a written row each time. For measuring. */
+  /** `1`: shards count how often they are constructed, which costs a written row each time. For measuring. */
   readonly KEDGE_COUNT_WAKES?: string
   /**
    * How long old versions stay readable for watches, snapshots and continue tokens: seconds, and for tenants that
-   * differ `TENANT=SECONDS`, with commas. Default 300. Parsed by storage/history.
+   * differ `TENANT=SECONDS`, with commas. Default 300.
    */
   readonly KEDGE_HISTORY_SECONDS?: string
   /** Content-Encoding of streams: `identity` where the platform would compress, and hold back, what has none. */
   readonly KEDGE_STREAM_ENCODING?: string
   /** host:port under which clients reach the server. */
   readonly KEDGE_ADVERTISE?: string
-  /** UID of the root control plane: part of every shard name and cache key. */
+  /** UID of the root control plane: part of every shard name and cache key. Default `root`. */
   readonly KEDGE_ROOT_TENANT?: string
 }

@@ -5,6 +5,7 @@
  *
  * Every refusal is a thrown StatusError, rendered at the end.
  */
+import { serviceUnavailable } from './api/status.ts'
 import { authenticate } from './authentication/authenticate.ts'
 import { impersonate } from './authentication/impersonation.ts'
 import { attributesOf } from './authorization/attributes.ts'
@@ -15,6 +16,8 @@ import { handlers } from './endpoints/handlers.ts'
 import { measureRequest } from './endpoints/metrics.ts'
 import { serveResource } from './endpoints/serve-resource.ts'
 import type { Env } from './env.ts'
+import { problemOf } from './settings.ts'
+import type { BadSettings } from './settings.ts'
 import { flowControlHeaders } from './flowcontrol/classify.ts'
 import { servedAt } from './registry/served.ts'
 import type { ApiRequest } from './request/context.ts'
@@ -23,6 +26,8 @@ import { checkTimeout } from './request/timeout.ts'
 import { controlSnapshot } from './tenancy/control-snapshot.ts'
 
 export async function serve(request: Request, env: Env, execution: ExecutionContext): Promise<Response> {
+  const problem = problemOf(env)
+  if (problem !== undefined) return refuseAll(problem)
   const received = receive(request, env, execution)
   if (received instanceof Response) return received
   const measured = measureRequest(received)
@@ -35,6 +40,13 @@ export async function serve(request: Request, env: Env, execution: ExecutionCont
   finish(received, response)
   measured(response)
   return response
+}
+
+/** With settings like these nobody can be told apart from anybody else. The log says more than the answer. */
+function refuseAll(problem: BadSettings): Response {
+  console.error(`wrong settings: ${problem.details}`)
+  const { status } = serviceUnavailable(`the settings of this server are wrong: ${problem.message}`)
+  return Response.json(status, { status: 503, headers: { 'Cache-Control': 'no-store' } })
 }
 
 /** The steps where it is decided what is allowed and what runs; tests record both. */

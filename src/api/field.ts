@@ -8,7 +8,11 @@ import type { StatusCause } from './status.ts'
 export class FieldPath {
   static readonly root = new FieldPath('')
 
-  private constructor(private readonly text: string) {}
+  private readonly text: string
+
+  private constructor(text: string) {
+    this.text = text
+  }
 
   child(...names: string[]): FieldPath {
     const tail = names.join('.')

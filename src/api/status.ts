@@ -34,17 +34,21 @@ export interface Status {
 /** An answer that is a Status. Thrown anywhere in the request path, rendered once by the server. */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
+  readonly code: number
+  readonly headers: Readonly<Record<string, string>>
   readonly status: Status
 
   constructor(
-    readonly code: number,
+    code: number,
     reason: string | undefined,
     message: string,
     details?: StatusDetails,
     metadata: Status['metadata'] = {},
-    readonly headers: Readonly<Record<string, string>> = {},
+    headers: Readonly<Record<string, string>> = {},
   ) {
     super(message)
+    this.code = code
+    this.headers = headers
     this.status = {
       kind: 'Status',
       apiVersion: 'v1',

@@ -3,6 +3,7 @@
  * given is bad. One who is known goes on; bad credentials are 401 even where nobody need be known; without any the
  * request is anonymous.
  */
+import { settingsOf } from '../settings.ts'
 import { unauthorized } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
@@ -49,7 +50,7 @@ function byRequestHeaders(request: ApiRequest): Finding | Promise<Finding> {
 function byCertificate({ request, env, now }: ApiRequest): Finding | Promise<Finding> {
   const presented = presentedCertificate(request)
   if (presented === undefined) return 'nothing'
-  const authority = clientAuthority(env.KEDGE_CA)
+  const authority = clientAuthority(settingsOf(env).authority)
   const known = authority?.known(presented, now)
   if (known !== undefined) return ofCertificate(known)
   return authority === undefined ? 'refused' : authority.verify(presented, now).then(ofCertificate)

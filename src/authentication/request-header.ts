@@ -2,6 +2,7 @@
  * Front proxies: whoever presents a certificate of their authority may say in X-Remote-* headers for whom it asks
  * (kube-apiserver's --requestheader-* flags with their usual values).
  */
+import { settingsOf } from '../settings.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 import { clientAuthority } from './client-authority.ts'
@@ -20,7 +21,7 @@ export const REQUEST_HEADERS = {
 
 /** Whether there may be a front proxy, and the request names a user as one would. */
 export const saysForWhom = ({ headers, env }: Asked): boolean =>
-  (env.KEDGE_REQUESTHEADER_CA ?? '') !== '' && (headers.get(REQUEST_HEADERS.username) ?? '').trim() !== ''
+  settingsOf(env).requestHeaderAuthority !== undefined && (headers.get(REQUEST_HEADERS.username) ?? '').trim() !== ''
 
 type Asked = Pick<ApiRequest, 'request' | 'headers' | 'env' | 'now'>
 
@@ -32,7 +33,7 @@ export async function requestHeaderUser({ request, headers, env, now }: Asked): 
   const name = headers.get(REQUEST_HEADERS.username) ?? ''
   const presented = presentedCertificate(request)
   if (presented === undefined) return undefined
-  const proxy = await clientAuthority(env.KEDGE_REQUESTHEADER_CA)?.verify(presented, now)
+  const proxy = await clientAuthority(settingsOf(env).requestHeaderAuthority)?.verify(presented, now)
   if (proxy === undefined || !isAllowed(proxy.name)) return undefined
   return authenticated({
     name,

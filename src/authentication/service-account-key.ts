@@ -1,4 +1,5 @@
 /** The key that signs ServiceAccounts' tokens, and what the OIDC discovery documents tell of it. */
+import { settingsOf } from '../settings.ts'
 import type { CryptoKey, JWK } from 'jose'
 import { lazy } from '../api/lazy.ts'
 import type { Env } from '../env.ts'
@@ -7,8 +8,7 @@ import type { Env } from '../env.ts'
 export const jwt = lazy(() => import('./jwt.ts'))
 
 /** The issuer is also the audience that stands for this server. */
-export const tokenIssuer = ({ KEDGE_ISSUER }: Pick<Env, 'KEDGE_ISSUER'>): string =>
-  KEDGE_ISSUER === undefined || KEDGE_ISSUER === '' ? 'https://kubernetes.default.svc.cluster.local' : KEDGE_ISSUER
+export const tokenIssuer = (env: Env): string => settingsOf(env).issuer
 
 export interface ServiceAccountKey {
   readonly algorithm: string
@@ -22,8 +22,9 @@ export interface ServiceAccountKey {
 let cached: { readonly text: string; readonly key: ServiceAccountKey } | undefined
 
 /** Undefined where the server has none: it neither issues nor takes tokens then. */
-export async function serviceAccountKey({ KEDGE_SA_KEY: text }: Env): Promise<ServiceAccountKey | undefined> {
-  if (text === undefined || text === '') return undefined
+export async function serviceAccountKey(env: Env): Promise<ServiceAccountKey | undefined> {
+  const { serviceAccountKey: text } = settingsOf(env)
+  if (text === undefined) return undefined
   if (cached?.text !== text) cached = { text, key: await keyOf(text) }
   return cached.key
 }

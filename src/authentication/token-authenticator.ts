@@ -2,6 +2,7 @@
  * Who a bearer token stands for: the administrator's token, ServiceAccounts' tokens, bootstrap tokens. Requests and
  * TokenReviews ask the same.
  */
+import { settingsOf } from '../settings.ts'
 import type { Env } from '../env.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 import { authenticateBootstrapToken } from './bootstrap-token.ts'
@@ -91,7 +92,8 @@ async function lookUp(
     const audiences = wanted.filter((audience) => audience === tokenIssuer(env))
     return audiences.length === 0 ? undefined : { user, audiences }
   }
-  const isAdministrator = env.KEDGE_ADMIN_TOKEN !== undefined && (await sameSecret(token, env.KEDGE_ADMIN_TOKEN))
+  const { administratorToken } = settingsOf(env)
+  const isAdministrator = administratorToken !== undefined && (await sameSecret(token, administratorToken))
   const answer =
     (isAdministrator ? forServer(ADMINISTRATOR) : undefined) ??
     (await authenticateServiceAccountToken({ env, tenant, now }, token, wanted).catch(refusal(reasons))) ??

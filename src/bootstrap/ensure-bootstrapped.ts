@@ -7,6 +7,7 @@
  * The mark names what was written. Another one (a new release, another address or setting) means: add what is missing,
  * and put right what tells how the server is run.
  */
+import { settingsOf } from '../settings.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { parseStored, stringifySorted } from '../codec/json.ts'
 import type { Env } from '../env.ts'
@@ -49,16 +50,20 @@ export async function ensureBootstrapped(plane: NewControlPlane, snapshot: Contr
   return true
 }
 
-const editionOf = (env: Env): string =>
-  JSON.stringify([
+function editionOf(env: Env): string {
+  const settings = settingsOf(env)
+  const { advertise = '', serviceRange, runtimeConfig, featureGates } = settings
+  const { authority = '', requestHeaderAuthority = '' } = settings
+  return JSON.stringify([
     EDITION,
-    env.KEDGE_ADVERTISE ?? '',
-    env.KEDGE_SERVICE_RANGE ?? '',
-    env.KEDGE_RUNTIME_CONFIG ?? '',
-    env.KEDGE_FEATURE_GATES ?? '',
-    env.KEDGE_CA ?? '',
-    env.KEDGE_REQUESTHEADER_CA ?? '',
+    advertise,
+    serviceRange,
+    runtimeConfig,
+    featureGates,
+    authority,
+    requestHeaderAuthority,
   ])
+}
 
 async function writeObjects(plane: NewControlPlane): Promise<void> {
   const { env, tenant, storage, now } = plane

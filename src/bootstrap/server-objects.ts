@@ -1,4 +1,6 @@
 /** What a fresh server has that depends on how it is run: namespaces and what is in them, its Service, its APIServices. */
+import { settingsOf } from '../settings.ts'
+import { cidrText } from '../validation/ip-addresses.ts'
 import { CONTROLLER_ACCOUNTS } from './controller-accounts.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { REQUEST_HEADERS } from '../authentication/request-header.ts'
@@ -59,27 +61,28 @@ const serviceAccount = (namespace: string, name: string): BootstrapObject => ({
   object: object('v1', 'ServiceAccount', { name, namespace }),
 })
 
-const rootCa = (namespace: string, { KEDGE_CA = '' }: Env): BootstrapObject => ({
+const rootCa = (namespace: string, env: Env): BootstrapObject => ({
   resource: 'configmaps',
   manager: 'kube-controller-manager',
   object: object(
     'v1',
     'ConfigMap',
     { name: 'kube-root-ca.crt', namespace, annotations: { 'kubernetes.io/description': ROOT_CA_DESCRIPTION } },
-    { data: { 'ca.crt': KEDGE_CA } },
+    { data: { 'ca.crt': settingsOf(env).authority ?? '' } },
   ),
   follows: true,
 })
 
 /** Tells extension servers whom to trust. */
-function authenticationConfigMap({ KEDGE_CA, KEDGE_REQUESTHEADER_CA }: Env): BootstrapObject {
+function authenticationConfigMap(env: Env): BootstrapObject {
+  const { authority, requestHeaderAuthority } = settingsOf(env)
   const list = (...names: readonly string[]) => JSON.stringify(names)
   const data = {
-    ...(KEDGE_CA ? { 'client-ca-file': KEDGE_CA } : {}),
-    ...(KEDGE_REQUESTHEADER_CA
+    ...(authority === undefined ? {} : { 'client-ca-file': authority }),
+    ...(requestHeaderAuthority !== undefined
       ? {
           'requestheader-allowed-names': list(...REQUEST_HEADERS.allowedNames),
-          'requestheader-client-ca-file': KEDGE_REQUESTHEADER_CA,
+          'requestheader-client-ca-file': requestHeaderAuthority,
           'requestheader-extra-headers-prefix': list(REQUEST_HEADERS.extraPrefix),
           'requestheader-group-headers': list(REQUEST_HEADERS.group),
           'requestheader-username-headers': list(REQUEST_HEADERS.username),
@@ -119,7 +122,7 @@ const lease = ({ env, now, identity }: ServerFacts): BootstrapObject => ({
       name: identity,
       namespace: 'kube-system',
       labels: { 'apiserver.kubernetes.io/identity': SERVER, 'kubernetes.io/hostname': hostOf(env) },
-      annotations: { 'kubernetes.io/peer-advertise-address': env.KEDGE_ADVERTISE ?? '' },
+      annotations: { 'kubernetes.io/peer-advertise-address': settingsOf(env).advertise ?? '' },
     },
     {
       spec: {
@@ -132,13 +135,13 @@ const lease = ({ env, now, identity }: ServerFacts): BootstrapObject => ({
   restored: true,
 })
 
-const hostOf = ({ KEDGE_ADVERTISE = '' }: Env): string => KEDGE_ADVERTISE.replace(/:\d+$/, '') || 'kedge'
-const portOf = ({ KEDGE_ADVERTISE = '' }: Env): number => Number(/:(\d+)$/.exec(KEDGE_ADVERTISE)?.[1] ?? 443)
+const hostOf = (env: Env): string => settingsOf(env).advertise?.replace(/:\d+$/, '') ?? 'kedge'
+const portOf = (env: Env): number => Number(/:(\d+)$/.exec(settingsOf(env).advertise ?? '')?.[1] ?? 443)
 
 /** Service `kubernetes`, its address and its endpoints. */
 function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
-  const cidr = env.KEDGE_SERVICE_RANGE || '10.96.0.0/16'
-  const clusterIP = firstAddress(cidr)
+  const cidrs = settingsOf(env).serviceRanges.map(cidrText)
+  const clusterIP = firstAddress(cidrs[0] ?? '')
   const port = portOf(env)
   const ready = { type: 'Ready', status: 'True', reason: '', message: 'Kubernetes default Service CIDR is ready' }
   const here = { name: 'kubernetes', namespace: 'default' }
@@ -148,7 +151,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
     {
       resource: 'servicecidrs',
       manager: SERVER,
-      object: object('networking.k8s.io/v1', 'ServiceCIDR', { name: 'kubernetes' }, { spec: { cidrs: [cidr] } }),
+      object: object('networking.k8s.io/v1', 'ServiceCIDR', { name: 'kubernetes' }, { spec: { cidrs } }),
       added: {
         status: {
           conditions: [

@@ -17,8 +17,7 @@ import type { Front } from './front.ts'
 import { writeKubeconfig } from './kubeconfig.ts'
 import { openPki } from './pki.ts'
 import type { Pki } from './pki.ts'
-import { builtInResources } from '../registry/resources.ts'
-import { parseHistory } from '../storage/history.ts'
+import { problemOf } from '../settings.ts'
 import { readWranglerConfig } from './wrangler-config.ts'
 
 export interface StartOptions {
@@ -56,7 +55,7 @@ const FRONT_GRACE_MS = 300
 const ENGINE_GRACE_MS = 400
 
 export async function start(options: StartOptions): Promise<RunningServer> {
-  checkSettings(options)
+  checkOptions(options)
   const directory = dataDirectory(options.ephemeral ? mkdtempSync(join(tmpdir(), 'kedge-')) : options.dataDir)
   const lock = lockDirectory(directory)
   const release = (): void => {
@@ -78,6 +77,7 @@ async function startLocked(
   release: () => void,
 ): Promise<RunningServer> {
   const [build, pki] = await Promise.all([upToDateBuild(), openPki(directory.pki, serverNames(options), new Date())])
+  checkSettings(settings(pki, `https://${urlHost(options.host)}:${options.port}`, options))
   const cfHeader = `kedge-cf-${randomBytes(16).toString('hex')}`
   const keeper = new EngineKeeper(lock)
   const front = await listen(options, pki, cfHeader, () => keeper.ready())
@@ -125,26 +125,27 @@ function urlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** A slip in them would otherwise show only as a server that answers every request with an error. */
-function checkSettings({ runtimeConfig, featureGates, history }: StartOptions): void {
-  try {
-    builtInResources({ runtimeConfig, featureGates })
-    parseHistory(history)
-  } catch (error) {
-    throw new CannotStart(error instanceof Error ? error.message : String(error))
-  }
+/** Settings that do not come from the data directory, before anything is written. @throws CannotStart */
+const checkOptions = (options: StartOptions): void => checkSettings(optionSettings(options))
+
+/** With wrong settings the Worker would answer every request with an error: they are told in its words. @throws CannotStart */
+function checkSettings(own: Readonly<Record<string, string>>): void {
+  const problem = problemOf({ ...workerConfig().vars, ...own })
+  if (problem !== undefined) throw new CannotStart(`The settings are wrong: ${problem.details}`)
 }
 
+const workerConfig = () => readWranglerConfig(join(PROJECT, 'wrangler.toml'))
+
+const optionSettings = ({ runtimeConfig, featureGates, history }: StartOptions): Record<string, string> => ({
+  ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),
+  ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),
+  ...(featureGates === undefined ? {} : { KEDGE_FEATURE_GATES: featureGates }),
+})
+
 /** The Worker's settings that are this server's own; src/env.ts documents them. */
-function settings(
-  pki: Pki,
-  url: string,
-  { runtimeConfig, featureGates, history }: StartOptions,
-): Record<string, string> {
+function settings(pki: Pki, url: string, options: StartOptions): Record<string, string> {
   return {
-    ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),
-    ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),
-    ...(featureGates === undefined ? {} : { KEDGE_FEATURE_GATES: featureGates }),
+    ...optionSettings(options),
     ...(process.env['KEDGE_COUNT_WAKES'] ? { KEDGE_COUNT_WAKES: '1' } : {}),
     KEDGE_ADMIN_TOKEN: pki.administratorToken,
     KEDGE_CA: pki.authority.certificate,
@@ -195,7 +196,7 @@ function prepareRun(directory: DataDirectory, build: Build, cfHeader: string, ow
   for (const name of build.modules) copyFileSync(join(WORKER, name), join(directory.run, 'worker', name))
   const file = join(directory.run, 'workerd.capnp')
   const config = engineConfig({
-    worker: readWranglerConfig(join(PROJECT, 'wrangler.toml')),
+    worker: workerConfig(),
     modules: build.modules,
     settings: own,
     objects: directory.objects,

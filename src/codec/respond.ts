@@ -1,4 +1,5 @@
 /** Answers: status, headers and body, in the form that was negotiated. */
+import { settingsOf } from '../settings.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import { internalError, StatusError } from '../api/status.ts'
@@ -201,6 +202,9 @@ async function respondProtobuf(presenter: Presenter, metadata: ListMetadata, lis
 
 /** Where the platform would compress, which would hold events back, the setting keeps it from that. */
 export function watchHeaders({ request }: ResourceScope, { serialization }: OutputNegotiation): AnswerHeaders {
-  const { KEDGE_STREAM_ENCODING: encoding } = request.env
-  return { ...answerHeaders(streamTypes[serialization]!), ...(encoding ? { 'Content-Encoding': encoding } : {}) }
+  const { streamEncoding } = settingsOf(request.env)
+  return {
+    ...answerHeaders(streamTypes[serialization]!),
+    ...(streamEncoding === '' ? {} : { 'Content-Encoding': streamEncoding }),
+  }
 }

@@ -2,6 +2,7 @@
  * CertificateSigningRequests for the signers of kubernetes.io: kubelets' own are approved, what is approved is signed,
  * what is old goes. (kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests)
  */
+import { settingsOf } from '../settings.ts'
 import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '../api/certificates/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import { resourceAttributes } from '../authorization/attributes.ts'
@@ -95,7 +96,7 @@ async function addCondition(
 
 async function sign(request: Request, context: ControllerContext): Promise<void> {
   const { spec = {}, status, metadata } = request
-  const { KEDGE_CA: certificate, KEDGE_CA_KEY: key } = context.env
+  const { authority: certificate, authorityKey: key } = settingsOf(context.env)
   if (!certificate || !key || (status?.certificate ?? '') !== '') return
   if (condition(request, 'Approved') === undefined || condition(request, 'Failed') !== undefined) return
   const content = contentOf(request)

@@ -1,3 +1,4 @@
+import { settingsOf } from '../settings.ts'
 import type { ConfigMap } from '../api/core/v1.ts'
 import { ApiClient } from './api-client.ts'
 import type { Controller } from './controller.ts'
@@ -13,7 +14,7 @@ export const rootCaPublisher: Controller = {
   async reconcile(namespace, context) {
     if (!(await isActiveNamespace(context, namespace))) return undefined
     const configMaps = new ApiClient(context, { group: '', resource: 'configmaps' }, namespace)
-    const data = { 'ca.crt': context.env.KEDGE_CA ?? '' }
+    const data = { 'ca.crt': settingsOf(context.env).authority ?? '' }
     const present = (await configMaps.get(ROOT_CA)) as ConfigMap | undefined
     if (present === undefined) {
       const configMap: ConfigMap = {

@@ -1,4 +1,5 @@
 /** Secrets of type kubernetes.io/service-account-token: filled with a token that lasts as long as they do. */
+import { settingsOf } from '../settings.ts'
 import type { Secret } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
@@ -76,7 +77,7 @@ async function filled(
   account: KubeObject,
 ): Promise<Record<string, string> | undefined> {
   const { namespace = '', name = '' } = metadata
-  const authority = base64(env.KEDGE_CA ?? '')
+  const authority = base64(settingsOf(env).authority ?? '')
   const wanted: Record<string, string> = { namespace: base64(namespace), ...(authority ? { 'ca.crt': authority } : {}) }
   const hasToken = (data['token'] ?? '') !== '' && metadata.annotations?.[ACCOUNT_UID] === account.metadata.uid
   if (hasToken && Object.entries(wanted).every(([key, value]) => ownValue(data, key) === value)) return undefined

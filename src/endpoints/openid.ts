@@ -1,4 +1,5 @@
 /** The OIDC discovery documents of the ServiceAccount token issuer. */
+import { settingsOf } from '../settings.ts'
 import { bareRanges } from '../codec/media-type.ts'
 import type { JsonObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
@@ -29,7 +30,7 @@ export async function serveOpenIdConfiguration(request: ApiRequest): Promise<Res
   return documentResponse(
     {
       issuer: tokenIssuer(request.env),
-      jwks_uri: `https://${request.env.KEDGE_ADVERTISE ?? request.headers.get('Host') ?? 'localhost'}/openid/v1/jwks`,
+      jwks_uri: `https://${settingsOf(request.env).advertise ?? request.headers.get('Host') ?? 'localhost'}/openid/v1/jwks`,
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: [key?.algorithm ?? 'RS256'],

@@ -2,6 +2,7 @@
  * `/flagz` and `/statusz`: the settings of this server and its state, for people as text, for programs as
  * config.k8s.io objects.
  */
+import { settingsOf } from '../settings.ts'
 import type { JsonObject } from '../api/object.ts'
 import { notAcceptable } from '../api/status.ts'
 import { covers, parseAccept } from '../codec/media-type.ts'
@@ -57,15 +58,16 @@ function respond(request: ApiRequest, page: Page, fields: JsonObject, text: () =
 
 /** The settings that decide what clients see, under the names of kube-apiserver's flags. */
 function flagsOf({ env }: ApiRequest): Record<string, string> {
+  const { featureGates, runtimeConfig, issuer, serviceRange } = settingsOf(env)
   const flags: Record<string, string> = {
     'allow-privileged': 'true',
     'anonymous-auth': 'true',
     'authorization-mode': '[Node,RBAC]',
     'enable-bootstrap-token-auth': 'true',
-    'feature-gates': env.KEDGE_FEATURE_GATES ?? '',
-    'runtime-config': env.KEDGE_RUNTIME_CONFIG ?? '',
-    'service-account-issuer': `[${env.KEDGE_ISSUER ?? 'https://kubernetes.default.svc.cluster.local'}]`,
-    'service-cluster-ip-range': env.KEDGE_SERVICE_RANGE ?? '10.96.0.0/16',
+    'feature-gates': featureGates,
+    'runtime-config': runtimeConfig,
+    'service-account-issuer': `[${issuer}]`,
+    'service-cluster-ip-range': serviceRange,
     'service-node-port-range': '30000-32767',
   }
   return flags

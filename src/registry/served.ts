@@ -2,38 +2,18 @@ import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { APIService } from '../api/apiregistration/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Env } from '../env.ts'
+import { settingsOf } from '../settings.ts'
 import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { DEFINITIONS } from './custom-resources/definition.ts'
 import { customGroups } from './custom-resources/entries.ts'
-import { parseFeatureGates } from './feature-gates.ts'
-import type { FeatureGates } from './feature-gates.ts'
-import { builtInResources, withDynamic } from './resources.ts'
+import type { BuiltInServed } from './built-in-served.ts'
+import { withDynamic } from './resources.ts'
 import { API_SERVICES, remoteGroups } from './remote-groups.ts'
 import type { ServedGroup, ServedResources } from './resources.ts'
 
-interface Served {
-  readonly resources: ServedResources
-  readonly gates: FeatureGates
-}
-
-/** Settings never change in the life of an isolate: one table for each combination. */
-const bySettings = new Map<string, Served>()
-
 /** What this server serves without any CustomResourceDefinition, and its feature gates. */
-export function builtInServed({ KEDGE_RUNTIME_CONFIG, KEDGE_FEATURE_GATES }: Env): Served {
-  const key = `${KEDGE_RUNTIME_CONFIG ?? ''}\n${KEDGE_FEATURE_GATES ?? ''}`
-  let served = bySettings.get(key)
-  if (served === undefined) {
-    const gates = parseFeatureGates(KEDGE_FEATURE_GATES)
-    served = {
-      resources: builtInResources({ runtimeConfig: KEDGE_RUNTIME_CONFIG, featureGates: KEDGE_FEATURE_GATES }),
-      gates,
-    }
-    bySettings.set(key, served)
-  }
-  return served
-}
+export const builtInServed = (env: Env): BuiltInServed => settingsOf(env).builtIn
 
 /** What a tenant's server serves, its CustomResourceDefinitions included: a second ago at most. */
 export const servedResources = async (plane: ControlPlane): Promise<ServedResources> =>

@@ -1,3 +1,4 @@
+import { settingsOf } from '../settings.ts'
 import type { Env } from '../env.ts'
 import { ANONYMOUS } from '../authentication/user-info.ts'
 import { rootTenant } from '../tenancy/tenant.ts'
@@ -32,7 +33,7 @@ export function receive(request: Request, env: Env, execution: ExecutionContext)
     method,
     query,
     info,
-    tenant: rootTenant(env.KEDGE_ROOT_TENANT),
+    tenant: rootTenant(settingsOf(env)),
     env,
     user: ANONYMOUS,
     now: new Date(),

@@ -27,9 +27,8 @@ const special: Readonly<Record<string, Omit<History, 'retention'>>> = {
 }
 
 /** @param shard `TENANT/SHARD`; a tenant by its uid */
-export function historyOf(setting: string | undefined, shard: string): History {
+export function historyOf({ standard, tenants }: HistorySetting, shard: string): History {
   const [tenant = '', name = ''] = shard.split('/')
-  const { standard, tenants } = parseHistory(setting)
   return { retention: (tenants.get(tenant) ?? standard) * 1000, ...ownValue(special, name) }
 }
 

@@ -4,7 +4,8 @@ import { tokenIssuer } from '../../src/authentication/service-account-key.ts'
 import { TokenRefused, authenticateToken } from '../../src/authentication/token-authenticator.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
-const server = memoryServer({ KEDGE_ADMIN_TOKEN: 'secret' })
+const TOKEN = 'an-administrators-secret-of-this-test'
+const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
 
 const userOf = async (headers: Record<string, string>, cf?: unknown) => {
   const request = server.request('/healthz', { headers, cf })
@@ -25,15 +26,15 @@ test.each([
 
 test('two blanks before the token: ignored, with a warning', async () => {
   const warnings = ['the provided Authorization header contains extra space before the bearer token, and is ignored']
-  expect(await userOf({ Authorization: 'Bearer  secret' })).toEqual({ ...anonymous, warnings })
+  expect(await userOf({ Authorization: `Bearer  ${TOKEN}` })).toEqual({ ...anonymous, warnings })
 })
 
-test.each(['garbage', '..', 'a.b', 'abcdef.0123456789abcdef', 'secret2'])('token %s: 401', async (token) => {
+test.each(['garbage', '..', 'a.b', 'abcdef.0123456789abcdef', `${TOKEN}2`])('token %s: 401', async (token) => {
   await expect(userOf({ Authorization: `Bearer ${token}` })).rejects.toMatchObject({ code: 401 })
 })
 
 test('the administrator', async () => {
-  expect(await userOf({ Authorization: 'bearer secret' })).toMatchObject({
+  expect(await userOf({ Authorization: `bearer ${TOKEN}` })).toMatchObject({
     user: 'kubernetes-admin',
     groups: ['system:masters', 'system:authenticated'],
   })
@@ -41,23 +42,23 @@ test('the administrator', async () => {
 
 test('what was found of a token and its audiences is found of no other', async () => {
   const issuer = tokenIssuer(server.env)
-  await expect(authenticateToken(server, 'secret', ['a', issuer])).resolves.toBeDefined()
-  await expect(authenticateToken(server, 'secret a', [issuer])).rejects.toBeInstanceOf(TokenRefused)
+  await expect(authenticateToken(server, TOKEN, ['a', issuer])).resolves.toBeDefined()
+  await expect(authenticateToken(server, `${TOKEN} a`, [issuer])).rejects.toBeInstanceOf(TokenRefused)
 })
 
 describe('a token among the protocols of a WebSocket', () => {
   const protocol = (token: string) => `base64url.bearer.authorization.k8s.io.${btoa(token).replaceAll('=', '')}`
   const handshake = (protocols: string, headers: Record<string, string> = {}) =>
     server.request('/', { headers: { Upgrade: 'websocket', 'Sec-WebSocket-Protocol': protocols, ...headers } })
-  const [good, bad] = [protocol('secret'), protocol('garbage')]
+  const [good, bad] = [protocol(TOKEN), protocol('garbage')]
 
   test.each([
     ['the token first', `${good}, v4.channel.k8s.io`, {}, 'v4.channel.k8s.io'],
     ['the token last', `x,${good}`, {}, 'x'],
     ['several others', `${good}, x, y`, {}, 'x, y'],
     ['a bad token elsewhere', `${good}, x`, { Authorization: 'Bearer garbage' }, 'x'],
-    ['a good token elsewhere, which is asked first', `${good}, x`, { Authorization: 'Bearer secret' }, `${good}, x`],
-    ['a bad one, and a good one elsewhere', `${bad}, x`, { Authorization: 'Bearer secret' }, `${bad}, x`],
+    ['a good token elsewhere, which is asked first', `${good}, x`, { Authorization: `Bearer ${TOKEN}` }, `${good}, x`],
+    ['a bad one, and a good one elsewhere', `${bad}, x`, { Authorization: `Bearer ${TOKEN}` }, `${bad}, x`],
   ])('%s', async (_, protocols, headers, left) => {
     const { user, headers: passedOn } = await authenticate(handshake(protocols, headers))
     expect(user.name).toBe('kubernetes-admin')

@@ -25,7 +25,7 @@ const inForce = ({ item }: Made): ClientCertificate => ({
 let server: ReturnType<typeof memoryServer>
 beforeAll(() => {
   server = memoryServer({
-    KEDGE_ADMIN_TOKEN: 'secret',
+    KEDGE_ADMIN_TOKEN: 'an-administrators-secret-of-this-test',
     KEDGE_CA: root.pem,
     KEDGE_REQUESTHEADER_CA: proxies.pem,
   })
@@ -68,7 +68,9 @@ const bad: readonly (readonly [what: string, certificate: ClientCertificate])[] 
 
 test.each(bad)('a certificate %s: 401, unless something else is good', async (_what, certificate) => {
   await expect(userOf(certificate)).rejects.toMatchObject({ code: 401 })
-  expect(await userOf(certificate, { Authorization: 'Bearer secret' })).toMatchObject({ name: 'kubernetes-admin' })
+  expect(await userOf(certificate, { Authorization: 'Bearer an-administrators-secret-of-this-test' })).toMatchObject({
+    name: 'kubernetes-admin',
+  })
 })
 
 test('what was good once is refused when it is revoked, or holds no longer', async () => {

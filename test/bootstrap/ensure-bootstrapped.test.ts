@@ -7,11 +7,13 @@ import { CONTROL_SHARD, collectionOf } from '../../src/registry/collections.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
 import type { Storage } from '../../src/storage/storage.ts'
 import { SnapshotData } from '../../src/tenancy/control-snapshot.ts'
+import { authorityBit, CN, makeCertificate } from '../x509/make-certificate.ts'
 
 const tenant = { uid: 't' }
 const now = new Date('2026-05-01T10:00:00Z')
 // what is read here are settings alone
-const env = { KEDGE_ADVERTISE: '192.0.2.1:6443', KEDGE_CA: 'PEM' } as Env
+const authority = await makeCertificate(new Date(), { subject: [[CN, 'kubernetes']], extensions: [authorityBit()] })
+const env = { KEDGE_ADVERTISE: '192.0.2.1:6443', KEDGE_CA: authority.pem } as Env
 
 const snapshotOf = async (storage: Storage) =>
   SnapshotData.empty.with(await storage.changes({ tenant: 't', shard: CONTROL_SHARD }))

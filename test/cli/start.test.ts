@@ -1,12 +1,34 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { StartOptions } from '../../src/cli/start.ts'
 import { CannotStart, start } from '../../src/cli/start.ts'
 
+const options: StartOptions = { host: '127.0.0.1', port: 0, dataDir: '/nonexistent', ephemeral: false, names: [] }
+
+const failureOf = (more: Partial<StartOptions>) => start({ ...options, ...more }).catch((error: unknown) => error)
+
 test.each([
-  ['history', '5m', 'the setting of the history has "5m": not a number of seconds'],
-  ['runtimeConfig', 'nonsense', 'nonsense'],
+  [
+    'history',
+    '5m',
+    'KEDGE_HISTORY_SECONDS cannot be read: the setting of the history has "5m": not a number of seconds',
+  ],
+  ['runtimeConfig', 'nonsense', 'KEDGE_RUNTIME_CONFIG cannot be read: runtime-config invalid key nonsense'],
+  ['featureGates', 'NoGate=true', 'KEDGE_FEATURE_GATES cannot be read: unrecognized feature gate: NoGate'],
 ])('a slip in %s is told before anything begins', async (setting, value, message) => {
-  const options = { host: '127.0.0.1', port: 0, dataDir: '/nonexistent', ephemeral: false, names: [], [setting]: value }
-  const failure = await start(options).catch((error: unknown) => error)
+  const failure = await failureOf({ [setting]: value })
   expect(failure).toBeInstanceOf(CannotStart)
   expect(String(failure)).toContain(message)
+})
+
+test("a bad value in the data directory is told in the Worker's words, and not shown", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'kedge-settings-'))
+  mkdirSync(join(dataDir, 'pki'))
+  writeFileSync(join(dataDir, 'pki', 'admin.token'), 'hunter2')
+  const failure = await failureOf({ dataDir })
+  expect(failure).toBeInstanceOf(CannotStart)
+  expect(String(failure)).toContain('KEDGE_ADMIN_TOKEN must have at least 32 characters')
+  expect(String(failure)).not.toContain('hunter2')
 })

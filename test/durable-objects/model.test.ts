@@ -10,9 +10,9 @@ import { afterEach, describe, it } from 'vitest'
 import type { Action } from './modelled-shard.ts'
 import { ACTIONS, ModelledShard } from './modelled-shard.ts'
 
-const { KEDGE_SEED, KEDGE_SEEDS } = env as unknown as { KEDGE_SEED: string; KEDGE_SEEDS: string }
-const first = KEDGE_SEED === '' ? Math.floor(Math.random() * 1e9) : Number(KEDGE_SEED)
-const count = Number(KEDGE_SEEDS)
+const { SEED, SEEDS } = env as unknown as { SEED: string; SEEDS: string }
+const first = SEED === '' ? Math.floor(Math.random() * 1e9) : Number(SEED)
+const count = Number(SEEDS)
 
 /** Histories that run at the same time, and in one test. */
 const TOGETHER = 24

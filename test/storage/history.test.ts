@@ -13,14 +13,14 @@ describe('the history of a shard', () => {
     ['acme=172800', 'root/pods', 300_000],
     ['acme=1,acme-2=2', 'acme-2/pods', 2_000],
   ])('set to %j is for %s %d ms', (setting, shard, retention) => {
-    expect(historyOf(setting, shard)).toEqual({ retention })
+    expect(historyOf(parseHistory(setting), shard)).toEqual({ retention })
   })
 
   it('is bounded by a number of changes for what is renewed for ever, whatever the tenant wants', () => {
     for (const shard of ['acme/leases.coordination.k8s.io', 'acme/events'])
-      expect(historyOf('acme=172800', shard)).toMatchObject({ retention: 172_800_000, changes: 10_000 })
-    expect(historyOf('', 'acme/events').expiry).toBe(3_600_000)
-    expect(historyOf('', 'acme/leases.coordination.k8s.io').expiry).toBeUndefined()
+      expect(historyOf(parseHistory('acme=172800'), shard)).toMatchObject({ retention: 172_800_000, changes: 10_000 })
+    expect(historyOf(parseHistory(), 'acme/events').expiry).toBe(3_600_000)
+    expect(historyOf(parseHistory(), 'acme/leases.coordination.k8s.io').expiry).toBeUndefined()
   })
 
   it.each([

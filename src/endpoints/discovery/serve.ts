@@ -1,4 +1,5 @@
 /** `/api`, `/apis` and the documents of groups and versions. */
+import { settingsOf } from '../../settings.ts'
 import type { JsonObject } from '../../api/object.ts'
 import { methodNotAllowed } from '../../api/status.ts'
 import { stringify } from '../../codec/json.ts'
@@ -23,7 +24,7 @@ function requireGet({ method }: ApiRequest): void {
 export function serveApiVersions(request: ApiRequest, served: ServedResources): Response | Promise<Response> {
   requireGet(request)
   if (wantsAggregated(request)) return serveAggregated(request, served, 'api')
-  const address = request.env.KEDGE_ADVERTISE ?? request.headers.get('Host') ?? ''
+  const address = settingsOf(request.env).advertise ?? request.headers.get('Host') ?? ''
   return respondDocument(negotiateDocument(request, { matched: true }), apiVersions(served, address), {
     model: `${META}.APIVersions`,
   })

@@ -2,6 +2,7 @@
  * Cluster IPs. An address belongs to a Service while an IPAddress has its name: creating that object is the allocation,
  * so two Services never get one address. Ranges are the server's own and those of ready ServiceCIDRs.
  */
+import { settingsOf } from '../../settings.ts'
 import type { Service } from '../../api/core/v1.ts'
 import type { IPAddress, ServiceCIDR } from '../../api/networking/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -16,7 +17,6 @@ import type { InternalResource } from '../internal-writes.ts'
 import { liveOf } from '../stored-form.ts'
 import type { StrategyContext } from '../strategy.ts'
 
-const DEFAULT_RANGE = '10.96.0.0/16'
 const GROUP = 'networking.k8s.io'
 /** Addresses tried at random before all that are taken are listed. */
 const GUESSES = 8
@@ -49,8 +49,7 @@ export class AddressError extends Error {
 }
 
 /** The ranges that the server was started with; the first one's family is that of Services that name none. */
-export const ownRanges = ({ KEDGE_SERVICE_RANGE }: StrategyContext['env']): IpRange[] =>
-  (KEDGE_SERVICE_RANGE || DEFAULT_RANGE).split(',').flatMap((text) => parseCidr(text.trim()) ?? [])
+export const ownRanges = (env: StrategyContext['env']): readonly IpRange[] => settingsOf(env).serviceRanges
 
 export const ownFamilies = (env: StrategyContext['env']): IpFamily[] => [
   ...new Set(ownRanges(env).map(({ address }) => address.family)),

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../src/api/object.ts'
 import { tokenReview } from '../../../src/registry/authentication/token-review.ts'
 import { memoryServer } from '../../request-in-memory.ts'
 
-const server = memoryServer({ KEDGE_ADMIN_TOKEN: 'secret' })
+const server = memoryServer({ KEDGE_ADMIN_TOKEN: 'an-administrators-secret-of-this-test' })
 
 async function reviewed(token: string) {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec: { token } }
@@ -15,7 +15,10 @@ async function reviewed(token: string) {
 }
 
 test('a good token', async () => {
-  expect(await reviewed('secret')).toMatchObject({ authenticated: true, user: { username: 'kubernetes-admin' } })
+  expect(await reviewed('an-administrators-secret-of-this-test')).toMatchObject({
+    authenticated: true,
+    user: { username: 'kubernetes-admin' },
+  })
 })
 
 // a token need not be one that fits a header

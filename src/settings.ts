@@ -1,0 +1,210 @@
+/**
+ * The settings of the Worker, parsed and checked once for each environment. Code reads `settingsOf(env)`, never a
+ * variable of the environment. A setting that is there is in force or refused: with a bad one every request is answered
+ * with 503, the objects refuse their work, and the local server does not start.
+ */
+import * as z from 'zod/mini'
+import { builtInServedBy } from './registry/built-in-served.ts'
+import type { BuiltInServed } from './registry/built-in-served.ts'
+import { parseFeatureGates } from './registry/feature-gates.ts'
+import type { HistorySetting } from './storage/history.ts'
+import { parseHistory } from './storage/history.ts'
+import { cidrText, parseCidr } from './validation/ip-addresses.ts'
+import type { IpRange } from './validation/ip-addresses.ts'
+import { readAuthorities } from './x509/client-chain.ts'
+import { readElement } from './x509/der.ts'
+import { pemBlocks } from './x509/pem.ts'
+
+export interface Settings {
+  readonly administratorToken: string | undefined
+  /** PEM. */
+  readonly authority: string | undefined
+  /** PEM, PKCS #8. There is an authority where this is. */
+  readonly authorityKey: string | undefined
+  /** PEM. */
+  readonly requestHeaderAuthority: string | undefined
+  /** Text of a private JWK. */
+  readonly serviceAccountKey: string | undefined
+  readonly issuer: string
+  /** One, or one of each family; the first is that of Services that name no family. */
+  readonly serviceRanges: readonly IpRange[]
+  /** The ranges as text, with a comma between. */
+  readonly serviceRange: string
+  readonly runtimeConfig: string
+  readonly featureGates: string
+  readonly builtIn: BuiltInServed
+  readonly countsWakes: boolean
+  readonly history: HistorySetting
+  /** '' for none. */
+  readonly streamEncoding: string
+  /** HOST or HOST:PORT. */
+  readonly advertise: string | undefined
+  readonly rootTenant: string
+}
+
+interface Problem {
+  readonly text: string
+  /** '' where the parser's reason is not to be shown. */
+  readonly why: string
+}
+
+/** What is wrong, setting by setting. The message tells names and rules, never values. */
+export class BadSettings extends Error {
+  override readonly name = 'BadSettings'
+
+  /** The same with what the parsers said, which may show values of settings that are no secrets: for operators. */
+  readonly details: string
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(({ text }) => text).join('; '))
+    this.details = problems.map(({ text, why }) => (why === '' ? text : `${text}: ${why}`)).join('; ')
+  }
+}
+
+/** What a setting is read from: a Worker's environment, bindings and all. */
+type Environment = object
+
+const known = new WeakMap<Environment, Settings | BadSettings>()
+
+/** @throws BadSettings */
+export function settingsOf(env: Environment): Settings {
+  let settings = known.get(env)
+  if (settings === undefined) known.set(env, (settings = parseSettings(env)))
+  if (settings instanceof BadSettings) throw settings
+  return settings
+}
+
+/** Undefined where all are good. */
+export function problemOf(env: Environment): BadSettings | undefined {
+  try {
+    settingsOf(env)
+    return undefined
+  } catch (error) {
+    if (error instanceof BadSettings) return error
+    throw error
+  }
+}
+
+type Parse<T> = (text: string) => T | undefined
+
+/** @param parse undefined, or throws, for what is against the rule. @param explained its reason may be shown to operators */
+const setting = <T>(rule: string, parse: Parse<T>, { explained = false } = {}) =>
+  z.pipe(
+    z.string('must be text'),
+    z.transform((text: string, context): T => {
+      let why = ''
+      try {
+        const value = parse(text)
+        if (value !== undefined) return value
+      } catch (error) {
+        if (explained) why = error instanceof Error ? error.message : String(error)
+      }
+      context.issues.push({ code: 'custom', message: rule, input: undefined, params: { why } })
+      return z.NEVER
+    }),
+  )
+
+const matching = (pattern: RegExp, rule: string) => setting(rule, (text) => (pattern.test(text) ? text : undefined))
+
+const authority = setting('must be certificates in PEM', (text) =>
+  readAuthorities(text).length > 0 ? text : undefined,
+)
+
+const privateKey = setting('must be one private key in PEM (PKCS #8)', (text) => {
+  const [block, ...more] = pemBlocks(text)
+  const isKey = block?.type === 'PRIVATE KEY' && more.length === 0 && readElement(block.bytes).content.length > 0
+  return isKey ? text : undefined
+})
+
+/** Base64url of 2048 bits. */
+const SHORTEST_MODULUS = 342
+const jwk = z.union([
+  z.object({ kty: z.literal('RSA'), n: z.string().check(z.minLength(SHORTEST_MODULUS)), e: z.string(), d: z.string() }),
+  z.object({ kty: z.literal('EC'), crv: z.string(), x: z.string(), y: z.string(), d: z.string() }),
+])
+
+const serviceAccountKey = setting('must be a private JWK: RSA of at least 2048 bits, or EC', (text) =>
+  jwk.safeParse(JSON.parse(text)).success ? text : undefined,
+)
+
+const serviceRanges = setting('must be a CIDR, or one of IPv4 and one of IPv6 with a comma between', (text) => {
+  const ranges = text.split(',').flatMap((part) => parseCidr(part.trim()) ?? [])
+  const families = new Set(ranges.map(({ address }) => address.family))
+  return ranges.length === text.split(',').length && families.size === ranges.length ? ranges : undefined
+})
+
+const issuer = setting('must be a URL, or a name without colons and blanks', (text) =>
+  text === '' || /\s/.test(text) || (text.includes(':') && !URL.canParse(text)) ? undefined : text,
+)
+
+const UNREADABLE = 'cannot be read'
+
+/** By name: each setting of env.ts has a row. */
+const schema = z.object({
+  KEDGE_ADMIN_TOKEN: z.optional(
+    matching(/^[\x21-\x7e]{32,}$/, 'must have at least 32 characters, printable ASCII without blanks'),
+  ),
+  KEDGE_CA: z.optional(authority),
+  KEDGE_CA_KEY: z.optional(privateKey),
+  KEDGE_REQUESTHEADER_CA: z.optional(authority),
+  KEDGE_SA_KEY: z.optional(serviceAccountKey),
+  KEDGE_ISSUER: z.optional(issuer),
+  KEDGE_SERVICE_RANGE: z.optional(serviceRanges),
+  KEDGE_RUNTIME_CONFIG: z.optional(
+    setting(UNREADABLE, (text) => builtInServedBy(text, '') && text, { explained: true }),
+  ),
+  KEDGE_FEATURE_GATES: z.optional(setting(UNREADABLE, (text) => parseFeatureGates(text) && text, { explained: true })),
+  KEDGE_COUNT_WAKES: z.optional(matching(/^[01]?$/, 'must be 0 or 1')),
+  KEDGE_HISTORY_SECONDS: z.optional(setting(UNREADABLE, parseHistory, { explained: true })),
+  KEDGE_STREAM_ENCODING: z.optional(matching(/^(?:identity)?$/, 'must be identity or nothing')),
+  KEDGE_ADVERTISE: z.optional(
+    matching(/^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/, 'must be HOST or HOST:PORT'),
+  ),
+  // a part of the names of objects, before a slash
+  KEDGE_ROOT_TENANT: z.optional(
+    matching(/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/, 'must be of letters, digits and dashes, 63 at most'),
+  ),
+})
+
+export const DEFAULT_SERVICE_RANGE = '10.96.0.0/16'
+
+function parseSettings(env: Environment): Settings | BadSettings {
+  const named = Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('KEDGE_')))
+  const result = schema.safeParse(named)
+  const problems = result.success ? [] : result.error.issues.map(problemOfIssue)
+  for (const name of Object.keys(named))
+    if (!Object.hasOwn(schema.shape, name)) problems.push({ text: `${name} is no setting`, why: '' })
+  if (named['KEDGE_CA_KEY'] !== undefined && named['KEDGE_CA'] === undefined)
+    problems.push({ text: 'KEDGE_CA_KEY needs KEDGE_CA, whose key it is', why: '' })
+  if (!result.success || problems.length > 0) return new BadSettings(problems)
+  const {
+    KEDGE_SERVICE_RANGE: ranges = serviceRanges.parse(DEFAULT_SERVICE_RANGE),
+    KEDGE_RUNTIME_CONFIG: runtimeConfig = '',
+    KEDGE_FEATURE_GATES: featureGates = '',
+    ...values
+  } = result.data
+  return {
+    administratorToken: values.KEDGE_ADMIN_TOKEN,
+    authority: values.KEDGE_CA,
+    authorityKey: values.KEDGE_CA_KEY,
+    requestHeaderAuthority: values.KEDGE_REQUESTHEADER_CA,
+    serviceAccountKey: values.KEDGE_SA_KEY,
+    issuer: values.KEDGE_ISSUER ?? 'https://kubernetes.default.svc.cluster.local',
+    serviceRanges: ranges,
+    serviceRange: ranges.map(cidrText).join(','),
+    runtimeConfig,
+    featureGates,
+    builtIn: builtInServedBy(runtimeConfig, featureGates),
+    countsWakes: values.KEDGE_COUNT_WAKES === '1',
+    history: values.KEDGE_HISTORY_SECONDS ?? parseHistory(),
+    streamEncoding: values.KEDGE_STREAM_ENCODING ?? '',
+    advertise: values.KEDGE_ADVERTISE,
+    rootTenant: values.KEDGE_ROOT_TENANT ?? 'root',
+  }
+}
+
+function problemOfIssue(issue: z.core.$ZodIssue): Problem {
+  // only `setting` has custom issues, and gives them this
+  const { why = '' } = (issue.code === 'custom' ? issue.params : {}) as { why?: string }
+  return { text: `${String(issue.path[0])} ${issue.message}`, why }
+}

@@ -1,0 +1,127 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { Env } from '../src/env.ts'
+import { serve } from '../src/server.ts'
+import { BadSettings, problemOf, settingsOf } from '../src/settings.ts'
+import { authorityBit, CN, makeCertificate } from './x509/make-certificate.ts'
+
+const { pem } = await makeCertificate(new Date(), { subject: [[CN, 'kubernetes']], extensions: [authorityBit()] })
+const rsa = (bits: number) => generateKeyPairSync('rsa', { modulusLength: bits }).privateKey
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const pkcs8 = ec.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+const jwk = (key: { export(options: { format: 'jwk' }): object }) => JSON.stringify(key.export({ format: 'jwk' }))
+const TOKEN = 'x'.repeat(32)
+
+const RULES = {
+  token: 'KEDGE_ADMIN_TOKEN must have at least 32 characters, printable ASCII without blanks',
+  ca: 'KEDGE_CA must be certificates in PEM',
+  key: 'KEDGE_CA_KEY must be one private key in PEM (PKCS #8)',
+  proxies: 'KEDGE_REQUESTHEADER_CA must be certificates in PEM',
+  sa: 'KEDGE_SA_KEY must be a private JWK: RSA of at least 2048 bits, or EC',
+  issuer: 'KEDGE_ISSUER must be a URL, or a name without colons and blanks',
+  range: 'KEDGE_SERVICE_RANGE must be a CIDR, or one of IPv4 and one of IPv6 with a comma between',
+  advertise: 'KEDGE_ADVERTISE must be HOST or HOST:PORT',
+  tenant: 'KEDGE_ROOT_TENANT must be of letters, digits and dashes, 63 at most',
+}
+
+describe('what is empty, short, unreadable or contradicts itself is refused', () => {
+  test.each<[Record<string, unknown>, string]>([
+    [{ KEDGE_ADMIN_TOKEN: '' }, RULES.token],
+    [{ KEDGE_ADMIN_TOKEN: 'x'.repeat(31) }, RULES.token],
+    [{ KEDGE_ADMIN_TOKEN: `${TOKEN} ` }, RULES.token],
+    [{ KEDGE_ADMIN_TOKEN: 7 }, 'KEDGE_ADMIN_TOKEN must be text'],
+    [{ KEDGE_CA: '' }, RULES.ca],
+    [{ KEDGE_CA: 'garbage' }, RULES.ca],
+    [{ KEDGE_CA: pkcs8 }, RULES.ca],
+    [{ KEDGE_CA: pem.replace(/[A-Za-z0-9]{20}/, '') }, RULES.ca],
+    [{ KEDGE_CA_KEY: pkcs8 }, 'KEDGE_CA_KEY needs KEDGE_CA, whose key it is'],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: '' }, RULES.key],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pem }, RULES.key],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pkcs8 + pkcs8 }, RULES.key],
+    [{ KEDGE_REQUESTHEADER_CA: '' }, RULES.proxies],
+    [{ KEDGE_SA_KEY: '' }, RULES.sa],
+    [{ KEDGE_SA_KEY: '{' }, RULES.sa],
+    [{ KEDGE_SA_KEY: jwk(ec.publicKey) }, RULES.sa],
+    [{ KEDGE_SA_KEY: jwk(rsa(1024)) }, RULES.sa],
+    [{ KEDGE_SA_KEY: '{"kty":"oct","k":"AAAA"}' }, RULES.sa],
+    [{ KEDGE_ISSUER: '' }, RULES.issuer],
+    [{ KEDGE_ISSUER: 'a:// b' }, RULES.issuer],
+    [{ KEDGE_SERVICE_RANGE: '' }, RULES.range],
+    [{ KEDGE_SERVICE_RANGE: '10.0.0.0/8,garbage' }, RULES.range],
+    [{ KEDGE_SERVICE_RANGE: '10.0.0.0/8,11.0.0.0/8' }, RULES.range],
+    [{ KEDGE_RUNTIME_CONFIG: 'nonsense' }, 'KEDGE_RUNTIME_CONFIG cannot be read'],
+    [{ KEDGE_FEATURE_GATES: 'NoGate=true' }, 'KEDGE_FEATURE_GATES cannot be read'],
+    [{ KEDGE_HISTORY_SECONDS: '5m' }, 'KEDGE_HISTORY_SECONDS cannot be read'],
+    [{ KEDGE_COUNT_WAKES: 'yes' }, 'KEDGE_COUNT_WAKES must be 0 or 1'],
+    [{ KEDGE_STREAM_ENCODING: 'gzip' }, 'KEDGE_STREAM_ENCODING must be identity or nothing'],
+    [{ KEDGE_ADVERTISE: '' }, RULES.advertise],
+    [{ KEDGE_ADVERTISE: 'https://a' }, RULES.advertise],
+    [{ KEDGE_ROOT_TENANT: '' }, RULES.tenant],
+    [{ KEDGE_ROOT_TENANT: 'a/b' }, RULES.tenant],
+    [{ KEDGE_ADMIN_TOKN: TOKEN }, 'KEDGE_ADMIN_TOKN is no setting'],
+    [{ KEDGE_ISSUER: '', KEDGE_ROOT_TENANT: '' }, `${RULES.issuer}; ${RULES.tenant}`],
+  ])('%#: %j', (env, message) => {
+    expect(problemOf(env)?.message).toBe(message)
+    expect(() => settingsOf(env)).toThrow(BadSettings)
+  })
+})
+
+test('operators are told what the parser said, of settings that are no secrets', () => {
+  expect(problemOf({ KEDGE_FEATURE_GATES: 'NoGate=true' })?.details).toBe(
+    'KEDGE_FEATURE_GATES cannot be read: unrecognized feature gate: NoGate',
+  )
+  expect(problemOf({ KEDGE_SA_KEY: 'my secret' })?.details).toBe(RULES.sa)
+})
+
+test('without any there are the defaults', () => {
+  expect(settingsOf({ SHARDS: {} })).toMatchObject({
+    administratorToken: undefined,
+    authority: undefined,
+    issuer: 'https://kubernetes.default.svc.cluster.local',
+    serviceRange: '10.96.0.0/16',
+    countsWakes: false,
+    streamEncoding: '',
+    rootTenant: 'root',
+  })
+})
+
+test('good ones are parsed once for each environment', () => {
+  const key = jwk(rsa(2048))
+  const env = {
+    KEDGE_ADMIN_TOKEN: TOKEN,
+    KEDGE_CA: pem,
+    KEDGE_CA_KEY: pkcs8,
+    KEDGE_SA_KEY: key,
+    KEDGE_SERVICE_RANGE: '10.0.0.0/16,fd00::/108',
+    KEDGE_FEATURE_GATES: '',
+    KEDGE_HISTORY_SECONDS: '60,acme=120',
+    KEDGE_ADVERTISE: '[::1]:6443',
+  }
+  expect(settingsOf(env)).toMatchObject({
+    administratorToken: TOKEN,
+    authority: pem,
+    authorityKey: pkcs8,
+    serviceAccountKey: key,
+    serviceRange: '10.0.0.0/16,fd00::/108',
+    history: { standard: 60, tenants: new Map([['acme', 120]]) },
+    advertise: '[::1]:6443',
+  })
+  expect(settingsOf(env)).toBe(settingsOf(env))
+})
+
+test('with bad ones every request is refused, and no value is told', async () => {
+  // nothing else of it is asked for
+  const env = { KEDGE_ADMIN_TOKEN: 'too-short' } as Env
+  const execution = { waitUntil: () => {} } as unknown as ExecutionContext
+  for (const path of ['/healthz', '/api/v1/pods', '/version']) {
+    const request = new Request(`https://server${path}`, { headers: { Authorization: 'Bearer too-short' } })
+    const response = await serve(request, env, execution)
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({
+      kind: 'Status',
+      code: 503,
+      reason: 'ServiceUnavailable',
+      message: `the settings of this server are wrong: ${RULES.token}`,
+    })
+  }
+})
