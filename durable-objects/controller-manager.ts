@@ -8,6 +8,7 @@ import type { GroupResource } from '../src/api/group-version.ts'
 import { ownValue } from '../src/api/own.ts'
 import { controllers } from '../src/controllers/controllers.ts'
 import type { ControllerContext } from '../src/controllers/controller.ts'
+import { Turns } from '../src/controllers/turns.ts'
 import type { Env } from '../src/env.ts'
 import { servedResources } from '../src/registry/served.ts'
 import type { OutboxRow } from '../src/storage/shard-protocol.ts'
@@ -32,6 +33,7 @@ export class ControllerManager extends DurableObject<Env> {
   private readonly alarms: AlarmClock
   private readonly tenantUid: string | undefined
   private running: Promise<void> | undefined
+  private readonly turns = new Turns()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -111,6 +113,7 @@ export class ControllerManager extends DurableObject<Env> {
       ...plane,
       now: () => new Date(),
       dependentsOf: (kind) => this.dependentsOf(kind),
+      alone: (name, work) => this.turns.run(name, work),
       later: (controller, key, delay) => this.add(controller, key, delay),
     }
     for (let due = this.due(); due.length > 0; due = this.due()) {

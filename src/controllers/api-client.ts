@@ -115,7 +115,7 @@ export class ApiClient {
  * @param resource as what its objects are kept: a definition may have the names of a built-in type
  */
 function servedEntry({ served }: ControllerContext, { group, resource }: GroupResource): ResourceEntry {
-  const entries = served.resources.filter(({ storage }) => storage.group === group && storage.resource === resource)
+  const entries = served.inGroup(group).filter(({ storage }) => storage.resource === resource)
   const entry = entries.find(({ version, storage }) => version === storage.version) ?? entries[0]
   if (entry === undefined) throw new Error(`${resource}.${group} is not served`)
   return entry

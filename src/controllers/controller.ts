@@ -11,6 +11,8 @@ export interface ControllerContext {
   now(): Date
   /** The resource types that hold dependents of owners of this kind (`Deployment.apps`). */
   dependentsOf(ownerKind: string): readonly GroupResource[]
+  /** Runs work when no other work of that name is under way. */
+  alone<Done>(name: string, work: () => Promise<Done>): Promise<Done>
   /** Hands work to a controller, after so many milliseconds. */
   later(controller: string, key: string, delay: number): void
 }

@@ -8,6 +8,8 @@ import type { GroupResource } from '../api/group-version.ts'
 import { StatusError } from '../api/status.ts'
 import { DEFINITIONS, versionsOf } from '../registry/custom-resources/definition.ts'
 import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY } from '../registry/resources.ts'
+import type { KubeObject } from '../api/object.ts'
+import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { timeText } from '../registry/store.ts'
 import { ApiClient } from './api-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
@@ -19,16 +21,16 @@ const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged'
 
 export const crdApiServicesController: Controller = {
   async reconcile(group, context) {
-    const definitions = (await new ApiClient(context, DEFINITIONS, '').list()) as CustomResourceDefinition[]
+    const snapshot = await freshControlSnapshot(context)
     const served = new Set(
-      definitions
-        .filter(({ spec }) => spec?.group === group)
+      snapshot
+        .inGroup<KubeObject & CustomResourceDefinition>(DEFINITIONS, group)
         .flatMap((definition) => versionsOf(definition).flatMap(({ served, name }) => (served && name ? [name] : []))),
     )
     const client = new ApiClient(context, API_SERVICES, '', '', SERVER)
-    const present = ((await client.list()) as APIService[]).filter(
-      ({ metadata, spec }) => spec?.group === group && metadata.labels?.[AUTOMANAGED] === 'true',
-    )
+    const present = snapshot
+      .inGroup<KubeObject & APIService>(API_SERVICES, group)
+      .filter(({ metadata }) => metadata.labels?.[AUTOMANAGED] === 'true')
     for (const version of served)
       if (!present.some(({ spec }) => spec?.version === version)) await register(client, group, version, context)
     for (const { metadata, spec } of present)

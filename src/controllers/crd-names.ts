@@ -3,8 +3,10 @@
  * reference's naming and establishing controllers). Key: the definition's name.
  */
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../api/apiextensions/v1.ts'
+import type { KubeObject } from '../api/object.ts'
 import { setCondition } from '../registry/apiextensions/custom-resource-definitions.ts'
 import { conditionOf, DEFINITIONS, isConditionTrue } from '../registry/custom-resources/definition.ts'
+import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { ApiClient } from './api-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 
@@ -13,31 +15,37 @@ export const SERVER = 'kube-apiserver'
 
 export const crdNamesController: Controller = {
   async reconcile(name, context) {
-    const client = new ApiClient(context, DEFINITIONS, '', 'status', SERVER)
-    const all = (await client.list()) as CustomResourceDefinition[]
-    const own = all.find(({ metadata }) => metadata.name === name)
-    const group = own?.spec?.group ?? name.slice(name.indexOf('.') + 1)
-    const inGroup = all.filter(({ spec }) => spec?.group === group)
-    const freed = own === undefined || (await acceptNames(client, own, inGroup, context))
-    await establish(client, name, context)
-    // what this one had before may be what others wait for
-    if (freed)
-      for (const { metadata, spec, status } of inGroup)
-        if (metadata.name !== name && !sameNames(spec?.names, status?.acceptedNames))
-          context.later('crd-names', metadata.name!, 0)
+    const group = name.slice(name.indexOf('.') + 1)
+    // two definitions of a group must not be given the same name at once
+    await context.alone(`crd-names ${group}`, () => reconcileNames(name, group, context))
     return undefined
   },
 }
 
-/** @returns whether something was written */
+async function reconcileNames(name: string, group: string, context: ControllerContext): Promise<void> {
+  const inGroup = (await freshControlSnapshot(context)).inGroup<Definition>(DEFINITIONS, group)
+  const own = inGroup.find(({ metadata }) => metadata.name === name)
+  const client = new ApiClient(context, DEFINITIONS, '', 'status', SERVER)
+  const written = own === undefined ? undefined : await acceptNames(client, own, inGroup, context)
+  await establish(client, written ?? own, context)
+  // what this one had before may be what others wait for
+  if (own === undefined || written !== undefined)
+    for (const { metadata, spec, status } of inGroup)
+      if (metadata.name !== name && !sameNames(spec?.names, status?.acceptedNames))
+        context.later('crd-names', metadata.name!, 0)
+}
+
+type Definition = KubeObject & CustomResourceDefinition
+
+/** @returns what was written, if anything was */
 async function acceptNames(
   client: ApiClient,
-  definition: CustomResourceDefinition,
-  inGroup: readonly CustomResourceDefinition[],
+  definition: Definition,
+  inGroup: readonly Definition[],
   context: ControllerContext,
-): Promise<boolean> {
+): Promise<Definition | undefined> {
   const { spec, status } = definition
-  if (sameNames(spec?.names, status?.acceptedNames)) return false
+  if (sameNames(spec?.names, status?.acceptedNames)) return undefined
   const { names, problem } = namesFor(definition, inGroup)
   const before = conditionOf(definition, 'NamesAccepted')
   const condition =
@@ -46,9 +54,9 @@ async function acceptNames(
       : { type: 'NamesAccepted', status: 'False', ...problem }
   const isSame =
     before?.status === condition.status && before.reason === condition.reason && before.message === condition.message
-  if (isSame && sameNames(names, status?.acceptedNames)) return false
-  await client.update(definition.metadata.name!, (object) => {
-    const written = object as CustomResourceDefinition
+  if (isSame && sameNames(names, status?.acceptedNames)) return undefined
+  return client.update(definition.metadata.name!, (object) => {
+    const written: Definition = object
     written.status = { ...written.status, acceptedNames: names }
     setCondition(written, context.now(), condition)
     if (isConditionTrue(written, 'Established')) return
@@ -67,7 +75,6 @@ async function acceptNames(
     const old = conditionOf(written, 'Established')
     setCondition(written, context.now(), problem === undefined ? accepted : (old ?? refused))
   })
-  return true
 }
 
 interface Problem {
@@ -116,11 +123,14 @@ function namesFor(
 }
 
 /** Once the names are accepted. */
-async function establish(client: ApiClient, name: string, context: ControllerContext): Promise<void> {
-  const definition = (await client.get(name)) as CustomResourceDefinition | undefined
+async function establish(
+  client: ApiClient,
+  definition: Definition | undefined,
+  context: ControllerContext,
+): Promise<void> {
   if (definition === undefined || !isConditionTrue(definition, 'NamesAccepted')) return
   if (isConditionTrue(definition, 'Established')) return
-  await client.update(name, (object) =>
+  await client.update(definition.metadata.name!, (object) =>
     setCondition(object as CustomResourceDefinition, context.now(), {
       type: 'Established',
       status: 'True',

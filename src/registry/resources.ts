@@ -64,7 +64,7 @@ export interface ResourceEntry {
 
 export interface CustomOpenApi {
   /** The version's openAPIV3Schema as in the CustomResourceDefinition; absent where it has none. */
-  readonly schema?: JsonObject
+  readonly schema?: JsonObject | undefined
   /** spec.preserveUnknownFields of the definition. */
   readonly preserveUnknownFields?: boolean
   /** jsonPaths of the version's selectableFields. */
@@ -98,7 +98,9 @@ export interface ServedGroup {
 export interface ServedResources {
   /** In the order of discovery. */
   readonly groups: readonly ServedGroup[]
+  /** Put together when it is asked for: a thousand definitions make it long. */
   readonly resources: readonly ResourceEntry[]
+  inGroup(name: string): readonly ResourceEntry[]
   group(name: string): ServedGroup | undefined
   version(group: string, version: string): ServedVersion | undefined
   find(group: string, version: string, resource: string): ResourceEntry | undefined
@@ -259,24 +261,25 @@ export function withDynamic(served: ServedResources, dynamic: readonly ServedGro
   }
   const added = [...groups.values()].filter(({ group }) => !served.isBuiltInGroup(group)).sort(compareGroups)
   // built-in groups keep their places: only something of a higher priority than theirs would come between
-  const ordered = [
-    ...served.groups.filter(({ group }) => served.isBuiltInGroup(group)).map((g) => groups.get(g.group)!),
-  ]
-  for (const group of added) {
-    const at = ordered.findIndex((other) => other.group !== '' && compareGroups(group, other) < 0)
-    ordered.splice(at < 0 ? ordered.length : at, 0, group)
+  const builtIn = served.groups.filter(({ group }) => served.isBuiltInGroup(group)).map(({ group }) => group)
+  const ordered: ServedGroup[] = []
+  let next = 0
+  for (const name of builtIn) {
+    const group = groups.get(name)!
+    while (name !== '' && next < added.length && compareGroups(added[next]!, group) < 0) ordered.push(added[next++]!)
+    ordered.push(group)
   }
-  const builtIn = new Set(served.groups.map(({ group }) => group).filter((group) => served.isBuiltInGroup(group)))
-  return servedResources(ordered, builtIn)
+  return servedResources([...ordered, ...added.slice(next)], new Set(builtIn))
 }
 
 const compareGroups = (a: ServedGroup, b: ServedGroup): number =>
   b.priority - a.priority || (a.group < b.group ? -1 : a.group > b.group ? 1 : 0)
 
-const sortedVersions = (group: ServedGroup): ServedGroup => ({
-  ...group,
-  versions: [...group.versions].sort((a, b) => b.priority - a.priority || compareVersions(a.version, b.version)),
-})
+/** In the order of preference; the same value where they are in it. */
+export function sortedVersions(group: ServedGroup): ServedGroup {
+  const versions = group.versions.toSorted((a, b) => b.priority - a.priority || compareVersions(a.version, b.version))
+  return versions.every((version, at) => version === group.versions[at]) ? group : { ...group, versions }
+}
 
 function mergedGroup(there: ServedGroup, added: ServedGroup): ServedGroup {
   const versions = new Map(there.versions.map((version) => [version.version, version]))
@@ -304,30 +307,47 @@ function shownIn(builtIn: ServedGroup, added: ServedGroup): ServedGroup {
   }
 }
 
+/** What can be looked up in a group: made once, since a change of one group leaves the others as they were. */
+class GroupIndex {
+  readonly versions: ReadonlyMap<string, ServedVersion>
+  readonly resources = new Map<string, ResourceEntry>()
+  readonly kinds = new Map<string, ResourceEntry>()
+
+  constructor({ versions }: ServedGroup) {
+    this.versions = new Map(versions.map((version) => [version.version, version]))
+    for (const { version, resources, unreachable } of versions)
+      for (const entry of unreachable === true ? [] : resources) {
+        this.resources.set(`${version}/${entry.resource}`, entry)
+        this.kinds.set(`${version}/${entry.kind}`, entry)
+      }
+  }
+}
+
+const indexes = new WeakMap<ServedGroup, GroupIndex>()
+
+function indexOf(group: ServedGroup): GroupIndex {
+  let index = indexes.get(group)
+  if (index === undefined) indexes.set(group, (index = new GroupIndex(group)))
+  return index
+}
+
 function servedResources(groups: readonly ServedGroup[], builtIn: ReadonlySet<string>): ServedResources {
   const byName = new Map(groups.map((group) => [group.group, group]))
-  const versions = new Map<string, ServedVersion>()
-  const resources = new Map<string, ResourceEntry>()
-  const kinds = new Map<string, ResourceEntry>()
-  for (const { group, versions: ofGroup } of groups) {
-    for (const version of ofGroup) {
-      const key = `${group}/${version.version}`
-      versions.set(key, version)
-      if (version.unreachable === true) continue
-      for (const entry of version.resources) {
-        resources.set(`${key}/${entry.resource}`, entry)
-        kinds.set(`${key}/${entry.kind}`, entry)
-      }
-    }
+  const inGroup = (name: string): GroupIndex | undefined => {
+    const group = byName.get(name)
+    return group === undefined ? undefined : indexOf(group)
   }
   return {
     groups,
-    resources: [...resources.values()],
+    get resources() {
+      return groups.flatMap((group) => [...indexOf(group).resources.values()])
+    },
+    inGroup: (name) => [...(inGroup(name)?.resources.values() ?? [])],
     group: (name) => byName.get(name),
-    version: (group, version) => versions.get(`${group}/${version}`),
-    find: (group, version, resource) => resources.get(`${group}/${version}/${resource}`),
-    findKind: ({ group, version, kind }) => kinds.get(`${group}/${version}/${kind}`),
-    isServedGroupVersion: (group, version) => versions.has(`${group}/${version}`),
+    version: (group, version) => inGroup(group)?.versions.get(version),
+    find: (group, version, resource) => inGroup(group)?.resources.get(`${version}/${resource}`),
+    findKind: ({ group, version, kind }) => inGroup(group)?.kinds.get(`${version}/${kind}`),
+    isServedGroupVersion: (group, version) => inGroup(group)?.versions.has(version) === true,
     isBuiltInGroup: (group) => builtIn.has(group),
   }
 }

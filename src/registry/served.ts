@@ -6,7 +6,7 @@ import { settingsOf } from '../settings.ts'
 import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { DEFINITIONS } from './custom-resources/definition.ts'
-import { customGroups } from './custom-resources/entries.ts'
+import { customGroup } from './custom-resources/entries.ts'
 import type { BuiltInServed } from './built-in-served.ts'
 import { withDynamic } from './resources.ts'
 import { API_SERVICES, remoteGroups } from './remote-groups.ts'
@@ -30,17 +30,20 @@ interface Known {
   all: ServedResources | Promise<ServedResources>
 }
 
-/** One table for each state of the definitions: the snapshot's list of them is the same value while none changes. */
+/** One table for each state of the definitions: the snapshot's index of them is the same value while none changes. */
 const byDefinitions = new WeakMap<object, Known>()
 
 /** What is served where the control plane is in this state; at hand but for the first who asks. */
 export function servedAt(env: Env, snapshot: ControlSnapshot): ServedResources | Promise<ServedResources> {
-  const definitions = snapshot.list<CustomResourceDefinition>(DEFINITIONS)
+  const definitions = snapshot.groups<KubeObject & CustomResourceDefinition>(DEFINITIONS)
   const remote = remoteGroupsOf(snapshot.list<KubeObject & APIService>(API_SERVICES))
   const builtIn = builtInServed(env).resources
   let known = byDefinitions.get(definitions)
   if (known?.builtIn !== builtIn || known.remote !== remote.text) {
-    const all = customGroups(definitions).then((groups) => withDynamic(builtIn, [...groups, ...remote.groups]))
+    const groups = [...definitions].map(([group, { list }]) => customGroup(group, list))
+    const all = Promise.all(groups).then((custom) =>
+      withDynamic(builtIn, [...custom.filter((group) => group !== undefined), ...remote.groups]),
+    )
     const made: Known = { builtIn, remote: remote.text, all }
     byDefinitions.set(definitions, (known = made))
     void all.then(

@@ -5,18 +5,19 @@
  * time; whoever is about to refuse something looks once more at a fresh one, so what was granted is there at once.
  */
 import type { GroupResource } from '../api/group-version.ts'
-import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ensureBootstrapped } from '../bootstrap/ensure-bootstrapped.ts'
-import { parseStored } from '../codec/json.ts'
 import type { Env } from '../env.ts'
 import { CONTROL_SHARD } from '../registry/collections.ts'
 import { changePages } from '../storage/change-pages.ts'
 import { shardStorage } from '../storage/shard-client.ts'
-import type { Collection, Revision, ShardChanges, Storage } from '../storage/storage.ts'
+import type { Collection, Revision, Storage } from '../storage/storage.ts'
 import { SharedCall } from './shared-call.ts'
+import { SnapshotData } from './snapshot-data.ts'
 import { perTenant, weighTenant } from './tenant-state.ts'
 import type { Tenant } from './tenant.ts'
+
+export { SnapshotData } from './snapshot-data.ts'
 
 /** An immutable view. Objects, and lists of a type in which nothing changed, are the same values in later views. */
 export interface ControlSnapshot {
@@ -24,6 +25,10 @@ export interface ControlSnapshot {
   /** In the order of their keys. The caller says what the type is: it is that of the resource's storage version. */
   list<O extends KubeObject>(resource: GroupResource): readonly O[]
   inNamespace<O extends KubeObject>(resource: GroupResource, namespace: string): readonly O[]
+  /** Of CustomResourceDefinitions and APIServices, whose names end with a group. */
+  inGroup<O extends KubeObject>(resource: GroupResource, group: string): readonly O[]
+  /** By group; the lists of groups in which nothing changed are the same values in later views, and so is the whole. */
+  groups<O extends KubeObject>(resource: GroupResource): ReadonlyMap<string, { readonly list: readonly O[] }>
   /** `key`: NAME, or NAMESPACE/NAME. */
   get<O extends KubeObject>(resource: GroupResource, key: string): O | undefined
 }
@@ -120,75 +125,4 @@ async function fetchChanges(storage: Storage, tenant: Tenant, known?: SnapshotDa
   const since = snapshot.revision === 0 ? undefined : snapshot.revision
   for await (const changes of changePages(storage, shard, since)) snapshot = snapshot.with(changes)
   return snapshot
-}
-
-class Entry {
-  private parsed: KubeObject | undefined
-
-  constructor(readonly text: string) {}
-
-  get object(): KubeObject {
-    // what storage holds was encoded from a KubeObject
-    return (this.parsed ??= parseStored(this.text) as unknown as KubeObject)
-  }
-}
-
-/** The objects of one resource type, parsed when first asked for. */
-class TypeData {
-  private sorted: readonly KubeObject[] | undefined
-  private byNamespace: ReadonlyMap<string, readonly KubeObject[]> | undefined
-
-  constructor(readonly entries: ReadonlyMap<string, Entry>) {}
-
-  get list(): readonly KubeObject[] {
-    return (this.sorted ??= [...this.entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry.object))
-  }
-
-  inNamespace(namespace: string): readonly KubeObject[] {
-    this.byNamespace ??= Map.groupBy(this.list, ({ metadata }) => metadata.namespace ?? '')
-    return this.byNamespace.get(namespace) ?? []
-  }
-}
-
-/** Exported for tests and for whoever has changes at hand. */
-export class SnapshotData implements ControlSnapshot {
-  static readonly empty = new SnapshotData(0, new Map(), 0)
-
-  /** @param size UTF-16 units of all objects */
-  constructor(
-    readonly revision: Revision,
-    private readonly types: ReadonlyMap<string, TypeData>,
-    readonly size: number,
-  ) {}
-
-  list<O extends KubeObject>(resource: GroupResource): readonly O[] {
-    // under a resource's prefix there are only objects of its kind
-    return (this.types.get(groupResourceText(resource))?.list ?? []) as readonly O[]
-  }
-
-  inNamespace<O extends KubeObject>(resource: GroupResource, namespace: string): readonly O[] {
-    return (this.types.get(groupResourceText(resource))?.inNamespace(namespace) ?? []) as readonly O[]
-  }
-
-  get<O extends KubeObject>(resource: GroupResource, key: string): O | undefined {
-    return this.types.get(groupResourceText(resource))?.entries.get(key)?.object as O | undefined
-  }
-
-  with({ revision, reset, changed }: ShardChanges): SnapshotData {
-    if (!reset && changed.length === 0)
-      return revision === this.revision ? this : new SnapshotData(revision, this.types, this.size)
-    const types = new Map(reset ? [] : this.types)
-    let size = reset ? 0 : this.size
-    for (const [prefix, ofType] of Map.groupBy(changed, ({ key }) => key.slice(0, key.indexOf('/')))) {
-      const entries = new Map(types.get(prefix)?.entries)
-      for (const { key, text } of ofType) {
-        const name = key.slice(prefix.length + 1)
-        size += (text?.length ?? 0) - (entries.get(name)?.text.length ?? 0)
-        if (text === undefined) entries.delete(name)
-        else entries.set(name, new Entry(text))
-      }
-      types.set(prefix, new TypeData(entries))
-    }
-    return new SnapshotData(revision, types, size)
-  }
 }

@@ -12,7 +12,15 @@ let client: ApiClient
 beforeEach(async () => {
   const { env, tenant, now, request } = memoryServer()
   const served = await servedResources(request('/'))
-  const context: ControllerContext = { env, tenant, served, now: () => now, dependentsOf: () => [], later: () => {} }
+  const context: ControllerContext = {
+    env,
+    tenant,
+    served,
+    now: () => now,
+    dependentsOf: () => [],
+    alone: (_, work) => work(),
+    later: () => {},
+  }
   client = new ApiClient(context, CONFIG_MAPS, 'default', '', 'a-controller')
 })
 

@@ -13,10 +13,10 @@ vi.mock(import('../../src/registry/served.ts'), async (original) => {
 })
 
 const env = { KEDGE_ADVERTISE: 'api.example.com:6443' } as unknown as Env
-vi.mock(import('../../src/tenancy/control-snapshot.ts'), async (original) => ({
-  ...(await original()),
-  controlSnapshot: async () => ({ revision: 0, list: () => [], inNamespace: () => [], get: () => undefined }),
-}))
+vi.mock(import('../../src/tenancy/control-snapshot.ts'), async (original) => {
+  const snapshots = await original()
+  return { ...snapshots, controlSnapshot: async () => snapshots.SnapshotData.empty }
+})
 
 const execution = { waitUntil: () => {} } as unknown as ExecutionContext
 

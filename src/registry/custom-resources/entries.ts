@@ -6,7 +6,7 @@ import { bytesToBase64 } from '../../codec/base64.ts'
 import { customModelName } from '../../openapi/custom-model-name.ts'
 import { customStorageOf } from '../collections.ts'
 import type { ResourceEntry, ServedGroup, SubresourceEntry } from '../resources.ts'
-import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY } from '../resources.ts'
+import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY, sortedVersions } from '../resources.ts'
 import { compareVersions } from '../version-order.ts'
 import { isEstablished, isNamespaced, isTerminating, storageVersion, versionsOf } from './definition.ts'
 
@@ -15,33 +15,40 @@ const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', '
 const TERMINATING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update']
 
-/** Groups of all definitions that are served, with their versions. */
-export async function customGroups(definitions: readonly CustomResourceDefinition[]): Promise<ServedGroup[]> {
-  const groups = new Map<string, Map<string, ResourceEntry[]>>()
+const groups = new WeakMap<readonly CustomResourceDefinition[], Promise<ServedGroup | undefined>>()
+
+/**
+ * What is served of the definitions of one group, versions in the order of preference; the same value for the same list.
+ * Undefined where none is established.
+ */
+export function customGroup(
+  group: string,
+  definitions: readonly CustomResourceDefinition[],
+): Promise<ServedGroup | undefined> {
+  let known = groups.get(definitions)
+  if (known === undefined) groups.set(definitions, (known = makeGroup(group, definitions)))
+  return known
+}
+
+async function makeGroup(
+  group: string,
+  definitions: readonly CustomResourceDefinition[],
+): Promise<ServedGroup | undefined> {
+  const versions = new Map<string, ResourceEntry[]>()
   for (const definition of definitions) {
     if (!isEstablished(definition)) continue
-    const group = definition.spec?.group ?? ''
-    const versions = groups.get(group) ?? new Map<string, ResourceEntry[]>()
-    groups.set(group, versions)
     for (const version of versionsOf(definition)) {
       if (!version.served) continue
       const name = version.name ?? ''
       versions.set(name, [...(versions.get(name) ?? []), await entryOf(definition, version)])
     }
   }
-  return [...groups].flatMap(([group, versions]) =>
-    versions.size === 0
-      ? []
-      : {
-          group,
-          priority: CUSTOM_GROUP_PRIORITY,
-          versions: [...versions].map(([version, resources]) => ({
-            version,
-            priority: CUSTOM_VERSION_PRIORITY,
-            resources,
-          })),
-        },
-  )
+  if (versions.size === 0) return undefined
+  return sortedVersions({
+    group,
+    priority: CUSTOM_GROUP_PRIORITY,
+    versions: [...versions].map(([version, resources]) => ({ version, priority: CUSTOM_VERSION_PRIORITY, resources })),
+  })
 }
 
 const entries = new WeakMap<CustomResourceDefinition, Map<string, Promise<ResourceEntry>>>()
@@ -94,10 +101,11 @@ async function makeEntry(
       ...selectable.map((path) => path.replace(/^\./, '')),
     ],
     openApi: {
-      // a schema is JSON whose interface does not say so
-      ...(version.schema?.openAPIV3Schema === undefined
-        ? {}
-        : { schema: version.schema.openAPIV3Schema as unknown as JsonObject }),
+      // read when it is asked for: most requests need no schema
+      get schema() {
+        // a schema is JSON whose interface does not say so
+        return version.schema?.openAPIV3Schema as unknown as JsonObject | undefined
+      },
       ...(spec?.preserveUnknownFields ? { preserveUnknownFields: true } : {}),
       ...(selectable.length === 0 ? {} : { selectableFields: selectable }),
     },

@@ -1,0 +1,46 @@
+/**
+ * A CustomResourceDefinition without what is large in it: schemas and managedFields are parsed when they are asked for,
+ * and kept while they are among those that were used last. A parsed schema takes many times the memory of its text, and
+ * most requests need none of the thousand that a control plane may have.
+ */
+import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
+import { BoundedMap } from '../api/bounded-map.ts'
+import type { KubeObject } from '../api/object.ts'
+import { parseStored } from '../codec/json.ts'
+
+type Definition = KubeObject & CustomResourceDefinition
+
+/** UTF-16 units of the texts that are kept parsed by this isolate. */
+const MAX_PARSED = 2 * 1024 * 1024
+
+/** By text, which is equal for equal definitions and tells nothing of its control plane beside itself. */
+const parsed = new BoundedMap<string, Definition>({
+  entries: 1_000,
+  size: MAX_PARSED,
+  sizeOf: (text) => text.length,
+})
+
+export function lazyDefinition(text: string): KubeObject {
+  const definition = parse(text)
+  const { metadata, spec } = definition
+  if (metadata.managedFields !== undefined)
+    Object.defineProperty(metadata, 'managedFields', {
+      enumerable: true,
+      get: () => whole(text).metadata.managedFields,
+    })
+  for (const [at, version] of (spec?.versions ?? []).entries())
+    if (version.schema !== undefined)
+      Object.defineProperty(version, 'schema', {
+        enumerable: true,
+        get: () => whole(text).spec?.versions?.[at]?.schema,
+      })
+  return definition
+}
+
+/** Larger than all that may be kept: parsed each time. */
+function whole(text: string): Definition {
+  return parsed.getOrMake(text, () => parse(text))
+}
+
+// what storage holds under the definitions' prefix was encoded from one
+const parse = (text: string): Definition => parseStored(text) as unknown as Definition

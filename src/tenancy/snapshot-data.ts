@@ -1,0 +1,146 @@
+/** The objects of a control plane's configuration, by type: immutable, and cheap to bring up to date. */
+import type { GroupResource } from '../api/group-version.ts'
+import { groupResourceText } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import { parseStored } from '../codec/json.ts'
+import type { Revision, ShardChanges } from '../storage/storage.ts'
+import type { ControlSnapshot } from './control-snapshot.ts'
+import { lazyDefinition } from './lazy-definition.ts'
+import { SortedEntries } from './sorted-entries.ts'
+
+type Parse = (text: string) => KubeObject
+
+// what storage holds was encoded from a KubeObject
+const parseObject: Parse = (text) => parseStored(text) as unknown as KubeObject
+
+/** Types whose names end with the group that they are about: `PLURAL.GROUP`, `VERSION.GROUP`. */
+const grouped: ReadonlyMap<string, Parse> = new Map([
+  ['customresourcedefinitions.apiextensions.k8s.io', lazyDefinition],
+  ['apiservices.apiregistration.k8s.io', parseObject],
+])
+
+const groupIn = (name: string): string => name.slice(name.indexOf('.') + 1)
+
+class Entry {
+  private parsed: KubeObject | undefined
+
+  constructor(
+    readonly text: string,
+    private readonly parse: Parse,
+  ) {}
+
+  get object(): KubeObject {
+    return (this.parsed ??= this.parse(this.text))
+  }
+}
+
+type Change = readonly [name: string, entry: Entry | undefined]
+
+/** Some objects of one type, parsed when first asked for. */
+class Objects {
+  static readonly none = new Objects(SortedEntries.empty)
+
+  private all: readonly KubeObject[] | undefined
+  /** Of namespaces that have some. */
+  private readonly byNamespace = new Map<string, readonly KubeObject[]>()
+
+  constructor(readonly entries: SortedEntries<Entry>) {}
+
+  get list(): readonly KubeObject[] {
+    return (this.all ??= this.entries.values().map(({ object }) => object))
+  }
+
+  inNamespace(namespace: string): readonly KubeObject[] {
+    const known = this.byNamespace.get(namespace)
+    if (known !== undefined) return known
+    // "0" follows the slash
+    const list = this.entries.range(`${namespace}/`, `${namespace}0`).map(({ object }) => object)
+    if (list.length > 0) this.byNamespace.set(namespace, list)
+    return list
+  }
+
+  with(changes: readonly Change[]): Objects {
+    return new Objects(this.entries.with(changes))
+  }
+}
+
+/** The objects of one type; those whose names end with a group, also by that. */
+class TypeData extends Objects {
+  static override readonly none = new TypeData(SortedEntries.empty, new Map())
+
+  constructor(
+    entries: SortedEntries<Entry>,
+    readonly groups: ReadonlyMap<string, Objects>,
+  ) {
+    super(entries)
+  }
+
+  /** What did not change of the groups stays the same value. */
+  changed(changes: readonly Change[], isGrouped: boolean): TypeData {
+    const entries = this.entries.with(changes)
+    if (!isGrouped) return new TypeData(entries, this.groups)
+    const groups = new Map(this.groups)
+    for (const [group, ofGroup] of Map.groupBy(changes, ([name]) => groupIn(name))) {
+      const objects = (groups.get(group) ?? Objects.none).with(ofGroup)
+      if (objects.entries.isEmpty) groups.delete(group)
+      else groups.set(group, objects)
+    }
+    return new TypeData(entries, groups)
+  }
+}
+
+export class SnapshotData implements ControlSnapshot {
+  static readonly empty = new SnapshotData(0, new Map(), 0)
+
+  /** @param size UTF-16 units of all objects */
+  constructor(
+    readonly revision: Revision,
+    private readonly types: ReadonlyMap<string, TypeData>,
+    readonly size: number,
+  ) {}
+
+  list<O extends KubeObject>(resource: GroupResource): readonly O[] {
+    // under a resource's prefix there are only objects of its kind
+    return this.type(resource).list as readonly O[]
+  }
+
+  inNamespace<O extends KubeObject>(resource: GroupResource, namespace: string): readonly O[] {
+    return this.type(resource).inNamespace(namespace) as readonly O[]
+  }
+
+  inGroup<O extends KubeObject>(resource: GroupResource, group: string): readonly O[] {
+    return (this.type(resource).groups.get(group) ?? Objects.none).list as readonly O[]
+  }
+
+  groups<O extends KubeObject>(resource: GroupResource): ReadonlyMap<string, { readonly list: readonly O[] }> {
+    // as above
+    const groups: ReadonlyMap<string, object> = this.type(resource).groups
+    return groups as ReadonlyMap<string, { readonly list: readonly O[] }>
+  }
+
+  get<O extends KubeObject>(resource: GroupResource, key: string): O | undefined {
+    return this.type(resource).entries.get(key)?.object as O | undefined
+  }
+
+  private type(resource: GroupResource): TypeData {
+    return this.types.get(groupResourceText(resource)) ?? TypeData.none
+  }
+
+  with({ revision, reset, changed }: ShardChanges): SnapshotData {
+    if (!reset && changed.length === 0)
+      return revision === this.revision ? this : new SnapshotData(revision, this.types, this.size)
+    const types = new Map(reset ? [] : this.types)
+    let size = reset ? 0 : this.size
+    for (const [prefix, ofType] of Map.groupBy(changed, ({ key }) => key.slice(0, key.indexOf('/')))) {
+      const parse = grouped.get(prefix)
+      const type = types.get(prefix) ?? TypeData.none
+      const changes = ofType.map(({ key, text }): Change => {
+        const name = key.slice(prefix.length + 1)
+        size += (text?.length ?? 0) - (type.entries.get(name)?.text.length ?? 0)
+        return [name, text === undefined ? undefined : new Entry(text, parse ?? parseObject)]
+      })
+      types.set(prefix, type.changed(changes, parse !== undefined))
+    }
+    return new SnapshotData(revision, types, size)
+  }
+}

@@ -1,0 +1,61 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import type { Env } from '../../src/env.ts'
+import { servedAt } from '../../src/registry/served.ts'
+import { SnapshotData } from '../../src/tenancy/control-snapshot.ts'
+
+const env = {} as unknown as Env
+
+/** `things N` of group `g N/10`, established. */
+function definition(n: number, revision = n + 1, established = true) {
+  const group = `g${Math.floor(n / 10)}.example.com`
+  const names = { plural: `things${n}`, singular: `thing${n}`, kind: `Thing${n}`, listKind: `Thing${n}List` }
+  const value = {
+    metadata: { name: `things${n}.${group}`, uid: `uid-${n}`, generation: 1 },
+    spec: {
+      group,
+      names,
+      scope: 'Namespaced',
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    },
+    status: { acceptedNames: names, conditions: established ? [{ type: 'Established', status: 'True' }] : [] },
+  }
+  const key = `customresourcedefinitions.apiextensions.k8s.io/${value.metadata.name}`
+  return { key, revision, text: JSON.stringify(value) }
+}
+
+const thousand = SnapshotData.empty.with({
+  revision: 1_000,
+  reset: true,
+  more: false,
+  changed: Array.from({ length: 1_000 }, (_, n) => definition(n)),
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+test('a change of one of a thousand definitions parses that one, and leaves the groups of the others as they were', async () => {
+  const before = await servedAt(env, thousand)
+  expect(before.find('g7.example.com', 'v1', 'things77')?.kind).toBe('Thing77')
+  const next = { revision: 1_001, reset: false, more: false, changed: [definition(77, 1_001, false)] }
+  const parse = vi.spyOn(JSON, 'parse')
+  const after = await servedAt(env, thousand.with(next))
+  expect(parse).toHaveBeenCalledTimes(1)
+  expect(after.find('g7.example.com', 'v1', 'things77')).toBeUndefined()
+  expect(after.find('g7.example.com', 'v1', 'things78')).toBe(before.find('g7.example.com', 'v1', 'things78'))
+  const changed = after.groups.filter(({ group }) => after.group(group) !== before.group(group))
+  expect(changed.map(({ group }) => group)).toEqual(['g7.example.com'])
+})
+
+test('what is served is the same value while no definition changes', async () => {
+  const namespace = { key: 'namespaces/a', revision: 1_001, text: '{"metadata":{"name":"a"}}' }
+  const next = thousand.with({ revision: 1_001, reset: false, more: false, changed: [namespace] })
+  expect(await servedAt(env, next)).toBe(await servedAt(env, thousand))
+})
+
+test('a group goes with its last definition', async () => {
+  const gone = Array.from({ length: 10 }, (_, n) => ({ key: definition(n).key, revision: 1_001 + n }))
+  const next = thousand.with({ revision: 1_010, reset: false, more: false, changed: gone })
+  expect((await servedAt(env, next)).group('g0.example.com')).toBeUndefined()
+  expect((await servedAt(env, next)).group('g1.example.com')).toBeDefined()
+})
