@@ -70,7 +70,7 @@ export function dataKeys(namespace: string, name: string): Step[] {
     apply('second', `{${key}:"1"}`),
     apply('first', `{"a":"2"}`),
     apply('second', `{"b":"2"}`),
-    // managers of one second stand in the order of their names
+    // YAML is not sorted: managers of one second stand in the order of their names
     apply(`the-last-${name}`, `{${key}:"1"}`, '&force=true'),
     apply(`the-last-${name}`, `{}`),
     ...inEveryForm(`${maps}/applied`),
@@ -346,7 +346,7 @@ export function definitions(namespace: string, name: string): Step[] {
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
   const crd = `{"metadata":{"name":"${name}.${group}"},"spec":{"group":"${group}","scope":"Namespaced","names":{"plural":${key},"singular":${key},"kind":${key},"listKind":"${name}List","shortNames":[${key}],"categories":[${key}]},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","x-kubernetes-preserve-unknown-fields":true},${key}:{"type":"integer"}}}},"subresources":{"status":{},"scale":{"specReplicasPath":".spec.${name}","statusReplicasPath":".status.${name}"}},"additionalPrinterColumns":[{"name":${key},"type":"string","jsonPath":".spec.${name}"}],"selectableFields":[{"jsonPath":".${name}"}]}]}}`
   return [
-    sent('POST', path, crd),
+    sent('POST', `${path}?fieldManager=definer`, crd),
     { ...get(`${path}/${name}.${group}`), until: '"reason":"InitialNamesAccepted"' },
     get(`/apis/${group}/v1/namespaces/${namespace}/${name}/${name}`),
   ]
