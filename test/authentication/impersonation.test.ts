@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { impersonate } from '../../src/authentication/impersonation.ts'
 import { authenticated } from '../../src/authentication/user-info.ts'
+import { prototypeNames } from '../prototype-names.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 const server = memoryServer()
@@ -78,4 +79,12 @@ test('who may not is told of the constrained mode', async () => {
     message:
       'pods is forbidden: User "bob" cannot impersonate-on:user-info:list resource "pods" in API group "" in the namespace "a"',
   })
+})
+
+test.each(prototypeNames)('extra named %s', async (name) => {
+  const { user } = await as([
+    ['Impersonate-User', 'x'],
+    [`Impersonate-Extra-${name}`, 'a'],
+  ])
+  expect(Object.entries(user.extra)).toEqual([[name.toLowerCase(), ['a']]])
 })
