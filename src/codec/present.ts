@@ -136,6 +136,7 @@ export class Presenter {
 
   row(source: Source, now: Date): string {
     const { view } = this.scope
+    if (!this.isPassed) this.scope.checkConvertible?.(source.object)
     const shown =
       view !== undefined ? this.answered(source) : this.layout!.printer.exact ? source.object : source.rounded
     return rowText(this.layout!, shown, now, this.rowObject(source))

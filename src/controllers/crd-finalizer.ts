@@ -5,7 +5,13 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '../api/apiextensions/v1.ts'
 import { StatusError } from '../api/status.ts'
 import { CLEANUP, setCondition } from '../registry/apiextensions/custom-resource-definitions.ts'
-import { DEFINITIONS, isEstablished, storageVersion, versionNamed } from '../registry/custom-resources/definition.ts'
+import {
+  conditionOf,
+  DEFINITIONS,
+  isEstablished,
+  storageVersion,
+  versionNamed,
+} from '../registry/custom-resources/definition.ts'
 import { entryOf } from '../registry/custom-resources/entries.ts'
 import { ApiClient } from './api-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
@@ -20,12 +26,25 @@ export const crdFinalizerController: Controller = {
     const definition = (await client.get(name)) as CustomResourceDefinition | undefined
     if (definition?.metadata.deletionTimestamp === undefined) return undefined
     if (!definition.metadata.finalizers?.includes(CLEANUP)) return undefined
-    await tell(client, name, context, {
-      status: 'True',
-      reason: 'InstanceDeletionInProgress',
-      message: 'CustomResource deletion is in progress',
-    })
-    if (isEstablished(definition) && (await deleteInstances(definition, context))) return RETRY
+    // what failed says so until it succeeds
+    if (conditionOf(definition, 'Terminating')?.reason !== 'InstanceDeletionFailed')
+      await tell(client, name, context, {
+        status: 'True',
+        reason: 'InstanceDeletionInProgress',
+        message: 'CustomResource deletion is in progress',
+      })
+    if (isEstablished(definition)) {
+      const isLeft = await deleteInstances(definition, context).catch(async (error: unknown) => {
+        if (error instanceof StatusError)
+          await tell(client, name, context, {
+            status: 'True',
+            reason: 'InstanceDeletionFailed',
+            message: `could not list instances: ${error.message}`,
+          })
+        throw error
+      })
+      if (isLeft) return RETRY
+    }
     const done = isEstablished(definition)
       ? { status: 'False', reason: 'InstanceDeletionCompleted', message: 'removed all instances' }
       : { status: 'False', reason: 'NeverEstablished', message: 'resource was never established' }

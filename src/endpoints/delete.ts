@@ -54,7 +54,10 @@ export async function deleteCollection(scope: ResourceScope): Promise<Response> 
   const items: KubeObject[] = []
   for await (const text of linesOf(found.values)) {
     const { object } = liveOf({ revision: found.revision, text })
+    scope.checkConvertible?.(object)
     items.push(object)
+  }
+  for (const object of items) {
     try {
       await deleteObject(scope, object.metadata.name!, options, admitDelete(scope, options))
     } catch (error) {

@@ -15,7 +15,11 @@ export async function get(scope: ResourceScope): Promise<Response> {
   try {
     const stored = await scope.storage.get(scope.collection, keyOf(scope, scope.name), notOlderThan)
     if (stored === undefined) throw notFound(scope.resource, scope.name)
-    scope.view?.checkRead?.(liveOf(stored).object)
+    if (scope.view !== undefined) {
+      const { object } = liveOf(stored)
+      scope.checkConvertible?.(object)
+      scope.view.checkRead?.(object)
+    }
     return respondObject(scope, output, 200, stored)
   } catch (error) {
     throw error instanceof StorageError ? statusFor(error, scope.resource, scope.name) : error

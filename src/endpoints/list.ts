@@ -1,6 +1,8 @@
 import { badRequest, expired } from '../api/status.ts'
 import { negotiateOutput } from '../codec/negotiate.ts'
+import { passesText } from '../codec/present.ts'
 import { respondList } from '../codec/respond.ts'
+import { liveOf } from '../registry/stored-form.ts'
 import { shownLines } from '../codec/shown.ts'
 import type { ListOptions } from '../request/options.ts'
 import type { ContinueToken } from '../storage/continue-token.ts'
@@ -8,6 +10,7 @@ import { inconsistentContinueToken, nextContinueToken, parseContinueToken } from
 import { StorageError } from '../storage/errors.ts'
 import type { ListAt, ListQuery, ListResult } from '../storage/storage.ts'
 import { listShape } from '../codec/respond.ts'
+import { linesOf } from './lines.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { parseRevisionOfList } from './resource-version.ts'
 import { selectionOf } from './selection.ts'
@@ -23,6 +26,12 @@ export async function list(scope: ResourceScope, options: ListOptions): Promise<
   const counted = output.serialization === 'cbor'
   const query = { selection, namespace, shape: listShape(scope, output), counted }
   const result = await listed(scope, options, query)
+  const again = () => {
+    const at = { kind: 'exact', revision: result.revision } as const
+    const { token: _, ...where } = placeOf(scope, options, namespace)
+    return scope.storage.list(scope.collection, { ...query, ...where, at })
+  }
+  await checkList(scope, result, again)
   const shown = (values: ReadableStream<Uint8Array>) =>
     query.shape.as === 'lines' ? shownLines(scope, values) : values
   return respondList(scope, output, {
@@ -33,12 +42,23 @@ export async function list(scope: ResourceScope, options: ListOptions): Promise<
     count: result.count,
     values: shown(result.values),
     shape: query.shape,
-    again: async () => {
-      const at = { kind: 'exact', revision: result.revision } as const
-      const { token: _, ...where } = placeOf(scope, options, namespace)
-      return shown((await scope.storage.list(scope.collection, { ...query, ...where, at })).values)
-    },
+    again: async () => shown((await again()).values),
   })
+}
+
+/**
+ * An answer that has begun cannot become an error: what needs a webhook is looked for before.
+ * @throws StatusError
+ */
+async function checkList(scope: ResourceScope, found: ListResult, again: () => Promise<ListResult>): Promise<void> {
+  if (scope.checkConvertible === undefined || passesText(scope) || found.isEmpty) return
+  try {
+    for await (const text of linesOf((await again()).values))
+      scope.checkConvertible(liveOf({ revision: found.revision, text }).object)
+  } catch (error) {
+    await found.values.cancel()
+    throw error
+  }
 }
 
 /**

@@ -54,6 +54,11 @@ export interface ResourceScope {
    * definition may have another schema than when the object was written. May change the object in place.
    */
   currentForm(object: KubeObject): KubeObject
+  /**
+   * For what is read from storage, before anything is done with it. Absent: all of it can be shown in the version of the
+   * request. @throws StatusError
+   */
+  checkConvertible?(object: KubeObject): void
   /** A JSON client gets the stored text as it is. */
   readonly storedAsServed: boolean
   readonly collection: Collection

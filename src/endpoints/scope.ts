@@ -3,7 +3,8 @@ import type { GroupVersionKind } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { converterBetween } from '../registry/conversion.ts'
 import { collectionOf } from '../registry/collections.ts'
-import { compiledVersion, currentForm, inVersion } from '../registry/custom-resources/compiled-versions.ts'
+import { compiledVersion, currentForm, inVersion, servedForm } from '../registry/custom-resources/compiled-versions.ts'
+import { checkConversion, isConvertedByWebhook } from '../registry/custom-resources/conversion-webhook.ts'
 import { isTerminating, versionNamed } from '../registry/custom-resources/definition.ts'
 import { withoutCreates } from '../registry/custom-resources/strategy.ts'
 import { customScaleView } from '../registry/custom-resources/scale-view.ts'
@@ -61,7 +62,15 @@ export function resourceScope(
 
 type Parts = Pick<
   ResourceScope,
-  'type' | 'storageType' | 'view' | 'toStorage' | 'fromStorage' | 'strategy' | 'currentForm' | 'storedAsServed'
+  | 'type'
+  | 'storageType'
+  | 'view'
+  | 'toStorage'
+  | 'fromStorage'
+  | 'strategy'
+  | 'currentForm'
+  | 'checkConvertible'
+  | 'storedAsServed'
 >
 
 /** Nothing of them is of a request. */
@@ -116,7 +125,10 @@ function customParts(
       ? { view: customScaleView(scale, definition.spec?.group ?? '') }
       : {}),
     toStorage: (object) => inVersion(tenant, definition, object, storage.version),
-    fromStorage: (object) => inVersion(tenant, definition, current(object), version),
+    fromStorage: (object) => servedForm(tenant, definition, object, version),
+    ...(isConvertedByWebhook(definition)
+      ? { checkConvertible: (object: KubeObject) => checkConversion(definition, object, version) }
+      : {}),
     strategy: isTerminating(definition) ? withoutCreates(strategy, { group, resource }) : strategy,
     currentForm: current,
     // What was written under another state of the definition may not be what it says now; a status is dropped when its

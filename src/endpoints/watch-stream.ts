@@ -6,6 +6,7 @@ import { shownText } from '../codec/shown.ts'
 import type { WatchFramer } from '../codec/watch-framer.ts'
 import type { StatusError } from '../api/status.ts'
 import { expired, resourceVersionTooLarge } from '../api/status.ts'
+import { ConversionError } from '../registry/custom-resources/conversion-webhook.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Watch, WatchBatch, WatchQuery } from '../storage/storage.ts'
 import type { ResourceScope } from './resource-scope.ts'
@@ -89,6 +90,7 @@ async function forward(
 
 /** What the client is told before the stream ends; nothing when it only has to come back. */
 function watchError({ resource }: ResourceScope, error: unknown): StatusError | undefined {
+  if (error instanceof ConversionError) return error
   // an event that can't be written as the client asked ends the stream without a word
   if (!(error instanceof StorageError)) return undefined
   if (error.code === 'Compacted') return expired(`too old resource version: ${error.revision} (${error.current})`)

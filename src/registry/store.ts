@@ -64,7 +64,9 @@ export async function readLive(
 ): Promise<Live | undefined> {
   const stored = await scope.storage.get(scope.collection, keyOf(scope, name, namespace))
   if (stored === undefined) return undefined
-  return { stored, object: scope.currentForm(liveOf(stored).object) }
+  const { object } = liveOf(stored)
+  scope.checkConvertible?.(object)
+  return { stored, object: scope.currentForm(object) }
 }
 
 /** @returns the object as it is stored now, its resourceVersion in it (none on a dry run) */

@@ -13,6 +13,7 @@ import { prune } from '../../schema/prune.ts'
 import type { StructType } from '../../schema/structural.ts'
 import type { Tenant } from '../../tenancy/tenant.ts'
 import type { Strategy } from '../strategy.ts'
+import { checkConversion, isConvertedByWebhook } from './conversion-webhook.ts'
 import { storageVersion, versionNamed } from './definition.ts'
 import { customStrategy } from './strategy.ts'
 
@@ -80,6 +81,31 @@ function compile(
  * in, then in the storage version of today. Changes it in place.
  */
 export function currentForm(tenant: Tenant, definition: CustomResourceDefinition, object: KubeObject): KubeObject {
+  const stored = storageVersion(definition)
+  reshape(tenant, definition, object)
+  return inVersion(tenant, definition, object, stored)
+}
+
+/**
+ * The same in the version of a request. A webhook converts from the version that the object was written in: one that was
+ * written in the version of the request needs none, whatever the storage version is.
+ * @throws ConversionError
+ */
+export function servedForm(
+  tenant: Tenant,
+  definition: CustomResourceDefinition,
+  object: KubeObject,
+  version: string,
+): KubeObject {
+  if (!isConvertedByWebhook(definition))
+    return inVersion(tenant, definition, currentForm(tenant, definition, object), version)
+  checkConversion(definition, object, version)
+  reshape(tenant, definition, object)
+  return object
+}
+
+/** Pruned and with the defaults of the version that it was written in. */
+function reshape(tenant: Tenant, definition: CustomResourceDefinition, object: KubeObject): void {
   const written = parseApiVersion(object.apiVersion ?? '')?.version ?? ''
   const stored = storageVersion(definition)
   const { type } = compiledVersion(
@@ -91,10 +117,12 @@ export function currentForm(tenant: Tenant, definition: CustomResourceDefinition
   const json = object as unknown as JsonObject
   reshapeStored(type, json)
   applyDefaults(type, json)
-  return inVersion(tenant, definition, object, stored)
 }
 
-/** Conversion by strategy None: only apiVersion differs, and what the other version's schema does not know goes. */
+/**
+ * Conversion by strategy None: only apiVersion differs, and what the other version's schema does not know goes.
+ * @throws ConversionError where a webhook converts
+ */
 export function inVersion(
   tenant: Tenant,
   definition: CustomResourceDefinition,
@@ -103,6 +131,7 @@ export function inVersion(
 ): KubeObject {
   const apiVersion = apiVersionOf({ group: definition.spec?.group ?? '', version })
   if (object.apiVersion === apiVersion) return object
+  checkConversion(definition, object, version)
   const converted = { ...structuredClone(object), apiVersion }
   // nulls stay: an applied one is for validation to refuse
   prune(compiledVersion(tenant, definition, version).type, converted as unknown as JsonObject)

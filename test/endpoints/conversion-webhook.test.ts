@@ -1,0 +1,238 @@
+/** Objects of a definition whose versions a webhook converts, which cannot be called: kube-apiserver's answers then. */
+import { describe, expect, test } from 'vitest'
+import type { KubeObject } from '../../src/api/object.ts'
+import { SYSTEM_MASTERS } from '../../src/authentication/user-info.ts'
+import { create } from '../../src/endpoints/create.ts'
+import { deleteCollection, deleteOne } from '../../src/endpoints/delete.ts'
+import { get } from '../../src/endpoints/get.ts'
+import { list } from '../../src/endpoints/list.ts'
+import { patch } from '../../src/endpoints/patch.ts'
+import type { ResourceScope } from '../../src/endpoints/resource-scope.ts'
+import { resourceScope } from '../../src/endpoints/scope.ts'
+import { update } from '../../src/endpoints/update.ts'
+import { watch } from '../../src/endpoints/watch.ts'
+import { servedResources } from '../../src/registry/served.ts'
+import { parseListOptions } from '../../src/request/options.ts'
+import { everything } from '../../src/storage/selection.ts'
+import { memoryServer } from '../request-in-memory.ts'
+
+const GROUP = 'example.com'
+const POST = 'Post "https://convert.example.com/things?timeout=30s": this server does not call webhooks yet'
+const failureOf = (version: string) => ({
+  code: 500,
+  status: { message: `conversion webhook for example.com/${version}, Kind=Thing failed: ${POST}` },
+})
+const FROM_V1 = failureOf('v1')
+const FROM_V2 = failureOf('v2')
+
+const versions = ['v1', 'v2'].map((name) => ({
+  name,
+  served: true,
+  storage: name === 'v1',
+  subresources: { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } },
+  schema: {
+    openAPIV3Schema: {
+      type: 'object',
+      properties: {
+        spec: { type: 'object', properties: { [name]: { type: 'string' }, replicas: { type: 'integer' } } },
+      },
+    },
+  },
+}))
+const names = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' }
+const definition = (strategy: 'None' | 'Webhook', stored = 'v1') => ({
+  metadata: { name: `things.${GROUP}`, generation: stored === 'v1' ? 1 : 2, uid: crypto.randomUUID() },
+  spec: {
+    group: GROUP,
+    scope: 'Cluster',
+    names,
+    versions: versions.map((version) => ({ ...version, storage: version.name === stored })),
+    conversion: {
+      strategy,
+      ...(strategy === 'None'
+        ? {}
+        : {
+            webhook: {
+              clientConfig: { url: 'https://convert.example.com/things' },
+              conversionReviewVersions: ['v1'],
+            },
+          }),
+    },
+  },
+  status: {
+    acceptedNames: names,
+    storedVersions: ['v1'],
+    conditions: ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True' })),
+  },
+})
+
+const thing = (version: string, metadata: object = {}) => ({
+  apiVersion: `${GROUP}/${version}`,
+  kind: 'Thing',
+  metadata: { name: 'a', ...metadata },
+  spec: { [version]: 'only here' },
+})
+
+async function serverWith(strategy: 'None' | 'Webhook', stored = 'v1') {
+  const server = memoryServer()
+  await server.put('apiextensions.k8s.io', 'customresourcedefinitions', definition(strategy, stored))
+  const scopeOf = async (
+    version: string,
+    target: { method?: string; name?: string; subresource?: string; query?: string; body?: object; type?: string } = {},
+  ): Promise<ResourceScope> => {
+    const { method = 'GET', name = '', subresource = '', query = '', body, type = 'application/json' } = target
+    const path = ['', 'apis', GROUP, version, 'things', name, subresource].filter((part, i) => i === 0 || part !== '')
+    const request = server.request(`${path.join('/')}${query}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'Content-Type': type } }),
+    })
+    const entry = (await servedResources(request)).find(GROUP, version, 'things')!
+    const asAdmin = { ...request, user: { ...request.user, groups: [SYSTEM_MASTERS] } }
+    return { ...resourceScope(asAdmin, entry, { name, subresource }), storage: server.storage }
+  }
+  const put = (object: object) => server.put(GROUP, 'things', object as Parameters<typeof server.put>[2]) // a Thing, as storage has it
+  const storedTexts = async () => {
+    const { collection } = await scopeOf('v1')
+    const { values } = await server.storage.list(collection, { selection: everything, at: { kind: 'latest' } })
+    return (await new Response(values).text()).trim().split('\n').filter(Boolean)
+  }
+  return { scopeOf, put, stored: storedTexts }
+}
+
+const listOptions = (scope: ResourceScope) => parseListOptions(scope.request.query, false)
+const MERGE = 'application/merge-patch+json'
+const APPLY = 'application/apply-patch+yaml'
+const labelled = { metadata: { labels: { a: 'b' } } }
+const replaced = async ({ scopeOf }: { scopeOf: (version: string) => Promise<ResourceScope> }) => {
+  const { storage, collection } = await scopeOf('v1')
+  return thing('v2', { resourceVersion: String((await storage.get(collection, 'a'))!.revision) })
+}
+
+type Server = Awaited<ReturnType<typeof serverWith>>
+
+describe('a request in v2 of an object that is stored in v1', () => {
+  const requests: [string, (server: Server) => Promise<unknown>][] = [
+    ['get', async ({ scopeOf }) => get(await scopeOf('v2', { name: 'a' }))],
+    ['get of its status', async ({ scopeOf }) => get(await scopeOf('v2', { name: 'a', subresource: 'status' }))],
+    ['get of its scale', async ({ scopeOf }) => get(await scopeOf('v2', { name: 'a', subresource: 'scale' }))],
+    ...['', '?limit=5', '?resourceVersion=0'].map((query): [string, (server: Server) => Promise<unknown>] => [
+      `list ${query}`,
+      async ({ scopeOf }) => {
+        const scope = await scopeOf('v2', { query })
+        return list(scope, listOptions(scope))
+      },
+    ]),
+    [
+      'update',
+      async (server) => update(await server.scopeOf('v2', { method: 'PUT', name: 'a', body: await replaced(server) })),
+    ],
+    [
+      'merge patch',
+      async ({ scopeOf }) => patch(await scopeOf('v2', { method: 'PATCH', name: 'a', body: labelled, type: MERGE })),
+    ],
+    [
+      'merge patch of its status',
+      async ({ scopeOf }) =>
+        patch(await scopeOf('v2', { method: 'PATCH', name: 'a', subresource: 'status', body: labelled, type: MERGE })),
+    ],
+    [
+      'apply',
+      async ({ scopeOf }) =>
+        patch(
+          await scopeOf('v2', { method: 'PATCH', name: 'a', query: '?fieldManager=m', body: thing('v2'), type: APPLY }),
+        ),
+    ],
+    ['delete', async ({ scopeOf }) => deleteOne(await scopeOf('v2', { method: 'DELETE', name: 'a' }))],
+    ['deletecollection', async ({ scopeOf }) => deleteCollection(await scopeOf('v2', { method: 'DELETE' }))],
+  ]
+
+  test.each(requests)('%s fails and changes nothing', async (_, send) => {
+    const server = await serverWith('Webhook')
+    await server.put(thing('v1'))
+    const before = await server.stored()
+    await expect(send(server)).rejects.toMatchObject(FROM_V1)
+    expect(await server.stored()).toEqual(before)
+  })
+
+  test('a Table fails, whatever it includes', async () => {
+    const server = await serverWith('Webhook')
+    await server.put(thing('v1'))
+    for (const includeObject of ['None', 'Metadata', 'Object']) {
+      const scope = await server.scopeOf('v2', { name: 'a', query: `?includeObject=${includeObject}` })
+      const headers = Object.assign(Object.create(scope.request.headers) as typeof scope.request.headers, {
+        get: (name: string) =>
+          name.toLowerCase() === 'accept' ? 'application/json;as=Table;v=v1;g=meta.k8s.io' : null,
+      })
+      await expect(get({ ...scope, request: { ...scope.request, headers } })).rejects.toMatchObject(FROM_V1)
+    }
+  })
+
+  test('a watch tells it and ends', async () => {
+    const server = await serverWith('Webhook')
+    await server.put(thing('v1'))
+    const scope = await server.scopeOf('v2', { query: '?watch=true&timeoutSeconds=1' })
+    const response = await watch(scope, listOptions(scope))
+    const events = (await response.text()).trim().split('\n')
+    expect(events.map((line) => JSON.parse(line) as object)).toEqual([
+      { type: 'ERROR', object: expect.objectContaining({ message: FROM_V1.status.message, code: 500 }) },
+    ])
+  })
+})
+
+test.each<[string, object]>([
+  ['a create', { method: 'POST', body: thing('v2') }],
+  ['an apply that creates', { method: 'PATCH', name: 'a', query: '?fieldManager=m', body: thing('v2'), type: APPLY }],
+])('%s in v2 fails where v1 is stored', async (_, target) => {
+  const server = await serverWith('Webhook')
+  const scope = await server.scopeOf('v2', target)
+  await expect(scope.name === '' ? create(scope) : patch(scope)).rejects.toMatchObject(FROM_V2)
+  expect(await server.stored()).toEqual([])
+})
+
+test('the stored version is read and written, and loses nothing', async () => {
+  const server = await serverWith('Webhook')
+  await server.put(thing('v1'))
+  const body = labelled
+  const answer = await patch(await server.scopeOf('v1', { method: 'PATCH', name: 'a', body, type: MERGE }))
+  expect(await answer.json()).toMatchObject({ metadata: { labels: { a: 'b' } }, spec: { v1: 'only here' } })
+  expect(await (await get(await server.scopeOf('v1', { name: 'a' }))).json()).toMatchObject({
+    spec: { v1: 'only here' },
+  })
+})
+
+describe('once v2 is stored', () => {
+  const setup = async () => {
+    const server = await serverWith('Webhook', 'v2')
+    await server.put(thing('v1'))
+    return server
+  }
+
+  test('what was written in v1 is still read in v1', async () => {
+    const { scopeOf } = await setup()
+    expect(await (await get(await scopeOf('v1', { name: 'a' }))).json()).toMatchObject(thing('v1'))
+    const scope = await scopeOf('v1')
+    const { items } = (await (await list(scope, listOptions(scope))).json()) as { items: KubeObject[] }
+    expect(items).toMatchObject([thing('v1')])
+  })
+
+  test.each<[string, (server: Server) => Promise<unknown>]>([
+    ['read in v2', async ({ scopeOf }) => get(await scopeOf('v2', { name: 'a' }))],
+    [
+      'patched in v1',
+      async ({ scopeOf }) => patch(await scopeOf('v1', { method: 'PATCH', name: 'a', body: labelled, type: MERGE })),
+    ],
+    ['deleted in v1', async ({ scopeOf }) => deleteOne(await scopeOf('v1', { method: 'DELETE', name: 'a' }))],
+  ])('it is not %s', async (_, send) => {
+    const server = await setup()
+    const before = await server.stored()
+    await expect(send(server)).rejects.toMatchObject(FROM_V1)
+    expect(await server.stored()).toEqual(before)
+  })
+})
+
+test('without a webhook versions differ in their name', async () => {
+  const server = await serverWith('None')
+  await server.put(thing('v1'))
+  const response = await get(await server.scopeOf('v2', { name: 'a' }))
+  expect(await response.json()).toMatchObject({ apiVersion: 'example.com/v2', spec: {} })
+})
