@@ -20,6 +20,7 @@ import { measureAdmission } from '../endpoints/metrics.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { nodeRestriction } from './node-restriction.ts'
 import { nodeTaint } from './node-taint.ts'
+import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from './webhooks/admission-webhooks.ts'
 import { rbacEscalation } from '../registry/rbac/escalation.ts'
 
 const plugins: readonly AdmissionPlugin[] = [
@@ -42,6 +43,8 @@ const plugins: readonly AdmissionPlugin[] = [
   defaultIngressClass,
   podGroupWorkloadExists,
   rbacEscalation,
+  mutatingAdmissionWebhook,
+  validatingAdmissionWebhook,
 ]
 
 /** May change `attributes.object` in place. @throws StatusError when a plugin refuses */

@@ -10,7 +10,7 @@ import { inconsistentContinueToken, nextContinueToken, parseContinueToken } from
 import { StorageError } from '../storage/errors.ts'
 import type { ListAt, ListQuery, ListResult } from '../storage/storage.ts'
 import { listShape } from '../codec/respond.ts'
-import { linesOf } from './lines.ts'
+import { linesOf } from '../storage/lines.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { parseRevisionOfList } from './resource-version.ts'
 import { selectionOf } from './selection.ts'

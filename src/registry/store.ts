@@ -36,6 +36,7 @@ import {
 } from '../validation/object-meta.ts'
 import type { MetadataCheck } from './strategy.ts'
 import { generatedName } from './generated-name.ts'
+import { notEnforcedWarnings } from './not-enforced.ts'
 import type { Left, Live } from './stored-form.ts'
 import { asJson, isUnchanged, liveOf, newValueOf } from './stored-form.ts'
 import { isWithoutFinalizers, removeEmptied } from './deletion.ts'
@@ -173,6 +174,7 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   if (common.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', common)
   strategy.completeOnCreate?.(object)
   scope.request.warnings.push(...(strategy.warningsOnCreate?.(object, context) ?? []))
+  if (!dryRun) scope.request.warnings.push(...notEnforcedWarnings(storedAs(scope), object))
 }
 
 function newMetaErrors(scope: ResourceScope, metadata: ObjectMeta): FieldError[] {
@@ -369,6 +371,7 @@ async function beforeUpdate(
   if (errors.length > 0) throw invalid(scope.storageKind, meta.name ?? '', errors)
   if (subresource === '') strategy.completeOnUpdate?.(object)
   scope.request.warnings.push(...(update?.warningsOnUpdate?.(object, old, context) ?? []))
+  if (!dryRun && subresource === '') scope.request.warnings.push(...notEnforcedWarnings(storedAs(scope), object, old))
 }
 
 function metaErrorsAgain(scope: ResourceScope, how: MetadataCheck, meta: ObjectMeta, before: ObjectMeta): FieldError[] {

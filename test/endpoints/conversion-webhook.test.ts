@@ -88,7 +88,7 @@ async function serverWith(strategy: 'None' | 'Webhook', stored = 'v1') {
     })
     const entry = (await servedResources(request)).find(GROUP, version, 'things')!
     const asAdmin = { ...request, user: { ...request.user, groups: [SYSTEM_MASTERS] } }
-    return { ...resourceScope(asAdmin, entry, { name, subresource }), storage: server.storage }
+    return { ...resourceScope(asAdmin, entry, { name, subresource, namespace: '' }), storage: server.storage }
   }
   const put = (object: object) => server.put(GROUP, 'things', object as Parameters<typeof server.put>[2]) // a Thing, as storage has it
   const storedTexts = async () => {

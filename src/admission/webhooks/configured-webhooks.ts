@@ -1,0 +1,34 @@
+/** The webhooks of a control plane's configurations, read once for each state of them. */
+import type {
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from '../../api/admissionregistration/v1.ts'
+import type { GroupResource } from '../../api/group-version.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { ControlSnapshot } from '../../tenancy/control-snapshot.ts'
+
+/** Validating ones have no reinvocation policy; else they are the same. */
+export type Webhook = MutatingWebhook
+type Configuration = (MutatingWebhookConfiguration | ValidatingWebhookConfiguration) & KubeObject
+
+const group = 'admissionregistration.k8s.io'
+const resources = {
+  mutating: { group, resource: 'mutatingwebhookconfigurations' },
+  validating: { group, resource: 'validatingwebhookconfigurations' },
+} satisfies Record<string, GroupResource>
+
+export type WebhookType = keyof typeof resources
+
+/** The snapshot's list is the same value while none of them changes. */
+const byConfigurations = new WeakMap<readonly Configuration[], readonly Webhook[]>()
+
+/** In the order of the configurations' names. */
+export function configuredWebhooks(snapshot: ControlSnapshot, type: WebhookType): readonly Webhook[] {
+  const configurations = snapshot.list<Configuration>(resources[type])
+  if (configurations.length === 0) return []
+  let webhooks = byConfigurations.get(configurations)
+  if (webhooks === undefined)
+    byConfigurations.set(configurations, (webhooks = configurations.flatMap(({ webhooks = [] }) => webhooks)))
+  return webhooks
+}

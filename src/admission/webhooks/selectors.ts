@@ -1,0 +1,41 @@
+/** Which namespaces and objects a webhook selects (apiserver's webhook/predicates/namespace and object). */
+import type { LabelSelector } from '../../api/meta/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { notFound } from '../../api/status.ts'
+import { labelSelectorRequirements } from '../../storage/label-selector.ts'
+import { matchesLabels } from '../../storage/selection.ts'
+import { namespaceOf } from '../../tenancy/namespaces.ts'
+import { isEmptySelector } from '../../validation/label-selectors.ts'
+import type { Attributes } from '../attributes.ts'
+import { isNamespaces } from './rules.ts'
+
+type Labels = Readonly<Record<string, string>>
+
+// validation lets no selector be written without keys, or with operators that are not known
+const selects = (selector: LabelSelector, labels: Labels = {}): boolean =>
+  matchesLabels(labelSelectorRequirements(selector as Parameters<typeof labelSelectorRequirements>[0]), labels)
+
+/** The new object or the old one. */
+export function objectMatches(selector: LabelSelector = {}, { object, oldObject }: Attributes): boolean {
+  if (isEmptySelector(selector)) return true
+  const has = (one: KubeObject | undefined) => one !== undefined && selects(selector, one.metadata.labels)
+  return has(object) || has(oldObject)
+}
+
+/**
+ * What is cluster-scoped no selector of namespaces exempts, but Namespaces themselves.
+ * @throws StatusError 404 for a namespace that does not exist
+ */
+export async function namespaceMatches(selector: LabelSelector = {}, attributes: Attributes): Promise<boolean> {
+  if (attributes.namespace === '' || isEmptySelector(selector)) return true
+  return selects(selector, await namespaceLabels(attributes))
+}
+
+/** Those that a written Namespace will have; else those that the namespace has. */
+async function namespaceLabels(attributes: Attributes): Promise<Labels | undefined> {
+  const { resource, subresource, operation, object, namespace, request } = attributes
+  if (isNamespaces(resource) && subresource === '' && operation !== 'DELETE') return object?.metadata.labels
+  const found = await namespaceOf(request, namespace)
+  if (found === undefined) throw notFound({ group: '', resource: 'namespaces' }, namespace)
+  return found.metadata.labels
+}

@@ -1,0 +1,68 @@
+/**
+ * What this server keeps and does not enforce yet: whoever writes it is told. A row goes when what it names is enforced.
+ * A dry run keeps nothing, so that nothing is missing after it.
+ */
+import type { CustomResourceDefinition, JSONSchemaProps } from '../api/apiextensions/v1.ts'
+import type { GroupResource } from '../api/group-version.ts'
+import { groupResourceText } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
+import { schemasBelow } from './apiextensions/schemas-below.ts'
+import { versionsOf } from './custom-resources/definition.ts'
+
+interface NotEnforced {
+  readonly warning: string
+  /** What of an object is not enforced, as text. An update that does not change it is told nothing. */
+  of(object: KubeObject): string
+}
+
+const whole = (warning: string): NotEnforced => ({ warning, of: () => 'all of it' })
+
+const WEBHOOKS = whole(
+  'this server does not call webhooks yet: requests that match fail, or pass unseen where failurePolicy is Ignore',
+)
+const POLICY = whole('this server does not enforce admission policies yet: requests that match pass unseen')
+const BINDING = whole(
+  'this server does not enforce bindings of admission policies yet: requests that match pass unseen',
+)
+
+const rows: Readonly<Record<string, NotEnforced>> = {
+  'customresourcedefinitions.apiextensions.k8s.io': {
+    warning: 'this server does not enforce x-kubernetes-validations yet: objects that break these rules are accepted',
+    of: (object) => JSON.stringify(versionsOf(object as CustomResourceDefinition).flatMap(validationsOf)).slice(1, -1),
+  },
+  'mutatingadmissionpolicies.admissionregistration.k8s.io': POLICY,
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io': BINDING,
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOKS,
+  namespaces: {
+    warning: 'this server does not enforce pod-security.kubernetes.io labels yet: pods that violate them are accepted',
+    of: ({ metadata: { labels = {} } }) =>
+      Object.entries(labels)
+        .filter(([name]) => name.startsWith('pod-security.kubernetes.io/'))
+        .map((pair) => pair.join('='))
+        .sort()
+        .join(),
+  },
+  resourcequotas: whole('this server does not enforce resource quotas yet: usage is neither counted nor limited'),
+  'validatingadmissionpolicies.admissionregistration.k8s.io': POLICY,
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': BINDING,
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOKS,
+}
+
+function validationsOf({ schema }: ReturnType<typeof versionsOf>[number]): unknown[] {
+  const found: unknown[] = []
+  const visit = (one: JSONSchemaProps): void => {
+    found.push(...(one['x-kubernetes-validations'] ?? []))
+    for (const below of schemasBelow(one)) visit(below)
+  }
+  if (schema?.openAPIV3Schema) visit(schema.openAPIV3Schema)
+  return found
+}
+
+/** @param resource as what the objects are kept */
+export function notEnforcedWarnings(resource: GroupResource, object: KubeObject, old?: KubeObject): string[] {
+  const row = ownValue(rows, groupResourceText(resource))
+  if (row === undefined) return []
+  const now = row.of(object)
+  return now === '' || (old !== undefined && now === row.of(old)) ? [] : [row.warning]
+}
