@@ -122,6 +122,7 @@ export function valueText(value: unknown): string {
 
 /** Go's strconv.Quote: printable characters as they are, the others escaped. */
 export function goQuote(text: string): string {
+  if (plain.test(text)) return `"${text}"`
   let quoted = '"'
   for (const character of text) {
     const code = character.codePointAt(0)!
@@ -134,6 +135,9 @@ export function goQuote(text: string): string {
   }
   return `${quoted}"`
 }
+
+/** ASCII that needs no escape. */
+const plain = /^[ !#-[\]-~]*$/
 
 const goEscapes: Record<string, string> = {
   '"': '\\"',

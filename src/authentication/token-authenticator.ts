@@ -3,6 +3,7 @@
  * TokenReviews ask the same.
  */
 import { settingsOf } from '../settings.ts'
+import { append } from '../api/append.ts'
 import type { Env } from '../env.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 import { authenticateBootstrapToken } from './bootstrap-token.ts'
@@ -106,5 +107,5 @@ const refusal =
   (reasons: string[]) =>
   (error: unknown): undefined => {
     if (!(error instanceof TokenRefused)) throw error
-    reasons.push(...error.reasons)
+    append(reasons, error.reasons)
   }

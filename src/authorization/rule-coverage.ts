@@ -1,4 +1,5 @@
 /** Whether some rules allow all that other rules allow: nobody may grant what they do not have. */
+import { append } from '../api/append.ts'
 import { goQuote } from '../api/field.ts'
 import type { PolicyRule } from '../api/rbac/v1.ts'
 import { ALL } from './policy-rule.ts'
@@ -67,7 +68,7 @@ function compact(rules: readonly PolicyRule[]): PolicyRule[] {
     }
     const target = JSON.stringify([rule.apiGroups, rule.resources, rule.resourceNames])
     const known = byTarget.get(target)
-    if (known !== undefined) known.verbs.push(...(rule.verbs ?? []))
+    if (known !== undefined) append(known.verbs, rule.verbs ?? [])
     else {
       const first = { ...rule, verbs: [...(rule.verbs ?? [])] }
       byTarget.set(target, first)

@@ -12,7 +12,7 @@ import type { EncodeOptions } from './encode.ts'
 import { canonical } from './encode.ts'
 import { goQuote } from './go-quote.ts'
 import type { JsonTree } from './json.ts'
-import { decodeUtf8, NumberLiteral } from './json.ts'
+import { decodeUtf8, MAX_NESTING, NumberLiteral } from './json.ts'
 import { formatTime } from '../schema/time.ts'
 
 /** Bytes that are no CBOR, or CBOR that is no JSON. */
@@ -258,9 +258,6 @@ function float16Value(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
 }
 
-/** Nesting of the reference is 10,000; no stack of ours would hold it. */
-const MAX_DEPTH = 500
-
 /** One whole item. @throws {CborError} */
 export function parseCbor(bytes: Uint8Array): JsonTree {
   const reader = new CborReader(bytes)
@@ -285,7 +282,7 @@ class CborReader {
   }
 
   item(depth: number): JsonTree {
-    if (depth > MAX_DEPTH) throw new CborError('cbor: exceeded max nested level 10000')
+    if (depth > MAX_NESTING) throw new CborError('cbor: exceeded max nested level 10000')
     const first = this.byte()
     const major = first >> 5
     if (major === SIMPLE) return this.simple(first)

@@ -2,6 +2,7 @@
  * From parsed JSON to a custom resource: what its schema does not declare goes, and every metadata in it, its own and
  * those of whole objects within, becomes what Go's ObjectMeta makes of it (apiextensions' schemaCoercingDecoder).
  */
+import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { goType, goValue } from '../patch/go-text.ts'
@@ -28,11 +29,11 @@ export function decodeCustomObject(type: StructType, tree: JsonTree): Decoded {
   }
   const unknown = decodeMetadata(object, 'metadata')
   object['metadata'] ??= {}
-  unknown.push(...prune(type, object))
+  append(unknown, prune(type, object))
   pruneNulls(type, object)
   const embedded: string[] = []
   coerceBelow(type, object, '', embedded)
-  unknown.push(...sortNames(embedded))
+  append(unknown, sortNames(embedded))
   return { object, strict: [...strict, ...unknown.map((path) => `unknown field "${path}"`)] }
 }
 
@@ -84,7 +85,7 @@ function coerceObject(object: JsonObject, path: string, unknown: string[]): void
   }
   const before = object['metadata']
   try {
-    unknown.push(...decodeMetadata(object, `${path}.metadata`))
+    append(unknown, decodeMetadata(object, `${path}.metadata`))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     throw new DecodeError(`${path}.metadata: Invalid value: ${JSON.stringify(before)}: ${error.message}`)

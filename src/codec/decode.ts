@@ -5,6 +5,7 @@
  * The object that comes out is in its normal form: structs that are no pointers are always there (`{}`), and what Go
  * leaves out when empty is absent. encode.ts adds what Go writes beyond that.
  */
+import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
 import { Quantity, QuantityError } from '../schema/quantity.ts'
@@ -25,7 +26,15 @@ import { decodeCustomObject } from './decode-custom.ts'
 import { noteEmptied } from './emptied.ts'
 import { goQuote } from './go-quote.ts'
 import type { JsonTree } from './json.ts'
-import { compareNames, NumberLiteral, plainJson, RepeatedMembers, sortNames } from './json.ts'
+import {
+  compareNames,
+  MAX_NESTING,
+  NestingError,
+  NumberLiteral,
+  plainJson,
+  RepeatedMembers,
+  sortNames,
+} from './json.ts'
 
 /** A value that does not fit its type; `message` is Go's. */
 export class DecodeError extends Error {
@@ -60,16 +69,16 @@ const MAX_STRICT_ERRORS = 100
 export function decodeObject(type: StructType, tree: JsonTree): Decoded {
   if (isCustomKind(type)) return decodeCustomObject(type, tree)
   const decoder = new Decoder(true)
-  const object = withinStack(() => decoder.decode(type, tree)) as JsonObject | undefined // a struct is an object
+  const object = decoder.decode(type, tree) as JsonObject | undefined // a struct is an object
   return { object: object ?? emptyStruct(type), strict: decoder.strict }
 }
 
-/** Only schemas of custom resources nest without end: some hundred levels are read, ten thousand are refused. */
-function withinStack<T>(read: () => T): T {
+/** What no type describes. @throws {DecodeError} where it nests too deep */
+function untyped(tree: JsonTree): Json {
   try {
-    return read()
+    return plainJson(tree, MAX_NESTING)
   } catch (error) {
-    throw error instanceof RangeError ? new DecodeError('exceeded max depth') : error
+    throw error instanceof NestingError ? new DecodeError(error.message) : error
   }
 }
 
@@ -88,7 +97,7 @@ export function decodeUnstructured(tree: JsonTree): Decoded {
   if (!isObject && tree !== null) throw new TypeMismatch(kindOf(tree), 'map[string]interface {}')
   const strict: string[] = []
   reportRepeated(tree, strict)
-  return { object: (plainJson(tree) ?? {}) as JsonObject, strict } // just seen to be an object
+  return { object: (untyped(tree) ?? {}) as JsonObject, strict } // just seen to be an object
 }
 
 /** One object or list on the way through a tree, and how far it was read. */
@@ -122,7 +131,8 @@ function reportRepeated(tree: JsonTree, strict: string[]): void {
       continue
     }
     const [name, value] = member
-    if (level.seen?.has(name)) saveStrict(strict, `duplicate field ${goQuote(level.path + name)}`)
+    if (strict.length < MAX_STRICT_ERRORS && level.seen?.has(name))
+      saveStrict(strict, `duplicate field ${goQuote(level.path + name)}`)
     level.seen?.add(name)
     enter(value, level.path + name)
   }
@@ -195,7 +205,11 @@ class Decoder {
   private readonly fields: string[] = []
   private structName = ''
 
-  constructor(private readonly isStrict: boolean) {}
+  /** @param above levels that the value is in already */
+  constructor(
+    private readonly isStrict: boolean,
+    private readonly above = 0,
+  ) {}
 
   decode(type: Structural, tree: JsonTree): Json | undefined {
     const value = this.value(type, tree, undefined, false)
@@ -220,7 +234,7 @@ class Decoder {
       case 'special':
         return this.special(type, tree, pointer)
       case 'untyped':
-        return plainJson(tree)
+        return untyped(tree)
     }
   }
 
@@ -228,6 +242,8 @@ class Decoder {
     if (tree === null) return pointer ? undefined : (before ?? emptyStruct(type))
     if (typeof tree !== 'object' || Array.isArray(tree) || tree instanceof NumberLiteral)
       return this.mismatched(kindOf(tree), type)
+    // only schemas of custom resources nest without end
+    if (this.above + this.path.length > MAX_NESTING) throw new DecodeError('exceeded max depth')
     const object = (before ?? {}) as JsonObject // what this very function returned
     const outer = this.structName
     const depth = this.fields.length
@@ -260,7 +276,7 @@ class Decoder {
   ): void {
     if (field === undefined) return this.saveStrict('unknown field', name)
     this.structName = structName(type)
-    if (field.embeddedIn.length > 0) this.fields.push(...field.embeddedIn)
+    if (field.embeddedIn.length > 0) append(this.fields, field.embeddedIn)
     this.fields.push(name)
     this.path.push(name)
     // own key: a field of a built-in type, here and below
@@ -376,7 +392,7 @@ class Decoder {
       case 'fieldsV1':
       case 'json':
       case 'unknown':
-        return plainJson(tree)
+        return untyped(tree)
     }
   }
 
@@ -394,7 +410,7 @@ class Decoder {
 
   /** JSONSchemaProps or something simpler. Decoded apart, so that unknown fields inside are nobody's business. */
   private schema(type: Special, tree: JsonTree): Json | undefined {
-    const inner = new Decoder(false)
+    const inner = new Decoder(false, this.above + this.path.length)
     try {
       if (Array.isArray(tree)) {
         if (type.special === 'schemaOrBool') throw new DecodeError('boolean or JSON schema expected')
@@ -426,7 +442,7 @@ class Decoder {
   }
 
   private saveStrict(what: 'unknown field' | 'duplicate field', name: string): void {
-    if (!this.isStrict) return
+    if (!this.isStrict || this.strict.length >= MAX_STRICT_ERRORS) return
     let path = ''
     for (const part of [...this.path, name])
       path += typeof part === 'number' ? `[${part}]` : path === '' ? part : `.${part}`

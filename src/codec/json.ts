@@ -24,6 +24,21 @@ BigInt.prototype.toJSON = function () {
 /** Nesting that the reference refuses. */
 export const MAX_DEPTH = 10_000
 
+/**
+ * Nesting of what is kept without a type that bounds it: custom resources, raw extensions, patches, schemas. Whatever
+ * walks an object later walks it on the stack, which holds this many levels of the most expensive walk several times.
+ */
+export const MAX_NESTING = 500
+
+/** A value that nests deeper than MAX_NESTING. */
+export class NestingError extends Error {
+  override readonly name = 'NestingError'
+
+  constructor() {
+    super('exceeded max depth')
+  }
+}
+
 /** A number whose text JavaScript would not give back: `3.0`, `1e2`, `12345678901234567890`. */
 export class NumberLiteral {
   constructor(readonly text: string) {}
@@ -361,24 +376,47 @@ function characterLength(bytes: Uint8Array, at: number): number {
 
 /**
  * The value of a tree that no schema describes: the last of repeated members counts, numbers are numbers. Changes the
- * tree in place. Iterative, for it may be 10,000 levels deep.
+ * tree in place. Iterative, level by level, for it may be 10,000 levels deep.
+ * @throws {NestingError} where it is deeper than the limit
  */
-export function plainJson(tree: JsonTree): Json {
+export function plainJson(tree: JsonTree, maxDepth = Infinity): Json {
   const root = plainNode(tree)
-  const open: JsonTree[] = [root]
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (typeof node !== 'object' || node === null) continue
-    const members = node as { [name: string]: JsonTree } // a list has its indices as names
-    for (const name of Object.keys(members)) {
-      const value = members[name]!
-      if (typeof value !== 'object' || value === null) continue
-      const plain = plainNode(value)
-      if (plain !== value) setOwn(members, name, plain)
-      open.push(plain)
+  let level: JsonTree[] = isContainer(root) ? [root] : []
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > maxDepth) throw new NestingError()
+    const below: JsonTree[] = []
+    for (const node of level) {
+      const members = node as { [name: string]: JsonTree } // a list has its indices as names
+      for (const name of Object.keys(members)) {
+        const value = members[name]!
+        if (typeof value !== 'object' || value === null) continue
+        const plain = plainNode(value)
+        if (plain !== value) setOwn(members, name, plain)
+        if (isContainer(plain)) below.push(plain)
+      }
     }
+    level = below
   }
   return root as Json // nothing else is left in it
 }
+
+/** Whether there are more levels than that. Iterative. */
+export function nestsDeeper(tree: JsonTree, maxDepth: number): boolean {
+  let level: JsonTree[] = [tree]
+  for (let depth = 0; level.length > 0; depth++) {
+    const below: JsonTree[] = []
+    for (const node of level) {
+      if (typeof node !== 'object' || node === null || node instanceof NumberLiteral) continue
+      if (depth >= maxDepth) return true
+      if (node instanceof RepeatedMembers) for (const [, value] of node.entries) below.push(value)
+      else for (const value of Object.values(node)) if (isContainer(value ?? null)) below.push(value ?? null)
+    }
+    level = below
+  }
+  return false
+}
+
+const isContainer = (node: JsonTree): boolean => typeof node === 'object' && node !== null
 
 function plainNode(node: JsonTree): JsonTree {
   if (node instanceof NumberLiteral) return Number(node.text)

@@ -3,6 +3,7 @@
  * (apiserver's handlers/negotiation, and before it the matching of media types in go-restful, which only the endpoints
  * of built-in resources go through).
  */
+import { append } from '../api/append.ts'
 import { badRequest, notAcceptable, StatusError, unsupportedMediaType } from '../api/status.ts'
 import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -59,7 +60,7 @@ export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): 
     // who is not let through to the endpoint is not told that it is deprecated
     const told = request.warnings.splice(0)
     matchProduced(accept, produced(request, endpoint, available))
-    request.warnings.push(...told)
+    append(request.warnings, told)
   }
   const negotiated = negotiate(request, accept, available, {
     allows: (serialization, target) => allowsTransform(request, endpoint, serialization, target),

@@ -6,10 +6,13 @@ import type { Field, Leaf, MapType, MessageMember, Special, Structural, StructTy
 import { formatDuration, formatMicroTime, formatTime, isZeroTime } from '../schema/time.ts'
 import { bytesToBase64 } from './base64.ts'
 import { fillStruct } from './decode.ts'
+import type { JsonTree } from './json.ts'
 import {
   decodeUtf8,
   JsonSyntaxError,
   MAX_DEPTH as MAX_JSON_DEPTH,
+  MAX_NESTING,
+  NestingError,
   parseJsonBytes,
   parseStored,
   plainJson,
@@ -273,12 +276,12 @@ function readRaw(message: WireReader): Json | undefined {
 
 /** By the engine's own parser, where nothing would tell the two apart; undefined where something might. */
 function quickJson(raw: Uint8Array): Json | undefined {
-  // shorter ones are not too deep, and only escapes say halves of characters
+  // shorter ones can't be refused for their depth by the syntax, and only escapes say halves of characters
   if (raw.length > MAX_JSON_DEPTH) return undefined
   const text = decodeUtf8(raw)
   if (text.includes('\\u')) return undefined
   try {
-    return parseStored(text)
+    return plainJson(parseStored(text) as JsonTree, MAX_NESTING)
   } catch {
     return undefined
   }
@@ -286,9 +289,9 @@ function quickJson(raw: Uint8Array): Json | undefined {
 
 function exactJson(raw: Uint8Array): Json {
   try {
-    return plainJson(parseJsonBytes(raw))
+    return plainJson(parseJsonBytes(raw), MAX_NESTING)
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw new ProtobufError(error.message)
+    if (error instanceof JsonSyntaxError || error instanceof NestingError) throw new ProtobufError(error.message)
     throw error
   }
 }

@@ -2,6 +2,7 @@
  * What protobuf-transcoder.ts must know of a type: for each member of its JSON how the value is to be written, and the
  * bytes that stand for fields that are absent. Made of a type, and of each of its members, when it is first met.
  */
+import { append } from '../api/append.ts'
 import type { Field, MessageMember, Special, Structural, StructType } from '../schema/structural.ts'
 import { decodeUtf8 } from './json.ts'
 import { encodeAbsent, numberOf } from './protobuf-encode.ts'
@@ -233,6 +234,6 @@ function addAbsent(bytes: number[], member: MessageMember): void {
   if (isShort && type.shape === 'leaf' && type.scalar === 'string') bytes.push(number * 8 + BYTES, 0)
   else if (isShort && type.shape === 'struct' && planOf(type).absent.length < 0x80) {
     const { absent } = planOf(type)
-    bytes.push(number * 8 + BYTES, absent.length, ...absent)
+    append(bytes, [number * 8 + BYTES, absent.length, ...absent])
   } else for (const byte of encodeAbsent(member)) bytes.push(byte)
 }

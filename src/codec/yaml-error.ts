@@ -3,6 +3,7 @@
  * error and what stands at its place.
  */
 import type { YAMLException } from 'js-yaml'
+import { Budget } from '../api/budget.ts'
 
 /** Text that is no YAML, or YAML that is no JSON; `message` begins with `yaml: ` where the reference's does. */
 export class YamlError extends Error {
@@ -165,15 +166,38 @@ function unclosed({ text, at }: Place): Problem {
   return structure(`did not find expected ',' or '${open.at(-1)}'`, isBlock ? 'here' : 'end')
 }
 
-/** The brackets that open ones wait for, innermost last. What is in quotes does not count. */
-function openBrackets(text: string): string[] {
+/**
+ * The brackets that open ones wait for, innermost last. What is in quotes does not count; a quote that does not end is
+ * a character like others, and then none behind it ends either.
+ * @param work counts characters
+ */
+export function openBrackets(text: string, work = new Budget()): string[] {
   const open: string[] = []
-  for (const [character] of text.matchAll(/"(?:[^"\\]|\\.)*"|'[^']*'|[[\]{}]/gs)) {
+  const unended = new Set<string>()
+  for (let at = 0; at < text.length; at++) {
+    work.spend()
+    const character = text[at]!
     if (character === '[') open.push(']')
     else if (character === '{') open.push('}')
-    else if (character === open.at(-1)) open.pop()
+    else if ((character === ']' || character === '}') && character === open.at(-1)) open.pop()
+    else if ((character === '"' || character === "'") && !unended.has(character)) {
+      const end = endOfQuoted(text, at, work)
+      if (end < 0) unended.add(character)
+      else at = end
+    }
   }
   return open
+}
+
+/** Where the quote ends that begins at a place; -1 where it does not. Quotes in single quotes are not doubled here. */
+function endOfQuoted(text: string, start: number, work: Budget): number {
+  const quote = text[start]!
+  for (let at = start + 1; at < text.length; at++) {
+    work.spend()
+    if (text[at] === quote) return at
+    if (text[at] === '\\' && quote === '"') at++
+  }
+  return -1
 }
 
 const closing = (text: string) => openBrackets(text).at(-1) ?? ']'
@@ -198,8 +222,7 @@ function betweenElements(text: string, at: number): Problem {
 }
 
 /** Whether a quoted scalar that begins at a place ends. */
-const closes = (text: string, at: number) =>
-  text[at] === '"' ? /^"(?:[^"\\]|\\[^])*"/.test(text.slice(at)) : /^'(?:[^']|'')*'/.test(text.slice(at))
+const closes = (text: string, at: number) => endOfQuoted(text, at, new Budget()) >= 0
 
 /**
  * Something that is no item follows an item. A list that stands at the column of its name is no level of its own, and

@@ -9,7 +9,7 @@ import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, 
 import { base64ToBytes, canonicalBase64, corruptAt } from './base64.ts'
 import { goQuote } from './go-quote.ts'
 import type { JsonTree } from './json.ts'
-import { decodeUtf8, NumberLiteral, sortNames } from './json.ts'
+import { decodeUtf8, MAX_NESTING, NumberLiteral, sortNames } from './json.ts'
 import { YamlError, yamlErrorAt, yamlSyntaxError } from './yaml-error.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 import { goFloat } from './yaml-text.ts'
@@ -21,9 +21,6 @@ export interface ParsedYaml {
   /** `line 7: key "a" already set in map`, in the order in which the reference finds them. */
   readonly duplicates: readonly string[]
 }
-
-/** Nesting beyond it is refused; the reference goes to 10,000, but no stack of ours would hold it. */
-const MAX_DEPTH = 1000
 
 /** @throws {YamlError} */
 export function parseYaml(text: string): ParsedYaml {
@@ -80,23 +77,37 @@ function firstDocument(text: string): string {
   return text
 }
 
+/** A text is read again without what follows its root node, which is then its end. */
+const MAX_ATTEMPTS = 3
+
+/** The line, counted from 1, whose indentation has a tab, when nothing but comments stands before it. */
+function tabbedLine(text: string): number | undefined {
+  const blank = /(?: *(?:#.*)?|---)\n/y
+  const tab = / *\t/y
+  for (let line = 1, at = 0; ; line++) {
+    tab.lastIndex = blank.lastIndex = at
+    if (tab.test(text)) return line
+    if (!blank.test(text)) return undefined
+    at = blank.lastIndex
+  }
+}
+
 /** The events of a document, and the text that they are of: up to the end of the root node. */
-function eventsOf(text: string): { events: Event[]; text: string } {
+function eventsOf(text: string, attempts = MAX_ATTEMPTS): { events: Event[]; text: string } {
   try {
-    const tabbed = /^(?: *(?:#.*)?\n|---\n)* *\t/.exec(text)
-    if (tabbed !== null && /\S/.test(text)) {
-      const line = tabbed[0].split('\n').length
+    const line = tabbedLine(text)
+    if (line !== undefined && /\S/.test(text)) {
       throw yamlErrorAt(line > 1 ? line : 0, 'found character that cannot start any token')
     }
-    return { events: parseEvents(text, { maxDepth: MAX_DEPTH }), text }
+    return { events: parseEvents(text, { maxDepth: MAX_NESTING }), text }
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
     const problem = yamlSyntaxError(text, error)
     if (problem instanceof YamlError) throw problem
     const shorter = text.slice(0, problem.endsAt)
-    if (shorter.trim() === '' || shorter.length === text.length)
+    if (shorter.trim() === '' || shorter.length === text.length || attempts === 1)
       throw new YamlError('yaml: did not find expected node content')
-    return eventsOf(shorter)
+    return eventsOf(shorter, attempts - 1)
   }
 }
 

@@ -1,4 +1,5 @@
 /** Request bodies → objects of the endpoint's type, with the complaints of the reference (apiserver's handlers). */
+import { append } from '../api/append.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -166,7 +167,7 @@ function reportStrict(
   fieldValidation: FieldValidation,
 ): void {
   if (repeated.length + strict.length === 0 || fieldValidation === 'Ignore') return
-  if (fieldValidation === 'Warn') scope.request.warnings.push(...repeated, ...strict)
+  if (fieldValidation === 'Warn') append(scope.request.warnings, [...repeated, ...strict])
   else if (scope.custom && scope.view !== undefined) throw badRequest(NO_SCALE)
   else {
     throw badRequest(

@@ -1,4 +1,5 @@
 /** `/` and `/index.html`: the paths there are. */
+import { append } from '../api/append.ts'
 import type { FeatureGates } from '../registry/feature-gates.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { healthChecks } from './health.ts'
@@ -27,6 +28,6 @@ export function rootPaths(served: ServedResources, gates: FeatureGates): string[
     for (const { version } of versions) paths.push(group === '' ? `/api/${version}` : `/apis/${group}/${version}`)
   }
   for (const [endpoint, checks] of Object.entries(healthChecks(gates)))
-    paths.push(`/${endpoint}`, ...checks.map((check) => `/${endpoint}/${check}`))
+    append(paths, [`/${endpoint}`, ...checks.map((check) => `/${endpoint}/${check}`)])
   return paths.sort()
 }

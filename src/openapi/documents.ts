@@ -3,6 +3,7 @@
  * for all. Built when asked for and kept by the isolate; those of built-in versions are kept across changes of custom
  * resources.
  */
+import { append } from '../api/append.ts'
 import type { JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { escapeHtml } from '../codec/json.ts'
@@ -202,7 +203,7 @@ function swaggerOf(served: ServedResources, { describe }: OpenApiTexts, settings
   for (const { group, versions } of served.groups) {
     if (group !== '' && served.isBuiltInGroup(group)) items.push(groupPath(group))
     for (const version of versions.filter(({ remote }) => remote !== true)) {
-      items.push(...pathsOfVersion(group, version, describe, settings))
+      append(items, pathsOfVersion(group, version, describe, settings))
     }
   }
   const { paths, parameters } = pathsV2(items)

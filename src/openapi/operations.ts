@@ -2,6 +2,7 @@
  * What the paths of a resource do, as OpenAPI tells it: one description for v2 and v3, which render-v2.ts and
  * render-v3.ts write down. Follows the routes and names of apiserver's installer (pkg/endpoints/installer.go, openapi.go).
  */
+import { append } from '../api/append.ts'
 import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
 import { isDigit, isLetter } from '../api/unicode.ts'
 import type { ResourceEntry, SubresourceEntry } from '../registry/resources.ts'
@@ -154,8 +155,8 @@ class ResourcePaths {
     ]
     if (this.entry.namespaced && this.has('list'))
       paths.push({ path: `${this.root}/${this.entry.resource}`, operations: [this.list('ForAllNamespaces')] })
-    if (!this.custom && this.has('watch')) paths.push(...this.watchPaths())
-    for (const subresource of this.entry.subresources) paths.push(...this.subresource(item, subresource))
+    if (!this.custom && this.has('watch')) append(paths, this.watchPaths())
+    for (const subresource of this.entry.subresources) append(paths, this.subresource(item, subresource))
     return paths.filter(({ operations }) => operations.length > 0)
   }
 

@@ -1,5 +1,5 @@
 /** Applied configurations: YAML, of which JSON is the better part. */
-import { NumberLiteral, RepeatedMembers, decodeUtf8, parseJsonBytes } from '../codec/json.ts'
+import { MAX_NESTING, NumberLiteral, RepeatedMembers, decodeUtf8, parseJsonBytes } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
 import { loadYaml, yamlReader } from '../codec/yaml-reader.ts'
 
@@ -39,7 +39,7 @@ const OPEN_BRACE = 0x7b
 function plainJsonOf(body: Uint8Array): JsonTree | undefined {
   if (body[0] !== OPEN_BRACE) return undefined
   try {
-    const tree = parseJsonBytes(body)
+    const tree = parseJsonBytes(body, MAX_NESTING)
     return hasRepeats(tree) ? undefined : tree
   } catch {
     return undefined

@@ -5,7 +5,7 @@
 import { byteLength } from '../api/utf8.ts'
 import { StatusError, badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { DecodeError, decodeObject, decodeUnstructured } from '../codec/decode.ts'
-import { NumberLiteral, parseJson, quoteJson } from '../codec/json.ts'
+import { MAX_NESTING, NumberLiteral, nestsDeeper, parseJson, quoteJson } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
 import type { Field, Leaf, Structural, StructType } from '../schema/structural.ts'
 import { OpenMap, closed, copyOf, nodesEqual, opened, treeText } from './json-document.ts'
@@ -158,7 +158,20 @@ const operationType = ((): StructType => {
 /**
  * @throws StatusError 422, without a reason that says more, when an operation can't be done
  */
-export function applyJsonPatch(document: JsonTree, { operations }: JsonPatch): JsonTree {
+export function applyJsonPatch(document: JsonTree, patch: JsonPatch): JsonTree {
+  const tooDeep = () => badRequest('exceeded max depth')
+  let patched: JsonTree
+  try {
+    patched = applied(document, patch)
+  } catch (error) {
+    // each operation can nest the document deeper: between two of them it may be beyond what the stack holds
+    throw error instanceof RangeError ? tooDeep() : error
+  }
+  if (nestsDeeper(patched, MAX_NESTING)) throw tooDeep()
+  return patched
+}
+
+function applied(document: JsonTree, { operations }: JsonPatch): JsonTree {
   let root = opened(document)
   if (root === undefined) throw rejected()
   const budget = { copied: 0 }

@@ -6,7 +6,7 @@ import type { JsonObject, KubeObject } from '../api/object.ts'
 import { badRequest, conflict, invalid, notFound } from '../api/status.ts'
 import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
 import type { Decoded } from '../codec/decode.ts'
-import { JsonSyntaxError, decodeUtf8, parseJsonBytes, plainJson } from '../codec/json.ts'
+import { JsonSyntaxError, MAX_NESTING, decodeUtf8, parseJsonBytes, plainJson } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
 import type { FieldValidation } from '../request/options.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -105,7 +105,7 @@ function mustExist({ live, resource, name }: PatchInput): KubeObject {
 
 function parse({ body }: PatchInput, text: (why: string) => string): JsonTree {
   try {
-    return parseJsonBytes(body)
+    return parseJsonBytes(body, MAX_NESTING)
   } catch (error) {
     throw error instanceof JsonSyntaxError ? badRequest(text(error.message)) : error
   }

@@ -97,27 +97,50 @@ function orderElements(original: PatchMap, patch: PatchMap, type: Structural): v
  * new ones into the room that became free, in place.
  */
 function overwritten(live: readonly JsonTree[], sent: readonly JsonTree[], mergeKey: string): JsonTree[] {
-  const list = [...live]
-  let length = list.length
   const patch = sent as readonly PatchMap[] // their types have been compared
-  for (const item of patch) {
-    if (item[DIRECTIVE] !== 'delete') continue
-    const key = ownValue(item, mergeKey) ?? null
-    for (let at = indexByKey(list.slice(0, length), mergeKey, key); at >= 0;) {
-      list.copyWithin(at, at + 1, length--)
-      at = indexByKey(list.slice(0, length), mergeKey, key)
-    }
-  }
+  const deleted = patch.filter((item) => item[DIRECTIVE] === 'delete').map((item) => ownValue(item, mergeKey) ?? null)
+  const { kept, freed } = movedUp(live, deleted, mergeKey)
+  const list = [...kept, ...freed]
   if (patch.some((item) => item[DIRECTIVE] === 'replace')) return list
+  const places = new KeyedPlaces(kept, mergeKey)
+  let { length } = kept
   for (const item of patch) {
     if (length === list.length) break
-    if (
-      item[DIRECTIVE] === undefined &&
-      indexByKey(list.slice(0, length), mergeKey, ownValue(item, mergeKey) ?? null) < 0
-    )
-      list[length++] = item
+    if (item[DIRECTIVE] !== undefined || places.of(ownValue(item, mergeKey) ?? null) >= 0) continue
+    places.noteElement(item, length)
+    list[length++] = item
   }
   return list
+}
+
+/** What is left of a list, and what stands in the room behind it: each deletion leaves there what was last. */
+function movedUp(
+  live: readonly JsonTree[],
+  deleted: readonly JsonTree[],
+  mergeKey: string,
+): { kept: JsonTree[]; freed: JsonTree[] } {
+  const byKey = new Map<unknown, number[]>()
+  for (const [at, item] of live.entries()) {
+    const key = isPatchMap(item) ? ownValue(item, mergeKey) : undefined
+    if (key === undefined) continue
+    const identity = identityOf(key)
+    const places = byKey.get(identity)
+    if (places === undefined) byKey.set(identity, [at])
+    else places.push(at)
+  }
+  const gone = new Set<number>()
+  const freed: JsonTree[] = []
+  let last = live.length - 1
+  for (const key of deleted) {
+    const identity = identityOf(key)
+    for (const at of byKey.get(identity) ?? []) {
+      freed.push(live[last]!)
+      gone.add(at)
+      while (gone.has(last)) last--
+    }
+    byKey.delete(identity)
+  }
+  return { kept: live.filter((_, at) => !gone.has(at)), freed: freed.reverse() }
 }
 
 const listOrNothing = (value: JsonTree | undefined): JsonTree[] | undefined => {
@@ -184,7 +207,54 @@ function identical(a: JsonTree, b: JsonTree): boolean {
   return a === b
 }
 
-const includesIdentical = (list: readonly JsonTree[], value: JsonTree) => list.some((item) => identical(item, value))
+/** What a Map finds exactly where `identical` holds; lists and objects are only identical to themselves. */
+const identityOf = (value: JsonTree): unknown =>
+  value instanceof NumberLiteral ? `number ${Number(value.text)}` : typeof value === 'string' ? `text ${value}` : value
+
+/** The place of the first element with each value, so that a list is not searched once for each element of another. */
+class Places {
+  private readonly byIdentity = new Map<unknown, number>()
+
+  constructor(values: readonly (JsonTree | undefined)[]) {
+    values.forEach((value, at) => this.note(value, at))
+  }
+
+  note(value: JsonTree | undefined, at: number): void {
+    if (value === undefined) return
+    const identity = identityOf(value)
+    if (!this.byIdentity.has(identity)) this.byIdentity.set(identity, at)
+  }
+
+  /** -1 where there is none. */
+  of(value: JsonTree): number {
+    return this.byIdentity.get(identityOf(value)) ?? -1
+  }
+}
+
+/** Elements of a list by their merge key. */
+class KeyedPlaces extends Places {
+  private readonly broken: number
+
+  constructor(
+    list: readonly JsonTree[],
+    private readonly mergeKey: string,
+  ) {
+    const broken = list.findIndex((item) => !isPatchMap(item))
+    super(list.slice(0, broken < 0 ? undefined : broken).map((item) => ownValue(item as PatchMap, mergeKey))) // maps up to there
+    this.broken = broken
+  }
+
+  /** @throws StatusError 500 where it comes upon an element that is no map */
+  override of(key: JsonTree): number {
+    const place = super.of(key)
+    if (place < 0 && this.broken >= 0) throw plainError(`value for key ${this.broken} is not a map`)
+    return place
+  }
+
+  noteElement(item: PatchMap, at: number): void {
+    this.note(ownValue(item, this.mergeKey), at)
+  }
+}
 
 /** Those that an order knows, and the others. */
 function partitioned(
@@ -194,21 +264,14 @@ function partitioned(
 ): [known: JsonTree[], others: JsonTree[]] {
   const known: JsonTree[] = []
   const others: JsonTree[] = []
-  for (const item of items) {
-    const isKnown =
-      mergeKey === '' ? includesIdentical(order, item) : indexByKey(order, mergeKey, keyOf(item, mergeKey)) >= 0
+  if (items.length === 0) return [known, others]
+  const keyed = mergeKey !== '' ? items.map((item) => keyOf(item, mergeKey)) : items
+  const places = mergeKey === '' ? new Places(order) : new KeyedPlaces(order, mergeKey)
+  for (const [at, item] of items.entries()) {
+    const isKnown = places.of(keyed[at]!) >= 0
     ;(isKnown ? known : others).push(item)
   }
   return [known, others]
-}
-
-function indexByKey(list: readonly JsonTree[], mergeKey: string, key: JsonTree): number {
-  for (const [at, item] of list.entries()) {
-    if (!isPatchMap(item)) throw plainError(`value for key ${at} is not a map`)
-    const other = ownValue(item, mergeKey)
-    if (other !== undefined && identical(other, key)) return at
-  }
-  return -1
 }
 
 /**
@@ -246,8 +309,8 @@ function normalized(
 }
 
 /**
- * By insertion, as Go sorts short lists. It shows where an order does not know an item: that is taken for less than
- * its left neighbour, whatever this is.
+ * As insertion sorts, which is how Go sorts short lists. It shows where an order does not know an item: that is taken
+ * for less than its left neighbour, whatever this is, and so ends up before all that came before it.
  */
 function sortedBy(
   items: readonly JsonTree[],
@@ -255,21 +318,34 @@ function sortedBy(
   mergeKey: string,
   isMaps: boolean,
 ): JsonTree[] {
-  const places = items.map((item) => ({ item, place: placeIn(order, item, mergeKey, isMaps) }))
-  for (let i = 1; i < places.length; i++)
-    for (let j = i; j > 0; j--) {
-      const [left, right] = [places[j - 1]!, places[j]!]
-      if (left.place >= 0 && right.place >= 0 && right.place >= left.place) break
-      places[j - 1] = right
-      places[j] = left
+  const places = placesIn(order, mergeKey, isMaps)
+  const known: { item: JsonTree; place: number }[] = []
+  const unknown: { item: JsonTree; before: number }[] = []
+  let least = Infinity
+  for (const item of items) {
+    const place = places(item)
+    if (place < 0) unknown.push({ item, before: least })
+    else {
+      known.push({ item, place })
+      least = Math.min(least, place)
     }
-  return places.map(({ item }) => item)
+  }
+  known.sort((a, b) => a.place - b.place)
+  const sorted: JsonTree[] = []
+  let next = 0
+  for (const { item, before } of unknown.reverse()) {
+    while (next < known.length && known[next]!.place < before) sorted.push(known[next++]!.item)
+    sorted.push(item)
+  }
+  while (next < known.length) sorted.push(known[next++]!.item)
+  return sorted
 }
 
-function placeIn(list: readonly JsonTree[], item: JsonTree, mergeKey: string, isMaps: boolean): number {
-  const valueOf = (of: JsonTree) => (isMaps ? ((isPatchMap(of) ? ownValue(of, mergeKey) : null) ?? null) : of)
-  const value = valueOf(item)
-  return list.findIndex((other) => identical(valueOf(other), value))
+/** Where a list has an item of the same value, or of the same key: -1 where it has none. */
+function placesIn(list: readonly JsonTree[], mergeKey: string, isMaps: boolean): (item: JsonTree) => number {
+  const valueOf = (of: JsonTree): JsonTree => (isMaps ? ((isPatchMap(of) ? ownValue(of, mergeKey) : null) ?? null) : of)
+  const places = new Places(list.map(valueOf))
+  return (item) => places.of(valueOf(item))
 }
 
 /** Live elements go before those of the patch that followed them in the live list. */
@@ -280,11 +356,12 @@ function interleaved(
   mergeKey: string,
   isMaps: boolean,
 ): JsonTree[] {
+  const places = placesIn(live, mergeKey, isMaps)
   const result: JsonTree[] = []
   let [o, k] = [0, 0]
   while (o < others.length && k < known.length) {
-    const before = placeIn(live, others[o]!, mergeKey, isMaps)
-    const after = placeIn(live, known[k]!, mergeKey, isMaps)
+    const before = places(others[o]!)
+    const after = places(known[k]!)
     if (before >= 0 && after >= 0 && before < after) result.push(others[o++]!)
     else result.push(known[k++]!)
   }
@@ -356,7 +433,10 @@ function mergeList(
   let patch = [...sent]
   let merged: JsonTree[]
   if (!isMaps) {
-    if (deletes) return live.filter((item) => !includesIdentical(sent, item))
+    if (deletes) {
+      const places = new Places(sent)
+      return live.filter((item) => places.of(item) < 0)
+    }
     merged = distinct([...live, ...sent])
   } else {
     if (mergeKey === '') throw plainError(`cannot merge lists without merge key for ${goKindOfType(element)}`)
@@ -384,9 +464,29 @@ function sameTypes(live: readonly JsonTree[], sent: readonly JsonTree[]): JsonTr
 
 /** The last of the list takes the place of a repeated one, which is how the reference drops it. */
 function distinct(items: JsonTree[]): JsonTree[] {
+  const placesOf = new Map<unknown, number[]>()
+  const note = (at: number) => {
+    const identity = identityOf(items[at]!)
+    const places = placesOf.get(identity)
+    if (places === undefined) placesOf.set(identity, [at])
+    else places.push(at)
+  }
+  for (const at of items.keys()) note(at)
   let length = items.length
-  for (let i = 0; i < length - 1; i++)
-    for (let j = i + 1; j < length; j++) if (identical(items[i]!, items[j]!)) items[j--] = items[--length]!
+  for (let i = 0; i < length - 1; i++) {
+    const identity = identityOf(items[i]!)
+    const repeats = placesOf.get(identity)
+    if (repeats === undefined || repeats.length === 1) continue
+    placesOf.delete(identity)
+    // what was moved has left the place where it was noted first
+    for (const at of repeats.sort((a, b) => a - b)) {
+      if (at <= i) continue
+      while (at < length && identityOf(items[at]!) === identity) {
+        items[at] = items[--length]!
+        if (at < length && identityOf(items[at]) !== identity) note(at)
+      }
+    }
+  }
   return items.slice(0, length)
 }
 
@@ -397,7 +497,7 @@ function directedList(
   mergeKey: string,
 ): [live: JsonTree[], patch: JsonTree[]] {
   const plain: JsonTree[] = []
-  let remaining = live
+  const deleted = new Set<unknown>()
   let replaces = false
   for (const item of sent as readonly PatchMap[]) {
     // sameTypes found maps only
@@ -406,13 +506,17 @@ function directedList(
     else if (directive === 'delete') {
       const key = ownValue(item, mergeKey)
       if (key === undefined) throw noMergeKey(item, mergeKey)
-      for (let at = indexByKey(remaining, mergeKey, key); at >= 0; at = indexByKey(remaining, mergeKey, key))
-        remaining = remaining.toSpliced(at, 1)
+      deleted.add(identityOf(key))
     } else if (directive === 'replace') replaces = true
     else if (directive === 'merge') throw plainError('merging lists cannot yet be specified in the patch')
     else throw unknownDirective(directive, item)
   }
-  return replaces ? [plain, []] : [remaining, plain]
+  if (replaces) return [plain, []]
+  const isKept = (item: JsonTree): boolean => {
+    const key = ownValue(item as PatchMap, mergeKey)
+    return key === undefined || !deleted.has(identityOf(key))
+  }
+  return [deleted.size === 0 ? live : live.filter(isKept), plain]
 }
 
 function mergeElements(
@@ -422,13 +526,16 @@ function mergeElements(
   mergeKey: string,
 ): JsonTree[] {
   const merged = [...live]
+  const places = new KeyedPlaces(live, mergeKey)
   for (const item of patch as readonly PatchMap[]) {
     // sameTypes found maps only
     const key = ownValue(item, mergeKey)
     if (key === undefined) throw noMergeKey(item, mergeKey)
-    const at = indexByKey(merged, mergeKey, key)
-    if (at < 0) merged.push(item)
-    else merged[at] = mergeMap(merged[at] as PatchMap, item, element) // indexByKey found a map there
+    const at = places.of(key)
+    if (at < 0) {
+      places.noteElement(item, merged.length)
+      merged.push(item)
+    } else merged[at] = mergeMap(merged[at] as PatchMap, item, element) // only maps have a key
   }
   return merged
 }

@@ -2,6 +2,7 @@
  * What server-side apply and managed fields do with objects of a type: check, list fields, compare, merge, remove
  * (structured-merge-diff's pkg/typed). Nothing here changes its input; results may share parts with it.
  */
+import { append } from '../api/append.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
@@ -66,9 +67,9 @@ function namedProblems(list: ListAtom, items: readonly Json[], duplicates: boole
     const element = nameOf(list, item)
     // what has no name can't be reported on, nor can what follows it
     if (element instanceof NamelessElement) return [...problems, ...problem(`element ${index}: ${element.message}`)]
-    if (seen.has(element) && !duplicates) problems.push(...problem(`duplicate entries for key ${elementText(element)}`))
+    if (seen.has(element) && !duplicates) append(problems, problem(`duplicate entries for key ${elementText(element)}`))
     seen.add(element)
-    problems.push(...at(element, problemsOf(list.element, item, duplicates)))
+    append(problems, at(element, problemsOf(list.element, item, duplicates)))
   }
   return problems
 }
@@ -86,7 +87,7 @@ function mapProblems(map: MapAtom, value: JsonObject, duplicates: boolean): Prob
   const problems: Problem[] = []
   eachField(map, value, (name, type, item) => {
     const found = type === undefined ? problem('field not declared in schema') : problemsOf(type, item, duplicates)
-    if (found.length > 0) problems.push(...at(fieldElement(name), found))
+    if (found.length > 0) append(problems, at(fieldElement(name), found))
     // the first undeclared field ends it
     return type !== undefined
   })
@@ -213,7 +214,7 @@ function compareAt(
     return { leaf: true, problems: [] }
   }
   const noted = (compared: Compared): Compared => {
-    problems.push(...compared.problems)
+    append(problems, compared.problems)
     return compared
   }
   const { leaf } = walkPair(atom, left, right, {
@@ -262,7 +263,7 @@ function compareMaps(
       type === undefined
         ? problem('schema error: no type found matching: inlined type')
         : compareAt(type, ours, theirs, [...path, element], differences)
-    if (found.length > 0) problems.push(...at(element, found))
+    if (found.length > 0) append(problems, at(element, found))
   }
   eachField(map, left, (name, type, value) => visit(name, type, value, ownValue(right, name)))
   eachField(map, right, (name, type, value) => {
@@ -285,7 +286,7 @@ function compareLists(
     const after = theirs.get(element) ?? []
     const below = [...path, element]
     const compareItem = (a: Json | undefined, b: Json | undefined) =>
-      problems.push(...at(element, compareAt(list.element, a, b, below, differences)))
+      append(problems, at(element, compareAt(list.element, a, b, below, differences)))
     if (before.length <= 1 && after.length <= 1) compareItem(before[0], after[0])
     else if (before.length >= 2 && after.length >= 2) {
       if (!valuesEqual(before, after)) differences.modified.insert(below)
@@ -305,7 +306,7 @@ function grouped(list: ListAtom, items: readonly Json[], problems: Problem[]): M
   for (const [index, item] of items.entries()) {
     const element = nameOf(list, item)
     if (element instanceof NamelessElement) {
-      problems.push(...problem(`element ${index}: ${element.message}`))
+      append(problems, problem(`element ${index}: ${element.message}`))
       continue
     }
     const group = groups.get(element)
@@ -331,7 +332,7 @@ function mergeAt(atom: Atom, live: Json | undefined, config: Json | undefined, p
   return walkPair<Json | undefined>(atom, live, config, {
     scalar: (kind) => {
       const wrong = scalarPairProblems(kind, live, config)
-      problems.push(...wrong)
+      append(problems, wrong)
       return wrong.length > 0 ? undefined : asLeaf()
     },
     list: (list) => {
@@ -352,7 +353,7 @@ function mergeMaps(map: MapAtom, live: JsonObject, config: JsonObject, problems:
   const visit = (name: string, type: Atom | undefined, ours?: Json, theirs?: Json) => {
     const below: Problem[] = []
     const value = type === undefined ? undefined : mergeAt(type, ours, theirs, below)
-    if (below.length > 0) problems.push(...at(fieldElement(name), below))
+    if (below.length > 0) append(problems, at(fieldElement(name), below))
     if (value !== undefined) setOwn(merged, name, value)
   }
   eachField(map, live, (name, type, value) => visit(name, type, value, ownValue(config, name)))
@@ -374,12 +375,12 @@ function indexed(list: ListAtom, items: readonly Json[], duplicates: boolean, pr
   for (const [index, item] of items.entries()) {
     const element = nameOf(list, item)
     if (element instanceof NamelessElement) {
-      problems.push(...problem(`element ${index}: ${element.message}`))
+      append(problems, problem(`element ${index}: ${element.message}`))
       continue
     }
     const found = values.has(element)
     if (found && !duplicates) {
-      problems.push(...problem(`duplicate entries for key ${elementText(element)}`))
+      append(problems, problem(`duplicate entries for key ${elementText(element)}`))
       continue
     }
     values.set(element, found ? null : item)

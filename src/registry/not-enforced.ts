@@ -2,6 +2,7 @@
  * What this server keeps and does not enforce yet: whoever writes it is told. A row goes when what it names is enforced.
  * A dry run keeps nothing, so that nothing is missing after it.
  */
+import { append } from '../api/append.ts'
 import type { CustomResourceDefinition, JSONSchemaProps } from '../api/apiextensions/v1.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
@@ -52,7 +53,7 @@ const rows: Readonly<Record<string, NotEnforced>> = {
 function validationsOf({ schema }: ReturnType<typeof versionsOf>[number]): unknown[] {
   const found: unknown[] = []
   const visit = (one: JSONSchemaProps): void => {
-    found.push(...(one['x-kubernetes-validations'] ?? []))
+    append(found, one['x-kubernetes-validations'] ?? [])
     for (const below of schemasBelow(one)) visit(below)
   }
   if (schema?.openAPIV3Schema) visit(schema.openAPIV3Schema)

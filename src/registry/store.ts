@@ -2,6 +2,7 @@
  * Any resource in storage (apiserver's registry/generic/registry Store): what every write does before and after it
  * touches a shard. Objects are in the storage version.
  */
+import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
 import { goQuote, invalidValue, path } from '../api/field.ts'
 import { groupResourceText } from '../api/group-version.ts'
@@ -163,7 +164,7 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   const context = scope.strategyContext(dryRun)
   dropDisabledFields(scope.storageType, asJson(object), undefined, context.enabled)
   await strategy.prepareForCreate?.(object, context)
-  scope.request.warnings.push(...(strategy.warningsOfPreparation?.(object) ?? []))
+  append(scope.request.warnings, strategy.warningsOfPreparation?.(object) ?? [])
   fillStruct(scope.storageType, asJson(object))
   const errors = [
     ...(strategy.leavesNewMetadata ? [] : newMetaErrors(scope, metadata)),
@@ -173,8 +174,8 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   const common = validateAnyMeta(metadata, scope.namespaced, pathSegmentName)
   if (common.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', common)
   strategy.completeOnCreate?.(object)
-  scope.request.warnings.push(...(strategy.warningsOnCreate?.(object, context) ?? []))
-  if (!dryRun) scope.request.warnings.push(...notEnforcedWarnings(storedAs(scope), object))
+  append(scope.request.warnings, strategy.warningsOnCreate?.(object, context) ?? [])
+  if (!dryRun) append(scope.request.warnings, notEnforcedWarnings(storedAs(scope), object))
 }
 
 function newMetaErrors(scope: ResourceScope, metadata: ObjectMeta): FieldError[] {
@@ -370,8 +371,8 @@ async function beforeUpdate(
   ]
   if (errors.length > 0) throw invalid(scope.storageKind, meta.name ?? '', errors)
   if (subresource === '') strategy.completeOnUpdate?.(object)
-  scope.request.warnings.push(...(update?.warningsOnUpdate?.(object, old, context) ?? []))
-  if (!dryRun && subresource === '') scope.request.warnings.push(...notEnforcedWarnings(storedAs(scope), object, old))
+  append(scope.request.warnings, update?.warningsOnUpdate?.(object, old, context) ?? [])
+  if (!dryRun && subresource === '') append(scope.request.warnings, notEnforcedWarnings(storedAs(scope), object, old))
 }
 
 function metaErrorsAgain(scope: ResourceScope, how: MetadataCheck, meta: ObjectMeta, before: ObjectMeta): FieldError[] {

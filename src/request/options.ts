@@ -2,6 +2,7 @@
  * Query parameters → the options of a verb (meta/v1 ListOptions, CreateOptions, …). Of a parameter given twice the
  * first counts; unknown ones are ignored. What can't be parsed is 400; what can but makes no sense is 422.
  */
+import { append } from '../api/append.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../api/field.ts'
 import type { FieldError } from '../api/field.ts'
 import { badRequest, invalid } from '../api/status.ts'
@@ -178,7 +179,7 @@ export function checkDeleteOptions(options: DeleteOptions): void {
     !['Foreground', 'Background', 'Orphan'].includes(options.propagationPolicy)
   )
     errors.push(notSupported(at, options.propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']))
-  errors.push(...dryRunErrors(options.dryRun ?? []))
+  append(errors, dryRunErrors(options.dryRun ?? []))
   if (errors.length > 0) throw invalid({ group: META_GROUP, kind: 'DeleteOptions' }, '', errors)
 }
 

@@ -4,6 +4,7 @@
  * implements one interface here has all of its members, undefined ones too: code that meets objects of one shape is
  * faster, here and in every codec.
  */
+import { append } from '../api/append.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import { lazy } from '../api/lazy.ts'
@@ -284,7 +285,7 @@ function fieldsOf(owner: Package, text: string): Field[] {
   for (let at = 1; at < parts.length; at += 3) {
     const name = parts[at]!
     const number = Number(parts[at + 1])
-    if (name === '~') fields.push(...inlineFields(owner, number, parts[at + 2]!))
+    if (name === '~') append(fields, inlineFields(owner, number, parts[at + 2]!))
     else fields.push({ ...owner.member(parts[at + 2]!), name, number })
   }
   return fields

@@ -217,12 +217,32 @@ interface Parts {
 }
 
 function parts(text: string): Parts {
-  const match = /^([+-]?)(0*)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/.exec(text)
-  if (text === '' || match === null) throw new QuantityError(WRONG_FORMAT)
-  const [, sign, zeros, digits, fraction = '', suffix] = match
-  const hasDigits = `${zeros}${digits}${fraction}` !== ''
-  return { negative: sign === '-', digits: digits || '0', fraction, suffix: suffix!, hasDigits }
+  // each part begins with what the one before it can't hold, so that there is one way to take a text apart
+  const match = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]|[-+]).*)?$/s.exec(text)
+  const suffix = match?.[4] ?? ''
+  if (text === '' || match === null || !/^[eEinumkKMGTP]*[-+]?\d*$/.test(suffix)) throw new QuantityError(WRONG_FORMAT)
+  const [, sign, whole = '', fraction = ''] = match
+  const digits = withoutLeadingZeros(whole)
+  if (digits.length > MAX_DIGITS) throw new QuantityError(WRONG_NUMBER)
+  return {
+    negative: sign === '-',
+    digits: digits || '0',
+    fraction: shortened(fraction),
+    suffix,
+    hasDigits: `${whole}${fraction}` !== '',
+  }
 }
+
+function withoutLeadingZeros(digits: string): string {
+  const first = digits.search(/[^0]/)
+  return first < 0 ? '' : digits.slice(first)
+}
+
+/** Digits that no exponent brings before the ninth place only say whether there is something to round up. */
+const shortened = (fraction: string): string =>
+  fraction.length <= MAX_DIGITS
+    ? fraction
+    : `${fraction.slice(0, MAX_DIGITS)}${/[1-9]/.test(fraction.slice(MAX_DIGITS)) ? '1' : ''}`
 
 function interpret(suffix: string, isZero: boolean): { base: 2 | 10; exponent: number; format: QuantityFormat } {
   const decimal = decimalExponents.get(suffix)
@@ -241,6 +261,8 @@ function interpret(suffix: string, isZero: boolean): { base: 2 | 10; exponent: n
 
 /** Numbers of so many digits still compare in microseconds. */
 const MAX_EXPONENT = 4096
+/** As many as an exponent can move before the point, and what is kept behind it. Longer whole numbers are refused. */
+const MAX_DIGITS = MAX_EXPONENT + 64
 
 /** Away from zero, to at most `-to` digits after the point. */
 function roundedUp(unscaled: bigint, scale: number, to: number): [unscaled: bigint, scale: number] {

@@ -207,10 +207,24 @@ export function parseDuration(text: string): bigint {
     const unit = ownValue(units, name)
     if (unit === undefined) throw new TimeError(`time: unknown unit ${quote(name)} in duration ${quote(text)}`)
     rest = rest.slice(name.length)
-    total += BigInt(whole || '0') * unit + (BigInt(fraction || '0') * unit) / 10n ** BigInt(fraction.length)
+    total += wholeUnits(whole!) * unit + partOf(fraction, unit)
     if (total > 2n ** 63n - (sign === '-' ? 0n : 1n)) throw wrong()
   }
   return sign === '-' ? -total : total
+}
+
+/** So many digits are beyond 64 bits, and beyond a nanosecond of any unit. */
+const MANY_DIGITS = 20
+
+function wholeUnits(digits: string): bigint {
+  const first = digits.search(/[^0]/)
+  if (first < 0) return 0n
+  return digits.length - first > MANY_DIGITS ? 2n ** 64n : BigInt(digits.slice(first))
+}
+
+function partOf(fraction: string, unit: bigint): bigint {
+  const digits = fraction.slice(0, MANY_DIGITS)
+  return (BigInt(digits || '0') * unit) / 10n ** BigInt(digits.length)
 }
 
 /** `1h2m3.5s`, `1.5ms`, `0s`: Go's text of a duration in nanoseconds. */

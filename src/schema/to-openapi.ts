@@ -2,6 +2,7 @@
  * A type as OpenAPI publishes it: definitions of v2, component schemas of v3. Keys come in the order of the reference
  * (the documents are hashed), properties by name. The texts are not part of the schema: the caller brings them.
  */
+import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isBuiltInType, structuralOf } from './built-in.ts'
 import type { Field, PatchStrategy, Scalar, SpecialName, Structural, StructType } from './structural.ts'
@@ -106,7 +107,7 @@ export function closureOf(models: Iterable<string>): string[] {
   for (let model = pending.pop(); model !== undefined; model = pending.pop()) {
     if (seen.has(model) || !isBuiltInType(model)) continue
     seen.add(model)
-    pending.push(...referencedModels(model))
+    append(pending, referencedModels(model))
   }
   return [...seen].sort()
 }

@@ -1,4 +1,5 @@
 /** Conditions as most kinds have them (metav1.Condition). */
+import { append } from '../api/append.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { duplicate, invalidValue, notSupported, required, tooLong } from '../api/field.ts'
 import type { Condition } from '../api/meta/v1.ts'
@@ -18,7 +19,7 @@ export function validateConditions(at: FieldPath, conditions: readonly Condition
     const { type = '', status = '', observedGeneration = 0, lastTransitionTime, reason = '', message = '' } = condition
     const errors = seen.has(type) ? [duplicate(here.child('type'), type)] : []
     seen.add(type)
-    errors.push(...validateQualifiedName(here.child('type'), type))
+    append(errors, validateQualifiedName(here.child('type'), type))
     if (!STATUSES.includes(status)) errors.push(notSupported(here.child('status'), status, STATUSES))
     if (observedGeneration < 0)
       errors.push(

@@ -1,4 +1,5 @@
 /** Whole objects within custom resources (x-kubernetes-embedded-resource; apiextensions' schema/objectmeta). */
+import { append } from '../api/append.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { invalidValue, required } from '../api/field.ts'
 import { parseApiVersion } from '../api/group-version.ts'
@@ -42,13 +43,13 @@ function objectProblems(object: JsonObject, at: FieldPath): FieldError[] {
   const { apiVersion, kind, metadata } = object
   if (apiVersion === undefined) errors.push(required(at.child('apiVersion')))
   if (kind === undefined) errors.push(required(at.child('kind')))
-  if (apiVersion !== undefined) errors.push(...apiVersionProblems(apiVersion, at.child('apiVersion')))
-  if (kind !== undefined) errors.push(...kindProblems(kind, at.child('kind')))
+  if (apiVersion !== undefined) append(errors, apiVersionProblems(apiVersion, at.child('apiVersion')))
+  if (kind !== undefined) append(errors, kindProblems(kind, at.child('kind')))
   if (isJsonObject(metadata)) {
     // decoding made it an ObjectMeta
     const meta = metadata as ObjectMeta
     const named = meta.name ? meta : { ...meta, name: 'fakename' }
-    errors.push(...validateAnyMeta(named, !!meta.namespace, pathSegmentName, at.child('metadata')))
+    append(errors, validateAnyMeta(named, !!meta.namespace, pathSegmentName, at.child('metadata')))
   }
   return errors
 }

@@ -1,4 +1,5 @@
 /** Label selectors of objects: whether they are well-formed, and what they match (apimachinery's metav1.LabelSelector). */
+import { append } from '../api/append.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../api/field.ts'
 import type { LabelSelector, LabelSelectorRequirement } from '../api/meta/v1.ts'
@@ -38,10 +39,10 @@ function validateRequirement(at: FieldPath, requirement: LabelSelectorRequiremen
         forbiddenField(at.child('values'), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
       )
   } else errors.push(invalidValue(at.child('operator'), operator, 'not a valid selector operator'))
-  errors.push(...validateQualifiedName(at.child('key'), key))
+  append(errors, validateQualifiedName(at.child('key'), key))
   if (!rules.allowInvalidValues)
     values.forEach((value, index) =>
-      errors.push(...problems(at.child('values').index(index), value, labelValueProblems(value))),
+      append(errors, problems(at.child('values').index(index), value, labelValueProblems(value))),
     )
   return errors
 }

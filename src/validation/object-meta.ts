@@ -1,4 +1,5 @@
 /** Rules of object metadata: what is well-formed, and what may change (apimachinery's pkg/api/validation). */
+import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
 import { forbiddenField, invalidValue, path, required, tooLong } from '../api/field.ts'
 import type { FieldPath } from '../api/field.ts'
@@ -87,13 +88,13 @@ export function validateAnyMeta(
 
   if ((meta.generation ?? 0) < 0)
     errors.push(invalidValue(at.child('generation'), meta.generation, 'must be greater than or equal to 0'))
-  errors.push(
+  append(errors, [
     ...validateLabels(meta.labels ?? {}, at.child('labels')),
     ...validateAnnotations(meta.annotations ?? {}, at.child('annotations')),
     ...validateOwnerReferences(meta.ownerReferences ?? [], at.child('ownerReferences')),
     ...validateFinalizers(meta.finalizers ?? [], at.child('finalizers')),
     ...validateManagedFields(meta.managedFields ?? [], at.child('managedFields')),
-  )
+  ])
   return errors
 }
 
@@ -174,7 +175,7 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[], at: Field
       errors.push(invalidValue(here.child('operation'), entry.operation ?? '', 'must be `Apply` or `Update`'))
     if (entry.fieldsType && entry.fieldsType !== 'FieldsV1')
       errors.push(invalidValue(here.child('fieldsType'), entry.fieldsType, 'must be `FieldsV1`'))
-    errors.push(...validateFieldManager(entry.manager ?? '', here.child('manager')))
+    append(errors, validateFieldManager(entry.manager ?? '', here.child('manager')))
     if (byteLength(entry.subresource ?? '') > 256) errors.push(tooLong(here.child('subresource'), 256))
   })
   return errors
@@ -220,11 +221,11 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, at: 
     errors.push(invalidValue(at.child('generation'), meta.generation ?? 0, 'must not be decremented'))
   for (const field of immutable)
     if (meta[field] !== old[field]) errors.push(invalidValue(at.child(field), meta[field] ?? '', FIELD_IS_IMMUTABLE))
-  errors.push(
+  append(errors, [
     ...validateLabels(meta.labels ?? {}, at.child('labels')),
     ...validateAnnotations(meta.annotations ?? {}, at.child('annotations')),
     ...validateOwnerReferences(meta.ownerReferences ?? [], at.child('ownerReferences')),
     ...validateManagedFields(meta.managedFields ?? [], at.child('managedFields')),
-  )
+  ])
   return errors
 }

@@ -1,4 +1,5 @@
 /** What a claim asks of a volume, in claims and in the templates of claims. */
+import { append } from '../api/append.ts'
 import type * as CoreV1 from '../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, required } from '../api/field.ts'
@@ -31,8 +32,9 @@ export function validateClaimSpec(
   const errors: FieldError[] = []
   const modes = at.child('accessModes')
   if (accessModes.length === 0) errors.push(required(modes, 'at least 1 access mode is required'))
-  errors.push(
-    ...validateLabelSelector(at.child('selector'), selector, {
+  append(
+    errors,
+    validateLabelSelector(at.child('selector'), selector, {
       allowInvalidValues: rules.allowInvalidSelectorValues ?? false,
     }),
   )
@@ -45,15 +47,15 @@ export function validateClaimSpec(
   if (storage === undefined) errors.push(required(storageAt))
   else if (Quantity.parse(storage).sign <= 0) errors.push(invalidValue(storageAt, storage, POSITIVE))
   if (storageClassName)
-    errors.push(...problems(at.child('storageClassName'), storageClassName, dns1123Subdomain(storageClassName)))
+    append(errors, problems(at.child('storageClassName'), storageClassName, dns1123Subdomain(storageClassName)))
   if (volumeMode !== undefined && !VOLUME_MODES.includes(volumeMode))
     errors.push(notSupported(at.child('volumeMode'), volumeMode, VOLUME_MODES))
   const lenient = rules.allowInvalidDataSourceGroup ?? false
-  if (dataSource) errors.push(...validateDataSource(at.child('dataSource'), dataSource, lenient))
+  if (dataSource) append(errors, validateDataSource(at.child('dataSource'), dataSource, lenient))
   if (dataSourceRef) {
-    errors.push(...validateDataSource(at.child('dataSourceRef'), dataSourceRef, lenient))
+    append(errors, validateDataSource(at.child('dataSourceRef'), dataSourceRef, lenient))
     const { namespace } = dataSourceRef
-    if (namespace) errors.push(...problems(at.child('dataSourceRef', 'namespace'), namespace, dns1123Label(namespace)))
+    if (namespace) append(errors, problems(at.child('dataSourceRef', 'namespace'), namespace, dns1123Label(namespace)))
   }
   if (dataSource && dataSourceRef?.namespace)
     errors.push(invalidValue(at, {}, 'may not be specified when dataSourceRef.namespace is specified'))
@@ -61,7 +63,7 @@ export function validateClaimSpec(
     errors.push(invalidValue(at, {}, 'must match dataSourceRef'))
   const attributes = spec.volumeAttributesClassName
   if (attributes)
-    errors.push(...problems(at.child('volumeAttributesClassName'), attributes, dns1123Subdomain(attributes)))
+    append(errors, problems(at.child('volumeAttributesClassName'), attributes, dns1123Subdomain(attributes)))
   return errors
 }
 

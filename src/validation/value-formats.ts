@@ -67,7 +67,7 @@ const hostname = lazy(
 )
 
 const isHostname = (text: string) =>
-  hostname().test(text) && byteLength(text) <= 255 && text.split('.').every((part) => byteLength(part) <= 63)
+  byteLength(text) <= 255 && hostname().test(text) && text.split('.').every((part) => byteLength(part) <= 63)
 
 /** As Go's mail.ParseAddress takes it: an address, perhaps in angle brackets behind a name. */
 function isEmail(text: string): boolean {
@@ -90,7 +90,7 @@ function isUri(text: string): boolean {
   const host = /^\/\/([^/?#]*)/.exec(rest)?.[1]
   return (
     host === undefined ||
-    (!/[\s<>"]/.test(host) && /^(?:[^:[\]]*|.*\[[^\]]*\])(?::\d*)?$/.test(host.replace(/^.*@/, '')))
+    (!/[\s<>"]/.test(host) && /^(?:[^:[\]]*|.*\[[^[\]]*\])(?::\d*)?$/.test(host.replace(/^.*@/, '')))
   )
 }
 
@@ -117,8 +117,9 @@ function isDuration(text: string): boolean {
     parseDuration(text)
     return true
   } catch {
-    const words = [...text.matchAll(/((\d+)\s*([A-Za-z\u00b5]+))/g)]
-    return words.some(([, , , unit = '']) =>
+    // a number is only begun at its first digit: from each of them would be quadratic
+    const words = [...text.matchAll(/(?<!\d)\d+\s*([A-Za-z\u00b5]+)/g)]
+    return words.some(([, unit = '']) =>
       /^(?:ns|nano.*|us|\u00b5s|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr.*|hour.*|d|day.*|w|wk.*|week.*)$/i.test(unit),
     )
   }

@@ -48,27 +48,36 @@ interface Problem {
 }
 
 class Outcome {
-  readonly problems: Problem[] = []
+  /** By text, in the order in which they were found. */
+  private found = new Map<string, Problem>()
   /** How many checks were made: of several alternatives that fail, the one with most is told of. */
   matches = 0
 
-  add(...problems: (Problem | undefined)[]): void {
-    for (const problem of problems)
-      if (problem !== undefined && !this.problems.some(({ text }) => text === problem.text)) this.problems.push(problem)
+  add(problem: Problem): void {
+    if (this.found.size < MAX_PROBLEMS && !this.found.has(problem.text)) this.found.set(problem.text, problem)
   }
 
+  /** Takes what the other has, which is of no use afterwards: what is found deep inside is not copied at each level. */
   merge(...others: (Outcome | undefined)[]): void {
     for (const other of others) {
       if (other === undefined) continue
-      this.add(...other.problems)
+      if (this.found.size === 0) this.found = other.found
+      else for (const problem of other.found.values()) this.add(problem)
       this.matches += other.matches
     }
   }
 
+  get problems(): Problem[] {
+    return [...this.found.values()]
+  }
+
   get isValid(): boolean {
-    return this.problems.length === 0
+    return this.found.size === 0
   }
 }
+
+/** More are not told: a list of values that are wrong must not make an answer that is longer than what was sent. */
+const MAX_PROBLEMS = 10_000
 
 const placed = (at: FieldPath, place: string): FieldPath =>
   place === '' || place === '.' ? at : at.child(place.replace(/^\./, ''))

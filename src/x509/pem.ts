@@ -1,24 +1,134 @@
 /** Textual encodings of keys and certificates (RFC 7468), read as leniently as Go's encoding/pem. */
+import { Budget } from '../api/budget.ts'
+
 export interface PemBlock {
   readonly type: string
   readonly bytes: Uint8Array
   readonly hasHeaders: boolean
 }
 
-// the end of the line before may be that of another block
-const BLOCK = /(?<![^\n])-----BEGIN ([^\n]*)-----[ \t\r]*\n([\s\S]*?)\n?-----END \1-----[ \t\r]*(?:\n|$)/g
+const BEGIN = '-----BEGIN '
+const END = '\n-----END '
+const DASHES = '-----'
 
-/** All blocks, in order; what stands between them and what cannot be read is passed over. */
-export function pemBlocks(text: string): PemBlock[] {
-  return [...text.matchAll(BLOCK)].flatMap(([, type = '', body = '']) => {
-    const headers = /^(?:[^\n]*:[^\n]*\n)+\n?/.exec(body)?.[0] ?? ''
-    const base64 = body.slice(headers.length).replace(/\s/g, '')
-    try {
-      return [{ type, bytes: fromBase64(base64), hasHeaders: headers !== '' }]
-    } catch {
-      return []
+/**
+ * All blocks, in order; what stands between them and what cannot be read is passed over.
+ * @param work counts characters
+ */
+export function pemBlocks(text: string, work = new Budget()): PemBlock[] {
+  const scanner = new PemScanner(text, work)
+  const blocks: PemBlock[] = []
+  for (let block = scanner.next(); block !== undefined; block = scanner.next()) blocks.push(block)
+  return blocks
+}
+
+/** Goes through the text once: what it looked for and did not find before a place is not looked for again. */
+class PemScanner {
+  private at = 0
+  /** The first end at or after the place where it was last looked for; the length of the text when there is none. */
+  private nextEnd = -1
+  private readonly text: string
+  private readonly work: Budget
+
+  constructor(text: string, work: Budget) {
+    this.text = text
+    this.work = work
+  }
+
+  next(): PemBlock | undefined {
+    while (this.toBegin()) {
+      const typeLine = this.line()
+      if (!typeLine.endsWith(DASHES)) continue
+      const block = this.block(typeLine.slice(0, -DASHES.length))
+      if (block !== undefined) return block
     }
-  })
+    return undefined
+  }
+
+  /** To what follows the next `-----BEGIN ` that begins a line. */
+  private toBegin(): boolean {
+    if (!this.text.startsWith(BEGIN, this.at)) {
+      const found = this.find(`\n${BEGIN}`)
+      if (found < 0) return false
+      this.at = found + 1
+    }
+    this.at += BEGIN.length
+    return true
+  }
+
+  /** @returns undefined when there is no such block; the place is then behind the headers */
+  private block(type: string): PemBlock | undefined {
+    const hasHeaders = this.skipHeaders()
+    const isEmpty = !hasHeaders && this.text.startsWith(END.slice(1), this.at)
+    const end = isEmpty ? this.at - 1 : this.end()
+    const { text } = this
+    if (end >= text.length || !text.startsWith(`${type}${DASHES}`, end + END.length)) return undefined
+    const after = endOfLine(text, end + END.length + type.length + DASHES.length)
+    if (after === undefined) return undefined
+    const bytes = this.decoded(text.slice(this.at, Math.max(end, this.at)))
+    if (bytes === undefined) return undefined
+    this.at = after
+    return { type, bytes, hasHeaders }
+  }
+
+  /** Undefined where it is not base64. What can't be is seen at its first wrong character. */
+  private decoded(body: string): Uint8Array | undefined {
+    const wrong = body.search(/[^A-Za-z0-9+/=\s]/)
+    this.work.spend(wrong < 0 ? body.length : wrong + 1)
+    if (wrong >= 0) return undefined
+    const base64 = body.replace(/[ \t\r\n]/g, '')
+    try {
+      return base64.length % 4 === 0 ? fromBase64(base64) : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  private skipHeaders(): boolean {
+    const start = this.at
+    for (;;) {
+      const before = this.at
+      if (this.line().includes(':') && this.at > before) continue
+      this.at = before
+      return before > start
+    }
+  }
+
+  /** One line without its end, and the place behind it. */
+  private line(): string {
+    const found = this.find('\n')
+    const end = found < 0 ? this.text.length : found
+    const line = this.text.slice(this.at, end)
+    this.at = Math.min(end + 1, this.text.length)
+    return withoutBlanks(line)
+  }
+
+  private end(): number {
+    if (this.nextEnd < this.at) {
+      const found = this.find(END)
+      this.nextEnd = found < 0 ? this.text.length : found
+    }
+    return this.nextEnd
+  }
+
+  private find(what: string): number {
+    const found = this.text.indexOf(what, this.at)
+    this.work.spend((found < 0 ? this.text.length : found) - this.at + 1)
+    return found
+  }
+}
+
+/** Spaces, tabs and carriage returns at the end of a line. */
+function withoutBlanks(line: string): string {
+  let end = line.length
+  while (end > 0 && ' \t\r'.includes(line[end - 1]!)) end--
+  return line.slice(0, end)
+}
+
+/** The place behind the line, when there is nothing but blanks in it. */
+function endOfLine(text: string, at: number): number | undefined {
+  while (at < text.length && ' \t\r'.includes(text[at]!)) at++
+  return at >= text.length ? at : text[at] === '\n' ? at + 1 : undefined
 }
 
 export function pemText(type: string, bytes: Uint8Array): string {

@@ -2,6 +2,7 @@
  * JSONPath as client-go understands it (util/jsonpath), for the columns of custom resources: `.spec.x`, `['a']`,
  * `[0]`, `[1:3]`, `[*]`, `..x`, `[?(@.a=="b")]`, unions. What is missing is no result; what can't be done is an error.
  */
+import { append } from '../../api/append.ts'
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
@@ -114,7 +115,7 @@ class Parser {
     const character = this.next()
     if (character === '' || character === '\n' || character === '\r') throw new JsonPathError('unclosed action')
     if (character === ' ' || character === '@' || character === '$') return
-    if (character === '[') path.push(...this.array())
+    if (character === '[') append(path, this.array())
     else if (character === '"' || character === "'") path.push({ kind: 'literal', value: this.quoted(character) })
     else if (character === '.') path.push(this.field())
     else if (character === '+' || character === '-' || isDigit(character)) {

@@ -1,4 +1,5 @@
 /** Bindings say where policies apply and with which parameters. */
+import { append } from '../../api/append.ts'
 import type {
   MutatingAdmissionPolicyBinding,
   MutatingAdmissionPolicyBindingSpec,
@@ -57,11 +58,11 @@ function paramRefErrors({ name = '', selector, parameterNotFoundAction }: ParamR
   const actionAt = at.child('parameterNotFoundAction')
   const errors: FieldError[] = []
   if (name !== '') {
-    errors.push(...problems(at.child('name'), name, pathSegmentName(name, false)))
+    append(errors, problems(at.child('name'), name, pathSegmentName(name, false)))
     if (selector !== undefined) errors.push(forbiddenField(at.child('name'), both))
   }
   if (selector !== undefined) {
-    errors.push(...validateLabelSelector(at.child('selector'), selector))
+    append(errors, validateLabelSelector(at.child('selector'), selector))
     if (name !== '') errors.push(forbiddenField(at.child('selector'), both))
   }
   if (name === '' && selector === undefined) errors.push(required(at, 'one of name or selector must be specified'))

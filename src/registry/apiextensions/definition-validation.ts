@@ -1,4 +1,5 @@
 /** Whether a CustomResourceDefinition is one (apiextensions' pkg/apis/apiextensions/validation), in its order. */
+import { append } from '../../api/append.ts'
 import type {
   CustomResourceColumnDefinition,
   CustomResourceConversion,
@@ -144,7 +145,7 @@ function specProblems(spec: CustomResourceDefinitionSpec, lenient: Leniency): Fi
     else if (!group.includes('.'))
       errors.push(invalidValue(at.child('group'), group, 'should be a domain with at least one dot'))
   }
-  errors.push(...enumProblems(scope, ['Cluster', 'Namespaced'], at.child('scope')))
+  append(errors, enumProblems(scope, ['Cluster', 'Namespaced'], at.child('scope')))
   const preserves = spec.preserveUnknownFields === true
   if (!lenient.missingSchemas && internal.validation?.openAPIV3Schema === undefined)
     versions.forEach(({ schema }, index) => {
@@ -168,7 +169,7 @@ function specProblems(spec: CustomResourceDefinitionSpec, lenient: Leniency): Fi
     const problems = dns1035Label(name)
     if (problems.length > 0) errors.push(invalidValue(here.child('name'), name, problems.join(',')))
     const subresources = internal.subresources ?? version.subresources
-    errors.push(...versionProblems(version, here, subresources?.status !== undefined, lenient))
+    append(errors, versionProblems(version, here, subresources?.status !== undefined, lenient))
   })
   if (!isUnique)
     errors.push(
@@ -192,14 +193,14 @@ function specProblems(spec: CustomResourceDefinitionSpec, lenient: Leniency): Fi
   }
   for (const name of ['plural', 'singular', 'kind', 'listKind'] as const)
     if (!names[name]) errors.push(required(at.child('names', name)))
-  errors.push(...nameProblems(names, at.child('names')))
+  append(errors, nameProblems(names, at.child('names')))
   const hasStatus = [internal.subresources, ...versions.map(({ subresources }) => subresources)].some(
     (subresources) => subresources?.status !== undefined,
   )
-  errors.push(...schemaProblems(internal.validation, hasStatus, at.child('validation'), lenient))
-  errors.push(...subresourceProblems(internal.subresources, at.child('subresources')))
+  append(errors, schemaProblems(internal.validation, hasStatus, at.child('validation'), lenient))
+  append(errors, subresourceProblems(internal.subresources, at.child('subresources')))
   internal.additionalPrinterColumns.forEach((column, index) =>
-    errors.push(...columnProblems(column, at.child('additionalPrinterColumns').index(index))),
+    append(errors, columnProblems(column, at.child('additionalPrinterColumns').index(index))),
   )
   if (internal.selectableFields.length > 0) {
     const here = at.child('selectableFields')
@@ -207,18 +208,13 @@ function specProblems(spec: CustomResourceDefinitionSpec, lenient: Leniency): Fi
       errors.push(invalidValue(here, '', 'may only be set when validations.schema is included'))
     else {
       const isAllowed = versions.some(({ name = '' }) => lenient.tooManyFields.has(name))
-      errors.push(
-        ...selectableProblems(
-          internal.selectableFields,
-          internal.validation.openAPIV3Schema ?? {},
-          here,
-          isAllowed,
-          at,
-        ),
+      append(
+        errors,
+        selectableProblems(internal.selectableFields, internal.validation.openAPIV3Schema ?? {}, here, isAllowed, at),
       )
     }
   }
-  errors.push(...conversionProblems(spec.conversion, at.child('conversion'), lenient, preserves))
+  append(errors, conversionProblems(spec.conversion, at.child('conversion'), lenient, preserves))
   return errors
 }
 
@@ -307,16 +303,16 @@ function schemaProblems(
   if (schema === undefined) return []
   const here = at.child('openAPIV3Schema')
   const errors: FieldError[] = []
-  if (hasStatus) errors.push(...rootProblems(schema, at))
+  if (hasStatus) append(errors, rootProblems(schema, at))
   if (schema.nullable)
     errors.push(forbiddenField(at.child('openAPIV3Schema.nullable'), 'nullable cannot be true at the root'))
   const unreadable = structuralError(schema)
   // what is structural must be so even where an older definition was not, for fields are pruned by it
   if (unreadable === undefined) {
     const structural = validateStructural(schema, here)
-    errors.push(...(structural.length > 0 ? structural : validateDefaults(schema, here, !lenient.unprunedDefaults)))
+    append(errors, structural.length > 0 ? structural : validateDefaults(schema, here, !lenient.unprunedDefaults))
   }
-  errors.push(...validateSchema(schema, here, lenient.schema))
+  append(errors, validateSchema(schema, here, lenient.schema))
   if (errors.length === 0 && unreadable !== undefined) errors.push(invalidValue(here, '', unreadable))
   return errors
 }
@@ -388,7 +384,7 @@ function columnProblems(
   if (format !== '' && !COLUMN_FORMATS.includes(format))
     errors.push(invalidValue(at.child('format'), format, `must be one of ${COLUMN_FORMATS.join(',')}`))
   if (jsonPath === '') errors.push(required(at.child('JSONPath')))
-  else errors.push(...simplePathProblems(jsonPath, at.child('JSONPath')))
+  else append(errors, simplePathProblems(jsonPath, at.child('JSONPath')))
   return errors
 }
 
@@ -468,7 +464,7 @@ function conversionProblems(
   const errors: FieldError[] = []
   if (strategy !== 'None' && preserves)
     errors.push(invalidValue(at.child('strategy'), strategy, 'must be None if spec.preserveUnknownFields is true'))
-  errors.push(...enumProblems(strategy, ['None', 'Webhook'], at.child('strategy')))
+  append(errors, enumProblems(strategy, ['None', 'Webhook'], at.child('strategy')))
   const client = webhook?.clientConfig
   const versions = webhook?.conversionReviewVersions ?? []
   const here = at.child('webhookClientConfig')
@@ -482,7 +478,7 @@ function conversionProblems(
   }
   if (client === undefined) errors.push(required(here, 'required when strategy is set to Webhook'))
   else {
-    errors.push(...webhookClientErrors(client, here))
+    append(errors, webhookClientErrors(client, here))
     const problem = lenient.authorities ? undefined : authorityProblem(client.caBundle)
     if (problem !== undefined) errors.push(invalidValue(here.child('caBundle'), client.caBundle, problem))
   }

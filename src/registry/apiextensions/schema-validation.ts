@@ -2,6 +2,7 @@
  * Which schemas a CustomResourceDefinition may have (apiextensions' ValidateCustomResourceDefinitionOpenAPISchema). That
  * a schema is structural is checked in structural-validation.ts; rules in CEL are kept as they are.
  */
+import { append } from '../../api/append.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'
@@ -162,11 +163,11 @@ function extensionProblems(schema: JSONSchemaProps, at: FieldPath, lenient: Sche
   if (mapType !== undefined && mapType !== 'atomic' && mapType !== 'granular')
     errors.push(notSupported(at.child('x-kubernetes-map-type'), mapType, ['atomic', 'granular']))
   if (listType !== undefined && type !== 'array') errors.push(mustBe('array', 'x-kubernetes-list-type'))
-  else if (listType === 'set' && !lenient.nonAtomicSets) errors.push(...setProblems(schema, at))
+  else if (listType === 'set' && !lenient.nonAtomicSets) append(errors, setProblems(schema, at))
   if (listType !== undefined && !['atomic', 'set', 'map'].includes(listType))
     errors.push(notSupported(at.child('x-kubernetes-list-type'), listType, ['atomic', 'set', 'map']))
-  errors.push(...mapListProblems(schema, at))
-  if (!lenient.mapKeys) errors.push(...mapKeyProblems(schema, at))
+  append(errors, mapListProblems(schema, at))
+  if (!lenient.mapKeys) append(errors, mapKeyProblems(schema, at))
   return errors
 }
 

@@ -2,6 +2,7 @@
  * Schemas of custom resources are structural: what types there are is said outside of allOf, anyOf, oneOf and not, and
  * said of every place that these constrain (apiextensions' schema validation and completeness).
  */
+import { append } from '../../api/append.ts'
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../../api/field.ts'
@@ -65,13 +66,13 @@ function invariantProblems(schema: JSONSchemaProps | undefined, level: Level, at
   const isIntOrString = schema['x-kubernetes-int-or-string'] === true
   const items = oneSchema(schema.items)
   if (type === 'array' && items === undefined) errors.push(required(at.child('items'), 'must be specified'))
-  errors.push(...invariantProblems(items, 'item', at.child('items')))
+  append(errors, invariantProblems(items, 'item', at.child('items')))
   for (const [name, property] of Object.entries(properties))
-    errors.push(...invariantProblems(property, 'field', at.child('properties').key(name)))
+    append(errors, invariantProblems(property, 'field', at.child('properties').key(name)))
   if (schema.additionalProperties !== undefined && schema.additionalProperties !== null) {
     const here = at.child('additionalProperties')
     if (level === 'root') errors.push(forbiddenField(here, 'must not be used at the root'))
-    errors.push(...invariantProblems(oneSchema(schema.additionalProperties), 'field', here))
+    append(errors, invariantProblems(oneSchema(schema.additionalProperties), 'field', here))
   }
   if (isIntOrString && preserves)
     errors.push(
@@ -89,8 +90,8 @@ function invariantProblems(schema: JSONSchemaProps | undefined, level: Level, at
         'must be false if x-kubernetes-int-or-string is true',
       ),
     )
-  errors.push(...valueProblems(schema, isIntOrStringAnyOf(schema), isIntOrStringAnyOf(schema.allOf?.[0]), at))
-  errors.push(...typeProblems(schema, level, at))
+  append(errors, valueProblems(schema, isIntOrStringAnyOf(schema), isIntOrStringAnyOf(schema.allOf?.[0]), at))
+  append(errors, typeProblems(schema, level, at))
   if (isEmbedded && hasAdditional(schema))
     errors.push(
       forbiddenField(at.child('additionalProperties'), 'must not be used if x-kubernetes-embedded-resource is set'),
@@ -102,7 +103,7 @@ function invariantProblems(schema: JSONSchemaProps | undefined, level: Level, at
       errors.push(invalidValue(at.child('properties').key(name).child('type'), property.type ?? '', 'must be string'))
   }
   if (properties['metadata'] !== undefined)
-    errors.push(...metadataProblems(properties['metadata'], isObject, level, at.child('properties').key('metadata')))
+    append(errors, metadataProblems(properties['metadata'], isObject, level, at.child('properties').key('metadata')))
   if (isEmbedded && !preserves && Object.keys(properties).length === 0)
     errors.push(
       required(
@@ -170,14 +171,15 @@ function valueProblems(
   const errors: FieldError[] = []
   const each = (name: 'anyOf' | 'oneOf' | 'allOf') =>
     (schema[name] ?? []).forEach((one, index) =>
-      errors.push(
-        ...nestedProblems(one, name === 'allOf' && index === 0 && skipsFirstAllOf, at.child(name).index(index)),
+      append(
+        errors,
+        nestedProblems(one, name === 'allOf' && index === 0 && skipsFirstAllOf, at.child(name).index(index)),
       ),
     )
   if (!skipsAnyOf) each('anyOf')
   each('allOf')
   each('oneOf')
-  errors.push(...nestedProblems(schema.not, false, at.child('not')))
+  append(errors, nestedProblems(schema.not, false, at.child('not')))
   const problem = schema.pattern ? goPatternError(schema.pattern) : undefined
   if (problem !== undefined)
     errors.push(

@@ -1,4 +1,5 @@
 /** HorizontalPodAutoscalers, in the form of autoscaling/v2. */
+import { append } from '../../api/append.ts'
 import type {
   ContainerResourceMetricSource,
   CrossVersionObjectReference,
@@ -151,7 +152,7 @@ function metricErrors(metric: MetricSpec, at: FieldPath, rules: Rules): FieldErr
   if (type === '') errors.push(required(at.child('type'), 'must specify a metric source type'))
   if (expected === undefined) errors.push(unknown)
   const present = sourceFields.filter((field) => metric[field] !== undefined)
-  errors.push(...sourceErrors(metric, present[0], at, rules))
+  append(errors, sourceErrors(metric, present[0], at, rules))
   if (expected === undefined) errors.push(unknown)
   else if (metric[expected] === undefined)
     errors.push(required(at.child(expected), 'must populate information for the given metric source'))
@@ -280,7 +281,10 @@ function scalingErrors(rules: HPAScalingRules | undefined, at: FieldPath): Field
   if (selectPolicy !== undefined && !choices.includes(selectPolicy))
     errors.push(notSupported(at.child('selectPolicy'), selectPolicy, choices))
   if (policies.length === 0) errors.push(required(at.child('policies'), 'must specify at least one Policy'))
-  errors.push(...policies.flatMap((policy, index) => policyErrors(policy, at.child('policies').index(index))))
+  append(
+    errors,
+    policies.flatMap((policy, index) => policyErrors(policy, at.child('policies').index(index))),
+  )
   if (tolerance !== undefined && Quantity.parse(tolerance).sign < 0)
     errors.push(invalidValue(at.child('tolerance'), tolerance, NOT_NEGATIVE))
   return errors

@@ -1,4 +1,5 @@
 /** What a Job is asked to do; in CronJobs too. */
+import { append } from '../../api/append.ts'
 import type {
   JobSpec,
   PodFailurePolicyOnExitCodesRequirement,
@@ -34,18 +35,18 @@ export function validateJobSpec(at: FieldPath, spec: JobSpec, rules: PodRules): 
   if (maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined)
     errors.push(required(at.child('backoffLimitPerIndex'), 'when maxFailedIndexes is specified'))
   if (managedBy !== undefined) {
-    errors.push(...validatePrefixedPath(at.child('managedBy'), managedBy))
+    append(errors, validatePrefixedPath(at.child('managedBy'), managedBy))
     if (byteLength(managedBy) > 63) errors.push(tooLong(at.child('managedBy'), 63))
   }
-  errors.push(...oneOf(at.child('completionMode'), spec.completionMode, ['NonIndexed', 'Indexed']))
-  if (isIndexed) errors.push(...validateIndexed(at, spec))
+  append(errors, oneOf(at.child('completionMode'), spec.completionMode, ['NonIndexed', 'Indexed']))
+  if (isIndexed) append(errors, validateIndexed(at, spec))
   else if (spec.completionMode === undefined || spec.completionMode === 'NonIndexed')
     for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const)
       if (spec[field] !== undefined)
         errors.push(invalidValue(at.child(field), spec[field], 'requires indexed completion mode'))
-  if (podFailurePolicy !== undefined) errors.push(...validateFailurePolicy(at.child('podFailurePolicy', 'rules'), spec))
+  if (podFailurePolicy !== undefined) append(errors, validateFailurePolicy(at.child('podFailurePolicy', 'rules'), spec))
   if (successPolicy !== undefined) {
-    if (isIndexed) errors.push(...validateSuccessPolicy(at.child('successPolicy', 'rules'), spec))
+    if (isIndexed) append(errors, validateSuccessPolicy(at.child('successPolicy', 'rules'), spec))
     else {
       const shown = internalJson('io.k8s.api.batch.v1.SuccessPolicy', successPolicy)
       errors.push(invalidValue(at.child('successPolicy'), shown, 'requires indexed completion mode'))
@@ -155,14 +156,14 @@ function validateFailureRule(
   const errors = neededOneOf(at.child('action'), action, ACTIONS)
   if (action === 'FailIndex' && spec.backoffLimitPerIndex === undefined)
     errors.push(invalidValue(at.child('action'), action, 'requires the backoffLimitPerIndex to be set'))
-  if (onExitCodes !== undefined) errors.push(...validateExitCodes(at.child('onExitCodes'), onExitCodes, containers))
+  if (onExitCodes !== undefined) append(errors, validateExitCodes(at.child('onExitCodes'), onExitCodes, containers))
   const conditions = at.child('onPodConditions')
   if (onPodConditions.length > MAX_RULES) errors.push(tooMany(conditions, onPodConditions.length, MAX_RULES))
   onPodConditions.forEach(({ type = '', status = '' }, index) =>
-    errors.push(
+    append(errors, [
       ...validateQualifiedName(conditions.index(index).child('type'), type),
       ...neededOneOf(conditions.index(index).child('status'), status, STATUSES),
-    ),
+    ]),
   )
   if (onExitCodes !== undefined && onPodConditions.length > 0)
     errors.push(wrong(at, 'specifying both OnExitCodes and OnPodConditions is not supported'))
@@ -233,7 +234,7 @@ function validateSuccessRule(
   }
   if (succeededCount === undefined) return errors
   const here = at.child('succeededCount')
-  errors.push(...nonNegative(here, succeededCount))
+  append(errors, nonNegative(here, succeededCount))
   if (succeededCount > completions)
     errors.push(
       invalidValue(

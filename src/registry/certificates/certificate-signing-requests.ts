@@ -1,4 +1,5 @@
 /** CertificateSigningRequests: the spec never changes, approval and certificate have subresources of their own. */
+import { append } from '../../api/append.ts'
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition as Condition,
@@ -183,7 +184,7 @@ async function requestErrors(request: Request, old: Request | undefined): Promis
     errors.push(
       invalidValue(at.child('signerName'), signerName, 'the legacy signerName is not allowed via this API version'),
     )
-  else errors.push(...signerNameErrors(signerName, at.child('signerName')))
+  else append(errors, signerNameErrors(signerName, at.child('signerName')))
   if (expirationSeconds !== undefined && expirationSeconds < 600)
     errors.push(
       invalidValue(
@@ -192,7 +193,7 @@ async function requestErrors(request: Request, old: Request | undefined): Promis
         'may not specify a duration less than 600 seconds (10 minutes)',
       ),
     )
-  errors.push(...conditionErrors(request, old))
+  append(errors, conditionErrors(request, old))
   const { certificate = '' } = status
   const tolerated = old !== undefined && (certificate === (old.status?.certificate ?? '') || hasBadCertificate(old))
   const bad = tolerated ? undefined : certificateProblem(certificate)

@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, required, tooLong } from '../../api/field.ts'
 import { goQuote } from '../../api/field.ts'
@@ -17,7 +18,10 @@ export function signerNameErrors(name: string, at: FieldPath): FieldError[] {
   const wrongLabel = (whole: string, check: (label: string) => string[]): void => {
     for (const label of whole.split('.')) {
       const problems = check(label)
-      errors.push(...problems.map((text) => invalidValue(at, whole, `validating label ${goQuote(label)}: ${text}`)))
+      append(
+        errors,
+        problems.map((text) => invalidValue(at, whole, `validating label ${goQuote(label)}: ${text}`)),
+      )
       if (problems.length > 0) return
     }
   }

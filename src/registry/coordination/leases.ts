@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type { Lease, LeaseSpec } from '../../api/coordination/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path } from '../../api/field.ts'
@@ -16,8 +17,8 @@ function specErrors({ leaseDurationSeconds: duration, leaseTransitions, strategy
   const errors: FieldError[] = []
   if (duration !== undefined && duration <= 0)
     errors.push(invalidValue(spec.child('leaseDurationSeconds'), duration, 'must be greater than 0'))
-  errors.push(...nonNegative(spec.child('leaseTransitions'), leaseTransitions))
-  if (strategy !== undefined) errors.push(...strategyErrors(strategy))
+  append(errors, nonNegative(spec.child('leaseTransitions'), leaseTransitions))
+  if (strategy !== undefined) append(errors, strategyErrors(strategy))
   if (preferredHolder && !strategy)
     errors.push(forbiddenField(spec.child('preferredHolder'), 'may only be specified if `strategy` is defined'))
   return errors

@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type { EndpointAddress, EndpointPort, Endpoints, EndpointSubset } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { notSupported, path, required } from '../../api/field.ts'
@@ -54,10 +55,10 @@ const addressErrors = (at: FieldPath, { ip = '', hostname, nodeName }: EndpointA
 function portErrors(at: FieldPath, port: EndpointPort, isNamed: boolean): FieldError[] {
   const { name, protocol, appProtocol } = port
   const errors = name ? validateLabelText(at.child('name'), name) : isNamed ? [required(at.child('name'))] : []
-  errors.push(...validatePort(at.child('port'), port.port ?? 0))
+  append(errors, validatePort(at.child('port'), port.port ?? 0))
   if (!protocol) errors.push(required(at.child('protocol')))
   else if (!protocols.includes(protocol)) errors.push(notSupported(at.child('protocol'), protocol, protocols))
-  if (appProtocol !== undefined) errors.push(...validateQualifiedName(at.child('appProtocol'), appProtocol))
+  if (appProtocol !== undefined) append(errors, validateQualifiedName(at.child('appProtocol'), appProtocol))
   return errors
 }
 

@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type { LimitRange, LimitRangeItem } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, path, required } from '../../api/field.ts'
@@ -58,14 +59,14 @@ function itemErrors(at: FieldPath, limit: LimitRangeItem): FieldError[] {
     ['default', defaults],
     ['defaultRequest', defaultRequest],
   ] as const) {
-    if (!isPod) errors.push(...nameErrors(at.child(field), type, list))
+    if (!isPod) append(errors, nameErrors(at.child(field), type, list))
     else if (Object.keys(list).length > 0) errors.push(forbiddenField(at.child(field), notForPods))
   }
   if (type === 'PersistentVolumeClaim' && min.storage === undefined && max.storage === undefined)
     errors.push(
       required(at.child('limits'), 'either minimum or maximum storage value is required, but neither was provided'),
     )
-  errors.push(...nameErrors(at.child('maxLimitRequestRatio'), type, maxLimitRequestRatio))
+  append(errors, nameErrors(at.child('maxLimitRequestRatio'), type, maxLimitRequestRatio))
   const amounts: Record<string, List> = isPod
     ? { min, max, maxLimitRequestRatio }
     : { min, max, defaults, defaultRequest, maxLimitRequestRatio }
@@ -127,7 +128,7 @@ function relationErrors(at: FieldPath, name: string, amounts: Amounts): FieldErr
   const ratioAt = at.child('maxLimitRequestRatio').key(name)
   if (ratio !== undefined) {
     if (ratio.compare(Quantity.of(1)) < 0) errors.push(invalidValue(ratioAt, ratio, `ratio ${ratio} is less than 1`))
-    if (min !== undefined && max !== undefined) errors.push(...ratioErrors(ratioAt, ratio, min, max))
+    if (min !== undefined && max !== undefined) append(errors, ratioErrors(ratioAt, ratio, min, max))
   }
   const mayDiffer = isNative(name) && !isHugePages(name)
   if (!mayDiffer && defaults !== undefined && defaultRequest !== undefined && !defaults.equals(defaultRequest))

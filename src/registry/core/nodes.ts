@@ -76,11 +76,14 @@ function nodeErrors(node: Node): FieldError[] {
 /** The reference tells taints as if they were metadata. */
 function taintErrors(node: Node): FieldError[] {
   const taints = node.spec?.taints ?? []
+  const seen = new Set<string>()
   return taints.flatMap((taint, index) => {
     const at = metadata.child('taints').index(index)
     const { key = '', value = '', effect = '' } = taint
     const problems = labelValueProblems(value)
-    const isRepeated = taints.slice(0, index).some((other) => other.key === key && (other.effect ?? '') === effect)
+    const pair = JSON.stringify([key, effect])
+    const isRepeated = seen.has(pair)
+    seen.add(pair)
     return [
       ...validateQualifiedName(at.child('key'), key),
       ...(problems.length === 0 ? [] : [invalidValue(at.child('value'), value, problems.join(';'))]),

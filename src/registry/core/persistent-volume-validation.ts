@@ -1,4 +1,5 @@
 /** What a PersistentVolume must be, and what of it may change (kubernetes' pkg/apis/core/validation). */
+import { append } from '../../api/append.ts'
 import type {
   CSIPersistentVolumeSource,
   FlexPersistentVolumeSource,
@@ -200,7 +201,7 @@ function sourceErrors(spec: FieldPath, now: PersistentVolumeSpec, name: string):
     if (now[field] === undefined) continue
     if (sources > 0 && field !== 'flexVolume')
       errors.push(forbiddenField(spec.child(pathsOfSecond[field] ?? field), 'may not specify more than 1 volume type'))
-    else errors.push(...oneSourceErrors(spec, field, spec.child(pathsOfRules[field] ?? field), now, name))
+    else append(errors, oneSourceErrors(spec, field, spec.child(pathsOfRules[field] ?? field), now, name))
     sources++
   }
   if (sources === 0) errors.push(required(spec, 'must specify a volume type'))

@@ -3,6 +3,7 @@
  * so two Services never get one address. Ranges are the server's own and those of ready ServiceCIDRs.
  */
 import { settingsOf } from '../../settings.ts'
+import { append } from '../../api/append.ts'
 import type { Service } from '../../api/core/v1.ts'
 import type { IPAddress, ServiceCIDR } from '../../api/networking/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -158,7 +159,10 @@ async function furtherRanges(context: StrategyContext): Promise<IpRange[]> {
   for await (const { metadata, spec, status } of listed<ServiceCIDR & KubeObject>(context, serviceCidrs)) {
     const isReady = (status?.conditions ?? []).every(({ type, status: state }) => type !== 'Ready' || state === 'True')
     if (isReady && metadata.deletionTimestamp === undefined)
-      ranges.push(...(spec?.cidrs ?? []).flatMap((text) => parseCidr(text) ?? []))
+      append(
+        ranges,
+        (spec?.cidrs ?? []).flatMap((text) => parseCidr(text) ?? []),
+      )
   }
   return ranges
 }

@@ -1,4 +1,5 @@
 /** What a Service must be (kubernetes' pkg/apis/core/validation, ValidateService…). */
+import { append } from '../../api/append.ts'
 import type { LoadBalancerStatus, Service, ServiceSpec, SessionAffinityConfig } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
@@ -104,7 +105,7 @@ function typeErrors(now: ServiceSpec): FieldError[] {
   if ((now.ipFamilies ?? []).length > 0) errors.push(forbiddenField(spec.child('ipFamilies'), notForNames))
   if (now.ipFamilyPolicy !== undefined) errors.push(forbiddenField(spec.child('ipFamilyPolicy'), notForNames))
   const name = (now.externalName ?? '').replace(/\.$/, '')
-  errors.push(...(name ? validateSubdomain(spec.child('externalName'), name) : [required(spec.child('externalName'))]))
+  append(errors, name ? validateSubdomain(spec.child('externalName'), name) : [required(spec.child('externalName'))])
   return errors
 }
 
@@ -113,12 +114,12 @@ function portErrors({ ports = [] }: ServiceSpec): FieldError[] {
   return ports.flatMap((port, index) => {
     const at = spec.child('ports').index(index)
     const errors = portNameErrors(port.name ?? '', ports.length > 1, names, at.child('name'))
-    errors.push(...validatePort(at.child('port'), port.port ?? 0))
+    append(errors, validatePort(at.child('port'), port.port ?? 0))
     if (!port.protocol) errors.push(required(at.child('protocol')))
     else if (!protocols.includes(port.protocol))
       errors.push(notSupported(at.child('protocol'), port.protocol, protocols))
-    errors.push(...validatePort(at.child('targetPort'), port.targetPort ?? 0))
-    if (port.appProtocol !== undefined) errors.push(...validateQualifiedName(at.child('appProtocol'), port.appProtocol))
+    append(errors, validatePort(at.child('targetPort'), port.targetPort ?? 0))
+    if (port.appProtocol !== undefined) append(errors, validateQualifiedName(at.child('appProtocol'), port.appProtocol))
     return errors
   })
 }
@@ -179,7 +180,7 @@ export function clusterIpErrors(now: ServiceSpec, old?: ServiceSpec): FieldError
     if (index > 0 || ip !== NO_CLUSTER_IP) return legacyIpErrors(at.index(index), ip, old?.clusterIPs)
     return clusterIPs.length > 1 ? [invalidValue(at, clusterIPs, "'None' must be the first and only value")] : []
   })
-  errors.push(...wrong)
+  append(errors, wrong)
   if (clusterIPs.length > 2) errors.push(invalidValue(at, clusterIPs, 'may only hold up to 2 values'))
   if (wrong.length > 0) return errors
   if (clusterIPs.length > 1 && new Set(clusterIPs.map(familyOf)).size < 2)
@@ -289,7 +290,7 @@ function trafficErrors(now: ServiceSpec): FieldError[] {
     if (external) errors.push(invalidValue(externalAt, external, 'may only be set for externally-accessible services'))
   } else if (!external) errors.push(required(externalAt))
   else if (!trafficPolicies.includes(external)) errors.push(notSupported(externalAt, external, trafficPolicies))
-  errors.push(...healthPortErrors(now))
+  append(errors, healthPortErrors(now))
   const internalAt = spec.child('internalTrafficPolicy')
   if (internal === undefined) {
     if (types.includes(now.type ?? '') && !isExternalName(now)) errors.push(required(internalAt))
@@ -318,7 +319,7 @@ function clusterIpChangeErrors(now: ServiceSpec, before: ServiceSpec): FieldErro
   const errors: FieldError[] = []
   if (ips.length === 0) errors.push(invalidValue(at.index(0), now.clusterIPs, 'primary clusterIP can not be unset'))
   if (old.length > 0 && ips.length > 0 && ips[0] !== old[0]) errors.push(invalidValue(at.index(0), ips, SET_ONCE))
-  if (old.length > ips.length && ips.length === 1) errors.push(...notSingle(now, 'clusterIP'))
+  if (old.length > ips.length && ips.length === 1) append(errors, notSingle(now, 'clusterIP'))
   return errors
 }
 
@@ -334,7 +335,7 @@ function familyChangeErrors(now: ServiceSpec, before: ServiceSpec): FieldError[]
     errors.push(invalidValue(at, now.ipFamilies, 'primary ipFamily can not be unset'))
   // the reference shows the addresses here
   if (old.length > 0 && list.length > 0 && list[0] !== old[0]) errors.push(invalidValue(at, clusterIPs, SET_ONCE))
-  if (old.length > list.length && list.length === 1) errors.push(...notSingle(now, 'ipFamily'))
+  if (old.length > list.length && list.length === 1) append(errors, notSingle(now, 'ipFamily'))
   return errors
 }
 

@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type { Service, ServiceSpec } from '../../api/core/v1.ts'
 import { goQuote, path } from '../../api/field.ts'
 import { cidrWarnings, ipWarnings } from '../../validation/ip-addresses.ts'
@@ -104,19 +105,19 @@ function warnings(service: Service): string[] {
   if (Object.hasOwn(service.metadata.annotations ?? {}, TOPOLOGY_HINTS))
     texts.push(`annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`)
   if (clusterIP && clusterIP !== NO_CLUSTER_IP)
-    clusterIPs.forEach((ip, index) => texts.push(...ipWarnings(spec.child('clusterIPs').index(index), ip)))
+    clusterIPs.forEach((ip, index) => append(texts, ipWarnings(spec.child('clusterIPs').index(index), ip)))
   const isHeadless = type === 'ClusterIP' && clusterIP === NO_CLUSTER_IP
   if (isHeadless) {
     if (loadBalancerIP) texts.push('spec.loadBalancerIP is ignored for headless services')
     if (externalIPs.length > 0) texts.push('spec.externalIPs is ignored for headless services')
     if (now.sessionAffinity !== 'None') texts.push('spec.SessionAffinity is ignored for headless services')
   }
-  externalIPs.forEach((ip, index) => texts.push(...ipWarnings(spec.child('externalIPs').index(index), ip)))
+  externalIPs.forEach((ip, index) => append(texts, ipWarnings(spec.child('externalIPs').index(index), ip)))
   if (externalIPs.length > 0 && !isHeadless && !isExternalName(now))
     texts.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters')
-  if (loadBalancerIP) texts.push(...ipWarnings(spec.child('loadBalancerIP'), loadBalancerIP))
+  if (loadBalancerIP) append(texts, ipWarnings(spec.child('loadBalancerIP'), loadBalancerIP))
   ;(now.loadBalancerSourceRanges ?? []).forEach((range, index) =>
-    texts.push(...cidrWarnings(spec.child('loadBalancerSourceRanges').index(index), range)),
+    append(texts, cidrWarnings(spec.child('loadBalancerSourceRanges').index(index), range)),
   )
   if (isExternalName(now) && externalIPs.length > 0)
     texts.push('spec.externalIPs is ignored when spec.type is "ExternalName"')

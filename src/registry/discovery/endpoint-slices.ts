@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '../../api/discovery/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, path, required, tooMany } from '../../api/field.ts'
@@ -98,7 +99,7 @@ function portsErrors(at: FieldPath, ports: readonly EndpointPort[]): FieldError[
     names.add(name)
     if (protocol === undefined) errors.push(required(here.child('protocol')))
     else if (!protocols.includes(protocol)) errors.push(notSupported(here.child('protocol'), protocol, protocols))
-    if (appProtocol !== undefined) errors.push(...validateQualifiedName(here.child('appProtocol'), appProtocol))
+    if (appProtocol !== undefined) append(errors, validateQualifiedName(here.child('appProtocol'), appProtocol))
     return errors
   })
 }

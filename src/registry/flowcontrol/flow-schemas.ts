@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type {
   FlowSchema,
   FlowSchemaSpec,
@@ -53,8 +54,9 @@ function specErrors(name: string, spec: FlowSchemaSpec, at: FieldPath): FieldErr
     errors.push(notSupported(at.child('distinguisherMethod', 'type'), { Type: method }, methods))
   const level = priorityLevelConfiguration?.name ?? ''
   const levelAt = at.child('priorityLevelConfiguration', 'name')
-  errors.push(
-    ...(level === '' ? [required(levelAt, 'must reference a priority level')] : validateSubdomain(levelAt, level)),
+  append(
+    errors,
+    level === '' ? [required(levelAt, 'must reference a priority level')] : validateSubdomain(levelAt, level),
   )
   return [...errors, ...rules.flatMap((rule, index) => ruleErrors(rule, at.child('rules').index(index)))]
 }
@@ -167,7 +169,7 @@ function nonResourceRuleErrors(
   const urlsAt = at.child('nonResourceURLs')
   const errors = verbErrors(verbs, at.child('verbs'))
   if (nonResourceURLs.length === 0) errors.push(required(urlsAt, 'nonResourceURLs must contain at least one value'))
-  else if (nonResourceURLs.includes(ALL)) errors.push(...notAlone(nonResourceURLs, urlsAt, 'non-resource URLs'))
+  else if (nonResourceURLs.includes(ALL)) append(errors, notAlone(nonResourceURLs, urlsAt, 'non-resource URLs'))
   else
     nonResourceURLs.forEach((url, index) => {
       const problem = urlProblem(url)

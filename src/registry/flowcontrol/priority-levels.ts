@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type {
   ExemptPriorityLevelConfiguration,
   LimitedPriorityLevelConfiguration,
@@ -63,12 +64,12 @@ function specErrors(
     case 'Exempt':
       if (limited !== undefined)
         errors.push(forbiddenField(at.child('limited'), 'must be nil if the type is not Limited'))
-      if (exempt !== undefined) errors.push(...exemptErrors(exempt, at.child('exempt')))
+      if (exempt !== undefined) append(errors, exemptErrors(exempt, at.child('exempt')))
       return errors
     case 'Limited':
       if (exempt !== undefined) errors.push(forbiddenField(at.child('exempt'), 'must be nil if the type is Limited'))
       if (limited === undefined) errors.push(required(at.child('limited'), 'must not be empty when type is Limited'))
-      else errors.push(...limitedErrors(limited, at.child('limited')))
+      else append(errors, limitedErrors(limited, at.child('limited')))
       return errors
     default:
       return [...errors, ...typeErrors(type, ['Exempt', 'Limited'], at.child('type'))]

@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { TypedLocalObjectReference } from '../../api/core/v1.ts'
@@ -158,8 +159,8 @@ function serviceErrors(at: FieldPath, { name, port = {} }: IngressServiceBackend
   const errors = name ? validateLabelText(nameAt, name) : [required(nameAt)]
   const portAt = at.child('service', 'port')
   if (port.name && port.number) errors.push(invalidValue(at, '', 'cannot set both port name & port number'))
-  else if (port.name) errors.push(...validatePort(portAt.child('name'), port.name))
-  else if (port.number) errors.push(...validatePort(portAt.child('number'), port.number))
+  else if (port.name) append(errors, validatePort(portAt.child('name'), port.name))
+  else if (port.number) append(errors, validatePort(portAt.child('number'), port.number))
   else errors.push(required(at, 'port name or number is required'))
   return errors
 }

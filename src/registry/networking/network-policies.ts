@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type {
@@ -39,8 +40,8 @@ export const networkPolicies: Strategy<NetworkPolicy> = {
 function specErrors(now: NetworkPolicySpec, rules: Rules): FieldError[] {
   const errors = validateLabelSelector(spec.child('podSelector'), now.podSelector ?? {}, rules)
   for (const { at, ports, peers } of directions(now)) {
-    ports.forEach((port, index) => errors.push(...portErrors(at.child('ports').index(index), port)))
-    for (const [here, peer] of peers) errors.push(...peerErrors(here, peer, rules))
+    ports.forEach((port, index) => append(errors, portErrors(at.child('ports').index(index), port)))
+    for (const [here, peer] of peers) append(errors, peerErrors(here, peer, rules))
   }
   const types = now.policyTypes ?? []
   const at = spec.child('policyTypes')
@@ -90,7 +91,7 @@ function portErrors(at: FieldPath, { protocol, port, endPort }: NetworkPolicyPor
       errors.push(invalidValue(endAt, endPort, 'may not be specified when `port` is non-numeric'))
     return [...errors, ...validatePort(at.child('port'), port)]
   }
-  errors.push(...validatePort(at.child('port'), port))
+  append(errors, validatePort(at.child('port'), port))
   if (endPort === undefined) return errors
   // the reference shows the port here
   if (endPort < port) errors.push(invalidValue(endAt, port, 'must be greater than or equal to `port`'))
@@ -118,7 +119,7 @@ function blockErrors(at: FieldPath, { cidr = '', except = [] }: IPBlock, { exist
   if (whole === undefined) return errors
   except.forEach((text, index) => {
     const here = at.child('except').index(index)
-    errors.push(...legacyCidrErrors(here, text, existing))
+    append(errors, legacyCidrErrors(here, text, existing))
     const part = parseCidr(text)
     if (part === undefined) return
     if (!contains(whole, part.address) || whole.length >= part.length)

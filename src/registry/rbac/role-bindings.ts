@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { ClusterRoleBinding, RoleBinding, RoleRef, Subject } from '../../api/rbac/v1.ts'
@@ -50,7 +51,10 @@ function subjectErrors(subject: Subject, scope: Scope, at: FieldPath): FieldErro
   switch (kind) {
     case 'ServiceAccount':
       if (name !== '')
-        errors.push(...subdomainName(name, false).map((problem) => invalidValue(at.child('name'), name, problem)))
+        append(
+          errors,
+          subdomainName(name, false).map((problem) => invalidValue(at.child('name'), name, problem)),
+        )
       groupMustBe('')
       if (scope === 'cluster' && namespace === '') errors.push(required(at.child('namespace')))
       return errors

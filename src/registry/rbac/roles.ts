@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type { ClusterRole, Role } from '../../api/rbac/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
@@ -37,7 +38,7 @@ function clusterRoleErrors({ rules, aggregationRule }: ClusterRole): FieldError[
     errors.push(required(at, 'at least one clusterRoleSelector required if aggregationRule is non-nil'))
   selectors.forEach((selector, index) => {
     const here = at.index(index)
-    errors.push(...validateLabelSelector(here, selector))
+    append(errors, validateLabelSelector(here, selector))
     if (!isUsableSelector(selector)) errors.push(invalidValue(here, null, 'invalid label selector.'))
   })
   return errors

@@ -1,4 +1,5 @@
 /** Devices as drivers publish them. */
+import { append } from '../../api/append.ts'
 import type {
   CapacityRequestPolicy,
   CapacityRequestPolicyRange,
@@ -91,12 +92,12 @@ function valueCount(attribute: DeviceAttribute): number {
 function attributeErrors(attribute: DeviceAttribute, at: FieldPath): FieldError[] {
   const { string, version, strings = [], versions = [] } = attribute
   const errors: FieldError[] = []
-  if (string !== undefined) errors.push(...textErrors(string, at.child('string')))
-  if (version !== undefined) errors.push(...versionErrors(version, at.child('version')))
+  if (string !== undefined) append(errors, textErrors(string, at.child('string')))
+  if (version !== undefined) append(errors, versionErrors(version, at.child('version')))
   for (const field of ['bools', 'ints', 'strings', 'versions'] as const)
     if (attribute[field]?.length === 0) errors.push(invalidValue(at.child(field), [], 'must not be empty if specified'))
-  strings.forEach((item, index) => errors.push(...textErrors(item, at.child('strings').index(index))))
-  versions.forEach((item, index) => errors.push(...versionErrors(item, at.child('versions').index(index))))
+  strings.forEach((item, index) => append(errors, textErrors(item, at.child('strings').index(index))))
+  versions.forEach((item, index) => append(errors, versionErrors(item, at.child('versions').index(index))))
   const given = attributeFields.filter((field) => attribute[field] !== undefined)
   const ONE = 'exactly one value must be specified'
   if (given.length === 0) errors.push(invalidValue(at, '', ONE))
@@ -264,11 +265,11 @@ function nodeErrors(device: Device, at: FieldPath, choosesNodes: boolean): Field
   if (nodeName === '') errors.push(invalidValue(at.child('nodeName'), '', 'must not be empty'))
   else if (nodeName !== undefined) {
     chosen.push('`nodeName`')
-    errors.push(...validateSubdomain(at.child('nodeName'), nodeName))
+    append(errors, validateSubdomain(at.child('nodeName'), nodeName))
   }
   if (nodeSelector !== undefined) {
     chosen.push('`nodeSelector`')
-    errors.push(...validateNodeSelector(at.child('nodeSelector'), nodeSelector))
+    append(errors, validateNodeSelector(at.child('nodeSelector'), nodeSelector))
   }
   if (allNodes === true) chosen.push('`allNodes`')
   else if (allNodes === false)

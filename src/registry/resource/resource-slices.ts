@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type { CounterSet, Device, ResourcePool, ResourceSlice, ResourceSliceSpec } from '../../api/resource/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { goQuote, invalidValue, path, required } from '../../api/field.ts'
@@ -89,11 +90,11 @@ function nodeErrors(spec: ResourceSliceSpec, at: FieldPath): FieldError[] {
     errors.push(invalidValue(at.child('nodeName'), '', 'must be either unset or set to a non-empty string'))
   else if (nodeName !== undefined) {
     chosen.push('`nodeName`')
-    errors.push(...validateSubdomain(at.child('nodeName'), nodeName))
+    append(errors, validateSubdomain(at.child('nodeName'), nodeName))
   }
   if (nodeSelector !== undefined) {
     chosen.push('`nodeSelector`')
-    errors.push(...validateNodeSelector(at.child('nodeSelector'), nodeSelector))
+    append(errors, validateNodeSelector(at.child('nodeSelector'), nodeSelector))
     const terms = nodeSelector.nodeSelectorTerms
     if (terms?.length !== 1) {
       const shown = terms?.map((term) => internalJson('io.k8s.api.core.v1.NodeSelectorTerm', term)) ?? null

@@ -1,4 +1,5 @@
 /** Containers of a pod: those that stay, those that run before them, and those for looking into a running pod. */
+import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import { sentField } from '../../codec/emptied.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -45,9 +46,9 @@ export function validateContainers(
     const wrong = validateCommon(here, container, context)
     if (names.has(name)) wrong.push(duplicate(here.child('name'), name))
     names.add(name)
-    if (lifecycle) wrong.push(...validateLifecycle(here.child('lifecycle'), lifecycle, spec.os, handlers))
-    for (const kind of PROBE_KINDS) wrong.push(...validateProbe(here.child(kind), kind, container[kind], handlers))
-    if (rules.enabled('ContainerRestartRules')) wrong.push(...validateRestartPolicy(here, container, rules))
+    if (lifecycle) append(wrong, validateLifecycle(here.child('lifecycle'), lifecycle, spec.os, handlers))
+    for (const kind of PROBE_KINDS) append(wrong, validateProbe(here.child(kind), kind, container[kind], handlers))
+    if (rules.enabled('ContainerRestartRules')) append(wrong, validateRestartPolicy(here, container, rules))
     else if (container.restartPolicy !== undefined)
       wrong.push(forbiddenField(here.child('restartPolicy'), 'may not be set for non-init containers'))
     return wrong
@@ -72,10 +73,10 @@ export function validateInitContainers(
     const errors = [...validateCommon(here, container, context), ...validateInitRestartPolicy(here, container, rules)]
     if (names.has(name)) errors.push(duplicate(here.child('name'), name))
     else if (name !== '') names.add(name)
-    errors.push(...hostPortConflicts(at, [container]))
+    append(errors, hostPortConflicts(at, [container]))
     if (isSidecar) {
-      if (lifecycle) errors.push(...validateLifecycle(here.child('lifecycle'), lifecycle, spec.os, handlers))
-      for (const kind of PROBE_KINDS) errors.push(...validateProbe(here.child(kind), kind, container[kind], handlers))
+      if (lifecycle) append(errors, validateLifecycle(here.child('lifecycle'), lifecycle, spec.os, handlers))
+      for (const kind of PROBE_KINDS) append(errors, validateProbe(here.child(kind), kind, container[kind], handlers))
     } else
       for (const field of ['lifecycle', ...PROBE_KINDS] as const)
         if (container[field] !== undefined) errors.push(forbiddenField(here.child(field), WITHOUT_ALWAYS))
@@ -122,7 +123,7 @@ function validateRestartPolicy(at: FieldPath, container: CoreV1.Container, rules
   if (restartPolicy === undefined) {
     if (restartPolicyRules.length === 0) return []
     errors.push(required(policy, 'must specify restartPolicy when restart rules are used'))
-  } else errors.push(...oneOf(policy, restartPolicy, RESTART_POLICIES))
+  } else append(errors, oneOf(policy, restartPolicy, RESTART_POLICIES))
   const list = at.child('restartPolicyRules')
   if (restartPolicyRules.length > 20) errors.push(tooMany(list, restartPolicyRules.length, 20))
   const actions = rules.enabled('RestartAllContainersOnContainerExits')
@@ -130,11 +131,11 @@ function validateRestartPolicy(at: FieldPath, container: CoreV1.Container, rules
     : ['Restart']
   restartPolicyRules.forEach(({ action = '', exitCodes }, index) => {
     const here = list.index(index)
-    errors.push(...oneOf(here.child('action'), action, actions))
+    append(errors, oneOf(here.child('action'), action, actions))
     if (exitCodes === undefined) errors.push(required(here.child('exitCodes'), 'must be specified'))
     else {
       const { operator = '', values = [] } = exitCodes
-      errors.push(...oneOf(here.child('exitCodes', 'operator'), operator, ['In', 'NotIn']))
+      append(errors, oneOf(here.child('exitCodes', 'operator'), operator, ['In', 'NotIn']))
       if (values.length > 255) errors.push(tooMany(here.child('exitCodes', 'values'), values.length, 255))
     }
   })
@@ -223,17 +224,17 @@ function validatePorts(at: FieldPath, ports: readonly CoreV1.ContainerPort[]): F
       const texts = portNameProblems(name)
       if (texts.length > 0) {
         // the reference counts these texts with the same variable as the ports
-        errors.push(...problems(here.child('name'), name, texts))
+        append(errors, problems(here.child('name'), name, texts))
       } else if (names.has(name)) errors.push(duplicate(here.child('name'), name))
       else names.add(name)
     }
-    errors.push(
+    append(errors, [
       ...(containerPort === 0
         ? [required(here.child('containerPort'))]
         : problems(here.child('containerPort'), containerPort, portNumberProblems(containerPort))),
       ...(hostPort === 0 ? [] : problems(here.child('hostPort'), hostPort, portNumberProblems(hostPort))),
       ...(protocol === '' ? [required(here.child('protocol'))] : oneOf(here.child('protocol'), protocol, PROTOCOLS)),
-    )
+    ])
     return errors
   })
 }
@@ -264,7 +265,7 @@ function validateMounts(
     const { name = '', mountPath = '', subPath = '', subPathExpr = '', mountPropagation } = mount
     const errors = requiredText(here.child('name'), name)
     if (!volumes.has(name)) errors.push(notFoundField(here.child('name'), name))
-    errors.push(...requiredText(here.child('mountPath'), mountPath))
+    append(errors, requiredText(here.child('mountPath'), mountPath))
     if (paths.has(mountPath)) errors.push(invalidValue(here.child('mountPath'), mountPath, 'must be unique'))
     paths.add(mountPath)
     if (devices.some((device) => (device.name ?? '') === name))
@@ -272,16 +273,16 @@ function validateMounts(
     if (devices.some(({ devicePath = '' }) => devicePath === mountPath))
       errors.push(invalidValue(here.child('mountPath'), mountPath, 'must not already exist as a path in volumeDevices'))
     // these are told at the list
-    if (subPath !== '') errors.push(...descendingPath(at.child('subPath'), subPath))
+    if (subPath !== '') append(errors, descendingPath(at.child('subPath'), subPath))
     if (subPathExpr !== '') {
       if (subPath !== '')
         errors.push(
           invalidValue(here.child('subPathExpr'), subPathExpr, 'subPathExpr and subPath are mutually exclusive'),
         )
-      errors.push(...descendingPath(at.child('subPathExpr'), subPathExpr))
+      append(errors, descendingPath(at.child('subPathExpr'), subPathExpr))
     }
     if (mountPropagation !== undefined)
-      errors.push(...validatePropagation(at.child('mountPropagation'), mountPropagation, container))
+      append(errors, validatePropagation(at.child('mountPropagation'), mountPropagation, container))
     return [...errors, ...validateRecursiveReadOnly(at.child('recursiveReadOnly'), mount)]
   })
 }
@@ -329,7 +330,7 @@ function validateDevices(
           'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode',
         ),
       )
-    errors.push(...requiredText(pathAt, devicePath))
+    append(errors, requiredText(pathAt, devicePath))
     if (paths.has(devicePath)) errors.push(invalidValue(pathAt, devicePath, 'must be unique'))
     if (withoutBacksteps(pathAt, devicePath).length > 0)
       errors.push(invalidValue(pathAt, devicePath, "can not contain backsteps ('..')"))
@@ -353,10 +354,10 @@ function validateResizePolicy(
     const errors: FieldError[] = []
     if (seen.has(resourceName)) errors.push(duplicate(at.index(index), resourceName))
     seen.add(resourceName)
-    errors.push(
+    append(errors, [
       ...(resourceName === '' ? [required(at)] : oneOf(at, resourceName, ['cpu', 'memory'])),
       ...(restartPolicy === '' ? [required(at)] : oneOf(at, restartPolicy, ['NotRequired', 'RestartContainer'])),
-    )
+    ])
     if (podRestartPolicy === 'Never' && restartPolicy !== 'NotRequired')
       errors.push(invalidValue(at, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'"))
     return errors

@@ -1,4 +1,5 @@
 /** Environment variables of containers, and where their values come from. */
+import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, notFoundField, required } from '../../api/field.ts'
@@ -95,7 +96,7 @@ export const validateEnvFrom = (
     ] as const)
       if (ref !== undefined) {
         const name = here.child(field, 'name')
-        errors.push(...(ref.name ? problems(name, ref.name, subdomainName(ref.name, true)) : [required(name)]))
+        append(errors, ref.name ? problems(name, ref.name, subdomainName(ref.name, true)) : [required(name)])
       }
     // told at the list, not at its element
     if (!configMapRef && !secretRef)

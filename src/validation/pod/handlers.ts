@@ -1,4 +1,5 @@
 /** Probes and lifecycle hooks: exactly one thing to do each. */
+import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'
@@ -57,7 +58,7 @@ function validateHandler(at: FieldPath, handler: Handler, context: HandlerContex
     if (action === undefined) continue
     const rule = handlerRules[kind] as (at: FieldPath, action: object, context: HandlerContext) => FieldError[]
     if (handlers++ > 0) errors.push(forbiddenField(at.child(kind), 'may not specify more than 1 handler type'))
-    else errors.push(...rule(at.child(kind), action, context))
+    else append(errors, rule(at.child(kind), action, context))
   }
   if (handlers === 0) errors.push(required(at, 'must specify a handler type'))
   return errors

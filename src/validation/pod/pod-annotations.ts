@@ -1,4 +1,5 @@
 /** Annotations that mean something to pods: older ways to say what fields say today. */
+import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path } from '../../api/field.ts'
@@ -29,7 +30,7 @@ export function validatePodAnnotations(
   const mirror = annotations[MIRROR_POD]
   if (mirror !== undefined && !spec.nodeName)
     errors.push(invalidValue(at.key(MIRROR_POD), mirror, 'must set spec.nodeName if mirror pod annotation is set'))
-  if (annotations[TOLERATIONS]) errors.push(...validateTolerationsText(at, annotations[TOLERATIONS], rules))
+  if (annotations[TOLERATIONS]) append(errors, validateTolerationsText(at, annotations[TOLERATIONS], rules))
   const cost = annotations[POD_DELETION_COST]
   if (rules.enabled('PodDeletionCost') && !rules.allows.deletionCost && !isDeletionCost(cost))
     errors.push(invalidValue(at.key(POD_DELETION_COST), cost, 'must be a 32bit integer'))

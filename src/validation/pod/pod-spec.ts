@@ -1,4 +1,5 @@
 /** The spec of a pod, by itself or in a template: everything that is wrong, in the order of the reference. */
+import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, path, required, tooLong } from '../../api/field.ts'
@@ -121,7 +122,7 @@ function validateResourceClaims(
     if (name === '') errors.push(required(here.child('name')))
     else if (names.has(name)) errors.push(duplicate(here.child('name'), name))
     else {
-      errors.push(...validateLabelText(here.child('name'), name))
+      append(errors, validateLabelText(here.child('name'), name))
       names.add(name)
     }
     const shown = internalJson('io.k8s.api.core.v1.PodResourceClaim', claim)
@@ -132,9 +133,9 @@ function validateResourceClaims(
     if (resourceClaimName === undefined && resourceClaimTemplateName === undefined)
       errors.push(invalidValue(here, shown, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`'))
     if (resourceClaimName !== undefined)
-      errors.push(...validateSubdomain(here.child('resourceClaimName'), resourceClaimName))
+      append(errors, validateSubdomain(here.child('resourceClaimName'), resourceClaimName))
     if (resourceClaimTemplateName !== undefined)
-      errors.push(...validateSubdomain(here.child('resourceClaimTemplateName'), resourceClaimTemplateName))
+      append(errors, validateSubdomain(here.child('resourceClaimTemplateName'), resourceClaimTemplateName))
     return errors
   })
 }
@@ -175,7 +176,7 @@ function validateDns(at: FieldPath, spec: CoreV1.PodSpec, rules: PodRules): Fiel
     errors.push(
       invalidValue(at.child('nameservers'), nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`),
     )
-  nameservers.forEach((address, index) => errors.push(...legacyIpErrors(at.child('nameservers').index(index), address)))
+  nameservers.forEach((address, index) => append(errors, legacyIpErrors(at.child('nameservers').index(index), address)))
   if (searches.length > MAX_SEARCHES)
     errors.push(invalidValue(at.child('searches'), searches, `must not have more than ${MAX_SEARCHES} search paths`))
   if (byteLength(searches.join(' ')) > MAX_SEARCH_CHARACTERS)
@@ -191,7 +192,7 @@ function validateDns(at: FieldPath, spec: CoreV1.PodSpec, rules: PodRules): Fiel
     if (relaxed && search === '.') return
     const domain = search.replace(/\.$/, '')
     const texts = relaxed ? underscoreDomainProblems(domain) : dns1123Subdomain(domain)
-    errors.push(...problems(at.child('searches').index(index), domain, texts))
+    append(errors, problems(at.child('searches').index(index), domain, texts))
   })
   options.forEach(({ name }, index) => {
     if (!name) errors.push(required(at.child('options').index(index), 'must not be empty'))

@@ -1,4 +1,5 @@
 /** What kubelets and schedulers report of a pod, and what they may not take back. */
+import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, path, required, tooLong } from '../../api/field.ts'
@@ -36,13 +37,13 @@ export function validatePodStatusUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules:
   const { nominatedNodeName: nominated = '' } = status
   if (nominated !== '' && nominated !== (before.nominatedNodeName ?? '')) {
     const here = at.child('nominatedNodeName')
-    errors.push(...problems(here, nominated, dns1123Subdomain(nominated)))
+    append(errors, problems(here, nominated, dns1123Subdomain(nominated)))
     if (old.spec?.nodeName && rules.enabled('ClearingNominatedNodeNameAfterBinding'))
       errors.push(forbiddenField(here, 'may not be set on pods that are already bound to a node'))
   }
   if ((status.observedGeneration ?? 0) < 0)
     errors.push(invalidValue(at.child('observedGeneration'), status.observedGeneration, NOT_NEGATIVE))
-  errors.push(
+  append(errors, [
     ...immutable(at.child('qosClass'), status.qosClass ?? '', (status.qosClass ?? '') === (before.qosClass ?? '')),
     ...listsOfStatuses.flatMap((list) => validateTransitions(list, status[list], before[list], old.spec ?? {}, rules)),
     ...validateClaimStatuses(at.child('resourceClaimStatuses'), status.resourceClaimStatuses ?? [], spec),
@@ -67,9 +68,12 @@ export function validatePodStatusUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules:
             ),
           ],
     ),
-  )
+  ])
   if (rules.enabled('ImageVolumeWithDigest'))
-    errors.push(...listsOfStatuses.flatMap((list) => validateVolumeStatuses(at.child(list), status[list] ?? [])))
+    append(
+      errors,
+      listsOfStatuses.flatMap((list) => validateVolumeStatuses(at.child(list), status[list] ?? [])),
+    )
   return errors
 }
 
@@ -135,7 +139,7 @@ function validateClaimStatuses(
     if (seen.has(name)) errors.push(duplicate(nameAt, name))
     seen.add(name)
     if (resourceClaimName !== undefined)
-      errors.push(...validateSubdomain(here.index(index).child('resourceClaimName'), resourceClaimName))
+      append(errors, validateSubdomain(here.index(index).child('resourceClaimName'), resourceClaimName))
     return errors
   })
 }
@@ -171,7 +175,7 @@ function validateExtendedClaim(
           'must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests',
         ),
       )
-    errors.push(...validateLabelText(here.child('requestName'), requestName))
+    append(errors, validateLabelText(here.child('requestName'), requestName))
     const key = JSON.stringify([containerName, resourceName, requestName])
     if (seen.has(key))
       errors.push(

@@ -1,4 +1,5 @@
 /** What a pod may have and yet is told of: deprecated fields, definitions that hide each other. */
+import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldPath } from '../../api/field.ts'
 import { goQuote, path } from '../../api/field.ts'
@@ -79,34 +80,34 @@ function warningsOf(root: FieldPath, spec: CoreV1.PodSpec, meta: ObjectMeta, isT
       if (field === 'ephemeral') {
         const template = volume.ephemeral?.volumeClaimTemplate
         if (template)
-          warnings.push(...claimWarnings(here.child('ephemeral', 'volumeClaimTemplate', 'spec'), template.spec))
+          append(warnings, claimWarnings(here.child('ephemeral', 'volumeClaimTemplate', 'spec'), template.spec))
       } else warnings.push(`${here.child(volumePaths[field] ?? field)}: ${text}`)
     }
   })
-  warnings.push(
+  append(warnings, [
     ...overlappingPathWarnings(spec.volumes ?? []),
     ...repeats(spec.hostAliases ?? [], ({ ip = '' }) => ip).map(
       ([index, ip]) => `${at.child('hostAliases').index(index).child('ip')}: duplicate ip ${goQuote(ip)}`,
     ),
     ...pullSecretWarnings(at.child('imagePullSecrets'), spec.imagePullSecrets ?? []),
     ...['memory', 'ephemeral-storage'].flatMap((name) => fractionWarnings(at.child('overhead'), spec.overhead, name)),
-  )
+  ])
   if (!spec.securityContext?.seccompProfile && Object.hasOwn(annotations, SECCOMP_POD))
     warnings.push(`${annotationsAt.key(SECCOMP_POD)}: ${USE_SECCOMP_FIELD}`)
   for (const visited of containers)
-    warnings.push(...containerWarnings(visited, annotations, annotationsAt, isTemplate, spec))
-  warnings.push(...portWarnings(containers), ...portNameWarnings(containers))
+    append(warnings, containerWarnings(visited, annotations, annotationsAt, isTemplate, spec))
+  append(warnings, [...portWarnings(containers), ...portNameWarnings(containers)])
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0)
     warnings.push(
       `${at.child('terminationGracePeriodSeconds')}: must be >= 0; negative values are invalid and will be treated as 1`,
     )
   for (const field of ['podAffinity', 'podAntiAffinity'] as const)
-    warnings.push(...affinityWarnings(at.child('affinity', field), spec.affinity?.[field] ?? {}))
+    append(warnings, affinityWarnings(at.child('affinity', field), spec.affinity?.[field] ?? {}))
   ;(spec.dnsConfig?.nameservers ?? []).forEach((address, index) =>
-    warnings.push(...ipWarnings(at.child('dnsConfig', 'nameservers').index(index), address)),
+    append(warnings, ipWarnings(at.child('dnsConfig', 'nameservers').index(index), address)),
   )
   ;(spec.hostAliases ?? []).forEach(({ ip = '' }, index) =>
-    warnings.push(...ipWarnings(at.child('hostAliases').index(index).child('ip'), ip)),
+    append(warnings, ipWarnings(at.child('hostAliases').index(index).child('ip'), ip)),
   )
   return warnings
 }
@@ -123,8 +124,9 @@ function nodeLabelWarnings(at: FieldPath, spec: CoreV1.PodSpec): string[] {
   const affinityAt = at.child('affinity', 'nodeAffinity')
   const required = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
   required.forEach((term, index) =>
-    warnings.push(
-      ...termWarnings(
+    append(
+      warnings,
+      termWarnings(
         affinityAt.child('requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms').index(index),
         term,
         false,
@@ -133,8 +135,9 @@ function nodeLabelWarnings(at: FieldPath, spec: CoreV1.PodSpec): string[] {
   )
   const preferred = nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
   preferred.forEach(({ preference = {} }, index) =>
-    warnings.push(
-      ...termWarnings(
+    append(
+      warnings,
+      termWarnings(
         affinityAt.child('preferredDuringSchedulingIgnoredDuringExecution').index(index).child('preference'),
         preference,
         true,
@@ -232,10 +235,10 @@ function containerWarnings(
     if (!same) warnings.push(`${annotationsAt.key(APP_ARMOR + name)}: ${USE_APP_ARMOR_FIELD}`)
   }
   for (const resource of ['memory', 'ephemeral-storage'])
-    warnings.push(
+    append(warnings, [
       ...fractionWarnings(at.child('resources', 'limits'), resources.limits, resource),
       ...fractionWarnings(at.child('resources', 'requests'), resources.requests, resource),
-    )
+    ])
   for (const [index, variable] of repeats(env, (item) => item.name ?? '')) {
     const { value = '', valueFrom } = env[index]!
     const itself = `$(${variable})`

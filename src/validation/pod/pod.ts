@@ -1,4 +1,5 @@
 /** Pods themselves: creation, and what each kind of update may change. */
+import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { FieldPath as Path, forbiddenField, invalidValue, path, required } from '../../api/field.ts'
@@ -85,19 +86,19 @@ export function validatePodUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules: PodRu
     containers.forEach((container, index) => {
       const here = at.child(field).index(index)
       if (!container.image) errors.push(required(here.child('image')))
-      errors.push(...validateImageText(here, container))
+      append(errors, validateImageText(here, container))
     })
   }
   const deadline = validateDeadline(spec.activeDeadlineSeconds, before.activeDeadlineSeconds)
-  errors.push(...deadline.errors)
+  append(errors, deadline.errors)
   if (deadline.ends) return errors
-  errors.push(
+  append(errors, [
     ...validateAddedTolerations(spec.tolerations ?? [], before.tolerations ?? [], rules),
     ...validateRemovedGates(spec.schedulingGates ?? [], before.schedulingGates ?? []),
-  )
+  ])
   if (samePodSpec(spec, before)) return errors
   const rest = withAllowedChangesUndone(spec, before)
-  if ((before.schedulingGates ?? []).length > 0) errors.push(...undoPlacement(rest, before))
+  if ((before.schedulingGates ?? []).length > 0) append(errors, undoPlacement(rest, before))
   if (!samePodSpec(rest, before))
     errors.push(
       forbiddenField(
@@ -189,7 +190,7 @@ function undoPlacement(rest: CoreV1.PodSpec, old: CoreV1.PodSpec): FieldError[] 
   const before = old.affinity?.nodeAffinity
   const now = rest.affinity?.nodeAffinity
   if (sameValue(`${CORE}.NodeAffinity`, before, now)) return errors
-  errors.push(...validateAffinityChange(now, before))
+  append(errors, validateAffinityChange(now, before))
   const { podAffinity, podAntiAffinity } = rest.affinity ?? {}
   if (before !== undefined) rest.affinity = { ...rest.affinity, nodeAffinity: before }
   else if (old.affinity === undefined && podAffinity === undefined && podAntiAffinity === undefined)
@@ -290,10 +291,10 @@ export function validatePodResize(pod: CoreV1.Pod, old: CoreV1.Pod, rules: PodRu
           'resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled',
         ),
       ]
-    errors.push(...validatePodLevelResize(rest, before))
+    append(errors, validatePodLevelResize(rest, before))
   }
   const moved = validateSameContainers(spec, before)
-  errors.push(...moved)
+  append(errors, moved)
   if (moved.length > 0) return errors
   for (const field of ['initContainers', 'containers'] as const)
     (before[field] ?? []).forEach((container, index) => {
@@ -303,7 +304,7 @@ export function validatePodResize(pod: CoreV1.Pod, old: CoreV1.Pod, rules: PodRu
         if (isRemoved(now?.[part], container.resources?.[part]))
           errors.push(forbiddenField(here.child(part), `resource ${part} cannot be removed`))
     })
-  errors.push(...undoResize(rest, before))
+  append(errors, undoResize(rest, before))
   if (errors.length === 0 && !samePodSpec(rest, before))
     errors.push(forbiddenField(at, 'only cpu and memory resources are mutable'))
   return errors

@@ -1,4 +1,5 @@
 /** Projected volumes: several sources, whose files must not get in each other's way. */
+import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, required, tooLong } from '../../api/field.ts'
@@ -32,31 +33,31 @@ export function validateProjected(
       const keyed = source[field]
       if (keyed === undefined) continue
       const { name = '', items = [] } = keyed
-      errors.push(...requiredText(here.child(field, 'name'), name))
+      append(errors, requiredText(here.child(field, 'name'), name))
       items.forEach((item, position) => {
-        errors.push(...validateKeyToPath(here.child(field, 'items').index(position), item))
+        append(errors, validateKeyToPath(here.child(field, 'items').index(position), item))
         if (item.path) claim(item.path, name)
       })
     }
     for (const file of source.downwardAPI?.items ?? []) {
-      errors.push(...validateDownwardFile(here.child('downwardAPI'), file))
+      append(errors, validateDownwardFile(here.child('downwardAPI'), file))
       if (file.path) claim(file.path, file.path)
     }
     if (source.serviceAccountToken)
-      errors.push(...validateToken(at, here.child('serviceAccountToken'), source.serviceAccountToken, rules))
+      append(errors, validateToken(at, here.child('serviceAccountToken'), source.serviceAccountToken, rules))
     if (source.clusterTrustBundle) {
-      errors.push(...validateTrustBundle(here.child('clusterTrustBundle'), source.clusterTrustBundle))
+      append(errors, validateTrustBundle(here.child('clusterTrustBundle'), source.clusterTrustBundle))
       claim(source.clusterTrustBundle.path ?? '', source.clusterTrustBundle.path ?? '')
     }
     if (source.podCertificate) {
       const certificate = source.podCertificate
-      errors.push(...validateCertificate(here.child('podCertificate'), certificate))
+      append(errors, validateCertificate(here.child('podCertificate'), certificate))
       let files = 0
       for (const field of ['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const) {
         const file = certificate[field]
         if (!file) continue
         files++
-        errors.push(...nonReservedPath(here.child('podCertificate', field), file))
+        append(errors, nonReservedPath(here.child('podCertificate', field), file))
         claim(file, file)
       }
       if (files === 0)
@@ -87,7 +88,7 @@ function validateToken(
     errors.push(invalidValue(seconds, expirationSeconds, 'may not specify a duration larger than 2^32 seconds'))
   // told at the volume, not at the source
   if (path === '') errors.push(required(volume.child('path')))
-  else if (!rules.allows.tokenPaths) errors.push(...nonReservedPath(volume.child('path'), path))
+  else if (!rules.allows.tokenPaths) append(errors, nonReservedPath(volume.child('path'), path))
   return errors
 }
 
@@ -97,9 +98,10 @@ function validateTrustBundle(at: FieldPath, bundle: CoreV1.ClusterTrustBundlePro
   if (name !== undefined && signerName !== undefined)
     errors.push(invalidValue(at, bundle, 'only one of name and signerName may be used'))
   else if (name !== undefined) {
-    errors.push(...requiredText(at.child('name'), name, 'must be a valid object name'))
-    errors.push(
-      ...dns1123Subdomain(name.split(':').at(-1)!).map((text) =>
+    append(errors, requiredText(at.child('name'), name, 'must be a valid object name'))
+    append(
+      errors,
+      dns1123Subdomain(name.split(':').at(-1)!).map((text) =>
         invalidValue(at.child('name'), name, `not a valid clustertrustbundlename: ${text}`),
       ),
     )
@@ -108,11 +110,11 @@ function validateTrustBundle(at: FieldPath, bundle: CoreV1.ClusterTrustBundlePro
         invalidValue(at.child('labelSelector'), labelSelector, 'labelSelector must be unset if name is specified'),
       )
   } else if (signerName !== undefined) {
-    errors.push(
+    append(errors, [
       ...requiredText(at.child('signerName'), signerName, 'must be a valid signer name'),
       ...validateSignerName(at.child('signerName'), signerName),
       ...validateLabelSelector(at.child('labelSelector'), labelSelector),
-    )
+    ])
   } else errors.push(required(at, 'either name or signerName must be specified'))
   return [...errors, ...requiredText(at.child('path'), path), ...nonReservedPath(at.child('path'), path)]
 }
@@ -120,7 +122,7 @@ function validateTrustBundle(at: FieldPath, bundle: CoreV1.ClusterTrustBundlePro
 function validateCertificate(at: FieldPath, certificate: CoreV1.PodCertificateProjection): FieldError[] {
   const { signerName = '', keyType = '', maxExpirationSeconds: seconds, userAnnotations } = certificate
   const errors = validateSignerName(at.child('signerName'), signerName)
-  if (userAnnotations !== undefined) errors.push(...validateAnnotations(userAnnotations, at.child('userAnnotations')))
+  if (userAnnotations !== undefined) append(errors, validateAnnotations(userAnnotations, at.child('userAnnotations')))
   if (!KEY_TYPES.includes(keyType)) errors.push(notSupported(at.child('keyType'), keyType, KEY_TYPES))
   if (seconds !== undefined) {
     const max = /^([^/]+\.)?kubernetes\.io\//.test(signerName) ? 86400 : 7862400
@@ -143,8 +145,11 @@ function validateSignerName(at: FieldPath, name: string): FieldError[] {
   const labels = domain.split('.')
   if (labels.length < 2)
     errors.push(invalidValue(at, domain, 'should be a domain with at least two segments separated by dots'))
-  errors.push(...labels.flatMap((label) => problems(at, label, dns1123Label(label))))
+  append(
+    errors,
+    labels.flatMap((label) => problems(at, label, dns1123Label(label))),
+  )
   if (path === '') errors.push(invalidValue(at, path, "should be a path of the form 'example.com/signer-name'"))
-  errors.push(...problems(at, path, dns1123Subdomain(path)))
+  append(errors, problems(at, path, dns1123Subdomain(path)))
   return errors
 }

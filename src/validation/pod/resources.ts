@@ -1,4 +1,5 @@
 /** Amounts of resources that containers and pods ask for and may use. */
+import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notFoundField, notSupported, required } from '../../api/field.ts'
@@ -94,11 +95,11 @@ export function validateResources(
       : []
   for (const [name, text] of sortedEntries(limits)) {
     const here = at.child('limits').key(name)
-    errors.push(...nameRule(here, name), ...validateAmount(here, name, text), ...pages(here, name, text))
+    append(errors, [...nameRule(here, name), ...validateAmount(here, name, text), ...pages(here, name, text)])
   }
   for (const [name, text] of sortedEntries(requests)) {
     const here = at.child('requests').key(name)
-    errors.push(...nameRule(here, name), ...validateAmount(here, name, text))
+    append(errors, [...nameRule(here, name), ...validateAmount(here, name, text)])
     const limit = ownValue(limits, name)
     if (limit !== undefined) {
       const order = Quantity.parse(text).compare(Quantity.parse(limit))
@@ -108,7 +109,7 @@ export function validateResources(
         errors.push(invalidValue(at.child('requests'), text, `must be less than or equal to ${name} limit of ${limit}`))
     } else if (!mayOvercommit(name))
       errors.push(required(at.child('limits'), 'Limit must be set for non overcommitable resources'))
-    errors.push(...pages(here, name, text))
+    append(errors, pages(here, name, text))
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)]
   if (names.some(isHugePages) && !names.some((name) => name === 'cpu' || name === 'memory'))
@@ -134,7 +135,7 @@ function validateClaims(
     }
     if (seen.has(name)) errors.push(duplicate(here, name))
     else {
-      if (request !== '') errors.push(...validateLabelText(here.child('request'), request))
+      if (request !== '') append(errors, validateLabelText(here.child('request'), request))
       const key = request === '' ? name : `${name}/${request}`
       if (seen.has(key)) errors.push(duplicate(here, key))
       else if (request === '')
@@ -165,7 +166,7 @@ export function validatePodResources(
   const errors: FieldError[] = []
   if (sentField(resources, 'claims') !== undefined)
     errors.push(forbiddenField(at.child('claims'), 'claims may not be set for Resources at pod-level'))
-  errors.push(...validateResources(at, resources, claimNames, rules, validatePodResourceName))
+  append(errors, validateResources(at, resources, claimNames, rules, validatePodResourceName))
   for (const [name, total] of aggregatedResources(spec, 'requests')) {
     const given = ownValue(resources.requests, name)
     if (given !== undefined && total.compare(Quantity.parse(given)) > 0)

@@ -1,4 +1,5 @@
 /** Where a pod may run: affinity to nodes and to pods, spreading, tolerations. */
+import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'
@@ -79,9 +80,9 @@ function validateRequirement(
     if (values.length !== 1)
       errors.push(required(list, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
   } else errors.push(invalidValue(at.child('operator'), operator, 'not a valid selector operator'))
-  errors.push(...validateQualifiedName(at.child('key'), key))
+  append(errors, validateQualifiedName(at.child('key'), key))
   if (!allowInvalidValues)
-    values.forEach((value, index) => errors.push(...problems(list.index(index), value, labelValueProblems(value))))
+    values.forEach((value, index) => append(errors, problems(list.index(index), value, labelValueProblems(value))))
   return errors
 }
 
@@ -99,7 +100,7 @@ function validateFieldRequirement(
   if (key !== 'metadata.name') errors.push(invalidValue(at.child('key'), key, 'not a valid field selector key'))
   else
     values.forEach((value, index) =>
-      errors.push(...problems(at.child('values').index(index), value, dns1123Subdomain(value))),
+      append(errors, problems(at.child('values').index(index), value, dns1123Subdomain(value))),
     )
   return errors
 }
@@ -187,7 +188,7 @@ export function validateSpread(
     const { maxSkew = 0, topologyKey = '', whenUnsatisfiable = '', minDomains, labelSelector } = constraint
     const errors = positive(here.child('maxSkew'), maxSkew)
     if (topologyKey === '') errors.push(required(here.child('topologyKey'), 'can not be empty'))
-    errors.push(...oneOf(here.child('whenUnsatisfiable'), whenUnsatisfiable, ACTIONS))
+    append(errors, oneOf(here.child('whenUnsatisfiable'), whenUnsatisfiable, ACTIONS))
     const isRepeated = constraints
       .slice(index + 1)
       .some(
@@ -196,7 +197,7 @@ export function validateSpread(
     if (isRepeated)
       errors.push(duplicate(here.child('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${whenUnsatisfiable}}`))
     if (minDomains !== undefined) {
-      errors.push(...positive(here.child('minDomains'), minDomains))
+      append(errors, positive(here.child('minDomains'), minDomains))
       if (whenUnsatisfiable !== 'DoNotSchedule')
         errors.push(
           invalidValue(
@@ -206,12 +207,12 @@ export function validateSpread(
           ),
         )
     }
-    errors.push(
+    append(errors, [
       ...oneOf(here.child('nodeAffinityPolicy'), constraint.nodeAffinityPolicy, INCLUSION),
       ...oneOf(here.child('nodeTaintsPolicy'), constraint.nodeTaintsPolicy, INCLUSION),
       ...validateKeys(here, constraint.matchLabelKeys, [], labelSelector),
-    )
-    if (!rules.allows.spreadSelectors) errors.push(...validateLabelSelector(here.child('labelSelector'), labelSelector))
+    ])
+    if (!rules.allows.spreadSelectors) append(errors, validateLabelSelector(here.child('labelSelector'), labelSelector))
     return errors
   })
 }
@@ -241,7 +242,7 @@ function validateToleration(
     )
   if (tolerationSeconds !== undefined && effect !== 'NoExecute')
     errors.push(invalidValue(at.child('effect'), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"))
-  errors.push(...validateTolerationValue(at, operator, value, rules))
+  append(errors, validateTolerationValue(at, operator, value, rules))
   if (effect !== '' && !EFFECTS.includes(effect)) errors.push(notSupported(at.child('effect'), effect, EFFECTS))
   return errors
 }

@@ -1,4 +1,5 @@
 /** What a pod and its containers may do on their node. */
+import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../api/field.ts'
@@ -29,7 +30,7 @@ export function validateSecurityContext(
     if (hostUsers && procMount === 'Unmasked')
       errors.push(invalidValue(at.child('procMount'), procMount, '`hostUsers` must be false to use `Unmasked`'))
   }
-  errors.push(...validateSeccomp(at.child('seccompProfile'), context.seccompProfile))
+  append(errors, validateSeccomp(at.child('seccompProfile'), context.seccompProfile))
   if (allowPrivilegeEscalation === false) {
     const shown = () => internalJson('io.k8s.api.core.v1.SecurityContext', context)
     if (privileged === true)
@@ -70,7 +71,7 @@ function validateSeccomp(at: FieldPath, profile: CoreV1.SeccompProfile | undefin
         ),
       )
   } else if (localhostProfile === undefined) errors.push(required(local, 'must be set when seccomp type is Localhost'))
-  else errors.push(...descendingPath(local, localhostProfile))
+  else append(errors, descendingPath(local, localhostProfile))
   return errors
 }
 
@@ -108,8 +109,9 @@ function validateWindowsOptions(
   const { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName } = options
   const errors: FieldError[] = []
   if (gmsaCredentialSpecName !== undefined)
-    errors.push(
-      ...problems(at.child('gmsaCredentialSpecName'), gmsaCredentialSpecName, dns1123Subdomain(gmsaCredentialSpecName)),
+    append(
+      errors,
+      problems(at.child('gmsaCredentialSpecName'), gmsaCredentialSpecName, dns1123Subdomain(gmsaCredentialSpecName)),
     )
   if (gmsaCredentialSpec !== undefined) {
     const spec = at.child('gmsaCredentialSpec')
@@ -118,7 +120,7 @@ function validateWindowsOptions(
       errors.push(invalidValue(spec, gmsaCredentialSpec, 'gmsaCredentialSpec size must be under 64 KiB'))
   }
   if (runAsUserName !== undefined)
-    errors.push(...problems(at.child('runAsUserName'), runAsUserName, windowsUserProblems(runAsUserName)))
+    append(errors, problems(at.child('runAsUserName'), runAsUserName, windowsUserProblems(runAsUserName)))
   return errors
 }
 

@@ -1,4 +1,5 @@
 /** Volumes of a pod: exactly one source each, and what every source needs (core validation of VolumeSource). */
+import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { ObjectMeta } from '../../api/meta/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -41,10 +42,10 @@ export function validateVolumes(
     const here = at.index(index)
     const { name = '', persistentVolumeClaim } = volume
     const wrong = validateSource(here, volume, { name, podName, rules })
-    wrong.push(...(name === '' ? [required(here.child('name'))] : validateLabelText(here.child('name'), name)))
+    append(wrong, name === '' ? [required(here.child('name'))] : validateLabelText(here.child('name'), name))
     if (found.has(name)) wrong.push(duplicate(here.child('name'), name))
     if (wrong.length === 0) found.set(name, volume)
-    errors.push(...wrong)
+    append(errors, wrong)
     if (persistentVolumeClaim && created.has(persistentVolumeClaim.claimName ?? ''))
       errors.push(
         invalidValue(
@@ -64,10 +65,10 @@ function validateSource(at: FieldPath, volume: CoreV1.Volume, context: VolumeCon
     const source = volume[field]
     if (source === undefined) continue
     if (sources === 0 || field === 'emptyDir')
-      errors.push(...(sourceRules[field] as Source<unknown>)(at.child(pathsOfRules[field] ?? field), source, context))
+      append(errors, (sourceRules[field] as Source<unknown>)(at.child(pathsOfRules[field] ?? field), source, context))
     else errors.push(forbiddenField(at.child(pathsOfSecond[field] ?? field), 'may not specify more than 1 volume type'))
     sources++
-    errors.push(...(besides[field]?.(at, volume, context, sources) ?? []))
+    append(errors, besides[field]?.(at, volume, context, sources) ?? [])
   }
   if (sources === 0) errors.push(required(at, 'must specify a volume type'))
   return errors
@@ -124,11 +125,11 @@ export function validateDownwardFile(at: FieldPath, file: CoreV1.DownwardAPIVolu
   const { path = '', fieldRef, resourceFieldRef, mode } = file
   const errors = [...requiredText(at.child('path'), path), ...nonReservedPath(at.child('path'), path)]
   if (fieldRef !== undefined) {
-    errors.push(...validateFieldRef(at.child('fieldRef'), fieldRef, FIELDS_IN_FILES))
+    append(errors, validateFieldRef(at.child('fieldRef'), fieldRef, FIELDS_IN_FILES))
     if (resourceFieldRef !== undefined)
       errors.push(invalidValue(at, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously'))
   } else if (resourceFieldRef !== undefined)
-    errors.push(...validateResourceFieldRef(at.child('resourceFieldRef'), resourceFieldRef, true))
+    append(errors, validateResourceFieldRef(at.child('resourceFieldRef'), resourceFieldRef, true))
   else errors.push(required(at, 'one of fieldRef and resourceFieldRef is required'))
   return [...errors, ...validateFileMode(at.child('mode'), mode)]
 }
