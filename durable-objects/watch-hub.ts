@@ -7,6 +7,7 @@
  * same turn, and from then on is sent each change in the turn that makes it. So none comes twice, none is left out and
  * none overtakes another.
  */
+import { append } from '../src/api/append.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import type { BatchHeader, Pong, WatchCall } from '../src/storage/shard-protocol.ts'
 import { ENDED, MORE, PING } from '../src/storage/shard-protocol.ts'
@@ -132,7 +133,7 @@ export class WatchHub {
       isMore = bytes >= MESSAGE_BYTES || seen >= PAST_CHANGES
       if (isMore) break
       const found = new Change(row, this.statements).eventFor(isSelected)
-      events.push(...found)
+      append(events, found)
       bytes += found.reduce((sum, { line }) => sum + line.length, 0)
       seen++
       from = row.rv

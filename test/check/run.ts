@@ -1,5 +1,7 @@
+import { globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { findingsIn } from './own-keys.ts'
+import { spreadArgumentsIn } from './spread-arguments.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const isOurs = (file: string) => /^(src|durable-objects|migrations)\//.test(relative(root, file))
@@ -12,3 +14,9 @@ if (findings.length > 0) {
   console.error(`${findings.length} operations may meet a name of Object.prototype (see test/check/own-keys.ts)`)
   process.exit(1)
 }
+
+const spreads = globSync('{src,durable-objects}/**/*.ts', { cwd: root })
+  .filter((file) => !file.startsWith('src/cli/'))
+  .flatMap((file) => spreadArgumentsIn(readFileSync(root + file, 'utf8')).map((line) => `${file}:${line}`))
+for (const place of spreads) console.error(`${place}: arguments are spread; use append (src/api/append.ts)`)
+if (spreads.length > 0) process.exit(1)

@@ -258,7 +258,8 @@ function validateMounts(
   container: CoreV1.Container,
   volumes: Volumes,
 ): FieldError[] {
-  const devices = container.volumeDevices ?? []
+  const deviceNames = new Set(container.volumeDevices?.map(({ name = '' }) => name))
+  const devicePaths = new Set(container.volumeDevices?.map(({ devicePath = '' }) => devicePath))
   const paths = new Set<string>()
   return mounts.flatMap((mount, index) => {
     const here = at.index(index)
@@ -268,9 +269,9 @@ function validateMounts(
     append(errors, requiredText(here.child('mountPath'), mountPath))
     if (paths.has(mountPath)) errors.push(invalidValue(here.child('mountPath'), mountPath, 'must be unique'))
     paths.add(mountPath)
-    if (devices.some((device) => (device.name ?? '') === name))
+    if (deviceNames.has(name))
       errors.push(invalidValue(here.child('name'), name, 'must not already exist in volumeDevices'))
-    if (devices.some(({ devicePath = '' }) => devicePath === mountPath))
+    if (devicePaths.has(mountPath))
       errors.push(invalidValue(here.child('mountPath'), mountPath, 'must not already exist as a path in volumeDevices'))
     // these are told at the list
     if (subPath !== '') append(errors, descendingPath(at.child('subPath'), subPath))
@@ -314,6 +315,8 @@ function validateDevices(
 ): FieldError[] {
   const names = new Set<string>()
   const paths = new Set<string>()
+  const mountNames = new Set(mounts.map(({ name: mounted = '' }) => mounted))
+  const mountPaths = new Set(mounts.map(({ mountPath = '' }) => mountPath))
   return devices.flatMap(({ name = '', devicePath = '' }, index) => {
     const here = at.index(index)
     const nameAt = here.child('name')
@@ -335,9 +338,8 @@ function validateDevices(
     if (withoutBacksteps(pathAt, devicePath).length > 0)
       errors.push(invalidValue(pathAt, devicePath, "can not contain backsteps ('..')"))
     else paths.add(devicePath)
-    if (mounts.some((mount) => (mount.name ?? '') === name))
-      errors.push(invalidValue(nameAt, name, 'must not already exist in volumeMounts'))
-    if (mounts.some(({ mountPath = '' }) => mountPath === devicePath))
+    if (mountNames.has(name)) errors.push(invalidValue(nameAt, name, 'must not already exist in volumeMounts'))
+    if (mountPaths.has(devicePath))
       errors.push(invalidValue(pathAt, devicePath, 'must not already exist as a path in volumeMounts'))
     if (name !== '') names.add(name)
     return errors

@@ -183,17 +183,16 @@ export function validateSpread(
   constraints: readonly CoreV1.TopologySpreadConstraint[],
   rules: PodRules,
 ): FieldError[] {
+  const pairOf = ({ topologyKey = '', whenUnsatisfiable = '' }: CoreV1.TopologySpreadConstraint): string =>
+    JSON.stringify([topologyKey, whenUnsatisfiable])
+  const lastOf = new Map(constraints.map((constraint, index) => [pairOf(constraint), index]))
   return constraints.flatMap((constraint, index) => {
     const here = at.index(index)
     const { maxSkew = 0, topologyKey = '', whenUnsatisfiable = '', minDomains, labelSelector } = constraint
     const errors = positive(here.child('maxSkew'), maxSkew)
     if (topologyKey === '') errors.push(required(here.child('topologyKey'), 'can not be empty'))
     append(errors, oneOf(here.child('whenUnsatisfiable'), whenUnsatisfiable, ACTIONS))
-    const isRepeated = constraints
-      .slice(index + 1)
-      .some(
-        (other) => (other.topologyKey ?? '') === topologyKey && (other.whenUnsatisfiable ?? '') === whenUnsatisfiable,
-      )
+    const isRepeated = lastOf.get(pairOf(constraint))! > index
     if (isRepeated)
       errors.push(duplicate(here.child('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${whenUnsatisfiable}}`))
     if (minDomains !== undefined) {

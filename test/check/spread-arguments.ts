@@ -1,0 +1,25 @@
+/**
+ * `list.push(...others)` passes each element as an argument, and arguments go over the stack: where a client says how
+ * many there are, some ten thousand of them are a RangeError. This check finds such calls; `append` (src/api/append.ts)
+ * takes lists of any length.
+ */
+
+/** Lines, counted from 1, of calls of push and unshift whose arguments are spread. */
+export function spreadArgumentsIn(text: string): number[] {
+  const lines: number[] = []
+  for (const { index, 0: call } of text.matchAll(/\.(?:push|unshift)\(/g))
+    if (hasSpread(text, index + call.length)) lines.push(text.slice(0, index).split('\n').length)
+  return lines
+}
+
+/** @param at behind the opening parenthesis */
+function hasSpread(text: string, at: number): boolean {
+  for (let depth = 0; at < text.length; at++) {
+    const character = text[at]!
+    if ('([{'.includes(character)) depth++
+    else if (')]}'.includes(character)) {
+      if (depth-- === 0) return false
+    } else if (depth === 0 && text.startsWith('...', at)) return true
+  }
+  return false
+}

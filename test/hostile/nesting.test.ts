@@ -1,0 +1,67 @@
+// What nests deeper than every later walk can hold is refused where it is read, in the words of kube-apiserver.
+import { beforeAll, describe, expect, test } from 'vitest'
+import { StatusError } from '../../src/api/status.ts'
+import { DecodeError } from '../../src/codec/decode.ts'
+import { encodeJson } from '../../src/codec/encode.ts'
+import { MAX_NESTING, parseJson } from '../../src/codec/json.ts'
+import type { BodyFormat } from '../../src/codec/parse-body.ts'
+import { parseBody } from '../../src/codec/parse-body.ts'
+import { loadYaml } from '../../src/codec/yaml-reader.ts'
+import { applyJsonPatch, readJsonPatch } from '../../src/patch/json-patch.ts'
+import { builtInType } from '../../src/schema/built-in.ts'
+
+beforeAll(loadYaml)
+
+const nested = (open: string, close: string, levels: number): string => open.repeat(levels) + '1' + close.repeat(levels)
+const core = (kind: string) => builtInType(`io.k8s.api.core.v1.${kind}`)
+const revision = builtInType('io.k8s.api.apps.v1.ControllerRevision')
+const definition = builtInType('io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition')
+const decoded = (format: BodyFormat, type: typeof revision, text: string) =>
+  parseBody(format, new TextEncoder().encode(text)).decodeAs(type).object
+
+const data = (levels: number): string => `{"revision":1,"data":${nested('{"a":', '}', levels)}}`
+const schema = (levels: number): string => {
+  const deep = '{"type":"object","properties":{"a":'.repeat(levels) + '{}' + '}}'.repeat(levels)
+  return `{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":${deep}}}]}}`
+}
+
+describe('objects', () => {
+  test('what a type drops may nest as deep as JSON may', () => {
+    const text = `{"x":${nested('[', ']', 9_000)}}`
+    expect(decoded('json', core('ConfigMap'), text)).toEqual({ metadata: {} })
+  })
+
+  test('what a type keeps as it is may not', () => {
+    expect(encodeJson(revision, decoded('json', revision, data(MAX_NESTING)))).toContain('{"a":1}')
+    expect(() => decoded('json', revision, data(MAX_NESTING + 1))).toThrow(new DecodeError('exceeded max depth'))
+  })
+
+  test('nor may a schema', () => {
+    expect(encodeJson(definition, decoded('json', definition, schema(200)))).toContain('openAPIV3Schema')
+    for (const levels of [300, 3_000])
+      expect(() => decoded('json', definition, schema(levels))).toThrow(new DecodeError('exceeded max depth'))
+  })
+
+  test('nor may YAML', () => {
+    for (const levels of [MAX_NESTING + 1, 9_000])
+      expect(() => decoded('yaml', core('ConfigMap'), `x: ${nested('[', ']', levels)}`)).toThrow(/exceeded max depth/)
+  })
+})
+
+describe('a JSON patch', () => {
+  const patched = (operations: object[]) =>
+    applyJsonPatch(parseJson('{"a":{"b":{}}}'), readJsonPatch(operations as never, false))
+
+  test('that copies what it copied is refused before anything walks it', () => {
+    const operations = Array.from({ length: 20 }, (_, at) => ({
+      op: 'copy',
+      from: '/a',
+      path: '/a' + '/b'.repeat(2 ** at),
+    }))
+    expect(() => patched(operations)).toThrow(new StatusError(400, 'BadRequest', 'exceeded max depth'))
+  })
+
+  test('that only builds what fits is applied', () => {
+    expect(patched([{ op: 'copy', from: '/a', path: '/a/b/c' }])).toEqual({ a: { b: { c: { b: {} } } } })
+  })
+})
