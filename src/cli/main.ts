@@ -124,20 +124,24 @@ async function runStart(args: string[]): Promise<void> {
   const signalled = new Promise<void>((resolve) => (stop = resolve))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop?.())
   process.on('disconnect', () => stop?.()) // the launcher is gone
-  const server = await start({
-    port,
-    host: flags.host,
-    dataDir: flags['data-dir'] ?? '.kedge',
-    ephemeral: flags.ephemeral,
-    names: flags.san.flatMap((list) => list.split(',')).filter((name) => name !== ''),
-    runtimeConfig: flags['runtime-config']?.join(','),
-    featureGates: flags['feature-gates']?.join(','),
-    history: flags.history?.join(','),
-  })
-  console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
-  await Promise.race([signalled, server.ended])
-  await server.stop()
-  if (process.connected) process.disconnect()
+  // the channel to the launcher would keep this process, also where nothing could be started
+  try {
+    const server = await start({
+      port,
+      host: flags.host,
+      dataDir: flags['data-dir'] ?? '.kedge',
+      ephemeral: flags.ephemeral,
+      names: flags.san.flatMap((list) => list.split(',')).filter((name) => name !== ''),
+      runtimeConfig: flags['runtime-config']?.join(','),
+      featureGates: flags['feature-gates']?.join(','),
+      history: flags.history?.join(','),
+    })
+    console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
+    await Promise.race([signalled, server.ended])
+    await server.stop()
+  } finally {
+    if (process.connected) process.disconnect()
+  }
 }
 
 function welcome(url: string, kubeconfig: string, ephemeral: boolean): string {

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import type { StartOptions } from '../../src/cli/start.ts'
 import { CannotStart, start } from '../../src/cli/start.ts'
@@ -32,3 +35,20 @@ test("a bad value in the data directory is told in the Worker's words, and not s
   expect(String(failure)).toContain('KEDGE_ADMIN_TOKEN must have at least 32 characters')
   expect(String(failure)).not.toContain('hunter2')
 })
+
+test('the command ends with the words, though its launcher waits', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'kedge-settings-'))
+  mkdirSync(join(dataDir, 'pki'))
+  writeFileSync(join(dataDir, 'pki', 'admin.token'), 'hunter2')
+  const command = ['src/cli/kedge.mjs', 'start', '--port', '0', '--data-dir', dataDir]
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  const words = text(child.stderr!)
+  // one that does not end is killed, and has no exit code
+  const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
+  const [status] = await once(child, 'exit')
+  clearTimeout(timer)
+  expect(status).toBe(1)
+  expect(await words).toBe(
+    'kedge: The settings are wrong: KEDGE_ADMIN_TOKEN must have at least 32 characters, printable ASCII without blanks\n',
+  )
+}, 60_000)
