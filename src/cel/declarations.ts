@@ -1,0 +1,97 @@
+/** What an environment declares: variables, functions with their overloads, macros. A library says all of itself in one file. */
+import type { Comprehension, Constant, Expression } from './ast.ts'
+import type { Type } from './type.ts'
+import type { Value } from './value.ts'
+
+export interface Overload {
+  /** As cel-go names it (`add_int64`): coverage, cost tables and duplicate checks go by it. */
+  readonly id: string
+  /** In member form the first parameter is the target. */
+  readonly member: boolean
+  readonly parameters: readonly Type[]
+  readonly result: Type
+  /**
+   * Works on values; answers an error value instead of throwing. Absent for what the evaluator does itself (`_&&_`,
+   * `_?_:_`, index and selection) and where `FunctionDeclaration.run` serves all overloads.
+   */
+  readonly run?: (args: readonly Value[]) => Value
+  /** Units that a call costs at run time; default 1. Sizes are those of the values. */
+  readonly cost?: (args: readonly Value[], result: Value) => number
+  /** The same at compile time, from sizes that types and limits allow; default 1 to 1. */
+  readonly estimate?: (args: readonly SizedNode[], sizes: SizeEstimator) => CallEstimate
+  /** Arguments may be errors or unknown: the function decides (`_||_`-like). Default false. */
+  readonly nonStrict?: boolean
+}
+
+export interface FunctionDeclaration {
+  readonly name: string
+  readonly overloads: readonly Overload[]
+  /** Of calls that no overload's run takes by the types of its arguments at run time. */
+  readonly run?: (args: readonly Value[]) => Value
+}
+
+export interface VariableDeclaration {
+  readonly name: string
+  readonly type: Type
+}
+
+/** Rewrites a call as it is parsed. */
+export interface Macro {
+  readonly function: string
+  readonly member: boolean
+  /** Undefined: any number. */
+  readonly argumentCount: number | undefined
+  /** Undefined: the call stays as it is. @throws MacroError with the text and the node that it is about */
+  expand(make: ExpressionFactory, target: Expression | undefined, args: readonly Expression[]): Expression | undefined
+}
+
+/** Makes nodes with new ids at the place of the macro call. */
+export interface ExpressionFactory {
+  literal(value: Constant): Expression
+  identifier(name: string): Expression
+  accumulator(): Expression
+  readonly accumulatorName: string
+  call(name: string, ...args: Expression[]): Expression
+  memberCall(name: string, target: Expression, ...args: Expression[]): Expression
+  select(operand: Expression, field: string): Expression
+  presence(operand: Expression, field: string): Expression
+  list(...elements: Expression[]): Expression
+  map(...entries: [key: Expression, value: Expression][]): Expression
+  fold(fold: Omit<Comprehension, 'kind' | 'id'>): Expression
+  /** The same expression with ids of its own. */
+  copy(expression: Expression): Expression
+  error(message: string, at: Expression | undefined): Error
+}
+
+export interface Library {
+  readonly name: string
+  readonly functions: readonly FunctionDeclaration[]
+  readonly variables?: readonly VariableDeclaration[]
+  readonly macros?: readonly Macro[]
+}
+
+/** Inclusive; `max` may be Infinity where the size is not known. */
+export interface Range {
+  readonly min: number
+  readonly max: number
+}
+
+/** An argument at compile time. */
+export interface SizedNode {
+  readonly expression: Expression
+  readonly type: Type
+  /** Path from a variable (`['self', 'spec', '@items']`), empty for what is computed. */
+  readonly path: readonly string[]
+  /** Known from the expression itself (literals, results of calls). */
+  readonly computedSize: Range | undefined
+}
+
+export interface SizeEstimator {
+  sizeOf(node: SizedNode): Range
+}
+
+export interface CallEstimate {
+  readonly cost: Range
+  /** Of the result, where it has a size. */
+  readonly resultSize?: Range
+}

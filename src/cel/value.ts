@@ -1,0 +1,84 @@
+/**
+ * Values at run time. int is `bigint` (64 bits, checked), double is `number`, uint is `Uint`. Lists and maps are
+ * interfaces, so that objects of an API are read where they are and nothing is copied before it is asked for.
+ */
+import type { Type } from './type.ts'
+
+export type Value =
+  | null
+  | boolean
+  | bigint
+  | Uint
+  | number
+  | string
+  | Uint8Array
+  | Timestamp
+  | Duration
+  | ListValue
+  | MapValue
+  | ObjectValue
+  | Optional
+  | TypeValue
+  | OpaqueValue
+  | CelError
+
+export class Uint {
+  constructor(readonly value: bigint) {}
+}
+
+/** Seconds since 1970 and nanoseconds 0 … 999,999,999; years 1 to 9999. */
+export class Timestamp {
+  constructor(
+    readonly seconds: bigint,
+    readonly nanos: number,
+  ) {}
+}
+
+/** Nanoseconds, in an int64. */
+export class Duration {
+  constructor(readonly nanos: bigint) {}
+}
+
+/** Abstract, so that `instanceof` tells it from what else an object can be. */
+export abstract class ListValue {
+  abstract readonly size: number
+  abstract at(index: number): Value
+}
+
+export abstract class MapValue {
+  abstract readonly size: number
+  /** Undefined: there is no such key. Keys are bool, int, uint, string; 1, 1u and 1.0 are one key. */
+  abstract get(key: Value): Value | undefined
+  abstract keys(): Iterable<Value>
+}
+
+/** An object with declared fields. */
+export abstract class ObjectValue {
+  abstract readonly type: Type
+  /** Undefined: the field is not set (and has no default). */
+  abstract field(name: string): Value | undefined
+}
+
+export class Optional {
+  static readonly none = new Optional(undefined)
+  constructor(readonly value: Value | undefined) {}
+}
+
+export class TypeValue {
+  constructor(readonly type: Type) {}
+}
+
+/** A value of a library's own type: IP, CIDR, quantity, URL, semver, authorizer … */
+export abstract class OpaqueValue {
+  abstract readonly type: Type
+  abstract equals(other: OpaqueValue): boolean
+}
+
+/** What an evaluation yields that failed: `||`, `&&` and folds may still absorb it. */
+export class CelError {
+  constructor(
+    readonly message: string,
+    /** Id of the node that failed. */
+    readonly node?: number,
+  ) {}
+}
