@@ -74,6 +74,8 @@ type Match = { readonly end: number } | { readonly failedAt: number }
 
 export class Lexer {
   private position = 0
+  /** Offsets of characters that no rule takes. */
+  private readonly unreadable = new Set<number>()
   private readonly chars: readonly string[]
 
   constructor(
@@ -81,6 +83,14 @@ export class Lexer {
     private readonly report: Report,
   ) {
     this.chars = [...text]
+  }
+
+  /** The same as `slice`, without what is of no token. */
+  readable(begin: number, end: number): string {
+    return this.chars
+      .slice(begin, end)
+      .filter((_, index) => !this.unreadable.has(begin + index))
+      .join('')
   }
 
   /** The text of code points from `begin` up to and without `end`. */
@@ -99,7 +109,9 @@ export class Lexer {
         return { type: taken.type, text: this.slice(begin, taken.end), offset: begin }
       }
       this.report(begin, `token recognition error at: '${this.slice(begin, taken.failedAt + 1)}'`)
-      this.position = Math.min(taken.failedAt + 1, this.chars.length)
+      const behind = Math.min(taken.failedAt + 1, this.chars.length)
+      for (let at = begin; at < behind; at++) this.unreadable.add(at)
+      this.position = behind
     }
   }
 

@@ -139,10 +139,7 @@ export class TokenReader {
     const first = this.look()
     const last = this.look(n)
     const end = last.type === '<EOF>' ? last.offset : last.offset + [...last.text].length
-    const input =
-      first.type === '<EOF>'
-        ? '<EOF>'
-        : this.lexer.slice(first.offset, end).replace(/\s+$/, (space) => (last.type === '<EOF>' ? '' : space))
+    const input = first.type === '<EOF>' ? '<EOF>' : this.lexer.readable(first.offset, end)
     const message = `no viable alternative at input ${quoted(input)}`
     const reserved = /at input '.(true|false|null)'/.exec(message)
     return new RuleFailure(reserved ? `mismatched input '${reserved[1]}' expecting IDENTIFIER` : message, last)
