@@ -1,0 +1,100 @@
+/** All that expressions of one use may name: variables, types, functions, macros. Immutable; `extend` makes a new one. */
+import type { FunctionDeclaration, Library, Macro, Overload, VariableDeclaration } from './declarations.ts'
+import { standardMacros } from './macros.ts'
+import type { Type, TypeProvider } from './type.ts'
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  NULL,
+  STRING,
+  TIMESTAMP,
+  typeOf,
+  UINT,
+} from './type.ts'
+
+/** Types that expressions can name. */
+const namedTypes: ReadonlyMap<string, Type> = new Map([
+  ['bool', BOOL],
+  ['bytes', BYTES],
+  ['double', DOUBLE],
+  ['google.protobuf.Duration', DURATION],
+  ['int', INT],
+  ['list', listOf(DYN)],
+  ['map', mapOf(DYN, DYN)],
+  ['null_type', NULL],
+  ['string', STRING],
+  ['google.protobuf.Timestamp', TIMESTAMP],
+  ['type', typeOf()],
+  ['uint', UINT],
+])
+
+const noTypes: TypeProvider = {
+  findStruct: () => undefined,
+  findField: () => undefined,
+  fieldNames: () => [],
+}
+
+export interface EnvironmentParts {
+  readonly libraries?: readonly Library[]
+  readonly variables?: readonly VariableDeclaration[]
+  readonly types?: TypeProvider
+}
+
+export class Environment {
+  static readonly empty = new Environment(new Map(), new Map(), standardMacros, noTypes)
+
+  private constructor(
+    private readonly functions: ReadonlyMap<string, FunctionDeclaration>,
+    private readonly variables: ReadonlyMap<string, Type>,
+    readonly macros: readonly Macro[],
+    readonly types: TypeProvider,
+  ) {}
+
+  extend({ libraries = [], variables = [], types = this.types }: EnvironmentParts): Environment {
+    const functions = new Map(this.functions)
+    for (const library of libraries)
+      for (const declaration of library.functions)
+        functions.set(declaration.name, merged(functions.get(declaration.name), declaration))
+    const all = [...libraries.flatMap((library) => library.variables ?? []), ...variables]
+    return new Environment(
+      libraries.length === 0 ? this.functions : functions,
+      new Map([...this.variables, ...all.map(({ name, type }) => [name, type] as const)]),
+      [...this.macros, ...libraries.flatMap((library) => library.macros ?? [])],
+      types,
+    )
+  }
+
+  function(name: string): FunctionDeclaration | undefined {
+    return this.functions.get(withoutDot(name))
+  }
+
+  /** The type of a variable, or `type(T)` of what names a type. */
+  identifier(name: string): Type | undefined {
+    const plain = withoutDot(name)
+    const variable = this.variables.get(plain)
+    if (variable !== undefined) return variable
+    const type = this.types.findStruct(plain) ?? namedTypes.get(plain)
+    return type && typeOf(type)
+  }
+
+  isVariable(name: string): boolean {
+    return this.variables.has(withoutDot(name))
+  }
+}
+
+/** A leading dot asks for the root container, which is the only one there is. */
+export const withoutDot = (name: string): string => (name.startsWith('.') ? name.slice(1) : name)
+
+/** Libraries may add overloads to a function of another one. */
+function merged(known: FunctionDeclaration | undefined, added: FunctionDeclaration): FunctionDeclaration {
+  if (known === undefined) return added
+  const overloads = new Map<string, Overload>(known.overloads.map((overload) => [overload.id, overload]))
+  for (const overload of added.overloads) overloads.set(overload.id, overload)
+  return { ...known, ...added, overloads: [...overloads.values()] }
+}
