@@ -14,7 +14,7 @@ export interface Overload {
    * Works on values; answers an error value instead of throwing. Absent for what the evaluator does itself (`_&&_`,
    * `_?_:_`, index and selection) and where `FunctionDeclaration.run` serves all overloads.
    */
-  readonly run?: (args: readonly Value[]) => Value
+  readonly run?: Run
   /** Units that a call costs at run time; default 1. Sizes are those of the values. */
   readonly cost?: (args: readonly Value[], result: Value) => number
   /** The same at compile time, from sizes that types and limits allow; default 1 to 1. */
@@ -23,11 +23,19 @@ export interface Overload {
   readonly nonStrict?: boolean
 }
 
+export type Run = (args: readonly Value[]) => Value
+
 export interface FunctionDeclaration {
   readonly name: string
   readonly overloads: readonly Overload[]
-  /** Of calls that no overload's run takes by the types of its arguments at run time. */
-  readonly run?: (args: readonly Value[]) => Value
+  /** Serves all overloads. */
+  readonly run?: Run
+  /** Whether `run` knows values like the first argument. */
+  readonly accepts?: (first: Value) => boolean
+  /** `run` of overloads is called whatever the types of the arguments are. Default: only where they fit. */
+  readonly unguarded?: boolean
+  /** An argument that is checked when it is a literal. */
+  readonly literal?: { readonly index: number; isValid(value: Constant): boolean }
 }
 
 export interface VariableDeclaration {

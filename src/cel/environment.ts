@@ -18,6 +18,8 @@ import {
   UINT,
 } from './type.ts'
 
+import { TypeValue } from './value.ts'
+
 /** Types that expressions can name. */
 const namedTypes: ReadonlyMap<string, Type> = new Map([
   ['bool', BOOL],
@@ -81,6 +83,12 @@ export class Environment {
     if (variable !== undefined) return variable
     const type = this.types.findStruct(plain) ?? namedTypes.get(plain)
     return type && typeOf(type)
+  }
+
+  /** What a name of a type stands for in an expression. */
+  typeValue(name: string): TypeValue | undefined {
+    const type = this.types.findStruct(withoutDot(name)) ?? namedTypes.get(withoutDot(name))
+    return type && new TypeValue(type)
   }
 
   isVariable(name: string): boolean {

@@ -1,3 +1,5 @@
+import type { Value } from './value.ts'
+
 /** Types of expressions (cel-spec's checked.proto). Values of this union are compared by `sameType`, never by `===`. */
 export type Type =
   | { readonly kind: 'dyn' | 'error' | 'null' | 'bool' | 'int' | 'uint' | 'double' | 'string' | 'bytes' }
@@ -46,4 +48,6 @@ export interface TypeProvider {
   findField(struct: string, field: string): Type | undefined
   /** Names of a struct's fields, for struct literals and error texts. */
   fieldNames(struct: string): readonly string[]
+  /** What a struct literal makes. Absent: there are none. */
+  newStruct?(name: string, fields: ReadonlyMap<string, Value>): Value
 }

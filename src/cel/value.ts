@@ -45,6 +45,7 @@ export abstract class ListValue {
   abstract at(index: number): Value
 }
 
+/** Objects of an API are maps, too: their types know the fields, at run time they are looked up by name. */
 export abstract class MapValue {
   abstract readonly size: number
   /** Undefined: there is no such key. Keys are bool, int, uint, string; 1, 1u and 1.0 are one key. */
@@ -52,7 +53,7 @@ export abstract class MapValue {
   abstract keys(): Iterable<Value>
 }
 
-/** An object with declared fields. */
+/** An object of a type that is no map at run time: what struct literals make. */
 export abstract class ObjectValue {
   abstract readonly type: Type
   /** Undefined: the field is not set (and has no default). */

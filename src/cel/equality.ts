@@ -1,0 +1,26 @@
+/** Equality of values that hold no other values of an expression. */
+import { sameType } from './type-relations.ts'
+import type { Value } from './value.ts'
+import { Duration, OpaqueValue, Optional, Timestamp, TypeValue } from './value.ts'
+
+export function equalOthers(a: Value, b: Value): boolean {
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalBytes(a, b)
+  if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos
+  if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos
+  if (a instanceof TypeValue) return b instanceof TypeValue && sameRuntimeType(a, b)
+  if (a instanceof OpaqueValue) return b instanceof OpaqueValue && a.equals(b)
+  return false
+}
+
+function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index])
+}
+
+/** All lists have one type at run time, and so have all maps. */
+function sameRuntimeType({ type: a }: TypeValue, { type: b }: TypeValue): boolean {
+  if (a.kind === 'list' || a.kind === 'map' || a.kind === 'type') return a.kind === b.kind
+  if (a.kind === 'opaque') return b.kind === 'opaque' && a.name === b.name
+  return sameType(a, b)
+}
+
+export const isOptional = (value: Value): value is Optional => value instanceof Optional

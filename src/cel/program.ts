@@ -1,0 +1,444 @@
+/**
+ * A checked expression as closures: nothing is looked up by name or type while it runs that was known before. Every step
+ * adds what it costs to the frame, and a frame over its limit ends the evaluation (cel-go's cost tracking, with whose
+ * figures the costs agree).
+ */
+import type { Call, Comprehension, Expression } from './ast.ts'
+import type { CheckedExpression } from './checker.ts'
+import { compiledPattern } from './standard.ts'
+import { listFrom, mapKey, ValueMap } from './collections.ts'
+import type { Environment } from './environment.ts'
+import type { FunctionDeclaration, Overload, Run } from './declarations.ts'
+import { noSuchOverload } from './numbers.ts'
+import { Attribute, relative } from './attribute.ts'
+import { fitsAtRuntime, runtimeType, runtimeTypeName } from './runtime-types.ts'
+import { sizeOf } from './runtime-size.ts'
+import type { Value } from './value.ts'
+import { CelError, ListValue, MapValue, Optional, Uint } from './value.ts'
+
+/** Asked for the variables that an expression names, each at most once in an evaluation. */
+export type Variables = (name: string) => Value | undefined
+
+export class CostExceeded extends Error {
+  constructor() {
+    super('operation cancelled: actual cost limit exceeded')
+  }
+}
+
+/** An expression cannot run, whatever its variables are: a literal in it does not convert. */
+export class ProgramError extends Error {}
+
+/** The state of one evaluation. */
+export class Frame {
+  cost = 0
+  /** Variables of folds, by slot. */
+  readonly locals: Value[] = []
+
+  constructor(
+    readonly variables: Variables,
+    private readonly limit: number,
+  ) {}
+
+  spend(cost: number): void {
+    this.cost += cost
+    if (this.cost > this.limit) throw new CostExceeded()
+  }
+}
+
+/** Evaluates a node; answers an error value instead of throwing. */
+export type Step = (frame: Frame) => Value
+
+export interface Result {
+  readonly value: Value
+  readonly cost: number
+}
+
+export interface Program {
+  /** @throws CostExceeded */
+  run(variables: Variables, costLimit: number): Result
+}
+
+/** @throws ProgramError */
+export function programOf(checked: CheckedExpression, environment: Environment): Program {
+  const step = new Planner(checked, environment).plan(checked.root).evaluate
+  return {
+    run(variables, costLimit) {
+      const frame = new Frame(variables, costLimit)
+      const value = step(frame)
+      return { value, cost: frame.cost }
+    },
+  }
+}
+
+/** A planned node. */
+export interface Planned {
+  readonly evaluate: Step
+  readonly attribute?: Attribute
+  /** Known before anything runs. */
+  readonly constant?: { readonly value: Value }
+}
+
+const constant = (value: Value): Planned => ({ evaluate: () => value, constant: { value } })
+const conversions: ReadonlySet<string> = new Set(
+  'bool bytes double duration dyn int string timestamp type uint'.split(' '),
+)
+
+class Planner {
+  /** Slots of the variables of the folds around a node. */
+  private readonly scopes: ReadonlyMap<string, number>[] = []
+  private slots = 0
+
+  constructor(
+    private readonly checked: CheckedExpression,
+    private readonly environment: Environment,
+  ) {}
+
+  plan(node: Expression): Planned {
+    switch (node.kind) {
+      case 'literal':
+        return constant(node.value)
+      case 'identifier':
+        return this.identifier(node.name)
+      case 'select':
+        return this.select(node)
+      case 'call':
+        return this.call(node)
+      case 'list':
+        return this.list(node)
+      case 'map':
+        return this.map(node)
+      case 'struct':
+        return this.struct(node)
+      case 'comprehension':
+        return this.fold(node)
+    }
+  }
+
+  private identifier(name: string): Planned {
+    for (let i = this.scopes.length - 1; i >= 0; i--) {
+      const slot = this.scopes[i]!.get(name)
+      if (slot !== undefined) return attributed(Attribute.of((frame) => frame.locals[slot]!))
+    }
+    const named = this.environment.isVariable(name) ? undefined : this.environment.typeValue(name)
+    if (named !== undefined) return constant(named)
+    return attributed(Attribute.of((frame) => frame.variables(name) ?? new CelError(`no such attribute(s): ${name}`)))
+  }
+
+  private select(node: Expression & { kind: 'select' }): Planned {
+    const operand = relative(this.plan(node.operand))
+    return node.testOnly ? { evaluate: operand.presence(node.field) } : attributed(operand.field(node.field))
+  }
+
+  private call(node: Call): Planned {
+    switch (node.function) {
+      case '_&&_':
+        return {
+          evaluate: logic(
+            node.args.map((argument) => this.plan(argument).evaluate),
+            false,
+          ),
+        }
+      case '_||_':
+        return {
+          evaluate: logic(
+            node.args.map((argument) => this.plan(argument).evaluate),
+            true,
+          ),
+        }
+      case '_?_:_':
+        return this.conditional(node)
+      case '_[_]':
+        return attributed(this.indexed(node, false))
+      case '_[?_]':
+        return attributed(this.indexed(node, true))
+      case '_?._': {
+        const [operand, field] = node.args
+        const name = field?.kind === 'literal' ? field.value : undefined
+        return attributed(relative(this.plan(operand!)).optionalField(String(name)))
+      }
+      case '_==_':
+      case '_!=_':
+      default:
+        return this.functionCall(node)
+    }
+  }
+
+  private indexed({ args: [operand, index] }: Call, optional: boolean): Attribute {
+    const target = relative(this.plan(operand!))
+    const planned = this.plan(index!)
+    return target.index(planned, optional)
+  }
+
+  private conditional({ args }: Call): Planned {
+    const [condition, yes, no] = args.map((argument) => this.plan(argument))
+    return attributed(Attribute.conditional(condition!.evaluate, relative(yes!), relative(no!)))
+  }
+
+  private functionCall(node: Call): Planned {
+    const declared = this.environment.function(node.function)
+    if (declared === undefined) throw new Error(`assertion failed: ${node.function} was checked and is not declared`)
+    const nodes = node.target === undefined ? node.args : [node.target, ...node.args]
+    const args = nodes.map((argument) => this.plan(argument))
+    const overloads = this.checked.overloads.get(node.id) ?? []
+    const single = overloads.length === 1 ? overloads[0] : undefined
+    const folded = this.foldedCall(node, declared, args, single)
+    if (folded !== undefined) return folded
+    const run = runOf(declared, single, overloads)
+    return {
+      evaluate: calling(
+        args.map(({ evaluate }) => evaluate),
+        run,
+        single,
+      ),
+    }
+  }
+
+  /** What the planner computes once: conversions of literals, membership in a literal list, literal patterns. */
+  private foldedCall(
+    node: Call,
+    declared: FunctionDeclaration,
+    args: readonly Planned[],
+    single: Overload | undefined,
+  ): Planned | undefined {
+    const [first, second] = args
+    if (single?.id === 'in_list' && second?.constant !== undefined) return membership(first!, second.constant.value)
+    if (declared.name === 'matches' && typeof second?.constant?.value === 'string') {
+      const pattern = compiledPattern(second.constant.value)
+      if (pattern instanceof CelError) throw new ProgramError(pattern.message)
+      const run: Run = ([text]) => (typeof text === 'string' ? pattern.matcher(text).find() : noSuchOverload())
+      return {
+        evaluate: calling(
+          args.map(({ evaluate }) => evaluate),
+          run,
+          single,
+        ),
+      }
+    }
+    if (args.length !== 1 || !conversions.has(declared.name) || first?.constant === undefined) return undefined
+    const value = runOf(declared, single, this.checked.overloads.get(node.id) ?? [])([first.constant.value])
+    if (value instanceof CelError) throw new ProgramError(value.message)
+    return constant(value)
+  }
+
+  private list(node: Expression & { kind: 'list' }): Planned {
+    const elements = node.elements.map((element) => this.plan(element))
+    if (node.optional.size === 0 && elements.every(isConstant)) {
+      const values = elements.map((element) => element.constant!.value)
+      return constant(listFrom(values))
+    }
+    const steps = elements.map(({ evaluate }, index) => ({ evaluate, optional: node.optional.has(index) }))
+    return {
+      evaluate: (frame) => {
+        const values: Value[] = []
+        for (const { evaluate, optional } of steps) {
+          const value = evaluate(frame)
+          if (value instanceof CelError) return value
+          if (!optional) values.push(value)
+          else if (!(value instanceof Optional))
+            return new CelError(`cannot initialize optional list element from non-optional value ${describe(value)}`)
+          else if (value.value !== undefined) values.push(value.value)
+        }
+        frame.spend(10)
+        return listFrom(values)
+      },
+    }
+  }
+
+  private map(node: Expression & { kind: 'map' }): Planned {
+    const entries = node.entries.map(({ key, value, optional }) => ({
+      key: this.plan(key),
+      value: this.plan(value),
+      optional,
+    }))
+    if (entries.every(({ key, value, optional }) => !optional && isConstant(key) && isConstant(value)))
+      return constant(
+        new ValueMap(entries.map(({ key, value }) => [key.constant!.value, value.constant!.value] as const)),
+      )
+    return {
+      evaluate: (frame) => {
+        const made = new Map<unknown, readonly [Value, Value]>()
+        for (const entry of entries) {
+          const key = entry.key.evaluate(frame)
+          if (key instanceof CelError) return key
+          let value = entry.value.evaluate(frame)
+          if (value instanceof CelError) return value
+          if (entry.optional) {
+            if (!(value instanceof Optional))
+              return new CelError(
+                `cannot initialize optional entry '${describe(key)}' from non-optional value ${describe(value)}`,
+              )
+            if (value.value === undefined) {
+              made.delete(mapKey(key))
+              continue
+            }
+            value = value.value
+          }
+          made.set(mapKey(key), [key, value])
+        }
+        frame.spend(30)
+        return new ValueMap(made.values())
+      },
+    }
+  }
+
+  private struct(node: Expression & { kind: 'struct' }): Planned {
+    const fields = node.fields.map((field) => ({ ...field, evaluate: this.plan(field.value).evaluate }))
+    const { types } = this.environment
+    return {
+      evaluate: (frame) => {
+        const values = new Map<string, Value>()
+        for (const { name, optional, evaluate } of fields) {
+          let value = evaluate(frame)
+          if (value instanceof CelError) return value
+          if (optional) {
+            if (!(value instanceof Optional))
+              return new CelError(
+                `cannot initialize optional entry '${name}' from non-optional value ${describe(value)}`,
+              )
+            if (value.value === undefined) {
+              values.delete(name)
+              continue
+            }
+            value = value.value
+          }
+          values.set(name, value)
+        }
+        frame.spend(40)
+        return types.newStruct?.(node.type, values) ?? new CelError(`unknown type '${node.type}'`)
+      },
+    }
+  }
+
+  private fold(node: Comprehension): Planned {
+    const range = this.plan(node.range).evaluate
+    const initial = this.plan(node.initial).evaluate
+    const accumulator = this.slots++
+    this.scopes.push(new Map([[node.accumulator, accumulator]]))
+    const first = this.slots++
+    const second = node.secondVariable === undefined ? undefined : this.slots++
+    const variables = new Map([[node.variable, first]])
+    if (second !== undefined) variables.set(node.secondVariable!, second)
+    this.scopes.push(variables)
+    const condition = this.plan(node.condition).evaluate
+    const step = this.plan(node.step).evaluate
+    this.scopes.pop()
+    const result = this.plan(node.result).evaluate
+    this.scopes.pop()
+    /** False: the fold is over. */
+    const turn = (frame: Frame, one: Value, other: Value): boolean => {
+      frame.locals[first] = one
+      if (second !== undefined) frame.locals[second] = other
+      if (condition(frame) === false) return false
+      frame.locals[accumulator] = step(frame)
+      return true
+    }
+    return {
+      evaluate: (frame) => {
+        const over = range(frame)
+        if (over instanceof CelError) return over
+        frame.locals[accumulator] = initial(frame)
+        const problem = each(over, second !== undefined, (one, other) => turn(frame, one, other))
+        return problem ?? result(frame)
+      },
+    }
+  }
+}
+
+/** @returns an error for what cannot be gone through */
+function each(range: Value, two: boolean, turn: (one: Value, other: Value) => boolean): CelError | undefined {
+  if (range instanceof ListValue) {
+    for (let i = 0; i < range.size; i++) {
+      const element = range.at(i)
+      if (!(two ? turn(BigInt(i), element) : turn(element, null))) return undefined
+    }
+    return undefined
+  }
+  if (range instanceof MapValue) {
+    for (const key of range.keys()) if (!turn(key, two ? range.get(key)! : null)) return undefined
+    return undefined
+  }
+  return new CelError(`got '${runtimeTypeName(runtimeType(range))}', expected iterable type`)
+}
+
+const attributed = (attribute: Attribute): Planned => ({ evaluate: attribute.evaluate, attribute })
+
+const isConstant = ({ constant: known }: Planned): boolean => known !== undefined
+
+/** `&&` and `||`: what decides counts, whatever failed beside it. */
+function logic(terms: readonly Step[], deciding: boolean): Step {
+  return (frame) => {
+    let problem: CelError | undefined
+    for (const term of terms) {
+      const value = term(frame)
+      if (value === deciding) return deciding
+      if (typeof value !== 'boolean') problem ??= value instanceof CelError ? value : noSuchOverload()
+    }
+    return problem ?? !deciding
+  }
+}
+
+/** The element types that a set of literals can have. */
+const isPrimitive = (value: Value): boolean =>
+  value === null || ['string', 'boolean', 'bigint', 'number'].includes(typeof value) || value instanceof Uint
+
+function membership(element: Planned, list: Value): Planned | undefined {
+  if (!(list instanceof ListValue)) return undefined
+  if (list.size === 0) return constant(false)
+  const keys = new Set<unknown>()
+  for (let i = 0; i < list.size; i++) {
+    const one = list.at(i)
+    if (!isPrimitive(one)) return undefined
+    keys.add(one === null ? null : mapKey(one))
+  }
+  return {
+    evaluate: (frame) => {
+      const value = element.evaluate(frame)
+      if (value instanceof CelError) return value
+      const key = value === null ? null : mapKey(value)
+      return key !== undefined && keys.has(key)
+    },
+  }
+}
+
+function calling(args: readonly Step[], run: Run, single: Overload | undefined): Step {
+  const costOf = single?.cost
+  return (frame) => {
+    const values: Value[] = []
+    let problem: CelError | undefined
+    for (const argument of args) {
+      const value = argument(frame)
+      if (value instanceof CelError && single?.nonStrict !== true) {
+        problem ??= value
+        // functions of three and more arguments stop at the first failure
+        if (args.length > 2) break
+      }
+      values.push(value)
+    }
+    const result = problem ?? run(values)
+    if (values.length === args.length) frame.spend(costOf?.(values, result) ?? 1)
+    return result
+  }
+}
+
+/** The overload of a call, chosen at run time where the types of its arguments were not known before. */
+function runOf(declared: FunctionDeclaration, single: Overload | undefined, overloads: readonly Overload[]): Run {
+  const { name, run, accepts } = declared
+  if (run !== undefined)
+    return accepts === undefined
+      ? run
+      : (args) => (accepts(args[0]!) ? run(args) : new CelError(`no such overload: ${name}`))
+  const candidates = single === undefined ? (overloads.length > 0 ? overloads : declared.overloads) : [single]
+  return (args) => {
+    for (const { run: ofOverload, parameters } of candidates)
+      if (ofOverload !== undefined && (declared.unguarded === true || fits(parameters, args))) return ofOverload(args)
+    const types = args.map((value) => runtimeTypeName(runtimeType(value)))
+    return new CelError(`no such overload: ${name}(${types.join(', ')})`)
+  }
+}
+
+const fits = (parameters: Overload['parameters'], args: readonly Value[]): boolean =>
+  parameters.length === args.length && parameters.every((type, index) => fitsAtRuntime(type, args[index]!))
+
+/** As messages show a value. */
+export const describe = (value: Value): string =>
+  value instanceof ListValue || value instanceof MapValue ? `(${sizeOf(value)})` : String(value)

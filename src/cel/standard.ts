@@ -1,0 +1,498 @@
+/** The functions of the language itself (cel-spec's standard definitions), as cel-go answers them. */
+import { RE2JS } from 're2js'
+import { concatenated, equal } from './collections.ts'
+import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from './conversions.ts'
+import type { FunctionDeclaration, Library, Overload, Run } from './declarations.ts'
+
+import {
+  checkedInt,
+  checkedUint,
+  compareNumbers,
+  divide,
+  isNumber,
+  modulo,
+  multiply,
+  noSuchOverload,
+} from './numbers.ts'
+import { runtimeType } from './runtime-types.ts'
+import { sizeOf, traversal } from './runtime-size.ts'
+import { between, calendarIn, checkedDuration, durationOverflow, shifted } from './times.ts'
+import type { Type } from './type.ts'
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  parameter,
+  STRING,
+  TIMESTAMP,
+  typeOf,
+  UINT,
+} from './type.ts'
+import type { Value } from './value.ts'
+import { CelError, Duration, ListValue, MapValue, Timestamp, TypeValue, Uint } from './value.ts'
+
+const A = parameter('A')
+const B = parameter('B')
+const LIST_OF_A = listOf(A)
+const MAP_OF_A_B = mapOf(A, B)
+
+type Extra = Pick<Overload, 'run' | 'cost' | 'nonStrict'>
+
+export const overload = (id: string, parameters: readonly Type[], result: Type, extra: Extra = {}): Overload => ({
+  id,
+  member: false,
+  parameters,
+  result,
+  ...extra,
+})
+
+export const member = (id: string, parameters: readonly Type[], result: Type, extra: Extra = {}): Overload => ({
+  ...overload(id, parameters, result, extra),
+  member: true,
+})
+
+const unary =
+  (run: (value: Value) => Value): Run =>
+  ([value]) =>
+    run(value!)
+const binary =
+  (run: (a: Value, b: Value) => Value): Run =>
+  ([a, b]) =>
+    run(a!, b!)
+
+const costOfBoth = ([a, b]: readonly Value[]): number => traversal(sizeOf(a!) + sizeOf(b!))
+const costOfSmaller = ([a, b]: readonly Value[]): number => traversal(Math.min(sizeOf(a!), sizeOf(b!)))
+const costOfFirst = ([a]: readonly Value[]): number => traversal(sizeOf(a!))
+
+function add(a: Value, b: Value): Value {
+  if (typeof a === 'bigint') return typeof b === 'bigint' ? checkedInt(a + b) : noSuchOverload()
+  if (typeof a === 'number') return typeof b === 'number' ? a + b : noSuchOverload()
+  if (typeof a === 'string') return typeof b === 'string' ? a + b : noSuchOverload()
+  if (a instanceof Uint) return b instanceof Uint ? checkedUint(a.value + b.value) : noSuchOverload()
+  if (a instanceof ListValue) return b instanceof ListValue ? concatenated(a, b) : noSuchOverload()
+  if (a instanceof Uint8Array) return b instanceof Uint8Array ? joinedBytes(a, b) : noSuchOverload()
+  if (a instanceof Timestamp) return b instanceof Duration ? shifted(a, b.nanos) : noSuchOverload()
+  if (a instanceof Duration) {
+    if (b instanceof Duration) return checkedDuration(a.nanos + b.nanos)
+    return b instanceof Timestamp ? shifted(b, a.nanos) : noSuchOverload()
+  }
+  return noSuchOverload()
+}
+
+function joinedBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const joined = new Uint8Array(a.length + b.length)
+  joined.set(a)
+  joined.set(b, a.length)
+  return joined
+}
+
+function subtract(a: Value, b: Value): Value {
+  if (typeof a === 'bigint') return typeof b === 'bigint' ? checkedInt(a - b) : noSuchOverload()
+  if (typeof a === 'number') return typeof b === 'number' ? a - b : noSuchOverload()
+  if (a instanceof Uint) return b instanceof Uint ? checkedUint(a.value - b.value) : noSuchOverload()
+  if (a instanceof Duration) return b instanceof Duration ? checkedDuration(a.nanos - b.nanos) : noSuchOverload()
+  if (a instanceof Timestamp) {
+    if (b instanceof Duration) return shifted(a, -b.nanos)
+    return b instanceof Timestamp ? between(a, b) : noSuchOverload()
+  }
+  return noSuchOverload()
+}
+
+function negate(value: Value): Value {
+  if (typeof value === 'bigint') return checkedInt(-value)
+  if (typeof value === 'number') return -value
+  if (value instanceof Duration) return value.nanos === -(2n ** 63n) ? durationOverflow() : new Duration(-value.nanos)
+  return noSuchOverload()
+}
+
+const isAddable = (value: Value): boolean =>
+  isNumber(value) ||
+  typeof value === 'string' ||
+  value instanceof ListValue ||
+  value instanceof Uint8Array ||
+  value instanceof Timestamp ||
+  value instanceof Duration
+const isSubtractable = (value: Value): boolean =>
+  isNumber(value) || value instanceof Timestamp || value instanceof Duration
+const isWhole = (value: Value): boolean => typeof value === 'bigint' || value instanceof Uint
+const isComparable = (value: Value): boolean =>
+  (isAddable(value) && !(value instanceof ListValue)) || typeof value === 'boolean'
+
+/** Negative, zero or positive. */
+function compare(a: Value, b: Value): number | CelError {
+  if (isNumber(a)) {
+    if (!isNumber(b)) return noSuchOverload()
+    return compareNumbers(a, b) ?? new CelError('NaN values cannot be ordered')
+  }
+  if (typeof a === 'string') return typeof b === 'string' ? compareTexts(a, b) : noSuchOverload()
+  if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : noSuchOverload()
+  if (a instanceof Uint8Array) return b instanceof Uint8Array ? compareBytes(a, b) : noSuchOverload()
+  if (a instanceof Duration) return b instanceof Duration ? compareWhole(a.nanos, b.nanos) : noSuchOverload()
+  if (a instanceof Timestamp)
+    return b instanceof Timestamp ? compareWhole(a.seconds, b.seconds) || a.nanos - b.nanos : noSuchOverload()
+  return noSuchOverload()
+}
+
+const compareWhole = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** By code points, as the order of UTF-8 is. */
+export function compareTexts(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const left = a.charCodeAt(i)
+    const right = b.charCodeAt(i)
+    if (left !== right) {
+      const surrogates = (left >= 0xd800 && left <= 0xdfff ? 1 : 0) - (right >= 0xd800 && right <= 0xdfff ? 1 : 0)
+      return surrogates !== 0 ? surrogates : left - right
+    }
+  }
+  return a.length - b.length
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! - b[i]!
+  return a.length - b.length
+}
+
+function comparison(name: string, id: string, holds: (order: number) => boolean): FunctionDeclaration {
+  const pair = (suffix: string, a: Type, b: Type, extra: Extra = {}): Overload =>
+    overload(`${id}_${suffix}`, [a, b], BOOL, extra)
+  const traversing: Extra = { cost: costOfSmaller }
+  return {
+    name,
+    overloads: [
+      pair('bool', BOOL, BOOL),
+      pair('int64', INT, INT),
+      pair('int64_double', INT, DOUBLE),
+      pair('int64_uint64', INT, UINT),
+      pair('uint64', UINT, UINT),
+      pair('uint64_double', UINT, DOUBLE),
+      pair('uint64_int64', UINT, INT),
+      pair('double', DOUBLE, DOUBLE),
+      pair('double_int64', DOUBLE, INT),
+      pair('double_uint64', DOUBLE, UINT),
+      pair('string', STRING, STRING, traversing),
+      pair('bytes', BYTES, BYTES, traversing),
+      pair('timestamp', TIMESTAMP, TIMESTAMP),
+      pair('duration', DURATION, DURATION),
+    ],
+    accepts: isComparable,
+    run: binary((a, b) => {
+      const order = compare(a, b)
+      return order instanceof CelError ? order : holds(order)
+    }),
+  }
+}
+
+function arithmetic(
+  name: string,
+  overloads: readonly Overload[],
+  accepts: (value: Value) => boolean,
+  run: (a: Value, b: Value) => Value,
+): FunctionDeclaration {
+  return { name, overloads, accepts, run: binary(run) }
+}
+
+const numeric = (id: string, types: readonly [suffix: string, type: Type][]): Overload[] =>
+  types.map(([suffix, type]) => overload(`${id}_${suffix}`, [type, type], type))
+
+const INT64: [string, Type] = ['int64', INT]
+const UINT64: [string, Type] = ['uint64', UINT]
+const FLOAT64: [string, Type] = ['double', DOUBLE]
+
+/** Whether a value is in a list, or a key of a map. */
+export function isIn(value: Value, container: Value): Value {
+  if (container instanceof MapValue) return container.get(value) !== undefined
+  if (!(container instanceof ListValue)) return noSuchOverload()
+  for (let i = 0; i < container.size; i++) if (equal(value, container.at(i))) return true
+  return false
+}
+
+/** Patterns are compiled once for a program, see `compiledPattern`. */
+export function matches(text: Value, pattern: Value): Value {
+  if (typeof text !== 'string' || typeof pattern !== 'string') return noSuchOverload()
+  const compiled = compiledPattern(pattern)
+  return compiled instanceof CelError ? compiled : compiled.matcher(text).find()
+}
+
+export function compiledPattern(pattern: string): RE2JS | CelError {
+  try {
+    return RE2JS.compile(pattern)
+  } catch (error) {
+    return new CelError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const traverse = (size: number): number => traversal(size)
+
+/** Text + 1, so that an empty one is not free, times a quarter of the pattern. */
+const costOfMatch = ([text, pattern]: readonly Value[]): number =>
+  traverse(sizeOf(text!) + 1) * Math.ceil(sizeOf(pattern!) * 0.25)
+
+const textTest = (name: string, id: string, test: (text: string, other: string) => boolean): FunctionDeclaration => ({
+  name,
+  unguarded: true,
+  overloads: [
+    member(id, [STRING, STRING], BOOL, {
+      run: binary((text, other) =>
+        typeof text === 'string' && typeof other === 'string' ? test(text, other) : noSuchOverload(),
+      ),
+      cost: name === 'contains' ? ([text, part]) => traversal(sizeOf(text!)) * traversal(sizeOf(part!)) : costOfFirst,
+    }),
+  ],
+})
+
+/** Overloads that convert, named as cel-go does. */
+const conversion = (
+  name: string,
+  result: Type,
+  convert: (value: Value) => Value,
+  from: readonly [id: string, type: Type, cost?: Overload['cost']][],
+): FunctionDeclaration => ({
+  name,
+  overloads: from.map(([id, type, cost]) =>
+    overload(id, [type], result, { run: unary(convert), ...(cost === undefined ? {} : { cost }) }),
+  ),
+})
+
+/** A part of the calendar of a timestamp, in UTC or in a time zone. */
+function calendarPart(
+  name: string,
+  id: string,
+  part: (calendar: Date, time: Timestamp) => number,
+  ofDuration?: { readonly id: string; of(nanos: bigint): bigint },
+): FunctionDeclaration {
+  const inZone = (time: Value, zone: string): Value => {
+    const instant = time as Timestamp // overloads are guarded by type
+    const calendar = calendarIn(instant, zone)
+    return calendar instanceof CelError ? calendar : BigInt(part(calendar, instant))
+  }
+  return {
+    name,
+    overloads: [
+      member(id, [TIMESTAMP], INT, { run: ([time]) => inZone(time!, 'UTC') }),
+      member(`${id}_with_tz`, [TIMESTAMP, STRING], INT, { run: ([time, zone]) => inZone(time!, zone as string) }),
+      ...(ofDuration === undefined
+        ? []
+        : [member(ofDuration.id, [DURATION], INT, { run: ([span]) => ofDuration.of((span as Duration).nanos) })]),
+    ],
+  }
+}
+
+const dayOfYear = (date: Date): number => {
+  const first = new Date(0)
+  first.setUTCFullYear(date.getUTCFullYear(), 0, 1)
+  return Math.floor((date.getTime() - first.getTime()) / 86_400_000)
+}
+
+function typeValue(value: Value): Value {
+  return new TypeValue(runtimeType(value))
+}
+
+const size: FunctionDeclaration = {
+  name: 'size',
+  overloads: [
+    ...(
+      [
+        ['bytes', BYTES],
+        ['list', LIST_OF_A],
+        ['map', MAP_OF_A_B],
+        ['string', STRING],
+      ] as const
+    ).flatMap(([name, type]) => [overload(`size_${name}`, [type], INT), member(`${name}_size`, [type], INT)]),
+  ],
+  accepts: (value) =>
+    typeof value === 'string' || value instanceof Uint8Array || value instanceof ListValue || value instanceof MapValue,
+  run: unary((value) => BigInt(sizeOf(value))),
+}
+
+export const standardLibrary: Library = {
+  name: 'standard',
+  functions: [
+    { name: '_?_:_', overloads: [overload('conditional', [BOOL, A, A], A, { nonStrict: true })] },
+    { name: '_&&_', overloads: [overload('logical_and', [BOOL, BOOL], BOOL, { nonStrict: true })] },
+    { name: '_||_', overloads: [overload('logical_or', [BOOL, BOOL], BOOL, { nonStrict: true })] },
+    {
+      name: '!_',
+      overloads: [overload('logical_not', [BOOL], BOOL)],
+      run: unary((value) => (typeof value === 'boolean' ? !value : noSuchOverload())),
+    },
+    {
+      name: '@not_strictly_false',
+      overloads: [
+        overload('not_strictly_false', [BOOL], BOOL, {
+          nonStrict: true,
+          run: unary((value) => (value instanceof CelError ? true : value)),
+        }),
+      ],
+    },
+    {
+      name: '_==_',
+      overloads: [overload('equals', [A, A], BOOL, { cost: costOfSmaller })],
+      run: binary((a, b) => equal(a, b)),
+    },
+    {
+      name: '_!=_',
+      overloads: [overload('not_equals', [A, A], BOOL, { cost: costOfSmaller })],
+      run: binary((a, b) => !equal(a, b)),
+    },
+    arithmetic(
+      '_+_',
+      [
+        overload('add_bytes', [BYTES, BYTES], BYTES, { cost: costOfBoth }),
+        ...numeric('add', [FLOAT64]),
+        overload('add_duration_duration', [DURATION, DURATION], DURATION),
+        overload('add_duration_timestamp', [DURATION, TIMESTAMP], TIMESTAMP),
+        overload('add_timestamp_duration', [TIMESTAMP, DURATION], TIMESTAMP),
+        ...numeric('add', [INT64]),
+        overload('add_list', [LIST_OF_A, LIST_OF_A], LIST_OF_A),
+        overload('add_string', [STRING, STRING], STRING, { cost: costOfBoth }),
+        ...numeric('add', [UINT64]),
+      ],
+      isAddable,
+      add,
+    ),
+    arithmetic('_/_', numeric('divide', [FLOAT64, INT64, UINT64]), isNumber, divide),
+    arithmetic('_%_', numeric('modulo', [INT64, UINT64]), isWhole, modulo),
+    arithmetic('_*_', numeric('multiply', [FLOAT64, INT64, UINT64]), isNumber, multiply),
+    {
+      name: '-_',
+      overloads: [overload('negate_double', [DOUBLE], DOUBLE), overload('negate_int64', [INT], INT)],
+      accepts: (value) =>
+        typeof value === 'bigint' ||
+        typeof value === 'number' ||
+        typeof value === 'boolean' ||
+        value instanceof Duration,
+      run: unary(negate),
+    },
+    arithmetic(
+      '_-_',
+      [
+        ...numeric('subtract', [FLOAT64]),
+        overload('subtract_duration_duration', [DURATION, DURATION], DURATION),
+        ...numeric('subtract', [INT64]),
+        overload('subtract_timestamp_duration', [TIMESTAMP, DURATION], TIMESTAMP),
+        overload('subtract_timestamp_timestamp', [TIMESTAMP, TIMESTAMP], DURATION),
+        ...numeric('subtract', [UINT64]),
+      ],
+      isSubtractable,
+      subtract,
+    ),
+    comparison('_<_', 'less', (order) => order < 0),
+    comparison('_<=_', 'less_equals', (order) => order <= 0),
+    comparison('_>_', 'greater', (order) => order > 0),
+    comparison('_>=_', 'greater_equals', (order) => order >= 0),
+    {
+      name: '_[_]',
+      overloads: [overload('index_list', [LIST_OF_A, INT], A), overload('index_map', [MAP_OF_A_B, A], B)],
+    },
+    {
+      name: '@in',
+      overloads: [
+        overload('in_list', [A, LIST_OF_A], BOOL, { cost: ([, list]) => sizeOf(list!) }),
+        overload('in_map', [A, MAP_OF_A_B], BOOL),
+      ],
+      run: binary(isIn),
+    },
+    size,
+    { name: 'type', overloads: [overload('type', [A], typeOf(A))], run: unary(typeValue) },
+    { name: 'dyn', overloads: [overload('to_dyn', [A], DYN)], run: unary((value) => value) },
+    conversion('bool', BOOL, toBool, [
+      ['bool_to_bool', BOOL],
+      ['string_to_bool', STRING],
+    ]),
+    conversion('bytes', BYTES, toBytes, [
+      ['bytes_to_bytes', BYTES],
+      ['string_to_bytes', STRING, costOfFirst],
+    ]),
+    conversion('double', DOUBLE, toDouble, [
+      ['double_to_double', DOUBLE],
+      ['int64_to_double', INT],
+      ['string_to_double', STRING],
+      ['uint64_to_double', UINT],
+    ]),
+    {
+      ...conversion('duration', DURATION, toDuration, [
+        ['duration_to_duration', DURATION],
+        ['int64_to_duration', INT],
+        ['string_to_duration', STRING],
+      ]),
+      literal: { index: 0, isValid: (value) => !(toDuration(value) instanceof CelError) },
+    },
+    conversion('int', INT, toInt, [
+      ['int64_to_int64', INT],
+      ['double_to_int64', DOUBLE],
+      ['duration_to_int64', DURATION],
+      ['string_to_int64', STRING],
+      ['timestamp_to_int64', TIMESTAMP],
+      ['uint64_to_int64', UINT],
+    ]),
+    conversion('string', STRING, toText, [
+      ['string_to_string', STRING],
+      ['bool_to_string', BOOL],
+      ['bytes_to_string', BYTES, costOfFirst],
+      ['double_to_string', DOUBLE],
+      ['duration_to_string', DURATION],
+      ['int64_to_string', INT],
+      ['timestamp_to_string', TIMESTAMP],
+      ['uint64_to_string', UINT],
+    ]),
+    {
+      ...conversion('timestamp', TIMESTAMP, toTimestamp, [
+        ['timestamp_to_timestamp', TIMESTAMP],
+        ['int64_to_timestamp', INT],
+        ['string_to_timestamp', STRING],
+      ]),
+      literal: { index: 0, isValid: (value) => !(toTimestamp(value) instanceof CelError) },
+    },
+    conversion('uint', UINT, toUint, [
+      ['uint64_to_uint64', UINT],
+      ['double_to_uint64', DOUBLE],
+      ['int64_to_uint64', INT],
+      ['string_to_uint64', STRING],
+    ]),
+    textTest('contains', 'contains_string', (text, part) => text.includes(part)),
+    textTest('endsWith', 'ends_with_string', (text, suffix) => text.endsWith(suffix)),
+    textTest('startsWith', 'starts_with_string', (text, prefix) => text.startsWith(prefix)),
+    {
+      name: 'matches',
+      overloads: [
+        overload('matches', [STRING, STRING], BOOL),
+        member('matches_string', [STRING, STRING], BOOL, { cost: costOfMatch }),
+      ],
+      accepts: (value) => typeof value === 'string',
+      run: binary(matches),
+      literal: {
+        index: 0,
+        isValid: (value) => typeof value !== 'string' || !(compiledPattern(value) instanceof CelError),
+      },
+    },
+    calendarPart('getFullYear', 'timestamp_to_year', (date) => date.getUTCFullYear()),
+    calendarPart('getMonth', 'timestamp_to_month', (date) => date.getUTCMonth()),
+    calendarPart('getDayOfYear', 'timestamp_to_day_of_year', dayOfYear),
+    calendarPart('getDayOfMonth', 'timestamp_to_day_of_month', (date) => date.getUTCDate() - 1),
+    calendarPart('getDate', 'timestamp_to_day_of_month_1_based', (date) => date.getUTCDate()),
+    calendarPart('getDayOfWeek', 'timestamp_to_day_of_week', (date) => date.getUTCDay()),
+    calendarPart('getHours', 'timestamp_to_hours', (date) => date.getUTCHours(), {
+      id: 'duration_to_hours',
+      of: (nanos) => nanos / 3_600_000_000_000n,
+    }),
+    calendarPart('getMinutes', 'timestamp_to_minutes', (date) => date.getUTCMinutes(), {
+      id: 'duration_to_minutes',
+      of: (nanos) => nanos / 60_000_000_000n,
+    }),
+    calendarPart('getSeconds', 'timestamp_to_seconds', (date) => date.getUTCSeconds(), {
+      id: 'duration_to_seconds',
+      of: (nanos) => nanos / 1_000_000_000n,
+    }),
+    calendarPart('getMilliseconds', 'timestamp_to_milliseconds', (_, { nanos }) => Math.floor(nanos / 1_000_000), {
+      id: 'duration_to_milliseconds',
+      of: (nanos) => nanos / 1_000_000n,
+    }),
+  ],
+}
