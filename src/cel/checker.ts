@@ -265,7 +265,7 @@ class Checker {
     const elements = node.elements.map((one, index) => {
       const checked = this.check(one)
       const type = node.optional.has(index) ? this.optionalElement(checked) : this.typeOf(checked)
-      element = this.joined(checked, element, type)
+      element = this.joined(element, type)
       return checked
     })
     return this.typed({ ...node, elements }, listOf(element ?? this.newVariable()))
@@ -284,10 +284,10 @@ class Checker {
     let value: Type | undefined
     const entries = node.entries.map((entry) => {
       const checkedKey = this.check(entry.key)
-      key = this.joined(checkedKey, key, this.typeOf(checkedKey))
+      key = this.joined(key, this.typeOf(checkedKey))
       const checkedValue = this.check(entry.value)
       const type = entry.optional ? this.optionalElement(checkedValue) : this.typeOf(checkedValue)
-      value = this.joined(checkedValue, value, type)
+      value = this.joined(value, type)
       return { ...entry, key: checkedKey, value: checkedValue }
     })
     if (key === undefined || value === undefined) {
@@ -297,12 +297,10 @@ class Checker {
     return this.typed({ ...node, entries }, mapOf(key, value))
   }
 
-  /** Elements of a literal have one type. */
-  private joined(node: Expression, before: Type | undefined, type: Type): Type {
+  /** Of elements that differ nothing is known: whether they may is for the validators to say. */
+  private joined(before: Type | undefined, type: Type): Type {
     if (before === undefined) return type
-    if (this.substitutions.assignable(before, type)) return moreGeneral(before, type)
-    this.mismatch(node, before, type)
-    return ERROR
+    return this.substitutions.assignable(before, type) ? moreGeneral(before, type) : DYN
   }
 
   private checkStruct(node: StructExpression): Expression {

@@ -46,19 +46,27 @@ export interface EnvironmentParts {
   readonly libraries?: readonly Library[]
   readonly variables?: readonly VariableDeclaration[]
   readonly types?: TypeProvider
+  /** `a.?b`, `a[?b]`, `[?a]`, `{?k: v}`. */
+  readonly optionalSyntax?: boolean
 }
 
 export class Environment {
-  static readonly empty = new Environment(new Map(), new Map(), standardMacros, noTypes)
+  static readonly empty = new Environment(new Map(), new Map(), standardMacros, noTypes, false)
 
   private constructor(
     private readonly functions: ReadonlyMap<string, FunctionDeclaration>,
     private readonly variables: ReadonlyMap<string, Type>,
     readonly macros: readonly Macro[],
     readonly types: TypeProvider,
+    readonly optionalSyntax: boolean,
   ) {}
 
-  extend({ libraries = [], variables = [], types = this.types }: EnvironmentParts): Environment {
+  extend({
+    libraries = [],
+    variables = [],
+    types = this.types,
+    optionalSyntax = this.optionalSyntax,
+  }: EnvironmentParts): Environment {
     const functions = new Map(this.functions)
     for (const library of libraries)
       for (const declaration of library.functions)
@@ -69,6 +77,7 @@ export class Environment {
       new Map([...this.variables, ...all.map(({ name, type }) => [name, type] as const)]),
       [...this.macros, ...libraries.flatMap((library) => library.macros ?? [])],
       types,
+      optionalSyntax,
     )
   }
 

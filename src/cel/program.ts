@@ -14,7 +14,7 @@ import { Attribute, relative } from './attribute.ts'
 import { fitsAtRuntime, runtimeType, runtimeTypeName } from './runtime-types.ts'
 import { sizeOf } from './runtime-size.ts'
 import type { Value } from './value.ts'
-import { CelError, ListValue, MapValue, Optional, Uint } from './value.ts'
+import { CelError, Duration, ListValue, MapValue, Optional, Timestamp, Uint } from './value.ts'
 
 /** Asked for the variables that an expression names, each at most once in an evaluation. */
 export type Variables = (name: string) => Value | undefined
@@ -121,7 +121,12 @@ class Planner {
     }
     const named = this.environment.isVariable(name) ? undefined : this.environment.typeValue(name)
     if (named !== undefined) return constant(named)
-    return attributed(Attribute.of((frame) => frame.variables(name) ?? new CelError(`no such attribute(s): ${name}`)))
+    return attributed(
+      Attribute.of((frame) => {
+        const value = frame.variables(name)
+        return value === undefined ? new CelError(`no such attribute(s): ${name}`) : value
+      }),
+    )
   }
 
   private select(node: Expression & { kind: 'select' }): Planned {
@@ -426,7 +431,12 @@ function runOf(declared: FunctionDeclaration, single: Overload | undefined, over
   if (run !== undefined)
     return accepts === undefined
       ? run
-      : (args) => (accepts(args[0]!) ? run(args) : new CelError(`no such overload: ${name}`))
+      : (args) =>
+          accepts(args[0]!)
+            ? run(args)
+            : hasMethods(args[0]!)
+              ? noSuchOverload()
+              : new CelError(`no such overload: ${name}`)
   const candidates = single === undefined ? (overloads.length > 0 ? overloads : declared.overloads) : [single]
   return (args) => {
     for (const { run: ofOverload, parameters } of candidates)
@@ -435,6 +445,10 @@ function runOf(declared: FunctionDeclaration, single: Overload | undefined, over
     return new CelError(`no such overload: ${name}(${types.join(', ')})`)
   }
 }
+
+/** Values that cel-go asks themselves for a function that they do not know. */
+const hasMethods = (value: Value): boolean =>
+  typeof value === 'string' || value instanceof Timestamp || value instanceof Duration
 
 const fits = (parameters: Overload['parameters'], args: readonly Value[]): boolean =>
   parameters.length === args.length && parameters.every((type, index) => fitsAtRuntime(type, args[index]!))

@@ -1,0 +1,66 @@
+/** JSON as values: numbers are ints where they are whole and marked so by a type, else doubles. Nothing is copied. */
+import type { Value } from './value.ts'
+import { ListValue, MapValue } from './value.ts'
+
+export type JsonLike =
+  null | boolean | number | bigint | string | readonly JsonLike[] | { readonly [key: string]: JsonLike }
+
+/** How a number of JSON is taken where no type says more. */
+export type NumberAs = (value: number | bigint) => Value
+
+export const asDouble: NumberAs = (value) => Number(value)
+export const asIntWhereWhole: NumberAs = (value) =>
+  typeof value === 'bigint' || !Number.isSafeInteger(value)
+    ? typeof value === 'bigint'
+      ? value
+      : value
+    : BigInt(value)
+
+export function valueOfJson(json: JsonLike, number: NumberAs = asIntWhereWhole): Value {
+  if (json === null || typeof json === 'boolean' || typeof json === 'string') return json
+  if (typeof json === 'number' || typeof json === 'bigint') return number(json)
+  return isArray(json) ? new JsonList(json, number) : new JsonMap(json, number)
+}
+
+/** Array.isArray does not narrow readonly arrays. */
+const isArray = (json: readonly JsonLike[] | { readonly [key: string]: JsonLike }): json is readonly JsonLike[] =>
+  Array.isArray(json)
+
+class JsonList extends ListValue {
+  constructor(
+    private readonly items: readonly JsonLike[],
+    private readonly number: NumberAs,
+  ) {
+    super()
+  }
+
+  get size(): number {
+    return this.items.length
+  }
+
+  at(index: number): Value {
+    return valueOfJson(this.items[index]!, this.number)
+  }
+}
+
+class JsonMap extends MapValue {
+  constructor(
+    private readonly object: { readonly [key: string]: JsonLike },
+    private readonly number: NumberAs,
+  ) {
+    super()
+  }
+
+  get size(): number {
+    return Object.keys(this.object).length
+  }
+
+  get(key: Value): Value | undefined {
+    if (typeof key !== 'string' || !Object.hasOwn(this.object, key)) return undefined
+    return valueOfJson(this.object[key]!, this.number)
+  }
+
+  keys(): Iterable<Value> {
+    return Object.keys(this.object)
+  }
+}

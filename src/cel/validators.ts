@@ -1,0 +1,77 @@
+/** What a checked expression must hold beyond its types: literals that convert, and aggregates of one type. */
+import type { Expression } from './ast.ts'
+import type { CheckedExpression } from './checker.ts'
+import { optionalContent } from './checker.ts'
+import type { Environment } from './environment.ts'
+import type { Issue } from './issues.ts'
+import type { Type } from './type.ts'
+import { sameType, typeText } from './type-relations.ts'
+
+/** A call whose arguments may be lists of anything. */
+const EXEMPT = 'format'
+
+export function validate(checked: CheckedExpression, environment: Environment): readonly Issue[] {
+  const literals: Issue[] = []
+  const aggregates: Issue[] = []
+  const at = (node: { readonly id: number }): number | undefined => checked.tree.offsets.get(node.id)
+  const visit = (node: Expression, exempt: boolean): void => {
+    if (node.kind === 'call') checkLiteral(node)
+    if (node.kind === 'list' && !exempt) checkList(node)
+    if (node.kind === 'map' && !exempt) checkMap(node)
+    const inside = exempt || (node.kind === 'call' && node.function === EXEMPT)
+    for (const child of childrenOf(node)) visit(child, inside)
+  }
+  const checkLiteral = (node: Expression & { kind: 'call' }): void => {
+    const rule = environment.function(node.function)?.literal
+    const argument = rule && node.args[rule.index]
+    if (argument?.kind === 'literal' && !rule!.isValid(argument.value))
+      literals.push({ offset: at(argument), message: `invalid ${node.function} argument` })
+  }
+  const typeOf = (node: Expression, optional: boolean): Type => {
+    const type = checked.types.get(node.id)!
+    return (optional && optionalContent(type)) || type
+  }
+  const mismatch = (node: Expression, wanted: Type, found: Type): void => {
+    aggregates.push({
+      offset: at(node),
+      message: `expected type '${typeText(wanted)}' but found '${typeText(found)}'`,
+    })
+  }
+  const checkList = ({ elements, optional }: Expression & { kind: 'list' }): void => {
+    const first = elements[0] && typeOf(elements[0], optional.has(0))
+    const other = elements.findIndex((element, index) => !sameType(first!, typeOf(element, optional.has(index))))
+    if (other > 0) mismatch(elements[other]!, first!, typeOf(elements[other]!, optional.has(other)))
+  }
+  const checkMap = ({ entries }: Expression & { kind: 'map' }): void => {
+    const [first, ...others] = entries
+    if (first === undefined) return
+    const keyType = typeOf(first.key, false)
+    const valueType = typeOf(first.value, first.optional)
+    for (const { key, value, optional } of others) {
+      if (!sameType(keyType, typeOf(key, false))) mismatch(key, keyType, typeOf(key, false))
+      if (!sameType(valueType, typeOf(value, optional))) mismatch(value, valueType, typeOf(value, optional))
+    }
+  }
+  visit(checked.root, false)
+  return [...literals, ...aggregates]
+}
+
+export function childrenOf(node: Expression): readonly Expression[] {
+  switch (node.kind) {
+    case 'literal':
+    case 'identifier':
+      return []
+    case 'select':
+      return [node.operand]
+    case 'call':
+      return node.target === undefined ? node.args : [node.target, ...node.args]
+    case 'list':
+      return node.elements
+    case 'map':
+      return node.entries.flatMap(({ key, value }) => [key, value])
+    case 'struct':
+      return node.fields.map(({ value }) => value)
+    case 'comprehension':
+      return [node.range, node.initial, node.condition, node.step, node.result]
+  }
+}
