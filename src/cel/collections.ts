@@ -53,25 +53,55 @@ export function mapKey(key: Value): string | number | bigint | boolean | undefin
   }
 }
 
-export class ValueMap extends MapValue {
-  private readonly entries = new Map<unknown, readonly [key: Value, value: Value]>()
+interface Entry {
+  readonly key: Value
+  readonly value: Value
+  /** How many entries there were before it. */
+  readonly position: number
+}
 
-  constructor(entries: Iterable<readonly [Value, Value]> = []) {
+/**
+ * A map of values. As with lists, the map that has all entries of its storage shares it with the one that has one more.
+ */
+export class ValueMap extends MapValue {
+  static readonly empty = new ValueMap(new Map(), 0)
+
+  private constructor(
+    private readonly entries: Map<unknown, Entry>,
+    readonly size: number,
+  ) {
     super()
-    for (const [key, value] of entries) this.entries.set(mapKey(key), [key, value])
   }
 
-  get size(): number {
-    return this.entries.size
+  /** The last of several equal keys counts. */
+  static of(entries: Iterable<readonly [key: Value, value: Value]>): ValueMap {
+    const made = new Map<unknown, Entry>()
+    for (const [key, value] of entries) {
+      const known = made.get(mapKey(key))
+      made.set(mapKey(key), { key, value, position: known?.position ?? made.size })
+    }
+    return new ValueMap(made, made.size)
   }
 
   get(key: Value): Value | undefined {
     const known = mapKey(key)
-    return known === undefined ? undefined : this.entries.get(known)?.[1]
+    const entry = known === undefined ? undefined : this.entries.get(known)
+    return entry !== undefined && entry.position < this.size ? entry.value : undefined
   }
 
   *keys(): Iterable<Value> {
-    for (const [key] of this.entries.values()) yield key
+    for (const { key, position } of this.entries.values()) if (position < this.size) yield key
+  }
+
+  /** Undefined: the key is there. */
+  with(key: Value, value: Value): ValueMap | undefined {
+    if (this.get(key) !== undefined) return undefined
+    const isLatest = this.entries.size === this.size && this !== ValueMap.empty
+    const entries = isLatest
+      ? this.entries
+      : new Map([...this.entries].filter(([, { position }]) => position < this.size))
+    entries.set(mapKey(key), { key, value, position: this.size })
+    return new ValueMap(entries, this.size + 1)
   }
 }
 

@@ -5,14 +5,14 @@
  */
 import type { Call, Comprehension, Expression } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
-import { compiledPattern } from './standard.ts'
+import { compiledPattern } from './library/standard.ts'
 import { listFrom, mapKey, ValueMap } from './collections.ts'
 import type { Environment } from './environment.ts'
 import type { FunctionDeclaration, Overload, Run } from './declarations.ts'
 import { noSuchOverload } from './numbers.ts'
 import { Attribute, relative } from './attribute.ts'
 import { fitsAtRuntime, runtimeType, runtimeTypeName } from './runtime-types.ts'
-import { sizeOf } from './runtime-size.ts'
+import { describe } from './describe.ts'
 import type { Value } from './value.ts'
 import { CelError, Duration, ListValue, MapValue, Optional, Timestamp, Uint } from './value.ts'
 
@@ -161,8 +161,6 @@ class Planner {
         const name = field?.kind === 'literal' ? field.value : undefined
         return attributed(relative(this.plan(operand!)).optionalField(String(name)))
       }
-      case '_==_':
-      case '_!=_':
       default:
         return this.functionCall(node)
     }
@@ -186,6 +184,8 @@ class Planner {
     const args = nodes.map((argument) => this.plan(argument))
     const overloads = this.checked.overloads.get(node.id) ?? []
     const single = overloads.length === 1 ? overloads[0] : undefined
+    if (single?.id === 'optional_or_optional' || single?.id === 'optional_orValue_value')
+      return { evaluate: alternative(args[0]!.evaluate, args[1]!.evaluate, single.id === 'optional_orValue_value') }
     const folded = this.foldedCall(node, declared, args, single)
     if (folded !== undefined) return folded
     const run = runOf(declared, single, overloads)
@@ -232,21 +232,18 @@ class Planner {
       return constant(listFrom(values))
     }
     const steps = elements.map(({ evaluate }, index) => ({ evaluate, optional: node.optional.has(index) }))
-    return {
-      evaluate: (frame) => {
-        const values: Value[] = []
-        for (const { evaluate, optional } of steps) {
-          const value = evaluate(frame)
-          if (value instanceof CelError) return value
-          if (!optional) values.push(value)
-          else if (!(value instanceof Optional))
-            return new CelError(`cannot initialize optional list element from non-optional value ${describe(value)}`)
-          else if (value.value !== undefined) values.push(value.value)
-        }
-        frame.spend(10)
-        return listFrom(values)
-      },
-    }
+    return spending(10, (frame) => {
+      const values: Value[] = []
+      for (const { evaluate, optional } of steps) {
+        const value = evaluate(frame)
+        if (value instanceof CelError) return value
+        if (!optional) values.push(value)
+        else if (!(value instanceof Optional))
+          return new CelError(`cannot initialize optional list element from non-optional value ${describe(value)}`)
+        else if (value.value !== undefined) values.push(value.value)
+      }
+      return listFrom(values)
+    })
   }
 
   private map(node: Expression & { kind: 'map' }): Planned {
@@ -257,61 +254,53 @@ class Planner {
     }))
     if (entries.every(({ key, value, optional }) => !optional && isConstant(key) && isConstant(value)))
       return constant(
-        new ValueMap(entries.map(({ key, value }) => [key.constant!.value, value.constant!.value] as const)),
+        ValueMap.of(entries.map(({ key, value }) => [key.constant!.value, value.constant!.value] as const)),
       )
-    return {
-      evaluate: (frame) => {
-        const made = new Map<unknown, readonly [Value, Value]>()
-        for (const entry of entries) {
-          const key = entry.key.evaluate(frame)
-          if (key instanceof CelError) return key
-          let value = entry.value.evaluate(frame)
-          if (value instanceof CelError) return value
-          if (entry.optional) {
-            if (!(value instanceof Optional))
-              return new CelError(
-                `cannot initialize optional entry '${describe(key)}' from non-optional value ${describe(value)}`,
-              )
-            if (value.value === undefined) {
-              made.delete(mapKey(key))
-              continue
-            }
-            value = value.value
+    return spending(30, (frame) => {
+      const made = new Map<unknown, readonly [Value, Value]>()
+      for (const entry of entries) {
+        const key = entry.key.evaluate(frame)
+        if (key instanceof CelError) return key
+        let value = entry.value.evaluate(frame)
+        if (value instanceof CelError) return value
+        if (entry.optional) {
+          if (!(value instanceof Optional))
+            return new CelError(
+              `cannot initialize optional entry '${describe(key)}' from non-optional value ${describe(value)}`,
+            )
+          if (value.value === undefined) {
+            made.delete(mapKey(key))
+            continue
           }
-          made.set(mapKey(key), [key, value])
+          value = value.value
         }
-        frame.spend(30)
-        return new ValueMap(made.values())
-      },
-    }
+        made.set(mapKey(key), [key, value])
+      }
+      return ValueMap.of(made.values())
+    })
   }
 
   private struct(node: Expression & { kind: 'struct' }): Planned {
     const fields = node.fields.map((field) => ({ ...field, evaluate: this.plan(field.value).evaluate }))
     const { types } = this.environment
-    return {
-      evaluate: (frame) => {
-        const values = new Map<string, Value>()
-        for (const { name, optional, evaluate } of fields) {
-          let value = evaluate(frame)
-          if (value instanceof CelError) return value
-          if (optional) {
-            if (!(value instanceof Optional))
-              return new CelError(
-                `cannot initialize optional entry '${name}' from non-optional value ${describe(value)}`,
-              )
-            if (value.value === undefined) {
-              values.delete(name)
-              continue
-            }
-            value = value.value
+    return spending(40, (frame) => {
+      const values = new Map<string, Value>()
+      for (const { name, optional, evaluate } of fields) {
+        let value = evaluate(frame)
+        if (value instanceof CelError) return value
+        if (optional) {
+          if (!(value instanceof Optional))
+            return new CelError(`cannot initialize optional entry '${name}' from non-optional value ${describe(value)}`)
+          if (value.value === undefined) {
+            values.delete(name)
+            continue
           }
-          values.set(name, value)
+          value = value.value
         }
-        frame.spend(40)
-        return types.newStruct?.(node.type, values) ?? new CelError(`unknown type '${node.type}'`)
-      },
-    }
+        values.set(name, value)
+      }
+      return types.newStruct?.(node.type, values) ?? new CelError(`unknown type '${node.type}'`)
+    })
   }
 
   private fold(node: Comprehension): Planned {
@@ -366,6 +355,26 @@ function each(range: Value, two: boolean, turn: (one: Value, other: Value) => bo
 }
 
 const attributed = (attribute: Attribute): Planned => ({ evaluate: attribute.evaluate, attribute })
+
+/** What it makes costs so much, whether it can be made or not. */
+const spending = (cost: number, make: Step): Planned => ({
+  evaluate: (frame) => {
+    const made = make(frame)
+    frame.spend(cost)
+    return made
+  },
+})
+
+/** The second is looked at only where the first is empty. */
+function alternative(first: Step, second: Step, unwrap: boolean): Step {
+  return (frame) => {
+    const value = first(frame)
+    if (value instanceof CelError) return value
+    if (!(value instanceof Optional)) return noSuchOverload()
+    if (value.value === undefined) return second(frame)
+    return unwrap ? value.value : value
+  }
+}
 
 const isConstant = ({ constant: known }: Planned): boolean => known !== undefined
 
@@ -452,7 +461,3 @@ const hasMethods = (value: Value): boolean =>
 
 const fits = (parameters: Overload['parameters'], args: readonly Value[]): boolean =>
   parameters.length === args.length && parameters.every((type, index) => fitsAtRuntime(type, args[index]!))
-
-/** As messages show a value. */
-export const describe = (value: Value): string =>
-  value instanceof ListValue || value instanceof MapValue ? `(${sizeOf(value)})` : String(value)

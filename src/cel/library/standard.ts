@@ -1,8 +1,9 @@
 /** The functions of the language itself (cel-spec's standard definitions), as cel-go answers them. */
 import { RE2JS } from 're2js'
-import { concatenated, equal } from './collections.ts'
-import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from './conversions.ts'
-import type { FunctionDeclaration, Library, Overload, Run } from './declarations.ts'
+import { concatenated, equal } from '../collections.ts'
+import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from '../conversions.ts'
+import type { FunctionDeclaration, Library, Overload } from '../declarations.ts'
+import { binary, member, overload, unary } from './declare.ts'
 
 import {
   checkedInt,
@@ -13,11 +14,11 @@ import {
   modulo,
   multiply,
   noSuchOverload,
-} from './numbers.ts'
-import { runtimeType } from './runtime-types.ts'
-import { sizeOf, traversal } from './runtime-size.ts'
-import { between, calendarIn, checkedDuration, durationOverflow, shifted } from './times.ts'
-import type { Type } from './type.ts'
+} from '../numbers.ts'
+import { runtimeType } from '../runtime-types.ts'
+import { sizeOf, traversal } from '../runtime-size.ts'
+import { between, calendarIn, checkedDuration, durationOverflow, shifted } from '../times.ts'
+import type { Type } from '../type.ts'
 import {
   BOOL,
   BYTES,
@@ -32,9 +33,9 @@ import {
   TIMESTAMP,
   typeOf,
   UINT,
-} from './type.ts'
-import type { Value } from './value.ts'
-import { CelError, Duration, ListValue, MapValue, Timestamp, TypeValue, Uint } from './value.ts'
+} from '../type.ts'
+import type { Value } from '../value.ts'
+import { CelError, Duration, ListValue, MapValue, Timestamp, TypeValue, Uint } from '../value.ts'
 
 const A = parameter('A')
 const B = parameter('B')
@@ -42,28 +43,6 @@ const LIST_OF_A = listOf(A)
 const MAP_OF_A_B = mapOf(A, B)
 
 type Extra = Pick<Overload, 'run' | 'cost' | 'nonStrict'>
-
-export const overload = (id: string, parameters: readonly Type[], result: Type, extra: Extra = {}): Overload => ({
-  id,
-  member: false,
-  parameters,
-  result,
-  ...extra,
-})
-
-export const member = (id: string, parameters: readonly Type[], result: Type, extra: Extra = {}): Overload => ({
-  ...overload(id, parameters, result, extra),
-  member: true,
-})
-
-const unary =
-  (run: (value: Value) => Value): Run =>
-  ([value]) =>
-    run(value!)
-const binary =
-  (run: (a: Value, b: Value) => Value): Run =>
-  ([a, b]) =>
-    run(a!, b!)
 
 const costOfBoth = ([a, b]: readonly Value[]): number => traversal(sizeOf(a!) + sizeOf(b!))
 const costOfSmaller = ([a, b]: readonly Value[]): number => traversal(Math.min(sizeOf(a!), sizeOf(b!)))

@@ -1,0 +1,38 @@
+/** Short forms in which libraries declare their functions. */
+import type { FunctionDeclaration, Overload, Run } from '../declarations.ts'
+import type { Type } from '../type.ts'
+import type { Value } from '../value.ts'
+import { traversal, sizeOf } from '../runtime-size.ts'
+
+type Extra = Omit<Overload, 'id' | 'member' | 'parameters' | 'result'>
+
+export const overload = (id: string, parameters: readonly Type[], result: Type, extra: Extra = {}): Overload => ({
+  id,
+  member: false,
+  parameters,
+  result,
+  ...extra,
+})
+
+export const member = (id: string, parameters: readonly Type[], result: Type, extra: Extra = {}): Overload => ({
+  ...overload(id, parameters, result, extra),
+  member: true,
+})
+
+export const fn = (name: string, ...overloads: readonly Overload[]): FunctionDeclaration => ({ name, overloads })
+
+export const unary =
+  (run: (value: Value) => Value): Run =>
+  ([value]) =>
+    run(value!)
+
+export const binary =
+  (run: (a: Value, b: Value) => Value): Run =>
+  ([a, b]) =>
+    run(a!, b!)
+
+/** Costs as kube-apiserver counts them for reading the first argument `times` times. */
+export const costOfReading =
+  (times = 1) =>
+  ([first]: readonly Value[]): number =>
+    traversal(sizeOf(first!) * times)
