@@ -48,7 +48,7 @@ const costOfBoth = ([a, b]: readonly Value[]): number => traversal(sizeOf(a!) + 
 const costOfSmaller = ([a, b]: readonly Value[]): number => traversal(Math.min(sizeOf(a!), sizeOf(b!)))
 const costOfFirst = ([a]: readonly Value[]): number => traversal(sizeOf(a!))
 
-function add(a: Value, b: Value): Value {
+export function add(a: Value, b: Value): Value {
   if (typeof a === 'bigint') return typeof b === 'bigint' ? checkedInt(a + b) : noSuchOverload()
   if (typeof a === 'number') return typeof b === 'number' ? a + b : noSuchOverload()
   if (typeof a === 'string') return typeof b === 'string' ? a + b : noSuchOverload()
@@ -99,11 +99,11 @@ const isAddable = (value: Value): boolean =>
 const isSubtractable = (value: Value): boolean =>
   isNumber(value) || value instanceof Timestamp || value instanceof Duration
 const isWhole = (value: Value): boolean => typeof value === 'bigint' || value instanceof Uint
-const isComparable = (value: Value): boolean =>
+export const isComparable = (value: Value): boolean =>
   (isAddable(value) && !(value instanceof ListValue)) || typeof value === 'boolean'
 
 /** Negative, zero or positive. */
-function compare(a: Value, b: Value): number | CelError {
+export function compare(a: Value, b: Value): number | CelError {
   if (isNumber(a)) {
     if (!isNumber(b)) return noSuchOverload()
     return compareNumbers(a, b) ?? new CelError('NaN values cannot be ordered')

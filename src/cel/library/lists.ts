@@ -1,0 +1,318 @@
+/** List functions: those that kube-apiserver adds itself, and cel-go's, version 3. */
+import { equal, itemsOf, listFrom } from '../collections.ts'
+import type { FunctionDeclaration, Library, Macro, Overload, Range, SizedNode, SizeEstimator } from '../declarations.ts'
+import { appendParts, variableOf } from '../macros.ts'
+import { runtimeType } from '../runtime-types.ts'
+import { sameType } from '../type-relations.ts'
+import { sizeOf, traversal } from '../runtime-size.ts'
+import type { Type } from '../type.ts'
+import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, listOf, parameter, STRING, TIMESTAMP, UINT } from '../type.ts'
+import type { Value } from '../value.ts'
+import { CelError, Duration, ListValue, Uint } from '../value.ts'
+import { binary, fn, member, overload, unary } from './declare.ts'
+import { bound } from './optional.ts'
+import { add, compare, isComparable } from './standard.ts'
+
+const A = parameter('A')
+const LIST = listOf(A)
+
+const comparable: readonly [name: string, type: Type][] = [
+  ['int', INT],
+  ['uint', UINT],
+  ['double', DOUBLE],
+  ['bool', BOOL],
+  ['duration', DURATION],
+  ['timestamp', TIMESTAMP],
+  ['string', STRING],
+  ['bytes', BYTES],
+]
+const summable: readonly [name: string, type: Type, zero: Value][] = [
+  ['int', INT, 0n],
+  ['uint', UINT, new Uint(0n)],
+  ['double', DOUBLE, 0],
+  ['duration', DURATION, new Duration(0n)],
+]
+/** As cel-go's own functions name the types. */
+const runtimeNames: ReadonlyMap<string, string> = new Map([
+  ['duration', 'google.protobuf.Duration'],
+  ['timestamp', 'google.protobuf.Timestamp'],
+])
+
+/** Overloads are guarded by type, so that lists are lists here. */
+const list = (value: Value | undefined): ListValue => value as ListValue
+
+/** As reading a text of as many characters as the list has elements. */
+const costOfTraversal: Overload['cost'] = ([items]) => traversal(sizeOf(items!))
+
+function isSorted(items: Value): Value {
+  const values = itemsOf(list(items))
+  for (let i = 0; i < values.length; i++) {
+    const order = compare(values[Math.max(0, i - 1)]!, values[i]!)
+    if (order instanceof CelError) return order
+    if (order > 0) return false
+  }
+  return true
+}
+
+const summed = (zero: Value) => (items: Value) => {
+  let sum = zero
+  for (const item of itemsOf(list(items))) {
+    sum = add(sum, item)
+    if (sum instanceof CelError) return sum
+  }
+  return sum
+}
+
+const extreme = (name: 'min' | 'max') => (items: Value) => {
+  const [first, ...others] = itemsOf(list(items))
+  if (first === undefined) return new CelError(`${name} called on empty list`)
+  let best = first
+  for (const item of others) {
+    const order = compare(best, item)
+    if (order instanceof CelError) continue
+    if (name === 'min' ? order > 0 : order < 0) best = item
+  }
+  return best
+}
+
+const find = (from: 'first' | 'last') =>
+  binary((items, item) => {
+    const isItem = (one: Value): boolean => equal(one, item)
+    const values = itemsOf(list(items))
+    return BigInt(from === 'first' ? values.findIndex(isItem) : values.findLastIndex(isItem))
+  })
+
+export const kubernetesLists: Library = {
+  name: 'kubernetes.lists',
+  functions: [
+    fn(
+      'isSorted',
+      ...comparable.map(([name, type]) =>
+        member(`list_${name}_is_sorted_bool`, [listOf(type)], BOOL, { cost: costOfTraversal, run: unary(isSorted) }),
+      ),
+    ),
+    fn(
+      'sum',
+      ...summable.map(([name, type, zero]) =>
+        member(`list_${name}_sum_${name}`, [listOf(type)], type, { cost: costOfTraversal, run: unary(summed(zero)) }),
+      ),
+    ),
+    ...(['max', 'min'] as const).map((which) =>
+      fn(
+        which,
+        ...comparable.map(([name, type]) =>
+          member(`list_${name}_${which}_${name}`, [listOf(type)], type, {
+            cost: costOfTraversal,
+            run: unary(extreme(which)),
+          }),
+        ),
+      ),
+    ),
+    fn('indexOf', member('list_a_index_of_int', [LIST, A], INT, { cost: costOfTraversal, run: find('first') })),
+    fn('lastIndexOf', member('list_a_last_index_of_int', [LIST, A], INT, { cost: costOfTraversal, run: find('last') })),
+  ],
+}
+
+/** A call that makes a list. */
+const LIST_CALL = 11
+
+function slice([items, from, to]: readonly Value[]): Value {
+  const values = list(items)
+  const [start, end] = [Number(from as bigint), Number(to as bigint)]
+  const refuse = (reason: string): CelError => new CelError(`cannot slice(${start}, ${end}), ${reason}`)
+  if (start < 0 || end < 0) return refuse('negative indexes not supported')
+  if (start > end) return refuse('start index must be less than or equal to end index')
+  if (values.size < end) return refuse(`list is length ${values.size}`)
+  return listFrom(itemsOf(values).slice(start, end))
+}
+
+function flattened(values: ListValue, depth: number): Value[] {
+  return itemsOf(values).flatMap((value) =>
+    value instanceof ListValue && depth > 0 ? flattened(value, depth - 1) : [value],
+  )
+}
+
+const flatten = (items: Value, depth: bigint): Value => {
+  if (depth < 0n) return new CelError('level must be non-negative')
+  return items instanceof ListValue ? listFrom(flattened(items, Number(depth))) : new CelError('no such overload')
+}
+
+function sortedBy(items: ListValue, keys: ListValue): Value {
+  if (items.size !== keys.size)
+    return new CelError(
+      `@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got ${items.size} and ${keys.size} elements respectively`,
+    )
+  const keyValues = itemsOf(keys)
+  const [first] = keyValues
+  if (first === undefined) return items
+  if (!isComparable(first)) return new CelError('list elements must be comparable')
+  if (keyValues.some((key) => !sameType(runtimeType(key), runtimeType(first))))
+    return new CelError('list elements must have the same type')
+  const values = itemsOf(items)
+  const order = values.map((_, index) => index)
+  order.sort((a, b) => Number(compare(keyValues[a]!, keyValues[b]!)))
+  return listFrom(order.map((index) => values[index]!))
+}
+
+function distinct(items: ListValue): Value {
+  const seen: Value[] = []
+  for (const value of itemsOf(items)) if (!seen.some((one) => equal(one, value))) seen.push(value)
+  return listFrom(seen)
+}
+
+/** What `lists.range` may make: the cost limit ends an evaluation long before. */
+const MAX_RANGE = 10_000_000n
+
+function range(count: Value): Value {
+  const end = count as bigint // guarded by type
+  if (end > MAX_RANGE) return new CelError('list is too long')
+  return listFrom(Array.from({ length: end > 0n ? Number(end) : 0 }, (_, index) => BigInt(index)))
+}
+
+const costOfOutput: Overload['cost'] = (_, result) => sizeOf(result) + LIST_CALL
+
+/** Each element may be compared with each other. */
+const costOfComparing =
+  (argument: number): Overload['cost'] =>
+  (args) => {
+    const items = list(args[argument])
+    const first = items.size > 0 ? items.at(0) : null
+    const factor = typeof first === 'string' || first instanceof Uint8Array ? 2.1 : 2
+    return Math.floor(items.size * items.size * factor) + LIST_CALL
+  }
+
+const estimated = (size: Range, factor: number, sized = size) => ({
+  cost: { min: Math.ceil(size.min * factor) + LIST_CALL, max: Math.ceil(size.max * factor) + LIST_CALL },
+  resultSize: sized,
+})
+
+const square = ({ min, max }: Range): Range => ({ min: min * min, max: max * max })
+
+const estimateOfSize = ([items]: readonly SizedNode[], sizes: SizeEstimator) => estimated(sizes.sizeOf(items!), 1)
+
+const estimateOfComparing =
+  (argument: number, factor: number): Overload['estimate'] =>
+  (args, sizes) =>
+    estimated(square(sizes.sizeOf(args[argument]!)), factor)
+
+/** The value of an int literal, at least zero; else what is assumed. */
+function literalOr(node: SizedNode | undefined, otherwise: number): number {
+  const value = node?.expression.kind === 'literal' ? node.expression.value : undefined
+  return typeof value === 'bigint' ? Math.max(0, Number(value)) : otherwise
+}
+
+/** Comparing of texts costs a little more. */
+const factorOf = (type: Type): number => (type === STRING || type === BYTES ? 2.1 : 2)
+
+const sortBy: Macro = {
+  function: 'sortBy',
+  member: true,
+  argumentCount: 2,
+  expand(make, target, [variable, key]) {
+    if (!['list', 'select', 'identifier', 'comprehension', 'call'].includes(target!.kind))
+      throw make.error(
+        'sortBy can only be applied to a list, identifier, comprehension, call or select expression',
+        target,
+      )
+    const input = '@__sortBy_input__'
+    const keys = make.fold({
+      range: make.identifier(input),
+      variable: variableOf(make, variable!, 'argument is not an identifier'),
+      secondVariable: undefined,
+      accumulator: make.accumulatorName,
+      ...appendParts(make, undefined, key!),
+    })
+    return bound(make, input, target!, make.memberCall('@sortByAssociatedKeys', make.identifier(input), keys))
+  },
+}
+
+const perType = (suffix: string, make: (type: Type, id: string) => Overload): Overload[] =>
+  comparable.map(([name, type]) => make(type, `list_${runtimeNames.get(name) ?? name}_${suffix}`))
+
+export const extendedLists: Library = {
+  name: 'lists',
+  macros: [sortBy],
+  functions: [
+    fn(
+      'slice',
+      member('list_slice', [LIST, INT, INT], LIST, {
+        run: slice,
+        cost: costOfOutput,
+        estimate: ([items, from, to], sizes) => {
+          const count = literalOr(to, sizes.sizeOf(items!).max) - literalOr(from, 0)
+          return estimated({ min: count, max: count }, 1)
+        },
+      }),
+    ),
+    {
+      ...fn(
+        'flatten',
+        member('list_flatten', [listOf(LIST)], LIST, {
+          run: unary((items) => flatten(items, 1n)),
+          cost: ([items]) => sizeOf(items!) + LIST_CALL,
+          estimate: estimateOfSize,
+        }),
+        member('list_flatten_int', [listOf(DYN), INT], listOf(DYN), {
+          run: binary((items, depth) => flatten(items, depth as bigint)),
+          cost: ([items, depth]) => sizeOf(items!) * Number(depth as bigint) + LIST_CALL,
+          estimate: ([items, depth], sizes) =>
+            estimated(sizes.sizeOf(items!), literalOr(depth, Infinity), sizes.sizeOf(items!)),
+        }),
+      ),
+      unguarded: true,
+    } satisfies FunctionDeclaration,
+    {
+      ...fn(
+        'sort',
+        ...perType('sort', (type, id) =>
+          member(id, [listOf(type)], listOf(type), {
+            cost: costOfComparing(0),
+            estimate: estimateOfComparing(0, factorOf(type)),
+          }),
+        ),
+      ),
+      accepts: (value) => value instanceof ListValue,
+      run: unary((items) => sortedBy(list(items), list(items))),
+    },
+    {
+      ...fn(
+        '@sortByAssociatedKeys',
+        ...perType('sortByAssociatedKeys', (type, id) =>
+          member(id, [LIST, listOf(type)], LIST, {
+            cost: costOfComparing(1),
+            estimate: estimateOfComparing(1, factorOf(type)),
+          }),
+        ),
+      ),
+      accepts: (value) => value instanceof ListValue,
+      run: binary((items, keys) => sortedBy(list(items), list(keys))),
+    },
+    fn(
+      'lists.range',
+      overload('lists_range', [INT], listOf(INT), {
+        run: unary(range),
+        cost: costOfOutput,
+        estimate: ([count]) => {
+          const size = literalOr(count, Infinity)
+          return estimated({ min: size, max: size }, 1)
+        },
+      }),
+    ),
+    fn(
+      'reverse',
+      member('list_reverse', [LIST], LIST, {
+        run: unary((items) => listFrom(itemsOf(list(items)).reverse())),
+        cost: costOfOutput,
+        estimate: estimateOfSize,
+      }),
+    ),
+    fn(
+      'distinct',
+      member('list_distinct', [LIST], LIST, {
+        run: unary((items) => distinct(list(items))),
+        cost: costOfComparing(0),
+        estimate: estimateOfComparing(0, 2),
+      }),
+    ),
+  ],
+}

@@ -1,0 +1,50 @@
+/** kube-apiserver's `find` and `findAll`: RE2 patterns in texts. */
+import { listFrom } from '../collections.ts'
+import type { Library, Overload } from '../declarations.ts'
+import { sizeOf, traversal } from '../runtime-size.ts'
+import { INT, listOf, STRING } from '../type.ts'
+import type { Value } from '../value.ts'
+import { CelError } from '../value.ts'
+import { fn, member } from './declare.ts'
+import { compiledPattern } from './standard.ts'
+
+/** Overloads are guarded by type. @param limit fewer than zero: all */
+function matchesOf(text: Value | undefined, pattern: Value | undefined, limit: number): string[] | CelError {
+  const compiled = compiledPattern(pattern as string)
+  if (compiled instanceof CelError) return new CelError(`Illegal regex: ${compiled.message}`)
+  const matcher = compiled.matcher(text as string)
+  const found: string[] = []
+  while ((limit < 0 || found.length < limit) && matcher.find()) found.push(matcher.group() ?? '')
+  return found
+}
+
+const asList = (found: string[] | CelError): Value => (found instanceof CelError ? found : listFrom(found))
+
+const cost: Overload['cost'] = ([text, pattern]) => traversal(sizeOf(text!) + 1) * Math.ceil(sizeOf(pattern!) * 0.25)
+
+export const regex: Library = {
+  name: 'kubernetes.regex',
+  functions: [
+    fn(
+      'find',
+      member('string_find_string', [STRING, STRING], STRING, {
+        cost,
+        run: ([text, pattern]) => {
+          const found = matchesOf(text, pattern, 1)
+          return found instanceof CelError ? found : (found[0] ?? '')
+        },
+      }),
+    ),
+    fn(
+      'findAll',
+      member('string_find_all_string', [STRING, STRING], listOf(STRING), {
+        cost,
+        run: ([text, pattern]) => asList(matchesOf(text, pattern, -1)),
+      }),
+      member('string_find_all_string_int', [STRING, STRING, INT], listOf(STRING), {
+        cost,
+        run: ([text, pattern, limit]) => asList(matchesOf(text, pattern, Number(limit as bigint))),
+      }),
+    ),
+  ],
+}

@@ -1,0 +1,204 @@
+/** cel-go's string functions, version 2. Places in a text count code points; empty matches are found as Go finds them. */
+import type { Library, Overload } from '../declarations.ts'
+import { itemsOf, listFrom } from '../collections.ts'
+import { noSuchOverload } from '../numbers.ts'
+import { sizeOf, traversal } from '../runtime-size.ts'
+import { DYN, INT, listOf, STRING } from '../type.ts'
+import type { Value } from '../value.ts'
+import { CelError, ListValue } from '../value.ts'
+import { describe } from '../describe.ts'
+import { costOfReading, fn, member, overload, unary } from './declare.ts'
+import { format, quoted } from './format.ts'
+
+const STRINGS = listOf(STRING)
+
+/** The arguments are of these types: overloads are guarded by type. */
+const text = (value: Value | undefined): string => value as string
+const whole = (value: Value | undefined): number => Number(value as bigint)
+
+const outOfRange = (index: number): CelError => new CelError(`index out of range: ${index}`)
+
+function charAt([string, index]: readonly Value[]): Value {
+  const chars = [...text(string)]
+  const at = whole(index)
+  return at < 0 || at > chars.length ? outOfRange(at) : (chars[at] ?? '')
+}
+
+/** @param from in code points */
+function indexOf(string: string, part: string, from: number): Value {
+  if (part === '') return BigInt(from)
+  if (from < 0) return outOfRange(from)
+  const start = unitsOf(string, from)
+  const found = start === undefined ? -1 : string.indexOf(part, start)
+  return found === -1 ? -1n : BigInt(sizeOf(string.slice(0, found)))
+}
+
+function lastIndexOf(string: string, part: string, from: number | undefined): Value {
+  if (part === '') return BigInt(from ?? sizeOf(string))
+  if (from === undefined && string.length < part.length) return -1n
+  const begin = from ?? sizeOf(string) - 1
+  if (begin < 0) return outOfRange(begin)
+  const start = unitsOf(string, begin)
+  const found = start === undefined ? -1 : string.lastIndexOf(part, start)
+  return found === -1 ? -1n : BigInt(sizeOf(string.slice(0, found)))
+}
+
+/** Where the code point at `index` begins in UTF-16; undefined behind the end. */
+function unitsOf(string: string, index: number): number | undefined {
+  let units = 0
+  for (let i = 0; i < index; i++) {
+    const point = string.codePointAt(units)
+    if (point === undefined) return undefined
+    units += point > 0xffff ? 2 : 1
+  }
+  return units < string.length ? units : undefined
+}
+
+function substring(string: string, start: number, end: number | undefined): Value {
+  const chars = [...string]
+  if (end !== undefined && start > end) return new CelError(`invalid substring range. start: ${start}, end: ${end}`)
+  for (const index of [start, end ?? start]) if (index < 0 || index > chars.length) return outOfRange(index)
+  return chars.slice(start, end).join('')
+}
+
+/** Go's strings.Replace: an empty text is found before each character and at the end. */
+function replaced(string: string, old: string, by: string, count: number): string {
+  if (count === 0 || old === by) return string
+  const parts = old === '' ? ['', ...string] : string.split(old)
+  const last = old === '' ? [''] : []
+  const all = [...parts, ...last]
+  const limit = count < 0 ? all.length - 1 : Math.min(count, all.length - 1)
+  return (
+    all.slice(0, limit + 1).join(by) +
+    all
+      .slice(limit + 1)
+      .map((part) => (old === '' ? part : old + part))
+      .join('')
+  )
+}
+
+/** Go's strings.SplitN: fewer than zero are all, the last has what is left. */
+function split(string: string, separator: string, count: number): Value {
+  if (count === 0) return listFrom([])
+  const parts = separator === '' ? [...string] : string.split(separator)
+  if (count < 0 || parts.length <= count) return listFrom(parts)
+  const head = parts.slice(0, count - 1)
+  return listFrom([...head, parts.slice(count - 1).join(separator)])
+}
+
+function joined(list: Value | undefined, separator: string): Value {
+  if (!(list instanceof ListValue)) return noSuchOverload()
+  const parts: string[] = []
+  for (const item of itemsOf(list)) {
+    if (typeof item !== 'string') return new CelError(`join: invalid input: ${describe(item)}`)
+    parts.push(item)
+  }
+  return parts.join(separator)
+}
+
+const WHITE_SPACE = '\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
+const LEADING = new RegExp(`^[${WHITE_SPACE}]+`)
+
+function trimmed(string: string): string {
+  const begin = string.replace(LEADING, '')
+  let end = begin.length
+  while (end > 0 && LEADING.test(begin[end - 1]!)) end--
+  return begin.slice(0, end)
+}
+
+const lower = (string: string): string => string.replace(/[A-Z]+/g, (part) => part.toLowerCase())
+const upper = (string: string): string => string.replace(/[a-z]+/g, (part) => part.toUpperCase())
+
+const reading = { cost: costOfReading() }
+const readingTwice = { cost: costOfReading(2) }
+const costOfResult: Overload['cost'] = (_, result) => traversal(sizeOf(result) * 2)
+
+export const strings: Library = {
+  name: 'strings',
+  functions: [
+    fn('charAt', member('string_char_at_int', [STRING, INT], STRING, { run: charAt })),
+    fn(
+      'indexOf',
+      member('string_index_of_string', [STRING, STRING], INT, {
+        ...reading,
+        run: ([string, part]) => indexOf(text(string), text(part), 0),
+      }),
+      member('string_index_of_string_int', [STRING, STRING, INT], INT, {
+        ...reading,
+        run: ([string, part, from]) => indexOf(text(string), text(part), whole(from)),
+      }),
+    ),
+    fn(
+      'lastIndexOf',
+      member('string_last_index_of_string', [STRING, STRING], INT, {
+        ...reading,
+        run: ([string, part]) => lastIndexOf(text(string), text(part), undefined),
+      }),
+      member('string_last_index_of_string_int', [STRING, STRING, INT], INT, {
+        ...reading,
+        run: ([string, part, from]) => lastIndexOf(text(string), text(part), whole(from)),
+      }),
+    ),
+    fn(
+      'lowerAscii',
+      member('string_lower_ascii', [STRING], STRING, { ...reading, run: ([string]) => lower(text(string)) }),
+    ),
+    fn(
+      'upperAscii',
+      member('string_upper_ascii', [STRING], STRING, { ...reading, run: ([string]) => upper(text(string)) }),
+    ),
+    fn('trim', member('string_trim', [STRING], STRING, { ...reading, run: ([string]) => trimmed(text(string)) })),
+    fn(
+      'replace',
+      member('string_replace_string_string', [STRING, STRING, STRING], STRING, {
+        ...readingTwice,
+        run: ([string, old, by]) => replaced(text(string), text(old), text(by), -1),
+      }),
+      member('string_replace_string_string_int', [STRING, STRING, STRING, INT], STRING, {
+        ...readingTwice,
+        run: ([string, old, by, count]) => replaced(text(string), text(old), text(by), whole(count)),
+      }),
+    ),
+    fn(
+      'split',
+      member('string_split_string', [STRING, STRING], STRINGS, {
+        ...readingTwice,
+        run: ([string, separator]) => split(text(string), text(separator), -1),
+      }),
+      member('string_split_string_int', [STRING, STRING, INT], STRINGS, {
+        ...readingTwice,
+        run: ([string, separator, count]) => split(text(string), text(separator), whole(count)),
+      }),
+    ),
+    fn(
+      'substring',
+      member('string_substring_int', [STRING, INT], STRING, {
+        ...reading,
+        run: ([string, start]) => substring(text(string), whole(start), undefined),
+      }),
+      member('string_substring_int_int', [STRING, INT, INT], STRING, {
+        ...reading,
+        run: ([string, start, end]) => substring(text(string), whole(start), whole(end)),
+      }),
+    ),
+    fn(
+      'format',
+      member('string_format', [STRING, listOf(DYN)], STRING, {
+        ...reading,
+        run: ([string, args]) => (args instanceof ListValue ? format(text(string), args) : noSuchOverload()),
+      }),
+    ),
+    fn(
+      'strings.quote',
+      overload('strings_quote', [STRING], STRING, { ...reading, run: unary((string) => quoted(text(string))) }),
+    ),
+    fn(
+      'join',
+      member('list_join', [STRINGS], STRING, { cost: costOfResult, run: ([list]) => joined(list, '') }),
+      member('list_join_string', [STRINGS, STRING], STRING, {
+        cost: costOfResult,
+        run: ([list, separator]) => joined(list, text(separator)),
+      }),
+    ),
+  ],
+}
