@@ -96,6 +96,7 @@ export interface SizedNode {
 
 export interface SizeEstimator {
   sizeOf(node: SizedNode): Range
+  sizeOfElements(list: SizedNode): Range
 }
 
 export interface CallEstimate {
