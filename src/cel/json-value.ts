@@ -1,4 +1,5 @@
 /** JSON as values: numbers are ints where they are whole and marked so by a type, else doubles. Nothing is copied. */
+import { ownValue } from '../api/own.ts'
 import type { Value } from './value.ts'
 import { ListValue, MapValue } from './value.ts'
 
@@ -56,8 +57,9 @@ class JsonMap extends MapValue {
   }
 
   get(key: Value): Value | undefined {
-    if (typeof key !== 'string' || !Object.hasOwn(this.object, key)) return undefined
-    return valueOfJson(this.object[key]!, this.number)
+    if (typeof key !== 'string') return undefined
+    const value = ownValue(this.object, key)
+    return value === undefined ? undefined : valueOfJson(value, this.number)
   }
 
   keys(): Iterable<Value> {

@@ -1,4 +1,5 @@
 /** The values of literals. Functions answer a text that says what is wrong instead of throwing. */
+import { append } from '../api/append.ts'
 import { Uint } from './value.ts'
 
 export type Literal<T> = { readonly value: T } | { readonly problem: string }
@@ -44,7 +45,7 @@ export function bytesLiteral(token: string): Literal<Uint8Array> {
   if (raw || !body.includes('\\')) return { value: encoder.encode(body) }
   const bytes: number[] = []
   for (const { point, plain, letter } of escapes(body)) {
-    if (plain !== undefined) bytes.push(...encoder.encode(plain))
+    if (plain !== undefined) append(bytes, encoder.encode(plain))
     // text escapes have no meaning among bytes
     else if (letter === 'u' || letter === 'U') return { problem: 'unable to unescape string' }
     else bytes.push(point)

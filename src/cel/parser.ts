@@ -11,7 +11,7 @@ import { Lexer } from './lexer.ts'
 import type { Literal } from './literals.ts'
 import { bytesLiteral, doubleLiteral, intLiteral, stringLiteral, uintLiteral } from './literals.ts'
 import type { Expected } from './recovery.ts'
-import { expected, ParseAborted, TokenReader } from './recovery.ts'
+import { expected, ParseAborted, TokenReader, TOO_DEEP } from './recovery.ts'
 
 export interface Parsed {
   /** Undefined when there are issues. */
@@ -119,8 +119,10 @@ class Parser {
         return root
       })
     } catch (error) {
-      if (!(error instanceof ParseAborted)) throw error
-      if (error.message !== undefined) this.report(undefined, error.message)
+      // the engine's stack may end before the limit is reached: that is the same to who wrote the expression
+      if (error instanceof RangeError) this.report(undefined, TOO_DEEP)
+      else if (!(error instanceof ParseAborted)) throw error
+      else if (error.message !== undefined) this.report(undefined, error.message)
       return undefined
     }
   }

@@ -31,6 +31,7 @@ const MAX_REPORTS = 100
 const MAX_RECOVERIES = 30
 const MAX_SKIPPED = 256
 const MAX_DEPTH = 250
+export const TOO_DEEP = `expression recursion limit exceeded: ${MAX_DEPTH}`
 
 interface Rule {
   readonly name: string
@@ -92,7 +93,7 @@ export class TokenReader {
   /** Left-recursive rules count each of their operators as an entry. */
   enter(name: string): void {
     const depth = (this.depths.get(name) ?? 0) + 1
-    if (depth > MAX_DEPTH) throw new ParseAborted(`expression recursion limit exceeded: ${MAX_DEPTH}`)
+    if (depth > MAX_DEPTH) throw new ParseAborted(TOO_DEEP)
     this.depths.set(name, depth)
   }
 
