@@ -5,33 +5,29 @@
  */
 import { DurableObject } from 'cloudflare:workers'
 import type { GroupResource } from '../src/api/group-version.ts'
-import { ownValue } from '../src/api/own.ts'
-import { controllers } from '../src/controllers/controllers.ts'
+import { controllerOf } from '../src/controllers/controllers.ts'
 import type { ControllerContext } from '../src/controllers/controller.ts'
+import { HopelessWork } from '../src/controllers/controller.ts'
 import { Turns } from '../src/controllers/turns.ts'
 import type { Env } from '../src/env.ts'
-import { servedResources } from '../src/registry/served.ts'
+import { freshServedResources, servedResources } from '../src/registry/served.ts'
 import type { OutboxRow } from '../src/storage/shard-protocol.ts'
 import type { Tenant } from '../src/tenancy/tenant.ts'
 import { AlarmClock } from './alarm-clock.ts'
+import { DepartedOwnerTable } from './departed-owners.ts'
+import type { Work, WorkCount } from './work-table.ts'
+import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
 
 const PARALLEL = 8
-const FIRST_RETRY_MS = 100
-const LONGEST_RETRY_MS = 60_000
 /** After which work is taken up again that an instance left behind. */
 const RESUME_MS = 5_000
-
-interface Work extends Record<string, SqlStorageValue> {
-  controller: string
-  key: string
-  attempts: number
-  generation: number
-}
 
 export class ControllerManager extends DurableObject<Env> {
   private readonly sql: SqlStorage
   private readonly alarms: AlarmClock
   private readonly tenantUid: string | undefined
+  private readonly work: WorkTable
+  private readonly departedOwners: DepartedOwnerTable
   private running: Promise<void> | undefined
   private readonly turns = new Turns()
 
@@ -40,11 +36,11 @@ export class ControllerManager extends DurableObject<Env> {
     this.sql = ctx.storage.sql
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(() => this.alarms.load())
-    // `generation` tells work that arrived again while it was being done from work that is done
+    this.work = new WorkTable(this.sql, () => Date.now())
+    this.work.resume((controller) => controllerOf(controller) !== undefined)
+    this.departedOwners = new DepartedOwnerTable(this.sql)
     this.sql.exec(
-      `CREATE TABLE IF NOT EXISTS work (controller TEXT, key TEXT, attempts INTEGER NOT NULL, due INTEGER NOT NULL,
-       generation INTEGER NOT NULL, PRIMARY KEY (controller, key)) WITHOUT ROWID;
-       CREATE TABLE IF NOT EXISTS dependents (kind TEXT, "group" TEXT, resource TEXT,
+      `CREATE TABLE IF NOT EXISTS dependents (kind TEXT, "group" TEXT, resource TEXT,
        PRIMARY KEY (kind, "group", resource)) WITHOUT ROWID;
        CREATE TABLE IF NOT EXISTS tenant (uid TEXT NOT NULL)`,
     )
@@ -61,7 +57,7 @@ export class ControllerManager extends DurableObject<Env> {
 
   /** @param shard `TENANT/SHARD`, the name of the sender */
   async receive(_shard: string, rows: readonly OutboxRow[]): Promise<void> {
-    for (const { topic, payload } of rows) this.add(topic, payload, 0)
+    for (const { topic, payload } of rows) this.work.add(topic, payload, 0)
     // In the same commit: should the instance end before it is done with them, nobody else comes back to them.
     this.alarms.wakeAt(Date.now() + RESUME_MS)
     this.ctx.waitUntil(this.run())
@@ -84,16 +80,6 @@ export class ControllerManager extends DurableObject<Env> {
     await this.run()
   }
 
-  private add(controller: string, key: string, delay: number): void {
-    this.sql.exec(
-      `INSERT INTO work VALUES (?, ?, 0, ?, 1) ON CONFLICT DO UPDATE
-       SET due = min(due, excluded.due), attempts = 0, generation = generation + 1`,
-      controller,
-      key,
-      Date.now() + delay,
-    )
-  }
-
   /** One run at a time; whoever asks meanwhile waits for the same. */
   private run(): Promise<void> {
     this.running ??= this.drain()
@@ -111,17 +97,18 @@ export class ControllerManager extends DurableObject<Env> {
     const plane = { env: this.env, tenant: this.tenant() }
     const context: Omit<ControllerContext, 'served'> = {
       ...plane,
+      freshServed: () => freshServedResources(plane),
       now: () => new Date(),
       dependentsOf: (kind) => this.dependentsOf(kind),
       alone: (name, work) => this.turns.run(name, work),
-      later: (controller, key, delay) => this.add(controller, key, delay),
+      departedOwners: this.departedOwners,
+      later: (controller, key, delay) => this.work.add(controller, key, delay),
     }
-    for (let due = this.due(); due.length > 0; due = this.due()) {
+    for (let due = this.work.due(PARALLEL); due.length > 0; due = this.work.due(PARALLEL)) {
       const served = await servedResources(plane)
       await Promise.all(due.map((work) => this.reconcile(work, { ...context, served })))
     }
-    const next = this.sql.exec<{ due: number | null }>('SELECT min(due) AS due FROM work').one().due
-    if (next !== null) this.alarms.wakeAt(next)
+    this.alarms.wakeAt(this.work.nextDue())
   }
 
   /** Without a tenant it works for nobody: its work stays, and is tried again. */
@@ -130,33 +117,29 @@ export class ControllerManager extends DurableObject<Env> {
     return { uid: this.tenantUid }
   }
 
-  private due(): Work[] {
-    return this.sql
-      .exec<Work>(
-        'SELECT controller, key, attempts, generation FROM work WHERE due <= ? ORDER BY due LIMIT ?',
-        Date.now(),
-        PARALLEL,
-      )
-      .toArray()
+  private async reconcile(work: Work, context: ControllerContext): Promise<void> {
+    const { controller, key, attempts } = work
+    const found = controllerOf(controller)
+    if (found === undefined) return this.park(work, UNKNOWN_CONTROLLER)
+    try {
+      const lookAgain = await found.reconcile(key, context)
+      if (lookAgain === undefined) this.work.done(work)
+      else this.work.again(work, lookAgain, false)
+    } catch (error) {
+      const retry = error instanceof HopelessWork ? undefined : retryAfter(attempts)
+      if (retry === undefined) return this.park(work, String(error))
+      console.error(`controller ${controller} failed for ${key}:`, error)
+      this.work.again(work, retry, true)
+    }
   }
 
-  private async reconcile({ controller, key, attempts, generation }: Work, context: ControllerContext): Promise<void> {
-    let retry: number | undefined
-    try {
-      retry = await ownValue(controllers, controller)?.reconcile(key, context)
-    } catch (error) {
-      console.error(`controller ${controller} failed for ${key}:`, error)
-      retry = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), LONGEST_RETRY_MS)
-    }
-    if (retry === undefined)
-      this.sql.exec('DELETE FROM work WHERE controller = ? AND key = ? AND generation = ?', controller, key, generation)
-    else
-      this.sql.exec(
-        'UPDATE work SET due = ?, attempts = attempts + 1 WHERE controller = ? AND key = ? AND generation = ?',
-        Date.now() + retry,
-        controller,
-        key,
-        generation,
-      )
+  private park(work: Work, why: string): void {
+    console.error(`controller ${work.controller} gives up ${work.key} after ${work.attempts + 1} attempts: ${why}`)
+    this.work.park(work, why)
+  }
+
+  /** What waits to be done and what is parked, by controller. */
+  async counts(): Promise<WorkCount[]> {
+    return this.work.counts()
   }
 }

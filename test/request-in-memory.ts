@@ -7,7 +7,7 @@ import type { ApiRequest } from '../src/request/context.ts'
 import { parseQuery } from '../src/request/query-parameters.ts'
 import { RequestHeaders } from '../src/request/request-headers.ts'
 import { requestInfoOf } from '../src/request/request-info.ts'
-import type { Storage } from '../src/storage/storage.ts'
+import type { OutboxMessage, Storage } from '../src/storage/storage.ts'
 import { shardsInMemory } from './shards-in-memory.ts'
 
 export interface MemoryServer {
@@ -21,10 +21,12 @@ export interface MemoryServer {
 
 let servers = 0
 
-export function memoryServer(settings: Partial<Env> = {}): MemoryServer {
-  const { namespace, storage } = shardsInMemory()
+/** @param deliver is given the work that each write brought */
+export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: OutboxMessage) => void): MemoryServer {
+  const { namespace, storage } = shardsInMemory(undefined, deliver)
   const tenant = { uid: `tenant-${++servers}` } // isolates keep what they know of a tenant
-  const env = { ...settings, SHARDS: namespace } as Env
+  const controllers = { getByName: () => ({ announceOwners: async () => {}, counts: async () => [] }) }
+  const env = { CONTROLLERS: controllers, ...settings, SHARDS: namespace } as unknown as Env
   const server: MemoryServer = {
     env,
     storage,

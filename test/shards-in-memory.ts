@@ -2,15 +2,24 @@
 import type { Env } from '../src/env.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import { memoryStorage } from '../src/storage/memory.ts'
-import type { KeyedValue, NewValue, Revision, Storage } from '../src/storage/storage.ts'
+import { encodeHeader } from '../src/storage/shard-protocol.ts'
+import type { ListCall } from '../src/storage/shard-protocol.ts'
+import type { KeyedValue, ListQuery, NewValue, OutboxMessage, Revision, Storage } from '../src/storage/storage.ts'
 
 export interface MemoryShards {
   readonly namespace: Env['SHARDS']
   readonly storage: Storage
 }
 
-export function shardsInMemory(now?: () => number): MemoryShards {
+/** @param deliver is given the work that a write brought, when it is done */
+export function shardsInMemory(now?: () => number, deliver: (work: OutboxMessage) => void = () => {}): MemoryShards {
   const storage = memoryStorage(now)
+  const delivering = <Value>(value: NewValue, write: () => Promise<Value>) =>
+    reply(async () => {
+      const written = await write()
+      for (const work of value.outbox ?? []) deliver(work)
+      return written
+    })
   const stubOf = (name: string) => {
     const slash = name.indexOf('/')
     const shard = { tenant: name.slice(0, slash), shard: name.slice(slash + 1) }
@@ -20,16 +29,24 @@ export function shardsInMemory(now?: () => number): MemoryShards {
     }
     return {
       get: (key: string, notOlderThan: Revision) => reply(() => storage.get(...split(key), notOlderThan)),
-      create: (key: string, value: NewValue) => reply(() => storage.create(...split(key), value)),
+      create: (key: string, value: NewValue) => delivering(value, () => storage.create(...split(key), value)),
       createMissing: (values: readonly KeyedValue[]) =>
         reply(async () => {
           await storage.createMissing(shard, values)
           return null
         }),
       update: (key: string, value: NewValue, expected: Revision) =>
-        reply(() => storage.update(...split(key), value, expected)),
+        delivering(value, () => storage.update(...split(key), value, expected)),
       delete: (key: string, last: NewValue, expected: Revision) =>
-        reply(() => storage.delete(...split(key), last, expected)),
+        delivering(last, () => storage.delete(...split(key), last, expected)),
+      async fetch(_url: string, { body }: { readonly body: string }) {
+        const { prefix, ...query } = JSON.parse(body) as ListCall
+        const answer = await reply(() => storage.list({ ...shard, prefix }, query as ListQuery))
+        if ('error' in answer) return new Response(null, { headers: encodeHeader(answer) })
+        const { values, ...header } = answer.value
+        return new Response(values, { headers: encodeHeader({ value: header }) })
+      },
+      renew: () => Promise.resolve({ value: null }),
       changes: (since: Revision | undefined) => storage.changes(shard, since),
     }
   }

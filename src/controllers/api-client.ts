@@ -10,7 +10,7 @@ import { serverSideApply } from '../patch/apply.ts'
 import type { Deleted } from '../registry/deletion.ts'
 import { deleteObject } from '../registry/deletion.ts'
 import { liveOf } from '../registry/stored-form.ts'
-import type { ResourceEntry } from '../registry/resources.ts'
+import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
 import { createObject, guaranteedUpdate, readLive } from '../registry/store.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { DeleteOptions } from '../request/options.ts'
@@ -42,21 +42,36 @@ export class ApiClient {
     this.scope = resourceScope(internalRequest(context), entry, { name: '', subresource, namespace })
   }
 
+  /** Undefined where the resource is not served, not even by a definition of this moment. */
+  static async ifServed(
+    context: ControllerContext,
+    resource: GroupResource,
+    namespace: string,
+  ): Promise<ApiClient | undefined> {
+    const entry = entryIn(context.served, resource) ?? entryIn(await context.freshServed(), resource)
+    return entry && new ApiClient(context, entry, namespace)
+  }
+
   async get(name: string): Promise<KubeObject | undefined> {
     return (await readLive(this.scope, name))?.object
   }
 
   /** Everything in the namespace, or everywhere for a cluster-scoped resource. */
   async list(selection: Selection = everything): Promise<KubeObject[]> {
+    const items: KubeObject[] = []
+    for await (const object of this.each(selection)) items.push(object)
+    return items
+  }
+
+  /** The same, one after the other. */
+  async *each(selection: Selection = everything): AsyncGenerator<KubeObject> {
     const { storage, collection, namespaced, namespace } = this.scope
     const { values, revision } = await storage.list(collection, {
       ...(namespaced && namespace !== '' ? { namespace } : {}),
       selection,
       at: { kind: 'latest' },
     })
-    const items: KubeObject[] = []
-    for await (const text of linesOf(values)) items.push(this.scope.currentForm(liveOf({ revision, text }).object))
-    return items
+    for await (const text of linesOf(values)) yield this.scope.currentForm(liveOf({ revision, text }).object)
   }
 
   async create(object: KubeObject): Promise<KubeObject> {
@@ -114,10 +129,14 @@ export class ApiClient {
  * That of the storage version, where several versions share their objects.
  * @param resource as what its objects are kept: a definition may have the names of a built-in type
  */
-function servedEntry({ served }: ControllerContext, { group, resource }: GroupResource): ResourceEntry {
+function entryIn(served: ServedResources, { group, resource }: GroupResource): ResourceEntry | undefined {
   const entries = served.inGroup(group).filter(({ storage }) => storage.resource === resource)
-  const entry = entries.find(({ version, storage }) => version === storage.version) ?? entries[0]
-  if (entry === undefined) throw new Error(`${resource}.${group} is not served`)
+  return entries.find(({ version, storage }) => version === storage.version) ?? entries[0]
+}
+
+function servedEntry({ served }: ControllerContext, resource: GroupResource): ResourceEntry {
+  const entry = entryIn(served, resource)
+  if (entry === undefined) throw new Error(`${resource.resource}.${resource.group} is not served`)
   return entry
 }
 

@@ -2,23 +2,42 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { Env } from '../env.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
+import type { DepartedOwner } from './collector-work.ts'
+import type { Topic } from './topic.ts'
 
 export interface ControllerContext {
   readonly env: Env
   readonly tenant: Tenant
   /** Built-in resources and those of definitions, as of when the work was taken up. */
   readonly served: ServedResources
+  /** The same with every definition that was written before the call: asked before something is called unknown. */
+  freshServed(): Promise<ServedResources>
   now(): Date
   /** The resource types that hold dependents of owners of this kind (`Deployment.apps`). */
   dependentsOf(ownerKind: string): readonly GroupResource[]
   /** Runs work when no other work of that name is under way. */
   alone<Done>(name: string, work: () => Promise<Done>): Promise<Done>
+  readonly departedOwners: DepartedOwners
   /** Hands work to a controller, after so many milliseconds. */
-  later(controller: string, key: string, delay: number): void
+  later(controller: Topic, key: string, delay: number): void
+}
+
+/** Owners that went and whose kind may go as well: who named one is still known to be left without it. */
+export interface DepartedOwners {
+  has(owner: DepartedOwner): boolean
+  add(owner: DepartedOwner): void
 }
 
 /** Brings the world nearer to what it should be, for one key, whatever happened before. */
 export interface Controller {
-  /** @returns milliseconds after which to look again; nothing when the key needs no more */
+  /**
+   * @returns milliseconds after which to look again; nothing when the key needs no more
+   * @throws HopelessWork
+   */
   reconcile(key: string, context: ControllerContext): Promise<number | undefined>
+}
+
+/** Work that cannot succeed however often it is tried. */
+export class HopelessWork extends Error {
+  override readonly name = 'HopelessWork'
 }

@@ -1,3 +1,4 @@
+import { ownValue } from '../api/own.ts'
 import { afterAWhile } from './after-a-while.ts'
 import { apiServiceAvailability } from './api-service-availability.ts'
 import { bootstrapSigner, tokenCleaner } from './bootstrap-tokens.ts'
@@ -11,16 +12,23 @@ import { crdNamesController } from './crd-names.ts'
 import { crdRenewalController } from './crd-renewal.ts'
 import { flowDefaults } from './flow-defaults.ts'
 import { flowSchemaStatus } from './flow-schema-status.ts'
-import { departedController, ownedController, waitingController, freedController } from './garbage-collector.ts'
+import {
+  departedController,
+  freedController,
+  ownedController,
+  servedKindController,
+  waitingController,
+} from './garbage-collector.ts'
 import { namespaceController, namespaceSweeper } from './namespace.ts'
 import { rootCaPublisher } from './root-ca-publisher.ts'
 import { restoredServerObjects } from './server-objects.ts'
 import { serviceAccountController } from './service-account.ts'
 import { departedServiceAccount, serviceAccountSecret } from './service-account-secret.ts'
+import type { Topic } from './topic.ts'
 import { volumeProtection } from './volume-protection.ts'
 
 /** By the name that outbox messages give (see outbox.ts). */
-export const controllers: Readonly<Record<string, Controller>> = {
+export const controllers: Readonly<Record<Topic, Controller>> = {
   'api-service-availability': apiServiceAvailability,
   'bootstrap-signer': bootstrapSigner,
   'certificate-request': certificateRequests,
@@ -35,6 +43,7 @@ export const controllers: Readonly<Record<string, Controller>> = {
   'flow-defaults': flowDefaults,
   'flow-object-written': afterAWhile('flow-defaults', 30_000),
   'flow-schema-status': flowSchemaStatus,
+  'kind-served': servedKindController,
   namespace: namespaceController,
   'namespace-sweep': namespaceSweeper,
   owned: ownedController,
@@ -48,3 +57,6 @@ export const controllers: Readonly<Record<string, Controller>> = {
   'root-ca-publisher': rootCaPublisher,
   'volume-protection': volumeProtection,
 }
+
+/** Undefined for a name that another release gave. */
+export const controllerOf = (topic: string): Controller | undefined => ownValue(controllers, topic)

@@ -16,9 +16,7 @@ import { entryOf } from '../registry/custom-resources/entries.ts'
 import { ApiClient } from './api-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { SERVER } from './crd-names.ts'
-
-/** Milliseconds until what waits for its own finalizers is looked at again. */
-const RETRY = 1_000
+import { untilNextLook } from './waiting-time.ts'
 
 export const crdFinalizerController: Controller = {
   async reconcile(name, context) {
@@ -43,7 +41,7 @@ export const crdFinalizerController: Controller = {
           })
         throw error
       })
-      if (isLeft) return RETRY
+      if (isLeft) return untilNextLook(definition.metadata.deletionTimestamp, context.now())
     }
     const done = isEstablished(definition)
       ? { status: 'False', reason: 'InstanceDeletionCompleted', message: 'removed all instances' }

@@ -4,46 +4,31 @@
  * types that have named an owner of that kind (see owner-kinds.ts).
  */
 import type { GroupResource } from '../api/group-version.ts'
-import { parseApiVersion } from '../api/group-version.ts'
-import type { KubeObject, OwnerReference } from '../api/object.ts'
+import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
-import type { ResourceEntry } from '../registry/resources.ts'
 import { ApiClient } from './api-client.ts'
+import type { FreedOwners, ObjectKey } from './collector-work.ts'
+import { departedIn, freedOwnersIn, objectKeyIn, servedKindIn } from './collector-work.ts'
 import type { Controller, ControllerContext } from './controller.ts'
+import { reportForeignOwners } from './foreign-owners.ts'
+import { lookAtNamespace } from './namespace.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
+import type { Found } from './owners.ts'
+import { findObject, stateOf, waitsForDependents } from './owners.ts'
 
-/** An object as work names it. */
-export interface ObjectKey extends GroupResource {
-  readonly namespace: string
-  readonly name: string
-  readonly uid: string
-}
-
-/** Owners that an object does not hold back any more. */
-export interface FreedOwners {
-  /** Of the object. */
-  readonly namespace: string
-  readonly owners: readonly OwnerReference[]
-}
-
-/** What an object that went leaves to be done. */
-export interface Departed extends FreedOwners {
-  readonly uid: string
-  /** `Kind.group` */
-  readonly ownerKind: string
-}
-
-interface Dependent extends ObjectKey {
-  readonly object: KubeObject
-}
+/** How often an object is judged again because it changed meanwhile, before the work waits. */
+const TRIES = 5
 
 /** Key: a Departed. Its dependents may go, and owners that waited for it may too. */
 export const departedController: Controller = {
   async reconcile(key, context) {
-    const departed = JSON.parse(key) as Departed
-    for (const dependent of await dependentsOf(context, departed.ownerKind, departed.uid))
-      await collectIfUnowned(context, dependent)
+    const departed = departedIn(key)
+    const dependents = await dependentsOf(context, departed.ownerKind, departed.uid)
+    // a built-in kind stays served: whether it is gone can be looked up
+    if (dependents.length > 0 && !isBuiltIn(context, departed.ownerKind)) context.departedOwners.add(departed)
+    for (const dependent of dependents) await collectIfUnowned(context, dependent)
     await letGo(context, departed)
+    if (departed.namespace !== '') await lookAtNamespace(context, departed.namespace)
     return undefined
   },
 }
@@ -51,24 +36,50 @@ export const departedController: Controller = {
 /** Key: FreedOwners. References to them were taken off, or hold them back no longer. */
 export const freedController: Controller = {
   async reconcile(key, context) {
-    await letGo(context, JSON.parse(key) as FreedOwners)
+    await letGo(context, freedOwnersIn(key))
     return undefined
   },
 }
 
 /** Those that waited for this dependent may go, if it was the last. */
 async function letGo(context: ControllerContext, { namespace, owners }: FreedOwners): Promise<void> {
-  for (const owner of owners) {
-    const found = await findOwner(context, owner, namespace)
-    if (found !== undefined && waitsForDependents(found.object)) await foreground(context, found)
+  for (const reference of owners) {
+    const found = await stateOf(context, reference, namespace)
+    if (found.state === 'present' && waitsForDependents(found.owner.object)) await foreground(context, found.owner)
   }
 }
 
 /** Key: an ObjectKey. An object that names owners may name none that exists. */
 export const ownedController: Controller = {
   async reconcile(key, context) {
-    const found = await findObject(context, JSON.parse(key) as ObjectKey)
-    if (found !== undefined) await collectIfUnowned(context, found)
+    const found = await findObject(context, objectKeyIn(key))
+    if (found === undefined) return undefined
+    await reportForeignOwners(context, found)
+    await collectIfUnowned(context, found)
+    return undefined
+  },
+}
+
+/**
+ * Key: a ServedKind. Objects that name owners of the kind could not be judged while it was not served, and neither
+ * could its own objects.
+ */
+export const servedKindController: Controller = {
+  async reconcile(key, context) {
+    const { kind, ...type } = servedKindIn(key)
+    const ownerKind = ownerKindOf({ apiVersion: `${type.group}/v1`, kind })
+    const types = new Map(
+      [...context.dependentsOf(ownerKind), type].map((one) => [`${one.resource}.${one.group}`, one]),
+    )
+    for (const one of types.values()) {
+      const isOfKind = one.group === type.group && one.resource === type.resource
+      const client = await ApiClient.ifServed(context, one, '')
+      for await (const object of client?.each() ?? []) {
+        const owners = object.metadata.ownerReferences ?? []
+        if (isOfKind ? owners.length > 0 : owners.some((owner) => ownerKindOf(owner) === ownerKind))
+          context.later('owned', JSON.stringify(keyOf(keyed(one, object))), 0)
+      }
+    }
     return undefined
   },
 }
@@ -76,7 +87,7 @@ export const ownedController: Controller = {
 /** Key: an ObjectKey. An object that is being deleted waits for its dependents or is to leave them behind. */
 export const waitingController: Controller = {
   async reconcile(key, context) {
-    const found = await findObject(context, JSON.parse(key) as ObjectKey)
+    const found = await findObject(context, objectKeyIn(key))
     if (found?.object.metadata.deletionTimestamp === undefined) return undefined
     const finalizers = found.object.metadata.finalizers ?? []
     if (finalizers.includes(ORPHAN)) await orphan(context, found)
@@ -86,117 +97,142 @@ export const waitingController: Controller = {
 }
 
 /** Deletes what it owns; when nothing is left that blocks it, lets it go. */
-async function foreground(context: ControllerContext, owner: Dependent): Promise<void> {
+async function foreground(context: ControllerContext, owner: Found): Promise<void> {
   const dependents = await dependentsOf(context, kindOf(owner.object), owner.uid)
-  const blocking = dependents.filter(({ object }) =>
-    object.metadata.ownerReferences?.some(
-      ({ uid, blockOwnerDeletion }) => uid === owner.uid && blockOwnerDeletion === true,
-    ),
+  // an object that owns itself does not wait for itself
+  const blocking = dependents.filter(
+    ({ uid, object }) =>
+      uid !== owner.uid &&
+      object.metadata.ownerReferences?.some(
+        (reference) => reference.uid === owner.uid && reference.blockOwnerDeletion === true,
+      ),
   )
   if (blocking.length === 0) await dropFinalizer(context, owner, FOREGROUND)
   for (const dependent of dependents) await collectIfUnowned(context, dependent)
 }
 
-async function orphan(context: ControllerContext, owner: Dependent): Promise<void> {
+async function orphan(context: ControllerContext, owner: Found): Promise<void> {
   for (const dependent of await dependentsOf(context, kindOf(owner.object), owner.uid))
     await dropOwners(context, dependent, new Set([owner.uid]))
   await dropFinalizer(context, owner, ORPHAN)
 }
 
 /** Deletes an object none of whose owners is there to stay; takes off the owners that are not. */
-async function collectIfUnowned(context: ControllerContext, dependent: Dependent): Promise<void> {
+async function collectIfUnowned(context: ControllerContext, dependent: Found): Promise<void> {
+  let found: Found | undefined = dependent
+  for (let attempt = 1; found !== undefined; attempt++) {
+    try {
+      return await collectOnce(context, found)
+    } catch (error) {
+      if (!isStatus(error, 409) || attempt === TRIES) throw error
+      // it was written meanwhile, and may have other owners
+      found = await findObject(context, found)
+    }
+  }
+}
+
+type Verdict =
+  /** Nothing to do: it has owners, or an owner of which nothing can be said. */
+  | { readonly is: 'kept' }
+  /** It has an owner, and others that are gone or are going. */
+  | { readonly is: 'owned'; readonly leaving: ReadonlySet<string> }
+  | { readonly is: 'unowned'; readonly isAwaited: boolean }
+
+async function judge(context: ControllerContext, { object, namespace }: Found): Promise<Verdict> {
+  const leaving = new Set<string>()
+  let isOwned = false
+  let isAwaited = false
+  for (const reference of object.metadata.ownerReferences ?? []) {
+    const found = await stateOf(context, reference, namespace)
+    switch (found.state) {
+      case 'unknown':
+        return { is: 'kept' }
+      case 'gone':
+        leaving.add(reference.uid ?? '')
+        break
+      case 'present':
+        if (waitsForDependents(found.owner.object)) {
+          isAwaited = true
+          leaving.add(reference.uid ?? '')
+        } else isOwned = true
+    }
+  }
+  if (!isOwned) return leaving.size === 0 ? { is: 'kept' } : { is: 'unowned', isAwaited }
+  return leaving.size === 0 ? { is: 'kept' } : { is: 'owned', leaving }
+}
+
+/** @throws StatusError 409 where the object was written meanwhile */
+async function collectOnce(context: ControllerContext, dependent: Found): Promise<void> {
   const { metadata } = dependent.object
-  const owners = metadata.ownerReferences ?? []
-  const deleting = metadata.deletionTimestamp !== undefined
-  if (owners.length === 0 || (deleting && !waitsForDependents(dependent.object))) return
-  const gone = new Set<string>()
-  const waiting = new Set<string>()
-  for (const owner of owners) {
-    const found = await findOwner(context, owner, dependent.namespace)
-    if (found === undefined) gone.add(owner.uid ?? '')
-    else if (waitsForDependents(found.object)) waiting.add(owner.uid ?? '')
-  }
-  if (gone.size + waiting.size < new Set(owners.map(({ uid }) => uid)).size) {
-    if (gone.size + waiting.size > 0) await dropOwners(context, dependent, new Set([...gone, ...waiting]))
-    return
-  }
-  if (deleting) return
-  const hasDependents =
-    waiting.size > 0 && (await dependentsOf(context, kindOf(dependent.object), dependent.uid)).length > 0
-  const propagationPolicy = hasDependents ? 'Foreground' : policyIn(metadata.finalizers ?? [])
+  const isDeleted = metadata.deletionTimestamp !== undefined
+  if (isDeleted && !waitsForDependents(dependent.object)) return
+  const verdict = await judge(context, dependent)
+  if (verdict.is === 'kept') return
+  if (verdict.is === 'owned') return dropOwners(context, dependent, verdict.leaving)
+  if (isDeleted) return
+  const its = verdict.isAwaited ? await dependentsOf(context, kindOf(dependent.object), dependent.uid) : []
+  let resourceVersion = metadata.resourceVersion
+  // Its dependent waits for its own dependents as its owner does: were this a circle, none of them would ever go.
+  if (its.some(({ object }) => waitsForDependents(object))) resourceVersion = await unblockOwners(context, dependent)
   await clientOf(context, dependent)
-    .delete(dependent.name, { propagationPolicy, preconditions: { uid: dependent.uid } })
-    .catch(ignoreGoneOrOther)
+    .delete(dependent.name, {
+      propagationPolicy: its.length > 0 ? 'Foreground' : policyIn(metadata.finalizers ?? []),
+      preconditions: { uid: dependent.uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+    })
+    .catch(ignoreGone)
 }
 
 const policyIn = (finalizers: readonly string[]): string =>
   finalizers.includes(ORPHAN) ? 'Orphan' : finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background'
 
-const waitsForDependents = ({ metadata }: KubeObject): boolean =>
-  metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(FOREGROUND)
+/** Nothing is held back by it any more. @returns its version then */
+async function unblockOwners(context: ControllerContext, { uid, name, ...at }: Found): Promise<string | undefined> {
+  const written = await clientOf(context, at).update(name, ({ metadata }) => {
+    if (metadata.uid !== uid) return
+    for (const owner of metadata.ownerReferences ?? [])
+      if (owner.blockOwnerDeletion === true) owner.blockOwnerDeletion = false
+  })
+  return written.metadata.resourceVersion
+}
 
-async function dropOwners(context: ControllerContext, dependent: Dependent, uids: ReadonlySet<string>): Promise<void> {
+async function dropOwners(context: ControllerContext, dependent: Found, uids: ReadonlySet<string>): Promise<void> {
   await clientOf(context, dependent)
     .update(dependent.name, ({ metadata }) => {
+      if (metadata.uid !== dependent.uid) return
       const kept = (metadata.ownerReferences ?? []).filter(({ uid }) => !uids.has(uid ?? ''))
       if (kept.length > 0) metadata.ownerReferences = kept
       else delete metadata.ownerReferences
     })
-    .catch(ignoreGoneOrOther)
+    .catch(ignoreGone)
 }
 
 async function dropFinalizer(context: ControllerContext, key: ObjectKey, finalizer: string): Promise<void> {
   await clientOf(context, key)
     .update(key.name, ({ metadata }) => {
+      if (metadata.uid !== key.uid) return
       const kept = (metadata.finalizers ?? []).filter((present) => present !== finalizer)
       if (kept.length > 0) metadata.finalizers = kept
       else delete metadata.finalizers
     })
-    .catch(ignoreGoneOrOther)
+    .catch(ignoreGone)
 }
 
-async function dependentsOf(context: ControllerContext, ownerKind: string, uid: string): Promise<Dependent[]> {
+/** A type whose definition is gone has no objects. */
+async function dependentsOf(context: ControllerContext, ownerKind: string, uid: string): Promise<Found[]> {
   const found = await Promise.all(
     context.dependentsOf(ownerKind).map(async (resource) => {
-      const objects = await new ApiClient(context, resource, '').list({ labels: [], fields: [], owner: uid })
+      const client = await ApiClient.ifServed(context, resource, '')
+      const objects = (await client?.list({ labels: [], fields: [], owner: uid })) ?? []
       return objects.map((object) => keyed(resource, object))
     }),
   )
   return found.flat()
 }
 
-async function findObject(context: ControllerContext, key: ObjectKey): Promise<Dependent | undefined> {
-  const object = await clientOf(context, key).get(key.name)
-  return object === undefined || object.metadata.uid !== key.uid ? undefined : { ...key, object }
-}
+const isBuiltIn = ({ served }: ControllerContext, ownerKind: string): boolean =>
+  served.isBuiltInGroup(ownerKind.includes('.') ? ownerKind.slice(ownerKind.indexOf('.') + 1) : '')
 
-/** The owner as a dependent in `namespace` sees it: none in another namespace, none of another uid. */
-async function findOwner(
-  context: ControllerContext,
-  owner: OwnerReference,
-  namespace: string,
-): Promise<Dependent | undefined> {
-  const entry = entryOf(context, owner)
-  if (entry === undefined || (entry.namespaced && namespace === '')) return undefined
-  const { group, resource } = entry.storage
-  return findObject(context, {
-    group,
-    resource,
-    namespace: entry.namespaced ? namespace : '',
-    name: owner.name ?? '',
-    uid: owner.uid ?? '',
-  })
-}
-
-function entryOf(
-  { served }: ControllerContext,
-  { apiVersion = '', kind = '' }: OwnerReference,
-): ResourceEntry | undefined {
-  const version = parseApiVersion(apiVersion)
-  return version && served.findKind({ ...version, kind })
-}
-
-const keyed = ({ group, resource }: GroupResource, object: KubeObject): Dependent => ({
+const keyed = ({ group, resource }: GroupResource, object: KubeObject): Found => ({
   group,
   resource,
   namespace: object.metadata.namespace ?? '',
@@ -205,11 +241,16 @@ const keyed = ({ group, resource }: GroupResource, object: KubeObject): Dependen
   object,
 })
 
-const clientOf = (context: ControllerContext, key: ObjectKey) => new ApiClient(context, key, key.namespace)
+const keyOf = ({ object: _, ...key }: Found): ObjectKey => key
+
+const clientOf = (context: ControllerContext, key: Pick<ObjectKey, 'group' | 'resource' | 'namespace'>) =>
+  new ApiClient(context, key, key.namespace)
 
 const kindOf = ({ apiVersion = '', kind = '' }: KubeObject): string => ownerKindOf({ apiVersion, kind })
 
-/** Gone, or another object of the name by now: nothing is left to do. */
-function ignoreGoneOrOther(error: unknown): void {
-  if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+const isStatus = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code
+
+/** Gone by now: nothing is left to do. */
+function ignoreGone(error: unknown): void {
+  if (!isStatus(error, 404)) throw error
 }

@@ -1,6 +1,7 @@
 /**
  * Empties a namespace that is being deleted, then lets it go (kube-controller-manager's namespace controller). Key: its
- * name. Pods go first, and nothing else before they are gone.
+ * name. It begins some seconds after the deletion: until then clients delete themselves what they know to be there, and
+ * find it. Pods go first, and nothing else before they are gone.
  */
 import type { Namespace, NamespaceCondition, Pod } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -9,10 +10,18 @@ import { StatusError } from '../api/status.ts'
 import { timeText } from '../registry/store.ts'
 import { ApiClient } from './api-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
+import { untilNextLook } from './waiting-time.ts'
+import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 
 const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' }
 const PODS: StoredResource = { group: '', version: 'v1', resource: 'pods' }
 const RETRY_MS = 1_000
+/** Between the deletion and the first look, as in kube-controller-manager. */
+const GRACE_MS = 5_000
+/** deletionTimestamp has whole seconds: the deletion was up to one later. */
+const CUT_MS = 999
+/** Milliseconds after the deletion from which on the namespace is looked at as soon as one of its objects goes. */
+const LONG_MS = 30_000
 
 interface StoredResource extends GroupResource {
   readonly version: string
@@ -32,10 +41,13 @@ export const namespaceController: Controller = {
     if (namespace?.metadata.deletionTimestamp === undefined) return undefined
     const finalizers = namespace.spec?.finalizers ?? []
     if (finalizers.length === 0) return undefined
-    const remains = await empty(context, name, new Date(namespace.metadata.deletionTimestamp))
+    const { deletionTimestamp } = namespace.metadata
+    const early = Date.parse(deletionTimestamp) + CUT_MS + GRACE_MS - context.now().getTime()
+    if (early > 0) return early
+    const remains = await empty(context, name, new Date(deletionTimestamp))
     const left = remains.resources.size > 0
     await namespaces.update(name, (object) => setConditions(object as Namespace, remains, timeText(context.now())))
-    if (left) return RETRY_MS
+    if (left) return untilNextLook(deletionTimestamp, context.now())
     await new ApiClient(context, NAMESPACES, '', 'finalize')
       .update(name, (object) => {
         const { spec } = object as Namespace
@@ -45,6 +57,14 @@ export const namespaceController: Controller = {
     context.later('namespace-sweep', name, SWEEP_MS)
     return undefined
   },
+}
+
+/** What went may have been the last that a namespace waited for. */
+export async function lookAtNamespace(context: ControllerContext, name: string): Promise<void> {
+  const snapshot = await controlSnapshot(context)
+  const { deletionTimestamp } = snapshot.get(NAMESPACES, name)?.metadata ?? {}
+  if (deletionTimestamp !== undefined && context.now().getTime() - Date.parse(deletionTimestamp) > LONG_MS)
+    context.later('namespace', name, 0)
 }
 
 /** Milliseconds after which no Worker takes a namespace that went for one that is there. */
@@ -120,7 +140,7 @@ function ignoreGone(error: unknown): void {
 }
 
 /**
- * The five conditions that the reference always shows, in its order. While there are pods it does not count what is left:
+ * The five conditions that kube-apiserver always shows, in its order. While there are pods it does not count what is left:
  * the last two say that all is well.
  */
 export function setConditions(namespace: Namespace, remains: Remains, now: string): void {

@@ -1,12 +1,15 @@
 /** Which writes are work for which controller: stored with the write, in one transaction. */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
+import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { APIService } from '../api/apiregistration/v1.ts'
 import type { Secret } from '../api/core/v1.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { APPROVED_BY, isProtectedGroup } from '../registry/apiextensions/approval.ts'
-import type { Departed, FreedOwners, ObjectKey } from './garbage-collector.ts'
+import { isEstablished, versionsOf } from '../registry/custom-resources/definition.ts'
+import type { Departed, FreedOwners, ObjectKey, ServedKind } from './collector-work.ts'
+import type { Topic } from './topic.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
 import { protectedKey } from './protection-finalizers.ts'
 import type { OutboxMessage } from '../storage/storage.ts'
@@ -22,10 +25,13 @@ export interface Change {
 export const DEFAULT_SERVICE_ACCOUNT = 'default'
 export const ROOT_CA = 'kube-root-ca.crt'
 
-type Rule = (change: Change) => readonly OutboxMessage[]
+interface Work extends OutboxMessage {
+  readonly topic: Topic
+}
 
-const work = (topic: string, payload: string | undefined): OutboxMessage[] =>
-  payload === undefined ? [] : [{ topic, payload }]
+type Rule = (change: Change) => readonly Work[]
+
+const work = (topic: Topic, payload: string | undefined): Work[] => (payload === undefined ? [] : [{ topic, payload }])
 
 const rules: Readonly<Record<string, Rule>> = {
   'apiservices.apiregistration.k8s.io'({ object, old }) {
@@ -34,16 +40,7 @@ const rules: Readonly<Record<string, Rule>> = {
     return object === undefined || isSpecSame ? [] : work('api-service-availability', object.metadata.name)
   },
   'customresourcedefinitions.apiextensions.k8s.io'({ object, old }) {
-    const { name, generation, deletionTimestamp } = (object ?? old)?.metadata ?? {}
-    if (object !== undefined && deletionTimestamp !== undefined && old?.metadata.deletionTimestamp === undefined)
-      return work('crd-finalizer', name)
-    const isSpecSame = object !== undefined && old !== undefined && generation === old.metadata.generation
-    const isApprovalSame = object?.metadata.annotations?.[APPROVED_BY] === old?.metadata.annotations?.[APPROVED_BY]
-    if (isSpecSame) return isApprovalSame ? [] : work('crd-approval', name)
-    const group = name?.slice(name.indexOf('.') + 1)
-    const renewal = old === undefined ? [] : work('crd-renewal', name)
-    const approved = object !== undefined && isProtectedGroup(group ?? '') ? work('crd-approval', name) : []
-    return [...work('crd-names', name), ...work('crd-api-services', group), ...renewal, ...approved]
+    return [...definitionWork(object, old), ...work('kind-served', newlyServedKind(object, old))]
   },
   namespaces({ object, old }) {
     if (object === undefined) return []
@@ -92,8 +89,41 @@ const rules: Readonly<Record<string, Rule>> = {
   'clusterroles.rbac.authorization.k8s.io': () => work('cluster-role-aggregation', ''),
 }
 
+function definitionWork(object: KubeObject | undefined, old: KubeObject | undefined): readonly Work[] {
+  const { name, generation, deletionTimestamp } = (object ?? old)?.metadata ?? {}
+  if (object !== undefined && deletionTimestamp !== undefined && old?.metadata.deletionTimestamp === undefined)
+    return work('crd-finalizer', name)
+  const isSpecSame = object !== undefined && old !== undefined && generation === old.metadata.generation
+  const isApprovalSame = object?.metadata.annotations?.[APPROVED_BY] === old?.metadata.annotations?.[APPROVED_BY]
+  if (isSpecSame) return isApprovalSame ? [] : work('crd-approval', name)
+  const group = name?.slice(name.indexOf('.') + 1)
+  const renewal = old === undefined ? [] : work('crd-renewal', name)
+  const approved = object !== undefined && isProtectedGroup(group ?? '') ? work('crd-approval', name) : []
+  return [...work('crd-names', name), ...work('crd-api-services', group), ...renewal, ...approved]
+}
+
+/** A ServedKind, when objects of the kind are served in other versions than before. */
+function newlyServedKind(
+  definition: (KubeObject & CustomResourceDefinition) | undefined,
+  before: (KubeObject & CustomResourceDefinition) | undefined,
+): string | undefined {
+  const { group, names } = definition?.spec ?? {}
+  const versions = definition === undefined ? '' : servedVersions(definition)
+  if (versions === '' || (before !== undefined && versions === servedVersions(before))) return undefined
+  const kind: ServedKind = { group: group ?? '', resource: names?.plural ?? '', kind: names?.kind ?? '' }
+  return JSON.stringify(kind)
+}
+
+const servedVersions = (definition: CustomResourceDefinition): string =>
+  isEstablished(definition)
+    ? versionsOf(definition)
+        .filter(({ served }) => served)
+        .map(({ name }) => name)
+        .join()
+    : ''
+
 /** What is protected goes once it is deleted and nobody uses it. */
-function protection({ resource, object, old }: Change): OutboxMessage[] {
+function protection({ resource, object, old }: Change): Work[] {
   if (object === undefined || old?.metadata.deletionTimestamp !== undefined) return []
   return work('volume-protection', protectedKey(resource, object))
 }
@@ -106,7 +136,7 @@ const keyText = (object: KubeObject | undefined): string | undefined => {
   return namespace === undefined ? name : `${namespace}/${name}`
 }
 
-export function workFor(change: Change): readonly OutboxMessage[] {
+export function workFor(change: Change): readonly Work[] {
   const resource = groupResourceText(change.resource)
   const isServers = change.object === undefined && serverObjects.has(`${resource} ${keyText(change.old)}`)
   return [
@@ -127,7 +157,7 @@ const serverObjects: ReadonlySet<string> = new Set([
 ])
 
 /** What the garbage collector has to look at. */
-function collection({ resource, object, old }: Change): readonly OutboxMessage[] {
+function collection({ resource, object, old }: Change): readonly Work[] {
   if (object === undefined) {
     const departed: Departed = {
       uid: old?.metadata.uid ?? '',

@@ -18,7 +18,8 @@ export const restoredServerObjects: Controller = {
       storage: noticingControlWrites(shardStorage(env.SHARDS)),
     })
     if (namespace !== '')
-      for (const controller of ['service-account', 'root-ca-publisher']) context.later(controller, namespace, 0)
+      for (const controller of ['service-account', 'root-ca-publisher'] as const)
+        context.later(controller, namespace, 0)
     return undefined
   },
 }

@@ -8,6 +8,7 @@ import { StatusError } from '../api/status.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { ApiClient } from './api-client.ts'
+import { untilNextLook } from './waiting-time.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { protectedKey, protectionFinalizer } from './protection-finalizers.ts'
 
@@ -80,9 +81,10 @@ export const volumeProtection: Controller = {
     const client = new ApiClient(context, protection, rest[0] ?? '')
     const object = await client.get(name)
     if (object === undefined || protectedKey(protection, object) === undefined) return undefined
-    const age = context.now().getTime() - Date.parse(object.metadata.deletionTimestamp ?? '')
+    const { deletionTimestamp = '' } = object.metadata
+    const age = context.now().getTime() - Date.parse(deletionTimestamp)
     if (age < FIRST_LOOK) return FIRST_LOOK - Math.max(age, 0)
-    if (await protection.isUsed(object, context)) return RETRY
+    if (await protection.isUsed(object, context)) return untilNextLook(deletionTimestamp, context.now(), RETRY)
     await release(client, name, protectionFinalizer(protection)!)
     return undefined
   },

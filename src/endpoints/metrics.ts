@@ -3,6 +3,7 @@
  * this isolate did since it began; an installation with several isolates sums over them, as over several servers.
  */
 import type { GroupResource } from '../api/group-version.ts'
+import type { WorkCount } from '../../durable-objects/work-table.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
 import { isControlResource } from '../registry/collections.ts'
@@ -235,6 +236,7 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
   const kinds = [...all.requests.values(), all.others]
   const durations = kinds.flatMap((kind) => kind.durations.samples(kind.ofServer))
   const busy = durations.reduce((sum, { suffix, value }) => sum + (suffix === '_sum' ? value : 0), 0)
+  const work = await controllersWork(request)
   const rows: Row[] = [
     [
       'apiserver_admission_controller_admission_duration_seconds',
@@ -299,6 +301,13 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'The Go version that /version tells.',
       one(1, { version: String(versionInfo()['goVersion']) }),
     ],
+    [
+      'kedge_controllers_parked_work',
+      'gauge',
+      'Work that controllers gave up: see the log.',
+      samplesOf(work, 'parked'),
+    ],
+    ['kedge_controllers_queued_work', 'gauge', 'Work that controllers have yet to do.', samplesOf(work, 'queued')],
     ['kubernetes_build_info', 'gauge', 'The version, as labels of a constant 1.', one(1, buildLabels())],
     [
       'kubernetes_feature_enabled',
@@ -322,6 +331,18 @@ async function objectCounts(request: ApiRequest, labels: (resource: GroupResourc
   const control = new Map(kept.filter(isControlResource).map((storage) => [groupResourceText(storage), storage]))
   return [...control.values()].map((storage) => ({ labels: labels(storage), value: snapshot.list(storage).length }))
 }
+
+/** Where they cannot be asked there is nothing to be said of them. */
+async function controllersWork({ env, tenant }: ApiRequest): Promise<readonly WorkCount[]> {
+  try {
+    return await env.CONTROLLERS.getByName(tenant.uid).counts()
+  } catch {
+    return []
+  }
+}
+
+const samplesOf = (work: readonly WorkCount[], state: 'queued' | 'parked'): Sample[] =>
+  work.flatMap((count) => (count[state] === 0 ? [] : one(count[state], { controller: count.controller })))
 
 const requestCounts = (kinds: readonly RequestKind[]): Sample[] =>
   kinds.flatMap(({ codes, ofServer }) =>

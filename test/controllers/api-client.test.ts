@@ -16,9 +16,11 @@ beforeEach(async () => {
     env,
     tenant,
     served,
+    freshServed: () => Promise.resolve(served),
     now: () => now,
     dependentsOf: () => [],
     alone: (_, work) => work(),
+    departedOwners: { has: () => false, add: () => {} },
     later: () => {},
   }
   client = new ApiClient(context, CONFIG_MAPS, 'default', '', 'a-controller')

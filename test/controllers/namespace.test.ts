@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Namespace } from '../../src/api/core/v1.ts'
 import type { Remains } from '../../src/controllers/namespace.ts'
 import { setConditions } from '../../src/controllers/namespace.ts'
+import { CONFIG_MAPS, ControlPlaneInMemory } from './control-plane.ts'
 
 const NOW = '2026-01-01T00:00:00Z'
 
@@ -58,4 +59,64 @@ test.each<[string, Partial<Remains>, string[]]>([
   ],
 ])('%s', (_, remains, conditions) => {
   expect(conditionsOf(remains)).toEqual(conditions)
+})
+
+describe('a namespace that is deleted', () => {
+  const NAMESPACES = { group: '', resource: 'namespaces' }
+  let plane: ControlPlaneInMemory
+
+  beforeEach(async () => {
+    plane = new ControlPlaneInMemory()
+    await plane.context()
+    await plane.settle()
+    await plane.create(NAMESPACES, {
+      kind: 'Namespace',
+      apiVersion: 'v1',
+      metadata: { name: 'shop' },
+      spec: { finalizers: ['kubernetes'] },
+    })
+    await plane.create(CONFIG_MAPS, {
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: { name: 'a', namespace: 'shop', finalizers: ['example.com/held'] },
+    })
+    await plane.settle()
+  })
+
+  const isThere = async () => (await plane.names(NAMESPACES)).includes('shop')
+  const release = async () =>
+    (await plane.client(CONFIG_MAPS, 'shop')).update('a', ({ metadata }) => delete metadata.finalizers)
+
+  test('keeps what it holds for five seconds, however often its controller is called', async () => {
+    await release()
+    plane.now = new Date(plane.now.getTime() + 900) // in the middle of the second that deletionTimestamp names
+    await plane.delete(NAMESPACES, '', 'shop')
+    for (const _ of [1, 2, 3, 4]) {
+      plane.add('namespace', 'shop', 0)
+      await plane.pass(1_000)
+    }
+    await plane.pass(999)
+    expect(await plane.names(CONFIG_MAPS, 'shop')).toEqual(['a'])
+    await plane.pass(1_000)
+    expect(await plane.names(CONFIG_MAPS, 'shop')).toEqual([])
+    expect(await isThere()).toBe(false)
+  })
+
+  test('that something holds back is looked at more and more seldom', async () => {
+    await plane.delete(NAMESPACES, '', 'shop')
+    await plane.settle()
+    plane.tried.length = 0
+    for (let second = 0; second < 3600; second += 10) await plane.pass(10_000)
+    expect(plane.tried.filter((controller) => controller === 'namespace').length).toBeLessThan(100)
+    expect(await isThere()).toBe(true)
+  })
+
+  test('and that waited long goes as soon as its last object goes', async () => {
+    await plane.delete(NAMESPACES, '', 'shop')
+    await plane.settle()
+    for (let minute = 0; minute < 60; minute++) await plane.pass(60_000)
+    await release()
+    await plane.settle()
+    expect(await isThere()).toBe(false)
+  })
 })

@@ -1,0 +1,35 @@
+import type { DepartedOwner } from '../src/controllers/collector-work.ts'
+import type { DepartedOwners } from '../src/controllers/controller.ts'
+
+/** As many as kube-controller-manager's garbage collector keeps; the newest of them. */
+const MAX = 500
+
+/** Owners that went, on disk: their definition may be gone when the last of their dependents is looked at. */
+export class DepartedOwnerTable implements DepartedOwners {
+  constructor(private readonly sql: SqlStorage) {
+    sql.exec(
+      `CREATE TABLE IF NOT EXISTS departed (seq INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE,
+       kind TEXT NOT NULL, namespace TEXT NOT NULL)`,
+    )
+  }
+
+  has({ uid, ownerKind, namespace }: DepartedOwner): boolean {
+    const found = this.sql.exec(
+      'SELECT 1 FROM departed WHERE uid = ? AND kind = ? AND namespace = ?',
+      uid,
+      ownerKind,
+      namespace,
+    )
+    return found.toArray().length > 0
+  }
+
+  add({ uid, ownerKind, namespace }: DepartedOwner): void {
+    this.sql.exec(
+      'INSERT INTO departed (uid, kind, namespace) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      uid,
+      ownerKind,
+      namespace,
+    )
+    this.sql.exec(`DELETE FROM departed WHERE seq <= (SELECT max(seq) FROM departed) - ${MAX}`)
+  }
+}

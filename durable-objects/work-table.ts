@@ -1,0 +1,138 @@
+/**
+ * The controllers' work: pairs of a controller and a key, each once, on disk. What failed is due again later, and later
+ * each time; what failed too often, or cannot succeed at all, is parked: kept to be seen, and not tried any more until
+ * an event brings the same work again. So a control plane whose work is in vain sleeps too.
+ */
+export interface Work extends Record<string, SqlStorageValue> {
+  controller: string
+  key: string
+  attempts: number
+  /** Tells work that arrived again while it was being done from work that is done. */
+  generation: number
+}
+
+/** Of one controller. */
+export interface WorkCount extends Record<string, SqlStorageValue> {
+  controller: string
+  queued: number
+  parked: number
+}
+
+const FIRST_RETRY_MS = 100
+/** So often an outage is waited for ... */
+const PATIENT_RETRIES = 20
+const LONGEST_PATIENT_RETRY_MS = 60_000
+/** ... and so often what does not look like one, as seldom as kube-controller-manager's queues do it. */
+const MAX_RETRIES = 50
+const LONGEST_RETRY_MS = 1_000_000
+/** Parked work beyond this drops the oldest of it. */
+const MAX_PARKED = 1_000
+
+/** Milliseconds until the next attempt; undefined: there have been enough. */
+export function retryAfter(attempts: number): number | undefined {
+  if (attempts >= MAX_RETRIES) return undefined
+  const longest = attempts < PATIENT_RETRIES ? LONGEST_PATIENT_RETRY_MS : LONGEST_RETRY_MS
+  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), longest)
+}
+
+export class WorkTable {
+  constructor(
+    private readonly sql: SqlStorage,
+    private readonly now: () => number,
+  ) {
+    sql.exec(
+      `CREATE TABLE IF NOT EXISTS work (controller TEXT, key TEXT, attempts INTEGER NOT NULL, due INTEGER NOT NULL,
+       generation INTEGER NOT NULL, PRIMARY KEY (controller, key)) WITHOUT ROWID;
+       CREATE TABLE IF NOT EXISTS parked (controller TEXT, key TEXT, at INTEGER NOT NULL, why TEXT NOT NULL,
+       PRIMARY KEY (controller, key)) WITHOUT ROWID`,
+    )
+  }
+
+  add(controller: string, key: string, delay: number): void {
+    this.sql.exec(
+      `INSERT INTO work VALUES (?, ?, 0, ?, 1) ON CONFLICT DO UPDATE
+       SET due = min(due, excluded.due), attempts = 0, generation = generation + 1`,
+      controller,
+      key,
+      this.now() + delay,
+    )
+  }
+
+  due(limit: number): Work[] {
+    return this.sql
+      .exec<Work>(
+        'SELECT controller, key, attempts, generation FROM work WHERE due <= ? ORDER BY due LIMIT ?',
+        this.now(),
+        limit,
+      )
+      .toArray()
+  }
+
+  /** When the next work is due, in milliseconds since 1970. */
+  nextDue(): number | undefined {
+    return this.sql.exec<{ due: number | null }>('SELECT min(due) AS due FROM work').one().due ?? undefined
+  }
+
+  done({ controller, key, generation }: Work): void {
+    this.sql.exec('DELETE FROM work WHERE controller = ? AND key = ? AND generation = ?', controller, key, generation)
+    this.sql.exec('DELETE FROM parked WHERE controller = ? AND key = ?', controller, key)
+  }
+
+  again({ controller, key, generation }: Work, delay: number, failed: boolean): void {
+    this.sql.exec(
+      'UPDATE work SET due = ?, attempts = ? * (attempts + 1) WHERE controller = ? AND key = ? AND generation = ?',
+      this.now() + delay,
+      failed ? 1 : 0,
+      controller,
+      key,
+      generation,
+    )
+  }
+
+  /** @param why is kept beside it */
+  park(work: Work, why: string): void {
+    const { controller, key, generation } = work
+    this.sql.exec('DELETE FROM work WHERE controller = ? AND key = ? AND generation = ?', controller, key, generation)
+    this.sql.exec(
+      'INSERT INTO parked VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET at = excluded.at, why = excluded.why',
+      controller,
+      key,
+      this.now(),
+      why,
+    )
+    this.sql.exec(
+      `DELETE FROM parked WHERE (controller, key) IN
+       (SELECT controller, key FROM parked ORDER BY at DESC LIMIT -1 OFFSET ${MAX_PARKED})`,
+    )
+  }
+
+  /** Work of controllers that another release did not know, and that this one has, is due again. */
+  resume(isKnown: (controller: string) => boolean): void {
+    for (const { controller } of this.sql
+      .exec<{ controller: string }>('SELECT DISTINCT controller FROM parked WHERE why = ?', UNKNOWN_CONTROLLER)
+      .toArray()) {
+      if (!isKnown(controller)) continue
+      for (const { key } of this.sql
+        .exec<{ key: string }>(
+          'SELECT key FROM parked WHERE controller = ? AND why = ?',
+          controller,
+          UNKNOWN_CONTROLLER,
+        )
+        .toArray())
+        this.add(controller, key, 0)
+      this.sql.exec('DELETE FROM parked WHERE controller = ? AND why = ?', controller, UNKNOWN_CONTROLLER)
+    }
+  }
+
+  counts(): WorkCount[] {
+    return this.sql
+      .exec<WorkCount>(
+        `SELECT controller, sum(queued) AS queued, sum(parked) AS parked FROM (
+         SELECT controller, 1 AS queued, 0 AS parked FROM work UNION ALL SELECT controller, 0, 1 FROM parked)
+         GROUP BY controller ORDER BY controller`,
+      )
+      .toArray()
+  }
+}
+
+export const UNKNOWN_CONTROLLER = 'no controller of this release has the name'

@@ -1,0 +1,95 @@
+/**
+ * What the garbage collector's work says. Payloads outlive a release, in the shards' outboxes and in the controllers'
+ * table, so each is checked when it is read.
+ */
+import type { GroupResource } from '../api/group-version.ts'
+import type { OwnerReference } from '../api/object.ts'
+import { HopelessWork } from './controller.ts'
+
+/** An object as work names it. */
+export interface ObjectKey extends GroupResource {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+}
+
+/** Owners that an object does not hold back any more. */
+export interface FreedOwners {
+  /** Of the object. */
+  readonly namespace: string
+  readonly owners: readonly OwnerReference[]
+}
+
+/** An owner that was seen to go. */
+export interface DepartedOwner {
+  readonly uid: string
+  /** `Kind.group` */
+  readonly ownerKind: string
+  /** Empty for a cluster-scoped one. */
+  readonly namespace: string
+}
+
+/** What an object that went leaves to be done. */
+export interface Departed extends FreedOwners, DepartedOwner {}
+
+/** A kind that is served from now on, or in other versions than before. */
+export interface ServedKind extends GroupResource {
+  readonly kind: string
+}
+
+export function objectKeyIn(payload: string): ObjectKey {
+  const { group, resource, namespace, name, uid } = textsIn(payload, ['group', 'resource', 'namespace', 'name', 'uid'])
+  return { group, resource, namespace, name, uid }
+}
+
+export function freedOwnersIn(payload: string): FreedOwners {
+  return { ...textsIn(payload, ['namespace']), owners: ownersIn(payload) }
+}
+
+export function departedIn(payload: string): Departed {
+  return { ...textsIn(payload, ['uid', 'ownerKind', 'namespace']), owners: ownersIn(payload) }
+}
+
+export function servedKindIn(payload: string): ServedKind {
+  return textsIn(payload, ['group', 'resource', 'kind'])
+}
+
+/** @throws HopelessWork where one of the members is no text */
+function textsIn<Member extends string>(payload: string, members: readonly Member[]): Record<Member, string> {
+  const object = parsed(payload)
+  const texts = members.map((member): [Member, string] => {
+    const text = object[member]
+    if (typeof text !== 'string') throw new HopelessWork(`${member} is no text in ${payload}`)
+    return [member, text]
+  })
+  // one entry for each of the members
+  return Object.fromEntries(texts) as Record<Member, string>
+}
+
+function ownersIn(payload: string): OwnerReference[] {
+  const { owners } = parsed(payload)
+  if (!Array.isArray(owners)) throw new HopelessWork(`owners is no list in ${payload}`)
+  return owners.map((owner: unknown) => {
+    if (!isOwnerReference(owner)) throw new HopelessWork(`an owner is no owner reference in ${payload}`)
+    return owner
+  })
+}
+
+function isOwnerReference(owner: unknown): owner is OwnerReference {
+  if (!isRecord(owner)) return false
+  const texts = [owner['apiVersion'], owner['kind'], owner['name'], owner['uid']]
+  return texts.every((text) => text === undefined || typeof text === 'string')
+}
+
+function parsed(payload: string): Readonly<Record<string, unknown>> {
+  try {
+    const object: unknown = JSON.parse(payload)
+    if (isRecord(object)) return object
+  } catch {
+    // as below
+  }
+  throw new HopelessWork(`no JSON object: ${payload}`)
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

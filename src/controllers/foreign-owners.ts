@@ -1,0 +1,70 @@
+/**
+ * An owner is in the namespace of its dependents, or has none. Who names one of another namespace is told by an Event
+ * (kube-controller-manager's garbage collector), since the object may be deleted for it.
+ */
+import type { Event } from '../api/core/v1.ts'
+import type { KubeObject, OwnerReference } from '../api/object.ts'
+import { StatusError } from '../api/status.ts'
+import { timeText } from '../registry/store.ts'
+import { ApiClient } from './api-client.ts'
+import type { ControllerContext } from './controller.ts'
+import type { Found } from './owners.ts'
+import { findObject, ownerEntry } from './owners.ts'
+
+const EVENTS = { group: '', resource: 'events' }
+const COMPONENT = 'garbage-collector-controller'
+
+export async function reportForeignOwners(context: ControllerContext, dependent: Found): Promise<void> {
+  for (const owner of dependent.object.metadata.ownerReferences ?? [])
+    if (await isElsewhere(context, owner, dependent.namespace)) await report(context, dependent, owner)
+}
+
+async function isElsewhere(context: ControllerContext, owner: OwnerReference, namespace: string): Promise<boolean> {
+  const entry = await ownerEntry(context, owner)
+  if (entry?.namespaced !== true) return false
+  const { group, resource } = entry.storage
+  const { name = '', uid = '' } = owner
+  if (namespace !== '' && (await findObject(context, { group, resource, namespace, name, uid })) !== undefined)
+    return false
+  const named = await new ApiClient(context, { group, resource }, '').list({
+    labels: [],
+    fields: [{ field: 'metadata.name', operator: '=', value: name }],
+  })
+  return named.some(({ metadata }) => metadata.uid === uid)
+}
+
+async function report(context: ControllerContext, dependent: Found, owner: OwnerReference): Promise<void> {
+  const { object, namespace } = dependent
+  const { kind, apiVersion, metadata } = object
+  const now = context.now()
+  const time = timeText(now)
+  const within = namespace === '' ? 'default' : namespace
+  const identity = `[${owner.apiVersion}/${owner.kind}, namespace: ${namespace}, name: ${owner.name}, uid: ${owner.uid}]`
+  const event: KubeObject & Event = {
+    kind: 'Event',
+    apiVersion: 'v1',
+    metadata: { name: `${metadata.name}.${(BigInt(now.getTime()) * 1_000_000n).toString(16)}`, namespace: within },
+    involvedObject: {
+      kind,
+      apiVersion,
+      name: metadata.name,
+      uid: metadata.uid,
+      ...(namespace === '' ? {} : { namespace }),
+    },
+    reason: 'OwnerRefInvalidNamespace',
+    message: `ownerRef ${identity} does not exist in namespace ${JSON.stringify(namespace)}`,
+    source: { component: COMPONENT },
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+    type: 'Warning',
+    reportingComponent: COMPONENT,
+    reportingInstance: '',
+  }
+  await new ApiClient(context, EVENTS, within).create(event).catch(ignoreRefused)
+}
+
+/** It is news of a moment: where the namespace is gone, or another Event has the name, it is left out. */
+function ignoreRefused(error: unknown): void {
+  if (!(error instanceof StatusError) || error.code >= 500) throw error
+}

@@ -1,0 +1,66 @@
+/**
+ * What is to be said of an owner that an object names. The garbage collector deletes only what it knows to be without
+ * owners: an owner that cannot be looked for is neither there nor gone.
+ */
+import { parseApiVersion } from '../api/group-version.ts'
+import type { KubeObject, OwnerReference } from '../api/object.ts'
+import type { ResourceEntry } from '../registry/resources.ts'
+import { ApiClient } from './api-client.ts'
+import type { ObjectKey } from './collector-work.ts'
+import type { ControllerContext } from './controller.ts'
+import { FOREGROUND, ownerKindOf } from './owner-kinds.ts'
+
+/** An object that was read, and where it is. */
+export interface Found extends ObjectKey {
+  readonly object: KubeObject
+}
+
+export type OwnerState =
+  | { readonly state: 'present'; readonly owner: Found }
+  | { readonly state: 'gone' }
+  | { readonly state: 'unknown'; readonly why: 'its kind is not served' | 'a cluster-scoped object has no namespace' }
+
+const GONE: OwnerState = { state: 'gone' }
+const NOT_SERVED: OwnerState = { state: 'unknown', why: 'its kind is not served' }
+const NO_NAMESPACE: OwnerState = { state: 'unknown', why: 'a cluster-scoped object has no namespace' }
+
+/** The owner as a dependent in `namespace` sees it: gone where it is in another namespace, or has another uid. */
+export async function stateOf(
+  context: ControllerContext,
+  owner: OwnerReference,
+  namespace: string,
+): Promise<OwnerState> {
+  const { uid = '', name = '' } = owner
+  const ownerKind = ownerKindOf(owner)
+  const wasSeenToGo = (within: string) => context.departedOwners.has({ uid, ownerKind, namespace: within })
+  if (wasSeenToGo('') || (namespace !== '' && wasSeenToGo(namespace))) return GONE
+  const entry = await ownerEntry(context, owner)
+  if (entry === undefined) return NOT_SERVED
+  if (entry.namespaced && namespace === '') return NO_NAMESPACE
+  const { group, resource } = entry.storage
+  const key = { group, resource, namespace: entry.namespaced ? namespace : '', name, uid }
+  const found = await findObject(context, key)
+  return found === undefined ? GONE : { state: 'present', owner: found }
+}
+
+/** Undefined for a kind or version that is not served, or of which no objects are kept. */
+export async function ownerEntry(
+  context: ControllerContext,
+  { apiVersion = '', kind = '' }: OwnerReference,
+): Promise<ResourceEntry | undefined> {
+  const version = parseApiVersion(apiVersion)
+  if (version === undefined) return undefined
+  const gvk = { ...version, kind }
+  const entry = context.served.findKind(gvk) ?? (await context.freshServed()).findKind(gvk)
+  return entry?.persisted === true ? entry : undefined
+}
+
+export async function findObject(context: ControllerContext, key: ObjectKey): Promise<Found | undefined> {
+  const client = await ApiClient.ifServed(context, key, key.namespace)
+  const object = await client?.get(key.name)
+  return object === undefined || object.metadata.uid !== key.uid ? undefined : { ...key, object }
+}
+
+/** It goes when its dependents are gone that hold it back. */
+export const waitsForDependents = ({ metadata }: KubeObject): boolean =>
+  metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(FOREGROUND)

@@ -1,0 +1,127 @@
+/** A control plane in memory whose controllers do their work when the test says so. */
+import type { GroupResource } from '../../src/api/group-version.ts'
+import type { JsonObject, KubeObject, OwnerReference } from '../../src/api/object.ts'
+import { ApiClient } from '../../src/controllers/api-client.ts'
+import type { ControllerContext } from '../../src/controllers/controller.ts'
+import { controllerOf } from '../../src/controllers/controllers.ts'
+import type { Env } from '../../src/env.ts'
+import { freshServedResources } from '../../src/registry/served.ts'
+import type { DeleteOptions } from '../../src/request/options.ts'
+import { memoryServer } from '../request-in-memory.ts'
+
+interface Work {
+  readonly controller: string
+  readonly key: string
+  readonly due: number
+}
+
+export const CONFIG_MAPS: GroupResource = { group: '', resource: 'configmaps' }
+export const EVENTS: GroupResource = { group: '', resource: 'events' }
+
+export class ControlPlaneInMemory {
+  now = new Date('2026-01-01T00:00:00Z')
+  /** What controllers of these names do, in order: work that was tried. */
+  readonly tried: string[] = []
+  private work: Work[] = []
+  private readonly dependents = new Map<string, Map<string, GroupResource>>()
+  private readonly departed = new Set<string>()
+  private readonly server = memoryServer(
+    {
+      CONTROLLERS: {
+        getByName: () => ({
+          announceOwners: async (resource: GroupResource, kinds: readonly string[]) => {
+            for (const kind of kinds) this.announce(kind, resource)
+          },
+        }),
+      } as unknown as Env['CONTROLLERS'], // all that is called of it
+    },
+    ({ topic, payload }) => this.add(topic, payload, 0),
+  )
+
+  /** Tells that objects of a resource name owners of a kind. */
+  announce(kind: string, { group, resource }: GroupResource): void {
+    const known = this.dependents.get(kind) ?? new Map<string, GroupResource>()
+    this.dependents.set(kind, known.set(`${resource}.${group}`, { group, resource }))
+  }
+
+  add(controller: string, key: string, delay: number): void {
+    const due = this.now.getTime() + delay
+    if (!this.work.some((known) => known.controller === controller && known.key === key && known.due <= due))
+      this.work.push({ controller, key, due })
+  }
+
+  /** Milliseconds until each work that waits is due. */
+  get waiting(): readonly string[] {
+    return this.work.map(({ controller, key, due }) => `${controller} ${key} in ${due - this.now.getTime()}`)
+  }
+
+  /** Does what is due, and what comes of it. */
+  async settle(): Promise<void> {
+    for (let rounds = 0; rounds < 1000; rounds++) {
+      const at = this.work.findIndex(({ due }) => due <= this.now.getTime())
+      if (at < 0) return
+      const [{ controller, key }] = this.work.splice(at, 1) as [Work]
+      this.tried.push(controller)
+      const again = await controllerOf(controller)!.reconcile(key, await this.context())
+      if (again !== undefined) this.add(controller, key, again)
+    }
+    throw new Error(`there is always more to do: ${this.waiting.join(', ')}`)
+  }
+
+  async pass(milliseconds: number): Promise<void> {
+    this.now = new Date(this.now.getTime() + milliseconds)
+    await this.settle()
+  }
+
+  async context(): Promise<ControllerContext> {
+    const { env, tenant } = this.server
+    const textOf = ({ uid, ownerKind, namespace }: Parameters<ControllerContext['departedOwners']['has']>[0]) =>
+      `${uid} ${ownerKind} ${namespace}`
+    return {
+      env,
+      tenant,
+      served: await freshServedResources({ env, tenant }),
+      freshServed: () => freshServedResources({ env, tenant }),
+      now: () => this.now,
+      dependentsOf: (kind) => [...(this.dependents.get(kind)?.values() ?? [])],
+      departedOwners: {
+        has: (owner) => this.departed.has(textOf(owner)),
+        add: (owner) => void this.departed.add(textOf(owner)),
+      },
+      alone: (_, work) => work(),
+      later: (controller, key, delay) => this.add(controller, key, delay),
+    }
+  }
+
+  async client(resource: GroupResource, namespace: string): Promise<ApiClient> {
+    return new ApiClient(await this.context(), resource, namespace, '', 'somebody')
+  }
+
+  async create(resource: GroupResource, object: JsonObject): Promise<KubeObject> {
+    const written = object as unknown as KubeObject & JsonObject // the test writes whole objects
+    return (await this.client(resource, written.metadata.namespace ?? '')).create(written)
+  }
+
+  async configMap(name: string, ownerReferences: readonly OwnerReference[] = [], finalizers: readonly string[] = []) {
+    const metadata = { name, namespace: 'default', ownerReferences: [...ownerReferences], finalizers: [...finalizers] }
+    return this.create(CONFIG_MAPS, { kind: 'ConfigMap', apiVersion: 'v1', metadata } as unknown as JsonObject)
+  }
+
+  async delete(resource: GroupResource, namespace: string, name: string, options?: DeleteOptions): Promise<void> {
+    await (await this.client(resource, namespace)).delete(name, options)
+  }
+
+  async get(resource: GroupResource, namespace: string, name: string): Promise<KubeObject | undefined> {
+    return (await this.client(resource, namespace)).get(name)
+  }
+
+  async names(resource: GroupResource, namespace = ''): Promise<string[]> {
+    const objects = await (await this.client(resource, namespace)).list()
+    return objects.map(({ metadata }) => metadata.name!).filter((name) => name !== 'kube-root-ca.crt')
+  }
+}
+
+export const ownedBy = (
+  { kind, apiVersion, metadata: { name, uid } }: KubeObject,
+  more: Partial<OwnerReference> = {},
+): OwnerReference => ({ kind, apiVersion, name, uid, ...more })

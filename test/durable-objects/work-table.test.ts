@@ -1,0 +1,117 @@
+import { env } from 'cloudflare:workers'
+import { runInDurableObject } from 'cloudflare:test'
+import { describe, expect, it } from 'vitest'
+import { DepartedOwnerTable } from '../../durable-objects/departed-owners.ts'
+import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from '../../durable-objects/work-table.ts'
+import type { Env } from '../../src/env.ts'
+import type { Recorder } from './recorder.ts'
+
+const { RECORDER } = env as unknown as Env & { RECORDER: DurableObjectNamespace<Recorder> }
+
+const within = (name: string, story: (sql: SqlStorage) => void): Promise<void> =>
+  runInDurableObject(RECORDER.getByName(name), (_, { storage }) => story(storage.sql))
+
+const keys = (table: WorkTable) => table.due(100).map(({ controller, key }) => `${controller} ${key}`)
+
+describe('the work of controllers', () => {
+  it('is there once, and due when the first of its reasons says', () =>
+    within('work-1', (sql) => {
+      let now = 1_000
+      const table = new WorkTable(sql, () => now)
+      table.add('a', 'x', 500)
+      table.add('a', 'x', 200)
+      table.add('a', 'x', 900)
+      expect(keys(table)).toEqual([])
+      expect(table.nextDue()).toBe(1_200)
+      now = 1_200
+      expect(keys(table)).toEqual(['a x'])
+    }))
+
+  it('is done again when it arrives while it is done', () =>
+    within('work-2', (sql) => {
+      const table = new WorkTable(sql, () => 0)
+      table.add('a', 'x', 0)
+      const [work] = table.due(1)
+      table.add('a', 'x', 0)
+      table.done(work!)
+      expect(keys(table)).toEqual(['a x'])
+    }))
+
+  it('that is looked at again has not failed', () =>
+    within('work-3', (sql) => {
+      const table = new WorkTable(sql, () => 0)
+      table.add('a', 'x', 0)
+      table.again(table.due(1)[0]!, 0, true)
+      expect(table.due(1)[0]!.attempts).toBe(1)
+      table.again(table.due(1)[0]!, 0, false)
+      expect(table.due(1)[0]!.attempts).toBe(0)
+    }))
+
+  it('fails less and less often, and then no more', () => {
+    const waits = Array.from({ length: 60 }, (_, attempts) => retryAfter(attempts))
+    expect(waits.slice(0, 4)).toEqual([100, 200, 400, 800])
+    expect(waits[19]).toBe(60_000)
+    expect(waits[49]).toBe(1_000_000)
+    expect(waits.slice(50)).toEqual(Array.from({ length: 10 }, () => undefined))
+  })
+
+  it('that is given up is not due, and is counted until it is done after all', () =>
+    within('work-4', (sql) => {
+      const table = new WorkTable(sql, () => 0)
+      table.add('a', 'x', 0)
+      table.park(table.due(1)[0]!, 'it never works')
+      expect(table.nextDue()).toBeUndefined()
+      expect(table.counts()).toEqual([{ controller: 'a', queued: 0, parked: 1 }])
+      table.add('a', 'x', 0)
+      table.done(table.due(1)[0]!)
+      expect(table.counts()).toEqual([])
+    }))
+
+  it('that is given up is kept up to a bound, the newest of it', () =>
+    within('work-5', (sql) => {
+      let now = 0
+      const table = new WorkTable(sql, () => now)
+      for (now = 0; now < 1_010; now++) {
+        table.add('a', `k${now}`, 0)
+        table.park(table.due(1)[0]!, 'it never works')
+      }
+      expect(table.counts()).toEqual([{ controller: 'a', queued: 0, parked: 1_000 }])
+    }))
+
+  it('of a controller that this release does not have is taken up by one that has it', () =>
+    within('work-6', (sql) => {
+      const table = new WorkTable(sql, () => 0)
+      table.add('of-tomorrow', 'x', 0)
+      table.add('a', 'y', 0)
+      for (const work of table.due(2)) table.park(work, work.controller === 'a' ? 'it never works' : UNKNOWN_CONTROLLER)
+      table.resume((controller) => controller !== 'of-tomorrow')
+      expect(keys(table)).toEqual([])
+      table.resume(() => true)
+      expect(keys(table)).toEqual(['of-tomorrow x'])
+      expect(table.counts()).toEqual([
+        { controller: 'a', queued: 0, parked: 1 },
+        { controller: 'of-tomorrow', queued: 1, parked: 0 },
+      ])
+    }))
+})
+
+describe('owners that went', () => {
+  const owner = (uid: string, namespace = 'default') => ({ uid, ownerKind: 'Widget.example.com', namespace })
+
+  it('are known by uid, kind and namespace', () =>
+    within('departed-1', (sql) => {
+      const table = new DepartedOwnerTable(sql)
+      table.add(owner('a'))
+      table.add(owner('a'))
+      expect(table.has(owner('a'))).toBe(true)
+      expect(table.has(owner('a', 'other'))).toBe(false)
+      expect(table.has({ ...owner('a'), ownerKind: 'Gadget.example.com' })).toBe(false)
+    }))
+
+  it('are forgotten, the oldest first', () =>
+    within('departed-2', (sql) => {
+      const table = new DepartedOwnerTable(sql)
+      for (let n = 0; n <= 500; n++) table.add(owner(`u${n}`))
+      expect([0, 1, 500].map((n) => table.has(owner(`u${n}`)))).toEqual([false, true, true])
+    }))
+})
