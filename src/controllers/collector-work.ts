@@ -4,6 +4,7 @@
  */
 import type { GroupResource } from '../api/group-version.ts'
 import type { OwnerReference } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { HopelessWork } from './controller.ts'
 
 /** An object as work names it. */
@@ -58,7 +59,7 @@ export function servedKindIn(payload: string): ServedKind {
 function textsIn<Member extends string>(payload: string, members: readonly Member[]): Record<Member, string> {
   const object = parsed(payload)
   const texts = members.map((member): [Member, string] => {
-    const text = object[member]
+    const text = ownValue(object, member)
     if (typeof text !== 'string') throw new HopelessWork(`${member} is no text in ${payload}`)
     return [member, text]
   })
