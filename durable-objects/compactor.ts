@@ -65,7 +65,7 @@ export class Compactor {
     this.log.appended = 0
     let dropped = 0
     try {
-      const floor = Math.max(this.log.floor, Math.min(target, this.log.last))
+      const floor = Math.max(this.log.floor, Math.min(target, this.log.last, this.held()))
       for (let from = this.clean; from < floor;) {
         const batch = this.batch(from, floor)
         this.drop(batch, from, floor)
@@ -94,6 +94,12 @@ export class Compactor {
     const byAge = revisionAt(this.now() - retention)
     const byNumber = changes === undefined ? 0 : this.statements.newestBut(changes)
     return Math.max(byAge, Math.min(byNumber, revisionAt(this.now() - SHORTEST)))
+  }
+
+  /** What a backup reads stays readable until it is done, or was not heard of for its time. */
+  private held(): Revision {
+    const { statements } = this
+    return this.now() < statements.meta('heldUntil') ? statements.meta('held') : Infinity
   }
 
   /** What a turn drops of the changes between two revisions. */

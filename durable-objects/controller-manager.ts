@@ -11,6 +11,7 @@ import { HopelessWork } from '../src/controllers/controller.ts'
 import { Turns } from '../src/controllers/turns.ts'
 import type { Env } from '../src/env.ts'
 import { freshServedResources, servedResources } from '../src/registry/served.ts'
+import { StorageError } from '../src/storage/errors.ts'
 import type { OutboxRow } from '../src/storage/shard-protocol.ts'
 import type { Tenant } from '../src/tenancy/tenant.ts'
 import { AlarmClock } from './alarm-clock.ts'
@@ -84,8 +85,12 @@ export class ControllerManager extends DurableObject<Env> {
   private run(): Promise<void> {
     this.running ??= this.drain()
       .catch((error: unknown) => {
-        console.error('controllers could not be run:', error)
-        this.alarms.wakeAt(Date.now() + RESUME_MS)
+        // Nothing of it is wanted any more: what is restored brings its own work.
+        if (error instanceof StorageError && error.code === 'Restoring') this.work.clear()
+        else {
+          console.error('controllers could not be run:', error)
+          this.alarms.wakeAt(Date.now() + RESUME_MS)
+        }
       })
       .finally(() => {
         this.running = undefined
@@ -136,6 +141,12 @@ export class ControllerManager extends DurableObject<Env> {
   private park(work: Work, why: string): void {
     console.error(`controller ${work.controller} gives up ${work.key} after ${work.attempts + 1} attempts: ${why}`)
     this.work.park(work, why)
+  }
+
+  /** The control plane has another state from now on, which brings its own work. */
+  async forget(): Promise<void> {
+    this.work.clear()
+    this.departedOwners.clear()
   }
 
   /** What waits to be done and what is parked, by controller. */

@@ -23,6 +23,10 @@ export class DepartedOwnerTable implements DepartedOwners {
     return found.toArray().length > 0
   }
 
+  clear(): void {
+    this.sql.exec('DELETE FROM departed')
+  }
+
   add({ uid, ownerKind, namespace }: DepartedOwner): void {
     this.sql.exec(
       'INSERT INTO departed (uid, kind, namespace) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',

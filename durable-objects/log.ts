@@ -10,7 +10,7 @@ import { nextRevision, revisionAt } from '../src/storage/revision.ts'
 import type { Attempt, ListCall, Written } from '../src/storage/shard-protocol.ts'
 import type { ListAt, NewValue, RestoredValue, Revision } from '../src/storage/storage.ts'
 import { MAX_VALUE_BYTES, hasUid, isTooLarge, withOtherRevision, withRevision } from '../src/storage/value-text.ts'
-import { allBelow, rangeOf } from './key-range.ts'
+import { rangeOf } from './key-range.ts'
 import { encodeSelectable } from './selectable.ts'
 import { pick } from './selected-keys.ts'
 import type { ChangeRow, StateStatements, Statements } from './statements.ts'
@@ -142,8 +142,8 @@ export class Log {
   }
 
   /** What was before is no longer to be had; revisions go on above it. */
-  clear(prefix: string): void {
-    this.statements.clear(allBelow(`${prefix}/`))
+  clear(): void {
+    this.statements.clear()
     this.beginAt(nextRevision(this.last, this.now()))
   }
 
@@ -158,9 +158,10 @@ export class Log {
     this.watchFloor = revision
   }
 
-  restore(values: readonly RestoredValue[], cut: Revision): void {
+  /** Of a shard that nobody reads before `beginAnew`. */
+  restore(values: readonly RestoredValue[]): void {
     for (const { key, revision, value } of values) {
-      const { text, at, outbox: _, ...selectable } = value
+      const { text, at, outbox = [], ...selectable } = value
       const row = { k: key, l: encodeSelectable(selectable), rv: revision }
       this.statements.insertVersion({
         ...row,
@@ -171,8 +172,13 @@ export class Log {
         v: withRevision(text, at, revision),
       })
       this.statements.insertCurrent(row)
+      for (const { topic, payload } of outbox) this.statements.appendOutbox(key, topic, payload)
     }
-    this.beginAt(Math.max(this.last, cut))
+  }
+
+  /** All that was told until now, here or where the backup was made, is of the past: its revisions are compacted. */
+  beginAnew(cut: Revision): void {
+    this.beginAt(nextRevision(Math.max(this.last, cut), this.now()))
   }
 
   private beginAt(revision: Revision): void {

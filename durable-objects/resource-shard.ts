@@ -13,6 +13,7 @@ import type {
   Attempt,
   ListCall,
   OutboxReceiver,
+  ShardRefusal,
   ShardReply,
   ShardStats,
   WatchCall,
@@ -21,6 +22,7 @@ import type {
 import type {
   KeyedValue,
   NewValue,
+  RestoreId,
   RestoredValue,
   Revision,
   ShardChanges,
@@ -32,9 +34,11 @@ import { newestChanges } from './changes.ts'
 import { Compactor } from './compactor.ts'
 import { Expiry } from './expiry.ts'
 import { listAnswer } from './list-stream.ts'
+import { allBelow } from './key-range.ts'
 import type { WriteOutcome } from './log.ts'
 import { Log } from './log.ts'
 import { Outbox } from './outbox.ts'
+import { RestoreLock } from './restore-lock.ts'
 import { ShardUsage } from './shard-usage.ts'
 import type { ChangeRow, Statements } from './statements.ts'
 import { ADDED, statements } from './statements.ts'
@@ -55,6 +59,7 @@ export class ResourceShard extends DurableObject<Env> {
   private readonly usage: ShardUsage
   private readonly statements: Statements
   private readonly log: Log
+  private readonly lock: RestoreLock
   private readonly writes: WriteQueue<WriteOutcome>
   private readonly watches: WatchHub
   /** Not reached by RPC, which is for methods only. */
@@ -73,10 +78,14 @@ export class ResourceShard extends DurableObject<Env> {
     if (settings.countsWakes) this.statements.setMeta('constructed', this.statements.meta('constructed') + 1)
     this.name = this.ownName()
     const history = historyOf(settings.history, this.name)
+    this.lock = new RestoreLock(this.statements)
     this.log = new Log(this.statements, now, history.retention)
     this.watches = new WatchHub(ctx, this.log, this.statements)
     this.writes = new WriteQueue(
-      (write) => this.log.attempt(() => this.transact(write)),
+      (write) => {
+        this.lock.check()
+        return this.log.attempt(() => this.transact(write))
+      },
       (outcomes) => this.committed(outcomes),
     )
     this.compactor = new Compactor(
@@ -104,7 +113,10 @@ export class ResourceShard extends DurableObject<Env> {
 
   get(key: string, notOlderThan: Revision, keep: boolean): ShardReply<StoredValue | undefined> {
     this.usage.woken('get')
-    return reply(() => this.log.get(key, notOlderThan, keep))
+    return reply(() => {
+      this.lock.check()
+      return this.log.get(key, notOlderThan, keep)
+    })
   }
 
   create(key: string, value: NewValue, attempt: Attempt): Promise<ShardReply<Written>> {
@@ -126,18 +138,52 @@ export class ResourceShard extends DurableObject<Env> {
     return this.write(() => this.log.delete(key, last, expected, attempt))
   }
 
-  clear(prefix: string): ShardReply<null> {
-    this.usage.woken('restore')
-    return reply(() => {
-      this.log.attempt(() => this.ctx.storage.transactionSync(() => this.log.clear(prefix)))
-      return null
+  /** @param unchangedSince as in Storage.lock */
+  lockForRestore(restore: RestoreId, unchangedSince?: Revision): ShardReply<null> {
+    return this.restoring(() => {
+      const newest = this.statements.newestRevision()
+      if (unchangedSince !== undefined && newest > unchangedSince)
+        throw new StorageError('Conflict', newest, this.log.last)
+      this.lock.take(restore)
+      // They find no way back, and so their clients begin again.
+      this.watches.interrupt()
     })
   }
 
-  restore(values: readonly RestoredValue[], cut: Revision): ShardReply<null> {
-    this.usage.woken('restore')
+  lockedKeys(prefix: string, restore: RestoreId): ShardReply<readonly string[]> {
     return reply(() => {
-      this.log.attempt(() => this.ctx.storage.transactionSync(() => this.log.restore(values, cut)))
+      this.lock.require(restore)
+      return this.statements.keys(allBelow(`${prefix}/`)).map((key) => key.slice(prefix.length + 1))
+    })
+  }
+
+  clearForRestore(restore: RestoreId): ShardReply<null> {
+    return this.restoring(() => {
+      this.lock.require(restore)
+      this.log.clear()
+    })
+  }
+
+  restoreValues(restore: RestoreId, values: readonly RestoredValue[]): ShardReply<null> {
+    return this.restoring(() => {
+      this.lock.require(restore)
+      this.log.restore(values)
+    })
+  }
+
+  unlockRestored(restore: RestoreId, cut: Revision): ShardReply<null> {
+    return this.restoring(() => {
+      this.lock.release(restore)
+      this.log.beginAnew(cut)
+      this.alarms.wakeAt(Date.now())
+    })
+  }
+
+  hold(revision: Revision, milliseconds: number): ShardReply<null> {
+    this.usage.woken('backup')
+    return reply(() => {
+      this.statements.setMeta('held', revision)
+      this.statements.setMeta('heldUntil', Date.now() + milliseconds)
       return null
     })
   }
@@ -156,8 +202,9 @@ export class ResourceShard extends DurableObject<Env> {
   }
 
   /** A caller of an earlier release passes `since` alone. */
-  changes(since: Revision | undefined, resetAt?: Revision, keep?: boolean): ShardChanges {
+  changes(since: Revision | undefined, resetAt?: Revision, keep?: boolean): ShardChanges | ShardRefusal {
     this.usage.woken('changes')
+    if (this.lock.isHeld) return failure(new StorageError('Restoring'))
     return newestChanges(this.log, this.statements, since, resetAt, keep)
   }
 
@@ -179,6 +226,7 @@ export class ResourceShard extends DurableObject<Env> {
     const { pathname, searchParams } = new URL(request.url)
     this.usage.woken(pathname.slice(1))
     try {
+      this.lock.check()
       // Both calls are written by shard-client alone.
       if (pathname === '/list') return this.list((await request.json()) as ListCall)
       return this.watches.accept(JSON.parse(searchParams.get('q')!) as WatchCall, searchParams.get('keep') !== 'false')
@@ -208,6 +256,7 @@ export class ResourceShard extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.usage.woken('alarm')
     this.alarms.rang()
+    if (this.lock.isHeld) return
     try {
       await this.expiry.run()
       await this.compactor.run()
@@ -220,6 +269,15 @@ export class ResourceShard extends DurableObject<Env> {
     }
     const retryAfter = await this.outbox.deliver()
     if (retryAfter !== undefined) this.alarms.wakeAt(Date.now() + retryAfter)
+  }
+
+  /** A step of a restore: all of it or nothing. */
+  private restoring(step: () => void): ShardReply<null> {
+    this.usage.woken('restore')
+    return reply(() => {
+      this.log.attempt(() => this.lock.attempt(() => this.ctx.storage.transactionSync(step)))
+      return null
+    })
   }
 
   private async write(write: () => WriteOutcome): Promise<ShardReply<Written>> {
@@ -284,6 +342,7 @@ export class ResourceShard extends DurableObject<Env> {
 
   /** Failures are no reason to write, which might fail too: the alarm that the write set comes in any case. */
   private async deliver(): Promise<void> {
+    if (this.lock.isHeld) return
     const retryAfter = await this.outbox.deliver()
     if (retryAfter !== undefined && retryAfter <= LAST_TIMER) setTimeout(() => void this.deliver(), retryAfter)
   }
@@ -308,7 +367,7 @@ function reply<Value>(answer: () => Value): ShardReply<Value> {
 }
 
 /** What is neither a StorageError nor the database's is our mistake and stays an exception. */
-function failure(error: unknown): Extract<ShardReply<never>, { error: unknown }> {
+function failure(error: unknown): ShardRefusal {
   if (error instanceof StorageError) {
     const { code, revision, current } = error
     return { error: { code, revision, current } }

@@ -33,7 +33,9 @@ export type CurrentRow = {
 }
 
 /** `clean`: up to there nothing is left that nobody can read any more; `compacted`: when it came to that. */
-export type Meta = 'floor' | 'clean' | 'watchFloor' | 'last' | 'constructed' | 'compacted'
+/** `restore`: which restore has the shard; `held`, `heldUntil`: what a backup reads, and until when (milliseconds). */
+export type Meta =
+  'floor' | 'clean' | 'watchFloor' | 'last' | 'constructed' | 'compacted' | 'restore' | 'held' | 'heldUntil'
 
 /** Which rows of a narrow table can match at all: texts of which each group must have one in `l`. */
 export type Needles = readonly (readonly string[])[]
@@ -127,10 +129,13 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
       ),
     insertCurrent: ({ k, rv, l }: CurrentRow) => run('INSERT INTO cur (k, rv, l) VALUES (?, ?, ?)', k, rv, l),
     updateCurrent: ({ k, rv, l }: CurrentRow) => run('UPDATE cur SET rv = ?, l = ? WHERE k = ?', rv, l, k),
-    clear: ({ from, to }: KeyRange) => {
-      run('DELETE FROM cur WHERE k >= ? AND k < ?', from, to)
-      run('DELETE FROM rev WHERE k >= ? AND k < ?', from, to)
+    clear: () => {
+      run('DELETE FROM cur')
+      run('DELETE FROM rev')
+      run('DELETE FROM outbox')
     },
+    keys: ({ from, to }: KeyRange) =>
+      all<{ k: string }>('SELECT k FROM cur WHERE k >= ? AND k < ? ORDER BY k', from, to).map(({ k }) => k),
     deleteCurrent: (k: string) => run('DELETE FROM cur WHERE k = ?', k),
 
     newestRevision: () => number('SELECT MAX(rv) AS n FROM rev'),

@@ -124,6 +124,10 @@ export class WorkTable {
     }
   }
 
+  clear(): void {
+    this.sql.exec('DELETE FROM work; DELETE FROM parked')
+  }
+
   counts(): WorkCount[] {
     return this.sql
       .exec<WorkCount>(

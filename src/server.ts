@@ -11,6 +11,8 @@ import { impersonate } from './authentication/impersonation.ts'
 import { attributesOf } from './authorization/attributes.ts'
 import { authorize } from './authorization/authorize.ts'
 import { finish, respondStatus } from './codec/respond.ts'
+import { RESTORE_PATH } from './endpoints/restore.ts'
+import { statusFor } from './endpoints/storage-status.ts'
 import { serveFixedPath } from './endpoints/fixed-paths.ts'
 import { handlers } from './endpoints/handlers.ts'
 import { measureRequest } from './endpoints/metrics.ts'
@@ -19,11 +21,15 @@ import type { Env } from './env.ts'
 import { problemOf } from './settings.ts'
 import type { BadSettings } from './settings.ts'
 import { flowControlHeaders } from './flowcontrol/classify.ts'
-import { servedAt } from './registry/served.ts'
+import { builtInServed, servedAt } from './registry/served.ts'
 import type { ApiRequest } from './request/context.ts'
 import { receive } from './request/receive.ts'
 import { checkTimeout } from './request/timeout.ts'
+import { StorageError } from './storage/errors.ts'
 import { controlSnapshot } from './tenancy/control-snapshot.ts'
+
+/** An error of the control plane's own storage is about no resource. */
+const NO_RESOURCE = { group: '', resource: '' }
 
 export async function serve(request: Request, env: Env, execution: ExecutionContext): Promise<Response> {
   const problem = problemOf(env)
@@ -35,7 +41,7 @@ export async function serve(request: Request, env: Env, execution: ExecutionCont
   try {
     response = await answer(received)
   } catch (error) {
-    response = respondStatus(received, error)
+    response = respondStatus(received, error instanceof StorageError ? statusFor(error, NO_RESOURCE, '') : error)
   }
   finish(received, response)
   measured(response)
@@ -56,8 +62,13 @@ export const steps = { authorize, handlers }
 export async function answer(received: ApiRequest, { authorize, handlers } = steps): Promise<Response> {
   checkTimeout(received)
   const request = await impersonate(await authenticate(received))
-  const snapshot = await controlSnapshot(request)
   const asked = attributesOf(request.user, request.info, request.query)
+  if (request.info.path === RESTORE_PATH) {
+    // While a control plane is restored there is no snapshot of it; this is how it is restored once more.
+    await authorize(request, asked)
+    return serveFixedPath(request, builtInServed(request.env).resources)!
+  }
+  const snapshot = await controlSnapshot(request)
   // own key: the server names the headers
   Object.assign(received.answerHeaders, flowControlHeaders(asked, snapshot))
   const authorized = await authorize(request, asked)

@@ -25,7 +25,9 @@ let servers = 0
 export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: OutboxMessage) => void): MemoryServer {
   const { namespace, storage } = shardsInMemory(undefined, deliver)
   const tenant = { uid: `tenant-${++servers}` } // isolates keep what they know of a tenant
-  const controllers = { getByName: () => ({ announceOwners: async () => {}, counts: async () => [] }) }
+  const controllers = {
+    getByName: () => ({ announceOwners: async () => {}, counts: async () => [], forget: async () => {} }),
+  }
   const env = { CONTROLLERS: controllers, ...settings, SHARDS: namespace } as unknown as Env
   const server: MemoryServer = {
     env,

@@ -4,7 +4,16 @@ import { StorageError } from '../src/storage/errors.ts'
 import { memoryStorage } from '../src/storage/memory.ts'
 import { encodeHeader } from '../src/storage/shard-protocol.ts'
 import type { ListCall } from '../src/storage/shard-protocol.ts'
-import type { KeyedValue, ListQuery, NewValue, OutboxMessage, Revision, Storage } from '../src/storage/storage.ts'
+import type {
+  KeyedValue,
+  ListQuery,
+  NewValue,
+  OutboxMessage,
+  RestoredValue,
+  RestoreId,
+  Revision,
+  Storage,
+} from '../src/storage/storage.ts'
 
 export interface MemoryShards {
   readonly namespace: Env['SHARDS']
@@ -46,13 +55,36 @@ export function shardsInMemory(now?: () => number, deliver: (work: OutboxMessage
         const { values, ...header } = answer.value
         return new Response(values, { headers: encodeHeader({ value: header }) })
       },
+      lockForRestore: (restore: RestoreId, unchangedSince?: Revision) =>
+        done(() => storage.lock(shard, restore, unchangedSince)),
+      lockedKeys: (prefix: string, restore: RestoreId) =>
+        reply(() => storage.lockedKeys({ ...shard, prefix }, restore)),
+      clearForRestore: (restore: RestoreId) => done(() => storage.clear(shard, restore)),
+      restoreValues: (restore: RestoreId, values: readonly RestoredValue[]) =>
+        done(async () => {
+          for (const { key: whole, ...value } of values) {
+            const [collection, key] = split(whole)
+            await storage.restore(collection, restore, [{ ...value, key }])
+            for (const work of value.value.outbox ?? []) deliver(work)
+          }
+        }),
+      unlockRestored: (restore: RestoreId, cut: Revision) => done(() => storage.unlock(shard, restore, cut)),
       renew: () => Promise.resolve({ value: null }),
-      changes: (since: Revision | undefined) => storage.changes(shard, since),
+      async changes(since: Revision | undefined) {
+        const answer = await reply(() => storage.changes(shard, since))
+        return 'error' in answer ? answer : answer.value
+      },
     }
   }
   const namespace = { idFromName: (name: string) => name, get: stubOf }
   return { namespace: namespace as unknown as Env['SHARDS'], storage }
 }
+
+const done = (call: () => Promise<void>) =>
+  reply(async () => {
+    await call()
+    return null
+  })
 
 async function reply<Value>(call: () => Promise<Value>) {
   try {

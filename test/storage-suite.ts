@@ -13,6 +13,7 @@ import type {
   Collection,
   ListQuery,
   NewValue,
+  RestoredValue,
   Revision,
   Selectable,
   Storage,
@@ -509,10 +510,17 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
         return { a, b, values, other: { ...things, tenant: `${things.tenant}-restored` } }
       }
 
+      const ID = 1_000
+      const restore = async (shard: Collection, values: readonly RestoredValue[], cut: Revision) => {
+        await storage.lock(shard, ID)
+        await storage.clear(shard, ID)
+        await storage.restore(shard, ID, values)
+        await storage.unlock(shard, ID, cut)
+      }
+
       it('puts back what was, at the revision it had, and selects it as before', async () => {
         const { a, b, values, other } = await backup()
-        await storage.clear(other)
-        await storage.restore(other, values, b.revision)
+        await restore(other, values, b.revision)
         await subject.restart(other)
         expect(await storage.get(other, 'ns/a')).toEqual(a)
         expect((await listed(storage, other)).values).toBe('a=x b=y')
@@ -522,10 +530,12 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
       it('leaves no history, and writes go on above it', async () => {
         const { a, b, values, other } = await backup()
         const before = await storage.create(other, 'ns/c', valueOf('c', 'gone'))
-        await storage.clear(other)
-        await storage.restore(other, values, b.revision)
+        await restore(other, values, b.revision)
         expect((await listed(storage, other)).values).toBe('a=x b=y')
         await expect(storage.watch(other, { from: before.revision, selection: everything })).rejects.toEqual(
+          refusal('Compacted'),
+        )
+        await expect(storage.watch(other, { from: b.revision, selection: everything })).rejects.toEqual(
           refusal('Compacted'),
         )
         expect(await storage.changes(other, before.revision)).toMatchObject({ reset: true })
@@ -533,15 +543,75 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
         expect(next.revision).toBeGreaterThan(Math.max(b.revision, before.revision))
       })
 
-      it('of one resource type keeps the others of its shard', async () => {
-        const { values, b } = await backup()
-        const beside = { ...things, prefix: 'others.example.com' }
-        await storage.create(beside, 'ns/o', valueOf('o', '1'))
-        await storage.clear(things)
-        await storage.restore(things, values, b.revision)
-        expect((await listed(storage, beside)).values).toBe('o=1')
-        expect((await listed(storage, things)).values).toBe('a=x b=y')
+      it('is alone with the shard, from beginning to end and over a restart', async () => {
+        const a = await create('ns/a', '1')
+        await storage.lock(things, ID)
+        await subject.restart(things)
+        const all = { selection: everything, at: { kind: 'latest' } } as const
+        const calls: (() => Promise<unknown>)[] = [
+          () => storage.get(things, 'ns/a'),
+          () => storage.create(things, 'ns/b', valueOf('b', '1')),
+          () => storage.createMissing(things, [{ key: 'things.example.com/ns/c', value: valueOf('c', '1') }]),
+          () => storage.update(things, 'ns/a', valueOf('a', '2'), a.revision),
+          () => storage.delete(things, 'ns/a', valueOf('a', '1'), a.revision),
+          () => storage.list(things, all),
+          () => storage.watch(things, { selection: everything }),
+          () => storage.watch(things, { from: a.revision, selection: everything }),
+          () => storage.changes(things, a.revision),
+        ]
+        for (const call of calls) await expect(call()).rejects.toEqual(refusal('Restoring'))
+        expect(await storage.lockedKeys(things, ID)).toEqual(['ns/a'])
+        await storage.clear(things, ID)
+        await expect(storage.get(things, 'ns/a')).rejects.toEqual(refusal('Restoring'))
+        await storage.unlock(things, ID, 0)
+        expect(await storage.get(things, 'ns/a')).toBeUndefined()
+        expect((await listed(storage, things)).values).toBe('')
       })
+
+      it('ends watches: what comes next is of another state', async () => {
+        const watched = await watch()
+        await create('ns/a', '1')
+        await take(watched, 1)
+        await storage.lock(things, ID)
+        await expect(take(watched, 9)).rejects.toEqual(refusal('Compacted'))
+      })
+
+      it('gives way to a later one', async () => {
+        await storage.lock(things, ID)
+        await storage.lock(things, ID + 1)
+        const { values } = { values: [{ key: 'ns/z', revision: 7, value: valueOf('z', '1') }] }
+        for (const call of [
+          () => storage.lock(things, ID),
+          () => storage.clear(things, ID),
+          () => storage.restore(things, ID, values),
+          () => storage.unlock(things, ID, 0),
+        ])
+          await expect(call()).rejects.toEqual(refusal('Superseded'))
+        await storage.restore(things, ID + 1, values)
+        await storage.unlock(things, ID + 1, 7)
+        expect((await listed(storage, things)).values).toContain('z=1')
+      })
+
+      it('does not begin where something was written that it has not seen', async () => {
+        const a = await create('ns/a', '1')
+        const b = await create('ns/b', '1')
+        await expect(storage.lock(things, ID, a.revision)).rejects.toEqual(refusal('Conflict'))
+        expect(await storage.get(things, 'ns/b')).toEqual(b)
+        await storage.lock(things, ID, b.revision)
+      })
+    })
+
+    it('a backup holds what is readable at its revision, for its time', async () => {
+      const a = await create('ns/a', '1')
+      await update('ns/a', '2', a)
+      const later = await create('ns/b', '1')
+      const atA = { selection: everything, at: { kind: 'exact', revision: a.revision } } as const
+      await storage.hold(things, a.revision, 60_000)
+      await subject.compact(things, later.revision)
+      expect((await listed(storage, things, atA)).values).toBe('a=1')
+      await storage.hold(things, a.revision, 0)
+      await subject.compact(things, later.revision)
+      await expect(storage.list(things, atA)).rejects.toEqual(refusal('Compacted'))
     })
 
     describe('changes of a shard', () => {

@@ -1,6 +1,6 @@
 // `kedge backup` and `kedge restore`: a control plane to a file and back, through the running server.
-import { createReadStream, createWriteStream, renameSync, rmSync, statSync } from 'node:fs'
-import { readFileSync } from 'node:fs'
+import { closeSync, createReadStream, createWriteStream, openSync, readFileSync } from 'node:fs'
+import { readSync, renameSync, rmSync, statSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -35,8 +35,14 @@ export async function backup(server: Server, file: string): Promise<void> {
   const partial = `${file}.partial`
   try {
     const progress = new Progress('Backed up', undefined)
-    await pipeline(response, progress, createWriteStream(partial, { mode: 0o600 }))
-    if (!progress.tail.includes('"end":true')) throw new Error('the server broke off in the middle of the backup')
+    // what comes is checked at its end, however the connection ended
+    const broken = await pipeline(response, progress, createWriteStream(partial, { mode: 0o600 })).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    if (isFileError(broken)) throw broken
+    const problem = problemIn(progress.tail)
+    if (problem !== undefined) throw new Error(`The backup is not whole, and ${file} was not written: ${problem}`)
     renameSync(partial, file)
     progress.done(file)
   } catch (error) {
@@ -45,12 +51,67 @@ export async function backup(server: Server, file: string): Promise<void> {
   }
 }
 
+const REPEAT = 'Run the same command again, or give the restore up with "kedge restore --abandon".'
+
 export async function restore(server: Server, file: string): Promise<void> {
-  const progress = new Progress('Restored', statSync(file).size)
-  const response = await ask(server, 'POST', '/restore', createReadStream(file).pipe(progress))
-  const { objects } = JSON.parse(await textOf(response)) as { objects: number }
-  progress.done(`${objects} objects`)
+  const { size } = statSync(file)
+  const problem = problemIn(tailOf(file, size))
+  if (problem !== undefined) throw new Error(`${file} is no whole backup, and nothing was restored: ${problem}`)
+  const progress = new Progress('Restored', size)
+  try {
+    const response = await ask(server, 'POST', '/restore', createReadStream(file).pipe(progress))
+    const { objects } = JSON.parse(await textOf(response)) as { objects: number }
+    progress.done(`${objects} objects`)
+  } catch (error) {
+    if (error instanceof Refused) throw error
+    throw new Error(
+      `The connection ended after ${megabytes(progress.bytes)} and before the end of the restore (${textOfError(error)}). ${REPEAT}`,
+    )
+  }
 }
+
+/** Ends a restore that cannot be finished: with an empty control plane. */
+export async function abandonRestore(server: Server): Promise<void> {
+  await textOf(await ask(server, 'POST', '/restore?abandon=true'))
+  console.log('The restore was given up: the control plane is empty.')
+}
+
+/** What its last line says of it; undefined: it is whole. */
+function problemIn(tail: string): string | undefined {
+  const last = tail.trimEnd().split('\n').at(-1) ?? ''
+  if (last.startsWith('{"end":true,')) return undefined
+  const [, message] = /^\{"error":(".*")\}$/.exec(last) ?? []
+  if (message !== undefined) return `the server could not go on: ${String(JSON.parse(message))}`
+  return 'its end is missing. Was the server stopped, or the file cut off?'
+}
+
+const TAIL_BYTES = 4096
+
+function tailOf(file: string, size: number): string {
+  const descriptor = openSync(file, 'r')
+  try {
+    const tail = Buffer.alloc(Math.min(TAIL_BYTES, size))
+    readSync(descriptor, tail, 0, tail.length, size - tail.length)
+    return tail.toString('latin1')
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The disk's mistake, not the connection's. */
+const isFileError = (error: unknown): boolean =>
+  error instanceof Error &&
+  'syscall' in error &&
+  ['open', 'write', 'close'].includes(String(error.syscall)) &&
+  'path' in error
+
+const textOfError = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** The server's answer, and not that there was none. */
+class Refused extends Error {}
+
+/** Milliseconds for an answer that was under way when the connection broke. */
+const ANSWER_MS = 200
 
 function ask(
   { url, token, authority }: Server,
@@ -63,9 +124,10 @@ function ask(
     const headers = { Authorization: `Bearer ${token}` }
     const sent = request(url + path, { method, agent, headers }, (response) => {
       if (response.statusCode === 200) return resolve(response)
-      textOf(response).then((text) => reject(new Error(messageOf(text))), reject)
+      textOf(response).then((text) => reject(new Refused(messageOf(text))), reject)
     })
-    sent.once('error', reject)
+    // a server that refuses a body closes the connection before all of it is sent: its answer counts
+    sent.on('error', (error) => setTimeout(() => reject(error), ANSWER_MS))
     if (body === undefined) sent.end()
     else body.pipe(sent)
   })
@@ -88,7 +150,7 @@ function messageOf(text: string): string {
 /** Tells on a terminal how far it is; passes everything through. */
 class Progress extends Transform {
   tail = ''
-  private bytes = 0
+  bytes = 0
   private told = 0
 
   private readonly what: string
@@ -103,7 +165,7 @@ class Progress extends Transform {
 
   override _transform(chunk: Buffer, _encoding: string, next: (error: null, chunk: Buffer) => void): void {
     this.bytes += chunk.length
-    this.tail = (this.tail + chunk.toString('latin1')).slice(-200)
+    this.tail = (this.tail + chunk.toString('latin1')).slice(-TAIL_BYTES)
     if (process.stderr.isTTY && Date.now() - this.told > 200) {
       this.told = Date.now()
       const part = this.of === undefined ? '' : ` of ${megabytes(this.of)}`

@@ -3,7 +3,7 @@ import { ownValue } from '../api/own.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { backup, restore, serverOf } from './backup.ts'
+import { abandonRestore, backup, restore, serverOf } from './backup.ts'
 import { PROJECT } from './build.ts'
 import { DirectoryInUse, dataDirectory } from './data-directory.ts'
 import { CannotStart, start } from './start.ts'
@@ -40,7 +40,9 @@ Flags of backup
   -o FILE          Where the backup goes; written only when it is whole.
   --data-dir DIR   The data directory of the running server. Default .kedge in the current directory.
 
-Flags of restore: kedge restore FILE
+Flags of restore: kedge restore FILE, into an empty control plane. Until all of it is there, other requests are
+answered with 503; a restore that failed is repeated with the same command.
+  --abandon        Instead of FILE: give up a restore that failed. The control plane is empty then.
   --data-dir DIR   The data directory of the running server. Default .kedge in the current directory.
 
 Flags of kubeconfig and token
@@ -95,10 +97,15 @@ async function runBackup(args: string[]): Promise<void> {
   await backup(serverOf(runningKubeconfig(flags['data-dir'])), resolve(flags.output))
 }
 
-async function runRestore([file, ...args]: string[]): Promise<void> {
-  const flags = parse(args, { 'data-dir': { type: 'string' } })
-  if (file === undefined || file.startsWith('-')) throw new UsageError('restore needs a file: kedge restore FILE')
-  await restore(serverOf(runningKubeconfig(flags['data-dir'])), resolve(file))
+async function runRestore(args: string[]): Promise<void> {
+  const [first = ''] = args
+  const file = first.startsWith('-') ? '' : first
+  const rest = file === '' ? args : args.slice(1)
+  const flags = parse(rest, { abandon: { type: 'boolean', default: false }, 'data-dir': { type: 'string' } })
+  if (flags.abandon === (file !== ''))
+    throw new UsageError('restore needs a file, or gives up: kedge restore FILE, kedge restore --abandon')
+  const server = serverOf(runningKubeconfig(flags['data-dir']))
+  await (flags.abandon ? abandonRestore(server) : restore(server, resolve(file)))
 }
 
 async function runStart(args: string[]): Promise<void> {

@@ -21,7 +21,7 @@ export async function reportForeignOwners(context: ControllerContext, dependent:
 
 async function isElsewhere(context: ControllerContext, owner: OwnerReference, namespace: string): Promise<boolean> {
   const entry = await ownerEntry(context, owner)
-  if (entry?.namespaced !== true) return false
+  if (entry === undefined || !entry.namespaced || !entry.persisted) return false
   const { group, resource } = entry.storage
   const { name = '', uid = '' } = owner
   if (namespace !== '' && (await findObject(context, { group, resource, namespace, name, uid })) !== undefined)

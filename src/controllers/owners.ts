@@ -36,6 +36,8 @@ export async function stateOf(
   if (wasSeenToGo('') || (namespace !== '' && wasSeenToGo(namespace))) return GONE
   const entry = await ownerEntry(context, owner)
   if (entry === undefined) return NOT_SERVED
+  // reviews, bindings: there is no object of the kind
+  if (!entry.persisted) return GONE
   if (entry.namespaced && namespace === '') return NO_NAMESPACE
   const { group, resource } = entry.storage
   const key = { group, resource, namespace: entry.namespaced ? namespace : '', name, uid }
@@ -43,7 +45,7 @@ export async function stateOf(
   return found === undefined ? GONE : { state: 'present', owner: found }
 }
 
-/** Undefined for a kind or version that is not served, or of which no objects are kept. */
+/** Undefined for a kind or version that is not served. */
 export async function ownerEntry(
   context: ControllerContext,
   { apiVersion = '', kind = '' }: OwnerReference,
@@ -52,7 +54,7 @@ export async function ownerEntry(
   if (version === undefined) return undefined
   const gvk = { ...version, kind }
   const entry = context.served.findKind(gvk) ?? (await context.freshServed()).findKind(gvk)
-  return entry?.persisted === true ? entry : undefined
+  return entry
 }
 
 export async function findObject(context: ControllerContext, key: ObjectKey): Promise<Found | undefined> {

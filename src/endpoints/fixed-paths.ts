@@ -10,7 +10,8 @@ import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed, freshServedResources } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { serveShardStats } from './debug.ts'
-import { serveBackup, serveRestore } from './backup.ts'
+import { serveBackup } from './backup.ts'
+import { serveRestore } from './restore.ts'
 import { serveApiGroup, serveApiGroupList, serveApiResourceList, serveApiVersions } from './discovery/serve.ts'
 import type { HealthEndpoint } from './health.ts'
 import { serveHealth } from './health.ts'
@@ -83,7 +84,7 @@ const serveVersion = routed((request) => {
 const privileged: Readonly<Record<PrivilegedPath, Serve>> = {
   '/backup': routed(serveBackup),
   '/debug/shards': routed(serveShardStats),
-  '/restore': serveRestore,
+  '/restore': (request) => serveRestore(request),
 }
 
 const exactPaths: Readonly<Record<string, Serve>> = {

@@ -41,8 +41,18 @@ export function statusFor(error: StorageError, resource: GroupResource, name: st
       return internalError('the storage of this resource failed')
     case 'Uncertain':
       return timeout('the storage of this resource failed while it wrote: this may have been done or not')
+    case 'Restoring':
+      return notAvailable(BEING_RESTORED, 5)
+    case 'Superseded':
+      return conflictText('another restore of this control plane has begun')
   }
 }
+
+/** Until all of it is there, or the restore is given up. */
+const BEING_RESTORED =
+  'the control plane is being restored from a backup and answers when all of it is there; should the restore have failed, it can be repeated (kedge restore FILE) or given up (kedge restore --abandon)'
+
+const conflictText = (message: string): StatusError => new StatusError(409, 'Conflict', message, {})
 
 /** 503, nothing was done: clients try again by themselves. */
 const notAvailable = (message: string, retryAfterSeconds: number): StatusError =>

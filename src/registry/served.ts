@@ -54,6 +54,16 @@ export function servedAt(env: Env, snapshot: ControlSnapshot): ServedResources |
   return known.all
 }
 
+/** What is served of these definitions, whatever the control plane holds. */
+export async function servedWith(env: Env, definitions: readonly CustomResourceDefinition[]): Promise<ServedResources> {
+  const byGroup = Map.groupBy(definitions, ({ spec }) => spec?.group ?? '')
+  const groups = await Promise.all([...byGroup].map(([group, ofGroup]) => customGroup(group, ofGroup)))
+  return withDynamic(
+    builtInServed(env).resources,
+    groups.filter((group) => group !== undefined),
+  )
+}
+
 const remoteByServices = new WeakMap<object, { readonly text: string; readonly groups: readonly ServedGroup[] }>()
 
 function remoteGroupsOf(services: readonly APIService[]) {

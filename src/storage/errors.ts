@@ -2,7 +2,8 @@ import type { Revision } from './storage.ts'
 
 /**
  * What can go wrong in storage; endpoints/storage-status.ts turns each into a Status. `Full` and `Failed` say that the
- * disk did not take a write, and nothing of it is there; `Uncertain` that it may be there or not.
+ * disk did not take a write, and nothing of it is there; `Uncertain` that it may be there or not. `Restoring`: the control
+ * plane is being restored; `Superseded`, to a restore: by another one.
  */
 export type StorageErrorCode =
   | 'KeyExists'
@@ -17,6 +18,8 @@ export type StorageErrorCode =
   | 'Full'
   | 'Failed'
   | 'Uncertain'
+  | 'Restoring'
+  | 'Superseded'
 
 export class StorageError extends Error {
   override readonly name = 'StorageError'

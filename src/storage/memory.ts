@@ -13,6 +13,7 @@ import type {
   ListResult,
   ListShape,
   NewValue,
+  RestoreId,
   RestoredValue,
   Revision,
   ShardChanges,
@@ -40,31 +41,55 @@ export function memoryStorage(now: () => number = Date.now, retention = 300_000)
     if (!shards.has(name)) shards.set(name, new MemoryShard(now, retention))
     return shards.get(name)!
   }
+  const openShard = (name: ShardName): MemoryShard => {
+    const shard = shardOf(name)
+    if (shard.restore !== 0) throw new StorageError('Restoring')
+    return shard
+  }
+  const locked = (name: ShardName, restore: RestoreId): MemoryShard => {
+    const shard = shardOf(name)
+    if (shard.restore !== restore) throw new StorageError('Superseded')
+    return shard
+  }
   return {
     async get(collection, key, notOlderThan = 0) {
-      const shard = shardOf(collection)
+      const shard = openShard(collection)
       shard.reach(notOlderThan)
       const live = shard.live(`${collection.prefix}/${key}`)
       return live && storedOf(live)
     },
-    create: async (collection, key, value) => shardOf(collection).create(`${collection.prefix}/${key}`, value),
+    create: async (collection, key, value) => openShard(collection).create(`${collection.prefix}/${key}`, value),
     async createMissing(name, values) {
-      const shard = shardOf(name)
+      const shard = openShard(name)
       for (const { key, value } of values) if (shard.live(key) === undefined) shard.create(key, value)
     },
     update: async (collection, key, value, expected) =>
-      storedOf(shardOf(collection).replace(`${collection.prefix}/${key}`, value, expected, 'MODIFIED')),
+      storedOf(openShard(collection).replace(`${collection.prefix}/${key}`, value, expected, 'MODIFIED')),
     delete: async (collection, key, last, expected) =>
-      storedOf(shardOf(collection).replace(`${collection.prefix}/${key}`, last, expected, 'DELETED')),
-    list: async (collection, query) => shardOf(collection).list(collection, query),
-    watch: async (collection, query) => shardOf(collection).watch(collection, query),
-    clear: async (collection) => shardOf(collection).clear(`${collection.prefix}/`),
-    restore: async (collection, values, cut) => shardOf(collection).restore(collection.prefix, values, cut),
+      storedOf(openShard(collection).replace(`${collection.prefix}/${key}`, last, expected, 'DELETED')),
+    list: async (collection, query) => openShard(collection).list(collection, query),
+    watch: async (collection, query) => openShard(collection).watch(collection, query),
+    async lock(name, restore, unchangedSince) {
+      const shard = shardOf(name)
+      if (unchangedSince !== undefined && shard.newest > unchangedSince)
+        throw new StorageError('Conflict', shard.newest, shard.last)
+      if (restore < shard.restore) throw new StorageError('Superseded')
+      shard.lock(restore)
+    },
+    lockedKeys: async (collection, restore) => locked(collection, restore).keys(`${collection.prefix}/`),
+    clear: async (shard, restore) => locked(shard, restore).clear(),
+    restore: async (collection, restore, values) => locked(collection, restore).put(collection.prefix, values),
+    unlock: async (shard, restore, cut) => locked(shard, restore).unlock(cut),
+    async hold(shard, revision, milliseconds) {
+      shardOf(shard).held = { revision, until: now() + milliseconds }
+    },
     revision: async (collection) => shardOf(collection).last,
-    changes: async (shard, since) => shardOf(shard).changes(since),
+    changes: async (shard, since) => openShard(shard).changes(since),
     compact(shard, floor) {
       const compacted = shardOf(shard)
-      compacted.floor = Math.max(compacted.floor, Math.min(floor, compacted.last))
+      const { revision, until } = compacted.held
+      const target = now() < until ? Math.min(floor, revision) : floor
+      compacted.floor = Math.max(compacted.floor, Math.min(target, compacted.last))
     },
   }
 }
@@ -83,6 +108,9 @@ class MemoryShard {
   /** What is older than the retention when a shard begins is as good as compacted. */
   floor: Revision
   last: Revision
+  /** Which has it: 0 for none. */
+  restore: RestoreId = 0
+  held = { revision: 0, until: 0 }
   private log: Version[] = []
   private readonly watchers = new Set<MemoryWatcher>()
 
@@ -122,18 +150,36 @@ class MemoryShard {
     return version
   }
 
-  clear(prefix: string): void {
-    this.log = this.log.filter(({ key }) => !key.startsWith(prefix))
+  get newest(): Revision {
+    return this.log.at(-1)?.revision ?? 0
+  }
+
+  keys(prefix: string): string[] {
+    const live = this.snapshot(this.last).filter(({ key }) => key.startsWith(prefix))
+    return live.map(({ key }) => key.slice(prefix.length))
+  }
+
+  lock(restore: RestoreId): void {
+    this.restore = restore
+    for (const watcher of this.watchers) watcher.fail(new StorageError('Compacted', watcher.sent, this.last))
+  }
+
+  clear(): void {
+    this.log = []
     this.floor = this.last = nextRevision(this.last, this.now())
   }
 
-  restore(prefix: string, values: readonly RestoredValue[], cut: Revision): void {
+  put(prefix: string, values: readonly RestoredValue[]): void {
     for (const { key, revision, value } of values) {
       const text = withRevision(value.text, value.at, revision)
       this.log.push({ key: `${prefix}/${key}`, type: 'ADDED', revision, value, text })
     }
     this.log.sort((a, b) => a.revision - b.revision)
-    this.floor = this.last = Math.max(this.last, cut)
+  }
+
+  unlock(cut: Revision): void {
+    this.restore = 0
+    this.floor = this.last = nextRevision(Math.max(this.last, cut), this.now())
   }
 
   /** A revision that the clock has passed is reached although nothing was written at it. */
@@ -222,6 +268,7 @@ class MemoryWatcher implements AsyncIterable<EncodedBatch> {
   sent: Revision = 0
   private readonly batches: EncodedBatch[] = []
   private ended = false
+  private failure: StorageError | undefined
   private wake: () => void = () => {}
 
   constructor(
@@ -245,6 +292,11 @@ class MemoryWatcher implements AsyncIterable<EncodedBatch> {
     this.wake()
   }
 
+  fail(error: StorageError): void {
+    this.failure = error
+    this.end()
+  }
+
   end(): void {
     this.ended = true
     this.onEnd()
@@ -258,6 +310,7 @@ class MemoryWatcher implements AsyncIterable<EncodedBatch> {
 
   async *[Symbol.asyncIterator](): AsyncIterator<EncodedBatch> {
     for (;;) {
+      if (this.failure !== undefined) throw this.failure
       if (this.ended) return
       const batch = this.batches.shift()
       if (batch !== undefined) yield batch

@@ -4,7 +4,16 @@ import { StorageError, databaseFailure } from './errors.ts'
 import type { StorageErrorCode } from './errors.ts'
 import { InitialEvents } from './initial-events.ts'
 import { decodeHeader } from './shard-protocol.ts'
-import type { Attempt, ListCall, ShardError, ShardReply, ShardStats, StreamShape, Written } from './shard-protocol.ts'
+import type {
+  Attempt,
+  ListCall,
+  ShardError,
+  ShardRefusal,
+  ShardReply,
+  ShardStats,
+  StreamShape,
+  Written,
+} from './shard-protocol.ts'
 import { openWatch } from './shard-watch.ts'
 import type {
   Collection,
@@ -13,6 +22,7 @@ import type {
   ListResult,
   NewValue,
   RestoredValue,
+  ShardChanges,
   ShardName,
   Storage,
   StoredValue,
@@ -158,14 +168,34 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
       )
     },
 
-    async clear(collection) {
-      valueOf(await read<ShardReply<null>>(collection, async (stub) => await stub.clear(collection.prefix)))
+    async lock(shard, restore, unchangedSince) {
+      valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.lockForRestore(restore, unchangedSince)))
     },
 
-    async restore(collection, values, cut) {
+    lockedKeys: async (collection, restore) =>
+      valueOf(
+        await read<ShardReply<readonly string[]>>(
+          collection,
+          async (stub) => await stub.lockedKeys(collection.prefix, restore),
+        ),
+      ),
+
+    async clear(shard, restore) {
+      valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.clearForRestore(restore)))
+    },
+
+    async restore(collection, restore, values) {
       const keyed = values.map((value) => ({ ...value, key: keyOf(collection, value.key) }))
       // not sent again: a part that was put back would be there twice
-      for (const part of inParts(keyed)) valueOf(await stubOf(collection).restore(part, cut))
+      for (const part of inParts(keyed)) valueOf(await stubOf(collection).restoreValues(restore, part))
+    },
+
+    async unlock(shard, restore, cut) {
+      valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.unlockRestored(restore, cut)))
+    },
+
+    async hold(shard, revision, milliseconds) {
+      valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.hold(revision, milliseconds)))
     },
 
     async renew(collection) {
@@ -173,7 +203,14 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
     },
 
     revision: (collection) => read(collection, async (stub) => await stub.revision()),
-    changes: (shard, since, resetAt) => read(shard, async (stub, keep) => await stub.changes(since, resetAt, keep)),
+    async changes(shard, since, resetAt) {
+      const changes = await read<ShardChanges | ShardRefusal>(
+        shard,
+        async (stub, keep) => await stub.changes(since, resetAt, keep),
+      )
+      if ('error' in changes) throw storageError(changes.error)
+      return changes
+    },
     stats: (shard) => read(shard, async (stub) => await stub.stats()),
   }
 }

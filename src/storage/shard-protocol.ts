@@ -21,7 +21,11 @@ export interface ShardError {
  */
 export type Attempt = 'first' | 'again' | 'check'
 
-export type ShardReply<Value> = { readonly value: Value } | { readonly error: ShardError }
+export interface ShardRefusal {
+  readonly error: ShardError
+}
+
+export type ShardReply<Value> = { readonly value: Value } | ShardRefusal
 
 /** The writer knows the text that it sent; it comes back only when another one is stored. */
 export interface Written {

@@ -6,6 +6,7 @@ import { StorageError } from './errors.ts'
 import type { KeyScope, Pong, WatchCall } from './shard-protocol.ts'
 import { decodeHeader, ENDED, MORE, PING } from './shard-protocol.ts'
 import type { InitialEvents } from './initial-events.ts'
+import { revisionAt } from './revision.ts'
 import type { Revision, Watch, WatchBatch } from './storage.ts'
 import { decodeMessage, EncodedBatch } from './watch-batch.ts'
 
@@ -145,6 +146,9 @@ class ShardWatch implements AsyncIterable<WatchBatch> {
         return await this.open()
       } catch (error) {
         if (error instanceof StorageError && error.code === 'Compacted') return this.end(error)
+        // What comes next is of another state: the client has to begin with that.
+        if (error instanceof StorageError && error.code === 'Restoring')
+          return this.end(new StorageError('Compacted', this.received, revisionAt(Date.now())))
       }
     }
     this.end(new StorageError('Unavailable', 0, 0, 'the shard cannot be reached'))

@@ -168,6 +168,9 @@ export interface ShardChanges {
   readonly changed: readonly { readonly key: string; readonly revision: Revision; readonly text?: string }[]
 }
 
+/** Names a restore: of two the later one is greater. */
+export type RestoreId = number
+
 /** An object as a backup has it: what it was, at the version it had. */
 export interface RestoredValue {
   readonly key: string
@@ -193,10 +196,20 @@ export interface Storage {
   revision(collection: Collection): Promise<Revision>
   /** A page of the latest state of whatever changed in a shard after `since`, or of all that exists. */
   changes(shard: ShardName, since?: Revision, resetAt?: Revision): Promise<ShardChanges>
-  /** Forgets everything of a collection, its history too: the beginning of a restore. */
-  clear(collection: Collection): Promise<void>
   /**
-   * Puts back what a backup holds, versions kept. Nothing before `cut`, or before this moment, can be asked for any more.
+   * From here on until `unlock` all calls but those of the restore fail with Restoring, and watches have ended.
+   * @param unchangedSince nothing was written since: otherwise the shard stays unlocked
+   * @throws StorageError Superseded, Conflict
    */
-  restore(collection: Collection, values: readonly RestoredValue[], cut: Revision): Promise<void>
+  lock(shard: ShardName, restore: RestoreId, unchangedSince?: Revision): Promise<void>
+  /** Of a locked shard. @throws StorageError Superseded */
+  lockedKeys(collection: Collection, restore: RestoreId): Promise<readonly string[]>
+  /** Forgets everything of a locked shard, its history too. @throws StorageError Superseded */
+  clear(shard: ShardName, restore: RestoreId): Promise<void>
+  /** Puts into a locked shard what a backup holds, versions kept. @throws StorageError Superseded */
+  restore(collection: Collection, restore: RestoreId, values: readonly RestoredValue[]): Promise<void>
+  /** Nothing before `cut`, or before this moment, can be asked for any more. @throws StorageError Superseded */
+  unlock(shard: ShardName, restore: RestoreId, cut: Revision): Promise<void>
+  /** Keeps what is readable at a revision for so many milliseconds from now: 0 ends it. */
+  hold(shard: ShardName, revision: Revision, milliseconds: number): Promise<void>
 }

@@ -44,6 +44,8 @@ export interface ControlPlane {
 const MAX_AGE = 1_000
 /** While one request fetches changes, others go on with a copy of up to this age rather than ask too. */
 const MAX_AGE_WHILE_FETCHING = 2_000
+/** No copy is used for longer than this after it was fetched. */
+export const LONGEST_AGE = MAX_AGE_WHILE_FETCHING
 
 /** What this isolate holds of a control plane's configuration. */
 class Copy {

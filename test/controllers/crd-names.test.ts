@@ -29,6 +29,8 @@ async function contextOf(server: MemoryServer): Promise<ControllerContext> {
     env: server.env,
     tenant: server.tenant,
     served: await servedResources(server.request('/')),
+    freshServed: () => servedResources(server),
+    departedOwners: { has: () => false, add: () => {} },
     now: () => server.now,
     dependentsOf: () => [],
     alone: (name, work) => turns.run(name, work),

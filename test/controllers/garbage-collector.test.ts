@@ -60,7 +60,7 @@ describe('an owner that cannot be judged is not gone', () => {
     ['two of them', [absent('u1'), absent('u2', { kind: 'Secret' })], 'collected'],
     ['a group that is not served', [absent('u1', { apiVersion: 'nope.example.com/v1', kind: 'Nope' })], 'kept'],
     ['a version that is not served', [absent('u1', { apiVersion: 'apps/v9', kind: 'Deployment' })], 'kept'],
-    ['a kind of which no objects are kept', [absent('u1', { kind: 'Binding' })], 'kept'],
+    ['a kind of which no objects are kept', [absent('u1', { kind: 'Binding' })], 'collected'],
     ['an absent owner beside an unknown one', [absent('u1'), absent('u2', { kind: 'Nope' })], 'kept'],
     ['an unknown owner beside an absent one', [absent('u2', { kind: 'Nope' }), absent('u1')], 'kept'],
   ])('%s', async (_, owners, expected) => {

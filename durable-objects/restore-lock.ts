@@ -1,0 +1,58 @@
+/**
+ * A shard that is being restored answers nobody but the restore, from before its contents go until all of the control
+ * plane is there: no one sees a part of it, and nothing is written between the old state and the new one. The lock is
+ * on disk, so it outlives a restore that was killed, until another one takes it over.
+ */
+import { StorageError } from '../src/storage/errors.ts'
+import type { RestoreId } from '../src/storage/storage.ts'
+import type { Statements } from './statements.ts'
+
+export class RestoreLock {
+  /** 0: nobody. */
+  private holder: RestoreId
+
+  constructor(private readonly statements: Statements) {
+    this.holder = statements.meta('restore')
+  }
+
+  get isHeld(): boolean {
+    return this.holder !== 0
+  }
+
+  /** @throws StorageError Restoring */
+  check(): void {
+    if (this.holder !== 0) throw new StorageError('Restoring')
+  }
+
+  /** The later restore has it. @throws StorageError Superseded */
+  take(restore: RestoreId): void {
+    if (restore < this.holder) throw new StorageError('Superseded')
+    this.set(restore)
+  }
+
+  /** @throws StorageError Superseded */
+  require(restore: RestoreId): void {
+    if (restore !== this.holder) throw new StorageError('Superseded')
+  }
+
+  release(restore: RestoreId): void {
+    this.require(restore)
+    this.set(0)
+  }
+
+  /** Takes back what a step that failed said: memory must not be ahead of the disk. */
+  attempt<Outcome>(step: () => Outcome): Outcome {
+    const { holder } = this
+    try {
+      return step()
+    } catch (error) {
+      this.holder = holder
+      throw error
+    }
+  }
+
+  private set(holder: RestoreId): void {
+    if (holder !== this.holder) this.statements.setMeta('restore', holder)
+    this.holder = holder
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * A backup is lines of JSON: a head with the cut, then for each resource type a line that names it and its objects, one
+ * a line, exactly as storage has them, and an end that counts them. Revisions of all shards come from one clock, so
+ * the state of every shard at one revision is one state of the whole. A backup that could not be finished ends with
+ * what went wrong.
+ */
+import type { GroupResource } from '../api/group-version.ts'
+import { groupResourceText } from '../api/group-version.ts'
+import { badRequest } from '../api/status.ts'
+import { collectionOf } from '../registry/collections.ts'
+import { DEFINITIONS } from '../registry/custom-resources/definition.ts'
+import type { ServedResources } from '../registry/resources.ts'
+import type { Revision, ShardName } from '../storage/storage.ts'
+import type { Tenant } from '../tenancy/tenant.ts'
+
+export const FORMAT = 'kedge-backup/1'
+
+export interface Head {
+  readonly format: string
+  /** The cut. */
+  readonly revision: Revision
+  readonly time: string
+}
+
+/** Of so many objects, which follow. */
+export interface Section extends GroupResource {
+  readonly count: number
+}
+
+export interface End {
+  readonly end: true
+  readonly objects: number
+}
+
+/** @throws StatusError 400 */
+export function headIn(line: string | undefined): Head {
+  const { format, revision, time } = parsedLine(line ?? '') ?? {}
+  if (format !== FORMAT || !isWhole(revision) || typeof time !== 'string')
+    throw badRequest(`the body is no backup: its first line must say "format": "${FORMAT}"`)
+  return { format, revision, time }
+}
+
+/** @throws StatusError 400 */
+export function sectionIn(line: string): Section | End {
+  const section = parsedLine(line)
+  if (section === undefined) throw badRequest('the backup is damaged: a line is no JSON object')
+  const { group, resource, count, end, objects, error } = section
+  if (typeof error === 'string') throw badRequest(`the backup was not finished: ${error}`)
+  if (end === true && isWhole(objects)) return { end, objects }
+  if (typeof group !== 'string' || typeof resource !== 'string' || !isWhole(count))
+    throw badRequest(`the backup is damaged: ${line.slice(0, 200)} is not the beginning of a resource`)
+  return { group, resource, count }
+}
+
+/** Undefined for what is no JSON object. */
+export function parsedLine(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? (value as Record<string, unknown>) : undefined // an object of JSON has text keys
+  } catch {
+    return undefined
+  }
+}
+
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+
+/** Definitions come first: what they define can only be read with them. */
+export function storedTypes({ resources }: ServedResources): GroupResource[] {
+  const stored = resources.filter(({ persisted }) => persisted).map(({ storage }) => storage)
+  const distinct = new Map(
+    stored.map(({ group, resource }) => [groupResourceText({ group, resource }), { group, resource }]),
+  )
+  return [...distinct.values()].sort((a, b) => Number(isDefinitions(b)) - Number(isDefinitions(a)))
+}
+
+export const isDefinitions = ({ group, resource }: GroupResource): boolean =>
+  group === DEFINITIONS.group && resource === DEFINITIONS.resource
+
+/** Each once. */
+export function shardsOf(tenant: Tenant, types: readonly GroupResource[]): ShardName[] {
+  const names = new Set(types.map((type) => collectionOf(tenant, type).shard))
+  return [...names].map((shard) => ({ tenant: tenant.uid, shard }))
+}
+
+/** Shards that are asked at once. */
+const AT_ONCE = 8
+
+export async function forEachShard<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
+  const rest = [...items]
+  for (let at = 0; at < rest.length; at += AT_ONCE) await Promise.all(rest.slice(at, at + AT_ONCE).map(work))
+}

@@ -1,0 +1,79 @@
+/** A backup goes only into a control plane that holds nothing but what the system itself wrote. */
+import type { GroupResource } from '../api/group-version.ts'
+import type { KubeObject, ObjectMeta } from '../api/object.ts'
+import { StatusError } from '../api/status.ts'
+import { CONTROLLER_ACCOUNTS } from '../bootstrap/controller-accounts.ts'
+import { DEFAULT_SERVICE_ACCOUNT } from '../controllers/outbox.ts'
+import { collectionOf } from '../registry/collections.ts'
+import { liveOf } from '../registry/stored-form.ts'
+import type { ApiRequest } from '../request/context.ts'
+import { linesOf } from '../storage/lines.ts'
+import { everything } from '../storage/selection.ts'
+import { shardStorage } from '../storage/shard-client.ts'
+import type { Revision } from '../storage/storage.ts'
+import { forEachShard } from './backup-format.ts'
+
+/**
+ * At which revision each shard was found so, by name: what is written later is not accounted for.
+ * @throws StatusError 409
+ */
+export async function revisionsIfEmpty(
+  request: ApiRequest,
+  types: readonly GroupResource[],
+): Promise<ReadonlyMap<string, Revision>> {
+  const storage = shardStorage(request.env.SHARDS)
+  const revisions = new Map<string, Revision>()
+  await forEachShard(types, async (type) => {
+    const collection = collectionOf(request.tenant, type)
+    const { values, revision } = await storage.list(collection, { selection: everything, at: { kind: 'latest' } })
+    // the oldest of the types that share it
+    revisions.set(collection.shard, Math.min(revision, revisions.get(collection.shard) ?? Infinity))
+    for await (const text of linesOf(values)) {
+      const { object } = liveOf({ revision: 0, text })
+      const { metadata } = object
+      const writer = isBareSystemObject(type, object) ? undefined : otherWriterOf(metadata)
+      if (writer !== undefined)
+        throw new StatusError(
+          409,
+          'Conflict',
+          `a backup is restored into an empty control plane, and here is ${type.resource} "${metadata.name}", written by ${writer}`,
+          {},
+        )
+    }
+  })
+  return revisions
+}
+
+/** Undefined where it is the system. An object that does not tell counts as somebody's. */
+function otherWriterOf({ managedFields = [] }: ObjectMeta): string | undefined {
+  if (managedFields.length === 0) return 'somebody who left no name in its managedFields'
+  return managedFields.map(({ manager = '' }) => manager).find((manager) => !SYSTEM_MANAGERS.has(manager))
+}
+
+/**
+ * What has no managers although the system made it, and has nothing else: the ServiceAccounts of every namespace and of
+ * controllers, and the ConfigMap that tells of authorities where there are none.
+ */
+function isBareSystemObject({ group, resource }: GroupResource, object: KubeObject): boolean {
+  if (group !== '') return false
+  const { namespace = '', name = '', labels, annotations, finalizers, ownerReferences } = object.metadata
+  const isNamed =
+    resource === 'serviceaccounts'
+      ? name === DEFAULT_SERVICE_ACCOUNT || (namespace === 'kube-system' && controllerAccounts.has(name))
+      : resource === 'configmaps' && namespace === 'kube-system' && name === 'extension-apiserver-authentication'
+  const { kind: _kind, apiVersion: _apiVersion, metadata: _metadata, ...rest } = object
+  const isBare = [labels, annotations, finalizers, ownerReferences].every((field) => field === undefined)
+  return isNamed && isBare && Object.keys(rest).length === 0
+}
+
+const controllerAccounts: ReadonlySet<string> = new Set(CONTROLLER_ACCOUNTS)
+
+/** The managers of what a new control plane has by itself (see src/bootstrap). */
+const SYSTEM_MANAGERS = new Set([
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kubernetes-service-cidr-controller',
+  'clusterrole-aggregation-controller',
+  'api-priority-and-fairness-config-producer-v1',
+  'api-priority-and-fairness-config-consumer-v1',
+])

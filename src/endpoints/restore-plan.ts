@@ -1,0 +1,143 @@
+/**
+ * The steps of a restore as the shards see them. It is one change from a state to another: every shard is locked before
+ * the first of them is emptied, and unlocked after the last one is filled, the control shard first and last. In between
+ * all other requests are answered with 503. A restore that ends in the middle leaves the locks, for the next one to take
+ * over: it has a later id.
+ */
+import type { GroupResource } from '../api/group-version.ts'
+import type { ApiRequest } from '../request/context.ts'
+import { StatusError } from '../api/status.ts'
+import { collectionOf, CONTROL_SHARD, customStorageOf } from '../registry/collections.ts'
+import { DEFINITIONS } from '../registry/custom-resources/definition.ts'
+import { builtInServed, freshServedResources } from '../registry/served.ts'
+import { StorageError } from '../storage/errors.ts'
+import { revisionAt } from '../storage/revision.ts'
+import { shardStorage } from '../storage/shard-client.ts'
+import type { Collection, RestoredValue, RestoreId, Revision, ShardName, Storage } from '../storage/storage.ts'
+import { freshControlSnapshot, LONGEST_AGE } from '../tenancy/control-snapshot.ts'
+import { forEachShard, shardsOf, storedTypes } from './backup-format.ts'
+import { revisionsIfEmpty } from './restore-emptiness.ts'
+
+/** How often a control plane is looked at again that was written to by its own controllers meanwhile. */
+const TRIES = 5
+
+export type Pause = (milliseconds: number) => Promise<void>
+
+export class RestorePlan {
+  private readonly storage: Storage
+  /** Emptied, by name. */
+  private readonly shards = new Map<string, ShardName>()
+  private lockedAt = 0
+
+  private constructor(
+    private readonly request: ApiRequest,
+    private readonly id: RestoreId,
+  ) {
+    this.storage = shardStorage(request.env.SHARDS)
+  }
+
+  /** @throws StatusError 409 where the control plane holds what somebody made */
+  static async begin(request: ApiRequest): Promise<RestorePlan> {
+    const plan = new RestorePlan(request, revisionAt(Date.now()))
+    const shards = (await isBeingRestored(request)) ? await plan.takeOver() : await plan.lockEmpty()
+    plan.lockedAt = Date.now()
+    await forEachShard(
+      shards.filter(({ shard }) => shard !== CONTROL_SHARD),
+      (shard) => plan.clear(shard),
+    )
+    // last: until then it tells which others there are
+    await plan.clear(plan.control)
+    return plan
+  }
+
+  async put(collection: Collection, values: readonly RestoredValue[]): Promise<void> {
+    if (!this.shards.has(collection.shard)) {
+      await this.storage.lock(collection, this.id)
+      await this.clear(collection)
+    }
+    await this.storage.restore(collection, this.id, values)
+  }
+
+  /**
+   * Opens the shards, when no isolate has a copy of the old configuration any more. What controllers had to do is
+   * forgotten; what they have to do now came with the values.
+   */
+  async end(cut: Revision, pause: Pause): Promise<void> {
+    await pause(Math.max(0, this.lockedAt + LONGEST_AGE - Date.now()))
+    await this.request.env.CONTROLLERS.getByName(this.request.tenant.uid).forget()
+    const unlock = (shard: ShardName) => this.storage.unlock(shard, this.id, cut)
+    await forEachShard(
+      [...this.shards.values()].filter(({ shard }) => shard !== CONTROL_SHARD),
+      unlock,
+    )
+    await unlock(this.control)
+    // writes what a control plane has by itself, where the backup lacks it
+    await freshControlSnapshot(this.request)
+  }
+
+  private get control(): ShardName {
+    return { tenant: this.request.tenant.uid, shard: CONTROL_SHARD }
+  }
+
+  private async clear({ tenant, shard }: ShardName): Promise<void> {
+    await this.storage.clear({ tenant, shard }, this.id)
+    this.shards.set(shard, { tenant, shard })
+  }
+
+  /** Of a restore that was not finished. */
+  private async takeOver(): Promise<ShardName[]> {
+    const { storage, id, control, request } = this
+    await storage.lock(control, id)
+    const names = await storage.lockedKeys(collectionOf(request.tenant, DEFINITIONS), id)
+    const shards = shardsOf(request.tenant, [
+      ...storedTypes(builtInServed(request.env).resources),
+      ...names.map((name) => customStorageOf(typeNamed(name))),
+    ])
+    await forEachShard(shards, (shard) => storage.lock(shard, id))
+    return shards
+  }
+
+  private async lockEmpty(): Promise<ShardName[]> {
+    const { storage, id, request } = this
+    for (let attempt = 1; ; attempt++) {
+      const types = storedTypes(await freshServedResources(request))
+      const revisions = await revisionsIfEmpty(request, types)
+      const shards = shardsOf(request.tenant, types)
+      const locked: ShardName[] = []
+      const lock = async (shard: ShardName) => {
+        await storage.lock(shard, id, revisions.get(shard.shard))
+        locked.push(shard)
+      }
+      try {
+        await lock(this.control)
+        await forEachShard(
+          shards.filter(({ shard }) => shard !== CONTROL_SHARD),
+          lock,
+        )
+        return shards
+      } catch (error) {
+        await forEachShard(locked, (shard) => storage.unlock(shard, id, 0))
+        if (!(error instanceof StorageError) || error.code !== 'Conflict') throw error
+        if (attempt === TRIES)
+          throw new StatusError(409, 'Conflict', 'the control plane is being written to: try again', {})
+      }
+    }
+  }
+}
+
+/** By a restore that is under way, or that was not finished. */
+export async function isBeingRestored(request: ApiRequest): Promise<boolean> {
+  try {
+    await freshControlSnapshot(request)
+    return false
+  } catch (error) {
+    if (error instanceof StorageError && error.code === 'Restoring') return true
+    throw error
+  }
+}
+
+/** A definition's name is PLURAL.GROUP. */
+function typeNamed(name: string): GroupResource {
+  const dot = name.indexOf('.')
+  return { resource: name.slice(0, dot), group: name.slice(dot + 1) }
+}

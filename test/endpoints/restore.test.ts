@@ -1,0 +1,173 @@
+// A restore is one step from an empty control plane to the backup's: what fails on the way serves nothing, and is repeated.
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Env } from '../../src/env.ts'
+import { serveRestore } from '../../src/endpoints/restore.ts'
+import type { OutboxMessage } from '../../src/storage/storage.ts'
+import { serve } from '../../src/server.ts'
+import { freshControlSnapshot } from '../../src/tenancy/control-snapshot.ts'
+import type { MemoryServer } from '../request-in-memory.ts'
+import { memoryServer } from '../request-in-memory.ts'
+
+const NAMESPACES = { group: '', resource: 'namespaces' }
+const CONFIG_MAPS = { group: '', resource: 'configmaps' }
+const TOKEN = 't'.repeat(32)
+const TIME = '2026-01-01T00:00:00Z'
+
+let server: MemoryServer
+let work: OutboxMessage[]
+let announced: unknown[]
+
+beforeEach(async () => {
+  work = []
+  announced = []
+  const controllers = {
+    announceOwners: async (...call: unknown[]) => void announced.push(call),
+    forget: async () => void (work = []),
+  }
+  const env = {
+    CONTROLLERS: { getByName: () => controllers } as unknown as Env['CONTROLLERS'],
+    KEDGE_ADMIN_TOKEN: TOKEN,
+  }
+  server = memoryServer(env, (one) => work.push(one))
+  await freshControlSnapshot(server)
+})
+
+const text = (kind: string, apiVersion: string, metadata: object, rest: object = {}) =>
+  JSON.stringify({ kind, apiVersion, metadata: { uid: 'u', creationTimestamp: TIME, ...metadata }, ...rest })
+
+const namespace = (name: string, resourceVersion: number, metadata = {}) =>
+  text(
+    'Namespace',
+    'v1',
+    { name, resourceVersion: String(resourceVersion), ...metadata },
+    { spec: { finalizers: ['kubernetes'] } },
+  )
+
+const configMap = (name: string, resourceVersion: number, metadata = {}) =>
+  text('ConfigMap', 'v1', { name, namespace: 'shop', resourceVersion: String(resourceVersion), ...metadata })
+
+const HEAD = JSON.stringify({ format: 'kedge-backup/1', revision: 1_000, time: TIME })
+const section = ({ group, resource }: typeof NAMESPACES, ...objects: string[]) => [
+  JSON.stringify({ group, resource, count: objects.length }),
+  ...objects,
+]
+const end = (objects: number) => JSON.stringify({ end: true, objects })
+
+const BACKUP = [
+  HEAD,
+  ...section(NAMESPACES, namespace('shop', 5)),
+  ...section(CONFIG_MAPS, configMap('a', 6), configMap('b', 7)),
+  end(3),
+]
+
+const restore = (lines: readonly string[]): Promise<Response> =>
+  serveRestore(
+    server.request('/restore', { method: 'POST', body: lines.map((line) => `${line}\n`).join('') }),
+    async () => {},
+  )
+
+const abandon = () => serveRestore(server.request('/restore?abandon=true', { method: 'POST' }), async () => {})
+
+const namespaces = async () =>
+  (await freshControlSnapshot(server)).list(NAMESPACES).map(({ metadata }) => metadata.name)
+
+const ask = async (path: string) => {
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  const execution = { waitUntil: () => {}, passThroughOnException: () => {} } as unknown as ExecutionContext
+  return serve(
+    new Request(`https://server${path}`, { headers: { Authorization: `Bearer ${TOKEN}` } }),
+    rooted(),
+    execution,
+  )
+}
+
+/** The root control plane of the Worker is the test's. */
+const rooted = (): Env => ({ ...server.env, KEDGE_ROOT_TENANT: server.tenant.uid })
+
+test('what was there by itself is replaced, and the backup is served', async () => {
+  expect(await (await restore(BACKUP)).json()).toEqual({ objects: 3, revision: '1000', time: TIME })
+  expect(await namespaces()).toContain('shop')
+  const { status } = await ask('/api/v1/namespaces/shop')
+  expect(status).toBe(200)
+})
+
+describe('a restore that fails', () => {
+  test.each<[string, string[], string]>([
+    [
+      'in the middle of a line',
+      [...BACKUP.slice(0, 4), '{"kind":"Conf'],
+      'the backup is damaged: a line is no JSON object',
+    ],
+    ['before the end', BACKUP.slice(0, -1), 'the backup ends too early'],
+    ['before the end of a resource', BACKUP.slice(0, -2), 'the backup ends too early'],
+    ['at a wrong count', [...BACKUP.slice(0, -1), end(4)], 'the backup tells of 4 objects and has 3'],
+    [
+      'at an object without a version',
+      [HEAD, ...section(NAMESPACES, text('Namespace', 'v1', { name: 'x' })), end(1)],
+      'the backup is damaged: an object of namespaces has no name or no resourceVersion',
+    ],
+    [
+      'at a resource that is not served',
+      [HEAD, ...section({ group: 'nope.example.com', resource: 'nopes' }, '{}'), end(1)],
+      'the backup holds nopes of group "nope.example.com", which this server does not serve',
+    ],
+    ['where the backup broke off', [HEAD, '{"error":"Error: gone"}'], 'the backup was not finished: Error: gone'],
+  ])('%s serves nothing, and is repeated', async (_, lines, message) => {
+    await expect(restore(lines)).rejects.toMatchObject({
+      code: 400,
+      message: `${message}; nothing of the backup is served; restore a whole one, or give up with kedge restore --abandon`,
+    })
+    const refused = await ask('/api/v1/namespaces')
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('Retry-After')).toBe('5')
+    expect(await refused.json()).toMatchObject({
+      kind: 'Status',
+      reason: 'ServiceUnavailable',
+      message: expect.stringContaining('is being restored from a backup'),
+    })
+    await restore(BACKUP)
+    expect(await namespaces()).toContain('shop')
+  })
+
+  test('can be given up: the control plane is a new one', async () => {
+    await expect(restore(BACKUP.slice(0, -1))).rejects.toThrow()
+    await abandon()
+    expect(await namespaces()).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system'])
+    await expect(abandon()).rejects.toMatchObject({ code: 409 })
+  })
+})
+
+test('what is no backup locks nothing', async () => {
+  await expect(restore(['{"hello":1}'])).rejects.toMatchObject({ code: 400 })
+  expect(await namespaces()).toContain('default')
+})
+
+test.each<[string, object, string]>([
+  ['that tells who wrote it', { managedFields: [{ manager: 'kubectl' }] }, 'kubectl'],
+  ['that does not tell who wrote it', {}, 'somebody who left no name in its managedFields'],
+])('an object %s is not replaced', async (_, metadata, writer) => {
+  await server.put('', 'configmaps', { metadata: { name: 'mine', namespace: 'default', ...metadata } })
+  await expect(restore(BACKUP)).rejects.toMatchObject({
+    code: 409,
+    message: `a backup is restored into an empty control plane, and here is configmaps "mine", written by ${writer}`,
+  })
+  expect(await namespaces()).toContain('default')
+})
+
+test('controllers begin with what the backup holds', async () => {
+  const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: 'o' }]
+  const lines = [
+    HEAD,
+    ...section(NAMESPACES, namespace('shop', 5), namespace('old', 6, { deletionTimestamp: TIME })),
+    ...section(CONFIG_MAPS, configMap('a', 7, { ownerReferences })),
+    end(3),
+  ]
+  const all: OutboxMessage[] = []
+  const { push } = Array.prototype
+  vi.spyOn(work, 'push').mockImplementation((...more) => (all.push(...more), push.apply(work, more)))
+  await restore(lines)
+  expect(all.map(({ topic }) => topic)).toEqual(
+    expect.arrayContaining(['service-account', 'root-ca-publisher', 'namespace', 'owned']),
+  )
+  expect(announced).toEqual([[{ group: '', resource: 'configmaps' }, ['Deployment.apps']]])
+})
