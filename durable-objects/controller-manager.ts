@@ -22,6 +22,8 @@ import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
 const PARALLEL = 8
 /** After which work is taken up again that an instance left behind. */
 const RESUME_MS = 5_000
+/** After which it is looked whether a restore is over; the work that it brings comes by itself. */
+const RESTORING_MS = 600_000
 
 export class ControllerManager extends DurableObject<Env> {
   private readonly sql: SqlStorage
@@ -85,12 +87,9 @@ export class ControllerManager extends DurableObject<Env> {
   private run(): Promise<void> {
     this.running ??= this.drain()
       .catch((error: unknown) => {
-        // Nothing of it is wanted any more: what is restored brings its own work.
-        if (error instanceof StorageError && error.code === 'Restoring') this.work.clear()
-        else {
-          console.error('controllers could not be run:', error)
-          this.alarms.wakeAt(Date.now() + RESUME_MS)
-        }
+        const isRestoring = error instanceof StorageError && error.code === 'Restoring'
+        if (!isRestoring) console.error('controllers could not be run:', error)
+        this.alarms.wakeAt(Date.now() + (isRestoring ? RESTORING_MS : RESUME_MS))
       })
       .finally(() => {
         this.running = undefined

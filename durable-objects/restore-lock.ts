@@ -35,7 +35,9 @@ export class RestoreLock {
     if (restore !== this.holder) throw new StorageError('Superseded')
   }
 
+  /** Again, where the answer was lost. @throws StorageError Superseded */
   release(restore: RestoreId): void {
+    if (!this.isHeld) return
     this.require(restore)
     this.set(0)
   }

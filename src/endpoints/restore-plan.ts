@@ -41,10 +41,10 @@ export class RestorePlan {
     const plan = new RestorePlan(request, revisionAt(Date.now()))
     const shards = (await isBeingRestored(request)) ? await plan.takeOver() : await plan.lockEmpty()
     plan.lockedAt = Date.now()
-    await forEachShard(
-      shards.filter(({ shard }) => shard !== CONTROL_SHARD),
-      (shard) => plan.clear(shard),
-    )
+    await plan.forgetWork()
+    const builtIn = new Set(builtInShards(request).map(({ shard }) => shard))
+    const others = shards.filter(({ shard }) => shard !== CONTROL_SHARD)
+    await forEachShard(others, (shard) => (builtIn.has(shard.shard) ? plan.clear(shard) : plan.leaveEmpty(shard)))
     // last: until then it tells which others there are
     await plan.clear(plan.control)
     return plan
@@ -79,6 +79,27 @@ export class RestorePlan {
     return { tenant: this.request.tenant.uid, shard: CONTROL_SHARD }
   }
 
+  private forgetWork(): Promise<void> {
+    const { env, tenant } = this.request
+    return env.CONTROLLERS.getByName(tenant.uid).forget()
+  }
+
+  /** The control shard last: while it is locked, another restore finds all that this one leaves. */
+  private async unlock(shards: readonly ShardName[], cut: Revision): Promise<void> {
+    const unlock = (shard: ShardName) => this.storage.unlock(shard, this.id, cut)
+    await forEachShard(
+      shards.filter(({ shard }) => shard !== CONTROL_SHARD),
+      unlock,
+    )
+    await unlock(this.control)
+  }
+
+  /** A shard of a definition that goes: who looks for locked shards later does not know it any more. */
+  private async leaveEmpty(shard: ShardName): Promise<void> {
+    await this.storage.clear(shard, this.id)
+    await this.storage.unlock(shard, this.id, 0)
+  }
+
   private async clear({ tenant, shard }: ShardName): Promise<void> {
     await this.storage.clear({ tenant, shard }, this.id)
     this.shards.set(shard, { tenant, shard })
@@ -89,10 +110,8 @@ export class RestorePlan {
     const { storage, id, control, request } = this
     await storage.lock(control, id)
     const names = await storage.lockedKeys(collectionOf(request.tenant, DEFINITIONS), id)
-    const shards = shardsOf(request.tenant, [
-      ...storedTypes(builtInServed(request.env).resources),
-      ...names.map((name) => customStorageOf(typeNamed(name))),
-    ])
+    const custom = names.map((name) => customStorageOf(typeNamed(name)))
+    const shards = [...builtInShards(request), ...shardsOf(request.tenant, custom)]
     await forEachShard(shards, (shard) => storage.lock(shard, id))
     return shards
   }
@@ -116,7 +135,7 @@ export class RestorePlan {
         )
         return shards
       } catch (error) {
-        await forEachShard(locked, (shard) => storage.unlock(shard, id, 0))
+        if (locked.length > 0) await this.unlock(locked, 0)
         if (!(error instanceof StorageError) || error.code !== 'Conflict') throw error
         if (attempt === TRIES)
           throw new StatusError(409, 'Conflict', 'the control plane is being written to: try again', {})
@@ -124,6 +143,9 @@ export class RestorePlan {
     }
   }
 }
+
+const builtInShards = ({ env, tenant }: ApiRequest): ShardName[] =>
+  shardsOf(tenant, storedTypes(builtInServed(env).resources))
 
 /** By a restore that is under way, or that was not finished. */
 export async function isBeingRestored(request: ApiRequest): Promise<boolean> {

@@ -79,7 +79,8 @@ export function memoryStorage(now: () => number = Date.now, retention = 300_000)
     lockedKeys: async (collection, restore) => locked(collection, restore).keys(`${collection.prefix}/`),
     clear: async (shard, restore) => locked(shard, restore).clear(),
     restore: async (collection, restore, values) => locked(collection, restore).put(collection.prefix, values),
-    unlock: async (shard, restore, cut) => locked(shard, restore).unlock(cut),
+    unlock: async (name, restore, cut) =>
+      (shardOf(name).restore === 0 ? shardOf(name) : locked(name, restore)).unlock(cut),
     async hold(shard, revision, milliseconds) {
       shardOf(shard).held = { revision, until: now() + milliseconds }
     },

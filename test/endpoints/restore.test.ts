@@ -22,7 +22,7 @@ beforeEach(async () => {
   announced = []
   const controllers = {
     announceOwners: async (...call: unknown[]) => void announced.push(call),
-    forget: async () => void (work = []),
+    forget: async () => {},
   }
   const env = {
     CONTROLLERS: { getByName: () => controllers } as unknown as Env['CONTROLLERS'],
@@ -162,12 +162,33 @@ test('controllers begin with what the backup holds', async () => {
     ...section(CONFIG_MAPS, configMap('a', 7, { ownerReferences })),
     end(3),
   ]
-  const all: OutboxMessage[] = []
-  const { push } = Array.prototype
-  vi.spyOn(work, 'push').mockImplementation((...more) => (all.push(...more), push.apply(work, more)))
+  work.length = 0
   await restore(lines)
-  expect(all.map(({ topic }) => topic)).toEqual(
+  expect(work.map(({ topic }) => topic)).toEqual(
     expect.arrayContaining(['service-account', 'root-ca-publisher', 'namespace', 'owned']),
   )
   expect(announced).toEqual([[{ group: '', resource: 'configmaps' }, ['Deployment.apps']]])
+})
+
+test('a custom resource that a failed restore brought is open again when another one does without it', async () => {
+  const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
+  const WIDGETS = { group: 'example.com', resource: 'widgets' }
+  const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }
+  const conditions = [{ type: 'Established', status: 'True' }]
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }]
+  const definition = text(
+    'CustomResourceDefinition',
+    'apiextensions.k8s.io/v1',
+    { name: 'widgets.example.com', resourceVersion: '3' },
+    {
+      spec: { group: 'example.com', names, scope: 'Namespaced', versions },
+      status: { conditions, acceptedNames: names },
+    },
+  )
+  const widget = text('Widget', 'example.com/v1', { name: 'w', namespace: 'shop', resourceVersion: '4' })
+  const failing = [HEAD, ...section(DEFINITIONS, definition), ...section(WIDGETS, widget)]
+  await expect(restore(failing)).rejects.toMatchObject({ code: 400 })
+  await restore(BACKUP)
+  const widgets = { tenant: server.tenant.uid, shard: 'widgets.example.com', prefix: 'widgets.example.com' }
+  expect(await server.storage.get(widgets, 'shop/w')).toBeUndefined()
 })
