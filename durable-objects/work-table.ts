@@ -1,7 +1,7 @@
 /**
  * The controllers' work: pairs of a controller and a key, each once, on disk. What failed is due again later, and later
- * each time; what failed too often, or cannot succeed at all, is parked: kept to be seen, and not tried any more until
- * an event brings the same work again. So a control plane whose work is in vain sleeps too.
+ * each time; what failed too often, or cannot succeed at all, is parked: kept to be seen, and tried once more when
+ * an event brings the same work again, or when the object begins a day later. So a control plane whose work is in vain sleeps too.
  */
 export interface Work extends Record<string, SqlStorageValue> {
   controller: string
@@ -25,6 +25,8 @@ const LONGEST_PATIENT_RETRY_MS = 60_000
 /** ... and so often what does not look like one, as seldom as kube-controller-manager's queues do it. */
 const MAX_RETRIES = 50
 const LONGEST_RETRY_MS = 1_000_000
+/** Milliseconds after which parked work is tried once more. */
+const TRY_PARKED_MS = 24 * 3_600_000
 /** Parked work beyond this drops the oldest of it. */
 const MAX_PARKED = 1_000
 
@@ -106,21 +108,21 @@ export class WorkTable {
     )
   }
 
-  /** Work of controllers that another release did not know, and that this one has, is due again. */
+  /**
+   * When an instance begins: work of controllers that another release did not know is due again where this one has them,
+   * and what was given up a day ago is tried once more, since the control plane is awake anyway.
+   */
   resume(isKnown: (controller: string) => boolean): void {
-    for (const { controller } of this.sql
-      .exec<{ controller: string }>('SELECT DISTINCT controller FROM parked WHERE why = ?', UNKNOWN_CONTROLLER)
-      .toArray()) {
-      if (!isKnown(controller)) continue
-      for (const { key } of this.sql
-        .exec<{ key: string }>(
-          'SELECT key FROM parked WHERE controller = ? AND why = ?',
-          controller,
-          UNKNOWN_CONTROLLER,
-        )
-        .toArray())
-        this.add(controller, key, 0)
-      this.sql.exec('DELETE FROM parked WHERE controller = ? AND why = ?', controller, UNKNOWN_CONTROLLER)
+    const parked = this.sql
+      .exec<{ controller: string; key: string; why: string; at: number }>('SELECT controller, key, why, at FROM parked')
+      .toArray()
+    for (const { controller, key, why, at } of parked) {
+      const isOld = at <= this.now() - TRY_PARKED_MS
+      if (!isKnown(controller) || (why !== UNKNOWN_CONTROLLER && !isOld)) continue
+      this.add(controller, key, 0)
+      if (why !== UNKNOWN_CONTROLLER)
+        this.sql.exec('UPDATE work SET attempts = ? WHERE controller = ? AND key = ?', MAX_RETRIES, controller, key)
+      this.sql.exec('DELETE FROM parked WHERE controller = ? AND key = ?', controller, key)
     }
   }
 

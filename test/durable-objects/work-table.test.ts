@@ -95,6 +95,23 @@ describe('the work of controllers', () => {
     }))
 })
 
+describe('work that was given up', () => {
+  it('is tried once more when the object begins a day later', () =>
+    within('work-7', (sql) => {
+      let now = 0
+      const table = new WorkTable(sql, () => now)
+      table.add('a', 'x', 0)
+      table.park(table.due(1)[0]!, 'it never works')
+      now = 23 * 3_600_000
+      table.resume(() => true)
+      expect(keys(table)).toEqual([])
+      now = 24 * 3_600_000
+      table.resume(() => true)
+      expect(keys(table)).toEqual(['a x'])
+      expect(retryAfter(table.due(1)[0]!.attempts)).toBeUndefined()
+    }))
+})
+
 describe('owners that went', () => {
   const owner = (uid: string, namespace = 'default') => ({ uid, ownerKind: 'Widget.example.com', namespace })
 
