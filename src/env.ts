@@ -16,6 +16,10 @@ export interface Env {
   readonly KEDGE_CA_KEY?: string
   /** PEM of the CA of front proxies: who presents its certificate may say in X-Remote-* headers for whom it asks. */
   readonly KEDGE_REQUESTHEADER_CA?: string
+  /** Base64 of the key with which the local server's front authenticates its statements; made anew for each engine. */
+  readonly KEDGE_FRONT_KEY?: string
+  /** Ids of the objects whose databases were on the local server's disk when the engine started, with commas. */
+  readonly KEDGE_DATABASES?: string
   /** Private JWK that signs service-account tokens: RSA of 2048 bits or more, or EC. */
   readonly KEDGE_SA_KEY?: string
   /** Issuer of these tokens, and the audience that stands for this server: a URL. */

@@ -1,4 +1,5 @@
 /** The Worker: everything begins in server.ts. */
+import { attestedRequests } from './authentication/attested-requests.ts'
 import type { Env } from './env.ts'
 import { warmUp } from './schema/warm-up.ts'
 import { serve } from './server.ts'
@@ -7,6 +8,9 @@ export { ResourceShard } from '../durable-objects/resource-shard.ts'
 export { ControllerManager } from '../durable-objects/controller-manager.ts'
 
 warmUp()
+
+/** Where the local server's front delivers requests with a client certificate. Cloudflare has no way that leads here. */
+export const AttestedRequests = { fetch: attestedRequests(serve) } satisfies ExportedHandler<Env>
 
 export default {
   fetch: (request, env, execution) => serve(request, env, execution),

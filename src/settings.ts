@@ -23,6 +23,10 @@ export interface Settings {
   readonly authorityKey: string | undefined
   /** PEM. */
   readonly requestHeaderAuthority: string | undefined
+  /** Base64. */
+  readonly frontKey: string | undefined
+  /** Ids of objects. */
+  readonly databases: ReadonlySet<string>
   /** Text of a private JWK. */
   readonly serviceAccountKey: string | undefined
   readonly issuer: string
@@ -147,6 +151,10 @@ const schema = z.object({
   KEDGE_CA: z.optional(authority),
   KEDGE_CA_KEY: z.optional(privateKey),
   KEDGE_REQUESTHEADER_CA: z.optional(authority),
+  KEDGE_FRONT_KEY: z.optional(matching(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64')),
+  KEDGE_DATABASES: z.optional(
+    matching(/^(?:[0-9a-f]{64}(?:,[0-9a-f]{64})*)?$/, 'must be ids of objects with commas between'),
+  ),
   KEDGE_SA_KEY: z.optional(serviceAccountKey),
   KEDGE_ISSUER: z.optional(issuer),
   KEDGE_SERVICE_RANGE: z.optional(serviceRanges),
@@ -188,6 +196,8 @@ function parseSettings(env: Environment): Settings | BadSettings {
     authority: values.KEDGE_CA,
     authorityKey: values.KEDGE_CA_KEY,
     requestHeaderAuthority: values.KEDGE_REQUESTHEADER_CA,
+    frontKey: values.KEDGE_FRONT_KEY,
+    databases: new Set((values.KEDGE_DATABASES ?? '').split(',')),
     serviceAccountKey: values.KEDGE_SA_KEY,
     issuer: values.KEDGE_ISSUER ?? 'https://kubernetes.default.svc.cluster.local',
     serviceRanges: ranges,

@@ -21,7 +21,7 @@ export interface ClientCertificate {
 
 export function presentedCertificate(request: Request): ClientCertificate | undefined {
   // the platform's type lacks the fields of RFC 9440
-  const cf = request.cf as { readonly tlsClientAuth?: ClientCertificate } | undefined
+  const { cf } = request as { readonly cf?: { readonly tlsClientAuth?: ClientCertificate } }
   const certificate = cf?.tlsClientAuth
   return certificate?.certPresented === '1' ? certificate : undefined
 }

@@ -1,16 +1,18 @@
 // How many clients there may be before the machine refuses to open anything more.
 import { readFileSync } from 'node:fs'
+import type { Limits } from './connection-limits.ts'
 
 /** Left for files, the engine's socket and what is just being closed. */
 const RESERVED = 200
 
 /**
  * Connections that the front may hold: each has two descriptors here and one in the engine, which has as many and needs
- * the rest for its databases. Infinity where the limit is not known.
+ * the rest for its databases. One address may have half of them. Infinity where the limit is not known.
  */
-export function maxConnections(): number {
+export function connectionLimits(): Limits {
   const limit = openFilesLimit()
-  return limit === undefined ? Infinity : Math.max(50, Math.floor((limit - RESERVED) / 2))
+  const total = limit === undefined ? Infinity : Math.max(50, Math.floor((limit - RESERVED) / 2))
+  return { total, perAddress: Math.ceil(total / 2) }
 }
 
 /** Of this process; Node has raised it to the hard limit. Linux alone tells. */

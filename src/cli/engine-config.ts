@@ -1,4 +1,5 @@
 // The configuration of the local engine (workerd), in Cap'n Proto's text form: workerd.capnp in the npm package documents it.
+import { FRONT_STATEMENT } from '../authentication/front-statement.ts'
 import type { WranglerConfig } from './wrangler-config.ts'
 
 export interface EngineConfig {
@@ -9,12 +10,13 @@ export interface EngineConfig {
   readonly settings: Readonly<Record<string, string>>
   /** Path of the directory with the durable objects' databases. */
   readonly objects: string
-  /** Path of the socket to listen on. */
+  /** Path of the socket for requests of which the front has nothing to state: `request.cf` is undefined. */
   readonly socket: string
-  readonly cfHeader: string
+  /** Path of the one where each comes with a statement of the front. Absent: there is none. */
+  readonly attestedSocket?: string
 }
 
-export function engineConfig({ worker, modules, settings, objects, socket, cfHeader }: EngineConfig): string {
+export function engineConfig({ worker, modules, settings, objects, socket, attestedSocket }: EngineConfig): string {
   const bindings = [
     ...worker.durableObjects.map(
       ({ name, className }) => `(name = ${text(name)}, durableObjectNamespace = ${text(className)})`,
@@ -27,6 +29,10 @@ export function engineConfig({ worker, modules, settings, objects, socket, cfHea
   const namespaces = worker.durableObjects.map(
     ({ className }) => `(className = ${text(className)}, uniqueKey = ${text(`kedge-${className}`)}, enableSql = true)`,
   )
+  const sockets = [
+    `(name = "front", address = ${text(`unix:${socket}`)}, service = "worker", http = ())`,
+    ...(attestedSocket === undefined ? [] : [attested(attestedSocket)]),
+  ]
   return `using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
@@ -36,7 +42,7 @@ const config :Workerd.Config = (
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true)))
   ],
   sockets = [
-    (name = "front", address = ${text(`unix:${socket}`)}, service = "worker", http = (cfBlobHeader = ${text(cfHeader)}))
+    ${sockets.join(',\n    ')}
   ]
 );
 
@@ -56,6 +62,10 @@ const apiServer :Workerd.Worker = (
 );
 `
 }
+
+const attested = (path: string): string =>
+  `(name = "attested", address = ${text(`unix:${path}`)}, ` +
+  `service = (name = "worker", entrypoint = "AttestedRequests"), http = (cfBlobHeader = ${text(FRONT_STATEMENT)}))`
 
 /** JavaScript, or a packed table. */
 const moduleKind = (name: string): string => (name.endsWith('.js') ? 'esModule' : 'data')

@@ -9,8 +9,8 @@ export interface Engine {
   readonly pid: number
   /** Resolves once it listens; rejects where it ends before. */
   readonly listening: Promise<void>
-  /** Resolves when it has ended, however that came. */
-  readonly ended: Promise<void>
+  /** Resolves when it has ended, however that came; says by which signal, if by one. */
+  readonly ended: Promise<{ readonly signal: string | null }>
   /** Asks it to end, and ends it after `graceMs`: what it acknowledged is on disk either way. */
   stop(graceMs: number): Promise<void>
 }
@@ -23,11 +23,11 @@ export function startEngine(configFile: string, onStart: (pid: number) => void):
   const started = engine.pid
   if (started !== undefined) onStart(started)
   const watchdog = started === undefined ? undefined : watchOver(started)
-  const ended = new Promise<void>((resolve) => {
-    engine.once('error', () => resolve())
-    engine.once('exit', () => {
+  const ended = new Promise<{ readonly signal: string | null }>((resolve) => {
+    engine.once('error', () => resolve({ signal: null }))
+    engine.once('exit', (_code, signal) => {
       watchdog?.kill('SIGKILL')
-      resolve()
+      resolve({ signal })
     })
   })
   return {

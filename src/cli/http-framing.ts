@@ -1,14 +1,22 @@
-// HTTP/1.1 message framing (RFC 9112), as much as a proxy needs that passes bytes on as they are: where a head ends,
-// how long the body after it is. The strict reading is on purpose: what two readers could understand differently is refused.
-
-/** How the end of a body is found. A number is the count of octets that are left. */
-export type Framing = number | ChunkedBody | 'until-close'
+// Heads of HTTP/1.1 messages (RFC 9112), read strictly: what two readers could understand differently is refused. The
+// engine gets a body in a frame that the front writes anew, so that both agree on where a request ends.
+import { FRONT_STATEMENT } from '../authentication/front-statement.ts'
 
 export interface RequestHead {
   readonly method: string
   readonly target: string
   readonly version: '1.0' | '1.1'
-  readonly body: Exclude<Framing, 'until-close'>
+  /** How the client frames the body: the count of its octets. */
+  readonly body: 'none' | 'chunked' | number
+  /** The client waits for a word before it sends the body. */
+  readonly expectsContinue: boolean
+  readonly wantsUpgrade: boolean
+  /** No request follows on this connection. */
+  readonly isLast: boolean
+  /** The lines behind the first, each with its CRLF, in Latin-1; without those that frame the body or wait for it. */
+  readonly lines: string
+  /** `lines` and the first line are what the client sent. */
+  readonly isUntouched: boolean
 }
 
 /** A request that no server may guess about; `status` and `reason` go to the client. */
@@ -21,132 +29,123 @@ export class MalformedRequest extends Error {
   }
 }
 
-const FRAMING_HEADERS = /\r\n(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r]*)(?=\r\n)/gi
-const BARE_OR_FOLDED_LINE = /[^\r]\n|\r[^\n]|\n[ \t]/
+/** Control octets, a CR or LF alone, a line that does not begin with `name:` (one that is folded, or has a blank there). */
+const MALFORMED = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|(?:[^\r]|^)\n|\r(?!\n)|\r\n(?![!#$%&'*+.^_`|~0-9A-Za-z-]+:|(?![^]))/
+const SINGLE = /\r\n(content-length|transfer-encoding|expect|upgrade|host):[ \t]*([^\r]*?)[ \t]*(?=\r)/gi
+/** What the front says itself, or not at all. An empty host is as good as none. */
+const FRAMING = /^(?:content-length|transfer-encoding|expect|host(?=:[ \t]*\r)):[^\r]*\r\n/gim
+/** HTTP/1.0 needs no host; the engine does. */
+const NO_HOST = 'Host: localhost\r\n'
+/** The engine knows a header in any case; proxies take the one sign for the other. */
+const STATEMENT = new RegExp(FRONT_STATEMENT.replaceAll('-', '[-_]'), 'i')
+const CLOSE = /\r\nconnection:[^\r]*\bclose\b/i
+const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+/** As Go's server takes hosts. A slash would move the path in the URL that the Worker sees. */
+const HOST = /^[\w!$%&'()*+,.:;=[\]~-]*$/
 
-/** `text` is the head in Latin-1 with the CRLF of its last line. */
+/** `text` is the head in Latin-1 with the CRLF of its last line. @throws MalformedRequest */
 export function parseRequestHead(text: string): RequestHead {
-  if (BARE_OR_FOLDED_LINE.test(text)) throw new MalformedRequest(400, 'malformed header')
-  const line = text.slice(0, text.indexOf('\r\n'))
+  if (MALFORMED.test(text)) throw new MalformedRequest(400, 'malformed header')
+  if (STATEMENT.test(text)) throw new MalformedRequest(400, 'a header of that name is not for clients')
+  const endOfLine = text.indexOf('\r\n')
+  const { method, target, version } = parseRequestLine(text.slice(0, endOfLine))
+  const single = singleHeaders(text)
+  checkHost(single.host, version)
+  const body = bodyOf(single, version)
+  if (single.upgrade !== undefined && body !== 'none') throw new MalformedRequest(400, 'an upgrade with a body')
+  const isFramed = (single['content-length'] ?? single['transfer-encoding'] ?? single.expect) !== undefined
+  const isNamed = single.host !== undefined && single.host !== ''
+  const lines = text.slice(endOfLine + 2)
+  return {
+    method,
+    target,
+    version,
+    body,
+    expectsContinue: expectsContinue(single.expect, version),
+    wantsUpgrade: single.upgrade !== undefined,
+    isLast: version === '1.0' || CLOSE.test(text),
+    lines: isFramed || !isNamed ? (isNamed ? '' : NO_HOST) + lines.replace(FRAMING, '') : lines,
+    isUntouched: !isFramed && isNamed,
+  }
+}
+
+function parseRequestLine(line: string): Pick<RequestHead, 'method' | 'target' | 'version'> {
   const afterMethod = line.indexOf(' ')
   const beforeVersion = line.lastIndexOf(' ')
   const version = line.slice(beforeVersion + 1)
   const method = line.slice(0, afterMethod)
   const target = line.slice(afterMethod + 1, beforeVersion)
-  if (afterMethod <= 0 || target === '' || target.includes(' ') || !/^[!#$%&'*+.^_`|~\w-]+$/.test(method)) {
+  if (afterMethod <= 0 || target === '' || /[ \t]/.test(target) || !METHOD.test(method)) {
     throw new MalformedRequest(400, 'malformed request line')
   }
   if (version !== 'HTTP/1.1' && version !== 'HTTP/1.0') throw new MalformedRequest(505, 'unsupported protocol version')
-  return { method, target, version: version === 'HTTP/1.1' ? '1.1' : '1.0', body: requestFraming(text) }
+  return { method, target, version: version === 'HTTP/1.1' ? '1.1' : '1.0' }
 }
 
-function requestFraming(text: string): number | ChunkedBody {
-  let length: string | undefined
-  let coding: string | undefined
-  for (const [, name = '', value = ''] of text.matchAll(FRAMING_HEADERS)) {
-    if (name.length === 'content-length'.length) {
-      if (length !== undefined && length !== value.trim()) throw new MalformedRequest(400, 'two content lengths')
-      length = value.trim()
-    } else {
-      if (coding !== undefined) throw new MalformedRequest(400, 'too many transfer encodings')
-      coding = value.trim().toLowerCase()
-    }
+type SingleHeader = 'content-length' | 'transfer-encoding' | 'expect' | 'upgrade' | 'host'
+
+/** What decides how the request is read, in lower case; each may be there once. */
+function singleHeaders(text: string): { readonly [name in SingleHeader]?: string } {
+  const found: { [name in SingleHeader]?: string } = {}
+  for (const [, written = '', value = ''] of text.matchAll(SINGLE)) {
+    const name = written.toLowerCase() as SingleHeader // the expression has no others
+    if (found[name] !== undefined) throw new MalformedRequest(400, `too many ${name} headers`)
+    found[name] = value.toLowerCase()
   }
+  return found
+}
+
+function checkHost(host: string | undefined, version: RequestHead['version']): void {
+  if (host === undefined && version === '1.1') throw new MalformedRequest(400, 'missing required Host header')
+  if (!HOST.test(host ?? '')) throw new MalformedRequest(400, 'malformed Host header')
+}
+
+function bodyOf(
+  { 'content-length': length, 'transfer-encoding': coding }: { readonly [name in SingleHeader]?: string },
+  version: RequestHead['version'],
+): RequestHead['body'] {
   if (coding !== undefined) {
     if (coding !== 'chunked') throw new MalformedRequest(501, 'unsupported transfer encoding')
+    if (version === '1.0') throw new MalformedRequest(400, 'a transfer encoding in HTTP/1.0')
     if (length !== undefined) throw new MalformedRequest(400, 'content length and transfer encoding')
-    return new ChunkedBody()
+    return 'chunked'
   }
-  if (length === undefined) return 0
+  if (length === undefined) return 'none'
   if (!/^\d{1,15}$/.test(length)) throw new MalformedRequest(400, 'bad content length')
   return Number(length)
 }
 
+function expectsContinue(expect: string | undefined, version: RequestHead['version']): boolean {
+  if (expect === undefined) return false
+  if (expect !== '100-continue') throw new MalformedRequest(417, 'unknown expectation')
+  return version === '1.1'
+}
+
 export interface ResponseHead {
   readonly status: number
-  readonly body: Framing
+  readonly body: 'none' | 'chunked' | 'until-close' | number
   /** The server closes the connection after this one. */
   readonly last: boolean
 }
 
-/** `bodiless`: the answer to HEAD. */
+/** Of the engine, which is trusted. `bodiless`: the answer to HEAD. */
 export function parseResponseHead(text: string, bodiless: boolean): ResponseHead {
   const status = Number(text.slice(9, 12))
-  const last = /\r\nconnection[ \t]*:[^\r]*\bclose\b/i.test(text)
+  const last = CLOSE.test(text)
   return {
     status,
     last,
-    body: bodiless || status < 200 || status === 204 || status === 304 ? 0 : responseFraming(text),
+    body: bodiless || status < 200 || status === 204 || status === 304 ? 'none' : responseBody(text),
   }
 }
 
-function responseFraming(text: string): Framing {
-  let framing: Framing = 'until-close'
-  for (const [, name = '', value = ''] of text.matchAll(FRAMING_HEADERS)) {
-    if (name.length === 'transfer-encoding'.length) return new ChunkedBody()
-    framing = Number(value)
+const RESPONSE_FRAMING = /\r\n(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r]*)(?=\r\n)/gi
+
+function responseBody(text: string): ResponseHead['body'] {
+  let body: ResponseHead['body'] = 'until-close'
+  for (const [, name = '', value = ''] of text.matchAll(RESPONSE_FRAMING)) {
+    if (name.length === 'transfer-encoding'.length) return 'chunked'
+    body = Number(value) === 0 ? 'none' : Number(value)
   }
-  return framing
-}
-
-/** Finds the end of a chunked body in what arrives, without touching it. */
-export class ChunkedBody {
-  #state: 'size' | 'extension' | 'data' | 'trailer' = 'size'
-  #size = 0
-  #digits = 0
-  /** Octets of the chunk's data and the CRLF after it that are still to come. */
-  #left = 0
-  /** Octets in the present line of the trailer, but for its end. */
-  #line = 0
-
-  /** The index behind the body's last octet, or -1 where it goes on after these. */
-  end(octets: Uint8Array, from: number): number {
-    let at = from
-    while (at < octets.length) {
-      if (this.#state === 'data') {
-        const step = Math.min(this.#left, octets.length - at)
-        this.#left -= step
-        at += step
-        if (this.#left === 0) this.#begin('size')
-        continue
-      }
-      const octet = octets[at++]!
-      if (this.#state === 'trailer') {
-        if (octet === LF && this.#line === 0) return at
-        if (octet === LF) this.#line = 0
-        else if (octet !== CR) this.#line++
-      } else if (octet === LF) {
-        this.#endOfSize()
-      } else if (this.#state === 'size') {
-        const digit = hexDigit(octet)
-        if (digit < 0) this.#state = 'extension'
-        else if (++this.#digits > 12) throw new MalformedRequest(400, 'chunk too large')
-        else this.#size = this.#size * 16 + digit
-      }
-    }
-    return -1
-  }
-
-  #endOfSize(): void {
-    if (this.#digits === 0) throw new MalformedRequest(400, 'malformed chunk')
-    if (this.#size === 0) this.#begin('trailer')
-    else {
-      this.#left = this.#size + 2
-      this.#state = 'data'
-    }
-  }
-
-  #begin(state: 'size' | 'trailer'): void {
-    this.#state = state
-    this.#size = this.#digits = this.#line = 0
-  }
-}
-
-const LF = 10
-const CR = 13
-
-function hexDigit(octet: number): number {
-  if (octet >= 48 && octet <= 57) return octet - 48
-  const lower = octet | 0x20
-  return lower >= 97 && lower <= 102 ? lower - 87 : -1
+  return body
 }

@@ -1,17 +1,19 @@
 // `kedge start`: the API server on this machine, in running order.
 import { ownValue } from '../api/own.ts'
-import { randomBytes } from 'node:crypto'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { PROJECT, WORKER, upToDateBuild } from './build.ts'
 import type { Build } from './build.ts'
 import { dataDirectory, lockDirectory } from './data-directory.ts'
 import type { DataDirectory, Lock } from './data-directory.ts'
-import { maxConnections } from './descriptors.ts'
+import { connectionLimits } from './descriptors.ts'
 import { startEngine } from './engine.ts'
-import type { Engine } from './engine.ts'
 import { engineConfig } from './engine-config.ts'
+import { EngineFailed, EngineKeeper } from './engine-keeper.ts'
+import type { EngineAddress } from './engine-link.ts'
 import { startFront } from './front.ts'
 import type { Front } from './front.ts'
 import { writeKubeconfig } from './kubeconfig.ts'
@@ -78,12 +80,23 @@ async function startLocked(
 ): Promise<RunningServer> {
   const [build, pki] = await Promise.all([upToDateBuild(), openPki(directory.pki, serverNames(options), new Date())])
   checkSettings(settings(pki, `https://${urlHost(options.host)}:${options.port}`, options))
-  const cfHeader = `kedge-cf-${randomBytes(16).toString('hex')}`
-  const keeper = new EngineKeeper(lock)
-  const front = await listen(options, pki, cfHeader, () => keeper.ready())
+  const sockets = { socket: join(directory.run, 'engine.sock'), attestedSocket: join(directory.run, 'attested.sock') }
+  const keeper = new EngineKeeper<EngineAddress>({
+    launch: () => {
+      // A new key each time: what was stated for an engine that is gone says nothing to the next.
+      const key = randomBytes(32)
+      for (const path of Object.values(sockets)) rmSync(path, { force: true })
+      const engine = startEngine(configure(key), (pid) => lock.engineStarted(pid))
+      return { engine, address: { ...sockets, key: createSecretKey(key) } }
+    },
+    now: Date.now,
+    pause: (ms) => setTimeout(ms),
+    log: console.error,
+  })
+  const front = await listen(options, pki, () => keeper.ready())
   const url = `https://${urlHost(options.host)}:${front.port}`
-  const configFile = prepareRun(directory, build, cfHeader, settings(pki, url, options))
-  keeper.start(configFile, join(directory.run, 'engine.sock'))
+  const configure = prepareRun(directory, build, sockets, settings(pki, url, options))
+  void keeper.run()
   writeKubeconfig(directory.kubeconfig, { server: url, pki })
   let stopping: Promise<void> | undefined
   const stop = (): Promise<void> =>
@@ -94,7 +107,7 @@ async function startLocked(
     })())
   await keeper.ready().catch(async (error: unknown) => {
     await stop()
-    throw error
+    throw error instanceof EngineFailed ? new CannotStart(error.message) : error
   })
   return {
     url,
@@ -157,19 +170,13 @@ function settings(pki: Pki, url: string, options: StartOptions): Record<string, 
   }
 }
 
-async function listen(
-  { host, port }: StartOptions,
-  pki: Pki,
-  cfHeader: string,
-  engine: () => Promise<string>,
-): Promise<Front> {
+async function listen({ host, port }: StartOptions, pki: Pki, engine: () => Promise<EngineAddress>): Promise<Front> {
   try {
     return await startFront({
       host,
       port,
-      cfHeader,
       engine,
-      maxConnections: maxConnections(),
+      limits: connectionLimits(),
       server: pki.server,
       clientAuthorities: [pki.authority.certificate, pki.frontProxyAuthority.certificate],
     })
@@ -188,67 +195,41 @@ async function listen(
   }
 }
 
-/** Writes what the engine reads; returns the path of its configuration. The Worker is copied, so that a later build leaves a running server alone. */
-function prepareRun(directory: DataDirectory, build: Build, cfHeader: string, own: Record<string, string>): string {
+/**
+ * Writes what the engine reads. The Worker is copied, so that a later build leaves a running server alone.
+ * @returns writes the configuration of one run of the engine, and says where
+ */
+function prepareRun(
+  directory: DataDirectory,
+  build: Build,
+  sockets: Pick<EngineAddress, 'socket' | 'attestedSocket'>,
+  own: Record<string, string>,
+): (key: Uint8Array) => string {
   rmSync(directory.run, { recursive: true, force: true })
   mkdirSync(join(directory.run, 'worker'), { recursive: true, mode: 0o700 })
   mkdirSync(directory.objects, { recursive: true, mode: 0o700 })
   for (const name of build.modules) copyFileSync(join(WORKER, name), join(directory.run, 'worker', name))
+  const worker = workerConfig()
   const file = join(directory.run, 'workerd.capnp')
-  const config = engineConfig({
-    worker: workerConfig(),
-    modules: build.modules,
-    settings: own,
-    objects: directory.objects,
-    socket: join(directory.run, 'engine.sock'),
-    cfHeader,
-  })
-  writeFileSync(file, config, { mode: 0o600 })
-  return file
-}
-
-/** Keeps an engine running: one that ends by itself is started again, unless it never gets going. */
-class EngineKeeper {
-  readonly #lock: Lock
-  readonly ended: Promise<void>
-  #end!: { resolve: () => void; reject: (error: Error) => void }
-  #engine: Engine | undefined
-  #ready: Promise<string> | undefined
-  #stopped = false
-
-  constructor(lock: Lock) {
-    this.#lock = lock
-    this.ended = new Promise((resolve, reject) => (this.#end = { resolve, reject }))
-    this.ended.catch(() => {}) // whoever waits for it is told
-  }
-
-  /** The path of its socket, once it listens. */
-  async ready(): Promise<string> {
-    while (this.#ready === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
-    return this.#ready
-  }
-
-  start(configFile: string, socket: string): void {
-    rmSync(socket, { force: true })
-    const engine = (this.#engine = startEngine(configFile, (pid) => this.#lock.engineStarted(pid)))
-    this.#ready = engine.listening.then(() => socket)
-    this.#ready.catch(() => {}) // whoever waits for it is told
-    let listened = false
-    engine.listening.then(
-      () => (listened = true),
-      () => {},
-    )
-    void engine.ended.then(() => {
-      if (this.#stopped) return this.#end.resolve()
-      if (!listened)
-        return this.#end.reject(new CannotStart('The engine (workerd) ended before it was ready; see above.'))
-      console.error('kedge: the engine (workerd) ended unexpectedly and is started again')
-      this.start(configFile, socket)
+  return (key) => {
+    const config = engineConfig({
+      worker,
+      modules: build.modules,
+      settings: {
+        ...own,
+        KEDGE_FRONT_KEY: Buffer.from(key).toString('base64'),
+        KEDGE_DATABASES: databasesIn(directory.objects).join(','),
+      },
+      objects: directory.objects,
+      ...sockets,
     })
-  }
-
-  async stop(graceMs: number): Promise<void> {
-    this.#stopped = true
-    await this.#engine?.stop(graceMs)
+    writeFileSync(file, config, { mode: 0o600 })
+    return file
   }
 }
+
+/** Ids of the objects that have one. */
+const databasesIn = (objects: string): string[] =>
+  readdirSync(objects, { recursive: true, encoding: 'utf8' }).flatMap(
+    (file) => /([0-9a-f]{64})\.sqlite$/.exec(file)?.[1] ?? [],
+  )

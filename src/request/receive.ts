@@ -6,6 +6,7 @@ import type { ApiRequest } from './context.ts'
 import { parseQuery } from './query-parameters.ts'
 import { RequestHeaders } from './request-headers.ts'
 import { requestInfoOf } from './request-info.ts'
+import { targetOf } from './target.ts'
 
 /**
  * Reads method, path and query; everything a step after this one needs. A path that is no text is 400, one that names a
@@ -13,7 +14,7 @@ import { requestInfoOf } from './request-info.ts'
  */
 export function receive(request: Request, env: Env, execution: ExecutionContext): ApiRequest | Response {
   const method = methodOf(request)
-  const target = request.url.slice(request.url.indexOf('/', 'https://'.length))
+  const target = targetOf(request)
   const mark = target.indexOf('?')
   const search = mark < 0 ? '' : target.slice(mark)
   let path: string

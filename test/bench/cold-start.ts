@@ -117,7 +117,6 @@ function engineOf(directory: string, name: string, modules: readonly string[], f
     settings: {},
     objects: join(home, 'objects'),
     socket: join(home, 'engine.sock'),
-    cfHeader: 'kedge-cold-cf',
   })
   const file = join(home, 'engine.capnp')
   writeFileSync(file, config)

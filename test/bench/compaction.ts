@@ -126,7 +126,6 @@ async function start(): Promise<Engine> {
       settings: {},
       objects: objectsPath,
       socket: socketPath,
-      cfHeader: 'x',
     }),
   )
   const started = startEngine(configFile, () => {})

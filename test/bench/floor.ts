@@ -1,6 +1,6 @@
 // Serves the floor Worker as `kedge start` serves Kedge: a TLS front and the same engine, in a process of its own.
 // Prints `URL` when it is ready.
-import { randomBytes } from 'node:crypto'
+import { createSecretKey } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,6 @@ const directory = mkdtempSync(join(tmpdir(), 'kedge-floor-'))
 const objects = join(directory, 'objects')
 const socket = join(directory, 'engine.sock')
 const configFile = join(directory, 'engine.capnp')
-const cfHeader = `floor-cf-${randomBytes(16).toString('hex')}`
 mkdirSync(objects)
 await build({
   entryPoints: [join(import.meta.dirname, 'floor-worker.ts')],
@@ -39,7 +38,6 @@ writeFileSync(
     settings: {},
     objects,
     socket,
-    cfHeader,
   }),
 )
 const pki = await openPki(join(directory, 'pki'), ['localhost', '127.0.0.1'], new Date())
@@ -51,9 +49,8 @@ const front = await startFront({
   clientAuthorities: [pki.authority.certificate],
   engine: async () => {
     await engine.listening
-    return socket
+    return { socket, attestedSocket: socket, key: createSecretKey(new Uint8Array(32)) }
   },
-  cfHeader,
 })
 await engine.listening
 console.log(`https://127.0.0.1:${front.port}`)

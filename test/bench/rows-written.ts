@@ -43,7 +43,6 @@ export async function rowsWritten(): Promise<RowsWritten> {
       settings: { KEDGE_ADMIN_TOKEN: token, KEDGE_HISTORY_SECONDS: '4' },
       objects: objects!,
       socket: socket!,
-      cfHeader: 'kedge-cf-of-nobody',
     }),
   )
   const engine = startEngine(configFile!, () => {})

@@ -1,8 +1,9 @@
 // The front before an engine of the test's own, which is Node's HTTP server or a bare socket.
+import { createSecretKey } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer as createSocketServer } from 'node:net'
+import { connect as connectSocket, createServer as createSocketServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,10 +12,12 @@ import type { TLSSocket } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import type { Credential } from '../../src/cli/certificate.ts'
+import { FRONT_STATEMENT } from '../../src/authentication/front-statement.ts'
 import { startFront } from '../../src/cli/front.ts'
-import type { Front } from '../../src/cli/front.ts'
+import type { Front, FrontOptions } from '../../src/cli/front.ts'
 
-const CF = 'kedge-cf-secret'
+const CF = FRONT_STATEMENT.toLowerCase()
+const KEY = createSecretKey(new Uint8Array(32))
 const SUBJECT = { commonName: 'ca' }
 const authority = createAuthority(SUBJECT, new Date(), 1)
 const serverCertificate = issue(
@@ -40,7 +43,11 @@ afterEach(async () => {
   rmSync(directory, { recursive: true })
 })
 
-async function before(server: Server, engineReady: Promise<void> = Promise.resolve()): Promise<void> {
+async function before(
+  server: Server,
+  engineReady: Promise<void> = Promise.resolve(),
+  options: Partial<FrontOptions> = {},
+): Promise<void> {
   engine = server
   server.on('connection', (socket) => opened.push(socket))
   const path = join(directory, 'engine.sock')
@@ -50,8 +57,8 @@ async function before(server: Server, engineReady: Promise<void> = Promise.resol
     port: 0,
     server: serverCertificate,
     clientAuthorities: [authority.certificate],
-    cfHeader: CF,
-    engine: () => engineReady.then(() => path),
+    engine: () => engineReady.then(() => ({ socket: path, attestedSocket: path, key: KEY })),
+    ...options,
   })
 }
 
@@ -104,6 +111,13 @@ async function exchange(request: string, client?: Credential): Promise<string> {
 
 const bodyOf = (answer: string): unknown =>
   JSON.parse(Buffer.from(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1), 'latin1').toString())
+/** What binds a statement to its request. */
+const statement = {
+  connection: expect.stringMatching(/^[\w-]{22}$/),
+  request: 1,
+  made: expect.any(Number),
+  mac: expect.stringMatching(/^[\w+/]{43}=$/),
+}
 const HEADERS = 'Host: h\r\nConnection: close\r\n'
 
 describe('requests', () => {
@@ -124,7 +138,7 @@ describe('requests', () => {
     expect(bodyOf(await exchange(`FOO /a HTTP/1.1\r\n${HEADERS}Content-Length: 2\r\n\r\nhi`))).toEqual({
       method: 'POST',
       target: '/a',
-      cf: { method: 'FOO' },
+      cf: { method: 'FOO', ...statement },
       body: 'hi',
     })
   })
@@ -170,6 +184,7 @@ describe('client certificates', () => {
     const client = issue(authority, SUBJECT, { subject, usage: 'client', days: 1 }, new Date())
     const { cf } = bodyOf(await exchange(`GET / HTTP/1.1\r\n${HEADERS}\r\n`, client)) as { cf: object }
     expect(cf).toEqual({
+      ...statement,
       tlsClientAuth: {
         certPresented: '1',
         certVerified: 'SUCCESS',
@@ -264,6 +279,155 @@ describe('answers', () => {
     expect(await read(socket, 'ok')).toContain('200 OK')
   })
 })
+
+describe('requests that are told apart', () => {
+  const first = 'POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi'
+
+  test('the next one goes to the engine when the answer before it is complete', async () => {
+    const asked: string[] = []
+    const answer: (() => void)[] = []
+    await before(
+      createServer((request, response) => {
+        asked.push(String(request.url))
+        answer.push(() => response.end('x'))
+      }),
+    )
+    const socket = await open()
+    socket.write(`${first}GET /2 HTTP/1.1\r\n${HEADERS}\r\n`)
+    const answers = read(socket)
+    await until(() => asked.length === 1)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(asked).toEqual(['/1'])
+    answer[0]!()
+    await until(() => asked.length === 2)
+    answer[1]!()
+    expect((await answers).match(/200 OK/g)).toHaveLength(2)
+  })
+
+  test.each([
+    ['a second answer', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\ny'],
+    ['an upgrade that nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
+  ])('an engine that gives %s loses the client', async (_what, text) => {
+    await before(createSocketServer((socket) => void socket.once('data', () => socket.write(text))))
+    expect(await exchange(first)).toBe('')
+  })
+
+  test('a chunked body arrives in chunks of the front’s own, without extensions and trailers', async () => {
+    const heard: Buffer[] = []
+    await before(createSocketServer((socket) => void socket.on('data', (data) => heard.push(data as Buffer))))
+    const socket = await open()
+    socket.write('POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: CHUNKED\r\nX: y\r\n\r\n')
+    socket.write('1;a=b\r\nh\r\n001\r\ni\r\n0\r\nA: b\r\n\r\n')
+    const all = (): string => Buffer.concat(heard).toString()
+    await until(() => all().endsWith('0\r\n\r\n'))
+    expect(all()).toBe('POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: h\r\nX: y\r\n\r\n2\r\nhi\r\n0\r\n\r\n')
+  })
+
+  test('a body that turns out malformed never comes to its end', async () => {
+    let error: (() => void) | undefined
+    const aborted = new Promise<void>((resolve) => (error = resolve))
+    await before(
+      createServer((request) => {
+        request.on('error', () => error?.()).resume()
+        request.on('end', () => expect.unreachable())
+      }),
+    )
+    const socket = await open()
+    socket.write('POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n')
+    const answer = read(socket)
+    await until(() => opened.length === 2)
+    socket.write('0\r\nA: b\n\r\nGET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n')
+    expect(await answer).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/)
+    await aborted
+  })
+
+  test('a client that waits for a word before it sends a body gets it', async () => {
+    await before(echo())
+    const socket = await open()
+    socket.write(`POST /a HTTP/1.1\r\n${HEADERS}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`)
+    await read(socket, '100 Continue\r\n\r\n')
+    socket.write('hi')
+    expect(bodyOf(await read(socket))).toMatchObject({ body: 'hi' })
+  })
+})
+
+const SHORT = { head: 1, body: 1, idle: 1, answer: 1 }
+const LONG = { head: 1e9, body: 1e9, idle: 1e9, answer: 1e9 }
+
+describe('what does not come', () => {
+  test('a handshake', async () => {
+    await before(echo(), undefined, { handshakeMs: 1 })
+    const socket = connectSocket(front.port, '127.0.0.1')
+    opened.push(socket)
+    await new Promise((resolve) => socket.once('close', resolve))
+  })
+
+  test.each([
+    ['anything', '', ''],
+    ['the end of a head', 'GET / HTTP/1.1\r\nHost: h', 'HTTP/1.1 408 Request Timeout'],
+  ])('%s', async (_what, text, answer) => {
+    await before(echo(), undefined, { deadlines: { ...LONG, head: 1 } })
+    const socket = await open()
+    socket.write(text)
+    expect((await read(socket)).split('\r\n')[0]).toBe(answer)
+  })
+
+  test('the rest of a body, which the engine is told', async () => {
+    let gone: (() => void) | undefined
+    const closed = new Promise<void>((resolve) => (gone = resolve))
+    await before(
+      createServer((request) => void request.on('error', () => {}).on('close', () => gone?.())),
+      undefined,
+      { deadlines: { ...LONG, body: 1 } },
+    )
+    const socket = await open()
+    socket.write('POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhi')
+    expect(await read(socket)).toMatch(/^HTTP\/1.1 408 Request Timeout/)
+    await closed
+  })
+
+  test('another request', async () => {
+    await before(
+      createServer((_request, response) => response.end('ok')),
+      undefined,
+      {
+        deadlines: { ...LONG, idle: 1 },
+      },
+    )
+    const socket = await open()
+    socket.write('GET / HTTP/1.1\r\nHost: h\r\n\r\n')
+    expect(await read(socket)).toMatch(/ok$|ok\r\n0\r\n\r\n$/)
+  })
+
+  test('a slow answer of the engine is nobody’s deadline', async () => {
+    await before(
+      createServer((_request, response) => void setTimeout(() => response.end('late'), 2_500)),
+      undefined,
+      {
+        deadlines: { ...SHORT, head: 1e9 },
+      },
+    )
+    expect(await exchange(`GET / HTTP/1.1\r\n${HEADERS}\r\n`)).toContain('late')
+  })
+})
+
+describe('more connections than there may be', () => {
+  const request = `GET / HTTP/1.1\r\n${HEADERS}\r\n`
+
+  test('those that have not shaken hands count; further ones are told so', async () => {
+    await before(echo(), undefined, { limits: { total: 2, perAddress: 2 } })
+    const silent = [0, 1].map(() => connectSocket(front.port, '127.0.0.1'))
+    opened.push(...silent)
+    await Promise.all(silent.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
+    expect(await exchange(request)).toMatch(/^HTTP\/1.1 429 Too Many Requests\r\n[^]*Retry-After: 1\r\n/)
+    silent[0]!.destroy()
+    await until(async () => (await exchange(request)).startsWith('HTTP/1.1 200'))
+  })
+})
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
 
 test('at the end, idle connections close at once and what is under way may finish', async () => {
   await before(createServer((_request, response) => void setTimeout(() => response.end('done'), 100)))

@@ -47,7 +47,6 @@ test("the project's own configuration gives one for the local engine", () => {
     settings: { KEDGE_ISSUER: 'replaced', KEDGE_CA: '-----BEGIN\n"x"\u0001' },
     objects: '/data/objects',
     socket: '/data/engine.sock',
-    cfHeader: 'secret',
   })
   expect(config).toContain('(name = "SHARDS", durableObjectNamespace = "ResourceShard")')
   expect(config).toContain('(className = "ResourceShard", uniqueKey = "kedge-ResourceShard", enableSql = true)')

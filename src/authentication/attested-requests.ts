@@ -1,0 +1,86 @@
+/**
+ * The entrypoint behind the local front's second socket, which takes requests that come with a statement of the front.
+ * Requests without one come through the first socket, where the engine fills in no `request.cf` at all: there nobody
+ * can claim a certificate, and here nobody gets on without the front's key.
+ */
+import type { Env } from '../env.ts'
+import { fromBase64 } from '../x509/pem.ts'
+import { targetOf } from '../request/target.ts'
+import { STATEMENT_HOLDS_MS, certificateText, statedText } from './front-statement.ts'
+import type { FrontStatement } from './front-statement.ts'
+
+type Serve = (request: Request, env: Env, execution: ExecutionContext) => Promise<Response>
+
+export function attestedRequests(serve: Serve): Serve {
+  const replays = new Replays()
+  return async (request, env, execution) => {
+    const statement = statementOf(request)
+    const now = Date.now()
+    if (statement === undefined || !(await isGenuine(request, statement, env.KEDGE_FRONT_KEY, now))) return refused()
+    if (!replays.isNew(statement, now)) return refused()
+    return serve(request, env, execution)
+  }
+}
+
+function statementOf({ cf }: Request): FrontStatement | undefined {
+  // genuine ones are what the front made, and others fail with their MAC
+  const statement = cf as Partial<FrontStatement> | undefined
+  return typeof statement?.mac === 'string' ? (statement as FrontStatement) : undefined
+}
+
+async function isGenuine(request: Request, statement: FrontStatement, key = '', now: number): Promise<boolean> {
+  if (key === '' || !(Math.abs(now - statement.made) <= STATEMENT_HOLDS_MS)) return false
+  try {
+    const certificate = certificateText(statement.tlsClientAuth)
+    const text = statedText(request.method, targetOf(request), statement, certificate)
+    return await crypto.subtle.verify('HMAC', await importedKey(key), fromBase64(statement.mac), encoder.encode(text))
+  } catch {
+    return false // a MAC that is no base64
+  }
+}
+
+const encoder = new TextEncoder()
+
+/** One for the life of an isolate: the setting does not change. */
+let imported: { readonly base64: string; readonly key: Promise<CryptoKey> } | undefined
+
+function importedKey(base64: string): Promise<CryptoKey> {
+  if (imported?.base64 !== base64) {
+    const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+    imported = { base64, key: crypto.subtle.importKey('raw', fromBase64(base64), algorithm, false, ['verify']) }
+  }
+  return imported.key
+}
+
+/** Connections with a good certificate that one period may have; each costs the front a handshake. */
+const MAX_CONNECTIONS = 20_000
+
+/**
+ * The last request of each connection: the front sends one after the other, so a statement with the same number or a
+ * lower one is an old one. Connections are forgotten two periods after their last request, when their statements have
+ * lapsed. The key lives as long as the engine, so that a new engine has nothing to remember.
+ */
+class Replays {
+  #began = 0
+  #recent = new Map<string, number>()
+  #before = new Map<string, number>()
+
+  /** Only a certificate that is in force is worth a replay, and only such ones take room. */
+  isNew({ connection, request, tlsClientAuth }: FrontStatement, now: number): boolean {
+    if (tlsClientAuth?.certVerified !== 'SUCCESS') return true
+    if (now - this.#began > 2 * STATEMENT_HOLDS_MS) {
+      this.#before = now - this.#began > 4 * STATEMENT_HOLDS_MS ? new Map() : this.#recent
+      this.#recent = new Map()
+      this.#began = now
+    }
+    const last = this.#recent.get(connection) ?? this.#before.get(connection) ?? 0
+    if (request <= last || (this.#recent.size >= MAX_CONNECTIONS && !this.#recent.has(connection))) return false
+    this.#recent.set(connection, request)
+    return true
+  }
+}
+
+function refused(): Response {
+  console.error('kedge: a request without a valid statement of the front was refused')
+  return new Response('400 Bad Request: no valid statement of the front', { status: 400 })
+}

@@ -1,0 +1,63 @@
+// Follows the engine's answers as they pass, to know where each ends.
+import { ChunkedBody } from './chunked-body.ts'
+import { parseResponseHead } from './http-framing.ts'
+import type { ResponseHead } from './http-framing.ts'
+
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
+const NOTHING = Buffer.alloc(0)
+
+export type Progress = 'goes on' | 'switched protocols' | 'complete' | 'complete and more'
+
+/** Of one request. */
+export class AnswerFollower {
+  readonly #isHead: boolean
+  #head: Buffer = NOTHING
+  #body: ChunkedBody | 'until-close' | number | undefined
+  /** The engine closes the connection after this answer. */
+  isLast = false
+  hasBegun = false
+
+  /** @param isHead whether the request was a HEAD */
+  constructor(isHead: boolean) {
+    this.#isHead = isHead
+  }
+
+  follow(data: Buffer): Progress {
+    this.hasBegun = true
+    let at = 0
+    while (this.#body === undefined) {
+      const head = this.#readHead(data, at)
+      if (head === undefined) return 'goes on'
+      at = head.next
+      if (head.status === 101) return 'switched protocols'
+      if (head.status < 200) continue // an interim answer: the real one follows
+      this.isLast = head.last
+      if (head.body === 'none') return at < data.length ? 'complete and more' : 'complete'
+      this.#body = head.body === 'chunked' ? new ChunkedBody() : head.body
+    }
+    const end = this.#endOfBody(data, at)
+    if (end === undefined) return 'goes on'
+    return end < data.length ? 'complete and more' : 'complete'
+  }
+
+  #endOfBody(data: Buffer, at: number): number | undefined {
+    if (this.#body === 'until-close' || this.#body === undefined) return undefined
+    if (typeof this.#body === 'number') {
+      const end = Math.min(data.length, at + this.#body)
+      this.#body -= end - at
+      return this.#body === 0 ? end : undefined
+    }
+    const end = this.#body.read(data, at, () => {})
+    return end < 0 ? undefined : end
+  }
+
+  #readHead(data: Buffer, at: number): (ResponseHead & { readonly next: number }) | undefined {
+    const before = this.#head.length
+    const all = before > 0 ? Buffer.concat([this.#head, data.subarray(at)]) : data.subarray(at)
+    const end = all.indexOf(END_OF_HEAD)
+    this.#head = end < 0 ? all : NOTHING
+    if (end < 0) return undefined
+    const head = parseResponseHead(all.toString('latin1', 0, end + 2), this.#isHead)
+    return { ...head, next: at + end + END_OF_HEAD.length - before }
+  }
+}

@@ -1,0 +1,39 @@
+// The front's statements of who asks, for requests that need one: those of connections with a client certificate, and
+// those whose method the engine cannot carry.
+import { createHmac, randomBytes } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { FRONT_STATEMENT, certificateText, statedText } from '../authentication/front-statement.ts'
+import type { Stated } from '../authentication/front-statement.ts'
+import type { TlsClientAuth } from './client-certificate.ts'
+
+/** Makes the statements of one connection. What stays the same in them is written once. */
+export class Attestation {
+  /** The beginning of the header. All of it is ASCII: base64, OpenSSL's codes, a method's token. */
+  readonly #begin: string
+  readonly #certificateText: string
+  readonly #connection = randomBytes(16).toString('base64url')
+  #requests = 0
+
+  constructor(certificate: TlsClientAuth | undefined) {
+    const stated = certificate === undefined ? '' : `"tlsClientAuth":${JSON.stringify(certificate)},`
+    this.#begin = `${FRONT_STATEMENT}: {${stated}`
+    this.#certificateText = certificateText(certificate)
+  }
+
+  /**
+   * The header line of the next request.
+   * @param key as a KeyObject, for Node prepares one anew for each MAC, which costs more than the MAC
+   * @param carried the method that the engine is given
+   */
+  line(key: KeyObject, method: string, carried: string, target: string, now: number): string {
+    const stated: Stated = {
+      ...(method !== carried && { method }),
+      connection: this.#connection,
+      request: ++this.#requests,
+      made: now,
+    }
+    const text = statedText(carried, target, stated, this.#certificateText)
+    const mac = createHmac('sha256', key).update(text, 'latin1').digest('base64')
+    return `${this.#begin}"mac":"${mac}",${JSON.stringify(stated).slice(1)}\r\n`
+  }
+}

@@ -1,0 +1,280 @@
+// One client's connection. Requests go to the engine one after the other: the next one when the answer before it has
+// come to its end. An engine that saw other boundaries than this reader would answer when nothing was asked, and that
+// ends the connection.
+import type { TLSSocket } from 'node:tls'
+import { AnswerFollower } from './answer-follower.ts'
+import { Attestation } from './attestation.ts'
+import { LAST_CHUNK, chunkOf } from './chunked-body.ts'
+import { tlsClientAuth } from './client-certificate.ts'
+import { engineHead, engineRequest } from './engine-head.ts'
+import { EngineLink } from './engine-link.ts'
+import type { EngineAddress } from './engine-link.ts'
+import { MalformedRequest } from './http-framing.ts'
+import type { RequestHead } from './http-framing.ts'
+import { CONTINUE, refusal } from './refusal.ts'
+import { RequestReader } from './request-reader.ts'
+
+/** Of one connection, in milliseconds. */
+export interface Deadlines {
+  /** From the first octet of a head, or from the handshake, to the end of the head. */
+  readonly head: number
+  /** In each such span a body gets on by `BODY_PROGRESS` octets, or to its end. */
+  readonly body: number
+  /** From an answer to the next request. */
+  readonly idle: number
+  /** From octets that the client does not take to the first that it does. */
+  readonly answer: number
+}
+
+/** As kube-apiserver waits a minute and a half for the next request; a little more costs nothing. */
+export const DEADLINES: Deadlines = { head: 10_000, body: 10_000, idle: 180_000, answer: 120_000 }
+/** The slowest of links have more. */
+const BODY_PROGRESS = 4096
+/** A WebSocket on which nothing happens has no heartbeat of its own. */
+const KEEP_ALIVE_MS = 30_000
+/** What is still read, and thrown away, of a request that was answered early. */
+const LINGER_MS = 1_000
+/** What a client may send ahead while it waits for an answer. */
+const MAX_AHEAD = 64 << 10
+
+interface Exchange {
+  readonly head: RequestHead
+  readonly answer: AnswerFollower
+  isAnswered: boolean
+}
+
+export class ClientConnection {
+  readonly #client: TLSSocket
+  readonly #deadlines: Deadlines
+  readonly #isToBeTold: boolean
+  readonly #hasCertificate: boolean
+  readonly #attestation: Attestation
+  readonly #engine: EngineLink
+  readonly #reader = new RequestReader()
+  #state: 'http' | 'tunnel' | 'finishing' | 'lingering' = 'http'
+  /** The request that is under way. */
+  #exchange: Exchange | undefined
+  #engineIsFull = false
+
+  /** What the client has to do by when; undefined where nobody waits for it. */
+  #awaited: { what: 'head' | 'body' | 'next' | 'answer taken'; since: number } | undefined
+  #bodyOctets = 0
+
+  /** @param isToBeTold that there are too many connections: its first request is refused */
+  constructor(client: TLSSocket, engine: () => Promise<EngineAddress>, deadlines: Deadlines, isToBeTold: boolean) {
+    this.#client = client
+    this.#deadlines = deadlines
+    this.#isToBeTold = isToBeTold
+    const certificate = tlsClientAuth(client)
+    this.#hasCertificate = certificate !== undefined
+    this.#attestation = new Attestation(certificate)
+    this.#engine = new EngineLink(engine, {
+      onData: (data) => this.#fromEngine(data),
+      onDrain: () => this.#engineHasRoom(),
+      onClosed: () => this.#engineClosed(),
+      onUnreachable: () => this.#refuse(new MalformedRequest(503, 'the engine does not answer')),
+    })
+    this.#await('head')
+    client.setNoDelay(true)
+    client.setKeepAlive(true, KEEP_ALIVE_MS)
+    client.on('data', (data: Buffer) => this.#fromClient(data))
+    client.on('drain', () => this.#clientHasRoom())
+    client.on('error', () => this.destroy())
+    client.on('close', () => this.#engine.close())
+  }
+
+  /** No further requests; ends once what was asked is answered. */
+  finish(): void {
+    if (this.#state === 'tunnel' || this.#isIdle) this.destroy()
+    else this.#state = 'finishing'
+  }
+
+  destroy(): void {
+    this.#client.destroy()
+    this.#engine.close()
+  }
+
+  get #isIdle(): boolean {
+    return this.#state !== 'tunnel' && this.#exchange === undefined && this.#reader.length === 0
+  }
+
+  // ---- deadlines
+
+  /** Ends what the client should have done by `now`. */
+  checkDeadline(now: number): void {
+    const awaited = this.#awaited
+    if (awaited === undefined) return
+    const limits = { head: 'head', body: 'body', next: 'idle', 'answer taken': 'answer' } as const
+    if (now - awaited.since < this.#deadlines[limits[awaited.what]]) return
+    switch (awaited.what) {
+      case 'head':
+        return this.#reader.length === 0
+          ? this.destroy()
+          : this.#refuse(new MalformedRequest(408, 'the head did not come'))
+      case 'body':
+        // an engine that has no room is not the client's fault
+        if (this.#bodyOctets < BODY_PROGRESS && !this.#engineIsFull)
+          return this.#refuse(new MalformedRequest(408, 'the body does not get on'))
+        return this.#await('body')
+      case 'next':
+        return this.#linger()
+      case 'answer taken':
+        return this.destroy()
+    }
+  }
+
+  #await(what: 'head' | 'body' | 'next' | 'answer taken'): void {
+    this.#awaited = { what, since: Date.now() }
+    this.#bodyOctets = 0
+  }
+
+  // ---- from the client to the engine
+
+  #fromClient(data: Buffer): void {
+    if (this.#state === 'lingering') return
+    if (this.#state === 'tunnel') {
+      this.#toEngine(data)
+      return this.#regulate()
+    }
+    this.#reader.push(data)
+    if (this.#awaited?.what === 'next') this.#await('head')
+    this.#advance()
+  }
+
+  /** As far as what has come, and what is still to be answered, allow. */
+  #advance(): void {
+    try {
+      while (this.#exchange === undefined ? this.#beginNext() : this.#continueBody(this.#exchange));
+    } catch (error) {
+      if (!(error instanceof MalformedRequest)) throw error
+      this.#refuse(error)
+    }
+    this.#regulate()
+  }
+
+  /** @returns whether a request began */
+  #beginNext(): boolean {
+    if (this.#state !== 'http') return false
+    const part = this.#reader.next()
+    if (part === undefined) return false
+    if (part.kind !== 'head') throw new Error(`a ${part.kind} where a request begins`)
+    if (this.#isToBeTold) throw new MalformedRequest(429, 'there are as many connections as this server can hold')
+    const { head, octets } = part
+    const request = engineRequest(head)
+    const isAttested = this.#hasCertificate || request.method !== head.method
+    const statement = ({ key }: EngineAddress): string =>
+      isAttested ? this.#attestation.line(key, head.method, request.method, request.target, Date.now()) : ''
+    this.#exchange = { head, answer: new AnswerFollower(request.method === 'HEAD'), isAnswered: false }
+    this.#awaited = undefined
+    const hasRoom = this.#engine.begin((address) => engineHead(head, octets, request, statement(address)), isAttested)
+    if (!hasRoom) this.#engineIsFull = true
+    if (this.#reader.isWithinBody) this.#await('body')
+    if (head.expectsContinue && this.#reader.isWithinBody && this.#reader.length === 0) this.#client.write(CONTINUE)
+    return true
+  }
+
+  /** @returns whether there may be more */
+  #continueBody(exchange: Exchange): boolean {
+    if (!this.#reader.isWithinBody) return false
+    const part = this.#reader.next()
+    if (part === undefined) return false
+    const isChunked = exchange.head.body === 'chunked'
+    if (part.kind === 'body') {
+      this.#bodyOctets += part.data.reduce((sum, { length }) => sum + length, 0)
+      if (isChunked) this.#toEngine(chunkOf(part.data))
+      else for (const data of part.data) this.#toEngine(data)
+    } else {
+      if (isChunked) this.#toEngine(LAST_CHUNK)
+      if (this.#awaited?.what === 'body') this.#awaited = undefined
+      if (exchange.isAnswered) this.#endExchange()
+    }
+    return true
+  }
+
+  #toEngine(data: Buffer): void {
+    if (!this.#engine.send(data)) this.#engineIsFull = true
+  }
+
+  #engineHasRoom(): void {
+    this.#engineIsFull = false
+    if (this.#awaited?.what === 'body') this.#await('body') // it was not the client that waited
+    this.#regulate()
+  }
+
+  /** Reads from the client while there is room for what it sends. */
+  #regulate(): void {
+    const isAhead = this.#exchange !== undefined && !this.#reader.isWithinBody && this.#reader.length > MAX_AHEAD
+    if (this.#state !== 'lingering' && (this.#engineIsFull || isAhead)) this.#client.pause()
+    else this.#client.resume()
+  }
+
+  // ---- from the engine to the client
+
+  #fromEngine(data: Buffer): void {
+    if (this.#state === 'tunnel') return this.#toClient(data)
+    if (this.#state === 'lingering') return
+    const exchange = this.#exchange
+    if (exchange === undefined || exchange.isAnswered) return this.destroy() // nothing was asked
+    const progress = exchange.answer.follow(data)
+    if (progress === 'complete and more') return this.destroy()
+    if (progress === 'switched protocols' && !exchange.head.wantsUpgrade) return this.destroy()
+    this.#toClient(data)
+    if (progress === 'switched protocols') this.#beginTunnel()
+    if (progress === 'complete') {
+      exchange.isAnswered = true
+      if (!this.#reader.isWithinBody) this.#endExchange()
+    }
+  }
+
+  #toClient(data: Buffer): void {
+    if (this.#client.write(data)) return
+    this.#engine.pause()
+    if (this.#awaited?.what !== 'answer taken') this.#await('answer taken')
+  }
+
+  #clientHasRoom(): void {
+    this.#engine.resume()
+    if (this.#state === 'lingering') return
+    if (this.#awaited?.what === 'answer taken') {
+      this.#awaited = undefined
+      if (this.#reader.isWithinBody) this.#await('body')
+      else if (this.#exchange === undefined) this.#await('next')
+    }
+  }
+
+  #beginTunnel(): void {
+    this.#state = 'tunnel'
+    const ahead = this.#reader.rest()
+    if (ahead.length > 0) this.#toEngine(ahead)
+    this.#regulate()
+  }
+
+  #endExchange(): void {
+    const isLast = this.#exchange?.head.isLast || this.#exchange?.answer.isLast
+    this.#exchange = undefined
+    if (this.#state === 'finishing' || isLast) return this.#linger()
+    if (this.#awaited?.what !== 'answer taken') this.#await(this.#reader.length > 0 ? 'head' : 'next')
+    this.#advance()
+  }
+
+  #engineClosed(): void {
+    if (this.#state === 'http' && this.#exchange === undefined) return // it only grew tired of waiting
+    this.#linger()
+  }
+
+  /** Closes, but reads on for a moment: a client that still sends could lose the answer to a reset. */
+  #linger(): void {
+    this.#state = 'lingering'
+    this.#await('answer taken')
+    this.#client.resume()
+    this.#client.end(() => setTimeout(() => this.destroy(), LINGER_MS).unref())
+  }
+
+  #refuse(error: MalformedRequest): void {
+    if (this.#client.destroyed || this.#state === 'lingering') return
+    const isUnanswered = this.#exchange === undefined || !this.#exchange.answer.hasBegun
+    this.#engine.close()
+    if (isUnanswered) this.#client.write(refusal(error))
+    this.#linger()
+  }
+}

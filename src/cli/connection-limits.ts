@@ -1,0 +1,66 @@
+// How many connections there may be, counted from the moment they are accepted: one that has not shaken hands yet holds
+// a descriptor like any other.
+
+export interface Limits {
+  readonly total: number
+  /** Of one address, or of one network of IPv6. This machine's own clients share theirs and have no such limit. */
+  readonly perAddress: number
+}
+
+/** So many more than `total` are accepted to be told that there are too many; further ones are closed unheard. */
+export const TO_BE_TOLD = 128
+
+export type Admission = 'admitted' | 'to be told' | 'closed'
+
+export class ConnectionLimits {
+  readonly #limits: Limits
+  readonly #byAddress = new Map<string, number>()
+  #admitted = 0
+  #told = 0
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+  }
+
+  /** Whoever is not 'closed' is released again. */
+  admit(address: string): Admission {
+    const key = addressKey(address)
+    const ofAddress = this.#byAddress.get(key) ?? 0
+    if (this.#admitted < this.#limits.total && (ofAddress < this.#limits.perAddress || isLoopback(key))) {
+      this.#admitted++
+      this.#byAddress.set(key, ofAddress + 1)
+      return 'admitted'
+    }
+    if (this.#told >= TO_BE_TOLD) return 'closed'
+    this.#told++
+    return 'to be told'
+  }
+
+  release(address: string, admission: Admission): void {
+    if (admission === 'to be told') this.#told--
+    if (admission !== 'admitted') return
+    this.#admitted--
+    const key = addressKey(address)
+    const left = (this.#byAddress.get(key) ?? 1) - 1
+    if (left === 0) this.#byAddress.delete(key)
+    else this.#byAddress.set(key, left)
+  }
+
+  /** Addresses that are remembered. */
+  get addresses(): number {
+    return this.#byAddress.size
+  }
+}
+
+const isLoopback = (key: string): boolean => key.startsWith('127.') || key === '::1'
+
+/** Who has one address of IPv6 has the 64 bits behind its network. */
+function addressKey(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined || !address.includes(':') || address === '::1') return mapped ?? address
+  const [head = '', tail] = address.replace(/%.*/, '').split('::')
+  const groups = (text: string | undefined): string[] => (text ? text.split(':') : [])
+  const [first, last] = [groups(head), groups(tail)]
+  const missing = tail === undefined ? 0 : 8 - first.length - last.length
+  return [...first, ...Array<string>(missing).fill('0'), ...last].slice(0, 4).join(':')
+}

@@ -1,0 +1,58 @@
+// A request's head as the engine gets it.
+import { MalformedRequest } from './http-framing.ts'
+import type { RequestHead } from './http-framing.ts'
+
+/** The engine takes no URL of 64 KiB, and what precedes the path in it is the client's affair. */
+const MAX_TARGET = 65_000
+
+/** The methods that workerd passes to a Worker. */
+const CARRIED_METHODS = new Set(
+  (
+    'GET HEAD POST PUT DELETE PATCH PURGE OPTIONS TRACE COPY LOCK MKCOL MOVE PROPFIND PROPPATCH SEARCH UNLOCK ACL ' +
+    'REPORT MKACTIVITY CHECKOUT MERGE MSEARCH NOTIFY SUBSCRIBE UNSUBSCRIBE'
+  ).split(' '),
+)
+
+export interface EngineRequest {
+  /** POST for one that the engine cannot carry; a statement then says the real one. */
+  readonly method: string
+  readonly target: string
+}
+
+/** @throws MalformedRequest */
+export function engineRequest(head: RequestHead): EngineRequest {
+  const target = engineTarget(head.target)
+  if (target.length > MAX_TARGET)
+    throw new MalformedRequest(414, `path and query may have ${MAX_TARGET} octets when they are percent-encoded`)
+  return { method: CARRIED_METHODS.has(head.method) ? head.method : 'POST', target }
+}
+
+/**
+ * @param octets the head as the client sent it: passed on where nothing of it changes
+ * @param statement a header line, or ''
+ */
+export function engineHead(head: RequestHead, octets: Buffer, request: EngineRequest, statement: string): Buffer {
+  const { method, target } = request
+  if (head.isUntouched && statement === '' && method === head.method && target === head.target) return octets
+  const line = `${method} ${target} HTTP/${head.version}\r\n`
+  return Buffer.from(`${line}${statement}${framingLine(head)}${head.lines}\r\n`, 'latin1')
+}
+
+function framingLine({ body }: RequestHead): string {
+  if (body === 'none') return ''
+  return body === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : `Content-Length: ${body}\r\n`
+}
+
+/** workerd takes only what a URL may hold, and cuts at '#'; Go's server, which clients may count on, takes any octet. */
+function engineTarget(target: string): string {
+  const path = target.startsWith('/') ? target : originForm(target)
+  return /[^!-~]|[<>`#]/.test(path)
+    ? path.replace(/[^!-~]|[<>`#]/g, (char) => '%' + char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0'))
+    : path
+}
+
+function originForm(target: string): string {
+  const absolute = /^https?:\/\/[^/?#]*(.*)$/i.exec(target)
+  if (absolute) return absolute[1]?.startsWith('/') ? absolute[1] : '/' + (absolute[1] ?? '')
+  return '/' + target // '*', or the host and port of CONNECT
+}

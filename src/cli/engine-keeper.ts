@@ -1,0 +1,102 @@
+// Keeps an engine running: one that ends by itself is started again, also when it is ended before it listens.
+import type { Engine } from './engine.ts'
+
+/** A started engine and what belongs to this run of it alone. */
+export interface Run<Address> {
+  readonly engine: Engine
+  readonly address: Address
+}
+
+export interface KeeperOptions<Address> {
+  readonly launch: () => Run<Address>
+  readonly now: () => number
+  readonly pause: (ms: number) => Promise<void>
+  readonly log: (text: string) => void
+}
+
+/** No engine was to be had; the text says for how long, or why. */
+export class EngineFailed extends Error {}
+
+/** The pause before the second start in a row that did not get as far as listening; it doubles each time. */
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5_000
+/** After so long without an engine that listens, something is wrong that another start will not mend. */
+const GIVE_UP_MS = 60_000
+
+export class EngineKeeper<Address> {
+  readonly #options: KeeperOptions<Address>
+  /** Resolves when it was stopped; rejects where no engine can be kept running. */
+  readonly ended: Promise<void>
+  #end!: { resolve: () => void; reject: (error: Error) => void }
+  #engine: Engine | undefined
+  #ready = pending<Address>()
+  #isStopped = false
+
+  constructor(options: KeeperOptions<Address>) {
+    this.#options = options
+    this.ended = new Promise((resolve, reject) => (this.#end = { resolve, reject }))
+    this.ended.catch(() => {}) // `ready` and the caller are told
+  }
+
+  /** Where the engine listens, as soon as it does. */
+  ready(): Promise<Address> {
+    return this.#ready.promise
+  }
+
+  /** Runs until `stop`, or until there is nothing more to be done. */
+  async run(): Promise<void> {
+    const { now, log } = this.#options
+    let [hasListened, listenedAt, attempts] = [false, now(), 0]
+    while (!this.#isStopped) {
+      const exit = await this.#runOnce(() => {
+        hasListened = true
+        attempts = 0
+      })
+      if (this.#isStopped) break
+      if (exit.didListen) listenedAt = now()
+      // One that was never seen to work and gives up by itself has said why: its settings are wrong, or its files.
+      else if (!hasListened && exit.signal === null) return this.#fail('ended before it was ready; see above')
+      else if (now() - listenedAt >= GIVE_UP_MS)
+        return this.#fail(`did not get ready in ${GIVE_UP_MS / 1_000} s and ${attempts} starts`)
+      log('kedge: the engine (workerd) ended unexpectedly and is started again')
+      if (attempts > 0) await this.#options.pause(Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), LONGEST_PAUSE_MS))
+      attempts++
+    }
+    this.#end.resolve()
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopped = true
+    await this.#engine?.stop(graceMs)
+  }
+
+  async #runOnce(onListening: () => void): Promise<{ readonly signal: string | null; readonly didListen: boolean }> {
+    const { engine, address } = this.#options.launch()
+    this.#engine = engine
+    let didListen = false
+    engine.listening.then(
+      () => {
+        didListen = true
+        onListening()
+        this.#ready.resolve(address)
+      },
+      () => {}, // it ended, which is all there is to know
+    )
+    const { signal } = await engine.ended
+    if (didListen) this.#ready = pending()
+    return { signal, didListen }
+  }
+
+  #fail(what: string): void {
+    const error = new EngineFailed(`The engine (workerd) ${what}.`)
+    this.#ready.reject(error)
+    this.#end.reject(error)
+  }
+}
+
+function pending<Value>() {
+  let settle!: { resolve: (value: Value) => void; reject: (error: Error) => void }
+  const promise = new Promise<Value>((resolve, reject) => (settle = { resolve, reject }))
+  promise.catch(() => {}) // `ended` tells the same
+  return { promise, ...settle }
+}

@@ -1,0 +1,151 @@
+// The connection to the engine that belongs to one client's. It is opened for the first request, again after a silence,
+// and again where the next request has to go to the engine's other socket.
+import type { KeyObject } from 'node:crypto'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+
+export interface EngineAddress {
+  /** Path of the socket for requests of which the front has nothing to state. */
+  readonly socket: string
+  /** Path of the socket where each request comes with a statement of the front. */
+  readonly attestedSocket: string
+  /** Authenticates statements; this engine's own. */
+  readonly key: KeyObject
+}
+
+export interface EngineEvents {
+  onData(data: Buffer): void
+  /** There is room again for what `send` found none. */
+  onDrain(): void
+  /** The engine closed the connection, whatever for. */
+  onClosed(): void
+  onUnreachable(): void
+}
+
+/** workerd closes a connection after 15 s without a request; an older one is not used again. */
+const REUSE_MS = 12_000
+const WAIT_MS = 10_000
+const RETRY_MS = 20
+
+export class EngineLink {
+  readonly #engine: () => Promise<EngineAddress>
+  readonly #events: EngineEvents
+  #socket: Socket | undefined
+  #isAttested = false
+  #usedAt = 0
+  /** What goes to the engine as soon as the connection is there. The first is made when it is known to which engine. */
+  #waiting: { head: (address: EngineAddress) => Buffer; more: Buffer[] } | undefined
+  #isClosed = false
+
+  constructor(engine: () => Promise<EngineAddress>, events: EngineEvents) {
+    this.#engine = engine
+    this.#events = events
+  }
+
+  get isConnecting(): boolean {
+    return this.#waiting !== undefined
+  }
+
+  /**
+   * Begins a request; nothing of an earlier one is under way.
+   * @returns whether there is room for more
+   */
+  begin(head: (address: EngineAddress) => Buffer, isAttested: boolean): boolean {
+    const mayReuse = this.#isAttested === isAttested && Date.now() - this.#usedAt <= REUSE_MS
+    if (!mayReuse) this.#drop()
+    this.#isAttested = isAttested
+    if (this.#socket !== undefined && this.#address !== undefined) return this.send(head(this.#address))
+    this.#waiting = { head, more: [] }
+    this.#connect(Date.now() + WAIT_MS)
+    return false
+  }
+
+  /** @returns whether there is room for more */
+  send(data: Buffer): boolean {
+    this.#usedAt = Date.now()
+    if (this.#waiting !== undefined) {
+      this.#waiting.more.push(data)
+      return false
+    }
+    const socket = this.#socket
+    // One that has answered already, or is gone, needs no more of it.
+    if (socket === undefined || !socket.writable || socket.errored) return true
+    return socket.write(data)
+  }
+
+  pause(): void {
+    this.#socket?.pause()
+  }
+
+  resume(): void {
+    this.#socket?.resume()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#drop()
+  }
+
+  #drop(): void {
+    const socket = this.#socket
+    this.#socket = this.#address = this.#waiting = undefined
+    socket?.destroy()
+  }
+
+  #address: EngineAddress | undefined
+
+  #connect(until: number): void {
+    const failed = (): void => {
+      if (this.#isClosed) return
+      if (Date.now() < until) setTimeout(() => this.#connect(until), RETRY_MS)
+      else this.#events.onUnreachable()
+    }
+    this.#engine().then((address) => {
+      const socket = connect(this.#isAttested ? address.attestedSocket : address.socket)
+      socket.once('error', failed)
+      socket.once('connect', () => {
+        if (this.#isClosed) return void socket.destroy()
+        socket.removeListener('error', failed)
+        this.#use(socket, address)
+      })
+    }, failed)
+  }
+
+  #use(socket: Socket, address: EngineAddress): void {
+    this.#socket = socket
+    this.#address = address
+    readOnAfterFailedWrite(socket)
+    const closed = (): void => {
+      if (this.#socket !== socket) return
+      this.#drop()
+      this.#events.onClosed()
+    }
+    socket.on('data', (data: Buffer) => {
+      this.#usedAt = Date.now()
+      if (this.#socket === socket) this.#events.onData(data)
+    })
+    socket.on('drain', () => this.#events.onDrain())
+    socket.on('error', () => {}) // 'close' follows
+    socket.on('end', closed)
+    socket.on('close', closed)
+    const { head, more } = this.#waiting!
+    this.#waiting = undefined
+    if (this.send(Buffer.concat([head(address), ...more]))) this.#events.onDrain()
+  }
+}
+
+/**
+ * An engine that answers before it has read the whole body closes the connection while we still write. On a failed write
+ * Node destroys a socket at once, and the answer that waits to be read with it; here only the end of reading does.
+ */
+function readOnAfterFailedWrite(socket: Socket): void {
+  const destroy = socket.destroy.bind(socket)
+  socket.destroy = (error?: NodeJS.ErrnoException) => {
+    if (error?.syscall !== 'write') return destroy(error)
+    // Node marks the reading side, too; it has no public way to take that back. Where there is no such mark, there is nothing to do.
+    const { _readableState: reading } = socket as Socket & { _readableState?: { errored: Error | null } }
+    if (reading) reading.errored = null
+    socket.read(0)
+    return socket
+  }
+}

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { EngineFailed, EngineKeeper } from '../../src/cli/engine-keeper.ts'
+import type { Engine } from '../../src/cli/engine.ts'
+
+type Fate = 'listens' | 'listens and is killed' | 'is killed' | 'gives up'
+
+/** A keeper whose engines meet these fates, one after the other, and the last one again and again. */
+function keeperOf(...fates: Fate[]) {
+  const pauses: number[] = []
+  let [now, runs] = [0, 0]
+  const launch = () => {
+    const fate = fates[Math.min(runs, fates.length - 1)]!
+    let end!: (exit: { signal: string | null }) => void
+    const ended = new Promise<{ signal: string | null }>((resolve) => (end = resolve))
+    const listens = fate.startsWith('listens')
+    const engine: Engine = {
+      pid: 1,
+      listening: listens ? Promise.resolve() : ended.then(() => Promise.reject(new Error('ended'))),
+      ended,
+      stop: async () => end({ signal: 'SIGTERM' }),
+    }
+    if (fate !== 'listens') setTimeout(() => end({ signal: fate === 'gives up' ? null : 'SIGKILL' }))
+    return { engine, address: ++runs }
+  }
+  const keeper = new EngineKeeper<number>({
+    launch,
+    now: () => now,
+    pause: async (ms) => {
+      pauses.push(ms)
+      now += ms
+    },
+    log: () => {},
+  })
+  return { keeper, pauses, runs: () => runs, ended: keeper.run() }
+}
+
+test('an engine that is killed is started again at once', async () => {
+  const { keeper, pauses, runs, ended } = keeperOf('listens and is killed', 'listens and is killed', 'listens')
+  while (runs() < 3) await new Promise((resolve) => setTimeout(resolve))
+  expect(await keeper.ready()).toBe(3)
+  expect(pauses).toEqual([])
+  await keeper.stop(0)
+  await ended
+  await keeper.ended
+})
+
+test('one that is killed again before it listens, too, after pauses that grow', async () => {
+  const { keeper, pauses } = keeperOf(
+    ...(['listens and is killed', 'is killed', 'is killed', 'is killed', 'is killed', 'listens'] as const),
+  )
+  expect(await keeper.ready()).toBe(1)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(await keeper.ready()).toBe(6)
+  expect(pauses).toEqual([100, 200, 400, 800])
+  await keeper.stop(0)
+  await keeper.ended
+})
+
+test('also the very first', async () => {
+  const { keeper } = keeperOf('is killed', 'is killed', 'listens')
+  expect(await keeper.ready()).toBe(3)
+  await keeper.stop(0)
+})
+
+test('a first one that gives up by itself has a reason that stays', async () => {
+  const { keeper, runs } = keeperOf('gives up')
+  await expect(keeper.ended).rejects.toThrow(EngineFailed)
+  await expect(keeper.ready()).rejects.toThrow('The engine (workerd) ended before it was ready; see above.')
+  expect(runs()).toBe(1)
+})
+
+test('one that never listens again is given up after a minute', async () => {
+  const { keeper, runs, pauses } = keeperOf('listens and is killed', 'gives up')
+  await expect(keeper.ended).rejects.toThrow('did not get ready in 60 s')
+  await expect(keeper.ready()).rejects.toThrow(EngineFailed)
+  expect(runs()).toBeLessThan(25)
+  expect(Math.max(...pauses)).toBe(5_000)
+})
