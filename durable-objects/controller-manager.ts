@@ -15,6 +15,7 @@ import { StorageError } from '../src/storage/errors.ts'
 import type { OutboxRow } from '../src/storage/shard-protocol.ts'
 import type { Tenant } from '../src/tenancy/tenant.ts'
 import { AlarmClock } from './alarm-clock.ts'
+import { databaseProblem } from './check-database.ts'
 import { DepartedOwnerTable } from './departed-owners.ts'
 import type { Work, WorkCount } from './work-table.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
@@ -64,6 +65,11 @@ export class ControllerManager extends DurableObject<Env> {
     // In the same commit: should the instance end before it is done with them, nobody else comes back to them.
     this.alarms.wakeAt(Date.now() + RESUME_MS)
     this.ctx.waitUntil(this.run())
+  }
+
+  /** @returns what is wrong with the database; undefined: nothing */
+  check(): string | undefined {
+    return databaseProblem(this.sql)
   }
 
   /** Objects of `resource` name owners of these kinds: from now on dependents are looked for there. */

@@ -31,6 +31,7 @@ import type {
 import { historyOf } from '../src/storage/history.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { newestChanges } from './changes.ts'
+import { databaseProblem } from './check-database.ts'
 import { Compactor } from './compactor.ts'
 import { Expiry } from './expiry.ts'
 import { listAnswer } from './list-stream.ts'
@@ -109,6 +110,11 @@ export class ResourceShard extends DurableObject<Env> {
     void ctx.blockConcurrencyWhile(() => this.alarms.load())
     // Left behind by an instance that ended between a commit and its delivery.
     if (this.statements.oldestOutbox(1).length > 0) ctx.waitUntil(this.deliver())
+  }
+
+  /** @returns what is wrong with the database; undefined: nothing */
+  check(): string | undefined {
+    return databaseProblem(this.ctx.storage.sql)
   }
 
   get(key: string, notOlderThan: Revision, keep: boolean): ShardReply<StoredValue | undefined> {

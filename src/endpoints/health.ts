@@ -5,9 +5,11 @@
  */
 import { collectionOf } from '../registry/collections.ts'
 import type { FeatureGates } from '../registry/feature-gates.ts'
+import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { shardStorage } from '../storage/shard-client.ts'
+import { unreadableDatabases } from './database-checks.ts'
 import { notFoundText, textResponse } from './text-response.ts'
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz'
@@ -91,8 +93,13 @@ const namesOf = ({ env }: ApiRequest, endpoint: HealthEndpoint): readonly string
   healthChecks(builtInServed(env).gates)[endpoint]
 
 /** `path` is what comes behind the endpoint: empty, or `/` and the name of a check. */
-export async function serveHealth(request: ApiRequest, endpoint: HealthEndpoint, path: string): Promise<Response> {
-  if (path === '') return serveAll(request, endpoint)
+export async function serveHealth(
+  request: ApiRequest,
+  served: ServedResources,
+  endpoint: HealthEndpoint,
+  path: string,
+): Promise<Response> {
+  if (path === '') return serveAll(request, served, endpoint)
   const check = namesOf(request, endpoint).find((name) => `/${name}` === path)
   if (check === undefined) return notFoundText()
   const failure = await failureOf(check, request)
@@ -100,13 +107,17 @@ export async function serveHealth(request: ApiRequest, endpoint: HealthEndpoint,
   return textResponse(`internal server error: ${failure}\n`, { status: 500, nosniff: true })
 }
 
-async function serveAll(request: ApiRequest, endpoint: HealthEndpoint): Promise<Response> {
-  const names = namesOf(request, endpoint)
+async function serveAll(request: ApiRequest, served: ServedResources, endpoint: HealthEndpoint): Promise<Response> {
+  const databases = endpoint === 'readyz' ? await unreadableDatabases(request, served) : []
+  // one that can be read is not listed: kube-apiserver has no such checks
+  const bad = databases.map((name) => `database/${name}`)
+  const names = [...namesOf(request, endpoint), ...bad]
   const excluded = new Set(request.query.getAll('exclude'))
   const failures = new Map<string, string>()
   await Promise.all(
     names.map(async (name) => {
-      const failure = excluded.has(name) ? undefined : await failureOf(name, request)
+      if (excluded.has(name)) return
+      const failure = bad.includes(name) ? 'it cannot be read' : await failureOf(name, request)
       if (failure !== undefined) failures.set(name, failure)
     }),
   )

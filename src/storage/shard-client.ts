@@ -35,6 +35,8 @@ import { WritePause } from './write-pause.ts'
 export type ShardStub = DurableObjectStub<ResourceShard>
 
 export interface ShardStorage extends Storage {
+  /** Names of shards whose database failed under a request of late. */
+  failing(): string[]
   /** A shard's account of itself, for debugging. */
   stats(shard: ShardName): Promise<ShardStats>
   /** Ends the watches of a resource that has a shard of its own; none begins before this. */
@@ -75,12 +77,16 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
   const keyOf = ({ prefix }: Collection, key: string): string => `${prefix}/${key}`
   const pauses = new WritePause(() => Date.now())
 
+  const failed = (name: string, code: StorageErrorCode, why: string): void => {
+    if (pauses.failed(name, code)) console.error(`the database of ${name} failed: ${why}`)
+  }
+
   /** @param call is sent again where that is safe; `keep` as in ListCall */
   const read = <Value>(shard: ShardName, call: (stub: ShardStub, keep: boolean) => Promise<Value>): Promise<Value> => {
     const name = nameOf(shard)
     return retrying(
       () => call(stubOf(shard), !pauses.isFailing(name)),
-      (code) => pauses.failed(name, code),
+      (code, why) => failed(name, code, why),
       'read',
     )
   }
@@ -96,7 +102,7 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
     let failure: StorageErrorCode | undefined
     const reply = await retrying(
       (attempt) => call(stubOf(shard), failure !== undefined ? 'check' : attempt > 0 ? 'again' : 'first'),
-      (code) => pauses.failed(name, (failure = code)),
+      (code, why) => failed(name, (failure = code), why),
       'write',
     )
     if (failure !== undefined && 'error' in reply && reply.error.code === 'Failed') throw new StorageError(failure)
@@ -211,6 +217,7 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
       if ('error' in changes) throw storageError(changes.error)
       return changes
     },
+    failing: () => pauses.failing(),
     stats: (shard) => read(shard, async (stub) => await stub.stats()),
   }
 }
@@ -285,7 +292,7 @@ interface PlatformError {
  */
 async function retrying<Value>(
   call: (attempt: number) => Promise<Value>,
-  failed: (code: StorageErrorCode) => void,
+  failed: (code: StorageErrorCode, why: string) => void,
   kind: 'read' | 'write',
 ): Promise<Value> {
   let mayBeDone = false
@@ -297,7 +304,7 @@ async function retrying<Value>(
       const { overloaded, retryable, durableObjectReset } = error as PlatformError
       const why = String(error)
       const failure = databaseFailure(error)
-      if (failure !== undefined) failed(failure)
+      if (failure !== undefined) failed(failure, why)
       if (overloaded === true) throw new StorageError('Overloaded', 0, 0, why)
       if (retryable !== true && durableObjectReset !== true && failure === undefined) throw error
       mayBeDone ||= kind === 'write' && retryable !== true

@@ -24,11 +24,19 @@ export class WritePause {
 
   constructor(private readonly now: () => number) {}
 
-  failed(shard: string, code: StorageErrorCode): void {
+  /** @returns whether this is news */
+  failed(shard: string, code: StorageErrorCode): boolean {
+    const isNews = !this.isFailing(shard)
     const { length = FIRST, until = 0 } = this.pauses.get(shard) ?? {}
     this.pauses.delete(shard)
     this.pauses.set(shard, { code, length, until: Math.max(until, this.now() + length) })
     if (this.pauses.size > MAX_SHARDS) this.pauses.delete(this.pauses.keys().next().value!)
+    return isNews
+  }
+
+  /** Names of shards that failed of late. */
+  failing(): string[] {
+    return [...this.pauses.keys()].filter((shard) => this.isFailing(shard))
   }
 
   worked(shard: string): void {

@@ -1,0 +1,11 @@
+/** Whether an object's database can be read: what SQLite finds of it, page by page. */
+
+/** Bytes. A larger one would keep its object from requests for longer than a moment; what is bad in it shows when it is read. */
+const MAX_CHECKED = 16 << 20
+
+/** @returns what is wrong; undefined: nothing that was looked at */
+export function databaseProblem(sql: SqlStorage): string | undefined {
+  if (sql.databaseSize > MAX_CHECKED) return undefined
+  const [row] = sql.exec<{ quick_check: string }>('PRAGMA quick_check(1)').toArray()
+  return row?.quick_check === 'ok' ? undefined : (row?.quick_check ?? 'nothing was found in it')
+}
