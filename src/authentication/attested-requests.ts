@@ -6,6 +6,7 @@
 import type { Env } from '../env.ts'
 import { fromBase64 } from '../x509/pem.ts'
 import { targetOf } from '../request/target.ts'
+import { settingsOf } from '../settings.ts'
 import { STATEMENT_HOLDS_MS, certificateText, statedText } from './front-statement.ts'
 import type { FrontStatement } from './front-statement.ts'
 
@@ -16,7 +17,7 @@ export function attestedRequests(serve: Serve): Serve {
   return async (request, env, execution) => {
     const statement = statementOf(request)
     const now = Date.now()
-    if (statement === undefined || !(await isGenuine(request, statement, env.KEDGE_FRONT_KEY, now))) return refused()
+    if (statement === undefined || !(await isGenuine(request, statement, env, now))) return refused()
     if (!replays.isNew(statement, now)) return refused()
     return serve(request, env, execution)
   }
@@ -28,14 +29,16 @@ function statementOf({ cf }: Request): FrontStatement | undefined {
   return typeof statement?.mac === 'string' ? (statement as FrontStatement) : undefined
 }
 
-async function isGenuine(request: Request, statement: FrontStatement, key = '', now: number): Promise<boolean> {
-  if (key === '' || !(Math.abs(now - statement.made) <= STATEMENT_HOLDS_MS)) return false
+async function isGenuine(request: Request, statement: FrontStatement, env: Env, now: number): Promise<boolean> {
+  if (!(Math.abs(now - statement.made) <= STATEMENT_HOLDS_MS)) return false
   try {
+    const { frontKey: key } = settingsOf(env)
+    if (key === undefined) return false
     const certificate = certificateText(statement.tlsClientAuth)
     const text = statedText(request.method, targetOf(request), statement, certificate)
     return await crypto.subtle.verify('HMAC', await importedKey(key), fromBase64(statement.mac), encoder.encode(text))
   } catch {
-    return false // a MAC that is no base64
+    return false // a MAC that is no base64, or bad settings
   }
 }
 

@@ -10,7 +10,7 @@ export interface EngineConfig {
   readonly settings: Readonly<Record<string, string>>
   /** Path of the directory with the durable objects' databases. */
   readonly objects: string
-  /** Path of the socket for requests of which the front has nothing to state: `request.cf` is undefined. */
+  /** Path of the socket for requests of which the front has nothing to state: `request.cf` has nothing of a request. */
   readonly socket: string
   /** Path of the one where each comes with a statement of the front. Absent: there is none. */
   readonly attestedSocket?: string

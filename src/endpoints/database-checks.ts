@@ -7,6 +7,7 @@ import type { Env } from '../env.ts'
 import { CONTROL_SHARD, collectionOf } from '../registry/collections.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import type { ApiRequest } from '../request/context.ts'
+import { settingsOf } from '../settings.ts'
 import { shardStorage } from '../storage/shard-client.ts'
 
 /** Milliseconds that a database has for it, and after which a bad one is looked at again. */
@@ -72,7 +73,7 @@ async function within(check: Promise<string | undefined>): Promise<string | unde
 
 /** Those on the disk: asking for another would make it. */
 function databasesOf({ env, tenant }: ApiRequest, served: ServedResources): Database[] {
-  const stored = new Set((env.KEDGE_DATABASES ?? '').split(','))
+  const { databases: stored } = settingsOf(env)
   const kept = served.resources.filter(({ persisted }) => persisted)
   const shards = new Set([CONTROL_SHARD, ...kept.map(({ storage }) => collectionOf(tenant, storage).shard)])
   const shardDatabases = [...shards].flatMap((shard): Database[] => {

@@ -1,5 +1,5 @@
 // What the front takes for one request, the engine takes for one: same number, heads and bodies, of octets that a client
-// wrote well, badly or with intent. The engine is the real one. KEDGE_FUZZ_RUNS=N for more than a moment of it.
+// wrote well, badly or with intent. The engine is the real one. `npm run fuzz` takes more than a moment.
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import { RequestReader } from '../../src/cli/request-reader.ts'
 import { startEchoEngine } from './echo-engine.ts'
 import type { Echo, EchoEngine } from './echo-engine.ts'
 
-const RUNS = Number(process.env.KEDGE_FUZZ_RUNS ?? 400)
+const RUNS = Number(process.env.KEDGE_RUNS ?? 400)
 const SENTINEL = 'GET /sentinel HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'
 
 let engine: EchoEngine
