@@ -31,6 +31,7 @@ export class ValueList extends ListValue {
 }
 
 export function concatenated(a: ListValue, b: ListValue): ListValue {
+  if (a.plus !== undefined) return a.plus(b)
   if (a.size === 0) return b
   return (a instanceof ValueList && a !== ValueList.empty ? a : new ValueList(itemsOf(a))).concat(b)
 }
@@ -119,12 +120,15 @@ function structurallyEqual(a: Value, b: Value): boolean {
 }
 
 function equalLists(a: ListValue, b: ListValue): boolean {
+  if (a.equalTo !== undefined) return a.equalTo(b)
   if (a.size !== b.size) return false
   for (let i = 0; i < a.size; i++) if (!equal(a.at(i), b.at(i))) return false
   return true
 }
 
 function equalMaps(a: MapValue, b: MapValue): boolean {
+  const own = a.equalTo?.(b)
+  if (own !== undefined) return own
   if (a.size !== b.size) return false
   for (const key of a.keys()) {
     const other = b.get(key)

@@ -43,6 +43,10 @@ export class Duration {
 export abstract class ListValue {
   abstract readonly size: number
   abstract at(index: number): Value
+  /** Lists that are no sequences (sets, lists with keys) compare in their own way. */
+  equalTo?(other: ListValue): boolean
+  /** The same for `+`. */
+  plus?(other: ListValue): ListValue
 }
 
 /** Objects of an API are maps, too: their types know the fields, at run time they are looked up by name. */
@@ -51,6 +55,8 @@ export abstract class MapValue {
   /** Undefined: there is no such key. Keys are bool, int, uint, string; 1, 1u and 1.0 are one key. */
   abstract get(key: Value): Value | undefined
   abstract keys(): Iterable<Value>
+  /** Objects of a schema compare in their own way. Undefined: not with the other. */
+  equalTo?(other: MapValue): boolean | undefined
 }
 
 /** An object of a type that is no map at run time: what struct literals make. */

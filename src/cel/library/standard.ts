@@ -3,6 +3,8 @@ import { RE2JS } from 're2js'
 import { concatenated, equal } from '../collections.ts'
 import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from '../conversions.ts'
 import type { FunctionDeclaration, Library, Overload } from '../declarations.ts'
+import { affix, lookingThrough, matching, readingBoth, readingOf, readingSmaller, searching } from './costs.ts'
+import type { Costs } from './costs.ts'
 import { binary, member, overload, unary } from './declare.ts'
 
 import {
@@ -16,7 +18,7 @@ import {
   noSuchOverload,
 } from '../numbers.ts'
 import { runtimeType } from '../runtime-types.ts'
-import { sizeOf, traversal } from '../runtime-size.ts'
+import { sizeOf } from '../runtime-size.ts'
 import { between, calendarIn, checkedDuration, durationOverflow, shifted } from '../times.ts'
 import type { Type } from '../type.ts'
 import {
@@ -42,11 +44,7 @@ const B = parameter('B')
 const LIST_OF_A = listOf(A)
 const MAP_OF_A_B = mapOf(A, B)
 
-type Extra = Pick<Overload, 'run' | 'cost' | 'nonStrict'>
-
-const costOfBoth = ([a, b]: readonly Value[]): number => traversal(sizeOf(a!) + sizeOf(b!))
-const costOfSmaller = ([a, b]: readonly Value[]): number => traversal(Math.min(sizeOf(a!), sizeOf(b!)))
-const costOfFirst = ([a]: readonly Value[]): number => traversal(sizeOf(a!))
+type Extra = Pick<Overload, 'run' | 'cost' | 'estimate' | 'nonStrict'>
 
 export function add(a: Value, b: Value): Value {
   if (typeof a === 'bigint') return typeof b === 'bigint' ? checkedInt(a + b) : noSuchOverload()
@@ -141,7 +139,6 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
 function comparison(name: string, id: string, holds: (order: number) => boolean): FunctionDeclaration {
   const pair = (suffix: string, a: Type, b: Type, extra: Extra = {}): Overload =>
     overload(`${id}_${suffix}`, [a, b], BOOL, extra)
-  const traversing: Extra = { cost: costOfSmaller }
   return {
     name,
     overloads: [
@@ -155,8 +152,8 @@ function comparison(name: string, id: string, holds: (order: number) => boolean)
       pair('double', DOUBLE, DOUBLE),
       pair('double_int64', DOUBLE, INT),
       pair('double_uint64', DOUBLE, UINT),
-      pair('string', STRING, STRING, traversing),
-      pair('bytes', BYTES, BYTES, traversing),
+      pair('string', STRING, STRING, readingSmaller),
+      pair('bytes', BYTES, BYTES, readingSmaller),
       pair('timestamp', TIMESTAMP, TIMESTAMP),
       pair('duration', DURATION, DURATION),
     ],
@@ -207,13 +204,12 @@ export function compiledPattern(pattern: string): RE2JS | CelError {
   }
 }
 
-const traverse = (size: number): number => traversal(size)
-
-/** Text + 1, so that an empty one is not free, times a quarter of the pattern. */
-const costOfMatch = ([text, pattern]: readonly Value[]): number =>
-  traverse(sizeOf(text!) + 1) * Math.ceil(sizeOf(pattern!) * 0.25)
-
-const textTest = (name: string, id: string, test: (text: string, other: string) => boolean): FunctionDeclaration => ({
+const textTest = (
+  name: string,
+  id: string,
+  costs: Costs,
+  test: (text: string, other: string) => boolean,
+): FunctionDeclaration => ({
   name,
   unguarded: true,
   overloads: [
@@ -221,7 +217,7 @@ const textTest = (name: string, id: string, test: (text: string, other: string) 
       run: binary((text, other) =>
         typeof text === 'string' && typeof other === 'string' ? test(text, other) : noSuchOverload(),
       ),
-      cost: name === 'contains' ? ([text, part]) => traversal(sizeOf(text!)) * traversal(sizeOf(part!)) : costOfFirst,
+      ...costs,
     }),
   ],
 })
@@ -231,12 +227,10 @@ const conversion = (
   name: string,
   result: Type,
   convert: (value: Value) => Value,
-  from: readonly [id: string, type: Type, cost?: Overload['cost']][],
+  from: readonly [id: string, type: Type, costs?: Costs][],
 ): FunctionDeclaration => ({
   name,
-  overloads: from.map(([id, type, cost]) =>
-    overload(id, [type], result, { run: unary(convert), ...(cost === undefined ? {} : { cost }) }),
-  ),
+  overloads: from.map(([id, type, costs]) => overload(id, [type], result, { run: unary(convert), ...costs })),
 })
 
 /** A part of the calendar of a timestamp, in UTC or in a time zone. */
@@ -312,25 +306,25 @@ export const standardLibrary: Library = {
     },
     {
       name: '_==_',
-      overloads: [overload('equals', [A, A], BOOL, { cost: costOfSmaller })],
+      overloads: [overload('equals', [A, A], BOOL, readingSmaller)],
       run: binary((a, b) => equal(a, b)),
     },
     {
       name: '_!=_',
-      overloads: [overload('not_equals', [A, A], BOOL, { cost: costOfSmaller })],
+      overloads: [overload('not_equals', [A, A], BOOL, readingSmaller)],
       run: binary((a, b) => !equal(a, b)),
     },
     arithmetic(
       '_+_',
       [
-        overload('add_bytes', [BYTES, BYTES], BYTES, { cost: costOfBoth }),
+        overload('add_bytes', [BYTES, BYTES], BYTES, { cost: readingBoth.cost }),
         ...numeric('add', [FLOAT64]),
         overload('add_duration_duration', [DURATION, DURATION], DURATION),
         overload('add_duration_timestamp', [DURATION, TIMESTAMP], TIMESTAMP),
         overload('add_timestamp_duration', [TIMESTAMP, DURATION], TIMESTAMP),
         ...numeric('add', [INT64]),
         overload('add_list', [LIST_OF_A, LIST_OF_A], LIST_OF_A),
-        overload('add_string', [STRING, STRING], STRING, { cost: costOfBoth }),
+        overload('add_string', [STRING, STRING], STRING, { cost: readingBoth.cost }),
         ...numeric('add', [UINT64]),
       ],
       isAddable,
@@ -372,10 +366,7 @@ export const standardLibrary: Library = {
     },
     {
       name: '@in',
-      overloads: [
-        overload('in_list', [A, LIST_OF_A], BOOL, { cost: ([, list]) => sizeOf(list!) }),
-        overload('in_map', [A, MAP_OF_A_B], BOOL),
-      ],
+      overloads: [overload('in_list', [A, LIST_OF_A], BOOL, lookingThrough), overload('in_map', [A, MAP_OF_A_B], BOOL)],
       run: binary(isIn),
     },
     size,
@@ -387,7 +378,7 @@ export const standardLibrary: Library = {
     ]),
     conversion('bytes', BYTES, toBytes, [
       ['bytes_to_bytes', BYTES],
-      ['string_to_bytes', STRING, costOfFirst],
+      ['string_to_bytes', STRING, readingOf(0, 1, ({ min, max }) => ({ min, max: max * 4 }))],
     ]),
     conversion('double', DOUBLE, toDouble, [
       ['double_to_double', DOUBLE],
@@ -414,7 +405,7 @@ export const standardLibrary: Library = {
     conversion('string', STRING, toText, [
       ['string_to_string', STRING],
       ['bool_to_string', BOOL],
-      ['bytes_to_string', BYTES, costOfFirst],
+      ['bytes_to_string', BYTES, readingOf(0, 1, ({ min, max }) => ({ min: Math.floor(min / 4), max }))],
       ['double_to_string', DOUBLE],
       ['duration_to_string', DURATION],
       ['int64_to_string', INT],
@@ -435,14 +426,14 @@ export const standardLibrary: Library = {
       ['int64_to_uint64', INT],
       ['string_to_uint64', STRING],
     ]),
-    textTest('contains', 'contains_string', (text, part) => text.includes(part)),
-    textTest('endsWith', 'ends_with_string', (text, suffix) => text.endsWith(suffix)),
-    textTest('startsWith', 'starts_with_string', (text, prefix) => text.startsWith(prefix)),
+    textTest('contains', 'contains_string', searching, (text, part) => text.includes(part)),
+    textTest('endsWith', 'ends_with_string', affix, (text, suffix) => text.endsWith(suffix)),
+    textTest('startsWith', 'starts_with_string', affix, (text, prefix) => text.startsWith(prefix)),
     {
       name: 'matches',
       overloads: [
         overload('matches', [STRING, STRING], BOOL),
-        member('matches_string', [STRING, STRING], BOOL, { cost: costOfMatch }),
+        member('matches_string', [STRING, STRING], BOOL, matching),
       ],
       accepts: (value) => typeof value === 'string',
       run: binary(matches),

@@ -1,0 +1,77 @@
+/**
+ * What calls cost: at run time by the sizes of the values, before it by those that are possible. Strings and bytes cost
+ * a tenth of a unit for each character that is read.
+ */
+import { exactly, plus, reading, scaled, times } from '../estimate.ts'
+import type { Overload, Range, SizedNode, SizeEstimator } from '../declarations.ts'
+import { sizeOf, traversal } from '../runtime-size.ts'
+import type { Value } from '../value.ts'
+
+export type Costs = Required<Pick<Overload, 'cost' | 'estimate'>>
+
+const sizes = (args: readonly SizedNode[], estimator: SizeEstimator): readonly Range[] =>
+  args.map((argument) => estimator.sizeOf(argument))
+
+/** Always as much. */
+export const fixed = (cost: number): Costs => ({
+  cost: () => cost,
+  estimate: () => ({ cost: exactly(cost) }),
+})
+
+/**
+ * An argument is read `count` times.
+ * @param result what is known of the size of the result
+ */
+export const readingOf = (index: number, count = 1, result?: (size: Range) => Range): Costs => ({
+  cost: (args) => traversal(sizeOf(args[index]!) * count),
+  estimate: (args, estimator) => {
+    const size = estimator.sizeOf(args[index]!)
+    return { cost: reading(size, 0.1 * count), ...(result === undefined ? {} : { resultSize: result(size) }) }
+  },
+})
+
+export const sameSize = (size: Range): Range => size
+
+/** cel-go reads the whole text when it runs, and estimates by what is looked for. */
+export const affix: Costs = {
+  cost: ([text]) => traversal(sizeOf(text!)),
+  estimate: ([, part], estimator) => ({ cost: reading(estimator.sizeOf(part!)) }),
+}
+
+export const readingBoth: Costs = {
+  cost: ([a, b]) => traversal(sizeOf(a!) + sizeOf(b!)),
+  estimate: (args, estimator) => ({ cost: reading(plus(...sizes(args, estimator))) }),
+}
+
+/** Comparison ends with the smaller one. */
+export const readingSmaller: Costs = {
+  cost: ([a, b]) => traversal(Math.min(sizeOf(a!), sizeOf(b!))),
+  estimate: (args, estimator) => {
+    const max = Math.min(...sizes(args, estimator).map((size) => size.max))
+    return { cost: reading({ min: max > 0 ? 1 : 0, max }) }
+  },
+}
+
+export const searching: Costs = {
+  cost: ([text, part]) => traversal(sizeOf(text!)) * traversal(sizeOf(part!)),
+  estimate: (args, estimator) => {
+    const [text, part] = sizes(args, estimator)
+    return { cost: times(reading(text!), reading(part!)) }
+  },
+}
+
+export const lookingThrough: Costs = {
+  cost: ([, list]) => sizeOf(list!),
+  estimate: ([, list], estimator) => ({ cost: estimator.sizeOf(list!) }),
+}
+
+/** Text + 1, so that an empty one is not free, times a quarter of the pattern. */
+export const matching: Costs = {
+  cost: ([text, pattern]: readonly Value[]) => costOfMatch(sizeOf(text!), sizeOf(pattern!)),
+  estimate: (args, estimator) => {
+    const [text, pattern] = sizes(args, estimator)
+    return { cost: times(reading(plus(text!, exactly(1))), scaled(pattern!, 0.25)) }
+  },
+}
+
+export const costOfMatch = (text: number, pattern: number): number => traversal(text + 1) * Math.ceil(pattern * 0.25)

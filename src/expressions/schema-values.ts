@@ -1,0 +1,302 @@
+/**
+ * JSON under a schema as values of expressions: numbers become ints or doubles, texts with a format become times and
+ * bytes, sets and map lists compare whatever their order. Nothing is converted before an expression asks for it.
+ */
+import type { Json, JsonObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
+import { equal, itemsOf, mapKey } from '../cel/collections.ts'
+import { parseDuration, parseTimestamp } from '../cel/times.ts'
+import type { Type } from '../cel/type.ts'
+import { opaque } from '../cel/type.ts'
+import type { Value } from '../cel/value.ts'
+import { CelError, Duration, ListValue, MapValue, OpaqueValue } from '../cel/value.ts'
+import { valuesEqual } from '../schema/value-order.ts'
+import { escapeField, unescapeField } from './field-names.ts'
+import type { SchemaNode } from './schema-types.ts'
+
+/** An error where the JSON is not of the schema. */
+export function valueOf(json: Json, node: SchemaNode): Value {
+  if (json === null) return node.nullable ? null : new CelError('invalid data, got null for schema with nullable=false')
+  switch (node.is) {
+    case 'bool':
+      return typeof json === 'boolean' ? json : invalid(json, 'bool')
+    case 'int':
+      return isWhole(json) ? BigInt(json) : invalid(json, 'int')
+    case 'double':
+      return typeof json === 'number' || typeof json === 'bigint' ? Number(json) : invalid(json, 'float')
+    case 'string':
+      return typeof json === 'string' ? textValue(json, node.textFormat) : invalid(json, 'string')
+    case 'int-or-string':
+      if (typeof json === 'string') return json
+      if (isWhole(json)) return BigInt(json)
+      return new CelError('invalid data, expected XIntOrString value to be either a string or integer')
+    case 'list':
+      if (Array.isArray(json)) return listOf(json, node)
+      return new CelError('invalid data, expected an array for the provided schema with type=array')
+    case 'map':
+    case 'object':
+      if (isJsonObject(json)) return node.is === 'map' ? new TypedMap(json, node) : new TypedObject(json, node)
+      return new CelError('invalid data, expected a map for the provided schema with type=object')
+    case 'quantity':
+    case 'hidden':
+      return new Preserved(json)
+  }
+}
+
+const isWhole = (json: Json): json is number | bigint => typeof json === 'bigint' || Number.isInteger(json)
+
+/** Names of types as Go's. */
+const goType = (json: Json): string => {
+  if (Array.isArray(json)) return '[]interface {}'
+  switch (typeof json) {
+    case 'boolean':
+      return 'bool'
+    case 'string':
+      return 'string'
+    case 'bigint':
+      return 'int64'
+    case 'number':
+      return Number.isInteger(json) ? 'int64' : 'float64'
+    default:
+      return 'map[string]interface {}'
+  }
+}
+
+const invalid = (json: Json, expected: string): CelError =>
+  new CelError(`invalid data, expected ${expected}, got ${goType(json)}`)
+
+function textValue(text: string, format: string | undefined): Value {
+  switch (format) {
+    case 'duration':
+      return spelledDuration(text) ?? new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`)
+    case 'date':
+      return (
+        (/^\d{4}-\d\d-\d\d$/.test(text) ? parseTimestamp(`${text}T00:00:00Z`) : undefined) ??
+        new CelError(`Invalid date formatted string ${text}: parsing time ${JSON.stringify(text)}`)
+      )
+    case 'date-time':
+      return (
+        parseTimestamp(dateTime(text)) ??
+        new CelError(`Invalid date-time formatted string ${text}: parsing time ${JSON.stringify(text)}`)
+      )
+    case 'byte':
+      return bytesOf(text) ?? new CelError(`Invalid byte formatted string ${text}: illegal base64 data`)
+    default:
+      return text
+  }
+}
+
+/** What kube-apiserver takes beside RFC 3339: a time zone without colon, or none, which is UTC. */
+const dateTime = (text: string): string =>
+  text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2').replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)$/, '$1Z')
+
+const unitNanos: readonly (readonly [names: readonly string[], nanos: bigint])[] = [
+  [['ns', 'nano'], 1n],
+  [['us', 'µs', 'micro'], 1_000n],
+  [['ms', 'milli'], 1_000_000n],
+  [['s', 'sec'], 1_000_000_000n],
+  [['m', 'min'], 60_000_000_000n],
+  [['h', 'hr', 'hour'], 3_600_000_000_000n],
+  [['d', 'day'], 86_400_000_000_000n],
+  [['w', 'wk', 'week'], 604_800_000_000_000n],
+]
+
+/** As Go writes durations, or in words: `3 days`. */
+function spelledDuration(text: string): Duration | undefined {
+  const plain = parseDuration(text)
+  if (plain !== undefined) return plain
+  let nanos: bigint | undefined
+  for (const [, count, unit] of text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)) {
+    const name = unit!.toLowerCase()
+    for (const [names, factor] of unitNanos)
+      // only the last name may be the beginning of a longer word (`days`)
+      if (names.includes(name) || name.startsWith(names.at(-1)!)) nanos = (nanos ?? 0n) + BigInt(count!) * factor
+  }
+  return nanos === undefined ? undefined : new Duration(BigInt.asIntN(64, nanos))
+}
+
+function bytesOf(text: string): Uint8Array | undefined {
+  if (!/^[A-Za-z0-9_-]*={0,2}$/.test(text) || text.length % 4 !== 0) return undefined
+  return Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (character) => character.charCodeAt(0))
+}
+
+const PRESERVED = opaque('unknown')
+
+/** A value that no schema describes: it equals itself, and is good for nothing else. */
+class Preserved extends OpaqueValue {
+  readonly type: Type = PRESERVED
+  constructor(private readonly json: Json) {
+    super()
+  }
+
+  equals(other: OpaqueValue): boolean {
+    return other instanceof Preserved && valuesEqual(this.json, other.json)
+  }
+}
+
+function listOf(items: readonly Json[], node: SchemaNode): ListValue {
+  const { schema } = node
+  if (schema.shape === 'list' && schema.listType === 'set') return new TypedSet(items, node)
+  if (schema.shape === 'list' && schema.listType === 'map') return new TypedMapList(items, node, schema.keys)
+  return new TypedList(items, node)
+}
+
+class TypedList extends ListValue {
+  constructor(
+    readonly items: readonly Json[],
+    protected readonly node: SchemaNode,
+  ) {
+    super()
+  }
+
+  get size(): number {
+    return this.items.length
+  }
+
+  at(index: number): Value {
+    return valueOf(this.items[index]!, this.node.element!)
+  }
+}
+
+const elementKey = (value: Value): unknown => mapKey(value) ?? value
+
+/** Equal whatever the order; `a + b` has the elements of both once. */
+class TypedSet extends TypedList {
+  override equalTo(other: ListValue): boolean {
+    if (other.size !== this.size) return false
+    const keys = new Set(itemsOf(this).map(elementKey))
+    return itemsOf(other).every((value) => keys.has(elementKey(value)))
+  }
+
+  override plus(other: ListValue): ListValue {
+    const values = new Map(itemsOf(this).map((value) => [elementKey(value), value]))
+    for (const value of itemsOf(other)) if (!values.has(elementKey(value))) values.set(elementKey(value), value)
+    return new MadeSet([...values.values()])
+  }
+}
+
+/** The union of sets. */
+class MadeSet extends ListValue {
+  constructor(private readonly values: readonly Value[]) {
+    super()
+  }
+
+  get size(): number {
+    return this.values.length
+  }
+
+  at(index: number): Value {
+    return this.values[index]!
+  }
+
+  override equalTo = TypedSet.prototype.equalTo
+  override plus = TypedSet.prototype.plus
+}
+
+/** Equal whatever the order; in `a + b` elements of b replace those of a with the same key. */
+class TypedMapList extends TypedList {
+  private byKey: ReadonlyMap<string, Json> | undefined
+
+  constructor(
+    items: readonly Json[],
+    node: SchemaNode,
+    private readonly keys: readonly string[],
+  ) {
+    super(items, node)
+  }
+
+  override equalTo(other: ListValue): boolean {
+    if (other.size !== this.size) return false
+    this.byKey ??= new Map(this.items.map((item) => [this.keyOf(item), item]))
+    for (let i = 0; i < other.size; i++) {
+      const value = other.at(i)
+      const own = value instanceof TypedObject ? this.byKey.get(this.keyOf(value.object)) : undefined
+      if (own === undefined || !equal(valueOf(own, this.node.element!), value)) return false
+    }
+    return true
+  }
+
+  override plus(other: ListValue): ListValue {
+    const merged = new Map(this.items.map((item) => [this.keyOf(item), item]))
+    const others = itemsOf(other)
+    const objects = others.filter((value) => value instanceof TypedObject)
+    for (const { object } of objects) merged.set(this.keyOf(object), object)
+    return objects.length === others.length ? new TypedMapList([...merged.values()], this.node, this.keys) : this
+  }
+
+  private keyOf(item: Json): string {
+    return JSON.stringify(
+      this.keys.map((key) => {
+        const value = isJsonObject(item) ? ownValue(item, escapeField(key) ?? key) : undefined
+        return typeof value === 'bigint' ? Number(value) : (value ?? null)
+      }),
+    )
+  }
+}
+
+/** Keys that clients choose. */
+class TypedMap extends MapValue {
+  constructor(
+    readonly object: JsonObject,
+    private readonly node: SchemaNode,
+  ) {
+    super()
+  }
+
+  get size(): number {
+    return Object.keys(this.object).length
+  }
+
+  get(key: Value): Value | undefined {
+    const json = typeof key === 'string' ? ownValue(this.object, key) : undefined
+    return json === undefined ? undefined : valueOf(json, this.node.element!)
+  }
+
+  keys(): Iterable<Value> {
+    return Object.keys(this.object)
+  }
+}
+
+/** Fields of a schema. A field that is null is one that is not there. */
+export class TypedObject extends MapValue {
+  constructor(
+    readonly object: JsonObject,
+    private readonly node: SchemaNode,
+  ) {
+    super()
+  }
+
+  get size(): number {
+    return Object.keys(this.object).length
+  }
+
+  get(key: Value): Value | undefined {
+    const name = typeof key === 'string' ? unescapeField(key) : undefined
+    return name === undefined ? undefined : this.member(name)
+  }
+
+  *keys(): Iterable<Value> {
+    for (const name of Object.keys(this.object)) if (this.node.members.has(name)) yield escapeField(name) ?? name
+  }
+
+  override equalTo(other: MapValue): boolean | undefined {
+    if (!(other instanceof TypedObject)) return undefined
+    if (this.size !== other.size) return false
+    return Object.keys(this.object).every((name) => {
+      if (!this.node.members.has(name)) {
+        const [one, another] = [ownValue(this.object, name), ownValue(other.object, name)]
+        return one === undefined || another === undefined || valuesEqual(one, another)
+      }
+      const [one, another] = [this.member(name), other.member(name)]
+      return one === undefined || another === undefined ? one === another : equal(one, another)
+    })
+  }
+
+  private member(name: string): Value | undefined {
+    const json = ownValue(this.object, name)
+    if (json === undefined || json === null) return undefined
+    const node = this.node.members.get(name)
+    return node && valueOf(json, node)
+  }
+}
