@@ -17,6 +17,7 @@ import type { Tenant } from '../src/tenancy/tenant.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { databaseProblem } from './check-database.ts'
 import { DepartedOwnerTable } from './departed-owners.ts'
+import { DependentTable } from './dependent-table.ts'
 import type { Work, WorkCount } from './work-table.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
 
@@ -32,6 +33,7 @@ export class ControllerManager extends DurableObject<Env> {
   private readonly tenantUid: string | undefined
   private readonly work: WorkTable
   private readonly departedOwners: DepartedOwnerTable
+  private readonly dependents: DependentTable
   private running: Promise<void> | undefined
   private readonly turns = new Turns()
 
@@ -43,11 +45,8 @@ export class ControllerManager extends DurableObject<Env> {
     this.work = new WorkTable(this.sql, () => Date.now())
     this.work.resume((controller) => controllerOf(controller) !== undefined)
     this.departedOwners = new DepartedOwnerTable(this.sql)
-    this.sql.exec(
-      `CREATE TABLE IF NOT EXISTS dependents (kind TEXT, "group" TEXT, resource TEXT,
-       PRIMARY KEY (kind, "group", resource)) WITHOUT ROWID;
-       CREATE TABLE IF NOT EXISTS tenant (uid TEXT NOT NULL)`,
-    )
+    this.dependents = new DependentTable(this.sql)
+    this.sql.exec('CREATE TABLE IF NOT EXISTS tenant (uid TEXT NOT NULL)')
     this.tenantUid = this.ownTenant()
   }
 
@@ -73,15 +72,8 @@ export class ControllerManager extends DurableObject<Env> {
   }
 
   /** Objects of `resource` name owners of these kinds: from now on dependents are looked for there. */
-  async announceOwners({ group, resource }: GroupResource, kinds: readonly string[]): Promise<void> {
-    for (const kind of kinds)
-      this.sql.exec('INSERT INTO dependents VALUES (?, ?, ?) ON CONFLICT DO NOTHING', kind, group, resource)
-  }
-
-  private dependentsOf(kind: string): GroupResource[] {
-    return this.sql
-      .exec<{ group: string; resource: string }>('SELECT "group", resource FROM dependents WHERE kind = ?', kind)
-      .toArray()
+  async announceOwners(resource: GroupResource, kinds: readonly string[]): Promise<void> {
+    this.dependents.add(resource, kinds)
   }
 
   override async alarm(): Promise<void> {
@@ -109,7 +101,7 @@ export class ControllerManager extends DurableObject<Env> {
       ...plane,
       freshServed: () => freshServedResources(plane),
       now: () => new Date(),
-      dependentsOf: (kind) => this.dependentsOf(kind),
+      dependentsOf: (kind) => this.dependents.of(kind),
       alone: (name, work) => this.turns.run(name, work),
       departedOwners: this.departedOwners,
       later: (controller, key, delay) => this.work.add(controller, key, delay),

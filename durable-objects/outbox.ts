@@ -2,6 +2,7 @@
  * Work for controllers, stored in the transaction of the write that brought it, so that it is neither lost nor done
  * for a write that failed. Delivered right after the commit, and again by alarm until the receiver has taken it.
  */
+import { BoundedMap } from '../src/api/bounded-map.ts'
 import type { OutboxReceiver } from '../src/storage/shard-protocol.ts'
 import type { Statements } from './statements.ts'
 
@@ -16,7 +17,7 @@ const UNCONFIRMED_RETRY = 10_000
  * Shards whose rows were being removed, and since when: longer than an instance lives. Where that ended the instance,
  * because the disk takes no writes, the next one must not try it at once, or it would end all who come after it.
  */
-const unconfirmed = new Map<string, number>()
+const unconfirmed = new BoundedMap<string, number>({ entries: 1_000 })
 
 export class Outbox {
   private delivering = false

@@ -3,6 +3,7 @@ import { ownValue, setOwn } from '../src/api/own.ts'
 import type { ShardStats } from '../src/storage/shard-protocol.ts'
 
 export class ShardUsage {
+  /** Bound: the calls that a shard has. */
   private readonly reasons: Record<string, number> = {}
   private rowsRead = 0
   private rowsWritten = 0

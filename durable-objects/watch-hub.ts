@@ -42,6 +42,7 @@ const TRY_AGAIN = 1013
 const MAX_UNSENT = 16 * 1024 * 1024
 
 export class WatchHub {
+  /** Bound: one for each open socket at most. */
   private readonly groups = new Map<string, Group>()
   private answering = false
 
@@ -184,6 +185,7 @@ interface Event {
 
 /** A change as watchers see it; their selection decides what kind of event it is. */
 class Change {
+  /** Bound: one for each type of event. */
   private readonly lines: Partial<Record<WatchEventType, Uint8Array>> = {}
 
   constructor(

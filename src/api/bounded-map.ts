@@ -67,6 +67,10 @@ export class BoundedMap<Key, Value> {
     return made
   }
 
+  keys(): Key[] {
+    return [...this.kept.keys()]
+  }
+
   values(): Value[] {
     return [...this.kept.values()].map(({ value }) => value)
   }

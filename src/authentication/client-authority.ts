@@ -15,7 +15,7 @@ export interface ClientAuthority {
   verify(presented: ClientCertificate, now: Date): Promise<UserInfo | undefined>
 }
 
-/** By their PEM text, which comes from settings: an isolate has two. */
+/** By their PEM text, which comes from settings. Bound: an isolate has two. */
 const authorities = new Map<string, ClientAuthority>()
 
 /** @param pem absent or empty: there is none, and nobody has a certificate of it */

@@ -4,6 +4,7 @@
  * leave to impersonate them in one of the constrained modes (`impersonate:MODE`) for this very request
  * (`impersonate-on:MODE:VERB`; KEP 5284).
  */
+import { BoundedMap } from '../api/bounded-map.ts'
 import { goQuote } from '../api/field.ts'
 import { StatusError } from '../api/status.ts'
 import type { AuthorizationAttributes } from '../authorization/attributes.ts'
@@ -17,6 +18,7 @@ import { labelKeyErrors } from '../api/label-syntax.ts'
 import { ownValue, setOwn } from '../api/own.ts'
 import { extraKey, headerValues } from './request-header.ts'
 import { parseServiceAccountUser, serviceAccountGroups } from './service-account-name.ts'
+import { perTenant } from '../tenancy/tenant-state.ts'
 import type { UserInfo } from './user-info.ts'
 import { ANONYMOUS, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED } from './user-info.ts'
 
@@ -102,20 +104,20 @@ const modes: readonly Mode[] = [
 ]
 
 /** Which mode worked last for somebody: it is tried first, and what it refuses is what the client is told. */
-const lastMode = new Map<string, Mode>()
-const REMEMBERED = 10_000
+const lastModes = perTenant(
+  () => new BoundedMap<string, Mode>({ entries: 10_000, size: 1024 * 1024, sizeOf: ({ length }) => length }),
+)
 
 async function impersonated(request: ApiRequest, wanted: UserInfo): Promise<UserInfo> {
   const asker = request.user
-  const key = `${request.tenant.uid} ${asker.name}`
-  const last = lastMode.get(key)
+  const lastMode = lastModes(request.tenant)
+  const last = lastMode.get(asker.name)
   let refusal: StatusError | undefined
   for (const mode of last === undefined ? modes : [last, ...modes.filter((one) => one !== last)]) {
     if (!mode.applies(wanted, asker)) continue
     try {
       const user = await impersonatedIn(request, mode, wanted)
-      if (lastMode.size >= REMEMBERED) lastMode.clear()
-      lastMode.set(key, mode)
+      lastMode.set(asker.name, mode)
       return user
     } catch (error) {
       if (!(error instanceof StatusError) || error.code !== 403) throw error

@@ -4,6 +4,7 @@
  */
 import { settingsOf } from '../settings.ts'
 import { append } from '../api/append.ts'
+import { BoundedMap } from '../api/bounded-map.ts'
 import type { Env } from '../env.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 import { authenticateBootstrapToken } from './bootstrap-token.ts'
@@ -41,9 +42,12 @@ export interface TokenContext {
 
 /** How long a token that was good is taken without looking again, as kube-apiserver does. Milliseconds. */
 const CACHED_FOR = 10_000
-const CACHE_SIZE = 4_096
 
-const cache = new Map<string, { readonly until: number; readonly answer: TokenAnswer }>()
+const cache = new BoundedMap<string, { readonly until: number; readonly answer: TokenAnswer }>({
+  entries: 4_096,
+  size: 8 * 1024 * 1024,
+  sizeOf: ({ length }) => length,
+})
 
 /**
  * @param audiences whom the token must be meant for; default: this server
@@ -60,9 +64,7 @@ export async function authenticateToken(
   const wanted = audiencesOf(context, audiences)
   const key = cacheKey(context, token, wanted)
   const answer = await lookUp(context, token, wanted)
-  cache.delete(key)
   cache.set(key, { until: now.getTime() + CACHED_FOR, answer })
-  if (cache.size > CACHE_SIZE) for (const oldest of cache.keys()) if (cache.delete(oldest)) break
   return answer
 }
 

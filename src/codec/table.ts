@@ -70,6 +70,7 @@ export interface TableLayout {
   readonly columns: string
 }
 
+/** Bound: the built-in resources. */
 const builtIn = new Map<string, TableLayout>()
 /** Columns are parsed once for each state of a definition. */
 const custom = new WeakMap<object, TableLayout>()
@@ -89,6 +90,7 @@ export function tableLayout({ entry, kind, storageKind, resource, view }: Resour
   return layout
 }
 
+/** Bound: it stays empty. */
 const noColumns: NonNullable<ResourceScope['entry']['printerColumns']> = []
 
 function customLayout(columns: NonNullable<ResourceScope['entry']['printerColumns']>): TableLayout {

@@ -11,6 +11,7 @@ export type Scalar =
   | { readonly tag: '!!float'; readonly value: number }
   | { readonly tag: '!!timestamp'; readonly value: string }
 
+/** Bound: the names below. */
 const named = new Map<string, Scalar>()
 const name = (scalar: Scalar, ...texts: string[]) => texts.forEach((text) => named.set(text, scalar))
 name({ tag: '!!bool', value: true }, 'y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON')

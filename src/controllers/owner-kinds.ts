@@ -2,17 +2,21 @@
  * Which resource types hold objects that name owners of a kind. The controllers' object keeps the list; a Worker tells
  * it of a pair before the first such write of its life, so that no dependent is ever missing from it.
  */
+import { BoundedMap } from '../api/bounded-map.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { groupKindText, groupResourceText, parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import type { Env } from '../env.ts'
+import { perTenant } from '../tenancy/tenant-state.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 
 export const FOREGROUND = 'foregroundDeletion'
 export const ORPHAN = 'orphan'
 
-/** Pairs that this isolate has told, by tenant. */
-const told = new Set<string>()
+/** Pairs that this isolate has told. One that was forgotten is told again. */
+const toldOf = perTenant(
+  () => new BoundedMap<string, true>({ entries: 10_000, size: 1024 * 1024, sizeOf: ({ length }) => length }),
+)
 
 /** `Deployment.apps`: versions of a kind are one. */
 export function ownerKindOf({ apiVersion = '', kind = '' }: OwnerReference): string {
@@ -25,15 +29,19 @@ export async function announceOwners(
   resource: GroupResource,
   { metadata }: KubeObject,
 ): Promise<void> {
-  const kinds = new Set((metadata.ownerReferences ?? []).map(ownerKindOf))
-  const news = [...kinds].filter((kind) => !told.has(pairOf(tenant, resource, kind)))
+  if (metadata.ownerReferences === undefined) return
+  const told = toldOf(tenant)
+  const kinds = new Set(metadata.ownerReferences.map(ownerKindOf).filter(mayBeServed))
+  const news = [...kinds].filter((kind) => !told.has(pairOf(resource, kind)))
   if (news.length === 0) return
   await env.CONTROLLERS.getByName(tenant.uid).announceOwners(
     { group: resource.group, resource: resource.resource },
     news,
   )
-  for (const kind of news) told.add(pairOf(tenant, resource, kind))
+  for (const kind of news) told.set(pairOf(resource, kind), true)
 }
 
-const pairOf = (tenant: Tenant, resource: GroupResource, kind: string) =>
-  `${tenant.uid}\n${groupResourceText(resource)}\n${kind}`
+const pairOf = (resource: GroupResource, kind: string) => `${groupResourceText(resource)}\n${kind}`
+
+/** A kind is a DNS label and a group a subdomain: no object will ever be of a kind whose name is longer. */
+const mayBeServed = (kind: string): boolean => kind.length <= 63 + 1 + 253

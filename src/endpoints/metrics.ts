@@ -2,12 +2,16 @@
  * `/metrics` and `/metrics/slis` in the text format of Prometheus, under the reference's names. What is counted is what
  * this isolate did since it began; an installation with several isolates sums over them, as over several servers.
  */
+import { BoundedMap } from '../api/bounded-map.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { WorkCount } from '../../durable-objects/work-table.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
+import type { Env } from '../env.ts'
+import { perTenant } from '../tenancy/tenant-state.ts'
 import { isControlResource } from '../registry/collections.ts'
 import type { ApiRequest } from '../request/context.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import { builtInServed } from '../registry/served.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { HealthEndpoint } from './health.ts'
@@ -33,8 +37,11 @@ interface Metric {
 const secondBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10]
 const byteBuckets = [1e3, 1e4, 1e5, 1e6, 1e7]
 
+/** Of a metric whose labels are the server's own names. */
+const MAX_SERIES = 500
+
 class Counters {
-  private readonly values = new Map<string, { labels: Labels; value: number }>()
+  private readonly values = new BoundedMap<string, { labels: Labels; value: number }>({ entries: MAX_SERIES })
 
   add(labels: Labels): void {
     const key = Object.values(labels).join('\0')
@@ -44,7 +51,7 @@ class Counters {
   }
 
   samples(): Sample[] {
-    return [...this.values.values()]
+    return this.values.values()
   }
 }
 
@@ -82,7 +89,7 @@ class Histogram {
 }
 
 class Histograms {
-  private readonly values = new Map<string, { labels: Labels; histogram: Histogram }>()
+  private readonly values = new BoundedMap<string, { labels: Labels; histogram: Histogram }>({ entries: MAX_SERIES })
 
   /** @param key tells the labels apart */
   observe(key: string, value: number, labels: () => Labels): void {
@@ -93,13 +100,14 @@ class Histograms {
   }
 
   samples(): Sample[] {
-    return [...this.values.values()].flatMap(({ labels, histogram }) => histogram.samples(labels))
+    return this.values.values().flatMap(({ labels, histogram }) => histogram.samples(labels))
   }
 }
 
 /** Requests with the same labels. */
 class RequestKind {
   readonly ofServer: Labels
+  /** Bound: the codes that this server answers with. */
   readonly codes = new Map<number, number>()
   readonly durations = new Histogram(secondBuckets)
   readonly sizes = new Histogram(byteBuckets)
@@ -112,6 +120,7 @@ class RequestKind {
 
 /** What was counted for one tenant: names of its resources are nobody else's business. */
 class Measurements {
+  /** Bound: MAX_KINDS. */
   readonly requests = new Map<string, RequestKind>()
   readonly others = new RequestKind({ group: '', resource: '', scope: '', subresource: '', verb: '', version: '' })
   readonly authentications = { success: 0, failure: 0 }
@@ -124,24 +133,20 @@ class Measurements {
   inFlight = 0
   longRunning = 0
 
-  /** @param startedAt when the isolate served its first request for the tenant, in seconds */
-  constructor(readonly startedAt: number) {}
+  /** When the isolate served its first request for the tenant, in seconds. */
+  readonly startedAt = Date.now() / 1000
 }
 
-/** By the uid of the tenant. */
-const byTenant = new Map<string, Measurements>()
+const measurementsFor = perTenant(() => new Measurements())
 
-function measurementsOf({ tenant, now }: Pick<ApiRequest, 'tenant' | 'now'>): Measurements {
-  let known = byTenant.get(tenant.uid)
-  if (known === undefined) byTenant.set(tenant.uid, (known = new Measurements(now.getTime() / 1000)))
-  return known
-}
+const measurementsOf = ({ tenant }: Pick<ApiRequest, 'tenant'>): Measurements => measurementsFor(tenant)
 
 const isLongRunning = (verb: string) => verb === 'watch' || verb === 'proxy' || verb === 'connect'
 
-/** By the labels that tell requests apart, as the reference names them. */
-function kindOf(all: Measurements, { info, method }: ApiRequest): RequestKind {
-  const verb = info.isResourceRequest ? (ownValue(verbLabels, info.verb) ?? method) : method
+/** By the labels that tell requests apart, as kube-apiserver names them. */
+function kindOf(all: Measurements, { info, method, env }: ApiRequest, status: number): RequestKind {
+  const verb =
+    (info.isResourceRequest ? verbLabels.get(info.verb) : undefined) ?? (methods.has(method) ? method : 'OTHER')
   const scope = !info.isResourceRequest
     ? ''
     : info.name !== ''
@@ -154,25 +159,38 @@ function kindOf(all: Measurements, { info, method }: ApiRequest): RequestKind {
   const key = `${verb} ${scope} ${group} ${version} ${resource} ${subresource}`
   const known = all.requests.get(key)
   if (known !== undefined) return known
-  if (all.requests.size >= MAX_KINDS) return all.others
+  if (all.requests.size >= MAX_KINDS || !(status < 400 || isBuiltIn(info, env))) return all.others
   const kind = new RequestKind({ group, resource, scope, subresource, verb, version })
   all.requests.set(key, kind)
   return kind
 }
 
-/** Anybody may make up paths: beyond so many kinds, requests of a new one are counted without saying what they were. */
-const MAX_KINDS = 4_096
+/**
+ * Anybody may make up paths, groups and resources: their names become labels once a request for them succeeded, which
+ * proves that they are served. Beyond so many kinds, too, requests are counted without saying what they were.
+ */
+const MAX_KINDS = 1_024
 
-const verbLabels: Readonly<Record<string, string>> = {
-  get: 'GET',
-  list: 'LIST',
-  watch: 'WATCH',
-  create: 'POST',
-  update: 'PUT',
-  patch: 'PATCH',
-  delete: 'DELETE',
-  deletecollection: 'DELETECOLLECTION',
+function isBuiltIn({ isResourceRequest, apiGroup, apiVersion, resource, subresource }: RequestInfo, env: Env): boolean {
+  if (!isResourceRequest) return false
+  const entry = builtInServed(env).resources.find(apiGroup, apiVersion, resource)
+  if (entry === undefined || subresource === '') return entry !== undefined
+  return entry.subresources.some(({ name }) => name === subresource)
 }
+
+/** Others have the label OTHER. */
+const methods: ReadonlySet<string> = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'])
+
+const verbLabels: ReadonlyMap<string, string> = new Map([
+  ['get', 'GET'],
+  ['list', 'LIST'],
+  ['watch', 'WATCH'],
+  ['create', 'POST'],
+  ['update', 'PUT'],
+  ['patch', 'PATCH'],
+  ['delete', 'DELETE'],
+  ['deletecollection', 'DELETECOLLECTION'],
+])
 
 /** Told when a request begins; what it returns, when the head of its answer is there. */
 export function measureRequest(request: ApiRequest): (response: Response) => void {
@@ -190,7 +208,7 @@ export function measureRequest(request: ApiRequest): (response: Response) => voi
 
 function count(all: Measurements, request: ApiRequest, response: Response, seconds: number | undefined): void {
   const { status } = response
-  const kind = kindOf(all, request)
+  const kind = kindOf(all, request, status)
   kind.codes.set(status, (kind.codes.get(status) ?? 0) + 1)
   if (seconds !== undefined) kind.durations.observe(seconds)
   observeLength(kind.sizes, response.headers)

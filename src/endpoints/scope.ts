@@ -73,7 +73,7 @@ type Parts = Pick<
   | 'storedAsServed'
 >
 
-/** Nothing of them is of a request. */
+/** Nothing of them is of a request. Bound: the subresources of the entry. */
 const partsOf = new WeakMap<ResourceEntry, Map<string, Parts>>()
 
 function builtInParts(

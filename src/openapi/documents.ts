@@ -4,6 +4,7 @@
  * resources.
  */
 import { append } from '../api/append.ts'
+import { BoundedMap } from '../api/bounded-map.ts'
 import type { JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { escapeHtml } from '../codec/json.ts'
@@ -51,8 +52,15 @@ const bearerTokenV2 = {
 const EVERYWHERE = ['DeleteOptions', 'WatchEvent']
 
 const documents = new WeakMap<ServedResources, OpenApiDocuments>()
+interface Kept {
+  readonly of: ServedVersion | undefined
+  readonly document: Promise<OpenApiDocument>
+  /** UTF-16 units, once it is built. */
+  readonly size: number
+}
+
 /** By key; a version of the same resources has the same document. */
-const builtIn = new Map<string, { of: ServedVersion | undefined; document: Promise<OpenApiDocument> }>()
+const kept = new BoundedMap<string, Kept>({ entries: 500, size: 24 * 1024 * 1024, sizeOf: (_, { size }) => size })
 
 /** @param settings those that `served` was made with */
 export function openApiDocuments(served: ServedResources, settings: OpenApiSettings): OpenApiDocuments {
@@ -93,12 +101,13 @@ class Documents implements OpenApiDocuments {
   async v3(key: string): Promise<OpenApiDocument | undefined> {
     if (!this.keys.includes(key)) return undefined
     const version = this.versions.get(key)?.version
-    let known = builtIn.get(key)
-    if (known === undefined || known.of !== version) {
-      known = { of: version, document: this.build(key) }
-      builtIn.set(key, known)
-    }
-    return known.document
+    const known = kept.get(key)
+    if (known !== undefined && known.of === version) return known.document
+    const document = this.build(key)
+    kept.set(key, { of: version, document, size: 0 })
+    const { text } = await document
+    kept.set(key, { of: version, document, size: text.length })
+    return document
   }
 
   v2(): Promise<OpenApiDocument> {

@@ -94,6 +94,7 @@ const ofGroups: Readonly<Record<string, Strategy>> = {
   ...resourceStrategies,
 }
 
+/** Bound: the built-in resources. */
 const made = new Map<string, Strategy>()
 
 export function strategyOf(resource: GroupResource): Strategy {

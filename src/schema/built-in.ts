@@ -80,6 +80,7 @@ class Package {
 }
 
 /** Those that were asked for, as the table numbers them. */
+/** Bound: the packages of the table; so are the other collections of this file. */
 const packages: (Package | undefined)[] = []
 const packageAt = (index: number): Package => (packages[index] ??= new Package(table.packages[index]!))
 
@@ -97,7 +98,7 @@ const packageOf = (name: string): Package | undefined =>
   packageIn(packagesByName(), name.slice(0, name.lastIndexOf('.')))
 const kindOf = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
 
-/** Types that were asked for by their whole names. */
+/** Types that were asked for by their whole names. Bound: the types of the table. */
 const named = new Map<string, Structural>()
 
 /**
@@ -337,6 +338,7 @@ const scalars: Readonly<Record<string, Scalar>> = {
   y: 'bytes',
   d: 'double',
 }
+/** Bound: the scalars. */
 const leaves = new Map<string, Leaf>()
 
 function leaf(scalar: Scalar): Leaf {
@@ -349,6 +351,7 @@ const untyped: Structural = { shape: 'untyped' }
 const none: readonly never[] = []
 
 const noStrategy: PatchStrategy = { merge: false, replace: false, retainKeys: false }
+/** Bound: the texts of the table. */
 const strategies = new Map<string, PatchStrategy>()
 
 function patchStrategy(text: string): PatchStrategy {
@@ -382,6 +385,7 @@ interface Attributes {
   default: Json | undefined
 }
 
+/** Bound: the texts of the table. */
 const attributesByText = new Map<string, Attributes>()
 
 function attributesOf(text: string): Attributes {

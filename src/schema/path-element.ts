@@ -2,6 +2,7 @@
  * What selects a part of a value: a field (`f:name`), an element of a list by its keys (`k:{"name":"x"}`) or by its
  * value (`v:1`), or by its index (`i:0`). The spelling, that of FieldsV1, is canonical: equal elements are equal strings.
  */
+import { BoundedMap } from '../api/bounded-map.ts'
 import { goQuote } from '../api/field.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -45,18 +46,9 @@ interface Parsed {
 }
 
 /** The same few elements are read again with every write of an object. */
-const recent = new Map<string, Parsed>()
-const MAX_RECENT = 1000
+const recent = new BoundedMap<string, Parsed>({ entries: 1_000, size: 256 * 1024, sizeOf: ({ length }) => length })
 
-function parsed(text: string): Parsed {
-  let found = recent.get(text)
-  if (found === undefined) {
-    found = parse(text)
-    if (recent.size >= MAX_RECENT) recent.clear()
-    recent.set(text, found)
-  }
-  return found
-}
+const parsed = (text: string): Parsed => recent.getOrMake(text, () => parse(text))
 
 function parse(text: string): Parsed {
   const value = JSON.parse(text.slice(2)) as Json

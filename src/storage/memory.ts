@@ -112,7 +112,9 @@ class MemoryShard {
   /** Which has it: 0 for none. */
   restore: RestoreId = 0
   held = { revision: 0, until: 0 }
+  /** Bound: what a test writes; so are the others. */
   private log: Version[] = []
+  /** Bound: the watches of a test. */
   private readonly watchers = new Set<MemoryWatcher>()
 
   constructor(
@@ -267,6 +269,7 @@ class MemoryShard {
 
 class MemoryWatcher implements AsyncIterable<EncodedBatch> {
   sent: Revision = 0
+  /** Bound: the events of a test. */
   private readonly batches: EncodedBatch[] = []
   private ended = false
   private failure: StorageError | undefined

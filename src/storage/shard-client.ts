@@ -1,4 +1,5 @@
 /** Storage in ResourceShards. The only code that talks to a shard. */
+import { BoundedMap } from '../api/bounded-map.ts'
 import type { ResourceShard } from '../../durable-objects/resource-shard.ts'
 import { StorageError, databaseFailure } from './errors.ts'
 import type { StorageErrorCode } from './errors.ts'
@@ -63,15 +64,8 @@ const MAX_IDS = 10_000
 
 function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStorage {
   // an id is a keyed hash of the name: dear enough to be kept
-  const ids = new Map<string, DurableObjectId>()
-  const idOf = (name: string): DurableObjectId => {
-    let id = ids.get(name)
-    if (id === undefined) {
-      if (ids.size >= MAX_IDS) ids.clear()
-      ids.set(name, (id = namespace.idFromName(name)))
-    }
-    return id
-  }
+  const ids = new BoundedMap<string, DurableObjectId>({ entries: MAX_IDS })
+  const idOf = (name: string): DurableObjectId => ids.getOrMake(name, () => namespace.idFromName(name))
   const nameOf = ({ tenant, shard }: ShardName): string => `${tenant}/${shard}`
   const stubOf = (shard: ShardName): ShardStub => namespace.get(idOf(nameOf(shard)))
   const keyOf = ({ prefix }: Collection, key: string): string => `${prefix}/${key}`

@@ -53,6 +53,7 @@ async function* afterInitial(initial: InitialEvents, watch: ShardWatch): AsyncGe
 }
 
 class ShardWatch implements AsyncIterable<WatchBatch> {
+  /** Bound: MAX_WAITING bytes. */
   private readonly waiting: WatchBatch[] = []
   private waitingBytes = 0
   private socket: WebSocket | undefined

@@ -2,6 +2,7 @@
  * Writes to a shard whose disk did not take the last one are refused for a moment. Each attempt would end the shard's
  * object, whose readers and watchers would have to begin again; so only one now and then tries whether it works again.
  */
+import { BoundedMap } from '../api/bounded-map.ts'
 import type { StorageErrorCode } from './errors.ts'
 
 /** Milliseconds between attempts: twice as long after each. */
@@ -20,7 +21,7 @@ interface Pause {
 }
 
 export class WritePause {
-  private readonly pauses = new Map<string, Pause>()
+  private readonly pauses = new BoundedMap<string, Pause>({ entries: MAX_SHARDS })
 
   constructor(private readonly now: () => number) {}
 
@@ -28,15 +29,13 @@ export class WritePause {
   failed(shard: string, code: StorageErrorCode): boolean {
     const isNews = !this.isFailing(shard)
     const { length = FIRST, until = 0 } = this.pauses.get(shard) ?? {}
-    this.pauses.delete(shard)
     this.pauses.set(shard, { code, length, until: Math.max(until, this.now() + length) })
-    if (this.pauses.size > MAX_SHARDS) this.pauses.delete(this.pauses.keys().next().value!)
     return isNews
   }
 
   /** Names of shards that failed of late. */
   failing(): string[] {
-    return [...this.pauses.keys()].filter((shard) => this.isFailing(shard))
+    return this.pauses.keys().filter((shard) => this.isFailing(shard))
   }
 
   worked(shard: string): void {

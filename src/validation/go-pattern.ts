@@ -1,4 +1,5 @@
 /** Regular expressions of schemas: RE2, as Go reads and matches them. */
+import { BoundedMap } from '../api/bounded-map.ts'
 import type { RE2JS } from 're2js'
 
 let reader: typeof RE2JS | undefined
@@ -8,9 +9,11 @@ export async function loadPatterns(): Promise<void> {
   reader ??= (await import('re2js')).RE2JS
 }
 
-/** Compiled ones, the last used last. */
-const compiled = new Map<string, RE2JS | { readonly error: string }>()
-const MAX_COMPILED = 500
+const compiled = new BoundedMap<string, RE2JS | { readonly error: string }>({
+  entries: 500,
+  size: 256 * 1024,
+  sizeOf: ({ length }) => length,
+})
 
 /** Whether the pattern is found in the text; why it can't be read. */
 export function goMatches(pattern: string, text: string): boolean | { readonly error: string } {
@@ -26,11 +29,7 @@ export function goPatternError(pattern: string): string | undefined {
 
 function compile(pattern: string): RE2JS | { readonly error: string } {
   let known = compiled.get(pattern)
-  if (known !== undefined) {
-    compiled.delete(pattern)
-    compiled.set(pattern, known)
-    return known
-  }
+  if (known !== undefined) return known
   if (reader === undefined) throw new Error(`assertion failed: ${pattern} is asked for before loadPatterns`)
   try {
     known = reader.compile(pattern)
@@ -39,6 +38,5 @@ function compile(pattern: string): RE2JS | { readonly error: string } {
     known = { error: message.startsWith('error parsing regexp') ? message : `error parsing regexp: ${message}` }
   }
   compiled.set(pattern, known)
-  if (compiled.size > MAX_COMPILED) compiled.delete(compiled.keys().next().value!)
   return known
 }

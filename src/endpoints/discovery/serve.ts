@@ -122,6 +122,7 @@ interface Aggregated {
   readonly etag: string
 }
 
+/** Bound: the prefixes, for each table of served resources. */
 const aggregated = new WeakMap<ServedResources, Map<string, Promise<Aggregated>>>()
 
 function aggregatedOf(served: ServedResources, prefix: 'api' | 'apis'): Promise<Aggregated> {

@@ -31,7 +31,7 @@ interface Kept {
   readonly size: number
 }
 
-/** In the order of their last use. */
+/** In the order of their last use. Bound: MAX_KEPT. */
 const kept = new Map<string, Kept>()
 let keptSize = 0
 

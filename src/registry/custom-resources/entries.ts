@@ -51,6 +51,7 @@ async function makeGroup(
   })
 }
 
+/** Bound: the versions of the definition. */
 const entries = new WeakMap<CustomResourceDefinition, Map<string, Promise<ResourceEntry>>>()
 
 /** The same entry for the same state of a definition. */
