@@ -24,6 +24,9 @@ export interface Env {
   readonly KEDGE_SA_KEY?: string
   /** Issuer of these tokens, and the audience that stands for this server: a URL. */
   readonly KEDGE_ISSUER?: string
+  /** How many requests an isolate serves at once, as --max-requests-inflight (400) and the one for writes (200). */
+  readonly KEDGE_MAX_REQUESTS_INFLIGHT?: string
+  readonly KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT?: string
   /** CIDR of Service cluster IPs, or one of each family with a comma between. */
   readonly KEDGE_SERVICE_RANGE?: string
   /** `api/all=true,group/version=false,…` as kube-apiserver's --runtime-config. */

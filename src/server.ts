@@ -1,7 +1,8 @@
 /**
  * The request path, in the order in which it runs. Start reading here.
  *
- *   receive → timeout → authenticate → impersonate → classify → authorize → a fixed path (discovery, health …) or a verb
+ *   receive → timeout → authenticate → impersonate → classify → take a seat → authorize → a fixed path (discovery,
+ *   health …) or a verb
  *
  * Every refusal is a thrown StatusError, rendered at the end.
  */
@@ -16,11 +17,13 @@ import { statusFor } from './endpoints/storage-status.ts'
 import { serveFixedPath } from './endpoints/fixed-paths.ts'
 import { handlers } from './endpoints/handlers.ts'
 import { measureRequest } from './endpoints/metrics.ts'
+import { tooManyRequests } from './endpoints/text-response.ts'
 import { serveResource } from './endpoints/serve-resource.ts'
 import type { Env } from './env.ts'
 import { problemOf } from './settings.ts'
 import type { BadSettings } from './settings.ts'
-import { flowControlHeaders } from './flowcontrol/classify.ts'
+import { admitRequest, leaveSeat } from './flowcontrol/admit-request.ts'
+import { classify, flowControlHeaders } from './flowcontrol/classify.ts'
 import { builtInServed, servedAt } from './registry/served.ts'
 import type { ApiRequest } from './request/context.ts'
 import { receive } from './request/receive.ts'
@@ -69,9 +72,17 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
     return serveFixedPath(request, builtInServed(request.env).resources)!
   }
   const snapshot = await controlSnapshot(request)
+  const classification = classify(snapshot, asked)
   // own key: the server names the headers
-  Object.assign(received.answerHeaders, flowControlHeaders(asked, snapshot))
-  const authorized = await authorize(request, asked)
-  const served = await servedAt(request.env, snapshot)
-  return serveFixedPath(request, served) ?? serveResource(request, authorized, served, handlers)
+  Object.assign(received.answerHeaders, flowControlHeaders(classification))
+  const admitted = admitRequest(request, snapshot, classification)
+  const seat = admitted instanceof Promise ? await admitted : admitted
+  if (typeof seat === 'string') return tooManyRequests()
+  try {
+    const authorized = await authorize(request, asked)
+    const served = await servedAt(request.env, snapshot)
+    return await (serveFixedPath(request, served) ?? serveResource(request, authorized, served, handlers))
+  } finally {
+    if (seat !== undefined) leaveSeat(request.tenant, seat)
+  }
 }

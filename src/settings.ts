@@ -41,6 +41,8 @@ export interface Settings {
   readonly history: HistorySetting
   /** '' for none. */
   readonly streamEncoding: string
+  /** How many requests an isolate serves at once. */
+  readonly seats: number
   /** HOST or HOST:PORT. */
   readonly advertise: string | undefined
   readonly rootTenant: string
@@ -141,6 +143,10 @@ const issuer = setting('must be a URL, or a name without colons and blanks', (te
   text === '' || /\s/.test(text) || (text.includes(':') && !URL.canParse(text)) ? undefined : text,
 )
 
+const requestCount = setting('must be a number of requests, at least 1', (text) =>
+  /^[1-9]\d{0,5}$/.test(text) ? Number(text) : undefined,
+)
+
 const UNREADABLE = 'cannot be read'
 
 /** By name: each setting of env.ts has a row. */
@@ -164,6 +170,8 @@ const schema = z.object({
   KEDGE_FEATURE_GATES: z.optional(setting(UNREADABLE, (text) => parseFeatureGates(text) && text, { explained: true })),
   KEDGE_COUNT_WAKES: z.optional(matching(/^[01]?$/, 'must be 0 or 1')),
   KEDGE_HISTORY_SECONDS: z.optional(setting(UNREADABLE, parseHistory, { explained: true })),
+  KEDGE_MAX_REQUESTS_INFLIGHT: z.optional(requestCount),
+  KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT: z.optional(requestCount),
   KEDGE_STREAM_ENCODING: z.optional(matching(/^(?:identity)?$/, 'must be identity or nothing')),
   KEDGE_ADVERTISE: z.optional(
     matching(/^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/, 'must be HOST or HOST:PORT'),
@@ -207,6 +215,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     builtIn: builtInServedBy(runtimeConfig, featureGates),
     countsWakes: values.KEDGE_COUNT_WAKES === '1',
     history: values.KEDGE_HISTORY_SECONDS ?? parseHistory(),
+    seats: (values.KEDGE_MAX_REQUESTS_INFLIGHT ?? 400) + (values.KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT ?? 200),
     streamEncoding: values.KEDGE_STREAM_ENCODING ?? '',
     advertise: values.KEDGE_ADVERTISE,
     rootTenant: values.KEDGE_ROOT_TENANT ?? 'root',

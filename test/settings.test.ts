@@ -53,6 +53,11 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_FEATURE_GATES: 'NoGate=true' }, 'KEDGE_FEATURE_GATES cannot be read'],
     [{ KEDGE_HISTORY_SECONDS: '5m' }, 'KEDGE_HISTORY_SECONDS cannot be read'],
     [{ KEDGE_COUNT_WAKES: 'yes' }, 'KEDGE_COUNT_WAKES must be 0 or 1'],
+    [{ KEDGE_MAX_REQUESTS_INFLIGHT: '0' }, 'KEDGE_MAX_REQUESTS_INFLIGHT must be a number of requests, at least 1'],
+    [
+      { KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT: '1e3' },
+      'KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT must be a number of requests, at least 1',
+    ],
     [{ KEDGE_STREAM_ENCODING: 'gzip' }, 'KEDGE_STREAM_ENCODING must be identity or nothing'],
     [{ KEDGE_ADVERTISE: '' }, RULES.advertise],
     [{ KEDGE_ADVERTISE: 'https://a' }, RULES.advertise],

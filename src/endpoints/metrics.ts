@@ -8,6 +8,11 @@ import type { WorkCount } from '../../durable-objects/work-table.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
 import type { Env } from '../env.ts'
+import type { FlowCount } from '../flowcontrol/admit-request.ts'
+import { flowState } from '../flowcontrol/admit-request.ts'
+import type { LevelLimits } from '../flowcontrol/level-limits.ts'
+import type { PriorityLevel } from '../flowcontrol/seats.ts'
+import type { Tenant } from '../tenancy/tenant.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 import { isControlResource } from '../registry/collections.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -129,7 +134,6 @@ class Measurements {
   readonly admissions = new Histograms()
   readonly admissionSteps = new Histograms()
   readonly healthRuns = new Counters()
-  dispatched = 0
   inFlight = 0
   longRunning = 0
 
@@ -215,7 +219,6 @@ function count(all: Measurements, request: ApiRequest, response: Response, secon
   if (request.info.isResourceRequest && request.method !== 'GET') observeLength(kind.bodySizes, request.headers)
   all.authentications[status === 401 ? 'failure' : 'success']++
   if (status !== 401) all.authorizations[status === 403 ? 'denied' : 'allowed']++
-  all.dispatched++
   if (request.warnings.some((warning) => warning.includes(' is deprecated in v'))) {
     const { group = '', version = '', resource = '', subresource = '' } = kind.labels
     all.deprecated.add({ group, removed_release: '', resource, subresource, version })
@@ -245,12 +248,51 @@ const one = (value: number, labels: Labels = {}): Sample[] => [{ labels, value }
 
 type Row = readonly [name: string, type: Metric['type'], help: string, samples: readonly Sample[]]
 
+const sumOf = <Item>(items: readonly Item[], of: (item: Item) => number): number =>
+  items.reduce((sum, item) => sum + of(item), 0)
+
+const waitingIn = ({ waiting }: PriorityLevel): number => waiting.length
+
+/** Of priority levels and, where requests are counted, of the schemas that led to them. */
+function flowControlRows(tenant: Tenant): Row[] {
+  const { seats, counts } = flowState(tenant)
+  const ofLevels = (value: (level: PriorityLevel) => number): Sample[] =>
+    seats.all.map((level) => ({ labels: { priority_level: level.name }, value: value(level) }))
+  const ofLimits = (value: (limits: Extract<LevelLimits, { kind: 'limited' }>) => number): Sample[] =>
+    ofLevels(({ limits }) => (limits.kind === 'limited' ? value(limits) : 0))
+  const taken = ofLevels(({ taken }) => taken)
+  const flows = counts.values()
+  const labelsOf = ({ schema, level }: FlowCount): Labels => ({ flow_schema: schema, priority_level: level })
+  return [
+    ['apiserver_flowcontrol_current_executing_requests', 'gauge', 'Requests being served.', taken],
+    ['apiserver_flowcontrol_current_executing_seats', 'gauge', 'The same: a request has one seat.', taken],
+    ['apiserver_flowcontrol_current_inqueue_requests', 'gauge', 'Requests that wait.', ofLevels(waitingIn)],
+    [
+      'apiserver_flowcontrol_dispatched_requests_total',
+      'counter',
+      'Requests that got a seat.',
+      flows.map((flow) => ({ labels: labelsOf(flow), value: flow.dispatched })),
+    ],
+    ['apiserver_flowcontrol_lower_limit_seats', 'gauge', 'Seats that are never lent.', ofLimits(({ lower }) => lower)],
+    ['apiserver_flowcontrol_nominal_limit_seats', 'gauge', 'Seats of its own.', ofLimits(({ nominal }) => nominal)],
+    [
+      'apiserver_flowcontrol_rejected_requests_total',
+      'counter',
+      'Requests refused.',
+      flows.flatMap((flow) =>
+        Object.entries(flow.rejected).map(([reason, value]) => ({ labels: { ...labelsOf(flow), reason }, value })),
+      ),
+    ],
+    ['apiserver_flowcontrol_upper_limit_seats', 'gauge', 'With borrowed ones.', ofLimits(({ upper }) => upper)],
+  ]
+}
+
 /** In the order of their names. */
 async function metrics(request: ApiRequest): Promise<Metric[]> {
   const all = measurementsOf(request)
   const { inFlight, longRunning } = all
+  const levels = flowState(request.tenant).seats.all
   const gates = builtInServed(request.env).gates.all
-  const level = { flow_schema: 'global-default', priority_level: 'global-default' }
   const kinds = [...all.requests.values(), all.others]
   const durations = kinds.flatMap((kind) => kind.durations.samples(kind.ofServer))
   const busy = durations.reduce((sum, { suffix, value }) => sum + (suffix === '_sum' ? value : 0), 0)
@@ -271,11 +313,13 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
     ['apiserver_audit_event_total', 'counter', 'Audit events: there is no audit log yet.', one(0)],
     ['apiserver_audit_requests_rejected_total', 'counter', 'Requests refused for want of an audit log.', one(0)],
     ['apiserver_current_inflight_requests', 'gauge', 'Requests being served.', one(inFlight, { request_kind: 'all' })],
-    ['apiserver_current_inqueue_requests', 'gauge', 'Requests do not wait here.', one(0, { request_kind: 'all' })],
-    ['apiserver_flowcontrol_current_executing_requests', 'gauge', 'Requests being served.', one(inFlight, level)],
-    ['apiserver_flowcontrol_current_executing_seats', 'gauge', 'Requests being served.', one(inFlight, level)],
-    ['apiserver_flowcontrol_current_inqueue_requests', 'gauge', 'Requests do not wait here.', one(0, level)],
-    ['apiserver_flowcontrol_dispatched_requests_total', 'counter', 'Requests let through.', one(all.dispatched)],
+    [
+      'apiserver_current_inqueue_requests',
+      'gauge',
+      'Requests that wait for a seat.',
+      one(sumOf(levels, waitingIn), { request_kind: 'all' }),
+    ],
+    ...flowControlRows(request.tenant),
     ['apiserver_longrunning_requests', 'gauge', 'Watches and other long requests.', one(longRunning)],
     [
       'apiserver_request_body_size_bytes',

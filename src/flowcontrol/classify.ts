@@ -1,6 +1,6 @@
 /**
- * Which FlowSchema a request belongs to (kubernetes.io/docs/concepts/cluster-administration/flow-control). Requests are
- * told their schema and level, as clients and operators expect; the platform, not this server, queues them.
+ * Which FlowSchema a request belongs to (kubernetes.io/docs/concepts/cluster-administration/flow-control), and with it
+ * which priority level; clients are told both.
  */
 import type { FlowSchema, PolicyRulesWithSubjects, PriorityLevelConfiguration, Subject } from '../api/flowcontrol/v1.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -16,8 +16,7 @@ const ALL = '*'
 type Stored<O> = O & KubeObject
 
 /** `X-Kubernetes-Pf-*` headers of every answer to somebody who was authenticated. */
-export function flowControlHeaders(asked: AuthorizationAttributes, snapshot: ControlSnapshot): Record<string, string> {
-  const { schema, level } = classify(snapshot, asked)
+export function flowControlHeaders({ schema, level }: Classification): Record<string, string> {
   return {
     'X-Kubernetes-Pf-Flowschema-Uid': schema.metadata.uid ?? '',
     'X-Kubernetes-Pf-Prioritylevel-Uid': level?.metadata.uid ?? '',

@@ -11,11 +11,16 @@ const longRunningVerbs: ReadonlySet<string> = new Set(['watch', 'proxy'])
 const longRunningSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
 /** @throws StatusError 400 */
-export function checkTimeout({ info, query }: Pick<ApiRequest, 'info' | 'query'>): void {
+export function checkTimeout(request: Pick<ApiRequest, 'info' | 'query'>): void {
+  timeoutOf(request)
+}
+
+/** Nanoseconds; undefined where none is asked for, or the request is long-running. @throws StatusError 400 */
+export function timeoutOf({ info, query }: Pick<ApiRequest, 'info' | 'query'>): bigint | undefined {
   const text = query.get('timeout') ?? ''
-  if (text === '' || isLongRunning(info)) return
+  if (text === '' || isLongRunning(info)) return undefined
   try {
-    parseDuration(text)
+    return parseDuration(text)
   } catch (error) {
     if (!(error instanceof TimeError)) throw error
     throw badRequest(`invalid timeout specified in the request URL - ${error.message}`)
@@ -23,7 +28,7 @@ export function checkTimeout({ info, query }: Pick<ApiRequest, 'info' | 'query'>
 }
 
 /** By its form alone: whether there is such a resource, is not known yet. */
-function isLongRunning({ verb, isResourceRequest, subresource, path }: RequestInfo): boolean {
+export function isLongRunning({ verb, isResourceRequest, subresource, path }: RequestInfo): boolean {
   if (longRunningVerbs.has(verb)) return true
   return isResourceRequest ? longRunningSubresources.has(subresource) : path.startsWith('/debug/pprof/')
 }

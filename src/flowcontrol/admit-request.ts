@@ -1,0 +1,98 @@
+/** Lets a request go on at once, after a while, or not at all: one gate for each control plane in an isolate. */
+import { BoundedMap } from '../api/bounded-map.ts'
+import type { PriorityLevelConfiguration } from '../api/flowcontrol/v1.ts'
+import type { KubeObject } from '../api/object.ts'
+import { ANONYMOUS } from '../authentication/user-info.ts'
+import type { Env } from '../env.ts'
+import { settingsOf } from '../settings.ts'
+import type { ApiRequest } from '../request/context.ts'
+import { isLongRunning, timeoutOf } from '../request/timeout.ts'
+import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
+import { perTenant } from '../tenancy/tenant-state.ts'
+import type { Tenant } from '../tenancy/tenant.ts'
+import type { Classification } from './classify.ts'
+import { levelLimits } from './level-limits.ts'
+import { Seats } from './seats.ts'
+import type { Refusal, Seat } from './seats.ts'
+
+/** A quarter of kube-apiserver's --request-timeout. Milliseconds. */
+const LONGEST_WAIT = 15_000
+
+/** What was done with the requests of one schema in one level. */
+export interface FlowCount {
+  readonly schema: string
+  readonly level: string
+  dispatched: number
+  readonly rejected: Partial<Record<Refusal, number>>
+}
+
+class Gate {
+  readonly seats = new Seats(() => Date.now())
+  readonly counts = new BoundedMap<string, FlowCount>({ entries: 1_000 })
+  private configuredBy: readonly unknown[] | undefined
+
+  /** The list is the same value for as long as no level changes. */
+  configure(levels: readonly (KubeObject & PriorityLevelConfiguration)[], env: Env): void {
+    if (levels === this.configuredBy) return
+    this.configuredBy = levels
+    const { seats: total } = settingsOf(env)
+    this.seats.configure(levelLimits(levels, total), total)
+  }
+
+  count(schema: string, level: string): FlowCount {
+    return this.counts.getOrMake(`${schema}\n${level}`, () => ({ schema, level, dispatched: 0, rejected: {} }))
+  }
+}
+
+const gateOf = perTenant(() => new Gate())
+
+const LEVELS = { group: 'flowcontrol.apiserver.k8s.io', resource: 'prioritylevelconfigurations' }
+
+/** A seat, to be left when the request is answered; undefined where none is needed; why there is none. */
+export function admitRequest(
+  request: ApiRequest,
+  snapshot: ControlSnapshot,
+  { schema: { metadata, spec } }: Classification,
+): Seat | undefined | Refusal | Promise<Seat | Refusal> {
+  const { info, env, tenant } = request
+  // A watch has a seat until it begins; what else takes long has none, as in kube-apiserver.
+  if (info.verb !== 'watch' && isLongRunning(info)) return undefined
+  const gate = gateOf(tenant)
+  gate.configure(snapshot.list<KubeObject & PriorityLevelConfiguration>(LEVELS), env)
+  const name = spec?.priorityLevelConfiguration?.name ?? ''
+  const level = gate.seats.level(name)
+  if (level === undefined) throw new Error(`assertion failed: a request was classified into ${name}, which is no level`)
+  const schema = metadata.name ?? ''
+  const count = gate.count(schema, name)
+  const flow = () => `${schema}\n${distinguisherOf(request, spec?.distinguisherMethod?.type)}`
+  const taken = gate.seats.take(level, flow, patienceOf(request))
+  if (!(taken instanceof Promise)) return counted(count, taken)
+  const seat = taken.then((found) => counted(count, found))
+  // A seat that is given to a request whose client went away must be left again.
+  request.waitUntil(seat)
+  return seat
+}
+
+export const leaveSeat = (tenant: Tenant, seat: Seat): void => gateOf(tenant).seats.leave(seat)
+
+/** For metrics. */
+export const flowState = (tenant: Tenant): Pick<Gate, 'seats' | 'counts'> => gateOf(tenant)
+
+function counted(count: FlowCount, found: Seat | Refusal): Seat | Refusal {
+  if (typeof found === 'string') count.rejected[found] = (count.rejected[found] ?? 0) + 1
+  else count.dispatched++
+  return found
+}
+
+function distinguisherOf({ user, info, request }: ApiRequest, method: string | undefined): string {
+  if (method === 'ByNamespace') return info.namespace
+  if (method !== 'ByUser') return ''
+  // Everybody without a name has the same: the platform tells addresses, which a client cannot make up there.
+  const isAtTheEdge = user.name === ANONYMOUS.name && typeof request.cf?.['colo'] === 'string'
+  return isAtTheEdge ? `${user.name} ${request.headers.get('CF-Connecting-IP') ?? ''}` : user.name
+}
+
+function patienceOf(request: ApiRequest): number {
+  const timeout = timeoutOf(request)
+  return timeout === undefined || timeout <= 0n ? LONGEST_WAIT : Math.min(LONGEST_WAIT, Number(timeout / 1_000_000n))
+}

@@ -1,0 +1,152 @@
+/**
+ * Who of those that ask at once is served at once (API Priority and Fairness). Every priority level has seats; a level
+ * may use seats of others that lend them while they stand empty. Who finds none waits in a queue, or is refused.
+ *
+ * While seats are free, a request costs a few additions: nothing is awaited. `used` is the sum, over all levels, of
+ * what each has taken or keeps for itself: `max(taken, lower)`. Within `lower` a seat is always there; beyond it there
+ * is one while `used` is less than `total`.
+ */
+import type { LevelLimits } from './level-limits.ts'
+import { WaitingLine } from './waiting-line.ts'
+
+/** Milliseconds after which a seat counts as empty: the engine gave up the request and told nobody. */
+const LOST_AFTER = 60_000
+
+export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out'
+
+export interface Seat {
+  readonly level: PriorityLevel
+  /** Milliseconds since 1970. */
+  readonly since: number
+}
+
+interface Waiter {
+  take(seat: Seat): void
+}
+
+export class PriorityLevel {
+  taken = 0
+  readonly waiting = new WaitingLine<Waiter>()
+
+  constructor(
+    readonly name: string,
+    public limits: LevelLimits,
+  ) {}
+
+  get lower(): number {
+    return this.limits.kind === 'limited' ? this.limits.lower : 0
+  }
+}
+
+export class Seats {
+  /** Bound: the PriorityLevelConfigurations there are, and deleted ones with requests under way. */
+  private readonly levels = new Map<string, PriorityLevel>()
+  /** The oldest first. Bound: the requests under way. */
+  private readonly taken = new Set<Seat>()
+  private used = 0
+  private total = 0
+  private waiting = 0
+
+  constructor(private readonly now: () => number) {}
+
+  configure(limits: ReadonlyMap<string, LevelLimits>, total: number): void {
+    this.total = total
+    for (const [name, level] of this.levels)
+      if (!limits.has(name) && level.taken === 0 && level.waiting.length === 0) this.levels.delete(name)
+    for (const [name, of] of limits) {
+      const level = this.levels.get(name)
+      if (level === undefined) this.levels.set(name, new PriorityLevel(name, of))
+      else level.limits = of
+    }
+    this.used = [...this.levels.values()].reduce((sum, level) => sum + heldBy(level), 0)
+    this.dispatch()
+  }
+
+  level(name: string): PriorityLevel | undefined {
+    return this.levels.get(name)
+  }
+
+  get all(): readonly PriorityLevel[] {
+    return [...this.levels.values()]
+  }
+
+  /**
+   * @param flow tells whose request it is: the queues of a level are shared out among flows
+   * @param patience milliseconds to wait at most
+   */
+  take(level: PriorityLevel, flow: () => string, patience: number): Seat | Promise<Seat | Refusal> | Refusal {
+    if (level.waiting.length === 0 && this.hasSeat(level)) return this.sit(level)
+    this.reclaimLost()
+    if (level.waiting.length === 0 && this.hasSeat(level)) return this.sit(level)
+    const queuing = level.limits.kind === 'limited' ? level.limits.queuing : undefined
+    if (queuing === undefined) return 'concurrency-limit'
+    let waiter!: Waiter
+    const seat = new Promise<Seat>((resolve) => (waiter = { take: resolve }))
+    if (!level.waiting.join(flow(), queuing, waiter)) return 'queue-full'
+    this.waiting++
+    return this.seatInTime(level, waiter, seat, patience)
+  }
+
+  leave(seat: Seat): void {
+    if (!this.taken.delete(seat)) return
+    const { level } = seat
+    if (--level.taken >= level.lower && level.limits.kind === 'limited') this.used--
+    if (this.waiting > 0) this.dispatch(level)
+  }
+
+  private seatInTime(
+    level: PriorityLevel,
+    waiter: Waiter,
+    seat: Promise<Seat>,
+    patience: number,
+  ): Promise<Seat | Refusal> {
+    let timer: ReturnType<typeof setTimeout>
+    const tooLong = new Promise<Refusal>((resolve) => {
+      timer = setTimeout(() => {
+        const { length } = level.waiting
+        level.waiting.leave(waiter)
+        // one that has a seat already is served
+        if (level.waiting.length === length) return
+        this.waiting--
+        resolve('time-out')
+      }, patience)
+    })
+    return Promise.race([seat, tooLong]).finally(() => clearTimeout(timer))
+  }
+
+  private hasSeat({ taken, limits }: PriorityLevel): boolean {
+    if (limits.kind === 'exempt' || taken < limits.lower) return true
+    return this.used < this.total && taken < limits.upper
+  }
+
+  private sit(level: PriorityLevel): Seat {
+    if (level.taken++ >= level.lower && level.limits.kind === 'limited') this.used++
+    const seat: Seat = { level, since: this.now() }
+    this.taken.add(seat)
+    return seat
+  }
+
+  /** Seats that became free go to those who wait, first of all in the level that left one. */
+  private dispatch(first?: PriorityLevel): void {
+    if (first !== undefined) this.dispatchIn(first)
+    if (this.waiting > 0) for (const level of this.levels.values()) this.dispatchIn(level)
+  }
+
+  private dispatchIn(level: PriorityLevel): void {
+    while (level.waiting.length > 0 && this.hasSeat(level)) {
+      this.waiting--
+      level.waiting.next()!.take(this.sit(level))
+    }
+  }
+
+  private reclaimLost(): void {
+    const before = this.now() - LOST_AFTER
+    for (const seat of this.taken) {
+      if (seat.since > before) return
+      this.leave(seat)
+    }
+  }
+}
+
+const heldBy = ({ taken, lower, limits }: PriorityLevel): number =>
+  limits.kind === 'exempt' ? 0 : Math.max(taken, lower)

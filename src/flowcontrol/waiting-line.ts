@@ -1,0 +1,50 @@
+/** Requests of one priority level that wait for a seat: queues take turns, so that each flow gets its share. */
+import { BoundedMap } from '../api/bounded-map.ts'
+import type { Queuing } from './level-limits.ts'
+import { dealtQueues } from './shuffle-shard.ts'
+
+export class WaitingLine<Waiter> {
+  /** By number; those that are empty are not there. Bound: `queues` of `queueLengthLimit`, as the level says. */
+  private readonly queues = new Map<number, Waiter[]>()
+  private readonly hands = new BoundedMap<string, readonly number[]>({ entries: 1_000, size: 65_536, sizeOf: hand })
+  length = 0
+
+  /** @returns false where the shortest of the flow's queues is full */
+  join(flow: string, { queues, handSize, queueLengthLimit }: Queuing, waiter: Waiter): boolean {
+    const dealt = this.hands.getOrMake(`${queues}/${handSize}/${flow}`, () => dealtQueues(flow, queues, handSize))
+    const lengthOf = (queue: number): number => this.queues.get(queue)?.length ?? 0
+    const shortest = dealt.reduce((best, queue) => (lengthOf(queue) < lengthOf(best) ? queue : best))
+    const queue = this.queues.get(shortest)
+    if ((queue?.length ?? 0) >= queueLengthLimit) return false
+    if (queue === undefined) this.queues.set(shortest, [waiter])
+    else queue.push(waiter)
+    this.length++
+    return true
+  }
+
+  /** The first of the queue whose turn it is, which goes behind the others. */
+  next(): Waiter | undefined {
+    for (const [number, queue] of this.queues) {
+      const waiter = queue.shift()
+      this.queues.delete(number)
+      if (waiter === undefined) continue
+      if (queue.length > 0) this.queues.set(number, queue)
+      this.length--
+      return waiter
+    }
+    return undefined
+  }
+
+  leave(waiter: Waiter): void {
+    for (const [number, queue] of this.queues) {
+      const at = queue.indexOf(waiter)
+      if (at < 0) continue
+      queue.splice(at, 1)
+      if (queue.length === 0) this.queues.delete(number)
+      this.length--
+      return
+    }
+  }
+}
+
+const hand = (flow: string): number => flow.length

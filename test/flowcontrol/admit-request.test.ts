@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import { authenticated } from '../../src/authentication/user-info.ts'
+import { serveMetrics } from '../../src/endpoints/metrics.ts'
+import { admitRequest, leaveSeat } from '../../src/flowcontrol/admit-request.ts'
+import { attributesOf } from '../../src/authorization/attributes.ts'
+import { classify } from '../../src/flowcontrol/classify.ts'
+import type { Seat } from '../../src/flowcontrol/seats.ts'
+import { controlSnapshot } from '../../src/tenancy/control-snapshot.ts'
+import type { JsonObject } from '../../src/api/object.ts'
+import type { MemoryServer } from '../request-in-memory.ts'
+import { memoryServer } from '../request-in-memory.ts'
+
+const GROUP = 'flowcontrol.apiserver.k8s.io'
+const admin = authenticated({ name: 'root', groups: ['system:masters'] })
+
+/** A level of one seat for alice. */
+async function small(limitResponse: JsonObject) {
+  const server = memoryServer({ KEDGE_MAX_REQUESTS_INFLIGHT: '1', KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT: '1' })
+  await server.put(GROUP, 'prioritylevelconfigurations', {
+    metadata: { name: 'small' },
+    spec: { type: 'Limited', limited: { nominalConcurrencyShares: 1, borrowingLimitPercent: 0, limitResponse } },
+  })
+  await server.put(GROUP, 'flowschemas', {
+    metadata: { name: 'alice' },
+    spec: {
+      priorityLevelConfiguration: { name: 'small' },
+      matchingPrecedence: 5,
+      distinguisherMethod: { type: 'ByUser' },
+      rules: [
+        {
+          subjects: [{ kind: 'User', user: { name: 'alice' } }],
+          resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
+        },
+      ],
+    },
+  })
+  return server
+}
+
+async function ask(server: MemoryServer, target: string, user = authenticated({ name: 'alice', groups: [] })) {
+  const request = { ...server.request(target), user }
+  const snapshot = await controlSnapshot(server)
+  return {
+    admitted: admitRequest(request, snapshot, classify(snapshot, attributesOf(user, request.info, request.query))),
+  }
+}
+
+const metrics = async (server: MemoryServer, name: string) =>
+  (await (await serveMetrics(server.request('/metrics'), { slis: false })).text())
+    .split('\n')
+    .filter((line) => line.startsWith(name) && line.includes('small'))
+
+test('a second request at once is refused; one after the first is served', async () => {
+  const server = await small({ type: 'Reject' })
+  const first = (await ask(server, '/api/v1/pods')).admitted as Seat
+  expect(first.level.name).toBe('small')
+  expect((await ask(server, '/api/v1/pods')).admitted).toBe('concurrency-limit')
+  leaveSeat(server.tenant, first)
+  expect((await ask(server, '/api/v1/pods')).admitted).toMatchObject({ level: { name: 'small' } })
+})
+
+test('who is exempt is served beside them, and what takes long needs no seat', async () => {
+  const server = await small({ type: 'Reject' })
+  await ask(server, '/api/v1/pods')
+  expect((await ask(server, '/api/v1/pods', admin)).admitted).toMatchObject({ level: { name: 'exempt' } })
+  expect((await ask(server, '/api/v1/namespaces/a/pods/b/log')).admitted).toBeUndefined()
+})
+
+test('a watch needs a seat until it begins', async () => {
+  const server = await small({ type: 'Reject' })
+  await ask(server, '/api/v1/pods')
+  expect((await ask(server, '/api/v1/pods?watch=true')).admitted).toBe('concurrency-limit')
+})
+
+test('in a level with a queue it waits, as long as the request may take at most', async () => {
+  const server = await small({ type: 'Queue', queuing: { queues: 1, handSize: 1, queueLengthLimit: 1 } })
+  const first = (await ask(server, '/api/v1/pods')).admitted as Seat
+  const second = (await ask(server, '/api/v1/pods')).admitted
+  expect((await ask(server, '/api/v1/pods')).admitted).toBe('queue-full')
+  expect(await metrics(server, 'apiserver_flowcontrol_current_inqueue_requests')).toEqual([
+    'apiserver_flowcontrol_current_inqueue_requests{priority_level="small"} 1',
+  ])
+  leaveSeat(server.tenant, first)
+  leaveSeat(server.tenant, (await second) as Seat)
+  await ask(server, '/api/v1/pods')
+  expect(await (await ask(server, '/api/v1/pods?timeout=10ms')).admitted).toBe('time-out')
+  expect(await metrics(server, 'apiserver_flowcontrol_rejected_requests_total')).toEqual([
+    'apiserver_flowcontrol_rejected_requests_total{flow_schema="alice",priority_level="small",reason="queue-full"} 1',
+    'apiserver_flowcontrol_rejected_requests_total{flow_schema="alice",priority_level="small",reason="time-out"} 1',
+  ])
+  expect(await metrics(server, 'apiserver_flowcontrol_dispatched_requests_total')).toEqual([
+    'apiserver_flowcontrol_dispatched_requests_total{flow_schema="alice",priority_level="small"} 3',
+  ])
+})
