@@ -8,6 +8,7 @@ import { BoundedMap } from '../api/bounded-map.ts'
 import type { Env } from '../env.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 import { authenticateBootstrapToken } from './bootstrap-token.ts'
+import { lookUpOnce } from './refused-tokens.ts'
 import { sameSecret } from './secret-comparison.ts'
 import { authenticateServiceAccountToken } from './service-account.ts'
 import { tokenIssuer } from './service-account-key.ts'
@@ -63,7 +64,7 @@ export async function authenticateToken(
   const { now } = context
   const wanted = audiencesOf(context, audiences)
   const key = cacheKey(context, token, wanted)
-  const answer = await lookUp(context, token, wanted)
+  const answer = await lookUpOnce(context.tenant, now, key, () => lookUp(context, token, wanted), isRefused)
   cache.set(key, { until: now.getTime() + CACHED_FOR, answer })
   return answer
 }
@@ -77,6 +78,8 @@ export function knownToken(
   const known = cache.get(cacheKey(context, token, audiencesOf(context, audiences)))
   return known !== undefined && known.until > context.now.getTime() ? known.answer : undefined
 }
+
+const isRefused = (error: unknown): error is TokenRefused => error instanceof TokenRefused
 
 const audiencesOf = ({ env }: TokenContext, audiences: readonly string[] = []): readonly string[] =>
   audiences.length > 0 ? audiences : [tokenIssuer(env)]

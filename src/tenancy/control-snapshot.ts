@@ -12,6 +12,7 @@ import { CONTROL_SHARD } from '../registry/collections.ts'
 import { changePages } from '../storage/change-pages.ts'
 import { shardStorage } from '../storage/shard-client.ts'
 import type { Collection, Revision, Storage } from '../storage/storage.ts'
+import { credentialsWritten, holdsCredentials } from './credential-writes.ts'
 import { SharedCall } from './shared-call.ts'
 import { SnapshotData } from './snapshot-data.ts'
 import { perTenant, weighTenant } from './tenant-state.ts'
@@ -104,7 +105,11 @@ export function noticingControlWrites(storage: Storage): Storage {
   const known = noticing.get(storage)
   if (known !== undefined) return known
   const noticed = <Written>(collection: Collection, write: Promise<Written>): Promise<Written> =>
-    collection.shard === CONTROL_SHARD ? write.finally(() => outdated(collection.tenant)) : write
+    collection.shard === CONTROL_SHARD
+      ? write.finally(() => outdated(collection.tenant))
+      : holdsCredentials(collection)
+        ? write.finally(() => credentialsWritten({ uid: collection.tenant }))
+        : write
   const wrapped: Storage = {
     ...storage,
     create: (collection, key, value) => noticed(collection, storage.create(collection, key, value)),
