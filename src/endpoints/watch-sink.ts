@@ -19,6 +19,10 @@ const NEWLINE = new Uint8Array([10])
 
 /** How far ahead of the client the stream may be before a send waits. */
 const AHEAD_BYTES = 256 * 1024
+/** Bytes that a WebSocket, which nobody can wait for, may have in hand for a client that does not read. */
+const MAX_UNSENT = 4 * 1024 * 1024
+/** WebSocket close code. */
+const TRY_AGAIN = 1013
 
 /**
  * A stream of our own rather than the engine's pipe: it is told at once when the client goes, where a pipe notices at
@@ -87,6 +91,10 @@ export function socketSink(asked: RequestHeaders, isText: boolean): WatchSink | 
     response: new Response(null, { status: 101, webSocket: client, headers }),
     takesLines: false,
     async send(frame) {
+      if (server.bufferedAmount > MAX_UNSENT) {
+        server.close(TRY_AGAIN, 'too slow')
+        throw new Error('the client is too slow')
+      }
       server.send(isText ? decoder.decode(frame) : frame)
     },
     heartbeat() {},

@@ -2,11 +2,14 @@
  * The client's end of a watch: frames what storage tells, keeps the connection alive, and ends it in time. All timers
  * of a watch are here in the Worker, for a timer in the shard would keep it awake.
  */
+import { BoundedMap } from '../api/bounded-map.ts'
 import { shownText } from '../codec/shown.ts'
 import type { WatchFramer } from '../codec/watch-framer.ts'
 import type { StatusError } from '../api/status.ts'
 import { expired, resourceVersionTooLarge } from '../api/status.ts'
 import { ConversionError } from '../registry/custom-resources/conversion-webhook.ts'
+import { perTenant } from '../tenancy/tenant-state.ts'
+import { WatchBuffer } from '../storage/watch-buffer.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Watch, WatchBatch, WatchQuery } from '../storage/storage.ts'
 import type { ResourceScope } from './resource-scope.ts'
@@ -41,7 +44,7 @@ export async function pumpWatch(
   timers.after(plan.seconds * 1000, end)
   sink.onGone(end)
   try {
-    watch = await scope.storage.watch(scope.collection, plan.query)
+    watch = await scope.storage.watch(scope.collection, { ...plan.query, buffer: watchBufferOf(scope.request) })
     const stream = watch
     if (plan.bookmarks) {
       timers.every(BOOKMARK_MS, () => stream.ping())
@@ -88,6 +91,14 @@ async function forward(
   if (mark !== undefined && bookmarks) await sink.send(framer.bookmark(mark.revision, mark.kind === 'synced'))
 }
 
+/** By user: forgetting one with open watches only begins another account for the next. */
+const buffers = perTenant(
+  () => new BoundedMap<string, WatchBuffer>({ entries: 10_000, size: 1024 * 1024, sizeOf: ({ length }) => length }),
+)
+
+const watchBufferOf = ({ tenant, user }: ResourceScope['request']): WatchBuffer =>
+  buffers(tenant).getOrMake(user.name, () => new WatchBuffer())
+
 /** What the client is told before the stream ends; nothing when it only has to come back. */
 function watchError({ resource }: ResourceScope, error: unknown): StatusError | undefined {
   if (error instanceof ConversionError) return error
@@ -100,6 +111,7 @@ function watchError({ resource }: ResourceScope, error: unknown): StatusError | 
 }
 
 class Timers {
+  /** Bound: those of a watch. */
   private readonly clears: (() => void)[] = []
 
   after(milliseconds: number, work: () => void): void {

@@ -155,7 +155,7 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
 
     list: (collection, query) => list(collection, query, query.shape ?? { as: 'lines' }),
 
-    async watch(collection, { namespace, selection, from, notOlderThan = 0 }) {
+    async watch(collection, { namespace, selection, from, notOlderThan = 0, buffer }) {
       const events = (at: ListAt, start: string) =>
         list(collection, { namespace, selection, at, start }, { as: 'events' })
       return openWatch(
@@ -165,6 +165,7 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
           read(collection, (stub, keep) =>
             stub.fetch(keep ? url : `${url}&keep=false`, { headers: { Upgrade: 'websocket' } }),
           ),
+        buffer,
       )
     },
 

@@ -9,6 +9,7 @@ import type { InitialEvents } from './initial-events.ts'
 import { revisionAt } from './revision.ts'
 import type { Revision, Watch, WatchBatch } from './storage.ts'
 import { decodeMessage, EncodedBatch } from './watch-batch.ts'
+import type { BufferedWatch, WatchBuffer } from './watch-buffer.ts'
 
 /** Bytes that may wait to be taken: more, and the client is too slow for what happens. */
 const MAX_WAITING = 4 * 1024 * 1024
@@ -22,9 +23,14 @@ type Upgrade = (url: string) => Promise<Response>
  * @param from a revision, or the state to begin with
  * @throws StorageError Compacted
  */
-export async function openWatch(scope: KeyScope, from: Revision | InitialEvents, upgrade: Upgrade): Promise<Watch> {
+export async function openWatch(
+  scope: KeyScope,
+  from: Revision | InitialEvents,
+  upgrade: Upgrade,
+  buffer?: WatchBuffer,
+): Promise<Watch> {
   const initial = typeof from === 'number' ? undefined : from
-  const watch = new ShardWatch(scope, typeof from === 'number' ? from : from.revision, upgrade)
+  const watch = new ShardWatch(scope, typeof from === 'number' ? from : from.revision, upgrade, buffer)
   try {
     // What happens from here on waits in the socket while the initial events are taken.
     await watch.open()
@@ -52,10 +58,10 @@ async function* afterInitial(initial: InitialEvents, watch: ShardWatch): AsyncGe
   }
 }
 
-class ShardWatch implements AsyncIterable<WatchBatch> {
+class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
   /** Bound: MAX_WAITING bytes. */
   private readonly waiting: WatchBatch[] = []
-  private waitingBytes = 0
+  waitingBytes = 0
   private socket: WebSocket | undefined
   /** All of the past was received: only then are answers to PING about this watch. */
   private isLive = false
@@ -70,6 +76,7 @@ class ShardWatch implements AsyncIterable<WatchBatch> {
     private readonly scope: KeyScope,
     private received: Revision,
     private readonly upgrade: Upgrade,
+    private readonly buffer?: WatchBuffer,
   ) {}
 
   /** @throws StorageError Compacted */
@@ -119,8 +126,14 @@ class ShardWatch implements AsyncIterable<WatchBatch> {
   private put(batch: WatchBatch): void {
     this.waiting.push(batch)
     this.waitingBytes += batch.lines.length
-    if (this.waitingBytes > MAX_WAITING) this.end(new StorageError('Overloaded', 0, 0, 'the watcher is too slow'))
+    if (this.isOver) return
+    this.buffer?.hold(this, batch.lines.length)
+    if (this.waitingBytes > MAX_WAITING) this.tooSlow()
     this.wake()
+  }
+
+  tooSlow(): void {
+    this.end(new StorageError('Overloaded', 0, 0, 'the watcher is too slow'))
   }
 
   /** The shard sends the past piece by piece, as there is room for it. */
@@ -159,6 +172,7 @@ class ShardWatch implements AsyncIterable<WatchBatch> {
     if (this.isOver) return
     this.isOver = true
     this.failure = failure
+    this.buffer?.leave(this)
     this.close()
     this.wake()
   }
@@ -184,6 +198,7 @@ class ShardWatch implements AsyncIterable<WatchBatch> {
           continue
         }
         this.waitingBytes -= batch.lines.length
+        this.buffer?.release(batch.lines.length)
         this.askForMore()
         yield batch
       }

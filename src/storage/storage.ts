@@ -3,6 +3,7 @@
  * clients of Kubernetes rely on: revisions of a shard grow strictly, a list is an exact snapshot, a watch neither
  * skips nor repeats nor reorders. One suite (test/storage-suite) holds every implementation to it.
  */
+import type { WatchBuffer } from './watch-buffer.ts'
 import type { Selection } from './selection.ts'
 
 /** A version of a shard's state: a hybrid-logical-clock integer below 2^53. Outside it is decimal text. */
@@ -115,6 +116,8 @@ export interface WatchQuery {
   readonly from?: Revision
   /** Initial events not older than this revision (only without `from`). */
   readonly notOlderThan?: Revision
+  /** Bounds what waits for the watches that have it in common. */
+  readonly buffer?: WatchBuffer
 }
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED'
