@@ -2,6 +2,8 @@
  * Lists, item by item: their head is known first, so that a list of any length passes through in bounded memory. Only
  * tables whose rows have an order of their own are collected; protobuf-list.ts has lists in protobuf.
  */
+import { slicesOf } from '../api/slices.ts'
+import type { KubeObject } from '../api/object.ts'
 import type { ListShape } from '../storage/storage.ts'
 import { byteChunks } from '../storage/byte-chunks.ts'
 import { joined } from './compression.ts'
@@ -35,25 +37,32 @@ export function listStream(
   return framed(form.head(), elementChunks(values, form.elements), form.tail)
 }
 
-/** The same at once. */
-export function listWhole(
+/** The same in one piece. */
+export async function listWhole(
   presenter: Presenter,
   metadata: ListMetadata,
   sources: readonly Source[],
   now: Date,
-): Uint8Array {
+): Promise<Uint8Array> {
   const form = listForm(presenter, metadata, sources.length, now)
   if (sources.length === 0) return form.empty()
-  const parts = [form.head(), form.items(ordered(presenter, sources)), form.tail()]
+  const parts = [form.head()]
+  for await (const slice of slicesOf(await ordered(presenter, sources))) parts.push(form.items(slice))
+  parts.push(form.tail())
   return joined(
     parts,
     parts.reduce((length, part) => length + part.length, 0),
   )
 }
 
-function ordered({ layout }: Presenter, sources: readonly Source[]): readonly Source[] {
+async function ordered({ layout }: Presenter, sources: readonly Source[]): Promise<readonly Source[]> {
   const order = layout?.printer.order
-  return order === undefined ? sources : sources.toSorted((a, b) => order(a.object, b.object))
+  if (order === undefined) return sources
+  const objects: { readonly source: Source; readonly object: KubeObject }[] = []
+  // they are parsed here
+  for await (const slice of slicesOf(sources))
+    for (const source of slice) objects.push({ source, object: source.object })
+  return objects.sort((a, b) => order(a.object, b.object)).map(({ source }) => source)
 }
 
 /** Bytes that are right as they come never pass through JavaScript: the engine moves them from one stream to the other. */
@@ -77,7 +86,8 @@ async function writeTo(writable: WritableStream<Uint8Array>, bytes: Uint8Array):
 }
 
 async function* itemChunks(values: ReadableStream<Uint8Array>, form: ListForm): AsyncGenerator<Uint8Array> {
-  for await (const lines of lineBatches(values)) yield form.items(lines.map((line) => Source.ofText(line)))
+  for await (const lines of lineBatches(values))
+    for await (const slice of slicesOf(lines)) yield form.items(slice.map((line) => Source.ofText(line)))
 }
 
 async function* elementChunks(

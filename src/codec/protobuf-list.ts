@@ -2,6 +2,7 @@
  * Lists in protobuf. Lengths come before content, so a list begins when all of it was encoded; what was encoded is kept
  * for that, up to a bound, and of a longer list the rest is read and encoded again.
  */
+import { slicesOf } from '../api/slices.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import { joined } from './compression.ts'
@@ -21,6 +22,8 @@ const MAX_KEPT = 24 * 1024 * 1024
 const MAX_WHOLE = 1024 * 1024
 
 const listMetaType = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta')
+
+const NOTHING = new Uint8Array()
 
 /** Some items, one behind the other, each with its tag and length. */
 export interface EncodedItems {
@@ -51,7 +54,7 @@ export async function listProtobuf(
   for await (const { bytes, count } of items) {
     length += bytes.length
     if (length > most) continue
-    kept.push(bytes)
+    if (bytes.length > 0) kept.push(bytes)
     keptCount += count
     keptLength = length
   }
@@ -97,7 +100,8 @@ export async function* encodedLines(
     for await (const lines of lineBatches(values)) {
       const rest = lines.slice(toSkip).map((line) => Source.ofText(line))
       toSkip -= lines.length - rest.length
-      yield { bytes: encodedSources(presenter, rest), count: lines.length }
+      if (rest.length < lines.length) yield { bytes: NOTHING, count: lines.length - rest.length }
+      for await (const slice of slicesOf(rest)) yield { bytes: encodedSources(presenter, slice), count: slice.length }
     }
   else
     for await (const lines of wholeLines(values)) {
@@ -109,7 +113,7 @@ export async function* encodedLines(
 
 /** Objects at hand. */
 export async function* encodedItems(presenter: Presenter, sources: readonly Source[]): AsyncGenerator<EncodedItems> {
-  yield { bytes: encodedSources(presenter, sources), count: sources.length }
+  for await (const slice of slicesOf(sources)) yield { bytes: encodedSources(presenter, slice), count: slice.length }
 }
 
 function encodedSources(presenter: Presenter, sources: readonly Source[]): Uint8Array {

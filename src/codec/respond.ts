@@ -166,7 +166,12 @@ export async function respondList(
       ...(again === undefined ? {} : { again: async (skipped) => encodedLines(presenter, await again(), skipped) }),
     })
   if (list.isEmpty || !isStreamable(presenter, list.count))
-    return respond(request, output, 200, listWhole(presenter, metadata, await collected(list.values), request.now))
+    return respond(
+      request,
+      output,
+      200,
+      await listWhole(presenter, metadata, await collected(list.values), request.now),
+    )
   const stream = { as: list.shape?.as ?? 'lines', values: list.values, count: list.count }
   return compressibleStream(
     200,
@@ -189,7 +194,7 @@ export async function respondItems(
   const metadata = metadataOf(list)
   if (serialization === 'protobuf')
     return respondProtobuf(presenter, metadata, { items: encodedItems(presenter, sources) })
-  return respond(scope.request, output, 200, listWhole(presenter, metadata, sources, scope.request.now))
+  return respond(scope.request, output, 200, await listWhole(presenter, metadata, sources, scope.request.now))
 }
 
 async function respondProtobuf(presenter: Presenter, metadata: ListMetadata, list: EncodedList): Promise<Response> {

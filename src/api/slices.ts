@@ -1,0 +1,25 @@
+/**
+ * An isolate has one thread: work over many items goes in slices, between which requests of others have their turn. A
+ * slice is counted in items, for the platform's clock stands still while code runs.
+ */
+
+/** Items of a slice: rows of a Table, the dearest of them, take some milliseconds. */
+export const SLICE = 64
+
+/** When all that was waiting has had its turn. */
+export const turnOfOthers = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
+
+/** @param turn is taken between two slices, neither before the first nor after the last */
+export async function* slicesOf<Item>(
+  items: readonly Item[],
+  turn: () => Promise<void> = turnOfOthers,
+): AsyncGenerator<readonly Item[]> {
+  if (items.length <= SLICE) {
+    if (items.length > 0) yield items
+    return
+  }
+  for (let at = 0; at < items.length; at += SLICE) {
+    if (at > 0) await turn()
+    yield items.slice(at, at + SLICE)
+  }
+}
