@@ -9,6 +9,7 @@ import { controllerOf } from '../src/controllers/controllers.ts'
 import type { ControllerContext } from '../src/controllers/controller.ts'
 import { HopelessWork } from '../src/controllers/controller.ts'
 import { Turns } from '../src/controllers/turns.ts'
+import { inTurns } from '../src/controllers/in-turns.ts'
 import type { Env } from '../src/env.ts'
 import { freshServedResources, servedResources } from '../src/registry/served.ts'
 import { StorageError } from '../src/storage/errors.ts'
@@ -108,7 +109,7 @@ export class ControllerManager extends DurableObject<Env> {
     }
     for (let due = this.work.due(PARALLEL); due.length > 0; due = this.work.due(PARALLEL)) {
       const served = await servedResources(plane)
-      await Promise.all(due.map((work) => this.reconcile(work, { ...context, served })))
+      await inTurns(due, (work) => this.reconcile(work, { ...context, served }))
     }
     this.alarms.wakeAt(this.work.nextDue())
   }
