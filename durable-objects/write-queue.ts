@@ -6,9 +6,18 @@
  */
 import { StorageError } from '../src/storage/errors.ts'
 
+/** Writes of one commit: they take some ten milliseconds, in which the object serves nobody else. */
+const MAX_TOGETHER = 256
+/** Writes that may wait: with more, the shard is overloaded. */
+const MAX_WAITING = 4_096
+
 export class WriteQueue<Outcome> {
-  private waiting: { write: () => Outcome; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void }[] =
-    []
+  /** Bound: MAX_WAITING. */
+  private readonly waiting: {
+    write: () => Outcome
+    resolve: (outcome: Outcome) => void
+    reject: (error: unknown) => void
+  }[] = []
 
   /** @param committed is told what was written, once for all that was written together */
   constructor(
@@ -19,16 +28,19 @@ export class WriteQueue<Outcome> {
   /** How often something was written: tells whether anybody was there since. */
   flushes = 0
 
+  /** @throws StorageError Overloaded */
   run(write: () => Outcome): Promise<Outcome> {
     return new Promise((resolve, reject) => {
+      if (this.waiting.length >= MAX_WAITING)
+        return reject(new StorageError('Overloaded', 0, 0, 'too many writes wait'))
       if (this.waiting.push({ write, resolve, reject }) === 1) setTimeout(() => this.flush(), 0)
     })
   }
 
   private flush(): void {
     this.flushes++
-    const writes = this.waiting
-    this.waiting = []
+    const writes = this.waiting.splice(0, MAX_TOGETHER)
+    if (this.waiting.length > 0) setTimeout(() => this.flush(), 0)
     const outcomes: Outcome[] = []
     const answers: ((problem?: StorageError) => void)[] = []
     for (const { write, resolve, reject } of writes) {

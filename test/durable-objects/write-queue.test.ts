@@ -31,4 +31,19 @@ describe('the queue of writes', () => {
     expect(answers).toMatchObject([{ reason: { code: 'Uncertain' } }, { reason: { code: 'KeyExists' } }])
     await expect(queue.run(failing)).rejects.toMatchObject({ code: 'KeyExists' })
   })
+
+  it('commits a great many in several turns, in their order, and refuses what is too much', async () => {
+    const told: (readonly number[])[] = []
+    const queue = new WriteQueue<number>(
+      (write) => write(),
+      (outcomes) => told.push(outcomes),
+    )
+    const answers = await Promise.allSettled(Array.from({ length: 5_000 }, (_, n) => queue.run(() => n)))
+    expect(Math.max(...told.map(({ length }) => length))).toBe(256)
+    expect(told.flat()).toEqual(Array.from({ length: 4_096 }, (_, n) => n))
+    const refused = answers.filter((answer) => answer.status === 'rejected')
+    expect(refused).toHaveLength(5_000 - 4_096)
+    for (const { reason } of refused) expect(reason).toMatchObject({ code: 'Overloaded' })
+    await expect(queue.run(() => 7)).resolves.toBe(7)
+  })
 })
