@@ -9,7 +9,7 @@ export interface BuiltInServed {
   readonly gates: FeatureGates
 }
 
-/** By the text of both settings, which an isolate has once; tests have a handful. */
+/** By the text of both settings. Bound: an isolate has them once, tests have a handful. */
 const bySettings = new Map<string, BuiltInServed>()
 
 /** @throws Error when a setting cannot be read */

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
+import { unboundedIn } from './bounded-state.ts'
 import { findingsIn } from './own-keys.ts'
 import { spreadArgumentsIn } from './spread-arguments.ts'
 
@@ -20,3 +21,10 @@ const spreads = globSync('{src,durable-objects}/**/*.ts', { cwd: root })
   .flatMap((file) => spreadArgumentsIn(readFileSync(root + file, 'utf8')).map((line) => `${file}:${line}`))
 for (const place of spreads) console.error(`${place}: arguments are spread; use append (src/api/append.ts)`)
 if (spreads.length > 0) process.exit(1)
+
+const unbounded = unboundedIn(root)
+for (const name of unbounded) console.error(`${name} outlives a request and does not say what bounds it`)
+if (unbounded.length > 0) {
+  console.error(`${unbounded.length} collections may grow for ever (see test/check/bounded-state.ts)`)
+  process.exit(1)
+}
