@@ -39,6 +39,13 @@ export async function serve(request: Request, env: Env, execution: ExecutionCont
   if (problem !== undefined) return refuseAll(problem)
   const received = receive(request, env, execution)
   if (received instanceof Response) return received
+  const response = respond(received)
+  // Others wait for the seat that a request holds, and for calls that it makes for all: it ends, though its client went.
+  received.waitUntil(response)
+  return response
+}
+
+async function respond(received: ApiRequest): Promise<Response> {
   const measured = measureRequest(received)
   let response: Response
   try {

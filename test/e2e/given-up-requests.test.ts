@@ -1,0 +1,52 @@
+// Clients that go away in the middle of requests: nothing of what the requests held stays taken.
+import { request } from 'node:https'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startKedge } from '../cli/kedge-process.ts'
+import type { KedgeProcess } from '../cli/kedge-process.ts'
+import { ApiClient } from './api-client.ts'
+
+let server: KedgeProcess
+let client: ApiClient
+
+beforeAll(async () => {
+  server = await startKedge()
+  client = new ApiClient(server.kubeconfig)
+})
+afterAll(() => server.stop())
+
+/** A request that is given up after so many milliseconds. */
+const giveUp = (path: string, after: number): Promise<void> =>
+  new Promise((done) => {
+    const sent = request(`${server.url}${path}`, { agent: false, rejectUnauthorized: false })
+    sent.on('response', (answer) => answer.on('error', () => {}).resume())
+    sent.on('error', () => {}).on('close', done)
+    sent.on('socket', (socket) => socket.on('secureConnect', () => setTimeout(() => sent.destroy(), after)))
+    sent.end()
+  })
+
+/** The status for somebody without a name, who may see nothing: refused after a look at a fresh snapshot. */
+const denied = (path: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const asked = request(`${server.url}${path}`, { rejectUnauthorized: false }, (answer) => {
+      answer.resume().on('end', () => resolve(answer.statusCode))
+    })
+    asked.on('error', reject).end()
+  })
+
+test('seats and shared calls are free again after 300 requests that were given up', { timeout: 90_000 }, async () => {
+  const paths = ['/api/v1/pods', '/api/v1/pods?watch=1', '/healthz']
+  for (let round = 0; round < 5; round++)
+    await Promise.all(Array.from({ length: 60 }, (_, n) => giveUp(paths[n % 3]!, (n * 7) % 60)))
+  expect(await Promise.all(Array.from({ length: 50 }, () => denied('/api/v1/pods')))).toEqual(Array(50).fill(403))
+  await pause(1_000)
+  let text = ''
+  for await (const part of (await client.open('GET', '/metrics')).setEncoding('utf8')) text += part as string
+  const busy = text
+    .split('\n')
+    .filter((line) => /^apiserver_(current_inflight|flowcontrol_current)_.* [1-9]\d*$/.test(line))
+  expect(busy).not.toEqual([])
+  // the request for the metrics itself
+  expect(busy.filter((line) => !/ 1$/.test(line))).toEqual([])
+  expect(busy.filter((line) => line.includes('global-default'))).toEqual([])
+})
