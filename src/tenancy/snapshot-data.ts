@@ -41,7 +41,7 @@ class Objects {
   static readonly none = new Objects(SortedEntries.empty)
 
   private all: readonly KubeObject[] | undefined
-  /** Of namespaces that have some. */
+  /** Bound: the namespaces that have some. */
   private readonly byNamespace = new Map<string, readonly KubeObject[]>()
 
   constructor(readonly entries: SortedEntries<Entry>) {}
