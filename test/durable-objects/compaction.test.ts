@@ -315,6 +315,7 @@ describe('compaction', () => {
     }, 60_000)
 
     it('other resources keep all that the retention promises', async () => {
+      shardOf('things')
       await renew('thing', 1_000)
       later(4 * MINUTE)
       await runDurableObjectAlarm(stub())
