@@ -25,7 +25,7 @@ export type Pause = (milliseconds: number) => Promise<void>
 
 export class RestorePlan {
   private readonly storage: Storage
-  /** Emptied, by name. */
+  /** Emptied, by name. Bound: the shards of the resources there are. */
   private readonly shards = new Map<string, ShardName>()
   private lockedAt = 0
 

@@ -55,6 +55,7 @@ function explain(error: unknown): never {
 }
 
 class Filling {
+  /** Bound: those of the backup, which the control plane will hold. */
   private readonly definitions: CustomResourceDefinition[] = []
   /** By definitions: made again when some were read. */
   private served: ServedResources | undefined
