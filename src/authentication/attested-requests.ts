@@ -65,7 +65,9 @@ const MAX_CONNECTIONS = 20_000
  */
 class Replays {
   #began = 0
+  /** Bound: MAX_CONNECTIONS. */
   #recent = new Map<string, number>()
+  /** Bound: MAX_CONNECTIONS. */
   #before = new Map<string, number>()
 
   /** Only a certificate that is in force is worth a replay, and only such ones take room. */

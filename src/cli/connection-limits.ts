@@ -14,6 +14,7 @@ export type Admission = 'admitted' | 'to be told' | 'closed'
 
 export class ConnectionLimits {
   readonly #limits: Limits
+  /** Bound: the connections there are. */
   readonly #byAddress = new Map<string, number>()
   #admitted = 0
   #told = 0
