@@ -1,4 +1,5 @@
 /** `'%s is %.2f'.format([a, b])` as cel-go's first formatter writes it, in its locale en_US. */
+import { isPrint } from '../../api/unicode.ts'
 import { toDouble, toText } from '../conversions.ts'
 import { runtimeType, runtimeTypeName } from '../runtime-types.ts'
 import { compareTexts } from './standard.ts'
@@ -233,7 +234,7 @@ function goQuoted(text: string): string {
     if (known !== undefined) return known
     const point = char.codePointAt(0)!
     if (point < 0x20 || point === 0x7f) return `\\x${point.toString(16).padStart(2, '0')}`
-    if (/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(char)) return char
+    if (isPrint(char)) return char
     return point > 0xffff ? `\\U${point.toString(16).padStart(8, '0')}` : `\\u${point.toString(16).padStart(4, '0')}`
   })
   return `"${chars.join('')}"`
