@@ -3,6 +3,7 @@
  * at least once, as (controller, key); reconciling is level-based and idempotent, so each pair is kept once. It is on
  * disk before it is acknowledged, and what fails is tried again later: nothing here polls.
  */
+import { logError } from '../src/log/log.ts'
 import { DurableObject } from 'cloudflare:workers'
 import type { GroupResource } from '../src/api/group-version.ts'
 import { controllerOf } from '../src/controllers/controllers.ts'
@@ -87,7 +88,7 @@ export class ControllerManager extends DurableObject<Env> {
     this.running ??= this.drain()
       .catch((error: unknown) => {
         const isRestoring = error instanceof StorageError && error.code === 'Restoring'
-        if (!isRestoring) console.error('controllers could not be run:', error)
+        if (!isRestoring) logError('controllers could not be run', { error })
         this.alarms.wakeAt(Date.now() + (isRestoring ? RESTORING_MS : RESUME_MS))
       })
       .finally(() => {
@@ -131,13 +132,18 @@ export class ControllerManager extends DurableObject<Env> {
     } catch (error) {
       const retry = error instanceof HopelessWork ? undefined : retryAfter(attempts)
       if (retry === undefined) return this.park(work, String(error))
-      console.error(`controller ${controller} failed for ${key}:`, error)
+      logError('a controller failed', { controller, key, error })
       this.work.again(work, retry, true)
     }
   }
 
   private park(work: Work, why: string): void {
-    console.error(`controller ${work.controller} gives up ${work.key} after ${work.attempts + 1} attempts: ${why}`)
+    logError('a controller gives up', {
+      controller: work.controller,
+      key: work.key,
+      attempts: work.attempts + 1,
+      error: why,
+    })
     this.work.park(work, why)
   }
 

@@ -3,6 +3,7 @@
  * for a write that failed. Delivered right after the commit, and again by alarm until the receiver has taken it.
  */
 import { BoundedMap } from '../src/api/bounded-map.ts'
+import { logError } from '../src/log/log.ts'
 import type { OutboxReceiver } from '../src/storage/shard-protocol.ts'
 import type { Statements } from './statements.ts'
 
@@ -48,7 +49,7 @@ export class Outbox {
       this.failures = 0
       return undefined
     } catch (error) {
-      console.error(`outbox of ${this.shard} was not delivered:`, error)
+      logError('an outbox was not delivered', { shard: this.shard, error })
       return Math.min(LAST_RETRY, FIRST_RETRY * 2 ** this.failures++)
     } finally {
       this.delivering = false

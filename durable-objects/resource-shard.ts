@@ -3,6 +3,7 @@
  * its surface. Reads and writes are RPC methods, lists and watches are fetches (they stream), all called by
  * src/storage/shard-client and by nobody else.
  */
+import { logError } from '../src/log/log.ts'
 import { settingsOf } from '../src/settings.ts'
 import { DurableObject } from 'cloudflare:workers'
 import { migrate } from '../migrations/index.ts'
@@ -270,7 +271,7 @@ export class ResourceShard extends DurableObject<Env> {
       this.alarms.wakeAt(this.expiry.due())
     } catch (error) {
       // The platform would try it six times and then never again.
-      console.error(`${this.name} could not be tidied up:`, error)
+      logError('a shard could not be tidied up', { shard: this.name, error })
       this.alarms.wakeAt(Date.now() + TIDY_AGAIN)
     }
     const retryAfter = await this.outbox.deliver()
@@ -325,7 +326,7 @@ export class ResourceShard extends DurableObject<Env> {
     try {
       this.watches.publish(changes)
     } catch (error) {
-      console.error('changes could not be sent to watchers, who begin again:', error)
+      logError('changes could not be sent to watchers, who begin again', { shard: this.name, error })
       this.watches.interrupt()
     }
   }
@@ -380,7 +381,7 @@ function failure(error: unknown): ShardRefusal {
   }
   const code = databaseFailure(error)
   if (code === undefined) throw error
-  console.error(error)
+  logError('the database failed', { code, error })
   return { error: { code, revision: 0, current: 0 } }
 }
 

@@ -4,6 +4,7 @@
  * them are durable: the platform holds answers and messages back until the turn's writes are confirmed. When they
  * cannot be confirmed it ends the object, and whoever waits is told by the platform.
  */
+import { logError } from '../src/log/log.ts'
 import { StorageError } from '../src/storage/errors.ts'
 
 /** Writes of one commit: they take some ten milliseconds, in which the object serves nobody else. */
@@ -63,7 +64,7 @@ export class WriteQueue<Outcome> {
       this.committed(outcomes)
       return undefined
     } catch (error) {
-      console.error('what was written could not be followed up:', error)
+      logError('what was written could not be followed up', { error })
       return new StorageError('Uncertain', 0, 0, String(error))
     }
   }

@@ -6,6 +6,8 @@ import type { ResourceShard } from '../durable-objects/resource-shard.ts'
 import type { ControllerManager } from '../durable-objects/controller-manager.ts'
 
 export interface Env {
+  /** The process in front of a local server, which keeps its audit log in a file. */
+  readonly AUDIT_LOG?: Fetcher
   readonly SHARDS: DurableObjectNamespace<ResourceShard>
   readonly CONTROLLERS: DurableObjectNamespace<ControllerManager>
   /** Bearer token of the administrator (a member of system:masters), 32 characters or more. */
@@ -44,6 +46,16 @@ export interface Env {
   readonly KEDGE_STREAM_ENCODING?: string
   /** host:port under which clients reach the server. */
   readonly KEDGE_ADVERTISE?: string
+  /** An audit.k8s.io/v1 Policy in JSON: which requests are audited, and how. Without it none is. */
+  readonly KEDGE_AUDIT_POLICY?: string
+  /** `batch` (default), `blocking` or `blocking-strict`, as kube-apiserver's --audit-log-mode: of the local server's file. */
+  readonly KEDGE_AUDIT_LOG_MODE?: string
+  /** Where audit events are sent, in JSON: `{"url": "https://…", "token": "…", "mode": "batch"}`; the last two may be left out. */
+  readonly KEDGE_AUDIT_WEBHOOK?: string
+  /** `1`: audit events also go to the log where there is a file or a webhook. Without both they always do. */
+  readonly KEDGE_AUDIT_CONSOLE?: string
+  /** From 0 (default) to 10, as kube-apiserver's -v: from 3 on a line is logged of every request. */
+  readonly KEDGE_VERBOSITY?: string
   /** UID of the root control plane: part of every shard name and cache key. Default `root`. */
   readonly KEDGE_ROOT_TENANT?: string
 }

@@ -1,8 +1,8 @@
 /**
  * The request path, in the order in which it runs. Start reading here.
  *
- *   receive → timeout → authenticate → impersonate → classify → take a seat → authorize → a fixed path (discovery,
- *   health …) or a verb
+ *   receive → timeout → authenticate → audit → impersonate → classify → take a seat → authorize → a fixed path
+ *   (discovery, health …) or a verb → audit
  *
  * Every refusal is a thrown StatusError, rendered at the end.
  */
@@ -20,6 +20,9 @@ import { measureRequest } from './endpoints/metrics.ts'
 import { tooManyRequests } from './endpoints/text-response.ts'
 import { serveResource } from './endpoints/serve-resource.ts'
 import type { Env } from './env.ts'
+import { auditAnswered, auditReceived } from './audit/audit.ts'
+import { logError } from './log/log.ts'
+import { logRequest } from './endpoints/access-log.ts'
 import { problemOf } from './settings.ts'
 import type { BadSettings } from './settings.ts'
 import { admitRequest, leaveSeat } from './flowcontrol/admit-request.ts'
@@ -55,12 +58,15 @@ async function respond(received: ApiRequest): Promise<Response> {
   }
   finish(received, response)
   measured(response)
-  return response
+  const { record } = received
+  if (record === undefined) return response
+  logRequest(received, record, response)
+  return auditAnswered(received, record, response)
 }
 
 /** With settings like these nobody can be told apart from anybody else. The log says more than the answer. */
 function refuseAll(problem: BadSettings): Response {
-  console.error(`wrong settings: ${problem.details}`)
+  logError(`wrong settings: ${problem.details}`)
   const { status } = serviceUnavailable(`the settings of this server are wrong: ${problem.message}`)
   return Response.json(status, { status: 503, headers: { 'Cache-Control': 'no-store' } })
 }
@@ -71,7 +77,11 @@ export const steps = { authorize, handlers }
 /** @throws StatusError */
 export async function answer(received: ApiRequest, { authorize, handlers } = steps): Promise<Response> {
   checkTimeout(received)
-  const request = await impersonate(await authenticate(received))
+  const known = await authenticate(received)
+  const { record } = received
+  const refusal = record === undefined ? undefined : await auditReceived(known, record)
+  if (refusal !== undefined) return refusal
+  const request = await impersonate(known)
   const asked = attributesOf(request.user, request.info, request.query)
   if (request.info.path === RESTORE_PATH) {
     // While a control plane is restored there is no snapshot of it; this is how it is restored once more.
@@ -80,6 +90,7 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   }
   const snapshot = await controlSnapshot(request)
   const classification = classify(snapshot, asked)
+  if (record !== undefined) record.flowSchema = classification.schema.metadata.name ?? ''
   // own key: the server names the headers
   Object.assign(received.answerHeaders, flowControlHeaders(classification))
   const admitted = admitRequest(request, snapshot, classification)

@@ -4,6 +4,10 @@
  * with 503, the objects refuse their work, and the local server does not start.
  */
 import * as z from 'zod/mini'
+import { parsePolicy } from './audit/policy.ts'
+import type { Policy } from './audit/policy.ts'
+import { modes } from './audit/sink.ts'
+import type { AuditMode } from './audit/sink.ts'
 import { builtInServedBy } from './registry/built-in-served.ts'
 import type { BuiltInServed } from './registry/built-in-served.ts'
 import { parseFeatureGates } from './registry/feature-gates.ts'
@@ -46,7 +50,23 @@ export interface Settings {
   /** HOST or HOST:PORT. */
   readonly advertise: string | undefined
   readonly rootTenant: string
+  /** Undefined where nothing is audited. */
+  readonly audit: AuditSettings | undefined
+  /** A line is logged of every request. */
+  readonly logsRequests: boolean
+  /** One of both. */
+  readonly recordsRequests: boolean
 }
+
+export interface AuditSettings {
+  readonly policy: Policy
+  readonly logMode: AuditMode
+  readonly webhook: { readonly url: string; readonly token?: string | undefined; readonly mode: AuditMode } | undefined
+  readonly console: boolean
+}
+
+/** From here on, as in kube-apiserver, each request has its line. */
+const REQUESTS_VERBOSITY = 3
 
 interface Problem {
   readonly text: string
@@ -147,6 +167,18 @@ const requestCount = setting('must be a number of requests, at least 1', (text) 
   /^[1-9]\d{0,5}$/.test(text) ? Number(text) : undefined,
 )
 
+const webhook = z.strictObject({
+  url: z.string().check(z.refine((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))),
+  token: z.optional(z.string().check(z.regex(/^[\x21-\x7e]+$/))),
+  mode: z._default(z.enum(modes), 'batch'),
+})
+
+const auditWebhook = setting('must be JSON: {"url": …, "token": …, "mode": …}, of which url is needed', (text) =>
+  webhook.parse(JSON.parse(text)),
+)
+
+const auditMode = setting(`must be one of ${modes.join(', ')}`, (text) => modes.find((mode) => mode === text))
+
 const UNREADABLE = 'cannot be read'
 
 /** By name: each setting of env.ts has a row. */
@@ -176,6 +208,11 @@ const schema = z.object({
   KEDGE_ADVERTISE: z.optional(
     matching(/^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/, 'must be HOST or HOST:PORT'),
   ),
+  KEDGE_AUDIT_POLICY: z.optional(setting(UNREADABLE, parsePolicy, { explained: true })),
+  KEDGE_AUDIT_LOG_MODE: z.optional(auditMode),
+  KEDGE_AUDIT_WEBHOOK: z.optional(auditWebhook),
+  KEDGE_AUDIT_CONSOLE: z.optional(matching(/^[01]?$/, 'must be 0 or 1')),
+  KEDGE_VERBOSITY: z.optional(matching(/^(?:\d|10)$/, 'must be a number from 0 to 10')),
   // a part of the names of objects, before a slash
   KEDGE_ROOT_TENANT: z.optional(
     matching(/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/, 'must be of letters, digits and dashes, 63 at most'),
@@ -192,6 +229,8 @@ function parseSettings(env: Environment): Settings | BadSettings {
     if (!Object.hasOwn(schema.shape, name)) problems.push({ text: `${name} is no setting`, why: '' })
   if (named['KEDGE_CA_KEY'] !== undefined && named['KEDGE_CA'] === undefined)
     problems.push({ text: 'KEDGE_CA_KEY needs KEDGE_CA, whose key it is', why: '' })
+  if (named['KEDGE_AUDIT_WEBHOOK'] !== undefined && named['KEDGE_AUDIT_POLICY'] === undefined)
+    problems.push({ text: 'KEDGE_AUDIT_WEBHOOK needs KEDGE_AUDIT_POLICY, which says what is sent', why: '' })
   if (!result.success || problems.length > 0) return new BadSettings(problems)
   const {
     KEDGE_SERVICE_RANGE: ranges = serviceRanges.parse(DEFAULT_SERVICE_RANGE),
@@ -199,6 +238,8 @@ function parseSettings(env: Environment): Settings | BadSettings {
     KEDGE_FEATURE_GATES: featureGates = '',
     ...values
   } = result.data
+  const policy = values.KEDGE_AUDIT_POLICY
+  const logsRequests = Number(values.KEDGE_VERBOSITY ?? 0) >= REQUESTS_VERBOSITY
   return {
     administratorToken: values.KEDGE_ADMIN_TOKEN,
     authority: values.KEDGE_CA,
@@ -219,6 +260,14 @@ function parseSettings(env: Environment): Settings | BadSettings {
     streamEncoding: values.KEDGE_STREAM_ENCODING ?? '',
     advertise: values.KEDGE_ADVERTISE,
     rootTenant: values.KEDGE_ROOT_TENANT ?? 'root',
+    audit: policy && {
+      policy,
+      logMode: values.KEDGE_AUDIT_LOG_MODE ?? 'batch',
+      webhook: values.KEDGE_AUDIT_WEBHOOK,
+      console: values.KEDGE_AUDIT_CONSOLE === '1',
+    },
+    logsRequests,
+    recordsRequests: logsRequests || policy !== undefined,
   }
 }
 

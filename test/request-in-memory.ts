@@ -50,6 +50,7 @@ export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: Outbo
         now: server.now,
         answerHeaders: { 'Audit-Id': 'audit' },
         warnings: [],
+        record: undefined,
         waitUntil: () => {},
       }
     },

@@ -34,6 +34,19 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_CA: 'garbage' }, RULES.ca],
     [{ KEDGE_CA: pkcs8 }, RULES.ca],
     [{ KEDGE_CA: pem.replace(/[A-Za-z0-9]{20}/, '') }, RULES.ca],
+    [{ KEDGE_AUDIT_POLICY: '{}' }, 'KEDGE_AUDIT_POLICY cannot be read'],
+    [{ KEDGE_AUDIT_LOG_MODE: 'never' }, 'KEDGE_AUDIT_LOG_MODE must be one of batch, blocking, blocking-strict'],
+    [{ KEDGE_AUDIT_CONSOLE: 'yes' }, 'KEDGE_AUDIT_CONSOLE must be 0 or 1'],
+    [
+      { KEDGE_AUDIT_WEBHOOK: '{"url": "https://audit.example/"}' },
+      'KEDGE_AUDIT_WEBHOOK needs KEDGE_AUDIT_POLICY, which says what is sent',
+    ],
+    [
+      { KEDGE_AUDIT_WEBHOOK: '{"url": "ftp://audit.example/"}' },
+      'KEDGE_AUDIT_WEBHOOK must be JSON: {"url": …, "token": …, "mode": …}, of which url is needed; ' +
+        'KEDGE_AUDIT_WEBHOOK needs KEDGE_AUDIT_POLICY, which says what is sent',
+    ],
+    [{ KEDGE_VERBOSITY: '11' }, 'KEDGE_VERBOSITY must be a number from 0 to 10'],
     [{ KEDGE_CA_KEY: pkcs8 }, 'KEDGE_CA_KEY needs KEDGE_CA, whose key it is'],
     [{ KEDGE_CA: pem, KEDGE_CA_KEY: '' }, RULES.key],
     [{ KEDGE_CA: pem, KEDGE_CA_KEY: pem }, RULES.key],

@@ -3,6 +3,7 @@
  * Requests without one come through the first socket, where the engine fills in no `request.cf` at all: there nobody
  * can claim a certificate, and here nobody gets on without the front's key.
  */
+import { logError } from '../log/log.ts'
 import type { Env } from '../env.ts'
 import { fromBase64 } from '../x509/pem.ts'
 import { targetOf } from '../request/target.ts'
@@ -86,6 +87,6 @@ class Replays {
 }
 
 function refused(): Response {
-  console.error('kedge: a request without a valid statement of the front was refused')
+  logError('a request without a valid statement of the front was refused')
   return new Response('400 Bad Request: no valid statement of the front', { status: 400 })
 }

@@ -1,6 +1,6 @@
 /**
  * What the local server's front states of a request, for the engine to find in `request.cf`: the client's certificate,
- * and the method where the engine cannot carry it. A MAC binds it to one connection, one request of it, a method, a
+ * its address where requests are audited, and the method where the engine cannot carry it. A MAC binds it to one connection, one request of it, a method, a
  * target and a moment: a statement that was read somewhere is worth nothing in another request.
  */
 import type { ClientCertificate } from './client-certificate.ts'
@@ -12,6 +12,8 @@ export interface FrontStatement {
   readonly tlsClientAuth?: ClientCertificate
   /** The request's method, where the engine was given POST instead. */
   readonly method?: string
+  /** Of the client; where requests are audited. */
+  readonly clientAddress?: string
   /** Random, one for each connection of a client. */
   readonly connection: string
   /** Counts that connection's requests. */
@@ -36,7 +38,10 @@ export type Stated = Omit<FrontStatement, 'mac' | 'tlsClientAuth'>
  */
 export function statedText(method: string, target: string, stated: Stated, certificate: string): string {
   const { connection, request, made } = stated
-  return JSON.stringify([method, target, connection, request, made, stated.method ?? null]) + certificate
+  return (
+    JSON.stringify([method, target, connection, request, made, stated.method ?? null, stated.clientAddress ?? null]) +
+    certificate
+  )
 }
 
 export function certificateText(certificate: ClientCertificate | undefined): string {

@@ -118,6 +118,8 @@ async function impersonated(request: ApiRequest, wanted: UserInfo): Promise<User
     try {
       const user = await impersonatedIn(request, mode, wanted)
       lastMode.set(asker.name, mode)
+      if (request.record !== undefined)
+        request.record.impersonated = { user, constraint: mode.name === undefined ? '' : `impersonate:${mode.name}` }
       return user
     } catch (error) {
       if (!(error instanceof StatusError) || error.code !== 403) throw error

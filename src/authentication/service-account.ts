@@ -20,6 +20,8 @@ import { CREDENTIAL_ID, authenticated } from './user-info.ts'
 export type { ObjectIdentity, ServiceAccountClaims } from './token-claims.ts'
 
 export interface TokenOrder {
+  /** Default: a new one. */
+  readonly id?: string
   readonly env: Env
   readonly now: Date
   readonly audiences: readonly string[]
@@ -32,7 +34,7 @@ const LEEWAY = 60
 const LEGACY_ISSUER = 'kubernetes/serviceaccount'
 
 /** @throws StatusError 500 where the server has no key */
-export async function issueToken({ env, now, audiences, expirationSeconds, claims }: TokenOrder): Promise<string> {
+export async function issueToken({ env, now, id, audiences, expirationSeconds, claims }: TokenOrder): Promise<string> {
   const key = await serviceAccountKey(env)
   if (key === undefined) throw internalError('failed to generate token: no signing key')
   const issued = Math.floor(now.getTime() / 1000)
@@ -43,7 +45,7 @@ export async function issueToken({ env, now, audiences, expirationSeconds, claim
     exp: issued + expirationSeconds,
     iat: issued,
     iss: tokenIssuer(env),
-    jti: crypto.randomUUID(),
+    jti: id ?? crypto.randomUUID(),
     'kubernetes.io': withoutEmpty(claims),
     nbf: issued,
     sub: serviceAccountUser({ namespace, name: serviceaccount.name }),

@@ -4,6 +4,7 @@
  */
 import type { UserInfo } from '../authentication/user-info.ts'
 import { SYSTEM_MASTERS } from '../authentication/user-info.ts'
+import type { ApiRequest } from '../request/context.ts'
 import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
@@ -16,11 +17,15 @@ import type { Verdict } from './verdict.ts'
 import { ALLOWED, noOpinion } from './verdict.ts'
 
 /** @throws StatusError 403 */
-export async function authorize(plane: ControlPlane, asked: AuthorizationAttributes): Promise<Authorized> {
-  if (!mayEverything(asked.user)) {
-    const { allowed, reason } = await verdictOn(plane, asked)
-    if (!allowed) throw forbiddenBy(asked, reason)
-  }
+export async function authorize(
+  plane: ControlPlane & Partial<Pick<ApiRequest, 'record'>>,
+  asked: AuthorizationAttributes,
+): Promise<Authorized> {
+  const { record } = plane
+  const { allowed, reason } = mayEverything(asked.user) ? ALLOWED : await verdictOn(plane, asked)
+  record?.annotate('authorization.k8s.io/decision', allowed ? 'allow' : 'forbid')
+  record?.annotate('authorization.k8s.io/reason', reason)
+  if (!allowed) throw forbiddenBy(asked, reason)
   return asked as Authorized // the one place where the proof is made
 }
 

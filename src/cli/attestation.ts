@@ -14,7 +14,11 @@ export class Attestation {
   readonly #connection = randomBytes(16).toString('base64url')
   #requests = 0
 
-  constructor(certificate: TlsClientAuth | undefined) {
+  readonly #address: string | undefined
+
+  /** @param address undefined where it is not told */
+  constructor(certificate: TlsClientAuth | undefined, address?: string) {
+    this.#address = address
     const stated = certificate === undefined ? '' : `"tlsClientAuth":${JSON.stringify(certificate)},`
     this.#begin = `${FRONT_STATEMENT}: {${stated}`
     this.#certificateText = certificateText(certificate)
@@ -28,6 +32,7 @@ export class Attestation {
   line(key: KeyObject, method: string, carried: string, target: string, now: number): string {
     const stated: Stated = {
       ...(method !== carried && { method }),
+      ...(this.#address !== undefined && { clientAddress: this.#address }),
       connection: this.#connection,
       request: ++this.#requests,
       made: now,

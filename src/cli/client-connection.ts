@@ -43,11 +43,22 @@ interface Exchange {
   isAnswered: boolean
 }
 
+interface ConnectionOptions {
+  /** That there are too many connections: its first request is refused. */
+  readonly isToBeTold: boolean
+  /** Each request says from which address it comes. */
+  readonly tellsAddress: boolean
+}
+
+/** An IPv4 address that a socket for both families shows in IPv6. */
+const plainAddress = (address: string): string => address.replace(/^::ffff:(?=[\d.]+$)/, '')
+
 export class ClientConnection {
   readonly #client: TLSSocket
   readonly #deadlines: Deadlines
   readonly #isToBeTold: boolean
-  readonly #hasCertificate: boolean
+  /** Something is stated of each of its requests. */
+  readonly #isAttested: boolean
   readonly #attestation: Attestation
   readonly #engine: EngineLink
   readonly #reader = new RequestReader()
@@ -60,14 +71,19 @@ export class ClientConnection {
   #awaited: { what: 'head' | 'body' | 'next' | 'answer taken'; since: number } | undefined
   #bodyOctets = 0
 
-  /** @param isToBeTold that there are too many connections: its first request is refused */
-  constructor(client: TLSSocket, engine: () => Promise<EngineAddress>, deadlines: Deadlines, isToBeTold: boolean) {
+  constructor(
+    client: TLSSocket,
+    engine: () => Promise<EngineAddress>,
+    deadlines: Deadlines,
+    { isToBeTold, tellsAddress }: ConnectionOptions,
+  ) {
     this.#client = client
     this.#deadlines = deadlines
     this.#isToBeTold = isToBeTold
     const certificate = tlsClientAuth(client)
-    this.#hasCertificate = certificate !== undefined
-    this.#attestation = new Attestation(certificate)
+    const address = tellsAddress ? plainAddress(client.remoteAddress ?? '') : undefined
+    this.#isAttested = certificate !== undefined || address !== undefined
+    this.#attestation = new Attestation(certificate, address)
     this.#engine = new EngineLink(engine, {
       onData: (data) => this.#fromEngine(data),
       onDrain: () => this.#engineHasRoom(),
@@ -161,7 +177,7 @@ export class ClientConnection {
     if (this.#isToBeTold) throw new MalformedRequest(429, 'there are as many connections as this server can hold')
     const { head, octets } = part
     const request = engineRequest(head)
-    const isAttested = this.#hasCertificate || request.method !== head.method
+    const isAttested = this.#isAttested || request.method !== head.method
     const statement = ({ key }: EngineAddress): string =>
       isAttested ? this.#attestation.line(key, head.method, request.method, request.target, Date.now()) : ''
     this.#exchange = { head, answer: new AnswerFollower(request.method === 'HEAD'), isAnswered: false }

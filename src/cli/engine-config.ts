@@ -14,9 +14,19 @@ export interface EngineConfig {
   readonly socket: string
   /** Path of the one where each comes with a statement of the front. Absent: there is none. */
   readonly attestedSocket?: string
+  /** Path of the socket that takes audit events. */
+  readonly auditSocket?: string
 }
 
-export function engineConfig({ worker, modules, settings, objects, socket, attestedSocket }: EngineConfig): string {
+export function engineConfig({
+  worker,
+  modules,
+  settings,
+  objects,
+  socket,
+  attestedSocket,
+  auditSocket,
+}: EngineConfig): string {
   const bindings = [
     ...worker.durableObjects.map(
       ({ name, className }) => `(name = ${text(name)}, durableObjectNamespace = ${text(className)})`,
@@ -24,11 +34,20 @@ export function engineConfig({ worker, modules, settings, objects, socket, attes
     ...Object.entries({ ...worker.vars, ...settings }).map(
       ([name, value]) => `(name = ${text(name)}, text = ${text(value)})`,
     ),
+    ...(auditSocket === undefined ? [] : ['(name = "AUDIT_LOG", service = "audit")']),
   ]
   // The unique key is part of the databases' path: a class must keep its own for ever.
   const namespaces = worker.durableObjects.map(
     ({ className }) => `(className = ${text(className)}, uniqueKey = ${text(`kedge-${className}`)}, enableSql = true)`,
   )
+  const services = [
+    '(name = "worker", worker = .apiServer)',
+    `(name = "objects", disk = (path = ${text(objects)}, writable = true))`,
+    '(name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true)))',
+    ...(auditSocket === undefined
+      ? []
+      : [`(name = "audit", external = (address = ${text(`unix:${auditSocket}`)}, http = ()))`]),
+  ]
   const sockets = [
     `(name = "front", address = ${text(`unix:${socket}`)}, service = "worker", http = ())`,
     ...(attestedSocket === undefined ? [] : [attested(attestedSocket)]),
@@ -37,9 +56,7 @@ export function engineConfig({ worker, modules, settings, objects, socket, attes
 
 const config :Workerd.Config = (
   services = [
-    (name = "worker", worker = .apiServer),
-    (name = "objects", disk = (path = ${text(objects)}, writable = true)),
-    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true)))
+    ${services.join(',\n    ')}
   ],
   sockets = [
     ${sockets.join(',\n    ')}

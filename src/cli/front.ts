@@ -21,6 +21,8 @@ export interface FrontOptions {
   /** More than these are told to come back later (429), before anything runs out. Default: none. */
   readonly limits?: Limits
   readonly deadlines?: Deadlines
+  /** Each request says from which address it comes. */
+  readonly tellsAddress?: boolean
   /** From the accepted connection to the end of the handshake. */
   readonly handshakeMs?: number
 }
@@ -37,7 +39,7 @@ const UNLIMITED: Limits = { total: Infinity, perAddress: Infinity }
 
 /** Throws the error of `listen` where the address cannot be had. */
 export async function startFront(options: FrontOptions): Promise<Front> {
-  const { engine, deadlines = DEADLINES, handshakeMs = HANDSHAKE_MS } = options
+  const { engine, deadlines = DEADLINES, tellsAddress = false, handshakeMs = HANDSHAKE_MS } = options
   const limits = new ConnectionLimits(options.limits ?? UNLIMITED)
   const connections = new Set<ClientConnection>()
   const handshakes = new Map<string, Handshake>()
@@ -65,7 +67,10 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     const handshake = handshakes.get(peerOf(socket))
     if (handshake === undefined) return void socket.destroy() // its connection is gone, or was never counted
     handshakes.delete(peerOf(socket))
-    const connection = new ClientConnection(socket, engine, deadlines, handshake.admission === 'to be told')
+    const connection = new ClientConnection(socket, engine, deadlines, {
+      isToBeTold: handshake.admission === 'to be told',
+      tellsAddress,
+    })
     connections.add(connection)
     socket.on('close', () => connections.delete(connection))
   })

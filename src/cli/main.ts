@@ -7,6 +7,7 @@ import { abandonRestore, backup, restore, serverOf } from './backup.ts'
 import { PROJECT } from './build.ts'
 import { DirectoryInUse, dataDirectory } from './data-directory.ts'
 import { CannotStart, start } from './start.ts'
+import type { AuditOptions } from './start.ts'
 
 const HELP = `Kedge: the Kubernetes API, serverless.
 
@@ -35,6 +36,22 @@ Flags of start
                    Name=true|false …, as with kube-apiserver; AllAlpha and AllBeta for all of a stage.
   --history LIST   How many seconds old versions of objects stay readable, for watches that go on, lists of the past and
                    continue tokens. Default 300; for single tenants TENANT=SECONDS: 300,acme=172800. At most 31 days.
+  -v, --v N        How much is logged, 0 to 10. From 3 on, a line of JSON for each request.
+  --audit-policy-file FILE
+                   Which requests are audited: an audit.k8s.io/v1 Policy, in YAML or JSON. Events go to the files
+                   and webhooks that the next flags say, or to the standard output (docs/audit.md).
+  --audit-log-path FILE
+                   The file for audit events; - is the standard output.
+  --audit-log-maxsize N, --audit-log-maxbackup N
+                   After how many megabytes a new file is begun (default 100), and how many old ones are kept
+                   (default 0: all).
+  --audit-log-mode MODE
+                   batch (default): requests don't wait for their events. blocking: they do. blocking-strict: and are
+                   refused where the first event cannot be written.
+  --audit-webhook-config-file FILE
+                   A kubeconfig whose server gets the events, with its token.
+  --audit-webhook-mode MODE
+                   As --audit-log-mode.
 
 Flags of backup
   -o FILE          Where the backup goes; written only when it is whole.
@@ -118,6 +135,14 @@ async function runStart(args: string[]): Promise<void> {
     'runtime-config': { type: 'string', multiple: true },
     'feature-gates': { type: 'string', multiple: true },
     history: { type: 'string', multiple: true },
+    v: { type: 'string', short: 'v' },
+    'audit-policy-file': { type: 'string' },
+    'audit-log-path': { type: 'string' },
+    'audit-log-maxsize': { type: 'string', default: '100' },
+    'audit-log-maxbackup': { type: 'string', default: '0' },
+    'audit-log-mode': { type: 'string' },
+    'audit-webhook-config-file': { type: 'string' },
+    'audit-webhook-mode': { type: 'string' },
   })
   const port = Number(flags.port)
   if (!/^\d+$/.test(flags.port) || port > 65535) {
@@ -142,6 +167,8 @@ async function runStart(args: string[]): Promise<void> {
       runtimeConfig: flags['runtime-config']?.join(','),
       featureGates: flags['feature-gates']?.join(','),
       history: flags.history?.join(','),
+      verbosity: flags.v,
+      audit: await auditOptions(flags),
     })
     console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
     await Promise.race([signalled, server.ended])
@@ -150,6 +177,53 @@ async function runStart(args: string[]): Promise<void> {
     if (process.connected) process.disconnect()
   }
 }
+
+interface AuditFlags {
+  readonly 'audit-policy-file'?: string | undefined
+  readonly 'audit-log-path'?: string | undefined
+  readonly 'audit-log-maxsize': string
+  readonly 'audit-log-maxbackup': string
+  readonly 'audit-log-mode'?: string | undefined
+  readonly 'audit-webhook-config-file'?: string | undefined
+  readonly 'audit-webhook-mode'?: string | undefined
+}
+
+async function auditOptions(flags: AuditFlags): Promise<AuditOptions | undefined> {
+  const path = flags['audit-log-path']
+  const policyFile = flags['audit-policy-file']
+  const webhookFile = flags['audit-webhook-config-file']
+  if (policyFile === undefined) {
+    if (path === undefined && webhookFile === undefined) return undefined
+    throw new UsageError('Nothing is audited without --audit-policy-file.')
+  }
+  const { readPolicy, readWebhook } = await import('./audit-options.ts')
+  const number = (flag: 'audit-log-maxsize' | 'audit-log-maxbackup', least: number): number => {
+    const value = Number(flags[flag])
+    if (!/^\d+$/.test(flags[flag]) || value < least)
+      throw new UsageError(`--${flag} wants a number of at least ${least}, not "${flags[flag]}".`)
+    return value
+  }
+  const mode = flags['audit-log-mode']
+  return {
+    settings: {
+      KEDGE_AUDIT_POLICY: readPolicy(policyFile),
+      ...(mode === undefined ? {} : { KEDGE_AUDIT_LOG_MODE: mode }),
+      ...(webhookFile === undefined
+        ? {}
+        : { KEDGE_AUDIT_WEBHOOK: readWebhook(webhookFile, flags['audit-webhook-mode'] ?? 'batch') }),
+    },
+    log:
+      path === undefined
+        ? undefined
+        : {
+            path: resolveLog(path),
+            maxBytes: number('audit-log-maxsize', 1) * 1_000_000,
+            maxBackups: number('audit-log-maxbackup', 0),
+          },
+  }
+}
+
+const resolveLog = (path: string): string => (path === '-' ? path : resolve(path))
 
 function welcome(url: string, kubeconfig: string, ephemeral: boolean): string {
   return `Kedge serves the Kubernetes API at ${url}

@@ -5,6 +5,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { serveAuditLog } from './audit-log.ts'
+import type { AuditLog, AuditLogOptions } from './audit-log.ts'
 import { PROJECT, WORKER, upToDateBuild } from './build.ts'
 import type { Build } from './build.ts'
 import { dataDirectory, lockDirectory } from './data-directory.ts'
@@ -37,6 +39,15 @@ export interface StartOptions {
   readonly featureGates?: string
   /** How long old versions stay readable: KEDGE_HISTORY_SECONDS. */
   readonly history?: string
+  readonly audit?: AuditOptions
+  /** KEDGE_VERBOSITY. */
+  readonly verbosity?: string
+}
+
+export interface AuditOptions {
+  /** KEDGE_AUDIT_*. */
+  readonly settings: Readonly<Record<string, string>>
+  readonly log: AuditLogOptions | undefined
 }
 
 export interface RunningServer {
@@ -95,7 +106,16 @@ async function startLocked(
   })
   const front = await listen(options, pki, () => keeper.ready())
   const url = `https://${urlHost(options.host)}:${front.port}`
-  const configure = prepareRun(directory, build, sockets, settings(pki, url, options))
+  const configure = prepareRun(
+    directory,
+    build,
+    { ...sockets, ...(options.audit?.log && { auditSocket: auditSocket(directory) }) },
+    settings(pki, url, options),
+  )
+  const auditLog = await openAuditLog(directory, options).catch(async (error: unknown) => {
+    await front.close(0)
+    throw error
+  })
   void keeper.run()
   writeKubeconfig(directory.kubeconfig, { server: url, pki })
   let stopping: Promise<void> | undefined
@@ -103,6 +123,7 @@ async function startLocked(
     (stopping ??= (async () => {
       await front.close(FRONT_GRACE_MS)
       await keeper.stop(ENGINE_GRACE_MS)
+      await auditLog?.close()
       release()
     })())
   await keeper.ready().catch(async (error: unknown) => {
@@ -149,11 +170,31 @@ function checkSettings(own: Readonly<Record<string, string>>): void {
 
 const workerConfig = () => readWranglerConfig(join(PROJECT, 'wrangler.toml'))
 
-const optionSettings = ({ runtimeConfig, featureGates, history }: StartOptions): Record<string, string> => ({
+const optionSettings = ({
+  runtimeConfig,
+  featureGates,
+  history,
+  verbosity,
+  audit,
+}: StartOptions): Record<string, string> => ({
+  ...audit?.settings,
+  ...(verbosity === undefined ? {} : { KEDGE_VERBOSITY: verbosity }),
   ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),
   ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),
   ...(featureGates === undefined ? {} : { KEDGE_FEATURE_GATES: featureGates }),
 })
+
+const auditSocket = (directory: DataDirectory): string => join(directory.run, 'audit.sock')
+
+/** @throws CannotStart */
+async function openAuditLog(directory: DataDirectory, { audit }: StartOptions): Promise<AuditLog | undefined> {
+  if (audit?.log === undefined) return undefined
+  try {
+    return await serveAuditLog(auditSocket(directory), audit.log)
+  } catch (error) {
+    throw new CannotStart(`The audit log ${audit.log.path} cannot be opened: ${String(error)}`)
+  }
+}
 
 /** The Worker's settings that are this server's own; src/env.ts documents them. */
 function settings(pki: Pki, url: string, options: StartOptions): Record<string, string> {
@@ -170,13 +211,18 @@ function settings(pki: Pki, url: string, options: StartOptions): Record<string, 
   }
 }
 
-async function listen({ host, port }: StartOptions, pki: Pki, engine: () => Promise<EngineAddress>): Promise<Front> {
+async function listen(
+  { host, port, audit }: StartOptions,
+  pki: Pki,
+  engine: () => Promise<EngineAddress>,
+): Promise<Front> {
   try {
     return await startFront({
       host,
       port,
       engine,
       limits: connectionLimits(),
+      tellsAddress: audit !== undefined,
       server: pki.server,
       clientAuthorities: [pki.authority.certificate, pki.frontProxyAuthority.certificate],
     })
@@ -202,7 +248,7 @@ async function listen({ host, port }: StartOptions, pki: Pki, engine: () => Prom
 function prepareRun(
   directory: DataDirectory,
   build: Build,
-  sockets: Pick<EngineAddress, 'socket' | 'attestedSocket'>,
+  sockets: Pick<EngineAddress, 'socket' | 'attestedSocket'> & { readonly auditSocket?: string },
   own: Record<string, string>,
 ): (key: Uint8Array) => string {
   rmSync(directory.run, { recursive: true, force: true })

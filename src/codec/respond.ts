@@ -4,6 +4,7 @@ import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import type { ResourceScope } from '../endpoints/resource-scope.ts'
+import { logError } from '../log/log.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -18,6 +19,7 @@ import { partialObjectMetadataText } from './partial-object-metadata.ts'
 import { cutsMetadata, identityText, passesText, Presenter, Source } from './present.ts'
 import { encodedItems, encodedLines, listProtobuf } from './protobuf-list.ts'
 import type { EncodedList } from './protobuf-list.ts'
+import { encodeJson } from './encode.ts'
 import { isBinary, serializeText, serializeTyped } from './serialize.ts'
 import type { Body, Form } from './serialize.ts'
 import { shownObject, shownText } from './shown.ts'
@@ -58,6 +60,8 @@ export function respondObject(
   const source =
     'text' in object ? Source.ofText(shownText(scope, object.text)) : Source.ofObject(shownObject(scope, object))
   const { serialization } = output
+  const { record } = scope.request
+  if (record?.wantsResponse) record.responseObject = record.bounded(presenter.json(source, scope.request.now))
   const body = isBinary(serialization)
     ? presenter.bytes(serialization, source)
     : serializeText(output, presenter.json(source, scope.request.now))
@@ -77,6 +81,8 @@ export function respondTyped(
 ): Response {
   // any object is JSON
   const json = object as unknown as JsonObject
+  const { record } = request
+  if (record?.wantsResponse) record.responseObject = record.bounded(encodeJson(type, json, { keepEmpty: true }))
   return respond(request, output, status, serializeTyped(output, type, json, { keepEmpty: true }))
 }
 
@@ -88,11 +94,21 @@ export const respondSuccess = (
   output: Form,
   status: Status,
   code = 200,
-): Response => respondTyped(request, output, code, statusType(), status as unknown as JsonObject)
+): Response => {
+  noteStatus(request, status)
+  return respondTyped(request, output, code, statusType(), status as unknown as JsonObject)
+}
+
+function noteStatus({ record }: ApiRequest, status: Status): void {
+  if (record === undefined) return
+  record.status = status
+  if (record.wantsResponse) record.responseObject = record.bounded(JSON.stringify(status))
+}
 
 /** What the client is told of anything that was thrown. Mistakes of our own are logged. */
 export function respondStatus(request: ApiRequest, error: unknown): Response {
-  const { code, status, headers: more } = asStatusError(error)
+  const { code, status, headers: more } = asStatusError(request, error)
+  noteStatus(request, status)
   const form = negotiateError(request) ?? { serialization: 'json', pretty: true }
   const body = serializeTyped(form, statusType(), status as unknown as JsonObject)
   const { retryAfterSeconds } = status.details ?? {}
@@ -104,10 +120,12 @@ export function respondStatus(request: ApiRequest, error: unknown): Response {
   return new Response(code === 204 ? null : body, { status: code, headers })
 }
 
-function asStatusError(error: unknown): StatusError {
+function asStatusError({ answerHeaders, record, method, info }: ApiRequest, error: unknown): StatusError {
   if (error instanceof StatusError) return error
-  console.error(error)
-  return internalError(error instanceof Error ? error.message : String(error))
+  const message = error instanceof Error ? error.message : String(error)
+  if (record !== undefined) record.panic = message
+  logError('a request failed', { auditID: answerHeaders['Audit-Id'] ?? '', method, path: info.path, error })
+  return internalError(message)
 }
 
 export interface ListFacts {
@@ -160,19 +178,15 @@ export async function respondList(
   }
   const { serialization } = output
   const { again } = list
+  const values = await noteList(scope, output, metadata, list)
   if (serialization === 'protobuf')
     return respondProtobuf(presenter, metadata, {
-      items: encodedLines(presenter, list.values),
+      items: encodedLines(presenter, values),
       ...(again === undefined ? {} : { again: async (skipped) => encodedLines(presenter, await again(), skipped) }),
     })
   if (list.isEmpty || !isStreamable(presenter, list.count))
-    return respond(
-      request,
-      output,
-      200,
-      await listWhole(presenter, metadata, await collected(list.values), request.now),
-    )
-  const stream = { as: list.shape?.as ?? 'lines', values: list.values, count: list.count }
+    return respond(request, output, 200, await listWhole(presenter, metadata, await collected(values), request.now))
+  const stream = { as: list.shape?.as ?? 'lines', values, count: list.count }
   return compressibleStream(
     200,
     answerHeaders(mediaTypes[serialization]),
@@ -180,6 +194,28 @@ export async function respondList(
     acceptsGzip(request.headers),
   )
 }
+
+/** The values once more, where audit wants to see them as JSON whatever the client gets. */
+async function noteList(
+  scope: ResourceScope,
+  output: OutputNegotiation,
+  metadata: ListMetadata,
+  list: { readonly values: ReadableStream<Uint8Array>; readonly shape?: ListShape },
+): Promise<ReadableStream<Uint8Array>> {
+  const { record, now } = scope.request
+  if (!record?.wantsResponse) return list.values
+  const [values, copy] = list.values.tee()
+  const presenter = new Presenter(scope, { ...output, serialization: 'json', pretty: false })
+  const read = { as: list.shape?.as ?? 'lines', values: copy, count: undefined }
+  record.responseObject = isStreamable(presenter, undefined)
+    ? record.collected(listStream(presenter, metadata, read, now))
+    : collected(copy)
+        .then((sources) => listWhole(presenter, metadata, sources, now))
+        .then((body) => record.bounded(textOf(body)))
+  return values
+}
+
+const textOf = (body: Body): string => (typeof body === 'string' ? body : new TextDecoder().decode(body))
 
 /** A list of objects at hand, in the storage version. */
 export async function respondItems(
@@ -192,6 +228,11 @@ export async function respondItems(
   const sources = list.items.map((item) => Source.ofObject(shownObject(scope, item)))
   const { serialization } = output
   const metadata = metadataOf(list)
+  const { record, now } = scope.request
+  if (record?.wantsResponse) {
+    const asJson = new Presenter(scope, { ...output, serialization: 'json', pretty: false })
+    record.responseObject = record.bounded(textOf(await listWhole(asJson, metadata, sources, now)))
+  }
   if (serialization === 'protobuf')
     return respondProtobuf(presenter, metadata, { items: encodedItems(presenter, sources) })
   return respond(scope.request, output, 200, await listWhole(presenter, metadata, sources, scope.request.now))

@@ -154,6 +154,7 @@ function internalRequest({ env, tenant, now }: ControllerContext): ApiRequest {
     now: now(),
     answerHeaders: {},
     warnings: [],
+    record: undefined,
     waitUntil: () => {},
   }
 }

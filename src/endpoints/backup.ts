@@ -2,6 +2,7 @@
  * GET /backup (for members of system:masters: authorization/privileged-paths): all of a control plane at one revision (see backup-format.ts). While it is written every shard keeps what
  * is readable at that revision, however long the reader takes.
  */
+import { logError } from '../log/log.ts'
 import { collectionOf } from '../registry/collections.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { freshServedResources } from '../registry/served.ts'
@@ -30,6 +31,8 @@ export async function serveBackup(request: ApiRequest): Promise<Response> {
   return new Response(readable, { headers: { 'Content-Type': 'application/jsonl', 'Cache-Control': 'no-store' } })
 }
 
+const notHeld = (error: unknown): void => logError('old versions could not be held for a backup', { error })
+
 /** Keeps compaction from what a backup has yet to read. */
 class Hold {
   private stop = (): void => {}
@@ -44,7 +47,7 @@ class Hold {
     const began = Date.now()
     await this.ask(HOLD_MS)
     const timer = setInterval(() => {
-      if (Date.now() - began < LONGEST_MS) void this.ask(HOLD_MS).catch((error: unknown) => console.error(error))
+      if (Date.now() - began < LONGEST_MS) void this.ask(HOLD_MS).catch(notHeld)
     }, RENEW_MS)
     this.stop = () => clearInterval(timer)
   }
@@ -52,7 +55,7 @@ class Hold {
   /** What is not told of the end ends by itself. */
   async end(): Promise<void> {
     this.stop()
-    await this.ask(0).catch((error: unknown) => console.error(error))
+    await this.ask(0).catch(notHeld)
   }
 
   private ask(milliseconds: number): Promise<void> {
@@ -88,7 +91,7 @@ async function writeBackup(
     await line({ end: true, objects })
     await writable.close()
   } catch (error) {
-    console.error('a backup was not finished:', error)
+    logError('a backup was not finished', { error })
     // half a line may be there already; nothing more is said to a reader who has gone
     await write(`\n${JSON.stringify({ error: String(error) })}\n`)
       .then(() => writable.close())

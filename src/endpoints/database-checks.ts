@@ -3,6 +3,7 @@
  * starts; each isolate looks at them once, when it is first asked whether it is ready, and again at those that were bad.
  * What fails later is found by the requests that meet it.
  */
+import { logError } from '../log/log.ts'
 import type { Env } from '../env.ts'
 import { CONTROL_SHARD, collectionOf } from '../registry/collections.ts'
 import type { ServedResources } from '../registry/resources.ts'
@@ -50,7 +51,8 @@ async function checkAll(request: ApiRequest, served: ServedResources, bad: Map<s
   await Promise.all(
     databases.map(async ({ name, check }) => {
       const problem = await within(check())
-      if (problem !== undefined && !bad.has(name)) console.error(`the database of ${name} cannot be read: ${problem}`)
+      if (problem !== undefined && !bad.has(name))
+        logError('a database cannot be read', { shard: name, error: problem })
       if (problem === undefined) bad.delete(name)
       else bad.set(name, problem)
     }),

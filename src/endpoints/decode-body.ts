@@ -2,20 +2,22 @@
 import { append } from '../api/append.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
-import type { KubeObject } from '../api/object.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { keepReset } from '../patch/managed-fields.ts'
 import { opened, treeText } from '../patch/json-document.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { DecodeError, missingKind } from '../codec/decode.ts'
-import { decodeUtf8 } from '../codec/json.ts'
+import { encodeJson } from '../codec/encode.ts'
+import { JsonSyntaxError, decodeUtf8, parseJsonBytes, plainJson, stringify, stringifySorted } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
 import { loadYaml } from '../codec/yaml-reader.ts'
 import type { BodyFormat, ParsedBody } from '../codec/parse-body.ts'
 import { parseBody, strictErrors } from '../codec/parse-body.ts'
 import type { DeleteOptions, FieldValidation } from '../request/options.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
+import type { StructType } from '../schema/structural.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { endpointKind, endpointType } from './resource-scope.ts'
@@ -87,7 +89,7 @@ export function decodeBody(
     keepReset(type, tree, decoded)
     // validation of custom resources speaks of their kind
     const kind = isCustom ? found.kind : expected.kind
-    return Object.assign(decoded, { kind, apiVersion: apiVersionOf(expected) })
+    return noted(scope, type, Object.assign(decoded, { kind, apiVersion: apiVersionOf(expected) }))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     if (scope.custom && scope.view !== undefined) throw badRequest(NO_SCALE)
@@ -99,6 +101,20 @@ export function decodeBody(
       `the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summaryOf(body)})`,
     )
   }
+}
+
+/** Audit sees objects as they were sent, with defaults. */
+function noted(scope: ResourceScope, type: StructType, object: KubeObject): KubeObject {
+  const { record } = scope.request
+  if (record === undefined) return object
+  record.object = { ...object.metadata } // later steps fill in the object's own
+  // a KubeObject is JSON
+  const json = object as unknown as JsonObject
+  if (record.wantsRequest)
+    record.requestObject = record.bounded(
+      scope.custom && scope.view === undefined ? stringifySorted(json) : encodeJson(type, json, { keepEmpty: true }),
+    )
+  return object
 }
 
 const SCHEME = 'pkg/runtime/scheme.go:111'
@@ -185,6 +201,19 @@ function summaryOf(body: Uint8Array): string {
   // the reference looks for an opening brace to tell JSON, and prints everything else in hex
   const isJson = new TextDecoder('latin1').decode(body).trimStart().startsWith('{')
   return (isJson ? new TextDecoder().decode(head) : head.toHex()) + more
+}
+
+/** Audit sees a patch as it was sent, in JSON. What reads YAML has been loaded where it is. */
+export function notePatch({ record }: ApiRequest, format: BodyFormat, body: Uint8Array): void {
+  if (!record?.wantsRequest) return
+  record.isPatch = true
+  try {
+    // a list of JSON Patch has no kind to look for
+    const tree = format === 'json' ? parseJsonBytes(body) : parseBody(format, body).tree
+    if (tree !== undefined) record.requestObject = record.bounded(stringify(plainJson(tree)))
+  } catch (error) {
+    if (!(error instanceof DecodeError || error instanceof JsonSyntaxError)) throw error // the verb refuses it
+  }
 }
 
 /** The DeleteOptions of a DELETE's body, whatever API version it carries. @throws 400 */

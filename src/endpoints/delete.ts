@@ -73,6 +73,9 @@ export async function deleteCollection(scope: ResourceScope): Promise<Response> 
   })
 }
 
+/** The version under which kube-apiserver's events show them. */
+const INTERNAL_OPTIONS = 'meta.k8s.io/__internal'
+
 /** A body replaces the options of the query altogether. */
 async function deleteOptions(scope: ResourceScope): Promise<DeleteOptions> {
   const { request } = scope
@@ -81,6 +84,8 @@ async function deleteOptions(scope: ResourceScope): Promise<DeleteOptions> {
     body.length > 0
       ? decodeDeleteOptions(negotiateInput(request, { custom: scope.custom }), body)
       : deleteOptionsOfQuery(request.query)
+  if (request.record?.wantsRequest && body.length > 0)
+    request.record.requestObject = JSON.stringify({ ...options, kind: 'DeleteOptions', apiVersion: INTERNAL_OPTIONS })
   checkDeleteOptions(options)
   const { warningOfDefaultPropagation: warning } = scope.strategy
   if (warning !== undefined && options.propagationPolicy === undefined && options.orphanDependents === undefined)

@@ -7,6 +7,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { WorkCount } from '../../durable-objects/work-table.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
+import { auditCounts } from '../audit/metrics.ts'
 import type { Env } from '../env.ts'
 import type { FlowCount } from '../flowcontrol/admit-request.ts'
 import { flowState } from '../flowcontrol/admit-request.ts'
@@ -246,6 +247,9 @@ export function measureAdmission(
 
 const one = (value: number, labels: Labels = {}): Sample[] => [{ labels, value }]
 
+const countsBy = (counts: ReadonlyMap<string, number>, label: string): Sample[] =>
+  [...counts].map(([name, value]) => ({ labels: { [label]: name }, value }))
+
 type Row = readonly [name: string, type: Metric['type'], help: string, samples: readonly Sample[]]
 
 const sumOf = <Item>(items: readonly Item[], of: (item: Item) => number): number =>
@@ -310,8 +314,20 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'Time that each step of admission took.',
       all.admissionSteps.samples(),
     ],
-    ['apiserver_audit_event_total', 'counter', 'Audit events: there is no audit log yet.', one(0)],
-    ['apiserver_audit_requests_rejected_total', 'counter', 'Requests refused for want of an audit log.', one(0)],
+    [
+      'apiserver_audit_error_total',
+      'counter',
+      'Audit events that were lost, by whose fault it was.',
+      countsBy(auditCounts.errors, 'plugin'),
+    ],
+    ['apiserver_audit_event_total', 'counter', 'Audit events made.', one(auditCounts.events)],
+    ['apiserver_audit_level_total', 'counter', 'Requests by audit level.', countsBy(auditCounts.levels, 'level')],
+    [
+      'apiserver_audit_requests_rejected_total',
+      'counter',
+      'Requests refused because their audit event could not be written.',
+      one(auditCounts.rejected),
+    ],
     ['apiserver_current_inflight_requests', 'gauge', 'Requests being served.', one(inFlight, { request_kind: 'all' })],
     [
       'apiserver_current_inqueue_requests',

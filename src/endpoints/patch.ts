@@ -5,6 +5,7 @@ import { respondObject } from '../codec/respond.ts'
 import { appliedYaml } from '../patch/applied-yaml.ts'
 import { decodePatched } from '../patch/decode-patched.ts'
 import { managerOfUserAgent } from '../patch/managed-fields.ts'
+import type { BodyFormat } from '../codec/parse-body.ts'
 import type { Patch } from '../patch/patch-types.ts'
 import { patchTypes } from '../patch/patch-types.ts'
 import { resetFieldsOf } from '../patch/reset-fields.ts'
@@ -16,13 +17,15 @@ import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { authorizeCreate } from './authorize-create.ts'
 import { checkName } from './check-name.ts'
 import { afterConversion, convertVersion } from './convert-version.ts'
-import { readBody } from './decode-body.ts'
+import { notePatch, readBody } from './decode-body.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { endpointKind, endpointType, hasStatus, storedAs } from './resource-scope.ts'
 import { throughView } from './through-view.ts'
 
 const APPLY = 'application/apply-patch+yaml'
+
+const patchFormats: Readonly<Record<string, BodyFormat>> = { [APPLY]: 'yaml', 'application/apply-patch+cbor': 'cbor' }
 
 const noYaml = (): never => {
   throw new Error('assertion failed: only what is applied is YAML')
@@ -38,6 +41,8 @@ export async function patch(scope: ResourceScope): Promise<Response> {
   const options = parsePatchOptions(request.query, applies)
   const applyPatch: Patch = patchTypes[patchType === 'application/apply-patch+cbor' ? APPLY : patchType]
   const parseYaml = applyPatch === patchTypes[APPLY] ? await appliedYaml(body) : noYaml
+
+  notePatch(request, patchFormats[patchType] ?? 'json', body)
 
   const patched = (live: KubeObject | undefined): KubeObject =>
     applyPatch({

@@ -36,7 +36,11 @@ export async function serveResource(
   }
   const route = routeOf(entry, info, method, builtIn)
   if (route === undefined) return notFoundText()
-  if (entry.deprecationWarning !== undefined) request.warnings.push(entry.deprecationWarning)
+  if (entry.deprecationWarning !== undefined) {
+    request.warnings.push(entry.deprecationWarning)
+    request.record?.annotate('k8s.io/deprecated', 'true')
+    if (entry.removedRelease !== undefined) request.record?.annotate('k8s.io/removed-release', entry.removedRelease)
+  }
   const scope = resourceScope(request, entry, route)
   if (route.name !== '') checkNameParameter(scope, route.name)
   return perform(authorized, route, scope, table)

@@ -60,6 +60,8 @@ export interface ResourceEntry {
   readonly definition?: CustomResourceDefinition
   /** Text of the Warning header of every request for it, when the version is deprecated. */
   readonly deprecationWarning?: string
+  /** The release, `1.N`, in which a deprecated version goes. */
+  readonly removedRelease?: string
 }
 
 export interface CustomOpenApi {
@@ -226,7 +228,10 @@ function entryOf(row: ResourceRow, group: GroupRow, version: string): ResourceEn
   }
 }
 
-function deprecationOf(row: ResourceRow, gv: GroupVersion): { deprecationWarning?: string } {
+function deprecationOf(
+  row: ResourceRow,
+  gv: GroupVersion,
+): Pick<ResourceEntry, 'deprecationWarning' | 'removedRelease'> {
   if (row.deprecated === undefined || minorOf(row.deprecated.deprecated) > MINOR_RELEASE) return {}
   const { deprecated, removed, replacement } = row.deprecated
   let text = `${apiVersionOf(gv)} ${row.kind} is deprecated in v${deprecated}+`
@@ -235,7 +240,7 @@ function deprecationOf(row: ResourceRow, gv: GroupVersion): { deprecationWarning
     const [group = '', version = '', kind = ''] = replacement.split(',')
     text += `; use ${apiVersionOf({ group, version })} ${kind}`
   }
-  return { deprecationWarning: text }
+  return { deprecationWarning: text, ...(removed === undefined ? {} : { removedRelease: removed }) }
 }
 
 const minorOf = (release: string): number => Number(release.split('.')[1])

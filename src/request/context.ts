@@ -3,6 +3,7 @@ import type { UserInfo } from '../authentication/user-info.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 import type { RequestInfo } from './request-info.ts'
 import type { RequestHeaders } from './request-headers.ts'
+import type { RequestRecord } from './record.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
 /** One request on its way through the chain: what the steps before found out, and what they want to say besides. */
@@ -22,6 +23,8 @@ export interface ApiRequest {
   readonly answerHeaders: Record<string, string>
   /** Texts for `Warning: 299 - "…"` headers, in order. Repeats are dropped when rendered. */
   readonly warnings: string[]
+  /** What is told of it elsewhere than in the answer; undefined where nobody wants to know. */
+  readonly record: RequestRecord | undefined
   /** Work that may go on after the answer (ExecutionContext.waitUntil). */
   waitUntil(work: Promise<unknown>): void
 }

@@ -3,6 +3,7 @@ import type { Env } from '../env.ts'
 import { ANONYMOUS } from '../authentication/user-info.ts'
 import { rootTenant } from '../tenancy/tenant.ts'
 import type { ApiRequest } from './context.ts'
+import { RequestRecord } from './record.ts'
 import { parseQuery } from './query-parameters.ts'
 import { RequestHeaders } from './request-headers.ts'
 import { requestInfoOf } from './request-info.ts'
@@ -28,18 +29,20 @@ export function receive(request: Request, env: Env, execution: ExecutionContext)
   const headers = RequestHeaders.of(request.headers)
   const auditId = headers.get('Audit-Id') ?? crypto.randomUUID()
   if (info.apiPrefix !== '' && !info.isResourceRequest) return unclear(target, auditId)
+  const settings = settingsOf(env)
   return {
     request,
     headers,
     method,
     query,
     info,
-    tenant: rootTenant(settingsOf(env)),
+    tenant: rootTenant(settings),
     env,
     user: ANONYMOUS,
     now: new Date(),
     answerHeaders: { 'Audit-Id': auditId },
     warnings: [],
+    record: settings.recordsRequests ? new RequestRecord() : undefined,
     waitUntil: (work) => execution.waitUntil(work),
   }
 }
@@ -47,10 +50,15 @@ export function receive(request: Request, env: Env, execution: ExecutionContext)
 /** `/api/v1/watch`: a verb, but of what? */
 function unclear(target: string, auditId: string): Response {
   const why = `failed to create RequestInfo: unable to determine kind and namespace from url, ${target}`
+  return internalErrorText(target, why, { 'Audit-Id': auditId })
+}
+
+/** How kube-apiserver answers mistakes of its own that are not of an API. */
+export function internalErrorText(target: string, why: string, more: Readonly<Record<string, string>> = {}): Response {
   const text = `Internal Server Error: ${JSON.stringify(target)}: ${why}\n`
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' }
-  return new Response(escaped, { status: 500, headers: { ...headers, 'Audit-Id': auditId } })
+  return new Response(escaped, { status: 500, headers: { ...headers, ...more } })
 }
 
 /** The local engine cannot carry every method; its front then tells the real one beside the request. */

@@ -1,5 +1,6 @@
 /** Storage in ResourceShards. The only code that talks to a shard. */
 import { BoundedMap } from '../api/bounded-map.ts'
+import { logError } from '../log/log.ts'
 import type { ResourceShard } from '../../durable-objects/resource-shard.ts'
 import { StorageError, databaseFailure } from './errors.ts'
 import type { StorageErrorCode } from './errors.ts'
@@ -72,7 +73,7 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
   const pauses = new WritePause(() => Date.now())
 
   const failed = (name: string, code: StorageErrorCode, why: string): void => {
-    if (pauses.failed(name, code)) console.error(`the database of ${name} failed: ${why}`)
+    if (pauses.failed(name, code)) logError('a database failed', { shard: name, code, error: why })
   }
 
   /** @param call is sent again where that is safe; `keep` as in ListCall */

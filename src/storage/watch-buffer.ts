@@ -16,8 +16,11 @@ export class WatchBuffer {
   /** Bound: the open watches of the user. */
   private readonly watches = new Set<BufferedWatch>()
   private bytes = 0
+  private readonly most: number
 
-  constructor(private readonly most = MAX_BYTES) {}
+  constructor(most = MAX_BYTES) {
+    this.most = most
+  }
 
   /** So many bytes more wait for a watch. */
   hold(watch: BufferedWatch, bytes: number): void {

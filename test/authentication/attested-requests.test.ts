@@ -56,6 +56,7 @@ test.each<[what: string, change: (statement: FrontStatement) => object]>([
   ['another certificate', (s) => ({ ...s, tlsClientAuth: { ...certificate, certRFC9440: ':BBBB:' } })],
   ['a certificate that is verified now', (s) => ({ ...s, tlsClientAuth: { ...certificate, certVerified: 'FAILED' } })],
   ['no certificate', ({ tlsClientAuth: _, ...s }) => s],
+  ['another address', (s) => ({ ...s, clientAddress: '192.0.2.1' })],
   ['another method', (s) => ({ ...s, method: 'FOO' })],
   ['another connection', (s) => ({ ...s, connection: 'x' })],
   ['a later request', (s) => ({ ...s, request: s.request + 1 })],

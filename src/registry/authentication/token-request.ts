@@ -60,7 +60,9 @@ export async function createToken(
     ...(extended ? { warnafter: issued + seconds } : {}),
   }
   const expirationSeconds = extended ? YEAR_SECONDS : seconds
-  const token = await issueToken({ env, now, audiences: spec.audiences ?? [], expirationSeconds, claims })
+  const id = crypto.randomUUID()
+  request.record?.annotate('authentication.kubernetes.io/issued-credential-id', `JTI=${id}`)
+  const token = await issueToken({ env, now, id, audiences: spec.audiences ?? [], expirationSeconds, claims })
   const answer: KubeObject & TokenRequest = {
     ...asked,
     metadata: { ...asked.metadata, name, namespace, uid, creationTimestamp: timeText(now) },

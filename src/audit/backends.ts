@@ -1,0 +1,53 @@
+/** Where events go: Workers' logs, the file of a local server, a webhook. */
+import type { Backend } from './sink.ts'
+
+/** One line each on the console. */
+export const consoleBackend = (write: (line: string) => void = console.log): Backend => ({
+  name: 'log',
+  async send(events) {
+    for (const event of events) write(event)
+  },
+})
+
+interface Fetches {
+  fetch(url: string, init: RequestInit): Promise<Response>
+}
+
+/** The process in front of a local server, which writes the file (cli/audit-log.ts). */
+export const fileBackend = (front: Fetches): Backend => ({
+  name: 'log',
+  async send(events) {
+    const answer = await front.fetch('http://audit/', {
+      method: 'POST',
+      body: events.map((event) => `${event}\n`).join(''),
+    })
+    await answer.body?.cancel()
+    if (!answer.ok) throw new Error(`the audit log answered ${answer.status}`)
+  },
+})
+
+export interface WebhookTarget {
+  readonly url: string
+  readonly token?: string | undefined
+}
+
+const WEBHOOK_TIMEOUT_MS = 10_000
+
+/** POSTs an EventList, as kube-apiserver does. Any answer but 2xx is a failure. */
+export const webhookBackend = ({ url, token }: WebhookTarget, network: Fetches = globalThis): Backend => ({
+  name: 'webhook',
+  async send(events) {
+    const answer = await network.fetch(url, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      },
+      body: `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.join(',')}]}`,
+      redirect: 'manual', // the token goes nowhere else
+      signal: AbortSignal.timeout(WEBHOOK_TIMEOUT_MS),
+    })
+    await answer.body?.cancel()
+    if (!answer.ok) throw new Error(`the audit webhook answered ${answer.status}`)
+  },
+})

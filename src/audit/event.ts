@@ -1,0 +1,143 @@
+/** Events of audit.k8s.io/v1, each a line of JSON with members in kube-apiserver's order. */
+import type { Json } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import type { Status } from '../api/status.ts'
+import type { UserInfo } from '../authentication/user-info.ts'
+import { parseStored, stringify } from '../codec/json.ts'
+import type { ApiRequest } from '../request/context.ts'
+import { targetOf } from '../request/target.ts'
+import type { RequestHeaders } from '../request/request-headers.ts'
+import type { RequestRecord } from '../request/record.ts'
+import { familyOf } from '../validation/ip-addresses.ts'
+import type { AuditedAttributes, AuditStage, Decision } from './policy.ts'
+import { carriesCredentials } from './policy.ts'
+
+/** What an event says that is not known before its stage. */
+export interface Moment {
+  readonly stage: AuditStage
+  readonly at: Date
+  /** Of the answer; undefined before there is one. */
+  readonly code?: number | undefined
+  /** JSON. */
+  readonly responseObject?: string | undefined
+}
+
+export function eventLine(
+  request: ApiRequest,
+  record: RequestRecord,
+  asked: AuditedAttributes,
+  decision: Decision,
+  { stage, at, code, responseObject }: Moment,
+): string {
+  const { headers, request: sent } = request
+  const head = {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: decision.level,
+    auditID: request.answerHeaders['Audit-Id'],
+    stage,
+    requestURI: targetOf(sent),
+    verb: asked.verb,
+    user: asked.user === undefined ? {} : userOf(asked.user),
+    ...(record.impersonated && impersonationOf(record.impersonated)),
+    sourceIPs: sourceAddresses(sent, headers),
+    userAgent: agentOf(headers),
+    objectRef: asked.isResourceRequest ? referenceOf(asked, record) : undefined,
+    responseStatus: code === undefined ? undefined : responseStatusOf(record, asked, code),
+  }
+  const strip = decision.omitManagedFields ? withoutManagedFields : (text: string) => text.trimEnd()
+  const { requestObject } = record
+  const annotations = Object.fromEntries([...record.annotations].sort(([a], [b]) => (a < b ? -1 : 1)))
+  const tail = {
+    requestReceivedTimestamp: microTime(request.now),
+    stageTimestamp: microTime(at),
+    ...(record.annotations.size === 0 ? {} : { annotations }),
+  }
+  const objects =
+    (requestObject === undefined ? '' : `"requestObject":${record.isPatch ? requestObject : strip(requestObject)},`) +
+    (responseObject === undefined ? '' : `"responseObject":${strip(responseObject)},`)
+  return `${JSON.stringify(head).slice(0, -1)},${objects}${JSON.stringify(tail).slice(1)}`
+}
+
+const microTime = (time: Date): string => time.toISOString().replace('Z', '000Z')
+
+const userOf = ({ name, uid, groups, extra }: UserInfo) => ({
+  username: name || undefined,
+  uid: uid || undefined,
+  groups: groups.length === 0 ? undefined : groups,
+  extra: Object.keys(extra).length === 0 ? undefined : extra,
+})
+
+const impersonationOf = ({ user, constraint }: NonNullable<RequestRecord['impersonated']>) => ({
+  impersonatedUser: userOf(user),
+  authenticationMetadata: constraint === '' ? undefined : { impersonationConstraint: constraint },
+})
+
+function referenceOf(asked: AuditedAttributes, { object }: RequestRecord) {
+  const { resource, namespace, name, apiGroup, apiVersion, subresource } = asked
+  return {
+    resource: resource || undefined,
+    namespace: namespace || object.namespace || undefined,
+    name: name || object.name || undefined,
+    uid: object.uid || undefined,
+    apiGroup: apiGroup || undefined,
+    apiVersion: apiVersion || undefined,
+    resourceVersion: object.resourceVersion || undefined,
+    subresource: subresource || undefined,
+  }
+}
+
+function responseStatusOf({ status }: RequestRecord, asked: AuditedAttributes, code: number): object {
+  if (status === undefined) return { metadata: {}, code }
+  const shown = carriesCredentials(asked) ? withoutWords(status) : status
+  const { metadata, status: outcome, message, reason, details } = shown
+  return { metadata, status: outcome, message, reason, details, code }
+}
+
+/** What is wrong with a credential may be told by showing it. */
+function withoutWords(status: Status): Status {
+  const { message: _, details, ...rest } = status
+  if (details === undefined) return rest
+  const { causes: __, ...named } = details
+  return { ...rest, details: named }
+}
+
+const MAX_AGENT = 1024
+
+function agentOf(headers: RequestHeaders): string | undefined {
+  const agent = headers.get('User-Agent') ?? ''
+  return (agent.length > MAX_AGENT ? `${agent.slice(0, MAX_AGENT)}...TRUNCATED` : agent) || undefined
+}
+
+/** What proxies say (anybody may say it), and at the end the address that was really seen. */
+function sourceAddresses(sent: Request, headers: RequestHeaders): string[] | undefined {
+  const addresses = (headers.get('X-Forwarded-For') ?? '').split(',').map((part) => part.trim())
+  const real = headers.get('X-Real-Ip') ?? ''
+  if (!addresses.includes(real)) addresses.push(real)
+  const found = addresses.filter((address) => familyOf(address) !== undefined)
+  const seen = addressSeen(sent, headers)
+  if (seen !== undefined && seen !== found.at(-1)) found.push(seen)
+  return found.length === 0 ? undefined : found
+}
+
+/** The local server's front tells it beside the request, Cloudflare in a header that clients cannot set there. */
+function addressSeen({ cf }: Request, headers: RequestHeaders): string | undefined {
+  const told: unknown = cf?.clientAddress
+  return typeof told === 'string' ? told : (headers.get('CF-Connecting-IP') ?? undefined)
+}
+
+/** @param text of an object, a list or a Table */
+function withoutManagedFields(text: string): string {
+  const value = parseStored(text)
+  if (!isJsonObject(value)) return text.trimEnd()
+  dropFrom(value)
+  for (const item of listOf(value['items'])) dropFrom(item)
+  for (const row of listOf(value['rows'])) if (isJsonObject(row)) dropFrom(row['object'])
+  return stringify(value)
+}
+
+const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
+
+function dropFrom(object: Json | undefined): void {
+  if (isJsonObject(object) && isJsonObject(object['metadata'])) delete object['metadata']['managedFields']
+}

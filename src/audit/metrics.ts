@@ -1,0 +1,16 @@
+/** What happened to audit events in this isolate; endpoints/metrics.ts shows it under kube-apiserver's names. */
+import type { AuditLevel } from '../request/record.ts'
+
+/** Whose fault it was that an event was lost: the buffer was full, or the backend failed. */
+export type AuditPlugin = 'buffered' | 'log' | 'webhook'
+
+export const auditCounts = {
+  events: 0,
+  rejected: 0,
+  errors: new Map<AuditPlugin, number>(),
+  levels: new Map<AuditLevel, number>(),
+}
+
+export function countUp<Key>(counts: Map<Key, number>, key: Key, by = 1): void {
+  counts.set(key, (counts.get(key) ?? 0) + by)
+}

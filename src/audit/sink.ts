@@ -1,0 +1,120 @@
+/**
+ * Between requests and a backend: in `batch` mode events wait in a bounded buffer, which the request that finds it idle
+ * empties after its answer; in the blocking modes each request waits until its event is written.
+ */
+import { logError } from '../log/log.ts'
+import type { AuditPlugin } from './metrics.ts'
+import { auditCounts, countUp } from './metrics.ts'
+
+export const modes = ['batch', 'blocking', 'blocking-strict'] as const
+/** As kube-apiserver's --audit-log-mode. `blocking-strict` refuses requests whose reception cannot be written down. */
+export type AuditMode = (typeof modes)[number]
+
+export interface Backend {
+  readonly name: AuditPlugin & ('log' | 'webhook')
+  /** @param events in JSON, one each; rejects where they are not written */
+  send(events: readonly string[]): Promise<void>
+}
+
+export interface SinkOptions {
+  readonly mode: AuditMode
+  /** Events beyond these are dropped, and counted. */
+  readonly bufferEvents: number
+  /** Characters; a few large events must not fill the memory of an isolate. */
+  readonly bufferLength: number
+  readonly batchEvents: number
+  /** How long a batch that is not full waits for more. */
+  readonly batchWaitMs: number
+  /** Before each further attempt to send a batch. */
+  readonly retryMs: readonly number[]
+}
+
+export interface Clock {
+  now(): number
+  sleep(ms: number): Promise<void>
+}
+
+const realClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+}
+
+/** The platform may end the work of a request that has been answered: who empties the buffer is not waited for longer. */
+const GIVEN_UP_MS = 120_000
+
+export class Sink {
+  #buffer: string[] = []
+  #length = 0
+  /** When somebody last began, or went on, to empty the buffer. */
+  #activeAt: number | undefined
+  #enough: (() => void) | undefined
+
+  private readonly backend: Backend
+  private readonly options: SinkOptions
+  private readonly clock: Clock
+
+  constructor(backend: Backend, options: SinkOptions, clock: Clock = realClock) {
+    this.backend = backend
+    this.options = options
+    this.clock = clock
+  }
+
+  /** Whether the request may go on. */
+  async process(event: string, waitUntil: (work: Promise<unknown>) => void): Promise<boolean> {
+    const { mode } = this.options
+    if (mode === 'batch') {
+      this.#keep(event, waitUntil)
+      return true
+    }
+    const written = await this.#send([event], [])
+    return written || mode === 'blocking'
+  }
+
+  #keep(event: string, waitUntil: (work: Promise<unknown>) => void): void {
+    const { bufferEvents, bufferLength, batchEvents } = this.options
+    if (this.#buffer.length >= bufferEvents || this.#length + event.length > bufferLength) {
+      countUp(auditCounts.errors, 'buffered')
+      return
+    }
+    this.#buffer.push(event)
+    this.#length += event.length
+    if (this.#buffer.length >= batchEvents) this.#enough?.()
+    const now = this.clock.now()
+    if (this.#activeAt !== undefined && now - this.#activeAt < GIVEN_UP_MS) return
+    this.#activeAt = now
+    waitUntil(this.#empty(now))
+  }
+
+  /** @param since says who is at work: one that was given up stops where another has begun */
+  async #empty(since: number): Promise<void> {
+    const { batchEvents, batchWaitMs, retryMs } = this.options
+    let mark = since
+    while (this.#buffer.length > 0) {
+      if (this.#buffer.length < batchEvents)
+        await Promise.race([this.clock.sleep(batchWaitMs), new Promise<void>((resolve) => (this.#enough = resolve))])
+      this.#enough = undefined
+      const batch = this.#buffer.splice(0, batchEvents)
+      this.#length -= batch.reduce((sum, { length }) => sum + length, 0)
+      if (batch.length > 0) await this.#send(batch, retryMs)
+      if (this.#activeAt !== mark) return
+      mark = this.#activeAt = this.clock.now()
+    }
+    this.#activeAt = undefined
+  }
+
+  async #send(events: readonly string[], retryMs: readonly number[]): Promise<boolean> {
+    const { name } = this.backend
+    for (const [attempt, wait] of [0, ...retryMs].entries()) {
+      if (attempt > 0) await this.clock.sleep(wait)
+      try {
+        await this.backend.send(events)
+        return true
+      } catch (error) {
+        if (attempt < retryMs.length) continue
+        countUp(auditCounts.errors, name, events.length)
+        logError(`audit events could not be written by ${name}`, { events: events.length, error })
+      }
+    }
+    return false
+  }
+}

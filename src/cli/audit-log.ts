@@ -1,0 +1,105 @@
+// The audit log of a local server. The engine has no file system: it posts lines to a socket in a directory that only
+// the user who started the server may enter, and they are answered when they are in the file.
+import { mkdirSync, renameSync, rmSync, statSync, readdirSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { basename, dirname, join, parse } from 'node:path'
+
+export interface AuditLogOptions {
+  /** `-` for the standard output. */
+  readonly path: string
+  /** A file of so many bytes is put aside, and a new one begun. */
+  readonly maxBytes: number
+  /** Files put aside beyond these are deleted, oldest first; 0 keeps all. */
+  readonly maxBackups: number
+}
+
+export interface AuditLog {
+  close(): Promise<void>
+}
+
+export async function serveAuditLog(socket: string, options: AuditLogOptions): Promise<AuditLog> {
+  const write = options.path === '-' ? toOutput : (await RotatedFile.open(options)).write
+  let last: Promise<void> = Promise.resolve()
+  const server = createServer((request, answer) => {
+    // one after the other, so that lines stay whole
+    const written = (last = last.then(async () => write(await bodyOf(request))))
+    last = last.catch(() => {})
+    written.then(
+      () => answer.writeHead(204).end(),
+      (error: unknown) => {
+        console.error(`kedge: the audit log ${options.path} could not be written: ${String(error)}`)
+        answer.writeHead(500).end()
+      },
+    )
+  })
+  rmSync(socket, { force: true })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(socket, resolve)
+  })
+  return {
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await last
+    },
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  // an IncomingMessage without an encoding has buffers
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+const toOutput = (lines: Buffer): Promise<void> =>
+  new Promise((resolve, reject) => process.stdout.write(lines, (error) => (error ? reject(error) : resolve())))
+
+/** A file that is put aside when it has become too large: `audit.log` as `audit-TIME.log`. */
+class RotatedFile {
+  private readonly options: AuditLogOptions
+  private file: FileHandle
+  private size: number
+
+  private constructor(options: AuditLogOptions, file: FileHandle, size: number) {
+    this.options = options
+    this.file = file
+    this.size = size
+  }
+
+  static async open(options: AuditLogOptions): Promise<RotatedFile> {
+    mkdirSync(dirname(options.path), { recursive: true })
+    const file = await open(options.path, 'a', 0o600)
+    return new RotatedFile(options, file, statSync(options.path).size)
+  }
+
+  readonly write = async (lines: Buffer): Promise<void> => {
+    if (this.size > 0 && this.size + lines.length > this.options.maxBytes) await this.rotate()
+    await this.file.appendFile(lines)
+    this.size += lines.length
+  }
+
+  private async rotate(): Promise<void> {
+    const { path, maxBackups } = this.options
+    const { dir, name, ext } = parse(path)
+    const prefix = `${name}-`
+    renameSync(path, join(dir, `${prefix}${new Date().toISOString().replaceAll(':', '-')}${ext}`))
+    const file = await open(path, 'a', 0o600)
+    await this.file.close()
+    this.file = file
+    this.size = 0
+    if (maxBackups === 0) return
+    const isBackup = (one: string): boolean =>
+      one !== basename(path) && BACKUP.test(one.slice(prefix.length, -ext.length || undefined))
+    const backups = readdirSync(dir || '.').filter(
+      (one) => one.startsWith(prefix) && one.endsWith(ext) && isBackup(one),
+    )
+    for (const old of backups.sort().slice(0, -maxBackups)) rmSync(join(dir, old), { force: true })
+  }
+}
+
+const BACKUP = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/

@@ -1,0 +1,46 @@
+// The files that say what is audited, as the Worker's settings.
+import { readFileSync } from 'node:fs'
+import { load } from 'js-yaml'
+import * as z from 'zod/mini'
+import { CannotStart } from './start.ts'
+
+/** An audit.k8s.io/v1 Policy, in JSON. */
+export const readPolicy = (file: string): string => JSON.stringify(readYaml(file))
+
+const kubeconfig = z.object({
+  'current-context': z.string(),
+  contexts: z.array(
+    z.object({ name: z.string(), context: z.object({ cluster: z.string(), user: z.optional(z.string()) }) }),
+  ),
+  clusters: z.array(z.object({ name: z.string(), cluster: z.strictObject({ server: z.string() }) })),
+  users: z.optional(
+    z.array(z.object({ name: z.string(), user: z.optional(z.strictObject({ token: z.optional(z.string()) })) })),
+  ),
+})
+
+/**
+ * The webhook of a kubeconfig: its server and token. Certificates, of whichever side, are refused: the engine, which
+ * calls the webhook, trusts the authorities that browsers trust and has no certificate of its own.
+ */
+export function readWebhook(file: string, mode: string): string {
+  const result = kubeconfig.safeParse(readYaml(file))
+  if (!result.success) {
+    const problems = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+    throw new CannotStart(`${file}: only the server and a token can be used: ${problems.join('; ')}`)
+  }
+  const config = result.data
+  const context = config.contexts.find(({ name }) => name === config['current-context'])?.context
+  const cluster = config.clusters.find(({ name }) => name === context?.cluster)?.cluster
+  if (context === undefined || cluster === undefined)
+    throw new CannotStart(`${file}: the current context names no cluster`)
+  const token = config.users?.find(({ name }) => name === context.user)?.user?.token
+  return JSON.stringify({ url: cluster.server, mode, ...(token === undefined ? {} : { token }) })
+}
+
+function readYaml(file: string): unknown {
+  try {
+    return load(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new CannotStart(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

@@ -1,0 +1,22 @@
+import { logInfo } from '../log/log.ts'
+import type { ApiRequest } from '../request/context.ts'
+import type { RequestRecord } from '../request/record.ts'
+import { settingsOf } from '../settings.ts'
+
+/** One line of each request, when the head of its answer is there. */
+export function logRequest(request: ApiRequest, record: RequestRecord, { status }: Response): void {
+  if (!settingsOf(request.env).logsRequests) return
+  const { answerHeaders, headers, info, method, now } = request
+  logInfo('HTTP', {
+    auditID: answerHeaders['Audit-Id'] ?? '',
+    verb: info.verb,
+    method,
+    path: info.path,
+    user: record.user?.name,
+    ...(record.impersonated && { impersonated: record.impersonated.user.name }),
+    flowSchema: record.flowSchema,
+    userAgent: headers.get('User-Agent') ?? '',
+    status,
+    milliseconds: Date.now() - now.getTime(),
+  })
+}

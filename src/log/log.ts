@@ -1,0 +1,24 @@
+/**
+ * What the server logs: one line of JSON each, on the console, which is Workers' logs on Cloudflare and the output of
+ * `kedge start` locally. A line about a request has its auditID, as the answer's Audit-Id header and its audit events.
+ */
+export interface LogFields {
+  /** Of the request that the line is about. */
+  readonly auditID?: string
+  /** What was thrown: its message, and its stack where it has one. */
+  readonly error?: unknown
+  readonly [name: string]: unknown
+}
+
+export const logError = (message: string, fields: LogFields = {}): void =>
+  console.error(lineOf('error', message, fields))
+export const logInfo = (message: string, fields: LogFields = {}): void => console.log(lineOf('info', message, fields))
+
+function lineOf(level: 'error' | 'info', message: string, { error, ...fields }: LogFields): string {
+  return JSON.stringify({ level, message, ...fields, ...(error === undefined ? {} : errorFields(error)) })
+}
+
+function errorFields(error: unknown): { error: string; stack?: string } {
+  if (!(error instanceof Error)) return { error: String(error) }
+  return { error: error.message, ...(error.stack === undefined ? {} : { stack: error.stack }) }
+}

@@ -1,0 +1,54 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { serveAuditLog } from '../../src/cli/audit-log.ts'
+import type { AuditLog } from '../../src/cli/audit-log.ts'
+
+let directory: string
+let log: AuditLog
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'kedge-audit-'))
+})
+afterEach(async () => {
+  await log.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+const serve = async (path: string, maxBackups = 0): Promise<void> => {
+  log = await serveAuditLog(join(directory, 'socket'), { path: join(directory, path), maxBytes: 20, maxBackups })
+}
+
+const post = (lines: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    request({ socketPath: join(directory, 'socket'), method: 'POST', path: '/' }, (answer) => {
+      answer.resume()
+      answer.on('end', () => resolve(answer.statusCode ?? 0))
+    })
+      .on('error', reject)
+      .end(lines)
+  })
+
+const backups = () => readdirSync(directory).filter((name) => /^audit-.*\.log$/.test(name))
+
+test('lines are in the file when they are answered', async () => {
+  await serve('audit.log')
+  expect(await Promise.all([post('one\n'), post('two\n')])).toEqual([204, 204])
+  expect(readFileSync(join(directory, 'audit.log'), 'utf8').split('\n').sort()).toEqual(['', 'one', 'two'])
+})
+
+test('a file that becomes too large is put aside, and the oldest of these go', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 0 })
+  await serve('audit.log', 2)
+  for (let day = 1; day <= 5; day++) {
+    vi.setSystemTime(day * 86_400_000)
+    await post(`day ${day} is a long line\n`)
+  }
+  vi.useRealTimers()
+  expect(readFileSync(join(directory, 'audit.log'), 'utf8')).toBe('day 5 is a long line\n')
+  expect(backups().map((name) => readFileSync(join(directory, name), 'utf8'))).toEqual([
+    'day 3 is a long line\n',
+    'day 4 is a long line\n',
+  ])
+})
