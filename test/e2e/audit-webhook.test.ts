@@ -1,0 +1,67 @@
+// Audit events on their way to a webhook, from a local server.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { requests } from '../audit/requests.ts'
+import { sendRequests } from '../audit/send-requests.ts'
+import type { KedgeProcess } from '../cli/kedge-process.ts'
+import { startKedge } from '../cli/kedge-process.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'kedge-audit-'))
+const ids = new Set<string>()
+const tokens = new Set<string | undefined>()
+let calls = 0
+/** The first call fails: its events come again. */
+const webhook = createServer((request, answer) => {
+  let text = ''
+  request.setEncoding('utf8').on('data', (part: string) => (text += part))
+  request.on('end', () => {
+    tokens.add(request.headers.authorization)
+    if (calls++ === 0) return void answer.writeHead(503).end()
+    // what the server sends is an EventList
+    for (const { auditID } of (JSON.parse(text) as { items: { auditID: string }[] }).items) ids.add(auditID)
+    answer.writeHead(200).end()
+  })
+})
+let kedge: KedgeProcess
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve))
+  const { port } = webhook.address() as AddressInfo // of a server that listens on TCP
+  const config = join(directory, 'webhook.yaml')
+  writeFileSync(
+    config,
+    `current-context: a
+contexts: [{name: a, context: {cluster: a, user: a}}]
+clusters: [{name: a, cluster: {server: 'http://127.0.0.1:${port}/'}}]
+users: [{name: a, user: {token: secret-of-the-webhook}}]
+`,
+  )
+  const policy = join(import.meta.dirname, '../audit/policy.yaml')
+  kedge = await startKedge([
+    '--ephemeral',
+    '--port',
+    '0',
+    '--audit-policy-file',
+    policy,
+    '--audit-webhook-config-file',
+    config,
+  ])
+}, 120_000)
+afterAll(async () => {
+  await kedge.stop()
+  webhook.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+test('they arrive in batches, with the token, though a call fails', async () => {
+  const pem = (name: string): string => readFileSync(join(dirname(kedge.kubeconfig), 'pki', name), 'utf8')
+  const some = requests.slice(0, 20)
+  await sendRequests(some, { url: kedge.url, ca: pem('ca.crt'), certificate: pem('admin.crt'), key: pem('admin.key') })
+  await vi.waitFor(() => expect(some.map(({ name }) => name).filter((name) => !ids.has(name))).toEqual([]), 20_000)
+  expect([...tokens]).toEqual(['Bearer secret-of-the-webhook'])
+  expect(calls).toBeLessThan(some.length)
+})
