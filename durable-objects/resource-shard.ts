@@ -8,6 +8,7 @@ import { settingsOf } from '../src/settings.ts'
 import { DurableObject } from 'cloudflare:workers'
 import { migrate } from '../migrations/index.ts'
 import type { Env } from '../src/env.ts'
+import { SEALED } from '../src/storage/sealing.ts'
 import { StorageError, databaseFailure } from '../src/storage/errors.ts'
 import { encodeHeader } from '../src/storage/shard-protocol.ts'
 import type {
@@ -69,6 +70,8 @@ export class ResourceShard extends DurableObject<Env> {
   private readonly expiry: Expiry
   private readonly outbox: Outbox
   private readonly alarms: AlarmClock
+  /** Whether a value was ever stored that is sealed. */
+  private isSealed: boolean
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -76,6 +79,7 @@ export class ResourceShard extends DurableObject<Env> {
     const now = () => Date.now()
     this.usage = new ShardUsage(now())
     this.statements = statements(ctx.storage.sql, (read, written) => this.usage.count(read, written))
+    this.isSealed = this.statements.meta('sealed') === 1
     const settings = settingsOf(env)
     if (settings.countsWakes) this.statements.setMeta('constructed', this.statements.meta('constructed') + 1)
     this.name = this.ownName()
@@ -127,7 +131,7 @@ export class ResourceShard extends DurableObject<Env> {
   }
 
   create(key: string, value: NewValue, attempt: Attempt): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.create(key, value, attempt))
+    return this.write(() => this.log.create(key, this.noticed(value), attempt))
   }
 
   /** They come in one turn of the queue: one commit. */
@@ -138,11 +142,11 @@ export class ResourceShard extends DurableObject<Env> {
   }
 
   update(key: string, value: NewValue, expected: Revision, attempt: Attempt): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.update(key, value, expected, attempt))
+    return this.write(() => this.log.update(key, this.noticed(value), expected, attempt))
   }
 
   delete(key: string, last: NewValue, expected: Revision, attempt: Attempt): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.delete(key, last, expected, attempt))
+    return this.write(() => this.log.delete(key, this.noticed(last), expected, attempt))
   }
 
   /** @param unchangedSince as in Storage.lock */
@@ -174,6 +178,7 @@ export class ResourceShard extends DurableObject<Env> {
   restoreValues(restore: RestoreId, values: readonly RestoredValue[]): ShardReply<null> {
     return this.restoring(() => {
       this.lock.require(restore)
+      for (const { value } of values) this.noticed(value)
       this.log.restore(values)
     })
   }
@@ -236,13 +241,16 @@ export class ResourceShard extends DurableObject<Env> {
       this.lock.check()
       // Both calls are written by shard-client alone.
       if (pathname === '/list') return this.list((await request.json()) as ListCall)
-      return this.watches.accept(JSON.parse(searchParams.get('q')!) as WatchCall, searchParams.get('keep') !== 'false')
+      const call = JSON.parse(searchParams.get('q')!) as WatchCall
+      this.checkOpens(call)
+      return this.watches.accept(call, searchParams.get('keep') !== 'false')
     } catch (error) {
       return new Response(null, { headers: encodeHeader(failure(error)) })
     }
   }
 
   private list(call: ListCall): Response {
+    this.checkOpens(call)
     return listAnswer(this.log.select(call), call, this.statements)
   }
 
@@ -285,6 +293,20 @@ export class ResourceShard extends DurableObject<Env> {
       this.log.attempt(() => this.lock.attempt(() => this.ctx.storage.transactionSync(step)))
       return null
     })
+  }
+
+  /** From its first sealed value on the shard tells its values only to callers that open them. */
+  private noticed(value: NewValue): NewValue {
+    if (!this.isSealed && value.text.startsWith(SEALED)) {
+      this.statements.setMeta('sealed', 1)
+      this.isSealed = true
+    }
+    return value
+  }
+
+  /** Envelopes must not be taken for objects by a caller that has no keys. */
+  private checkOpens({ prefix, opens }: ListCall | WatchCall): void {
+    if (this.isSealed && opens !== true) throw new StorageError('Sealed', 0, 0, `${prefix}: it is encrypted`)
   }
 
   private async write(write: () => WriteOutcome): Promise<ShardReply<Written>> {
@@ -376,8 +398,8 @@ function reply<Value>(answer: () => Value): ShardReply<Value> {
 /** What is neither a StorageError nor the database's is our mistake and stays an exception. */
 function failure(error: unknown): ShardRefusal {
   if (error instanceof StorageError) {
-    const { code, revision, current } = error
-    return { error: { code, revision, current } }
+    const { code, revision, current, detail } = error
+    return { error: { code, revision, current, detail } }
   }
   const code = databaseFailure(error)
   if (code === undefined) throw error

@@ -22,6 +22,13 @@ export interface Env {
   readonly KEDGE_FRONT_KEY?: string
   /** Ids of the objects whose databases were on the local server's disk when the engine started, with commas. */
   readonly KEDGE_DATABASES?: string
+  /**
+   * Encrypts objects at rest: `ID:BASE64` of 32 bytes, with commas. The first key seals what is written, all open what is
+   * read. `identity` in the first place stores what is written in the open.
+   */
+  readonly KEDGE_ENCRYPTION_KEYS?: string
+  /** Whose objects are encrypted: `secrets,things.example.com`. Default `secrets`. */
+  readonly KEDGE_ENCRYPTION_RESOURCES?: string
   /** Private JWK that signs service-account tokens: RSA of 2048 bits or more, or EC. */
   readonly KEDGE_SA_KEY?: string
   /** Issuer of these tokens, and the audience that stands for this server: a URL. */

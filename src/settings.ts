@@ -11,6 +11,9 @@ import type { AuditMode } from './audit/sink.ts'
 import { builtInServedBy } from './registry/built-in-served.ts'
 import type { BuiltInServed } from './registry/built-in-served.ts'
 import { parseFeatureGates } from './registry/feature-gates.ts'
+import { base64ToBytes } from './api/base64.ts'
+import { isControlText } from './registry/collections.ts'
+import type { EncryptionKey, EncryptionSetting } from './storage/encryption-setting.ts'
 import type { HistorySetting } from './storage/history.ts'
 import { parseHistory } from './storage/history.ts'
 import { cidrText, parseCidr } from './validation/ip-addresses.ts'
@@ -56,6 +59,7 @@ export interface Settings {
   readonly logsRequests: boolean
   /** One of both. */
   readonly recordsRequests: boolean
+  readonly encryption: EncryptionSetting
 }
 
 export interface AuditSettings {
@@ -181,12 +185,44 @@ const auditMode = setting(`must be one of ${modes.join(', ')}`, (text) => modes.
 
 const UNREADABLE = 'cannot be read'
 
+const KEY_BYTES = 32
+const encryptionKeys = setting(
+  'must be ID:BASE64 of 32 bytes, with commas between, under different names; identity first stores in the open',
+  (text) => {
+    const [first, ...others] = text.split(',')
+    const keys = (first === 'identity' ? others : text.split(',')).map(encryptionKey)
+    const known = keys.filter((key) => key !== undefined)
+    const ids = new Set(known.map(({ id }) => id))
+    if (keys.length === 0 || ids.size < keys.length) return undefined
+    return { sealing: first === 'identity' ? undefined : known[0], keys: known }
+  },
+)
+
+function encryptionKey(text: string): EncryptionKey | undefined {
+  const [, id, secret] = /^([A-Za-z0-9._-]{1,63}):([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? []
+  if (id === undefined || secret === undefined || id === 'identity') return undefined
+  const bytes = new Uint8Array(base64ToBytes(secret))
+  return bytes.length === KEY_BYTES ? { id, secret: bytes } : undefined
+}
+
+const encryptedResources = setting(
+  'must be resources, as secrets or things.example.com, with commas between',
+  (text) => {
+    const resources = text.split(',').map((name) => name.trim())
+    // the control shard is read as a whole, by every request
+    const fits = resources.every((name) => /^[a-z0-9-]+(?:\.[a-z0-9.-]+)?$/.test(name) && !isControlText(name))
+    return fits ? new Set(resources) : undefined
+  },
+)
+
 /** By name: each setting of env.ts has a row. */
 const schema = z.object({
   KEDGE_ADMIN_TOKEN: z.optional(
     matching(/^[\x21-\x7e]{32,}$/, 'must have at least 32 characters, printable ASCII without blanks'),
   ),
   KEDGE_CA: z.optional(authority),
+  KEDGE_ENCRYPTION_KEYS: z.optional(encryptionKeys),
+  KEDGE_ENCRYPTION_RESOURCES: z.optional(encryptedResources),
   KEDGE_CA_KEY: z.optional(privateKey),
   KEDGE_REQUESTHEADER_CA: z.optional(authority),
   KEDGE_FRONT_KEY: z.optional(matching(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64')),
@@ -231,6 +267,8 @@ function parseSettings(env: Environment): Settings | BadSettings {
     problems.push({ text: 'KEDGE_CA_KEY needs KEDGE_CA, whose key it is', why: '' })
   if (named['KEDGE_AUDIT_WEBHOOK'] !== undefined && named['KEDGE_AUDIT_POLICY'] === undefined)
     problems.push({ text: 'KEDGE_AUDIT_WEBHOOK needs KEDGE_AUDIT_POLICY, which says what is sent', why: '' })
+  if (named['KEDGE_ENCRYPTION_RESOURCES'] !== undefined && named['KEDGE_ENCRYPTION_KEYS'] === undefined)
+    problems.push({ text: 'KEDGE_ENCRYPTION_RESOURCES needs KEDGE_ENCRYPTION_KEYS', why: '' })
   if (!result.success || problems.length > 0) return new BadSettings(problems)
   const {
     KEDGE_SERVICE_RANGE: ranges = serviceRanges.parse(DEFAULT_SERVICE_RANGE),
@@ -268,6 +306,14 @@ function parseSettings(env: Environment): Settings | BadSettings {
     },
     logsRequests,
     recordsRequests: logsRequests || policy !== undefined,
+    encryption: {
+      sealing: values.KEDGE_ENCRYPTION_KEYS?.sealing,
+      keys: values.KEDGE_ENCRYPTION_KEYS?.keys ?? [],
+      prefixes:
+        values.KEDGE_ENCRYPTION_KEYS === undefined
+          ? new Set()
+          : (values.KEDGE_ENCRYPTION_RESOURCES ?? new Set(['secrets'])),
+    },
   }
 }
 

@@ -7,7 +7,7 @@ import { collectionOf } from '../registry/collections.ts'
 import { liveOf } from '../registry/stored-form.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { everything } from '../storage/selection.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 
 /** @param annotations any of them, being "true", marks a default */
 export async function defaultClass(
@@ -15,7 +15,7 @@ export async function defaultClass(
   resource: GroupResource,
   annotations: readonly string[],
 ): Promise<string | undefined> {
-  const { values, revision } = await shardStorage(env.SHARDS).list(collectionOf(tenant, resource), {
+  const { values, revision } = await storageOf(env).list(collectionOf(tenant, resource), {
     selection: everything,
     at: { kind: 'latest' },
   })

@@ -5,7 +5,7 @@ import { collectionOf } from '../registry/collections.ts'
 import { liveOf } from '../registry/stored-form.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { Quantity } from '../schema/quantity.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 import type { AdmissionPlugin } from './attributes.ts'
 
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
@@ -47,7 +47,7 @@ async function mayGrow(
 ): Promise<boolean> {
   const name = classOf(claim)
   if (name === '' || name !== classOf(old)) return false
-  const stored = await shardStorage(env.SHARDS).get(collectionOf(tenant, storageClasses), name)
+  const stored = await storageOf(env).get(collectionOf(tenant, storageClasses), name)
   // storage holds under this prefix only what was decoded as a StorageClass
   return stored !== undefined && ((liveOf(stored).object as StorageClass).allowVolumeExpansion ?? false)
 }

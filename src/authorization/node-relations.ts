@@ -13,7 +13,7 @@ import type { VolumeAttachment } from '../api/storage/v1.ts'
 import { parseStored } from '../codec/json.ts'
 import { linesOf } from '../storage/lines.ts'
 import { collectionOf } from '../registry/collections.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
@@ -105,7 +105,7 @@ async function volumeRefers(plane: ControlPlane, node: string, secret: string): 
 
 async function* podsOf({ env, tenant }: ControlPlane, node: string, namespace?: string): AsyncGenerator<Pod> {
   const pods = collectionOf(tenant, { group: '', resource: 'pods' })
-  const { values } = await shardStorage(env.SHARDS).list(pods, {
+  const { values } = await storageOf(env).list(pods, {
     ...(namespace === undefined ? {} : { namespace }),
     selection: { labels: [], fields: [{ field: 'spec.nodeName', operator: '=', value: node }] },
     at: { kind: 'latest' },

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-interface Server {
+export interface Server {
   readonly url: string
   readonly token: string
   readonly authority: string

@@ -5,6 +5,7 @@ import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { abandonRestore, backup, restore, serverOf } from './backup.ts'
 import { PROJECT } from './build.ts'
+import { rewrite } from './encryption.ts'
 import { DirectoryInUse, dataDirectory } from './data-directory.ts'
 import { CannotStart, start } from './start.ts'
 import type { AuditOptions } from './start.ts'
@@ -18,6 +19,7 @@ Commands
   kubeconfig   Print the administrator's kubeconfig of a data directory.
   backup       Write all of the control plane of a running server to a file, as of one moment.
   restore      Put a backup into a running server that holds nothing yet; versions are kept.
+  encryption   rewrite: store all that is encrypted anew, with the first key of a running server.
   token        Print the administrator's bearer token of a data directory.
   version      Print Kedge's version and the Kubernetes version it serves.
   help         Print this page (also --help).
@@ -53,6 +55,15 @@ Flags of start
   --audit-webhook-mode MODE
                    As --audit-log-mode.
 
+  --encryption-keys FILE
+                   Encrypts Secrets at rest: ID:BASE64 of 32 bytes; more keys behind commas open what they sealed before.
+  --encryption-resources LIST
+                   What is encrypted instead: secrets,configmaps,things.example.com.
+
+Flags of encryption rewrite
+  --resources LIST Which resources. Default secrets.
+  --data-dir DIR   The data directory of the running server. Default .kedge in the current directory.
+
 Flags of backup
   -o FILE          Where the backup goes; written only when it is whole.
   --data-dir DIR   The data directory of the running server. Default .kedge in the current directory.
@@ -77,6 +88,7 @@ const commands: Readonly<Record<string, (args: string[]) => Promise<void> | void
   token: (args) => printFile(args, 'token', (directory) => resolve(dataDirectory(directory).pki, 'admin.token')),
   backup: runBackup,
   restore: runRestore,
+  encryption: runEncryption,
   version: () => console.log(versionText()),
   help: () => console.log(HELP),
 }
@@ -125,6 +137,17 @@ async function runRestore(args: string[]): Promise<void> {
   await (flags.abandon ? abandonRestore(server) : restore(server, resolve(file)))
 }
 
+async function runEncryption(args: string[]): Promise<void> {
+  const [action, ...rest] = args
+  if (action !== 'rewrite') throw new UsageError('encryption does one thing: kedge encryption rewrite')
+  const flags = parse(rest, { resources: { type: 'string', default: 'secrets' }, 'data-dir': { type: 'string' } })
+  const server = serverOf(runningKubeconfig(flags['data-dir']))
+  for (const resource of flags.resources.split(',')) {
+    const { written, seen } = await rewrite(server, resource.trim())
+    console.log(`${resource.trim()}: ${seen} objects, ${written} stored anew`)
+  }
+}
+
 async function runStart(args: string[]): Promise<void> {
   const flags = parse(args, {
     port: { type: 'string', default: '6443' },
@@ -143,6 +166,8 @@ async function runStart(args: string[]): Promise<void> {
     'audit-log-mode': { type: 'string' },
     'audit-webhook-config-file': { type: 'string' },
     'audit-webhook-mode': { type: 'string' },
+    'encryption-keys': { type: 'string' },
+    'encryption-resources': { type: 'string' },
   })
   const port = Number(flags.port)
   if (!/^\d+$/.test(flags.port) || port > 65535) {
@@ -169,6 +194,8 @@ async function runStart(args: string[]): Promise<void> {
       history: flags.history?.join(','),
       verbosity: flags.v,
       audit: await auditOptions(flags),
+      encryptionKeys: flags['encryption-keys'] && readFileSync(flags['encryption-keys'], 'utf8').trim(),
+      encryptionResources: flags['encryption-resources'],
     })
     console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
     await Promise.race([signalled, server.ended])

@@ -39,6 +39,9 @@ export interface StartOptions {
   readonly featureGates?: string
   /** How long old versions stay readable: KEDGE_HISTORY_SECONDS. */
   readonly history?: string
+  /** As KEDGE_ENCRYPTION_KEYS. */
+  readonly encryptionKeys?: string
+  readonly encryptionResources?: string
   readonly audit?: AuditOptions
   /** KEDGE_VERBOSITY. */
   readonly verbosity?: string
@@ -174,9 +177,13 @@ const optionSettings = ({
   runtimeConfig,
   featureGates,
   history,
+  encryptionKeys,
+  encryptionResources,
   verbosity,
   audit,
 }: StartOptions): Record<string, string> => ({
+  ...(encryptionKeys === undefined ? {} : { KEDGE_ENCRYPTION_KEYS: encryptionKeys }),
+  ...(encryptionResources === undefined ? {} : { KEDGE_ENCRYPTION_RESOURCES: encryptionResources }),
   ...audit?.settings,
   ...(verbosity === undefined ? {} : { KEDGE_VERBOSITY: verbosity }),
   ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),

@@ -6,7 +6,7 @@
 import type { Json, JsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
 import type { Structural, StructType } from '../schema/structural.ts'
-import { base64ToBytes, bytesToBase64 } from './base64.ts'
+import { base64ToBytes, bytesToBase64 } from '../api/base64.ts'
 import { DecodeError } from './decode.ts'
 import type { EncodeOptions } from './encode.ts'
 import { canonical } from './encode.ts'

@@ -21,7 +21,7 @@ import {
   parseTime,
   TimeError,
 } from '../schema/time.ts'
-import { bytesToBase64, canonicalBase64, corruptAt } from './base64.ts'
+import { bytesToBase64, canonicalBase64, corruptAt } from '../api/base64.ts'
 import { decodeCustomObject } from './decode-custom.ts'
 import { noteEmptied } from './emptied.ts'
 import { goQuote } from './go-quote.ts'

@@ -4,7 +4,7 @@ import { setOwn } from '../api/own.ts'
 import { Quantity } from '../schema/quantity.ts'
 import type { Field, Leaf, MapType, MessageMember, Special, Structural, StructType } from '../schema/structural.ts'
 import { formatDuration, formatMicroTime, formatTime, isZeroTime } from '../schema/time.ts'
-import { bytesToBase64 } from './base64.ts'
+import { bytesToBase64 } from '../api/base64.ts'
 import { fillStruct } from './decode.ts'
 import type { JsonTree } from './json.ts'
 import {

@@ -17,7 +17,7 @@ import type {
   StructType,
 } from '../schema/structural.ts'
 import { parseDuration, parseMicroTime, parseTime } from '../schema/time.ts'
-import { base64ToBytes } from './base64.ts'
+import { base64ToBytes } from '../api/base64.ts'
 import { sortNames, stringify } from './json.ts'
 import { FIXED64, VARINT, WireWriter } from './protobuf-wire.ts'
 

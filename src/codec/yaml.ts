@@ -6,7 +6,7 @@
 import { setOwn } from '../api/own.ts'
 import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
 import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml'
-import { base64ToBytes, canonicalBase64, corruptAt } from './base64.ts'
+import { base64ToBytes, canonicalBase64, corruptAt } from '../api/base64.ts'
 import { goQuote } from './go-quote.ts'
 import type { JsonTree } from './json.ts'
 import { decodeUtf8, MAX_NESTING, NumberLiteral, sortNames } from './json.ts'

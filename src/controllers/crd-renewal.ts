@@ -3,14 +3,14 @@
  * Key: the definition's name.
  */
 import { collectionOf, customStorageOf } from '../registry/collections.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 import type { Controller } from './controller.ts'
 
 export const crdRenewalController: Controller = {
   async reconcile(name, { env, tenant }) {
     const dot = name.indexOf('.')
     const resource = { group: name.slice(dot + 1), resource: name.slice(0, dot) }
-    await shardStorage(env.SHARDS).renew(collectionOf(tenant, customStorageOf(resource)))
+    await storageOf(env).renew(collectionOf(tenant, customStorageOf(resource)))
     return undefined
   },
 }

@@ -3,7 +3,7 @@
  * fresh control plane, without validation: the address of a local server is one that no Endpoints may have.
  */
 import { restoreServerObjects } from '../bootstrap/ensure-bootstrapped.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 import { noticingControlWrites } from '../tenancy/control-snapshot.ts'
 import type { Controller } from './controller.ts'
 
@@ -15,7 +15,7 @@ export const restoredServerObjects: Controller = {
       env,
       tenant,
       now: context.now(),
-      storage: noticingControlWrites(shardStorage(env.SHARDS)),
+      storage: noticingControlWrites(storageOf(env)),
     })
     if (namespace !== '')
       for (const controller of ['service-account', 'root-ca-publisher'] as const)

@@ -9,7 +9,7 @@ import { freshServedResources } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { everything } from '../storage/selection.ts'
 import { revisionAt } from '../storage/revision.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 import type { Revision, ShardName, Storage } from '../storage/storage.ts'
 import type { End, Head, Section } from './backup-format.ts'
 import { forEachShard, FORMAT, shardsOf, storedTypes } from './backup-format.ts'
@@ -23,7 +23,7 @@ const LONGEST_MS = 12 * 3_600_000
 export async function serveBackup(request: ApiRequest): Promise<Response> {
   const served = await freshServedResources(request)
   const revision = revisionAt(request.now.getTime())
-  const hold = new Hold(shardStorage(request.env.SHARDS), revision, shardsOf(request.tenant, storedTypes(served)))
+  const hold = new Hold(storageOf(request.env), revision, shardsOf(request.tenant, storedTypes(served)))
   await hold.begin()
   const head: Head = { format: FORMAT, revision, time: request.now.toISOString() }
   const { readable, writable } = new IdentityTransformStream()
@@ -76,7 +76,7 @@ async function writeBackup(
     writer.releaseLock()
   }
   const line = (value: Head | Section | End) => write(`${JSON.stringify(value)}\n`)
-  const storage = shardStorage(request.env.SHARDS)
+  const storage = storageOf(request.env)
   try {
     await line(head)
     let objects = 0

@@ -9,7 +9,7 @@ import { CONTROL_SHARD, collectionOf } from '../registry/collections.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { settingsOf } from '../settings.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 
 /** Milliseconds that a database has for it, and after which a bad one is looked at again. */
 const PATIENCE = 2_000
@@ -38,7 +38,7 @@ export async function unreadableDatabases(request: ApiRequest, served: ServedRes
     state.running = checkAll(request, served, bad).finally(() => (state.running = undefined))
   }
   await state.running
-  return [...new Set([...state.bad.keys(), ...shardStorage(env.SHARDS).failing()])].sort()
+  return [...new Set([...state.bad.keys(), ...storageOf(env).failing()])].sort()
 }
 
 interface Database {

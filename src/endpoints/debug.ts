@@ -7,7 +7,7 @@ import { notServed } from '../api/status.ts'
 import { collectionOf } from '../registry/collections.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import type { ApiRequest } from '../request/context.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 
 export async function serveShardStats(request: ApiRequest, served: ServedResources): Promise<Response> {
   const { tenant, env, query } = request
@@ -15,7 +15,7 @@ export async function serveShardStats(request: ApiRequest, served: ServedResourc
   const names = [...new Set(kept.map(({ storage }) => collectionOf(tenant, storage).shard))].sort()
   const asked = query.get('shard')
   if (asked !== null && !names.includes(asked)) throw notServed()
-  const storage = shardStorage(env.SHARDS)
+  const storage = storageOf(env)
   const shards = await Promise.all(
     (asked === null ? names : [asked]).map((shard) => storage.stats({ tenant: tenant.uid, shard })),
   )

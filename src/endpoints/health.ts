@@ -8,8 +8,8 @@ import type { FeatureGates } from '../registry/feature-gates.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
-import { shardStorage } from '../storage/shard-client.ts'
 import { unreadableDatabases } from './database-checks.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 import { notFoundText, textResponse } from './text-response.ts'
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz'
@@ -74,7 +74,7 @@ const STORAGE_PATIENCE = 2000
 /** What is wrong; undefined: nothing. */
 export async function failureOf(check: string, request: ApiRequest): Promise<string | undefined> {
   if (check !== 'etcd' && check !== 'etcd-readiness') return undefined
-  const storage = shardStorage(request.env.SHARDS)
+  const storage = storageOf(request.env)
   const namespaces = collectionOf(request.tenant, { group: '', resource: 'namespaces' })
   let timer: ReturnType<typeof setTimeout> | null = null
   const late = new Promise<string>((resolve) => {

@@ -9,7 +9,7 @@ import { liveOf } from '../registry/stored-form.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { linesOf } from '../storage/lines.ts'
 import { everything } from '../storage/selection.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 import type { Revision } from '../storage/storage.ts'
 import { forEachShard } from './backup-format.ts'
 
@@ -21,7 +21,7 @@ export async function revisionsIfEmpty(
   request: ApiRequest,
   types: readonly GroupResource[],
 ): Promise<ReadonlyMap<string, Revision>> {
-  const storage = shardStorage(request.env.SHARDS)
+  const storage = storageOf(request.env)
   const revisions = new Map<string, Revision>()
   await forEachShard(types, async (type) => {
     const collection = collectionOf(request.tenant, type)

@@ -12,7 +12,7 @@ import { DEFINITIONS } from '../registry/custom-resources/definition.ts'
 import { builtInServed, freshServedResources } from '../registry/served.ts'
 import { StorageError } from '../storage/errors.ts'
 import { revisionAt } from '../storage/revision.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 import type { Collection, RestoredValue, RestoreId, Revision, ShardName, Storage } from '../storage/storage.ts'
 import { freshControlSnapshot, LONGEST_AGE } from '../tenancy/control-snapshot.ts'
 import { forEachShard, shardsOf, storedTypes } from './backup-format.ts'
@@ -33,7 +33,7 @@ export class RestorePlan {
     private readonly request: ApiRequest,
     private readonly id: RestoreId,
   ) {
-    this.storage = shardStorage(request.env.SHARDS)
+    this.storage = storageOf(request.env)
   }
 
   /** @throws StatusError 409 where the control plane holds what somebody made */

@@ -13,7 +13,7 @@ import { builtInServed } from '../registry/served.ts'
 import { strategyOf } from '../registry/strategies.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 import { noticingControlWrites } from '../tenancy/control-snapshot.ts'
 import { scaleView } from './scale.ts'
@@ -28,7 +28,7 @@ export function resourceScope(
   const { group, version, resource } = entry
   const kind: GroupVersionKind = { group, version, kind: entry.kind }
   const storageKind: GroupVersionKind = { group: entry.storage.group, version: entry.storage.version, kind: entry.kind }
-  const storage = noticingControlWrites(shardStorage(request.env.SHARDS))
+  const storage = noticingControlWrites(storageOf(request.env))
   const { gates } = builtInServed(request.env)
   return {
     request,

@@ -39,6 +39,8 @@ export function statusFor(error: StorageError, resource: GroupResource, name: st
       return internalError('the storage of this resource is full: no space left for this write')
     case 'Failed':
       return internalError('the storage of this resource failed')
+    case 'Sealed':
+      return internalError(`unable to transform the stored value of ${error.detail}`)
     case 'Uncertain':
       return timeout('the storage of this resource failed while it wrote: this may have been done or not')
     case 'Restoring':

@@ -32,7 +32,10 @@ const control = new Set([
 /** Resources that show the objects of another one. */
 const shared: Readonly<Record<string, string>> = { 'events.events.k8s.io': 'events' }
 
-export const isControlResource = (resource: GroupResource): boolean => control.has(groupResourceText(resource))
+export const isControlResource = (resource: GroupResource): boolean => isControlText(groupResourceText(resource))
+
+/** @param text `roles.rbac.authorization.k8s.io` */
+export const isControlText = (text: string): boolean => control.has(text)
 
 /**
  * Built-in types that keep their objects under their own name. Definitions may have had any other name, and their

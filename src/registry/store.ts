@@ -274,7 +274,8 @@ async function replace(
   if (isWithoutFinalizers(scope, object, old))
     return { object: await removeEmptied(scope, object, live, update.dryRun) }
   const value = newValueOf(scope.storageType, object, scope.strategy)
-  if (isUnchanged(value, live) || isUnchangedButTimes(scope, object, live)) return { object: old }
+  const isNoChange = isUnchanged(value, live) || isUnchangedButTimes(scope, object, live)
+  if (isNoChange && live.stored.isStale !== true) return { object: old }
   if (update.dryRun) return { object }
   await announceOwners(scope.request.env, scope.request.tenant, storedAs(scope), object)
   const outbox = workFor({ resource: storedAs(scope), object, old })

@@ -18,6 +18,8 @@ export type StorageErrorCode =
   | 'Full'
   | 'Failed'
   | 'Uncertain'
+  /** A value is encrypted, and not with a key that the server has. */
+  | 'Sealed'
   | 'Restoring'
   | 'Superseded'
 
@@ -32,7 +34,7 @@ export class StorageError extends Error {
     readonly code: StorageErrorCode,
     readonly revision: Revision = 0,
     readonly current: Revision = 0,
-    detail = '',
+    readonly detail = '',
   ) {
     super(detail === '' ? code : `${code}: ${detail}`)
   }

@@ -4,6 +4,7 @@
  */
 import { StorageError } from './errors.ts'
 import { nextRevision, revisionAt } from './revision.ts'
+import { itemText } from './list-shape.ts'
 import type { Selection } from './selection.ts'
 import { matches, everything, selectsEverything } from './selection.ts'
 import type {
@@ -25,7 +26,7 @@ import type {
   WatchMark,
   WatchQuery,
 } from './storage.ts'
-import { MAX_VALUE_BYTES, hasUid, isTooLarge, memberText, withOtherRevision, withRevision } from './value-text.ts'
+import { MAX_VALUE_BYTES, hasUid, isTooLarge, withOtherRevision, withRevision } from './value-text.ts'
 import { EncodedBatch, eventLine } from './watch-batch.ts'
 
 export interface MemoryStorage extends Storage {
@@ -345,10 +346,8 @@ function isSelected(
 }
 
 function shaped(page: readonly Version[], shape: ListShape = { as: 'lines' }): string {
-  if (shape.as === 'lines') return page.map(({ text }) => `${text}\n`).join('')
-  if (shape.as === 'members') return page.map(({ text }) => memberText(text, shape)).join(',')
-  const { without = '{' } = shape
-  return page.map(({ text }) => (text.startsWith(without) ? `{${text.slice(without.length)}` : text)).join(',')
+  const item = itemText(shape)
+  return page.map(({ text }) => item(text)).join('')
 }
 
 const streamOf = (text: string): ReadableStream<Uint8Array> =>

@@ -156,11 +156,11 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
 
     list: (collection, query) => list(collection, query, query.shape ?? { as: 'lines' }),
 
-    async watch(collection, { namespace, selection, from, notOlderThan = 0, buffer }) {
+    async watch(collection, { namespace, selection, from, notOlderThan = 0, buffer, opens }) {
       const events = (at: ListAt, start: string) =>
-        list(collection, { namespace, selection, at, start }, { as: 'events' })
+        list(collection, { namespace, selection, at, start, opens }, { as: 'events' })
       return openWatch(
-        { prefix: collection.prefix, namespace, selection },
+        { prefix: collection.prefix, namespace, selection, opens },
         from ?? (await InitialEvents.open(events, notOlderThan)),
         (url) =>
           read(collection, (stub, keep) =>
@@ -219,8 +219,8 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
 }
 
 function listCall({ prefix }: Collection, query: ListQuery, shape: StreamShape, keep: boolean): ListCall {
-  const { namespace, selection, at, limit = 0, counted = false, start = '' } = query
-  return { prefix, namespace, selection, at, limit, counted, start, shape, keep }
+  const { namespace, selection, at, limit = 0, counted = false, start = '', opens } = query
+  return { prefix, namespace, selection, at, limit, counted, start, shape, keep, opens }
 }
 
 /** UTF-16 units of the values of one call, which may have 32 MiB. */
@@ -258,7 +258,8 @@ function valueOf<Value>(reply: ShardReply<Value>): Value {
   return reply.value
 }
 
-const storageError = ({ code, revision, current }: ShardError) => new StorageError(code, revision, current)
+const storageError = ({ code, revision, current, detail }: ShardError) =>
+  new StorageError(code, revision, current, detail)
 
 /** Asks again for a revision that is about to come. The shard has no timers: they would keep it awake. */
 async function untilReached<Value>(ask: () => Promise<Value>): Promise<Value> {

@@ -13,6 +13,8 @@ export interface ShardError {
   readonly code: StorageErrorCode
   readonly revision: Revision
   readonly current: Revision
+  /** For the message. */
+  readonly detail?: string
 }
 
 /**
@@ -52,6 +54,8 @@ export interface ListCall extends KeyScope {
   readonly start: string
   /** False: the disk takes no writes, so the revision that is read is not kept there. */
   readonly keep: boolean
+  /** Values that are sealed may be among them. Callers of earlier releases cannot open any. */
+  readonly opens?: boolean
 }
 
 /** In the header of the answer to `POST /list`, whose body is the values; of a refused watch the error. */
@@ -78,6 +82,8 @@ export function decodeHeader({ headers }: Response): ListHeader {
 /** In the query `q` of the upgrade at `/watch`; with `keep=false` when the disk takes no writes. */
 export interface WatchCall extends KeyScope {
   readonly from: Revision
+  /** As in ListCall. */
+  readonly opens?: boolean
 }
 
 /** Before the event lines of a frame in a list of `events`. */

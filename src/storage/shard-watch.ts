@@ -3,7 +3,7 @@
  * cut sockets), so that whoever iterates notices nothing. Timers and buffers are here, because the shard has none.
  */
 import { StorageError } from './errors.ts'
-import type { KeyScope, Pong, WatchCall } from './shard-protocol.ts'
+import type { Pong, WatchCall } from './shard-protocol.ts'
 import { decodeHeader, ENDED, MORE, PING } from './shard-protocol.ts'
 import type { InitialEvents } from './initial-events.ts'
 import { revisionAt } from './revision.ts'
@@ -16,6 +16,8 @@ const MAX_WAITING = 4 * 1024 * 1024
 /** Milliseconds before each attempt to open the socket again. */
 const REOPEN_AFTER = [0, 50, 200, 1_000, 3_000]
 
+type WatchScope = Omit<WatchCall, 'from'>
+
 /** Opens a socket to the shard. */
 type Upgrade = (url: string) => Promise<Response>
 
@@ -24,7 +26,7 @@ type Upgrade = (url: string) => Promise<Response>
  * @throws StorageError Compacted
  */
 export async function openWatch(
-  scope: KeyScope,
+  scope: WatchScope,
   from: Revision | InitialEvents,
   upgrade: Upgrade,
   buffer?: WatchBuffer,
@@ -73,7 +75,7 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
 
   /** @param received all up to here has come */
   constructor(
-    private readonly scope: KeyScope,
+    private readonly scope: WatchScope,
     private received: Revision,
     private readonly upgrade: Upgrade,
     private readonly buffer?: WatchBuffer,

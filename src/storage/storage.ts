@@ -51,6 +51,8 @@ export interface StoredValue {
   readonly revision: Revision
   /** JSON text with its own resourceVersion in it. */
   readonly text: string
+  /** It is stored otherwise than it would be now (another encryption key): an update writes it even where nothing changes. */
+  readonly isStale?: boolean
 }
 
 /** How fresh a list must be, after resourceVersion and resourceVersionMatch were checked. */
@@ -77,6 +79,8 @@ export interface ListQuery {
   readonly at: ListAt
   /** Absent: lines. */
   readonly shape?: ListShape
+  /** The caller opens values that are sealed (see sealing); others get StorageError Sealed where there are any. */
+  readonly opens?: boolean
   /** 0 or absent: everything. */
   readonly limit?: number
   /** Whether how many it is must be known before the values: that is a walk over all keys. */
@@ -114,6 +118,8 @@ export interface WatchQuery {
    * A revision: everything after it, in order of revision.
    */
   readonly from?: Revision
+  /** As for lists. */
+  readonly opens?: boolean
   /** Initial events not older than this revision (only without `from`). */
   readonly notOlderThan?: Revision
   /** Bounds what waits for the watches that have it in common. */

@@ -10,7 +10,7 @@ import { ensureBootstrapped } from '../bootstrap/ensure-bootstrapped.ts'
 import type { Env } from '../env.ts'
 import { CONTROL_SHARD } from '../registry/collections.ts'
 import { changePages } from '../storage/change-pages.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 import type { Collection, Revision, Storage } from '../storage/storage.ts'
 import { credentialsWritten, holdsCredentials } from './credential-writes.ts'
 import { SharedCall } from './shared-call.ts'
@@ -86,7 +86,7 @@ function fetch(plane: ControlPlane, copy: Copy, call: number): Promise<ControlSn
 
 async function fetchInto({ env, tenant }: ControlPlane, copy: Copy, call: number): Promise<ControlSnapshot> {
   const began = Date.now()
-  const storage = shardStorage(env.SHARDS)
+  const storage = storageOf(env)
   let snapshot = await fetchChanges(storage, tenant, copy.snapshot)
   if (await ensureBootstrapped({ env, tenant, storage, now: new Date(began) }, snapshot))
     snapshot = await fetchChanges(storage, tenant, snapshot)

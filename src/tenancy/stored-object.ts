@@ -3,7 +3,7 @@ import type { KubeObject } from '../api/object.ts'
 import { parseStored } from '../codec/json.ts'
 import type { Env } from '../env.ts'
 import { collectionOf } from '../registry/collections.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 import type { Tenant } from './tenant.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function storedObject<O>(
   resource: GroupResource,
   key: string,
 ): Promise<(O & KubeObject) | undefined> {
-  const stored = await shardStorage(env.SHARDS).get(collectionOf(tenant, resource), key)
+  const stored = await storageOf(env).get(collectionOf(tenant, resource), key)
   // the caller names the type of what is kept under this resource, and nothing else is
   return stored === undefined ? undefined : (parseStored(stored.text) as unknown as O & KubeObject)
 }

@@ -5,7 +5,7 @@ import type { Env } from '../env.ts'
 import { collectionOf } from '../registry/collections.ts'
 import { liveOf } from '../registry/stored-form.ts'
 import { everything } from '../storage/selection.ts'
-import { shardStorage } from '../storage/shard-client.ts'
+import { storageOf } from '../storage/environment-storage.ts'
 import type { Tenant } from './tenant.ts'
 
 /**
@@ -17,7 +17,7 @@ export async function storedObjects<O>(
   resource: GroupResource,
   namespace?: string,
 ): Promise<(O & KubeObject)[]> {
-  const { isEmpty, values, revision } = await shardStorage(env.SHARDS).list(collectionOf(tenant, resource), {
+  const { isEmpty, values, revision } = await storageOf(env).list(collectionOf(tenant, resource), {
     selection: everything,
     at: { kind: 'latest' },
     ...(namespace === undefined ? {} : { namespace }),

@@ -2,7 +2,7 @@
 import { byteLength } from '../api/utf8.ts'
 import { lazy } from '../api/lazy.ts'
 import { ownValue } from '../api/own.ts'
-import { corruptAt } from '../codec/base64.ts'
+import { corruptAt } from '../api/base64.ts'
 import { parseDuration } from '../schema/time.ts'
 
 /** The format that counts; '' for one that says nothing about values of these types. */

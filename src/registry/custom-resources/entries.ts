@@ -2,7 +2,7 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../api/apiextensions/v1.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import type { JsonObject } from '../../api/object.ts'
-import { bytesToBase64 } from '../../codec/base64.ts'
+import { bytesToBase64 } from '../../api/base64.ts'
 import { customModelName } from '../../openapi/custom-model-name.ts'
 import { customStorageOf } from '../collections.ts'
 import type { ResourceEntry, ServedGroup, SubresourceEntry } from '../resources.ts'

@@ -1,0 +1,17 @@
+/** The storage of a Worker: its shards, and what its settings say of encryption. */
+import type { Env } from '../env.ts'
+import { settingsOf } from '../settings.ts'
+import { encrypted } from './encrypted.ts'
+import { Sealer } from './sealing.ts'
+import type { ShardStorage } from './shard-client.ts'
+import { shardStorage } from './shard-client.ts'
+
+/** One for each environment of the isolate: it holds nothing of a request. */
+const storages = new WeakMap<Env, ShardStorage>()
+
+export function storageOf(env: Env): ShardStorage {
+  let storage = storages.get(env)
+  if (storage === undefined)
+    storages.set(env, (storage = encrypted(shardStorage(env.SHARDS), new Sealer(settingsOf(env).encryption))))
+  return storage
+}

@@ -1,0 +1,21 @@
+/** How the values of a list are written one after the other, see ListShape. */
+import type { ListShape } from './storage.ts'
+import { memberText } from './value-text.ts'
+
+/** Writes a value of a list that has the ones before it already. Has a memory: each list asks for its own. */
+export function itemText(shape: ListShape): (text: string) => string {
+  if (shape.as === 'lines') return (text) => `${text}\n`
+  const element = elementText(shape)
+  let comma = ''
+  return (text) => {
+    const item = comma + element(text)
+    comma = ','
+    return item
+  }
+}
+
+function elementText(shape: Exclude<ListShape, { as: 'lines' }>): (text: string) => string {
+  if (shape.as === 'members') return (text) => memberText(text, shape)
+  const { without = '{' } = shape
+  return (text) => (text.startsWith(without) ? `{${text.slice(without.length)}` : text)
+}
