@@ -50,7 +50,6 @@ const secret = (name: string, data: string) => ({ metadata: { name }, type: 'Opa
 test('what is written is in no file as text, nor as base64', async () => {
   const client = await startWith(first)
   expect((await client.send('POST', SECRETS, secret('new', ENCODED))).status).toBe(201)
-  await client.send('PATCH', `${SECRETS}/new`, { metadata: { labels: { seen: 'no' } } })
   expect((await client.send('GET', `${SECRETS}/new`)).body.data?.['word']).toBe(ENCODED)
   await server?.stop()
   server = undefined
@@ -69,10 +68,11 @@ test('what was stored in the open is read, too', async () => {
 test('a watch tells the objects themselves', async () => {
   const client = new ApiClient(server!.kubeconfig)
   const watch = await client.open('GET', `${SECRETS}?watch=1&timeoutSeconds=3`)
-  await client.send('PATCH', `${SECRETS}/new`, { metadata: { labels: { seen: 'yes' } } })
+  await client.send('POST', SECRETS, secret('newer', ENCODED))
+  await client.send('DELETE', `${SECRETS}/newer`)
   let events = ''
   for await (const part of watch.setEncoding('utf8')) events += part as string
-  expect(events.split(ENCODED)).toHaveLength(4) // two that were there, and the change
+  expect(events.split(ENCODED)).toHaveLength(5) // two that were there, one that came and went
   expect(events).not.toContain('kedge.dev/sealed')
 })
 
@@ -95,12 +95,16 @@ test('the rewrite stores all with the first key, and then the old one is not nee
 
 test('without the key nothing is told, in words', async () => {
   const client = await startWith(undefined)
-  for (const path of [`${SECRETS}/old`, SECRETS, '/api/v1/secrets', `${SECRETS}?watch=1`]) {
+  for (const path of [`${SECRETS}/old`, SECRETS, '/api/v1/secrets']) {
     const { status, body } = await client.send('GET', path)
     expect([path, status]).toEqual([path, 500])
     expect(body.message).toMatch(/unable to transform the stored value of secrets/)
     expect(JSON.stringify(body)).not.toContain('sealed')
   }
+  const watch = await client.open('GET', `${SECRETS}?watch=1&timeoutSeconds=3`)
+  let events = ''
+  for await (const part of watch.setEncoding('utf8')) events += part as string
+  expect(events).toMatch(/^\{"type":"ERROR".*unable to transform the stored value of secrets/)
   const other = await startWith(key('second'))
   const { status, body } = await other.send('GET', `${SECRETS}/old`)
   expect(status).toBe(500)
