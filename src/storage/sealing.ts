@@ -18,6 +18,7 @@ const ENVELOPE =
 
 /** Opens and seals the values of all tenants: it holds keys, and nothing of what it was given. */
 export class Sealer {
+  /** Bound: the keys of the setting. */
   private readonly imported = new Map<string, Promise<CryptoKey>>()
 
   constructor(private readonly setting: EncryptionSetting) {}
