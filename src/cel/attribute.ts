@@ -2,12 +2,12 @@
  * Paths: a variable or a value, and the fields and indexes that lead on from it. A path costs one for itself and one for
  * each step; optional steps (`a.?b`, `a[?b]`) make the whole an optional value, which is empty where the path breaks off.
  */
-import { mapKey } from './collections.ts'
+import { mapKey, ValueList, ValueMap } from './collections.ts'
 import { noSuchOverload } from './numbers.ts'
 import type { Frame, Planned, Step } from './program.ts'
 import { runtimeType, runtimeTypeName } from './runtime-types.ts'
 import type { Value } from './value.ts'
-import { CelError, ListValue, MapValue, ObjectValue, Optional, Uint } from './value.ts'
+import { CelError, Duration, ListValue, MapValue, ObjectValue, Optional, Timestamp, Uint } from './value.ts'
 import { goFloatText } from './go-float.ts'
 
 /** One step: undefined where there is nothing, an error where the step makes no sense. */
@@ -97,8 +97,14 @@ export class Attribute {
       isOptional ||= optional
       const at = key(frame)
       if (at instanceof CelError) return at
+      const unusable = unusableKeys(at)
+      if (unusable !== undefined) {
+        if (!isOptional) frame.spend(1)
+        return new CelError(`invalid qualifier type: ${unusable}`)
+      }
       const next = qualify(value, at)
       if (next === undefined && isOptional) return Optional.none
+      if (next instanceof CelError && isOptional) return next
       frame.spend(1)
       if (next === undefined) return missing(value, at)
       if (next instanceof CelError) return next
@@ -106,6 +112,18 @@ export class Attribute {
     }
     return isOptional ? new Optional(value) : value
   }
+}
+
+/** Go's name of the type of a value that can be no key. */
+function unusableKeys(key: Value): string | undefined {
+  if (key === null) return '<nil>'
+  if (typeof key !== 'object' || key instanceof Uint) return undefined
+  if (key instanceof ListValue) return key instanceof ValueList ? '[]ref.Val' : '[]interface {}'
+  if (key instanceof MapValue) return key instanceof ValueMap ? 'map[ref.Val]ref.Val' : 'map[string]interface {}'
+  if (key instanceof Uint8Array) return '[]uint8'
+  if (key instanceof Timestamp) return 'time.Time'
+  if (key instanceof Duration) return 'time.Duration'
+  return undefined
 }
 
 /** What is no path becomes the beginning of one. */
@@ -126,7 +144,8 @@ function qualify(value: Value, key: Value): Value | undefined {
 }
 
 const isPresent = (value: Value, name: string): boolean => {
-  const found = value instanceof MapValue || value instanceof ObjectValue ? qualify(value, name) : undefined
+  if (value instanceof ObjectValue) return value.isSet(name)
+  const found = value instanceof MapValue ? qualify(value, name) : undefined
   return found !== undefined && !(found instanceof CelError)
 }
 

@@ -1,5 +1,5 @@
 /** What an environment declares: variables, functions with their overloads, macros. A library says all of itself in one file. */
-import type { Comprehension, Constant, Expression } from './ast.ts'
+import type { Call, Comprehension, Constant, Expression } from './ast.ts'
 import type { Type } from './type.ts'
 import type { Value } from './value.ts'
 
@@ -30,12 +30,24 @@ export interface FunctionDeclaration {
   readonly overloads: readonly Overload[]
   /** Serves all overloads. */
   readonly run?: Run
+  /** Of a call whose overload is known only when it runs; default 1. */
+  readonly cost?: Overload['cost']
   /** Whether `run` knows values like the first argument. */
   readonly accepts?: (first: Value) => boolean
   /** `run` of overloads is called whatever the types of the arguments are. Default: only where they fit. */
   readonly unguarded?: boolean
+  /** What is wrong with a call beyond the types of its arguments. */
+  readonly verify?: (call: Call, typeOf: (node: Expression) => Type) => readonly Finding[]
+  /** A pattern among the arguments: a literal that cannot be compiled makes the program impossible. */
+  readonly pattern?: number
   /** An argument that is checked when it is a literal. */
   readonly literal?: { readonly index: number; isValid(value: Constant): boolean }
+}
+
+/** Something wrong with a part of an expression. */
+export interface Finding {
+  readonly at: Expression
+  readonly message: string
 }
 
 export interface VariableDeclaration {
@@ -76,6 +88,8 @@ export interface Library {
   readonly functions: readonly FunctionDeclaration[]
   readonly variables?: readonly VariableDeclaration[]
   readonly macros?: readonly Macro[]
+  /** Types that expressions can name (`type(x) == net.IP`). */
+  readonly types?: ReadonlyMap<string, Type>
 }
 
 /** Inclusive; `max` may be Infinity where the size is not known. */

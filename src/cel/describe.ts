@@ -2,9 +2,17 @@
 import { goFloatText } from './go-float.ts'
 import { sizeOf } from './runtime-size.ts'
 import { durationText, timestampText } from './times.ts'
-import { runtimeTypeName } from './runtime-types.ts'
+import { runtimeType, runtimeTypeName } from './runtime-types.ts'
 import type { Value } from './value.ts'
-import { Duration, ListValue, MapValue, Timestamp, TypeValue, Uint } from './value.ts'
+import { Duration, ListValue, MapValue, Optional, Timestamp, TypeValue, Uint } from './value.ts'
+
+/** As Go names the type of a value in cel-go. */
+export function goTypeName(value: Value): string {
+  if (value instanceof TypeValue) return '*types.Type'
+  if (value instanceof Optional) return '*types.Optional'
+  const name = runtimeTypeName(runtimeType(value)).replace(/^.*\./, '').replace('null_type', 'null')
+  return `types.${name.charAt(0).toUpperCase()}${name.slice(1)}`
+}
 
 export function describe(value: Value): string {
   if (typeof value === 'number') return goFloatText(value)

@@ -51,7 +51,7 @@ export interface EnvironmentParts {
 }
 
 export class Environment {
-  static readonly empty = new Environment(new Map(), new Map(), standardMacros, noTypes, false)
+  static readonly empty = new Environment(new Map(), new Map(), standardMacros, noTypes, false, namedTypes)
 
   private constructor(
     private readonly functions: ReadonlyMap<string, FunctionDeclaration>,
@@ -59,6 +59,7 @@ export class Environment {
     readonly macros: readonly Macro[],
     readonly types: TypeProvider,
     readonly optionalSyntax: boolean,
+    private readonly named: ReadonlyMap<string, Type>,
   ) {}
 
   extend({
@@ -78,6 +79,7 @@ export class Environment {
       [...this.macros, ...libraries.flatMap((library) => library.macros ?? [])],
       types,
       optionalSyntax,
+      new Map([...this.named, ...libraries.flatMap((library) => [...(library.types ?? [])])]),
     )
   }
 
@@ -90,13 +92,13 @@ export class Environment {
     const plain = withoutDot(name)
     const variable = this.variables.get(plain)
     if (variable !== undefined) return variable
-    const type = this.types.findStruct(plain) ?? namedTypes.get(plain)
+    const type = this.types.findStruct(plain) ?? this.named.get(plain)
     return type && typeOf(type)
   }
 
   /** What a name of a type stands for in an expression. */
   typeValue(name: string): TypeValue | undefined {
-    const type = this.types.findStruct(withoutDot(name)) ?? namedTypes.get(withoutDot(name))
+    const type = this.types.findStruct(withoutDot(name)) ?? this.named.get(withoutDot(name))
     return type && new TypeValue(type)
   }
 

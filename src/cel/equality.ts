@@ -1,7 +1,7 @@
 /** Equality of values that hold no other values of an expression. */
 import { sameType } from './type-relations.ts'
 import type { Value } from './value.ts'
-import { Duration, OpaqueValue, Optional, Timestamp, TypeValue } from './value.ts'
+import { Duration, ObjectValue, OpaqueValue, Optional, Timestamp, TypeValue } from './value.ts'
 
 export function equalOthers(a: Value, b: Value): boolean {
   if (a instanceof Uint8Array) return b instanceof Uint8Array && equalBytes(a, b)
@@ -9,6 +9,7 @@ export function equalOthers(a: Value, b: Value): boolean {
   if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos
   if (a instanceof TypeValue) return b instanceof TypeValue && sameRuntimeType(a, b)
   if (a instanceof OpaqueValue) return b instanceof OpaqueValue && a.equals(b)
+  if (a instanceof ObjectValue) return b instanceof ObjectValue && a.equals(b)
   return false
 }
 

@@ -12,7 +12,7 @@ import type { FunctionDeclaration, Overload, Run } from './declarations.ts'
 import { noSuchOverload } from './numbers.ts'
 import { Attribute, relative } from './attribute.ts'
 import { fitsAtRuntime, runtimeType, runtimeTypeName } from './runtime-types.ts'
-import { describe } from './describe.ts'
+import { describe, goTypeName } from './describe.ts'
 import type { Value } from './value.ts'
 import { CelError, Duration, ListValue, MapValue, Optional, Timestamp, Uint } from './value.ts'
 
@@ -32,7 +32,7 @@ export class ProgramError extends Error {}
 export class Frame {
   cost = 0
   /** Variables of folds, by slot. */
-  readonly locals: Value[] = []
+  readonly locals: (Value | undefined)[] = []
 
   constructor(
     readonly variables: Variables,
@@ -85,7 +85,7 @@ const conversions: ReadonlySet<string> = new Set(
 
 class Planner {
   /** Slots of the variables of the folds around a node. */
-  private readonly scopes: ReadonlyMap<string, number>[] = []
+  private readonly scopes: ReadonlyMap<string, Step>[] = []
   private slots = 0
 
   constructor(
@@ -116,8 +116,8 @@ class Planner {
 
   private identifier(name: string): Planned {
     for (let i = this.scopes.length - 1; i >= 0; i--) {
-      const slot = this.scopes[i]!.get(name)
-      if (slot !== undefined) return attributed(Attribute.of((frame) => frame.locals[slot]!))
+      const local = this.scopes[i]!.get(name)
+      if (local !== undefined) return attributed(Attribute.of(local))
     }
     const named = this.environment.isVariable(name) ? undefined : this.environment.typeValue(name)
     if (named !== undefined) return constant(named)
@@ -186,6 +186,9 @@ class Planner {
     const single = overloads.length === 1 ? overloads[0] : undefined
     if (single?.id === 'optional_or_optional' || single?.id === 'optional_orValue_value')
       return { evaluate: alternative(args[0]!.evaluate, args[1]!.evaluate, single.id === 'optional_orValue_value') }
+    const literal = declared.pattern === undefined ? undefined : args[declared.pattern]?.constant?.value
+    const pattern = typeof literal === 'string' ? compiledPattern(literal) : undefined
+    if (pattern instanceof CelError) throw new ProgramError(pattern.message)
     const folded = this.foldedCall(node, declared, args, single)
     if (folded !== undefined) return folded
     const run = runOf(declared, single, overloads)
@@ -194,6 +197,7 @@ class Planner {
         args.map(({ evaluate }) => evaluate),
         run,
         single,
+        declared.cost,
       ),
     }
   }
@@ -307,11 +311,20 @@ class Planner {
     const range = this.plan(node.range).evaluate
     const initial = this.plan(node.initial).evaluate
     const accumulator = this.slots++
-    this.scopes.push(new Map([[node.accumulator, accumulator]]))
+    // made when it is first asked for: a binding that is not used costs nothing
+    const accumulated: Step = (frame) => {
+      const known = frame.locals[accumulator]
+      return known === undefined ? (frame.locals[accumulator] = initial(frame)) : known
+    }
+    this.scopes.push(new Map([[node.accumulator, accumulated]]))
     const first = this.slots++
     const second = node.secondVariable === undefined ? undefined : this.slots++
-    const variables = new Map([[node.variable, first]])
-    if (second !== undefined) variables.set(node.secondVariable!, second)
+    const inSlot =
+      (slot: number): Step =>
+      (frame) =>
+        frame.locals[slot]!
+    const variables = new Map([[node.variable, inSlot(first)]])
+    if (second !== undefined) variables.set(node.secondVariable!, inSlot(second))
     this.scopes.push(variables)
     const condition = this.plan(node.condition).evaluate
     const step = this.plan(node.step).evaluate
@@ -330,7 +343,7 @@ class Planner {
       evaluate: (frame) => {
         const over = range(frame)
         if (over instanceof CelError) return over
-        frame.locals[accumulator] = initial(frame)
+        frame.locals[accumulator] = undefined
         const problem = each(over, second !== undefined, (one, other) => turn(frame, one, other))
         return problem ?? result(frame)
       },
@@ -351,7 +364,7 @@ function each(range: Value, two: boolean, turn: (one: Value, other: Value) => bo
     for (const key of range.keys()) if (!turn(key, two ? range.get(key)! : null)) return undefined
     return undefined
   }
-  return new CelError(`got '${runtimeTypeName(runtimeType(range))}', expected iterable type`)
+  return new CelError(`got '${goTypeName(range)}', expected iterable type`)
 }
 
 const attributed = (attribute: Attribute): Planned => ({ evaluate: attribute.evaluate, attribute })
@@ -414,8 +427,8 @@ function membership(element: Planned, list: Value): Planned | undefined {
   }
 }
 
-function calling(args: readonly Step[], run: Run, single: Overload | undefined): Step {
-  const costOf = single?.cost
+function calling(args: readonly Step[], run: Run, single: Overload | undefined, ambiguous?: Overload['cost']): Step {
+  const costOf = single === undefined ? ambiguous : single.cost
   return (frame) => {
     const values: Value[] = []
     let problem: CelError | undefined
@@ -424,7 +437,10 @@ function calling(args: readonly Step[], run: Run, single: Overload | undefined):
       if (value instanceof CelError && single?.nonStrict !== true) {
         problem ??= value
         // functions of three and more arguments stop at the first failure
-        if (args.length > 2) break
+        if (args.length > 2) {
+          values.push(value)
+          break
+        }
       }
       values.push(value)
     }

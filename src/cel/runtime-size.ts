@@ -1,12 +1,13 @@
 /** Sizes of values as costs count them. */
 import type { Value } from './value.ts'
-import { ListValue, MapValue, Optional } from './value.ts'
+import { ListValue, MapValue, OpaqueValue, Optional } from './value.ts'
 
 /** Code points, bytes, elements or entries; 1 of what has no size. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return codePoints(value)
   if (value instanceof Uint8Array) return value.length
   if (value instanceof ListValue || value instanceof MapValue) return value.size
+  if (value instanceof OpaqueValue) return value.size
   if (value instanceof Optional && value.value !== undefined) return sizeOf(value.value)
   return 1
 }

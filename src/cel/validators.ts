@@ -1,5 +1,5 @@
 /** What a checked expression must hold beyond its types: literals that convert, and aggregates of one type. */
-import type { Expression } from './ast.ts'
+import type { Call, Expression } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
 import { optionalContent } from './checker.ts'
 import type { Environment } from './environment.ts'
@@ -13,9 +13,13 @@ const EXEMPT = 'format'
 export function validate(checked: CheckedExpression, environment: Environment): readonly Issue[] {
   const literals: Issue[] = []
   const aggregates: Issue[] = []
+  const others: Issue[] = []
   const at = (node: { readonly id: number }): number | undefined => checked.tree.offsets.get(node.id)
   const visit = (node: Expression, exempt: boolean): void => {
-    if (node.kind === 'call') checkLiteral(node)
+    if (node.kind === 'call') {
+      checkLiteral(node)
+      verify(node)
+    }
     if (node.kind === 'list' && !exempt) checkList(node)
     if (node.kind === 'map' && !exempt) checkMap(node)
     const inside = exempt || (node.kind === 'call' && node.function === EXEMPT)
@@ -26,6 +30,10 @@ export function validate(checked: CheckedExpression, environment: Environment): 
     const argument = rule && node.args[rule.index]
     if (argument?.kind === 'literal' && !rule!.isValid(argument.value))
       literals.push({ offset: at(argument), message: `invalid ${node.function} argument` })
+  }
+  const verify = (node: Call): void => {
+    const findings = environment.function(node.function)?.verify?.(node, (one) => checked.types.get(one.id)!) ?? []
+    for (const { at: part, message } of findings) others.push({ offset: at(part), message })
   }
   const typeOf = (node: Expression, optional: boolean): Type => {
     const type = checked.types.get(node.id)!
@@ -53,7 +61,7 @@ export function validate(checked: CheckedExpression, environment: Environment): 
     }
   }
   visit(checked.root, false)
-  return [...literals, ...aggregates]
+  return [...literals, ...aggregates, ...others]
 }
 
 export function childrenOf(node: Expression): readonly Expression[] {

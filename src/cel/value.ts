@@ -62,8 +62,10 @@ export abstract class MapValue {
 /** An object of a type that is no map at run time: what struct literals make. */
 export abstract class ObjectValue {
   abstract readonly type: Type
-  /** Undefined: the field is not set (and has no default). */
+  /** What is not set has the value that its type says. Undefined: there is no such field. */
   abstract field(name: string): Value | undefined
+  abstract isSet(name: string): boolean
+  abstract equals(other: ObjectValue): boolean
 }
 
 export class Optional {
@@ -79,6 +81,10 @@ export class TypeValue {
 export abstract class OpaqueValue {
   abstract readonly type: Type
   abstract equals(other: OpaqueValue): boolean
+  /** As costs count it. */
+  get size(): number {
+    return 1
+  }
 }
 
 /** What an evaluation yields that failed: `||`, `&&` and folds may still absorb it. */

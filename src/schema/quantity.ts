@@ -179,6 +179,19 @@ export class Quantity {
     return Number(`${this.unscaled}e${this.scale}`)
   }
 
+  /** As expressions read it: undefined for more digits than an int64 has, and for what is written with a fraction. */
+  asInt64(): bigint | undefined {
+    if (this.scale < 0 || this.scale > INT64_DIGITS || String(abs(this.unscaled)).length > INT64_DIGITS)
+      return undefined
+    const value = this.unscaled * pow10(this.scale)
+    return abs(value) > MAX_INT64 ? undefined : value
+  }
+
+  /** As kube-apiserver reckons it, which rounds twice. */
+  asApproximateFloat(): number {
+    return this.scale === 0 ? Number(this.unscaled) : Number(this.unscaled) * Number(`1e${this.scale}`)
+  }
+
   /** The text that Kubernetes stores and shows. */
   toString(): string {
     return this.text ?? this.canonical()

@@ -6,6 +6,7 @@ import { exactly, plus, reading, scaled, times } from '../estimate.ts'
 import type { Overload, Range, SizedNode, SizeEstimator } from '../declarations.ts'
 import { sizeOf, traversal } from '../runtime-size.ts'
 import type { Value } from '../value.ts'
+import { ListValue, MapValue } from '../value.ts'
 
 export type Costs = Required<Pick<Overload, 'cost' | 'estimate'>>
 
@@ -71,6 +72,40 @@ export const matching: Costs = {
   estimate: (args, estimator) => {
     const [text, pattern] = sizes(args, estimator)
     return { cost: times(reading(plus(text!, exactly(1))), scaled(pattern!, 0.25)) }
+  },
+}
+
+/** Reading a value through, all that it holds included; of texts and bytes whole tenths count. */
+export function costOfTraversal(value: Value): number {
+  if (typeof value === 'string') return Math.floor(utf8Length(value) * 0.1)
+  if (value instanceof Uint8Array) return Math.floor(value.length * 0.1)
+  let cost = 0
+  if (value instanceof ListValue) for (let i = 0; i < value.size; i++) cost += costOfTraversal(value.at(i))
+  else if (value instanceof MapValue)
+    for (const key of value.keys()) cost += costOfTraversal(key) + costOfTraversal(value.get(key)!)
+  else return 1
+  return cost
+}
+
+function utf8Length(text: string): number {
+  let length = 0
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    // each half of a surrogate pair is two bytes of four
+    length += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 2 : 3
+  }
+  return length
+}
+
+/** Looking at each element once; at each character of texts. */
+export const traversing: Costs = {
+  cost: ([value]) => costOfTraversal(value!),
+  estimate: ([node], estimator) => {
+    const size = estimator.sizeOf(node!)
+    const { type } = node!
+    if (type.kind !== 'list') return { cost: reading(size) }
+    const isText = type.element.kind === 'string' || type.element.kind === 'bytes'
+    return { cost: times(size, isText ? plus(exactly(1), reading(estimator.sizeOfElements(node!))) : exactly(1)) }
   },
 }
 

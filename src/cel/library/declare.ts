@@ -2,7 +2,6 @@
 import type { FunctionDeclaration, Overload, Run } from '../declarations.ts'
 import type { Type } from '../type.ts'
 import type { Value } from '../value.ts'
-import { traversal, sizeOf } from '../runtime-size.ts'
 
 type Extra = Omit<Overload, 'id' | 'member' | 'parameters' | 'result'>
 
@@ -31,8 +30,8 @@ export const binary =
   ([a, b]) =>
     run(a!, b!)
 
-/** Costs as kube-apiserver counts them for reading the first argument `times` times. */
-export const costOfReading =
-  (times = 1) =>
-  ([first]: readonly Value[]): number =>
-    traversal(sizeOf(first!) * times)
+/** What calls cost whose overload is known only when they run. */
+export const withCost = (
+  cost: NonNullable<Overload['cost']>,
+  functions: readonly FunctionDeclaration[],
+): readonly FunctionDeclaration[] => functions.map((declaration) => ({ ...declaration, cost }))

@@ -4,12 +4,13 @@ import type { FunctionDeclaration, Library, Macro, Overload, Range, SizedNode, S
 import { appendParts, variableOf } from '../macros.ts'
 import { runtimeType } from '../runtime-types.ts'
 import { sameType } from '../type-relations.ts'
-import { sizeOf, traversal } from '../runtime-size.ts'
+import { sizeOf } from '../runtime-size.ts'
 import type { Type } from '../type.ts'
 import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, listOf, parameter, STRING, TIMESTAMP, UINT } from '../type.ts'
 import type { Value } from '../value.ts'
 import { CelError, Duration, ListValue, Uint } from '../value.ts'
-import { binary, fn, member, overload, unary } from './declare.ts'
+import { traversing } from './costs.ts'
+import { binary, fn, member, overload, unary, withCost } from './declare.ts'
 import { bound } from './optional.ts'
 import { add, compare, isComparable } from './standard.ts'
 
@@ -40,9 +41,6 @@ const runtimeNames: ReadonlyMap<string, string> = new Map([
 
 /** Overloads are guarded by type, so that lists are lists here. */
 const list = (value: Value | undefined): ListValue => value as ListValue
-
-/** As reading a text of as many characters as the list has elements. */
-const costOfTraversal: Overload['cost'] = ([items]) => traversal(sizeOf(items!))
 
 function isSorted(items: Value): Value {
   const values = itemsOf(list(items))
@@ -84,17 +82,17 @@ const find = (from: 'first' | 'last') =>
 
 export const kubernetesLists: Library = {
   name: 'kubernetes.lists',
-  functions: [
+  functions: withCost(traversing.cost, [
     fn(
       'isSorted',
       ...comparable.map(([name, type]) =>
-        member(`list_${name}_is_sorted_bool`, [listOf(type)], BOOL, { cost: costOfTraversal, run: unary(isSorted) }),
+        member(`list_${name}_is_sorted_bool`, [listOf(type)], BOOL, { ...traversing, run: unary(isSorted) }),
       ),
     ),
     fn(
       'sum',
       ...summable.map(([name, type, zero]) =>
-        member(`list_${name}_sum_${name}`, [listOf(type)], type, { cost: costOfTraversal, run: unary(summed(zero)) }),
+        member(`list_${name}_sum_${name}`, [listOf(type)], type, { ...traversing, run: unary(summed(zero)) }),
       ),
     ),
     ...(['max', 'min'] as const).map((which) =>
@@ -102,15 +100,15 @@ export const kubernetesLists: Library = {
         which,
         ...comparable.map(([name, type]) =>
           member(`list_${name}_${which}_${name}`, [listOf(type)], type, {
-            cost: costOfTraversal,
+            ...traversing,
             run: unary(extreme(which)),
           }),
         ),
       ),
     ),
-    fn('indexOf', member('list_a_index_of_int', [LIST, A], INT, { cost: costOfTraversal, run: find('first') })),
-    fn('lastIndexOf', member('list_a_last_index_of_int', [LIST, A], INT, { cost: costOfTraversal, run: find('last') })),
-  ],
+    fn('indexOf', member('list_a_index_of_int', [LIST, A], INT, { ...traversing, run: find('first') })),
+    fn('lastIndexOf', member('list_a_last_index_of_int', [LIST, A], INT, { ...traversing, run: find('last') })),
+  ]),
 }
 
 /** A call that makes a list. */

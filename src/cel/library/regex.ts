@@ -1,7 +1,8 @@
 /** kube-apiserver's `find` and `findAll`: RE2 patterns in texts. */
 import { listFrom } from '../collections.ts'
-import type { Library, Overload } from '../declarations.ts'
-import { sizeOf, traversal } from '../runtime-size.ts'
+import type { Library } from '../declarations.ts'
+import type { Costs } from './costs.ts'
+import { matching } from './costs.ts'
 import { INT, listOf, STRING } from '../type.ts'
 import type { Value } from '../value.ts'
 import { CelError } from '../value.ts'
@@ -20,7 +21,13 @@ function matchesOf(text: Value | undefined, pattern: Value | undefined, limit: n
 
 const asList = (found: string[] | CelError): Value => (found instanceof CelError ? found : listFrom(found))
 
-const cost: Overload['cost'] = ([text, pattern]) => traversal(sizeOf(text!) + 1) * Math.ceil(sizeOf(pattern!) * 0.25)
+const costs: Costs = {
+  cost: matching.cost,
+  estimate: (args, sizes) => ({
+    ...matching.estimate(args, sizes),
+    resultSize: { min: 0, max: sizes.sizeOf(args[0]!).max },
+  }),
+}
 
 export const regex: Library = {
   name: 'kubernetes.regex',
@@ -28,7 +35,7 @@ export const regex: Library = {
     fn(
       'find',
       member('string_find_string', [STRING, STRING], STRING, {
-        cost,
+        ...costs,
         run: ([text, pattern]) => {
           const found = matchesOf(text, pattern, 1)
           return found instanceof CelError ? found : (found[0] ?? '')
@@ -38,13 +45,13 @@ export const regex: Library = {
     fn(
       'findAll',
       member('string_find_all_string', [STRING, STRING], listOf(STRING), {
-        cost,
+        ...costs,
         run: ([text, pattern]) => asList(matchesOf(text, pattern, -1)),
       }),
       member('string_find_all_string_int', [STRING, STRING, INT], listOf(STRING), {
-        cost,
+        ...costs,
         run: ([text, pattern, limit]) => asList(matchesOf(text, pattern, Number(limit as bigint))),
       }),
     ),
-  ],
+  ].map((declaration) => ({ ...declaration, pattern: 1 })),
 }

@@ -196,7 +196,19 @@ export function matches(text: Value, pattern: Value): Value {
   return compiled instanceof CelError ? compiled : compiled.matcher(text).find()
 }
 
+/** Patterns that expressions used, the last used last. Bound: MAX_COMPILED. */
+const compiled = new Map<string, RE2JS | CelError>()
+const MAX_COMPILED = 500
+
 export function compiledPattern(pattern: string): RE2JS | CelError {
+  const known = compiled.get(pattern) ?? compile(pattern)
+  compiled.delete(pattern)
+  compiled.set(pattern, known)
+  if (compiled.size > MAX_COMPILED) compiled.delete(compiled.keys().next().value!)
+  return known
+}
+
+function compile(pattern: string): RE2JS | CelError {
   try {
     return RE2JS.compile(pattern)
   } catch (error) {

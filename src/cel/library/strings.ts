@@ -1,5 +1,6 @@
 /** cel-go's string functions, version 2. Places in a text count code points; empty matches are found as Go finds them. */
-import type { Library, Overload } from '../declarations.ts'
+import type { Library, Range } from '../declarations.ts'
+import { plus, reading, times } from '../estimate.ts'
 import { itemsOf, listFrom } from '../collections.ts'
 import { noSuchOverload } from '../numbers.ts'
 import { sizeOf, traversal } from '../runtime-size.ts'
@@ -7,8 +8,11 @@ import { DYN, INT, listOf, STRING } from '../type.ts'
 import type { Value } from '../value.ts'
 import { CelError, ListValue } from '../value.ts'
 import { describe } from '../describe.ts'
-import { costOfReading, fn, member, overload, unary } from './declare.ts'
+import type { Costs } from './costs.ts'
+import { readingOf, sameSize, traversing } from './costs.ts'
+import { fn, member, overload, unary } from './declare.ts'
 import { format, quoted } from './format.ts'
+import { checkFormat } from './format-check.ts'
 
 const STRINGS = listOf(STRING)
 
@@ -109,9 +113,50 @@ function trimmed(string: string): string {
 const lower = (string: string): string => string.replace(/[A-Z]+/g, (part) => part.toLowerCase())
 const upper = (string: string): string => string.replace(/[a-z]+/g, (part) => part.toUpperCase())
 
-const reading = { cost: costOfReading() }
-const readingTwice = { cost: costOfReading(2) }
-const costOfResult: Overload['cost'] = (_, result) => traversal(sizeOf(result) * 2)
+/** At the most each character is replaced, at the least none. */
+const replacing: Costs = {
+  cost: ([string]) => traversal(sizeOf(string!) * 2),
+  estimate: (args, sizes) => {
+    const [string, old, by] = args.slice(0, 3).map((argument) => sizes.sizeOf(argument)) as [Range, Range, Range] // of three parameters
+    return { cost: reading(string, 0.2), resultSize: sizeOfReplaced(string, old, by) }
+  },
+}
+
+/** The figures are kube-apiserver's: an empty text is found around each character. */
+function sizeOfReplaced(string: Range, old: Range, by: Range): Range {
+  let [most, keptAtMost] = [0, 0]
+  if (old.min === 0) [most, keptAtMost] = [string.max + 1, string.max]
+  else if (by.max <= old.min) keptAtMost = string.max
+  else most = Math.ceil(string.max / old.min)
+  let [least, keptAtLeast] = [0, 0]
+  if (old.max === 0) [least, keptAtLeast] = [string.min + 1, string.min]
+  else if (old.max <= by.min) keptAtLeast = string.min
+  else least = Math.ceil(string.min / old.max)
+  return plus(times({ min: least, max: most }, by), { min: keptAtLeast, max: keptAtMost })
+}
+
+const splitting: Costs = {
+  cost: ([string]) => traversal(sizeOf(string!) * 2),
+  estimate: ([string, , limit], sizes) => {
+    const size = sizes.sizeOf(string!)
+    const count = limit?.expression.kind === 'literal' ? limit.expression.value : undefined
+    const max = typeof count === 'bigint' ? Number(BigInt.asUintN(64, count)) : size.max
+    return { cost: reading(size, 0.2), resultSize: { min: 0, max } }
+  },
+}
+
+const NOTHING: Range = { min: 0, max: 0 }
+
+const joining: Costs = {
+  cost: (_, result) => traversal(sizeOf(result) * 2),
+  estimate: ([items, separator], sizes) => {
+    const count = sizes.sizeOf(items!)
+    const between = { min: Math.max(0, count.min - 1), max: Math.max(0, count.max - 1) }
+    const parts = items!.type.kind === 'list' ? times(count, sizes.sizeOfElements(items!)) : NOTHING
+    const size = separator === undefined ? parts : plus(parts, times(sizes.sizeOf(separator), between))
+    return { cost: reading(size), resultSize: size }
+  },
+}
 
 export const strings: Library = {
   name: 'strings',
@@ -120,83 +165,101 @@ export const strings: Library = {
     fn(
       'indexOf',
       member('string_index_of_string', [STRING, STRING], INT, {
-        ...reading,
+        ...traversing,
         run: ([string, part]) => indexOf(text(string), text(part), 0),
       }),
       member('string_index_of_string_int', [STRING, STRING, INT], INT, {
-        ...reading,
+        ...traversing,
         run: ([string, part, from]) => indexOf(text(string), text(part), whole(from)),
       }),
     ),
     fn(
       'lastIndexOf',
       member('string_last_index_of_string', [STRING, STRING], INT, {
-        ...reading,
+        ...traversing,
         run: ([string, part]) => lastIndexOf(text(string), text(part), undefined),
       }),
       member('string_last_index_of_string_int', [STRING, STRING, INT], INT, {
-        ...reading,
+        ...traversing,
         run: ([string, part, from]) => lastIndexOf(text(string), text(part), whole(from)),
       }),
     ),
     fn(
       'lowerAscii',
-      member('string_lower_ascii', [STRING], STRING, { ...reading, run: ([string]) => lower(text(string)) }),
+      member('string_lower_ascii', [STRING], STRING, {
+        ...readingOf(0, 1, sameSize),
+        run: ([string]) => lower(text(string)),
+      }),
     ),
     fn(
       'upperAscii',
-      member('string_upper_ascii', [STRING], STRING, { ...reading, run: ([string]) => upper(text(string)) }),
+      member('string_upper_ascii', [STRING], STRING, {
+        ...readingOf(0, 1, sameSize),
+        run: ([string]) => upper(text(string)),
+      }),
     ),
-    fn('trim', member('string_trim', [STRING], STRING, { ...reading, run: ([string]) => trimmed(text(string)) })),
+    fn(
+      'trim',
+      member('string_trim', [STRING], STRING, {
+        ...readingOf(0, 1, sameSize),
+        run: ([string]) => trimmed(text(string)),
+      }),
+    ),
     fn(
       'replace',
       member('string_replace_string_string', [STRING, STRING, STRING], STRING, {
-        ...readingTwice,
+        ...replacing,
         run: ([string, old, by]) => replaced(text(string), text(old), text(by), -1),
       }),
       member('string_replace_string_string_int', [STRING, STRING, STRING, INT], STRING, {
-        ...readingTwice,
+        ...replacing,
         run: ([string, old, by, count]) => replaced(text(string), text(old), text(by), whole(count)),
       }),
     ),
     fn(
       'split',
       member('string_split_string', [STRING, STRING], STRINGS, {
-        ...readingTwice,
+        ...splitting,
         run: ([string, separator]) => split(text(string), text(separator), -1),
       }),
       member('string_split_string_int', [STRING, STRING, INT], STRINGS, {
-        ...readingTwice,
+        ...splitting,
         run: ([string, separator, count]) => split(text(string), text(separator), whole(count)),
       }),
     ),
     fn(
       'substring',
       member('string_substring_int', [STRING, INT], STRING, {
-        ...reading,
+        ...readingOf(0, 1, sameSize),
         run: ([string, start]) => substring(text(string), whole(start), undefined),
       }),
       member('string_substring_int_int', [STRING, INT, INT], STRING, {
-        ...reading,
+        ...readingOf(0, 1, sameSize),
         run: ([string, start, end]) => substring(text(string), whole(start), whole(end)),
       }),
     ),
+    {
+      ...fn(
+        'format',
+        member('string_format', [STRING, listOf(DYN)], STRING, {
+          ...readingOf(0),
+          run: ([string, args]) => (args instanceof ListValue ? format(text(string), args) : noSuchOverload()),
+        }),
+      ),
+      verify: checkFormat,
+    },
     fn(
-      'format',
-      member('string_format', [STRING, listOf(DYN)], STRING, {
-        ...reading,
-        run: ([string, args]) => (args instanceof ListValue ? format(text(string), args) : noSuchOverload()),
+      'strings.quote',
+      overload('strings_quote', [STRING], STRING, {
+        ...readingOf(0, 1, ({ min, max }) => ({ min: min + 2, max: max * 2 + 2 })),
+        run: unary((string) => quoted(text(string))),
       }),
     ),
     fn(
-      'strings.quote',
-      overload('strings_quote', [STRING], STRING, { ...reading, run: unary((string) => quoted(text(string))) }),
-    ),
-    fn(
       'join',
-      member('list_join', [STRINGS], STRING, { cost: costOfResult, run: ([list]) => joined(list, '') }),
+      member('list_join', [STRINGS], STRING, { ...joining, run: ([list]) => joined(list, '') }),
       member('list_join_string', [STRINGS, STRING], STRING, {
-        cost: costOfResult,
+        ...joining,
         run: ([list, separator]) => joined(list, text(separator)),
       }),
     ),

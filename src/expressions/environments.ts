@@ -1,0 +1,143 @@
+/**
+ * What expressions of each use may name. An environment is made when the first expression of its use is compiled; this
+ * module is loaded with the first expression of any use.
+ */
+import { lazy } from '../api/lazy.ts'
+import type { VariableDeclaration } from '../cel/declarations.ts'
+import { Environment } from '../cel/environment.ts'
+import { extendedLists, kubernetesLists } from '../cel/library/lists.ts'
+import { optionals } from '../cel/library/optional.ts'
+import { regex } from '../cel/library/regex.ts'
+import { sets } from '../cel/library/sets.ts'
+import { standardLibrary } from '../cel/library/standard.ts'
+import { strings } from '../cel/library/strings.ts'
+import { twoVariableFolds } from '../cel/library/two-variable-folds.ts'
+import type { Type } from '../cel/type.ts'
+import { DYN, mapOf, optionalOf, STRING, structNamed } from '../cel/type.ts'
+import { ADMISSION_REQUEST, admissionTypes, NAMESPACE, recordTypes } from './admission-types.ts'
+import { AUTHORIZER, authorizer, RESOURCE_CHECK } from './library/authorizer.ts'
+import { cidr } from './library/cidr.ts'
+import { equality } from './library/equality.ts'
+import { format } from './library/format.ts'
+import { ip } from './library/ip.ts'
+import { jsonPatch } from './library/json-patch.ts'
+import { quantity } from './library/quantity.ts'
+import { semver } from './library/semver.ts'
+import { url } from './library/url.ts'
+import { mutationTypes } from './mutation-types.ts'
+import type { DeclaredType } from './schema-types.ts'
+import { typesOf } from './schema-types.ts'
+
+/** Units that one expression may spend. */
+export const PER_CALL_LIMIT = 1_000_000
+/** Of all rules of a custom resource, or of all expressions of a policy binding. */
+export const RUNTIME_BUDGET = 10_000_000
+/** Of all match conditions of a webhook or a policy. */
+export const MATCH_CONDITIONS_BUDGET = 2_500_000
+
+/** All that kube-apiserver 1.36 gives every expression. */
+export const baseEnvironment = lazy(() =>
+  Environment.empty.extend({
+    libraries: [
+      standardLibrary,
+      equality,
+      url,
+      regex,
+      kubernetesLists,
+      authorizer,
+      optionals,
+      quantity,
+      strings,
+      sets,
+      ip,
+      cidr,
+      format,
+      twoVariableFolds,
+      semver,
+      extendedLists,
+    ],
+    optionalSyntax: true,
+  }),
+)
+
+const variable = (name: string, type: Type): VariableDeclaration => ({ name, type })
+
+/** Rules and message expressions of a custom resource. @param optionalOldSelf as the rule says of itself */
+export const ruleEnvironment = ({ type, provider }: DeclaredType, optionalOldSelf: boolean): Environment =>
+  baseEnvironment().extend({
+    variables: [variable('self', type), variable('oldSelf', optionalOldSelf ? optionalOf(type) : type)],
+    types: provider,
+  })
+
+export interface AdmissionVariables {
+  /** Match conditions of webhooks and of policies without paramKind have none. */
+  readonly params?: boolean
+  readonly authorizer?: boolean
+  /** Where expressions make patches. */
+  readonly mutation?: boolean
+  /** Declared types of object and oldObject, and of params, where they are known: for type checking only. */
+  readonly objectType?: DeclaredType | undefined
+  readonly paramsType?: DeclaredType | undefined
+  /** Those that the policy has declared so far. */
+  readonly variables?: readonly VariableDeclaration[]
+}
+
+/** Expressions of admission policies, and match conditions. */
+export function admissionEnvironment(asked: AdmissionVariables): Environment {
+  const object = asked.objectType?.type ?? DYN
+  const composed = asked.variables && variablesTypes(asked.variables)
+  const providers = [
+    admissionTypes,
+    ...(asked.mutation === true ? [mutationTypes] : []),
+    ...(composed === undefined ? [] : [composed]),
+    ...[asked.objectType, asked.paramsType].flatMap((declared) => (declared === undefined ? [] : [declared.provider])),
+  ]
+  return baseEnvironment().extend({
+    libraries: asked.mutation === true ? [jsonPatch] : [],
+    variables: [
+      variable('object', object),
+      variable('oldObject', object),
+      variable('namespaceObject', NAMESPACE),
+      variable('request', ADMISSION_REQUEST),
+      ...(asked.params === true ? [variable('params', asked.paramsType?.type ?? DYN)] : []),
+      ...(asked.authorizer === true
+        ? [variable('authorizer', AUTHORIZER), variable('authorizer.requestResource', RESOURCE_CHECK)]
+        : []),
+      ...(composed === undefined ? [] : [variable('variables', structNamed(VARIABLES))]),
+    ],
+    types: typesOf(...providers),
+  })
+}
+
+const VARIABLES = 'kubernetes.variables'
+
+const variablesTypes = (variables: readonly VariableDeclaration[]) =>
+  recordTypes({ [VARIABLES]: Object.fromEntries(variables.map(({ name, type }) => [name, type])) })
+
+const DEVICE = structNamed('kubernetes.DRADevice')
+
+/** Selectors of devices. */
+export const deviceEnvironment = lazy(() =>
+  baseEnvironment().extend({
+    variables: [variable('device', DEVICE)],
+    types: recordTypes({
+      'kubernetes.DRADevice': {
+        driver: STRING,
+        attributes: mapOf(STRING, mapOf(STRING, DYN)),
+        capacity: mapOf(STRING, mapOf(STRING, structNamed('kubernetes.Quantity'))),
+        allowMultipleAllocations: { kind: 'bool' },
+      },
+    }),
+  }),
+)
+
+/** Expressions of authentication over the claims of a token. */
+export const claimsEnvironment = lazy(() =>
+  baseEnvironment().extend({ variables: [variable('claims', mapOf(STRING, DYN))] }),
+)
+
+/** Expressions of authentication over the user that claims were mapped to. */
+export const userEnvironment = lazy(() =>
+  baseEnvironment().extend({ variables: [variable('user', ADMISSION_USER)], types: admissionTypes }),
+)
+const ADMISSION_USER = structNamed('kubernetes.UserInfo')

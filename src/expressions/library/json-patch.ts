@@ -1,0 +1,19 @@
+/** `jsonpatch.escapeKey`, for keys in paths of JSON patches. */
+import type { Library } from '../../cel/declarations.ts'
+import { readingOf, sameSize } from '../../cel/library/costs.ts'
+import { fn, overload } from '../../cel/library/declare.ts'
+import { STRING } from '../../cel/type.ts'
+
+export const jsonPatch: Library = {
+  name: 'kubernetes.jsonpatch',
+  functions: [
+    fn(
+      'jsonpatch.escapeKey',
+      overload('string_jsonpatch_escapeKey_string', [STRING], STRING, {
+        ...readingOf(0, 1, sameSize),
+        // overloads are guarded by type
+        run: ([key]) => (key as string).replace(/[~/]/g, (character) => (character === '/' ? '~1' : '~0')),
+      }),
+    ),
+  ],
+}

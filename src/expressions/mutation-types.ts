@@ -1,0 +1,97 @@
+/**
+ * `Object{…}` and `JSONPatch{…}`: what expressions of mutating policies make. An object has any fields; its type is
+ * named by its place (`Object.spec.template`), which is looked at when the whole is there.
+ */
+import { equal, itemsOf } from '../cel/collections.ts'
+import { goTypeName } from '../cel/describe.ts'
+import type { Type, TypeProvider } from '../cel/type.ts'
+import { DYN, STRING, structNamed } from '../cel/type.ts'
+import type { Value } from '../cel/value.ts'
+import { CelError, ListValue, MapValue, ObjectValue } from '../cel/value.ts'
+import { goQuote } from '../api/field.ts'
+
+export const OBJECT = structNamed('Object')
+export const JSON_PATCH = structNamed('JSONPatch')
+
+/** What a struct literal made: its fields in the order that they were written in. */
+export class MadeObject extends ObjectValue {
+  constructor(
+    readonly type: Type & { kind: 'struct' },
+    readonly fields: ReadonlyMap<string, Value>,
+  ) {
+    super()
+  }
+
+  field(name: string): Value {
+    const value = this.fields.get(name)
+    if (value !== undefined) return value
+    if (this.type.name !== 'JSONPatch') return null
+    if (!patchFields.has(name)) return new CelError(`unsupported indexer: ${name}`)
+    return name === 'value' ? null : ''
+  }
+
+  isSet(name: string): boolean {
+    const value = this.fields.get(name)
+    return value !== undefined && (value !== '' || this.type.name !== 'JSONPatch' || name === 'value')
+  }
+
+  override equals(other: ObjectValue): boolean {
+    if (!(other instanceof MadeObject) || other.type.name !== this.type.name) return false
+    return (
+      this.fields.size === other.fields.size &&
+      [...this.fields].every(([name, value]) => {
+        const its = other.fields.get(name)
+        return its !== undefined && equal(value, its)
+      })
+    )
+  }
+}
+
+const patchFields: ReadonlyMap<string, Type> = new Map([
+  ['op', STRING],
+  ['from', STRING],
+  ['path', STRING],
+  ['value', DYN],
+])
+
+/** kube-apiserver declares other fields of a patch with no type, which fits nothing. */
+const NOTHING = structNamed('')
+
+const isObject = (name: string): boolean => name === 'Object' || name.startsWith('Object.')
+
+export const mutationTypes: TypeProvider = {
+  findStruct: (name) => (name === 'JSONPatch' || isObject(name) ? structNamed(name) : undefined),
+  findField: (struct, field) => (struct === 'JSONPatch' ? (patchFields.get(field) ?? NOTHING) : DYN),
+  fieldNames: (struct) => (struct === 'JSONPatch' ? [...patchFields.keys()] : []),
+  newStruct(name, fields) {
+    if (name === 'JSONPatch')
+      for (const [field, value] of fields)
+        if (field !== 'value' && typeof value !== 'string')
+          return new CelError(`unexpected type ${goNative(value)} for JSONPatchType '${field}' field`)
+    return new MadeObject({ kind: 'struct', name }, fields)
+  },
+}
+
+/** As Go names the type of a plain value. */
+function goNative(value: Value): string {
+  if (value === null) return '<nil>'
+  const names: Readonly<Partial<Record<string, string>>> = { bigint: 'int64', number: 'float64', boolean: 'bool' }
+  return names[typeof value] ?? goTypeName(value) // own key: the results of typeof
+}
+
+/** Objects whose type is not named by their place, in kube-apiserver's words. */
+export function misnamedTypes(value: Value, path: readonly string[] = ['Object']): string[] {
+  if (value instanceof MadeObject) {
+    const expected = path.join('.')
+    const own =
+      value.type.name === expected
+        ? []
+        : [
+            `unexpected type name ${goQuote(value.type.name)}, expected ${goQuote(expected)}, which matches field name path from root Object type`,
+          ]
+    return [...own, ...[...value.fields].flatMap(([name, field]) => misnamedTypes(field, [...path, name]))]
+  }
+  if (value instanceof ListValue) return itemsOf(value).flatMap((item) => misnamedTypes(item, path))
+  if (value instanceof MapValue) return [...value.keys()].flatMap((key) => misnamedTypes(value.get(key)!, path))
+  return []
+}
