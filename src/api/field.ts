@@ -74,6 +74,9 @@ export const notSupported = (at: FieldPath, value: unknown, supported: readonly 
 export const duplicate = (at: FieldPath, value: unknown): FieldError =>
   made('FieldValueDuplicate', at, `Duplicate value: ${valueText(value)}`, '')
 
+/** The same without the value. */
+export const duplicateOmitted = (at: FieldPath): FieldError => made('FieldValueDuplicate', at, 'Duplicate value', '')
+
 export const forbiddenField = (at: FieldPath, detail: string): FieldError =>
   made('FieldValueForbidden', at, 'Forbidden', detail)
 

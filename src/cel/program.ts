@@ -20,7 +20,8 @@ import { CelError, Duration, ListValue, MapValue, Optional, Timestamp, Uint } fr
 export type Variables = (name: string) => Value | undefined
 
 export class CostExceeded extends Error {
-  constructor() {
+  /** @param cost that was spent when the evaluation ended */
+  constructor(readonly cost: number) {
     super('operation cancelled: actual cost limit exceeded')
   }
 }
@@ -41,7 +42,7 @@ export class Frame {
 
   spend(cost: number): void {
     this.cost += cost
-    if (this.cost > this.limit) throw new CostExceeded()
+    if (this.cost > this.limit) throw new CostExceeded(this.cost)
   }
 }
 

@@ -56,6 +56,7 @@ export function resourceScope(
       env: request.env,
       storage,
       enabled: (gate) => gates.enabled(gate),
+      warn: (text) => void request.warnings.push(text),
     }),
   }
 }

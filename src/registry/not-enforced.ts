@@ -2,14 +2,10 @@
  * What this server keeps and does not enforce yet: whoever writes it is told. A row goes when what it names is enforced.
  * A dry run keeps nothing, so that nothing is missing after it.
  */
-import { append } from '../api/append.ts'
-import type { CustomResourceDefinition, JSONSchemaProps } from '../api/apiextensions/v1.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { schemasBelow } from './apiextensions/schemas-below.ts'
-import { versionsOf } from './custom-resources/definition.ts'
 
 interface NotEnforced {
   readonly warning: string
@@ -28,10 +24,6 @@ const BINDING = whole(
 )
 
 const rows: Readonly<Record<string, NotEnforced>> = {
-  'customresourcedefinitions.apiextensions.k8s.io': {
-    warning: 'this server does not enforce x-kubernetes-validations yet: objects that break these rules are accepted',
-    of: (object) => JSON.stringify(versionsOf(object as CustomResourceDefinition).flatMap(validationsOf)).slice(1, -1),
-  },
   'mutatingadmissionpolicies.admissionregistration.k8s.io': POLICY,
   'mutatingadmissionpolicybindings.admissionregistration.k8s.io': BINDING,
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOKS,
@@ -48,16 +40,6 @@ const rows: Readonly<Record<string, NotEnforced>> = {
   'validatingadmissionpolicies.admissionregistration.k8s.io': POLICY,
   'validatingadmissionpolicybindings.admissionregistration.k8s.io': BINDING,
   'validatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOKS,
-}
-
-function validationsOf({ schema }: ReturnType<typeof versionsOf>[number]): unknown[] {
-  const found: unknown[] = []
-  const visit = (one: JSONSchemaProps): void => {
-    append(found, one['x-kubernetes-validations'] ?? [])
-    for (const below of schemasBelow(one)) visit(below)
-  }
-  if (schema?.openAPIV3Schema) visit(schema.openAPIV3Schema)
-  return found
 }
 
 /** @param resource as what the objects are kept */

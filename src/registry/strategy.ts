@@ -23,6 +23,8 @@ export interface StrategyContext {
   readonly storage: Storage
   /** Feature gates: on or off in this server. */
   enabled(gate: string): boolean
+  /** Tells the client something beside the answer, be it that the write is done or refused. */
+  readonly warn: (text: string) => void
 }
 
 /** Problems of a name, as texts behind `metadata.name: Invalid value: "x": `. `prefix`: it is a generateName. */

@@ -7,6 +7,7 @@ import type {
 } from '../../api/apiextensions/v1.ts'
 import { isKnownFormat } from '../../validation/value-formats.ts'
 import { conditionOf, versionsOf } from '../custom-resources/definition.ts'
+import { ruleEngineFor } from '../custom-resources/rules.ts'
 import type { Strategy } from '../strategy.ts'
 import { timeText } from '../store.ts'
 import { schemasBelow } from './schemas-below.ts'
@@ -23,7 +24,7 @@ export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
   leavesNewMetadata: true,
   async validate(definition) {
     await loadPatterns()
-    return validateDefinition(definition)
+    return validateDefinition(definition, await ruleEngineFor(definition))
   },
   warningsOnCreate: (definition) => unknownFormats(definition).map(formatWarning),
 
@@ -32,7 +33,7 @@ export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
   },
   async validateUpdate(definition, old) {
     await loadPatterns()
-    return validateDefinitionUpdate(definition, old)
+    return validateDefinitionUpdate(definition, old, await ruleEngineFor(definition))
   },
   warningsOnUpdate(definition, old) {
     const before = unknownFormats(old)

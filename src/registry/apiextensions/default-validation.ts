@@ -9,13 +9,36 @@ import { pruneAny } from '../../schema/prune.ts'
 import { valuesEqual } from '../../schema/value-order.ts'
 import { validateEmbedded } from '../../validation/embedded-objects.ts'
 import { validateValue } from '../../validation/value-validation.ts'
+import type { RuleEngine } from '../custom-resources/rules.ts'
 import { oneSchema } from './schema-validation.ts'
+
+/** Rules of a schema, run on its defaults. All of them together have what one object has to spend. */
+export class DefaultRules {
+  private remaining: number | undefined
+
+  constructor(private readonly engine: RuleEngine) {}
+
+  problems(schema: JsonObject, isRoot: boolean, value: Json, at: FieldPath): readonly FieldError[] {
+    if (this.remaining !== undefined && this.remaining < 0) return []
+    const tree = this.engine.ruleTreeOf(schema, isRoot)
+    if (tree === undefined) return []
+    const budget = this.remaining
+    const run = (old?: Json) =>
+      this.engine.validateByRules(tree, value, { at, old, ...(budget === undefined ? {} : { budget }) })
+    const unchanged = run(value)
+    // a default may also come where nothing was before
+    const added = unchanged.errors.length === 0 ? run() : undefined
+    this.remaining = Math.min(unchanged.remaining, added?.remaining ?? unchanged.remaining)
+    return [...unchanged.errors, ...(added?.errors ?? [])]
+  }
+}
 
 /** Defaults within additionalProperties are none. */
 export function validateDefaults(
   schema: JSONSchemaProps | undefined,
   at: FieldPath,
   requiresPruned: boolean,
+  rules: DefaultRules | undefined,
   isInMeta = false,
   isObject = true,
 ): FieldError[] {
@@ -30,8 +53,16 @@ export function validateDefaults(
           value,
           at.child('default'),
           requiresPruned && !(isInMeta && !isEmbedded),
+          (json, here) => rules?.problems(json, isObject || isEmbedded, value, here) ?? [],
         )),
-    ...validateDefaults(oneSchema(schema.items), at.child('items'), requiresPruned, isInMeta && !isEmbedded, false),
+    ...validateDefaults(
+      oneSchema(schema.items),
+      at.child('items'),
+      requiresPruned,
+      rules,
+      isInMeta && !isEmbedded,
+      false,
+    ),
     ...Object.keys(schema.properties ?? {})
       .sort()
       .flatMap((name) =>
@@ -39,6 +70,7 @@ export function validateDefaults(
           ownValue(schema.properties!, name),
           at.child('properties').key(name),
           requiresPruned,
+          rules,
           ((isObject || isEmbedded) && ['metadata', 'apiVersion', 'kind'].includes(name)) || (isInMeta && !isEmbedded),
           false,
         ),
@@ -46,14 +78,22 @@ export function validateDefaults(
   ]
 }
 
-function defaultProblems(schema: JSONSchemaProps, value: Json, at: FieldPath, requiresPruned: boolean): FieldError[] {
+function defaultProblems(
+  schema: JSONSchemaProps,
+  value: Json,
+  at: FieldPath,
+  requiresPruned: boolean,
+  byRules: (schema: JsonObject, at: FieldPath) => readonly FieldError[],
+): FieldError[] {
   // a schema is JSON whose interface does not say so
   const json = schema as unknown as JsonObject
   const type = structuralOf(json)
   const errors: FieldError[] = []
   if (requiresPruned && !isPruned(schema, value)) errors.push(invalidValue(at, value, 'must not have unknown fields'))
   const embedded = validateEmbedded(type, value, at, false)
-  return [...errors, ...(embedded.length > 0 ? embedded : validateValue(json, value, at))]
+  if (embedded.length > 0) return [...errors, ...embedded]
+  const values = validateValue(json, value, at)
+  return [...errors, ...(values.length > 0 ? values : byRules(json, at))]
 }
 
 export function isPruned(schema: JSONSchemaProps, value: Json): boolean {

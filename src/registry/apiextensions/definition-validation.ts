@@ -19,9 +19,12 @@ import { dns1035Label, dns1123Subdomain, subdomainName } from '../../validation/
 import { FIELD_IS_IMMUTABLE, validateAnyMeta } from '../../validation/object-meta.ts'
 import { webhookClientErrors } from '../../validation/webhook-client.ts'
 import { authorityProblem } from '../../x509/authority-bundle.ts'
-import { isConditionTrue, versionsOf } from '../custom-resources/definition.ts'
+import type { Json } from '../../api/object.ts'
+import { valuesEqual } from '../../schema/value-order.ts'
+import { isConditionTrue, versionNamed, versionsOf } from '../custom-resources/definition.ts'
+import type { RuleEngine } from '../custom-resources/rules.ts'
 import { approvalOf, APPROVED_BY, isProtectedGroup } from './approval.ts'
-import { isPruned, validateDefaults } from './default-validation.ts'
+import { DefaultRules, isPruned, validateDefaults } from './default-validation.ts'
 import { internalSchema, internalSpec, internalVersions } from './internal-form.ts'
 import { schemasBelow } from './schemas-below.ts'
 import { pathProblem } from './schema-path.ts'
@@ -38,6 +41,15 @@ interface Leniency {
   /** Certificates of who converts are not looked at before the definition is established. */
   readonly authorities: boolean
   readonly tooManyFields: ReadonlySet<string>
+  /** Versions whose rules may cost what they cost. */
+  readonly unchangedVersions: ReadonlySet<string>
+}
+
+/** What all versions are checked by. */
+interface Checks {
+  readonly lenient: Leniency
+  /** Undefined where there are no rules. */
+  readonly engine: RuleEngine | undefined
 }
 
 const STRICT: Leniency = {
@@ -47,9 +59,11 @@ const STRICT: Leniency = {
   reviewVersions: false,
   authorities: true,
   tooManyFields: new Set(),
+  unchangedVersions: new Set(),
 }
 
-export function validateDefinition(definition: CustomResourceDefinition): FieldError[] {
+/** @param engine undefined where no version has rules */
+export function validateDefinition(definition: CustomResourceDefinition, engine: RuleEngine | undefined): FieldError[] {
   const { metadata, spec = {} } = definition
   const { names, group = '' } = spec
   const isNamed = (name: string) => name === `${names?.plural ?? ''}.${group}`
@@ -58,7 +72,7 @@ export function validateDefinition(definition: CustomResourceDefinition): FieldE
       ...subdomainName(name, prefix),
       ...(isNamed(name) ? [] : ['must be spec.names.plural+"."+spec.group']),
     ]),
-    ...specProblems(spec, STRICT),
+    ...specProblems(spec, { lenient: STRICT, engine }),
     ...statusProblems(definition),
     ...approvalProblems(definition),
     ...preserveProblems(definition),
@@ -68,6 +82,7 @@ export function validateDefinition(definition: CustomResourceDefinition): FieldE
 export function validateDefinitionUpdate(
   definition: CustomResourceDefinition,
   old: CustomResourceDefinition,
+  engine: RuleEngine | undefined,
 ): FieldError[] {
   const spec = definition.spec ?? {}
   const before = old.spec ?? {}
@@ -75,7 +90,7 @@ export function validateDefinitionUpdate(
   const unchanged = (value: unknown, was: unknown, where: FieldPath): FieldError[] =>
     value === was ? [] : [invalidValue(where, value ?? '', FIELD_IS_IMMUTABLE)]
   return [
-    ...specProblems(spec, leniencyOf(definition, old)),
+    ...specProblems(spec, { lenient: leniencyOf(definition, old), engine }),
     ...(isConditionTrue(old, 'Established')
       ? [
           ...unchanged(spec.scope, before.scope, at.child('scope')),
@@ -116,6 +131,14 @@ function leniencyOf(definition: CustomResourceDefinition, old: CustomResourceDef
     ),
     authorities: !isConditionTrue(old, 'Established') || authorityProblem(bundleOf(old)) !== undefined,
     reviewVersions: reviews.length > 0 && !reviews.some((version) => REVIEW_VERSIONS.includes(version)),
+    unchangedVersions: new Set(
+      versionsOf(definition).flatMap(({ name = '', schema }) => {
+        const before = versionNamed(old, name)
+        // schemas are JSON whose interface does not say so
+        const isSame = valuesEqual(schema as Json | undefined, before?.schema as Json | undefined)
+        return before !== undefined && isSame ? [name] : []
+      }),
+    ),
     tooManyFields: new Set(
       versionsOf(definition).flatMap(({ name = '', selectableFields = [] }) => {
         const before = versionsOf(old).find((version) => version.name === name)?.selectableFields ?? []
@@ -132,7 +155,8 @@ const hasDefault = (schema: JSONSchemaProps | undefined): boolean =>
   schema !== undefined &&
   ((schema.default !== undefined && schema.default !== null) || schemasBelow(schema).some(hasDefault))
 
-function specProblems(spec: CustomResourceDefinitionSpec, lenient: Leniency): FieldError[] {
+function specProblems(spec: CustomResourceDefinitionSpec, checks: Checks): FieldError[] {
+  const { lenient } = checks
   const at = path('spec')
   const { group = '', scope = '', names = {} } = spec
   const internal = internalSpec(spec)
@@ -169,7 +193,7 @@ function specProblems(spec: CustomResourceDefinitionSpec, lenient: Leniency): Fi
     const problems = dns1035Label(name)
     if (problems.length > 0) errors.push(invalidValue(here.child('name'), name, problems.join(',')))
     const subresources = internal.subresources ?? version.subresources
-    append(errors, versionProblems(version, here, subresources?.status !== undefined, lenient))
+    append(errors, versionProblems(version, here, subresources?.status !== undefined, checks))
   })
   if (!isUnique)
     errors.push(
@@ -197,7 +221,8 @@ function specProblems(spec: CustomResourceDefinitionSpec, lenient: Leniency): Fi
   const hasStatus = [internal.subresources, ...versions.map(({ subresources }) => subresources)].some(
     (subresources) => subresources?.status !== undefined,
   )
-  append(errors, schemaProblems(internal.validation, hasStatus, at.child('validation'), lenient))
+  const isFirstUnchanged = lenient.unchangedVersions.has(versions[0]?.name ?? '')
+  append(errors, schemaProblems(internal.validation, hasStatus, at.child('validation'), checks, isFirstUnchanged))
   append(errors, subresourceProblems(internal.subresources, at.child('subresources')))
   internal.additionalPrinterColumns.forEach((column, index) =>
     append(errors, columnProblems(column, at.child('additionalPrinterColumns').index(index))),
@@ -227,12 +252,13 @@ function versionProblems(
   version: CustomResourceDefinitionVersion,
   at: FieldPath,
   hasStatus: boolean,
-  lenient: Leniency,
+  checks: Checks,
 ): FieldError[] {
+  const { lenient } = checks
   const { name = '', schema, selectableFields = [], additionalPrinterColumns = [] } = version
   const errors = [
     ...deprecationProblems(version, at.child('deprecationWarning')),
-    ...schemaProblems(schema, hasStatus, at.child('schema'), lenient),
+    ...schemaProblems(schema, hasStatus, at.child('schema'), checks, lenient.unchangedVersions.has(name)),
     ...subresourceProblems(version.subresources, at.child('subresources')),
     ...additionalPrinterColumns.flatMap((column, index) =>
       columnProblems(column, at.child('additionalPrinterColumns').index(index)),
@@ -297,7 +323,8 @@ function schemaProblems(
   validation: CustomResourceValidation | undefined,
   hasStatus: boolean,
   at: FieldPath,
-  lenient: Leniency,
+  { lenient, engine }: Checks,
+  isUnchanged: boolean,
 ): FieldError[] {
   const schema = validation?.openAPIV3Schema
   if (schema === undefined) return []
@@ -308,13 +335,26 @@ function schemaProblems(
     errors.push(forbiddenField(at.child('openAPIV3Schema.nullable'), 'nullable cannot be true at the root'))
   const unreadable = structuralError(schema)
   // what is structural must be so even where an older definition was not, for fields are pruned by it
-  if (unreadable === undefined) {
-    const structural = validateStructural(schema, here)
-    append(errors, structural.length > 0 ? structural : validateDefaults(schema, here, !lenient.unprunedDefaults))
-  }
-  append(errors, validateSchema(schema, here, lenient.schema))
+  const structural = unreadable === undefined ? structuralProblems(schema, here, lenient, engine) : []
+  append(errors, structural)
+  const rules =
+    unreadable === undefined && structural.length === 0 ? engine?.definitionRules(schema, isUnchanged) : undefined
+  append(errors, validateSchema(schema, here, lenient.schema, { isRoot: true, rules: rules?.root }))
+  append(errors, rules?.errors ?? [])
   if (errors.length === 0 && unreadable !== undefined) errors.push(invalidValue(here, '', unreadable))
+  append(errors, rules?.totalErrors(here) ?? [])
   return errors
+}
+
+function structuralProblems(
+  schema: JSONSchemaProps,
+  at: FieldPath,
+  lenient: Leniency,
+  engine: RuleEngine | undefined,
+): FieldError[] {
+  const errors = validateStructural(schema, at)
+  if (errors.length > 0) return errors
+  return validateDefaults(schema, at, !lenient.unprunedDefaults, engine && new DefaultRules(engine))
 }
 
 function rootProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {

@@ -9,6 +9,7 @@ import type {
   CustomResourceSubresources,
   CustomResourceValidation,
   SelectableField,
+  ValidationRule,
 } from '../../api/apiextensions/v1.ts'
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
@@ -86,6 +87,15 @@ const orArray = (): Dump => (value) =>
     ? { Schema: null, JSONSchemas: value.map(schema()) }
     : { Schema: schema()(value), JSONSchemas: null }
 
+const ruleDump: Dump = struct([
+  ['Rule', 'rule', ''],
+  ['Message', 'message', ''],
+  ['MessageExpression', 'messageExpression', ''],
+  ['Reason', 'reason', null],
+  ['FieldPath', 'fieldPath', ''],
+  ['OptionalOldSelf', 'optionalOldSelf', null],
+])
+
 const schema = (): Dump => schemaDump
 const schemaDump: Dump = struct([
   ['ID', 'id', ''],
@@ -140,21 +150,7 @@ const schemaDump: Dump = struct([
   ['XListMapKeys', 'x-kubernetes-list-map-keys', null],
   ['XListType', 'x-kubernetes-list-type', null],
   ['XMapType', 'x-kubernetes-map-type', null],
-  [
-    'XValidations',
-    'x-kubernetes-validations',
-    null,
-    list(() =>
-      struct([
-        ['Rule', 'rule', ''],
-        ['Message', 'message', ''],
-        ['MessageExpression', 'messageExpression', ''],
-        ['Reason', 'reason', null],
-        ['FieldPath', 'fieldPath', ''],
-        ['OptionalOldSelf', 'optionalOldSelf', null],
-      ]),
-    ),
-  ],
+  ['XValidations', 'x-kubernetes-validations', null, list(() => ruleDump)],
 ])
 
 const versionDump = struct([
@@ -208,3 +204,6 @@ export const internalVersions = (versions: readonly CustomResourceDefinitionVers
 
 /** A schema as the reference prints it. */
 export const internalSchema = (value: unknown): Json => schemaDump(value as Json)
+
+/** A rule as the reference prints it. */
+export const internalRule = (rule: ValidationRule): Json => ruleDump(rule as unknown as Json)

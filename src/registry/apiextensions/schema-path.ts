@@ -1,11 +1,14 @@
 /** Paths to fields of a schema, as rules and selectable fields name them: `.spec.a`, `.spec['a-b']` (cel's ValidFieldPath). */
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
+import { FieldPath } from '../../api/field.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 
 export interface SchemaField {
   /** Names on the way to it. */
   readonly names: readonly string[]
+  /** From the schema that it was looked for in. */
+  readonly path: FieldPath
   readonly schema: JSONSchemaProps
 }
 
@@ -14,6 +17,7 @@ export function pathProblem(root: JSONSchemaProps, path: string, allowsBrackets:
   const tokens = tokensOf(path)
   const names: string[] = []
   let schema = root
+  let found = FieldPath.root
   let at = 0
   while (at < tokens.length) {
     const token = tokens[at++]!
@@ -30,6 +34,7 @@ export function pathProblem(root: JSONSchemaProps, path: string, allowsBrackets:
     } else return `expected [ or . but got: ${token}`
     const below = memberOf(schema, name)
     if (below === undefined) return 'does not refer to a valid field'
+    found = schema.properties === undefined ? found.key(name) : found.child(name)
     schema = below
     names.push(name)
     if (token === '[') {
@@ -38,7 +43,7 @@ export function pathProblem(root: JSONSchemaProps, path: string, allowsBrackets:
       if (close !== ']') return `expected ] but got ${close}`
     }
   }
-  return { names, schema }
+  return { names, path: found, schema }
 }
 
 function memberOf({ properties, additionalProperties }: JSONSchemaProps, name: string): JSONSchemaProps | undefined {

@@ -1,6 +1,6 @@
 /**
  * Which schemas a CustomResourceDefinition may have (apiextensions' ValidateCustomResourceDefinitionOpenAPISchema). That
- * a schema is structural is checked in structural-validation.ts; rules in CEL are kept as they are.
+ * a schema is structural is checked in structural-validation.ts; the expressions of its rules are for a RuleScope.
  */
 import { append } from '../../api/append.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../api/apiextensions/v1.ts'
@@ -17,9 +17,21 @@ const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 const OBJECT_MEMBERS: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion'])
 
+/** The expressions of a schema's rules, which are checked where the schema is right in all else. */
+export interface RuleScope {
+  property(schema: JSONSchemaProps, name: string): RuleScope
+  values(schema: JSONSchemaProps): RuleScope
+  /** @param at where the list's schema is */
+  items(schema: JSONSchemaProps, at: FieldPath): RuleScope
+  /** @param at where the schema is */
+  check(at: FieldPath): void
+}
+
 /** What holds for a schema because of where it is. */
 interface Place {
   readonly isRoot: boolean
+  /** Absent where expressions are not looked at. */
+  readonly rules?: RuleScope | undefined
   /** Why there may be no defaults. */
   readonly forbidsDefaults?: string
   /** Of kind, apiVersion or metadata of an object. */
@@ -44,12 +56,13 @@ export function validateSchema(
   place: Place = { isRoot: true },
 ): FieldError[] {
   if (schema === undefined) return []
-  const { isRoot: _, ...same } = place
+  const { isRoot: _, rules, ...same } = place
   const below: Place = { ...same, isRoot: false }
   const each = (name: 'allOf' | 'oneOf' | 'anyOf') =>
     (schema[name] ?? []).flatMap((one, index) => validateSchema(one, at.child(name).index(index), lenient, below))
   const { items } = schema
-  return [
+  const item = oneSchema(items)
+  const errors = [
     ...keywordProblems(schema, at, place, lenient),
     ...(schema.uniqueItems
       ? [
@@ -68,7 +81,7 @@ export function validateSchema(
     ...named(schema.definitions).flatMap(([name, one]) =>
       validateSchema(one, at.child('definitions').key(name), lenient, below),
     ),
-    ...validateSchema(oneSchema(items), at.child('items'), lenient, below),
+    ...validateSchema(item, at.child('items'), lenient, { ...below, rules: item && rules?.items(item, at) }),
     ...(Array.isArray(items) ? items : []).flatMap((one, index) =>
       validateSchema(oneSchema(one), at.child('items').index(index), lenient, below),
     ),
@@ -77,6 +90,8 @@ export function validateSchema(
       ruleProblems(schema, rule, at.child('x-kubernetes-validations').index(index)),
     ),
   ]
+  if (errors.length === 0 && schema['x-kubernetes-validations']?.length) rules?.check(at)
+  return errors
 }
 
 function named<Value>(map: Readonly<Record<string, Value>> | undefined): [string, Value][] {
@@ -124,9 +139,10 @@ function additionalProblems(
   const inside = place.isInMeta
     ? { ...below, forbidsDefaults: 'inside additionalProperties applying to object metadata' }
     : below
+  const values = oneSchema(additionalProperties)
   return [
     ...(isBoth ? [forbiddenField(here, 'additionalProperties and properties are mutual exclusive')] : []),
-    ...validateSchema(oneSchema(additionalProperties), here, lenient, inside),
+    ...validateSchema(values, here, lenient, { ...inside, rules: values && place.rules?.values(values) }),
   ]
 }
 
@@ -134,13 +150,14 @@ function propertyProblems(
   schema: JSONSchemaProps,
   at: FieldPath,
   lenient: SchemaLeniency,
-  { isRoot }: Place,
+  { isRoot, rules }: Place,
   below: Place,
 ): FieldError[] {
   return named(schema.properties).flatMap(([name, property]) => {
     const isMeta = (isRoot || schema['x-kubernetes-embedded-resource'] === true) && OBJECT_MEMBERS.has(name)
     const place: Place = {
       ...below,
+      rules: rules?.property(property, name),
       ...(isMeta ? { isInMeta: true } : {}),
       ...(isMeta && isRoot ? { forbidsDefaults: `in top-level ${name}` } : {}),
     }
@@ -263,7 +280,7 @@ export function mapKeyProblems(schema: JSONSchemaProps, at: FieldPath): FieldErr
 
 const hasLineBreak = (text: string) => /[\n\r]/.test(text)
 
-/** Of the rule's own form; its expressions are not looked into. */
+/** Of the rule's own form. */
 function ruleProblems(
   schema: JSONSchemaProps,
   { rule = '', message = '', messageExpression = '', reason, fieldPath = '' }: ValidationRule,

@@ -1,9 +1,14 @@
 /** What is special about the objects of a CustomResourceDefinition (apiextensions' registry/customresource). */
-import type { CustomResourceDefinition, CustomResourceSubresourceScale } from '../../api/apiextensions/v1.ts'
-import type { FieldError } from '../../api/field.ts'
+import type {
+  CustomResourceDefinition,
+  CustomResourceSubresourceScale,
+  JSONSchemaProps,
+} from '../../api/apiextensions/v1.ts'
+import type { FieldError, FieldErrorType } from '../../api/field.ts'
 import { FieldPath, invalidValue, path } from '../../api/field.ts'
 import type { GroupResource } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
+import { lazy } from '../../api/lazy.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { forbidden, invalid } from '../../api/status.ts'
 import { firstResults, JsonPathError, parseJsonPath } from '../../codec/table/json-path.ts'
@@ -14,10 +19,11 @@ import { validateLists } from '../../validation/list-validation.ts'
 import { loadPatterns } from '../../validation/go-pattern.ts'
 import { qualifiedNameProblems, subdomainName } from '../../validation/names.ts'
 import { validateValue } from '../../validation/value-validation.ts'
-import type { Strategy } from '../strategy.ts'
+import type { Strategy, StrategyContext } from '../strategy.ts'
 import { versionNamed } from './definition.ts'
 import type { Nested } from './nested.ts'
 import { nestedInteger, nestedString, pathParts } from './nested.ts'
+import { loadRuleEngine, schemaHasRules } from './rules.ts'
 
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
 const INT32_MAX = 2 ** 31 - 1
@@ -44,8 +50,23 @@ export function customStrategy(
     await loadPatterns()
     return validateValue(schema, asJson(object), FieldPath.root, old === undefined ? undefined : { value: asJson(old) })
   }
+  const byRules = rulesOfSchema(schema)
   const invariants = (object: KubeObject): FieldError[] => validateEmbedded(type, asJson(object), FieldPath.root)
   const lists = (object: KubeObject): FieldError[] => validateLists(type, asJson(object), FieldPath.root)
+
+  const validateUpdate: Strategy['validateUpdate'] = async (object, old, context) =>
+    byRules(
+      [
+        ...kindProblems(object, definition),
+        ...(await bySchema(object, old)),
+        ...scaleProblems(object, scale),
+        ...invariants(object),
+        ...(lists(old).length === 0 ? lists(object) : []),
+      ],
+      context,
+      object,
+      old,
+    )
 
   return {
     nameRule: subdomainName,
@@ -53,21 +74,20 @@ export function customStrategy(
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
 
-    validate: async (object) => [
-      ...kindProblems(object, definition),
-      ...(await bySchema(object)),
-      ...scaleProblems(object, scale),
-      ...invariants(object),
-      ...lists(object),
-    ],
+    validate: async (object, context) =>
+      byRules(
+        [
+          ...kindProblems(object, definition),
+          ...(await bySchema(object)),
+          ...scaleProblems(object, scale),
+          ...invariants(object),
+          ...lists(object),
+        ],
+        context,
+        object,
+      ),
 
-    validateUpdate: async (object, old) => [
-      ...kindProblems(object, definition),
-      ...(await bySchema(object, old)),
-      ...scaleProblems(object, scale),
-      ...invariants(object),
-      ...(lists(old).length === 0 ? lists(object) : []),
-    ],
+    validateUpdate,
 
     warningsOnCreate: ({ metadata }) => finalizerWarnings(metadata.finalizers ?? []),
     warningsOnUpdate: ({ metadata }, old) =>
@@ -89,7 +109,7 @@ export function customStrategy(
           if (managedFields === undefined) delete object.metadata.managedFields
           else object.metadata.managedFields = managedFields
         },
-        async validateUpdate(object, old) {
+        async validateUpdate(object, old, context) {
           await loadPatterns()
           const status = asJson(object)['status']
           const before = asJson(old)['status']
@@ -102,15 +122,60 @@ export function customStrategy(
                   path('status'),
                   before === undefined ? undefined : { value: before },
                 )
-          return [...values, ...scaleStatusProblems(object, scale), ...(lists(old).length === 0 ? lists(object) : [])]
+          const errors = [
+            ...values,
+            ...scaleStatusProblems(object, scale),
+            ...(lists(old).length === 0 ? lists(object) : []),
+          ]
+          return byRules(errors, context, object, old)
         },
       },
       scale: {
-        validateUpdate: async (object, old) => [...(await bySchema(object, old)), ...scaleProblems(object, scale)],
+        validateUpdate: async (object, old, context) =>
+          byRules([...(await bySchema(object, old)), ...scaleProblems(object, scale)], context, object, old),
       },
     },
   }
 }
+
+type Rules = (
+  errors: readonly FieldError[],
+  context: StrategyContext,
+  object: KubeObject,
+  old?: KubeObject,
+) => Promise<readonly FieldError[]>
+
+/** Errors after which rules would not find the values that their schema promises. */
+const BLOCKING: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+])
+
+/** Adds to what is wrong with an object what its schema's rules say of it. */
+function rulesOfSchema(schema: JsonObject | undefined): Rules {
+  // a definition's schema was decoded by the type of schemas
+  if (schema === undefined || !schemaHasRules(schema as JSONSchemaProps)) return async (errors) => errors
+  const compiled = lazy(async () => {
+    const engine = await loadRuleEngine()
+    return { engine, tree: engine.ruleTreeOf(schema, true) }
+  })
+  return async (errors, { warn }, object, old) => {
+    const { engine, tree } = await compiled()
+    if (tree === undefined) return errors
+    if (errors.some(({ type }) => BLOCKING.has(type)))
+      return [...errors, invalidValue(FieldPath.root, null, NOT_CHECKED)]
+    const before = old === undefined ? {} : { old: asJson(old), ratchets: true }
+    const found = engine.validateByRules(tree, asJson(object), before)
+    for (const { field, message } of found.warnings) warn(`${field}: ${message}`)
+    return [...errors, ...found.errors]
+  }
+}
+
+const NOT_CHECKED =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
 /** While a definition is terminating nothing is added to what has to go. */
 export function withoutCreates(strategy: Strategy, resource: GroupResource): Strategy {

@@ -1,6 +1,10 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { CustomResourceDefinition, JSONSchemaProps } from '../../../src/api/apiextensions/v1.ts'
-import { validateDefinition } from '../../../src/registry/apiextensions/definition-validation.ts'
+import {
+  validateDefinition,
+  validateDefinitionUpdate,
+} from '../../../src/registry/apiextensions/definition-validation.ts'
+import { ruleEngineFor } from '../../../src/registry/custom-resources/rules.ts'
 import { loadPatterns } from '../../../src/validation/go-pattern.ts'
 
 beforeAll(loadPatterns)
@@ -17,7 +21,7 @@ const withSchema = (openAPIV3Schema: JSONSchemaProps): CustomResourceDefinition 
 })
 
 const texts = (definition: CustomResourceDefinition) =>
-  validateDefinition(definition).map(({ field, message }) => `${field}: ${message}`)
+  validateDefinition(definition, undefined).map(({ field, message }) => `${field}: ${message}`)
 
 const at = 'spec.validation.openAPIV3Schema'
 
@@ -79,4 +83,106 @@ test('groups of the community need an approval', () => {
   expect(texts(definition)).toEqual([
     'metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111',
   ])
+})
+
+describe('rules', () => {
+  const spec = (schema: JSONSchemaProps) => withSchema({ type: 'object', properties: { spec: schema } })
+  const here = `${at}.properties[spec]`
+  const rule = `${here}.x-kubernetes-validations[0].rule`
+  const refused = async (definition: CustomResourceDefinition, old?: CustomResourceDefinition) => {
+    const engine = await ruleEngineFor(definition)
+    const errors =
+      old === undefined ? validateDefinition(definition, engine) : validateDefinitionUpdate(definition, old, engine)
+    return errors.map(({ field, message }) => `${field}: ${message}`)
+  }
+  const dump = (text: string, message = '') =>
+    JSON.stringify({
+      Rule: text,
+      Message: '',
+      MessageExpression: message,
+      Reason: null,
+      FieldPath: '',
+      OptionalOldSelf: null,
+    })
+  const ADVICE =
+    '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)'
+  const numbers: JSONSchemaProps = { type: 'object', properties: { n: { type: 'integer' } } }
+  const expensive: JSONSchemaProps = {
+    type: 'array',
+    items: { type: 'array', items: { type: 'string' } },
+    'x-kubernetes-validations': [{ rule: 'self.all(a, a.all(b, b != "x"))' }],
+  }
+
+  test.each<[string, JSONSchemaProps, string[]]>([
+    ['one that compiles', { ...numbers, 'x-kubernetes-validations': [{ rule: 'self.n > 1' }] }, []],
+    [
+      'a field that there is not',
+      { ...numbers, 'x-kubernetes-validations': [{ rule: 'self.m > 1' }] },
+      [
+        `${rule}: Invalid value: ${dump('self.m \\u003e 1').replace('\\\\u', '\\u')}: compilation failed: ERROR: <input>:1:5: undefined field 'm'\n | self.m > 1\n | ....^`,
+      ],
+    ],
+    [
+      'one that is no condition',
+      { ...numbers, 'x-kubernetes-validations': [{ rule: 'self.n' }] },
+      [`${rule}: Invalid value: ${dump('self.n')}: cel expression must evaluate to a bool`],
+    ],
+    [
+      'a message that is no text',
+      { ...numbers, 'x-kubernetes-validations': [{ rule: 'false', messageExpression: 'self.n' }] },
+      [
+        `${here}.x-kubernetes-validations[0].messageExpression: Invalid value: ${dump('false', 'self.n')}: messageExpression must evaluate to a string`,
+      ],
+    ],
+    [
+      'a transition of what has no identity',
+      { type: 'array', items: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > oldSelf' }] } },
+      [
+        `${here}.items.x-kubernetes-validations[0].rule: Invalid value: "self > oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within ${here}`,
+      ],
+    ],
+    [
+      'optionalOldSelf without oldSelf',
+      { ...numbers, 'x-kubernetes-validations': [{ rule: 'self.n > 1', optionalOldSelf: true }] },
+      [
+        `${here}.x-kubernetes-validations[0].optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule`,
+      ],
+    ],
+    [
+      'one that may cost too much',
+      expensive,
+      [
+        `${rule}: Forbidden: estimated rule cost exceeds budget by factor of more than 100x ${ADVICE}`,
+        `${rule}: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
+        `${at}: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x ${ADVICE}`,
+      ],
+    ],
+    [
+      'a default that breaks its rule',
+      { type: 'string', default: 'a', 'x-kubernetes-validations': [{ rule: 'self != "a"' }] },
+      [`${here}.default: Invalid value: "a": failed rule: self != "a"`],
+    ],
+    [
+      'rules are not looked at where their schema is wrong',
+      {
+        type: 'object',
+        properties: { n: { type: 'integer', uniqueItems: true } },
+        'x-kubernetes-validations': [{ rule: 'nonsense' }],
+      },
+      [
+        `${here}.properties[n].uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic`,
+      ],
+    ],
+  ])('%s', async (_name, schema, expected) => {
+    expect(await refused(spec(schema))).toEqual(expected)
+  })
+
+  test('a schema that does not change keeps rules that cost too much, but not more of all together', async () => {
+    const many = spec(expensive)
+    many.metadata.resourceVersion = '1'
+    expect(await refused(many, structuredClone(many))).toEqual([
+      `${rule}: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
+      `${at}: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x ${ADVICE}`,
+    ])
+  })
 })

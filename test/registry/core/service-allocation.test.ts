@@ -23,6 +23,7 @@ function cluster(range = '10.96.0.0/28') {
     env: { KEDGE_SERVICE_RANGE: range } as Env, // nothing else of it is asked for
     storage,
     enabled: () => false,
+    warn: () => undefined,
     ...over,
   })
   const count = async (prefix: string, shard = prefix) => {

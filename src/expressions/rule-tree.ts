@@ -1,0 +1,67 @@
+/** A schema's places with rules. Rules are compiled when the first value at their place is validated. */
+import type { ValidationRule } from '../api/apiextensions/v1.ts'
+import { lazy } from '../api/lazy.ts'
+import type { Json, JsonObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
+import { structuralOf } from '../schema/from-openapi.ts'
+import type { Structural } from '../schema/structural.ts'
+import { shapeOf } from './schema-facts.ts'
+import type { CompiledRules } from './schema-rules.ts'
+import { compileRules } from './schema-rules.ts'
+
+export interface RuleTree {
+  /** As the schema says, '' where it names none. */
+  readonly type: string
+  readonly schema: Structural
+  readonly json: JsonObject
+  /** Undefined: there are none here, only below. */
+  readonly rules: (() => CompiledRules | undefined) | undefined
+  readonly properties: ReadonlyMap<string, RuleTree>
+  readonly values: RuleTree | undefined
+  readonly items: RuleTree | undefined
+}
+
+/** @returns undefined where there are no rules */
+export const ruleTreeOf = (json: JsonObject, isRoot: boolean): RuleTree | undefined =>
+  treeOf(json, structuralOf(json), isRoot)
+
+function treeOf(json: JsonObject, schema: Structural, isRoot: boolean): RuleTree | undefined {
+  const validations = rulesOf(json)
+  const properties = new Map<string, RuleTree>()
+  const declared = isJsonObject(json['properties']) ? json['properties'] : {}
+  for (const [name, property] of Object.entries(declared)) {
+    const tree = below(property, schema.shape === 'struct' ? schema.field(name)?.type : undefined)
+    if (tree !== undefined) properties.set(name, tree)
+  }
+  const values = below(json['additionalProperties'], schema.shape === 'map' ? schema.value : undefined)
+  const items = below(json['items'], schema.shape === 'list' ? schema.element : undefined)
+  if (validations.length === 0 && properties.size === 0 && values === undefined && items === undefined) return undefined
+  const type = json['type']
+  return {
+    type: typeof type === 'string' ? type : '',
+    schema,
+    json,
+    rules: validations.length === 0 ? undefined : lazy(() => compileRules(validations, schema, isRoot)),
+    properties,
+    values,
+    items,
+  }
+}
+
+/**
+ * What expressions cannot see is not validated by them.
+ * @param known undefined: the type around does not know the schema, which is read for itself
+ */
+function below(json: Json | undefined, known: Structural | undefined): RuleTree | undefined {
+  if (!isJsonObject(json)) return undefined
+  const schema = known ?? structuralOf(json)
+  if (shapeOf(schema).is === 'hidden') return undefined
+  return treeOf(json, schema, ownValue(json, 'x-kubernetes-embedded-resource') === true)
+}
+
+// a definition's schema was decoded by the type of schemas
+const rulesOf = (json: JsonObject): readonly ValidationRule[] =>
+  Array.isArray(json['x-kubernetes-validations'])
+    ? (json['x-kubernetes-validations'] as unknown as ValidationRule[])
+    : []

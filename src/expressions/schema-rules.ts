@@ -1,0 +1,108 @@
+/** The rules of one place in a schema (x-kubernetes-validations), compiled: what is wrong with them, what they cost. */
+import type { ValidationRule } from '../api/apiextensions/v1.ts'
+import type { Expression } from '../cel/ast.ts'
+import type { CheckedExpression } from '../cel/checker.ts'
+import { compile } from '../cel/compile.ts'
+import type { Environment } from '../cel/environment.ts'
+import { estimateCost } from '../cel/estimate.ts'
+import type { Program } from '../cel/program.ts'
+import { ProgramError, programOf } from '../cel/program.ts'
+import { childrenOf } from '../cel/validators.ts'
+import type { Structural } from '../schema/structural.ts'
+import { ruleEnvironment } from './environments.ts'
+import type { DeclaredType, SchemaNode } from './schema-types.ts'
+import { declaredTypeOf, sizesOf } from './schema-types.ts'
+
+export interface CompiledExpression {
+  readonly program: Program
+  /** At most, by the sizes that the schema allows. */
+  readonly maxCost: number
+}
+
+/** An expression, or why there is none. */
+export type MaybeCompiled = CompiledExpression | { readonly program?: undefined; readonly problem: string }
+
+export interface CompiledRule {
+  readonly source: ValidationRule
+  /** A rule about a change: it has no say where there was no old value, but by optionalOldSelf. */
+  readonly usesOldSelf: boolean
+  readonly rule: MaybeCompiled
+  /** Absent where there is none, and where the rule itself is wrong. */
+  readonly message?: MaybeCompiled
+}
+
+export interface CompiledRules {
+  readonly node: SchemaNode
+  readonly rules: readonly CompiledRule[]
+}
+
+/**
+ * The name of the type of `self` in messages. It ends in a number, so that no rule relies on it: kube-apiserver makes
+ * one up for each definition.
+ */
+const SELF_TYPE = 'selfType1'
+
+/**
+ * @param isRoot whether the schema is that of an object of the API, or embedded as such
+ * @returns undefined where expressions cannot see values of the schema
+ */
+export function compileRules(
+  rules: readonly ValidationRule[],
+  schema: Structural,
+  isRoot: boolean,
+): CompiledRules | undefined {
+  const declared = declaredTypeOf(schema, SELF_TYPE, isRoot)
+  if (declared === undefined) return undefined
+  return { node: declared.node, rules: rules.map((rule) => compileRule(rule, declared)) }
+}
+
+function compileRule(source: ValidationRule, declared: DeclaredType): CompiledRule {
+  const { rule: text = '', messageExpression = '', optionalOldSelf = false } = source
+  const environment = ruleEnvironment(declared, optionalOldSelf)
+  const { expression, ...rule } = compileExpression(text, environment, declared, RULE)
+  const usesOldSelf = expression !== undefined && names(expression.root, 'oldSelf')
+  if (rule.program === undefined || messageExpression === '') return { source, usesOldSelf, rule }
+  const { expression: _, ...message } = compileExpression(messageExpression, environment, declared, MESSAGE)
+  return { source, usesOldSelf, rule, message }
+}
+
+interface Kind {
+  readonly type: 'bool' | 'string'
+  readonly prefix: string
+  readonly wrongType: string
+  readonly program: string
+}
+
+const RULE: Kind = {
+  type: 'bool',
+  prefix: '',
+  wrongType: 'cel expression must evaluate to a bool',
+  program: 'program instantiation',
+}
+const MESSAGE: Kind = {
+  type: 'string',
+  prefix: 'messageExpression ',
+  wrongType: 'messageExpression must evaluate to a string',
+  program: 'messageExpression instantiation',
+}
+
+function compileExpression(
+  text: string,
+  environment: Environment,
+  { node }: DeclaredType,
+  kind: Kind,
+): MaybeCompiled & { readonly expression?: CheckedExpression } {
+  const { expression, issues } = compile(text, environment)
+  if (expression === undefined) return { problem: `${kind.prefix}compilation failed: ${issues}` }
+  if (expression.type.kind !== kind.type) return { problem: kind.wrongType }
+  try {
+    const program = programOf(expression, environment)
+    return { program, maxCost: estimateCost(expression, sizesOf(node)).max, expression }
+  } catch (error) {
+    if (error instanceof ProgramError) return { problem: `${kind.program} failed: ${error.message}`, expression }
+    throw error
+  }
+}
+
+const names = (node: Expression, variable: string): boolean =>
+  (node.kind === 'identifier' && node.name === variable) || childrenOf(node).some((child) => names(child, variable))

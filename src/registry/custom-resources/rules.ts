@@ -1,0 +1,19 @@
+/** Rules of schemas (x-kubernetes-validations). What reads and runs them is a module of its own. */
+import type { CustomResourceDefinition, JSONSchemaProps } from '../../api/apiextensions/v1.ts'
+import { schemasBelow } from '../apiextensions/schemas-below.ts'
+import { versionsOf } from './definition.ts'
+
+export type RuleEngine = typeof import('../../expressions/custom-resource-rules.ts')
+
+export const loadRuleEngine = (): Promise<RuleEngine> => import('../../expressions/custom-resource-rules.ts')
+
+export const schemaHasRules = (schema: JSONSchemaProps): boolean =>
+  (schema['x-kubernetes-validations'] ?? []).length > 0 || schemasBelow(schema).some(schemaHasRules)
+
+/** Undefined where no version has rules. */
+export async function ruleEngineFor(definition: CustomResourceDefinition): Promise<RuleEngine | undefined> {
+  const hasRules = versionsOf(definition).some(
+    ({ schema }) => schema?.openAPIV3Schema !== undefined && schemaHasRules(schema.openAPIV3Schema),
+  )
+  return hasRules ? loadRuleEngine() : undefined
+}
