@@ -6,6 +6,9 @@ import type { ExpressionFactory } from './declarations.ts'
 export const ACCUMULATOR = '@result'
 
 /** A macro was called with what it cannot expand. */
+/** Macros may copy their target (`optMap`), so that nested ones double it: no text of the allowed length has as many nodes. */
+const MAX_NODES = 250_000
+
 export class MacroError extends Error {
   constructor(
     message: string,
@@ -26,6 +29,7 @@ export class Builder {
 
   /** A new id for a node that begins there. */
   at(offset: number): number {
+    if (this.lastId >= MAX_NODES) throw new MacroError('expression is too large', undefined)
     this.offsets.set(++this.lastId, offset)
     return this.lastId
   }

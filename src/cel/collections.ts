@@ -33,7 +33,35 @@ export class ValueList extends ListValue {
 export function concatenated(a: ListValue, b: ListValue): ListValue {
   if (a.plus !== undefined) return a.plus(b)
   if (a.size === 0) return b
-  return (a instanceof ValueList && a !== ValueList.empty ? a : new ValueList(itemsOf(a))).concat(b)
+  if (b.size > COPIED) return new Joined(a, b)
+  if (a instanceof ValueList && a !== ValueList.empty) return a.concat(b)
+  return a.size > COPIED ? new Joined(a, b) : new ValueList(itemsOf(a)).concat(b)
+}
+
+/** A call of `+` costs one unit whatever the sizes, so that it copies no more elements than this. */
+const COPIED = 32
+
+/** Two lists as one, without a copy. */
+class Joined extends ListValue {
+  readonly size: number
+  constructor(
+    private readonly head: ListValue,
+    private readonly tail: ListValue,
+  ) {
+    super()
+    this.size = head.size + tail.size
+  }
+
+  at(index: number): Value {
+    let list: ListValue = this
+    let at = index
+    while (list instanceof Joined) {
+      const inHead = at < list.head.size
+      if (!inHead) at -= list.head.size
+      list = inHead ? list.head : list.tail
+    }
+    return list.at(at)
+  }
 }
 
 export const itemsOf = (list: ListValue): Value[] => Array.from({ length: list.size }, (_, index) => list.at(index))

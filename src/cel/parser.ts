@@ -37,7 +37,14 @@ export function parse(text: string, options: ParserOptions): Parsed {
       issues: [issue(`expression code point size exceeds limit: size: ${size}, limit ${MAX_SIZE}`)],
     }
   const parser = new Parser(text, options, issues)
-  const root = parser.start()
+  let root
+  try {
+    root = parser.start()
+  } catch (error) {
+    // the bound on nodes, met outside of a macro
+    if (!(error instanceof MacroError)) throw error
+    return { tree: undefined, issues: [issue(error.message)] }
+  }
   return { tree: issues.length === 0 && root !== undefined ? parser.builder.tree(text, root) : undefined, issues }
 }
 

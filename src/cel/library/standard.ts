@@ -46,12 +46,18 @@ const MAP_OF_A_B = mapOf(A, B)
 
 type Extra = Pick<Overload, 'run' | 'cost' | 'estimate' | 'nonStrict'>
 
+/** More elements than any evaluation can pay for; functions that read all of a list must end. */
+const MAX_LIST = 2_000_000
+
+const concatenatedList = (a: ListValue, b: ListValue): Value =>
+  a.size + b.size > MAX_LIST ? new CelError('list is too long') : concatenated(a, b)
+
 export function add(a: Value, b: Value): Value {
   if (typeof a === 'bigint') return typeof b === 'bigint' ? checkedInt(a + b) : noSuchOverload()
   if (typeof a === 'number') return typeof b === 'number' ? a + b : noSuchOverload()
   if (typeof a === 'string') return typeof b === 'string' ? a + b : noSuchOverload()
   if (a instanceof Uint) return b instanceof Uint ? checkedUint(a.value + b.value) : noSuchOverload()
-  if (a instanceof ListValue) return b instanceof ListValue ? concatenated(a, b) : noSuchOverload()
+  if (a instanceof ListValue) return b instanceof ListValue ? concatenatedList(a, b) : noSuchOverload()
   if (a instanceof Uint8Array) return b instanceof Uint8Array ? joinedBytes(a, b) : noSuchOverload()
   if (a instanceof Timestamp) return b instanceof Duration ? shifted(a, b.nanos) : noSuchOverload()
   if (a instanceof Duration) {

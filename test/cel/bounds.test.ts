@@ -1,0 +1,120 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compile } from '../../src/cel/compile.ts'
+import { estimateCost } from '../../src/cel/estimate.ts'
+import type { PathSizes } from '../../src/cel/estimate.ts'
+import { asDouble, valueOfJson } from '../../src/cel/json-value.ts'
+import { CostExceeded, programOf } from '../../src/cel/program.ts'
+import { INT, listOf, STRING } from '../../src/cel/type.ts'
+import type { Value } from '../../src/cel/value.ts'
+import { CelError, ListValue } from '../../src/cel/value.ts'
+import { baseEnvironment } from '../../src/expressions/environments.ts'
+
+const environment = baseEnvironment().extend({
+  variables: [
+    { name: 'text', type: STRING },
+    { name: 'words', type: listOf(STRING) },
+    { name: 'n', type: INT },
+  ],
+})
+const values = { text: 'hello world', words: ['a', 'bb', 'ccc'], n: 3 }
+const sizes: PathSizes = (path) => {
+  if (path[0] === 'text') return { min: 11, max: 11 }
+  if (path[0] === 'words') return path.length === 1 ? { min: 3, max: 3 } : { min: 1, max: 3 }
+  return undefined
+}
+const variables = (name: string): Value =>
+  name === 'n' ? 3n : valueOfJson(name === 'text' ? values.text : values.words, asDouble)
+
+function run(text: string, limit = 1_000_000) {
+  const { expression, issues } = compile(text, environment)
+  if (expression === undefined) throw new Error(issues)
+  const { value, cost } = programOf(expression, environment).run(variables, limit)
+  return { value, cost, estimate: estimateCost(expression, sizes) }
+}
+
+/** Expressions of a type, built from smaller ones. */
+const { bool } = fc.letrec<{ bool: string; text: string; list: string; int: string }>((tie) => ({
+  int: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom('n', '1', '7'),
+    tie('list').map((list) => `${list}.size()`),
+    fc.tuple(tie('int'), tie('int')).map(([a, b]) => `(${a} + ${b})`),
+  ),
+  text: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom('text', '"x"', '""'),
+    fc.tuple(tie('text'), tie('text')).map(([a, b]) => `(${a} + ${b})`),
+    fc.tuple(tie('bool'), tie('text'), tie('text')).map(([a, b, c]) => `(${a} ? ${b} : ${c})`),
+    tie('list').map((list) => `${list}.join(",")`),
+    tie('text').map((text) => `${text}.upperAscii()`),
+  ),
+  list: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom('words', '["p", "q"]'),
+    fc.tuple(tie('list'), tie('list')).map(([a, b]) => `(${a} + ${b})`),
+    fc.tuple(tie('list'), tie('bool')).map(([list, bool]) => `${list}.filter(w, ${bool})`),
+    fc.tuple(tie('list'), tie('text')).map(([list, text]) => `${list}.map(w, ${text})`),
+  ),
+  bool: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom('true', 'n > 2', 'text == "hello world"'),
+    fc.tuple(tie('bool'), fc.constantFrom('&&', '||'), tie('bool')).map(([a, op, b]) => `(${a} ${op} ${b})`),
+    fc.tuple(tie('text'), tie('text')).map(([a, b]) => `${a}.contains(${b})`),
+    fc.tuple(tie('text'), tie('text')).map(([a, b]) => `(${a} == ${b})`),
+    fc.tuple(tie('text'), tie('list')).map(([text, list]) => `(${text} in ${list})`),
+    fc.tuple(tie('list'), tie('bool')).map(([list, bool]) => `${list}.all(w, ${bool})`),
+    tie('text').map((text) => `${text}.matches("^[a-z]+$")`),
+  ),
+}))
+
+describe('bounds', () => {
+  test('an evaluation spends no more than its budget and one call', () =>
+    fc.assert(
+      fc.property(bool, fc.integer({ min: 1, max: 500 }), (text, limit) => {
+        try {
+          expect(run(text, limit).cost).toBeLessThanOrEqual(limit)
+        } catch (error) {
+          expect(error).toBeInstanceOf(CostExceeded)
+        }
+      }),
+      { numRuns: 300 },
+    ))
+
+  test('an evaluation costs no more than was estimated', () =>
+    fc.assert(
+      fc.property(bool, (text) => {
+        const { value, cost, estimate } = run(text)
+        expect(value).not.toBeInstanceOf(CelError)
+        expect(cost).toBeLessThanOrEqual(estimate.max)
+      }),
+      { numRuns: 300 },
+    ))
+
+  const hostile: Readonly<Record<string, string>> = {
+    'a text that doubles': `${'[1,2,3,4,5,6,7,8,9,10].map(i, '.repeat(7)}text${')'.repeat(7)}.size() > 0`,
+    'folds within folds': `${'lists.range(1000).all(i, '.repeat(5)}true${')'.repeat(5)}`,
+    'a pattern that others backtrack on': 'lists.range(100000).all(i, ("a" + text).matches("(a*)*(a*)*b$") || true)',
+    'a range beyond all bounds': 'lists.range(9223372036854775807).size() > 0',
+  }
+  test.each(Object.entries(hostile))('%s ends within the budget', (_, text) => {
+    let result: Value | 'stopped'
+    try {
+      result = run(text).value
+    } catch (error) {
+      expect(error).toBeInstanceOf(CostExceeded)
+      result = 'stopped'
+    }
+    expect(result === 'stopped' || result instanceof CelError).toBe(true)
+  })
+
+  test('a list that was cut off keeps nothing that others see', () => {
+    const { value } = run('words.map(w, w + w)')
+    expect(value instanceof ListValue && value.size).toBe(3)
+  })
+
+  test('macros that copy their target do not grow without end', () => {
+    const text = `optional.of(words)${'.optMap(v, v + v)'.repeat(64)}`
+    expect(compile(text, environment).issues).toContain('expression is too large')
+  })
+})
