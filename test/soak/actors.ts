@@ -1,0 +1,164 @@
+// What goes on while a server is killed again and again. Each actor goes on with its work however requests end, and
+// remembers what the server acknowledged.
+import type { Answer, ApiObject } from '../e2e/api-client.ts'
+import { ApiClient } from '../e2e/api-client.ts'
+
+/** The server as it is now; it is another process after each kill. */
+export interface Target {
+  client: ApiClient
+  stopped: boolean
+}
+
+export const SPACE = '/api/v1/namespaces/soak'
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Sends until there is an answer that is not of a server that is starting; undefined when all is over. */
+async function send(target: Target, method: string, path: string, body?: unknown): Promise<Answer | undefined> {
+  while (!target.stopped) {
+    try {
+      const answer = await target.client.send(method, path, body)
+      if (answer.status < 500 && answer.status !== 429) return answer
+    } catch {
+      // killed meanwhile: whether it was done is asked again by the caller
+    }
+    await pause(100)
+  }
+  return undefined
+}
+
+const configMap = (name: string, count: number, metadata: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, ...metadata },
+  data: { count: String(count) },
+})
+
+export interface Written {
+  readonly count: number
+  readonly version: number
+}
+
+/** Creates an object and counts in it. @returns the last state that the server acknowledged */
+export async function countIn(target: Target, name: string, acknowledged: Map<string, Written>): Promise<void> {
+  const path = `${SPACE}/configmaps/${name}`
+  for (let count = 0; !target.stopped; count++) {
+    const answer = await (count === 0
+      ? send(target, 'POST', `${SPACE}/configmaps`, configMap(name, 0))
+      : send(target, 'PUT', path, configMap(name, count)))
+    // 409 of a create whose first answer was lost
+    if (answer === undefined || (answer.status === 409 && count === 0)) continue
+    if (answer.status !== 200 && answer.status !== 201)
+      throw new Error(`${name} ${count}: ${answer.status} ${answer.body.message}`)
+    acknowledged.set(name, { count, version: Number(answer.body.metadata.resourceVersion) })
+  }
+}
+
+export interface Seen {
+  readonly name: string
+  readonly version: number
+}
+
+/** Watches from where it was, again and again. */
+export async function follow(target: Target, seen: Seen[], from: () => number): Promise<void> {
+  while (!target.stopped) {
+    try {
+      const path = `${SPACE}/configmaps?watch=1&timeoutSeconds=20&resourceVersion=${from()}`
+      const stream = await target.client.open('GET', path)
+      if (stream.statusCode !== 200) throw new Error(String(stream.statusCode))
+      let rest = ''
+      for await (const text of stream.setEncoding('utf8')) {
+        const lines = (rest + (text as string)).split('\n')
+        rest = lines.pop() ?? ''
+        for (const line of lines) {
+          const { type, object } = JSON.parse(line) as { type: string; object: ApiObject }
+          if (type === 'ERROR') throw new Error(line)
+          seen.push({ name: object.metadata.name, version: Number(object.metadata.resourceVersion) })
+        }
+      }
+    } catch {
+      await pause(100)
+    }
+  }
+}
+
+/** Makes namespaces with something in them and deletes them. @returns those whose deletion was acknowledged */
+export async function emptyNamespaces(target: Target, deleted: string[]): Promise<void> {
+  for (let n = 0; !target.stopped; n++) {
+    const name = `short-${n}`
+    await send(target, 'POST', '/api/v1/namespaces', { metadata: { name } })
+    for (let i = 0; i < 5; i++)
+      await send(target, 'POST', `/api/v1/namespaces/${name}/configmaps`, configMap(`c${i}`, 0))
+    const answer = await send(target, 'DELETE', `/api/v1/namespaces/${name}`)
+    if (answer !== undefined && answer.status < 300) deleted.push(name)
+    await pause(500)
+  }
+}
+
+export interface Family {
+  readonly dependents: readonly string[]
+  /** Whether the collector must take the dependents. */
+  readonly ownerDeleted: boolean
+}
+
+/** Owners with dependents; every other owner is deleted, and beside each is one whose owner nobody can judge. */
+export async function makeFamilies(target: Target, families: Family[]): Promise<void> {
+  for (let n = 0; !target.stopped; n++) {
+    const owner = await send(target, 'POST', `${SPACE}/configmaps`, configMap(`owner-${n}`, 0))
+    if (owner?.status !== 201) continue
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: `owner-${n}`, uid: owner.body.metadata.uid }
+    const dependents: string[] = []
+    for (const name of [`dependent-${n}-a`, `dependent-${n}-b`]) {
+      const made = await send(
+        target,
+        'POST',
+        `${SPACE}/configmaps`,
+        configMap(name, 0, { ownerReferences: [reference] }),
+      )
+      if (made !== undefined && (made.status === 201 || made.status === 409)) dependents.push(name)
+    }
+    const foreign = { ...reference, apiVersion: 'nope.example.com/v1', kind: 'Nope', uid: crypto.randomUUID() }
+    const kept = await send(
+      target,
+      'POST',
+      `${SPACE}/configmaps`,
+      configMap(`foreign-${n}`, 0, { ownerReferences: [foreign] }),
+    )
+    if (kept?.status === 201) families.push({ dependents: [`foreign-${n}`], ownerDeleted: false })
+    if (n % 2 === 0) {
+      const gone = await send(target, 'DELETE', `${SPACE}/configmaps/owner-${n}`)
+      if (gone !== undefined && (gone.status < 300 || gone.status === 404))
+        families.push({ dependents, ownerDeleted: true })
+    } else families.push({ dependents, ownerDeleted: false })
+    await pause(200)
+  }
+}
+
+/** Definitions come, get an object, and go. @returns groups whose definition was deleted */
+export async function defineAndForget(target: Target, forgotten: string[]): Promise<void> {
+  for (let n = 0; !target.stopped; n++) {
+    const group = `soak${n}.example.com`
+    const name = `things.${group}`
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    await send(target, 'POST', definitions, {
+      metadata: { name },
+      spec: {
+        group,
+        scope: 'Cluster',
+        names: { plural: 'things', kind: 'Thing' },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      },
+    })
+    for (let tries = 0; tries < 50 && !target.stopped; tries++) {
+      const made = await send(target, 'POST', `/apis/${group}/v1/things`, {
+        apiVersion: `${group}/v1`,
+        kind: 'Thing',
+        metadata: { name: 'one' },
+      })
+      if (made === undefined || made.status === 201 || made.status === 409) break
+      await pause(200)
+    }
+    const answer = await send(target, 'DELETE', `${definitions}/${name}`)
+    if (answer !== undefined && answer.status < 300) forgotten.push(name)
+    await pause(1_000)
+  }
+}
