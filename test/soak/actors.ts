@@ -56,6 +56,7 @@ export async function countIn(target: Target, name: string, acknowledged: Map<st
 export interface Seen {
   readonly name: string
   readonly version: number
+  readonly count: number
 }
 
 /** Watches from where it was, again and again. */
@@ -72,7 +73,8 @@ export async function follow(target: Target, seen: Seen[], from: () => number): 
         for (const line of lines) {
           const { type, object } = JSON.parse(line) as { type: string; object: ApiObject }
           if (type === 'ERROR') throw new Error(line)
-          seen.push({ name: object.metadata.name, version: Number(object.metadata.resourceVersion) })
+          const { name, resourceVersion } = object.metadata
+          seen.push({ name, version: Number(resourceVersion), count: Number(object.data?.['count']) })
         }
       }
     } catch {

@@ -116,9 +116,13 @@ test(`nothing is lost in ${MINUTES} minutes of kills (seed ${seed})`, { timeout:
   const stored = await names(`${SPACE}/configmaps`)
   for (const [name, { count }] of acknowledged) expect(stored.get(name), name).toBeOneOf([count, count + 1])
 
-  // a watcher sees each version once, in order
+  // a watcher sees each state once, in order, and none is missing
   const versions = seen.map(({ version }) => version)
   expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
+  for (const [name] of acknowledged) {
+    const counts = seen.filter((event) => event.name === name).map(({ count }) => count)
+    expect(counts, name).toEqual(counts.map((_, index) => index))
+  }
 
   // controllers end what they began, and take nothing else
   const orphans = families.filter(({ ownerDeleted }) => ownerDeleted).flatMap(({ dependents }) => dependents)
