@@ -1,5 +1,6 @@
 /** The rules of one place in a schema (x-kubernetes-validations), compiled: what is wrong with them, what they cost. */
 import type { ValidationRule } from '../api/apiextensions/v1.ts'
+import { lazy } from '../api/lazy.ts'
 import type { Expression } from '../cel/ast.ts'
 import type { CheckedExpression } from '../cel/checker.ts'
 import { compile } from '../cel/compile.ts'
@@ -10,7 +11,7 @@ import { ProgramError, programOf } from '../cel/program.ts'
 import { childrenOf } from '../cel/validators.ts'
 import type { Structural } from '../schema/structural.ts'
 import { ruleEnvironment } from './environments.ts'
-import type { DeclaredType, SchemaNode } from './schema-types.ts'
+import type { SchemaNode } from './schema-types.ts'
 import { declaredTypeOf, sizesOf } from './schema-types.ts'
 
 export interface CompiledExpression {
@@ -53,16 +54,20 @@ export function compileRules(
 ): CompiledRules | undefined {
   const declared = declaredTypeOf(schema, SELF_TYPE, isRoot)
   if (declared === undefined) return undefined
-  return { node: declared.node, rules: rules.map((rule) => compileRule(rule, declared)) }
+  const always = lazy(() => ruleEnvironment(declared, false))
+  const optional = lazy(() => ruleEnvironment(declared, true))
+  const compiled = rules.map((rule) =>
+    compileRule(rule, rule.optionalOldSelf === true ? optional() : always(), declared.node),
+  )
+  return { node: declared.node, rules: compiled }
 }
 
-function compileRule(source: ValidationRule, declared: DeclaredType): CompiledRule {
-  const { rule: text = '', messageExpression = '', optionalOldSelf = false } = source
-  const environment = ruleEnvironment(declared, optionalOldSelf)
-  const { expression, ...rule } = compileExpression(text, environment, declared, RULE)
+function compileRule(source: ValidationRule, environment: Environment, node: SchemaNode): CompiledRule {
+  const { rule: text = '', messageExpression = '' } = source
+  const { expression, ...rule } = compileExpression(text, environment, node, RULE)
   const usesOldSelf = expression !== undefined && names(expression.root, 'oldSelf')
   if (rule.program === undefined || messageExpression === '') return { source, usesOldSelf, rule }
-  const { expression: _, ...message } = compileExpression(messageExpression, environment, declared, MESSAGE)
+  const { expression: _, ...message } = compileExpression(messageExpression, environment, node, MESSAGE)
   return { source, usesOldSelf, rule, message }
 }
 
@@ -89,7 +94,7 @@ const MESSAGE: Kind = {
 function compileExpression(
   text: string,
   environment: Environment,
-  { node }: DeclaredType,
+  node: SchemaNode,
   kind: Kind,
 ): MaybeCompiled & { readonly expression?: CheckedExpression } {
   const { expression, issues } = compile(text, environment)

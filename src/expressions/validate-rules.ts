@@ -225,7 +225,7 @@ interface Run extends Result {
   readonly isOver: boolean
 }
 
-/** apiVersion and kind of an object are never what they were: both objects are read in the same version. */
+/** apiVersion and kind count as changed: both objects are read in one version, so that a change of them does not show. */
 function keyPlace(place: Place, name: string): Place {
   if (place.here === undefined) return place
   if (place.isRoot && (name === 'apiVersion' || name === 'kind')) return {}

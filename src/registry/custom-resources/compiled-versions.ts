@@ -26,6 +26,18 @@ export interface CompiledVersion {
 /** Bytes of schema text whose types are kept; a compiled type is a few times as large. */
 const MAX_KEPT = 8 * 1024 * 1024
 
+/** A compiled rule is about 50 times as large as its text. */
+const RULE_WEIGHT = 12
+
+function sizeOf(schema: JsonObject | undefined): number {
+  let rules = 0
+  const text = JSON.stringify(schema ?? null, (name, value: unknown) => {
+    if (name === 'x-kubernetes-validations') rules += JSON.stringify(value).length
+    return value
+  })
+  return text.length + rules * RULE_WEIGHT
+}
+
 interface Kept {
   readonly compiled: CompiledVersion
   readonly size: number
@@ -50,7 +62,7 @@ export function compiledVersion(
     return known.compiled
   }
   const schema = schemaOf(definition, version)
-  const size = JSON.stringify(schema ?? null).length
+  const size = sizeOf(schema)
   const compiled = compile(definition, version, schema)
   kept.set(key, { compiled, size })
   keptSize += size
