@@ -29,27 +29,34 @@ export class MalformedRequest extends Error {
   }
 }
 
-/** Control octets, a CR or LF alone, a line that does not begin with `name:` (one that is folded, or has a blank there). */
-const MALFORMED = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|(?:[^\r]|^)\n|\r(?!\n)|\r\n(?![!#$%&'*+.^_`|~0-9A-Za-z-]+:|(?![^]))/
-const SINGLE = /\r\n(content-length|transfer-encoding|expect|upgrade|host):[ \t]*([^\r]*?)[ \t]*(?=\r)/gi
+/**
+ * A first line and lines that begin with `name:`, each with its CRLF and without other control octets: no CR or LF alone,
+ * no line that is folded, no blank before a colon.
+ */
+const WELL_FORMED = /^[\t\x20-\x7e\x80-\xff]*(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*)*\r\n$/
+const SINGLE = /\r\n(content-length|transfer-encoding|expect|upgrade|host):([^\r]*)/g
 /** What the front says itself, or not at all. An empty host is as good as none. */
 const FRAMING = /^(?:content-length|transfer-encoding|expect|host(?=:[ \t]*\r)):[^\r]*\r\n/gim
 /** HTTP/1.0 needs no host; the engine does. */
 const NO_HOST = 'Host: localhost\r\n'
 /** The engine knows a header in any case; proxies take the one sign for the other. */
-const STATEMENT = new RegExp(FRONT_STATEMENT.replaceAll('-', '[-_]'), 'i')
-const CLOSE = /\r\nconnection:[^\r]*\bclose\b/i
+const STATEMENT = new RegExp(FRONT_STATEMENT.toLowerCase().replaceAll('-', '[-_]'))
+const STATEMENT_BEGIN = FRONT_STATEMENT.toLowerCase().slice(0, FRONT_STATEMENT.indexOf('-'))
+const CLOSE = /\r\nconnection:[^\r]*\bclose\b/
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 /** As Go's server takes hosts. A slash would move the path in the URL that the Worker sees. */
 const HOST = /^[\w!$%&'()*+,.:;=[\]~-]*$/
 
 /** `text` is the head in Latin-1 with the CRLF of its last line. @throws MalformedRequest */
 export function parseRequestHead(text: string): RequestHead {
-  if (MALFORMED.test(text)) throw new MalformedRequest(400, 'malformed header')
-  if (STATEMENT.test(text)) throw new MalformedRequest(400, 'a header of that name is not for clients')
+  if (!WELL_FORMED.test(text)) throw new MalformedRequest(400, 'malformed header')
+  // of one length: no octet of Latin-1 becomes two letters
+  const lower = text.toLowerCase()
+  if (lower.includes(STATEMENT_BEGIN) && STATEMENT.test(lower))
+    throw new MalformedRequest(400, 'a header of that name is not for clients')
   const endOfLine = text.indexOf('\r\n')
   const { method, target, version } = parseRequestLine(text.slice(0, endOfLine))
-  const single = singleHeaders(text)
+  const single = singleHeaders(lower)
   checkHost(single.host, version)
   const body = bodyOf(single, version)
   if (single.upgrade !== undefined && body !== 'none') throw new MalformedRequest(400, 'an upgrade with a body')
@@ -63,7 +70,7 @@ export function parseRequestHead(text: string): RequestHead {
     body,
     expectsContinue: expectsContinue(single.expect, version),
     wantsUpgrade: single.upgrade !== undefined,
-    isLast: version === '1.0' || CLOSE.test(text),
+    isLast: version === '1.0' || CLOSE.test(lower),
     lines: isFramed || !isNamed ? (isNamed ? '' : NO_HOST) + lines.replace(FRAMING, '') : lines,
     isUntouched: !isFramed && isNamed,
   }
@@ -84,15 +91,25 @@ function parseRequestLine(line: string): Pick<RequestHead, 'method' | 'target' |
 
 type SingleHeader = 'content-length' | 'transfer-encoding' | 'expect' | 'upgrade' | 'host'
 
-/** What decides how the request is read, in lower case; each may be there once. */
-function singleHeaders(text: string): { readonly [name in SingleHeader]?: string } {
+/** What decides how the request is read; each may be there once. @param lower the head in lower case */
+function singleHeaders(lower: string): { readonly [name in SingleHeader]?: string } {
   const found: { [name in SingleHeader]?: string } = {}
-  for (const [, written = '', value = ''] of text.matchAll(SINGLE)) {
-    const name = written.toLowerCase() as SingleHeader // the expression has no others
+  SINGLE.lastIndex = 0
+  for (let match = SINGLE.exec(lower); match !== null; match = SINGLE.exec(lower)) {
+    const name = match[1] as SingleHeader // the expression has no others
     if (found[name] !== undefined) throw new MalformedRequest(400, `too many ${name} headers`)
-    found[name] = value.toLowerCase()
+    found[name] = withoutBlanks(match[2]!)
   }
   return found
+}
+
+/** At both ends. An expression that looks for blanks before the end takes quadratic time. */
+function withoutBlanks(value: string): string {
+  const isBlank = (at: number): boolean => value[at] === ' ' || value[at] === '\t'
+  let [from, to] = [0, value.length]
+  while (from < to && isBlank(from)) from++
+  while (to > from && isBlank(to - 1)) to--
+  return value.slice(from, to)
 }
 
 function checkHost(host: string | undefined, version: RequestHead['version']): void {
@@ -131,7 +148,7 @@ export interface ResponseHead {
 /** Of the engine, which is trusted. `bodiless`: the answer to HEAD. */
 export function parseResponseHead(text: string, bodiless: boolean): ResponseHead {
   const status = Number(text.slice(9, 12))
-  const last = CLOSE.test(text)
+  const last = CLOSE.test(text.toLowerCase())
   return {
     status,
     last,

@@ -38,6 +38,27 @@ describe('request heads', () => {
   })
 })
 
+// Linear work takes milliseconds here, quadratic work hours: no clock is needed to tell them apart.
+describe('a megabyte of head is read in one go', () => {
+  const MANY = 250_000
+  test.each([
+    ['many lines', 'a:\r\n'.repeat(MANY)],
+    ['blanks before the end of a value', `Content-Length: 1${' \t'.repeat(2 * MANY)}x\r\n`],
+    ['blanks after a value', `Content-Length: 1${' '.repeat(4 * MANY)}\r\n`],
+    ['blanks before a value', `Expect:${' '.repeat(4 * MANY)}100-continue\r\n`],
+    ['a name without an end', `${'a'.repeat(4 * MANY)}\r\n`],
+    ['many names of one', 'Connection: clos\r\n'.repeat(MANY / 5)],
+    ['what is almost a word', `Connection: ${'clos '.repeat(MANY)}\r\n`],
+    ['what is almost the statement’s name', `A: ${'kedge-front-'.repeat(MANY / 3)}\r\n`],
+  ])('%s', (_what, lines) => {
+    try {
+      expect(parseRequestHead(`${head('GET / HTTP/1.1', 'Host: h')}${lines}`).method).toBe('GET')
+    } catch (error) {
+      expect(error).toBeInstanceOf(MalformedRequest)
+    }
+  })
+})
+
 describe('response heads', () => {
   test.each([
     ['a length', head('HTTP/1.1 200 OK', 'Content-Length: 5'), false, { status: 200, body: 5, last: false }],
