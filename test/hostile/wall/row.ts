@@ -1,0 +1,68 @@
+// One attempt to get in: the rule, the identity that tries, the request, and what kube-apiserver answers.
+import type { World } from './world.ts'
+
+/** Identities that `world.ts` prepares. "admin" is in system:masters; "node" is system:node:n1, by impersonation. */
+export const IDENTITIES = [
+  'admin',
+  'anonymous',
+  'nobody',
+  'reader',
+  'watcher',
+  'owner',
+  'main',
+  'granter',
+  'binder',
+  'escalator',
+  'impersonator',
+  'scraper',
+  'signer',
+  'node',
+] as const
+export type Who = (typeof IDENTITIES)[number]
+
+export type Headers = Readonly<Record<string, string | readonly string[]>>
+
+export interface Sent {
+  readonly headers?: Headers
+  /** An object is sent as JSON, text and bytes as they are. */
+  readonly body?: unknown
+}
+
+export interface Received {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+}
+
+export interface Row {
+  readonly rule: string
+  readonly who: Who
+  /** METHOD and path; the path goes out byte for byte. */
+  readonly request: string
+  /** The status and, where the answer is a Status of failure, its reason. Several where several are right. */
+  readonly answer: string
+  readonly sent?: Sent | ((world: World) => Sent | Promise<Sent>)
+  /** What else has to hold of the answer. */
+  readonly check?: (received: Received) => void
+}
+
+export const row = (
+  rule: string,
+  who: Who,
+  request: string,
+  answer: string,
+  sent?: Row['sent'],
+  check?: Row['check'],
+): Row => ({ rule, who, request, answer, ...(sent ? { sent } : {}), ...(check ? { check } : {}) })
+
+/** Status and reason of an answer, as rows state it. */
+export function answerOf({ status, text }: Received): string {
+  if (status < 400) return String(status)
+  let reason: unknown
+  try {
+    reason = (JSON.parse(text) as { reason?: unknown } | null)?.reason // any JSON value
+  } catch {
+    // An answer in words has no reason.
+  }
+  return typeof reason === 'string' ? `${status} ${reason}` : String(status)
+}
