@@ -1,11 +1,17 @@
 // Attempts to get in, each with the answer that kube-apiserver gives. One server for all of them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bodies } from './bodies.ts'
 import { borrowedNames } from './borrowed-names.ts'
+import { certificates } from './certificates.ts'
 import { grants } from './grants.ts'
 import { legacyPrefixes } from './legacy-prefixes.ts'
+import { lists } from './lists.ts'
 import { namespaceEscapes } from './namespace-escapes.ts'
+import { nodes } from './nodes.ts'
+import { plainUrls } from './plain-urls.ts'
 import { answerOf } from './row.ts'
 import type { Row } from './row.ts'
+import { subresources } from './subresources.ts'
 import { tokens } from './tokens.ts'
 import { World } from './world.ts'
 
@@ -18,6 +24,12 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 const families: Readonly<Record<string, readonly Row[]>> = {
+  subresources,
+  nodes,
+  certificates,
+  'plain URLs': plainUrls,
+  lists,
+  bodies,
   tokens,
   'borrowed names': borrowedNames,
   grants,
