@@ -3,11 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodies } from './bodies.ts'
 import { borrowedNames } from './borrowed-names.ts'
 import { certificates } from './certificates.ts'
+import { answersTo, framing } from './framing.ts'
 import { grants } from './grants.ts'
 import { legacyPrefixes } from './legacy-prefixes.ts'
 import { lists } from './lists.ts'
 import { namespaceEscapes } from './namespace-escapes.ts'
 import { nodes } from './nodes.ts'
+import { ownPaths } from './own-paths.ts'
 import { plainUrls } from './plain-urls.ts'
 import { answerOf } from './row.ts'
 import type { Row } from './row.ts'
@@ -27,6 +29,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
   subresources,
   nodes,
   certificates,
+  'paths of its own': ownPaths,
   'plain URLs': plainUrls,
   lists,
   bodies,
@@ -46,3 +49,10 @@ for (const [family, rows] of Object.entries(families))
         row.check?.(received)
       })
   })
+
+describe('framing', () => {
+  for (const { rule, bytes, answers } of framing)
+    test(`${rule} → ${answers.join(', ')}`, async () => {
+      expect(await answersTo(world.access.host, world.access.port, bytes)).toEqual(answers)
+    })
+})
