@@ -98,7 +98,7 @@ export class ControllerManager extends DurableObject<Env> {
   }
 
   private async drain(): Promise<void> {
-    const plane = { env: this.env, tenant: this.tenant() }
+    const plane = { env: this.env, tenant: this.tenant(), isObject: true }
     const context: Omit<ControllerContext, 'served'> = {
       ...plane,
       freshServed: () => freshServedResources(plane),

@@ -155,6 +155,7 @@ function internalRequest({ env, tenant, now }: ControllerContext): ApiRequest {
     answerHeaders: {},
     warnings: [],
     record: undefined,
+    isObject: true,
     waitUntil: () => {},
   }
 }

@@ -25,6 +25,8 @@ export interface ApiRequest {
   readonly warnings: string[]
   /** What is told of it elsewhere than in the answer; undefined where nobody wants to know. */
   readonly record: RequestRecord | undefined
+  /** A Durable Object makes it for itself. */
+  readonly isObject?: boolean
   /** Work that may go on after the answer (ExecutionContext.waitUntil). */
   waitUntil(work: Promise<unknown>): void
 }

@@ -39,6 +39,8 @@ export interface ControlPlane {
   readonly tenant: Tenant
   /** Lets work go on after the answer. */
   waitUntil?(work: Promise<unknown>): void
+  /** It is a Durable Object that asks, and no request. */
+  readonly isObject?: boolean
 }
 
 /** Milliseconds. */
@@ -53,28 +55,44 @@ class Copy {
   snapshot: SnapshotData | undefined
   /** When the call began that brought it, in milliseconds since 1970. */
   fetched = 0
+  readonly ofRequests = new Calls()
+  /**
+   * The engine runs what waits for a call in the context of whoever made it. That of an object has no request between
+   * two events, and calls out of it fail then: so an object waits for no request's call, and no request for its.
+   */
+  readonly ofObject = new Calls()
+}
+
+class Calls extends SharedCall<ControlSnapshot> {
   /** The first call that sees what this isolate wrote last. */
   needed = 0
-  readonly calls = new SharedCall<ControlSnapshot>(() => Date.now())
+
+  constructor() {
+    super(() => Date.now())
+  }
 }
+
+const callsOf = (copy: Copy, { isObject = false }: ControlPlane): Calls => (isObject ? copy.ofObject : copy.ofRequests)
 
 const copyOf = perTenant(() => new Copy())
 
 /** At most a second old. */
 export async function controlSnapshot(plane: ControlPlane): Promise<ControlSnapshot> {
   const copy = copyOf(plane.tenant)
-  const underWay = copy.calls.underWay(MAX_AGE)
+  const calls = callsOf(copy, plane)
+  const underWay = calls.underWay(MAX_AGE)
   if (copy.snapshot !== undefined) {
     const age = Date.now() - copy.fetched
     if (age < MAX_AGE || (age < MAX_AGE_WHILE_FETCHING && underWay !== undefined)) return copy.snapshot
   }
-  return copy.calls.answer(Math.max(underWay ?? copy.calls.next, copy.needed), (call) => fetch(plane, copy, call))
+  return calls.answer(Math.max(underWay ?? calls.next, calls.needed), (call) => fetch(plane, copy, call))
 }
 
 /** With everything that was written before the call. */
 export function freshControlSnapshot(plane: ControlPlane): Promise<ControlSnapshot> {
   const copy = copyOf(plane.tenant)
-  return copy.calls.answer(copy.calls.next, (call) => fetch(plane, copy, call))
+  const calls = callsOf(copy, plane)
+  return calls.answer(calls.next, (call) => fetch(plane, copy, call))
 }
 
 function fetch(plane: ControlPlane, copy: Copy, call: number): Promise<ControlSnapshot> {
@@ -84,7 +102,8 @@ function fetch(plane: ControlPlane, copy: Copy, call: number): Promise<ControlSn
   return fetched
 }
 
-async function fetchInto({ env, tenant }: ControlPlane, copy: Copy, call: number): Promise<ControlSnapshot> {
+async function fetchInto(plane: ControlPlane, copy: Copy, call: number): Promise<ControlSnapshot> {
+  const { env, tenant } = plane
   const began = Date.now()
   const storage = storageOf(env)
   let snapshot = await fetchChanges(storage, tenant, copy.snapshot)
@@ -93,7 +112,7 @@ async function fetchInto({ env, tenant }: ControlPlane, copy: Copy, call: number
   // A call that counted as lost may end after a later one.
   if (copy.snapshot !== undefined && copy.snapshot.revision > snapshot.revision) return copy.snapshot
   copy.snapshot = snapshot
-  copy.fetched = call < copy.needed ? 0 : began
+  copy.fetched = call < callsOf(copy, plane).needed ? 0 : began
   weighTenant(tenant, snapshot.size)
   return snapshot
 }
@@ -123,7 +142,7 @@ export function noticingControlWrites(storage: Storage): Storage {
 function outdated(tenant: string): void {
   const copy = copyOf({ uid: tenant })
   copy.fetched = 0
-  copy.needed = copy.calls.next
+  for (const calls of [copy.ofRequests, copy.ofObject]) calls.needed = calls.next
 }
 
 async function fetchChanges(storage: Storage, tenant: Tenant, known?: SnapshotData): Promise<SnapshotData> {

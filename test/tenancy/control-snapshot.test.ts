@@ -133,3 +133,16 @@ test('the next request sees what this isolate wrote', async () => {
   await noticingControlWrites(server.storage).create(collection, 'own', value)
   expect((await controlSnapshot(server)).get(NAMESPACES, 'own')?.metadata.name).toBe('own')
 })
+
+test('an object and a request do not wait for each other: each makes its own call', async () => {
+  const { server, count, hold, letThrough } = countedServer()
+  await freshControlSnapshot(server)
+  const before = count()
+  hold()
+  const ofRequest = freshControlSnapshot(server)
+  const ofObject = freshControlSnapshot({ ...server, isObject: true })
+  await Promise.resolve()
+  expect(count() - before).toBe(2)
+  await letThrough()
+  await Promise.all([ofRequest, ofObject])
+})
