@@ -77,7 +77,7 @@ test.each([
   expect(said).toContain(`[-]database/${name} failed: reason withheld\n`)
   expect(said).toContain('[+]etcd ok\n')
   expect(status).toBe(500)
-  expect(server.output()).toContain(`the database of ${name} cannot be read: `)
+  expect(server.output()).toContain(`"message":"a database cannot be read","shard":"${name}"`)
   // the others are there
   expect((await client.send('GET', '/api/v1/namespaces/default/serviceaccounts')).status).toBe(200)
   expect((await ready(client)).status, 'asked again').toBe(500)
