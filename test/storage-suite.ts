@@ -157,7 +157,10 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
             storage.create(things, `ns/${name}`, { ...valueOf(name, '1'), uid: `other-${uid}` }),
           ),
         )
-        expect(names.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+        const [first, second, other] = names.map(({ status }) => status)
+        // Which of the two is first is open: a value may be encrypted before it is written.
+        expect([first, second].sort()).toEqual(['fulfilled', 'rejected'])
+        expect(other).toBe('fulfilled')
       })
 
       it('have a size that a row can hold', async () => {
