@@ -3,10 +3,11 @@
  * first is asked for.
  */
 import { covers, parseAccept } from '../codec/media-type.ts'
-import type { OpenApiDocument, OpenApiDocuments } from '../openapi/documents.ts'
+import type { OpenApiDocument, OpenApiDocuments, OpenApiStream } from '../openapi/documents.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
+import { slowStream } from './slow-stream.ts'
 import type { Content } from './serve-content.ts'
 import { httpDate, serveContent } from './serve-content.ts'
 import { NO_CACHE } from './text-response.ts'
@@ -61,21 +62,26 @@ export async function serveOpenApiV2(apiRequest: ApiRequest, served: ServedResou
 }
 
 async function contentOf(
-  document: OpenApiDocument,
+  document: OpenApiDocument | OpenApiStream,
   type: string,
   now: Date,
   version: 'v2' | 'v3',
 ): Promise<Omit<Content, 'headers'>> {
   return {
-    body: type === JSON_TYPE ? new TextEncoder().encode(document.text) : await protobufOf(document, version),
+    body: type === JSON_TYPE ? jsonOf(document) : await protobufOf(document, version),
     etag: `"${document.hash}"`,
     lastModified: ageOf(document, now),
   }
 }
 
-async function protobufOf(document: OpenApiDocument, version: 'v2' | 'v3'): Promise<Uint8Array> {
+const jsonOf = (document: OpenApiDocument | OpenApiStream): Content['body'] =>
+  'text' in document ? new TextEncoder().encode(document.text) : () => slowStream(document.pieces())
+
+/** Of what is made of the whole text, which must be in memory for it. */
+async function protobufOf(document: OpenApiDocument | OpenApiStream, version: 'v2' | 'v3'): Promise<Uint8Array> {
   const { protobufV2, protobufV3 } = await import('../openapi/protobuf.ts')
-  return version === 'v2' ? protobufV2(document) : protobufV3(document)
+  const whole = 'text' in document ? document : { text: [...document.pieces()].join('') }
+  return version === 'v2' ? protobufV2(whole) : protobufV3(whole)
 }
 
 /** The 2 MB of v2 are compressed for whoever takes it. */

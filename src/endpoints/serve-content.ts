@@ -4,7 +4,8 @@
  */
 
 export interface Content {
-  readonly body: Uint8Array
+  /** A stream has no ranges. */
+  readonly body: Uint8Array | (() => ReadableStream<Uint8Array>)
   /** With its quotes. */
   readonly etag?: string
   readonly lastModified: Date
@@ -28,6 +29,7 @@ export function serveContent(request: Request, content: Content): Response {
     return new Response(null, { status: 304, headers })
   }
 
+  if (typeof body === 'function') return new Response(request.method === 'HEAD' ? null : body(), { headers })
   headers.set('Accept-Ranges', 'bytes')
   const text = ifRangeHolds(request, content) ? request.headers.get('Range') : null
   const ranges = text === null ? [] : parseRanges(text, body.length)

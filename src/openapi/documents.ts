@@ -3,23 +3,20 @@
  * for all. Built when asked for and kept by the isolate; those of built-in versions are kept across changes of custom
  * resources.
  */
-import { append } from '../api/append.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { escapeHtml } from '../codec/json.ts'
 import type { ServedResources, ServedVersion } from '../registry/resources.ts'
 import { isWholeVersion } from '../registry/resources.ts'
-import { builtInTypeNames, structuralOf } from '../schema/built-in.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 import { closureOf, kindEntry, openApiModel } from '../schema/to-openapi.ts'
 import { customModels } from './custom-resources.ts'
-import { fixedPaths, groupPath, groupVersionPath } from './fixed-paths.ts'
+import { fixedPaths, groupPath } from './fixed-paths.ts'
 import type { OpenApiSettings, PathItem } from './operations.ts'
-import { pathsOf } from './operations.ts'
-import { pathsV2 } from './render-v2.ts'
 import { pathsV3 } from './render-v3.ts'
-import type { OpenApiTexts } from './texts.ts'
+import { EVERYWHERE, info, isCustom, knownGroupVersions, META, modelsOf, pathsOfVersion } from './served-paths.ts'
+import { swaggerPieces } from './swagger.ts'
 import { openApiTexts } from './texts.ts'
 
 export interface OpenApiDocument {
@@ -29,27 +26,24 @@ export interface OpenApiDocument {
   readonly hash: string
 }
 
+/** A document that is never whole in memory. */
+export interface OpenApiStream {
+  /** JSON, compact, in pieces of some kilobytes; empty ones where a piece takes long to make. */
+  pieces(): Iterable<string>
+  readonly hash: string
+}
+
 export interface OpenApiDocuments {
   /** `api/v1`, `apis/apps`, `apis/apps/v1`, `version` …, in alphabetical order. */
   readonly keys: readonly string[]
   hash(key: string): Promise<string>
   /** Undefined for a key that is none. */
   v3(key: string): Promise<OpenApiDocument | undefined>
-  v2(): Promise<OpenApiDocument>
+  /** Where it is large it is made while it is read: a thousand definitions make tens of megabytes. */
+  v2(): Promise<OpenApiDocument | OpenApiStream>
 }
 
-const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
-const info = { title: 'Kubernetes', version: '1.36' }
 const bearerToken = { type: 'apiKey', description: 'Bearer Token authentication', name: 'authorization', in: 'header' }
-const bearerTokenV2 = {
-  description: 'Bearer Token authentication',
-  type: 'apiKey',
-  name: 'authorization',
-  in: 'header',
-}
-
-/** Kinds that are in every document, as kinds of its group version. */
-const EVERYWHERE = ['DeleteOptions', 'WatchEvent']
 
 const documents = new WeakMap<ServedResources, OpenApiDocuments>()
 interface Kept {
@@ -62,6 +56,51 @@ interface Kept {
 /** By key; a version of the same resources has the same document. */
 const kept = new BoundedMap<string, Kept>({ entries: 500, size: 24 * 1024 * 1024, sizeOf: (_, { size }) => size })
 
+/** Documents of versions of custom resources that are kept: UTF-16 units. */
+const MAX_CUSTOM = 4 * 1024 * 1024
+const customDocuments = new BoundedMap<ServedVersion, OpenApiDocument>({
+  entries: 1_000,
+  size: MAX_CUSTOM,
+  sizeOf: (_, { text }) => text.length,
+})
+/** UTF-16 units of a document of v2 that is kept whole: twice that of a server without definitions. */
+const MAX_WHOLE = 4 * 1024 * 1024
+
+/** Undefined for a longer text. */
+function joined(pieces: Iterable<string>, most: number): string | undefined {
+  const texts: string[] = []
+  let length = 0
+  for (const piece of pieces) {
+    length += piece.length
+    if (length > most) return undefined
+    texts.push(piece)
+  }
+  return texts.join('')
+}
+
+const customHashes = new WeakMap<ServedVersion, Promise<string>>()
+
+/** Of what the document is made of, so that an index needs no documents. */
+function customHash(group: string, version: ServedVersion): Promise<string> {
+  let hash = customHashes.get(version)
+  if (hash === undefined)
+    customHashes.set(version, (hash = hashed(identityOf(group, version)).then((document) => document.hash)))
+  return hash
+}
+
+/** Counted up when a release writes the documents of custom resources in another way: clients keep them by their hash. */
+const EDITION = 1
+
+/** A schema belongs to a generation of its definition. */
+function identityOf(group: string, { version, resources }: ServedVersion): string {
+  const entries = resources.map(({ definition, openApi, ...shown }) => {
+    if (definition === undefined) return { ...shown, openApi }
+    const { uid, generation } = definition.metadata
+    return { ...shown, uid, generation }
+  })
+  return JSON.stringify([EDITION, group, version, entries])
+}
+
 /** @param settings those that `served` was made with */
 export function openApiDocuments(served: ServedResources, settings: OpenApiSettings): OpenApiDocuments {
   let known = documents.get(served)
@@ -73,7 +112,7 @@ class Documents implements OpenApiDocuments {
   readonly keys: readonly string[]
   private readonly versions = new Map<string, { group: string; version: ServedVersion }>()
   private readonly groups = new Set<string>()
-  private all: Promise<OpenApiDocument> | undefined
+  private all: Promise<OpenApiDocument | OpenApiStream> | undefined
 
   constructor(
     private readonly served: ServedResources,
@@ -93,6 +132,7 @@ class Documents implements OpenApiDocuments {
   async hash(key: string): Promise<string> {
     const { knownHash } = await openApiTexts()
     const version = this.versions.get(key)
+    if (version !== undefined && isCustom(version.version)) return customHash(version.group, version.version)
     const whole = version === undefined || (!this.settings.cbor && isWholeVersion(version.group, version.version))
     const known = whole ? knownHash(key) : undefined
     return known ?? (await this.v3(key))!.hash
@@ -100,7 +140,9 @@ class Documents implements OpenApiDocuments {
 
   async v3(key: string): Promise<OpenApiDocument | undefined> {
     if (!this.keys.includes(key)) return undefined
-    const version = this.versions.get(key)?.version
+    const found = this.versions.get(key)
+    const version = found?.version
+    if (found !== undefined && isCustom(found.version)) return this.custom(key, found.group, found.version)
     const known = kept.get(key)
     if (known !== undefined && known.of === version) return known.document
     const document = this.build(key)
@@ -110,10 +152,28 @@ class Documents implements OpenApiDocuments {
     return document
   }
 
-  v2(): Promise<OpenApiDocument> {
-    return (this.all ??= openApiTexts().then((texts) =>
-      hashed(JSON.stringify(swaggerOf(this.served, texts, this.settings))),
-    ))
+  v2(): Promise<OpenApiDocument | OpenApiStream> {
+    return (this.all ??= this.makeV2())
+  }
+
+  private async makeV2(): Promise<OpenApiDocument | OpenApiStream> {
+    const { describe } = await openApiTexts()
+    const pieces = () => swaggerPieces(this.served, describe, this.settings)
+    const whole = joined(pieces(), MAX_WHOLE)
+    if (whole !== undefined) return hashed(whole)
+    const custom = [...this.versions.values()].filter(({ version }) => isCustom(version))
+    const { hash } = await hashed(custom.map(({ group, version }) => identityOf(group, version)).join('\n'))
+    return { hash, pieces }
+  }
+
+  private async custom(key: string, group: string, version: ServedVersion): Promise<OpenApiDocument> {
+    const known = customDocuments.get(version)
+    if (known !== undefined) return known
+    const { describe } = await openApiTexts()
+    const text = escapeHtml(JSON.stringify(this.documentV3(key, describe)))
+    const document = { text, hash: await customHash(group, version) }
+    customDocuments.set(version, document)
+    return document
   }
 
   private async build(key: string): Promise<OpenApiDocument> {
@@ -131,18 +191,6 @@ class Documents implements OpenApiDocuments {
     return documentOf(items, describe, { group, version: version.version })
   }
 }
-
-const pathsOfVersion = (
-  group: string,
-  version: ServedVersion,
-  describe: Describe,
-  settings: OpenApiSettings,
-): PathItem[] => [
-  ...(isCustom(version) ? [] : [groupVersionPath({ group, version: version.version }, settings)]),
-  ...version.resources.flatMap((entry) => pathsOf(entry, describe, settings)),
-]
-
-const isCustom = ({ resources }: ServedVersion): boolean => resources.some(({ origin }) => origin === 'custom')
 
 function documentOf(
   items: readonly PathItem[],
@@ -189,59 +237,12 @@ function customDocument(items: readonly PathItem[], version: ServedVersion, desc
   }
 }
 
-/** The models that operations name. */
-function modelsOf(items: readonly PathItem[]): Set<string> {
-  const models = new Set<string>()
-  for (const { operations } of items)
-    for (const { body, responses } of operations) {
-      if (body !== undefined) models.add(body.model)
-      for (const { model } of responses) if (model !== undefined) models.add(model)
-    }
-  return models
-}
-
 function everywhereKinds(name: string, gv?: { group: string; version: string }): JsonObject[] | undefined {
   const kind = EVERYWHERE.find((one) => name === `${META}.${one}`)
   if (kind === undefined) return undefined
   const own = kindEntry('', 'v1', kind)
   return gv === undefined || gv.group === '' ? [own] : [own, kindEntry(gv.group, gv.version, kind)]
 }
-
-function swaggerOf(served: ServedResources, { describe }: OpenApiTexts, settings: OpenApiSettings): JsonObject {
-  const items = Object.values(fixedPaths)
-  for (const { group, versions } of served.groups) {
-    if (group !== '' && served.isBuiltInGroup(group)) items.push(groupPath(group))
-    for (const version of versions.filter(({ remote }) => remote !== true)) {
-      append(items, pathsOfVersion(group, version, describe, settings))
-    }
-  }
-  const { paths, parameters } = pathsV2(items)
-  const definitions = new Map(
-    closureOf(modelsOf(items)).map((name) => [name, openApiModel(name, 'v2', describe, allKinds(name))]),
-  )
-  const entries = served.groups.flatMap(({ versions }) => versions.flatMap(({ resources }) => resources))
-  for (const entry of entries)
-    for (const [name, schema] of customModels(entry, 'v2', describe)) definitions.set(name, schema)
-  return {
-    swagger: '2.0',
-    info,
-    paths,
-    definitions: Object.fromEntries([...definitions].sort(([a], [b]) => (a < b ? -1 : 1))),
-    parameters,
-    securityDefinitions: { BearerToken: bearerTokenV2 },
-    security: [{ BearerToken: [] }],
-  }
-}
-
-/** Every group version that Kubernetes knows has these kinds, served or not. */
-function allKinds(name: string): JsonObject[] | undefined {
-  const kind = EVERYWHERE.find((one) => name === `${META}.${one}`)
-  if (kind === undefined) return undefined
-  return knownGroupVersions().map(({ group, version }) => kindEntry(group, version, kind))
-}
-
-/** Kinds of the protocol itself: their groups are registered nowhere. */
-const NOT_SERVABLE: ReadonlySet<string> = new Set(['apidiscovery.k8s.io', 'meta.k8s.io'])
 
 /** Groups that clients' own registries do not hold. */
 const NOT_FOR_CLIENTS: ReadonlySet<string> = new Set([
@@ -250,22 +251,6 @@ const NOT_FOR_CLIENTS: ReadonlySet<string> = new Set([
   'apiregistration.k8s.io',
   'imagepolicy.k8s.io',
 ])
-
-let groupVersions: readonly { group: string; version: string }[] | undefined
-
-function knownGroupVersions(): readonly { group: string; version: string }[] {
-  if (groupVersions === undefined) {
-    const seen = new Map<string, { group: string; version: string }>()
-    for (const name of builtInTypeNames()) {
-      const type = structuralOf(name)
-      if (type.shape !== 'struct' || type.gvk === undefined || NOT_SERVABLE.has(type.gvk.group)) continue
-      const { group, version } = type.gvk
-      seen.set(`${group} ${version}`, { group, version })
-    }
-    groupVersions = [...seen].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, gv]) => gv)
-  }
-  return groupVersions
-}
 
 async function hashed(text: string): Promise<OpenApiDocument> {
   const digest = await crypto.subtle.digest('SHA-512', new TextEncoder().encode(text))

@@ -1,4 +1,5 @@
 /** Paths in OpenAPI v2, keys in the order of the reference; parameters that are no kind's own are shared by reference. */
+import { BoundedMap } from '../api/bounded-map.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
@@ -12,7 +13,8 @@ export function pathsV2(items: readonly PathItem[]): { paths: JsonObject; parame
   const parameters = new Map<string, JsonObject>()
   const share = (parameter: JsonObject): JsonObject => {
     if (!isShared(parameter)) return parameter
-    const name = `${String(parameter['name'])}-${hashOf(JSON.stringify(parameter))}`
+    const json = JSON.stringify(parameter)
+    const name = `${String(parameter['name'])}-${hashes.getOrMake(json, () => hashOf(json))}`
     parameters.set(name, parameter)
     return { $ref: `#/parameters/${name}` }
   }
@@ -95,6 +97,9 @@ function isShared(parameter: JsonObject): boolean {
   const schema = parameter['schema'] as JsonObject | undefined // only bodies have one, made above
   return schema === undefined || String(schema['$ref']).startsWith('#/definitions/io.k8s.apimachinery')
 }
+
+/** By the JSON: every resource has the same few dozen. */
+const hashes = new BoundedMap<string, string>({ entries: 1_000 })
 
 /** FNV-1 (64 bits) of the JSON as Go writes it, its first six bytes in base64url. */
 function hashOf(json: string): string {

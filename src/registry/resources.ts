@@ -98,7 +98,7 @@ export interface ServedGroup {
 }
 
 export interface ServedResources {
-  /** In the order of discovery. */
+  /** In the order of discovery. All definitions are read for it. */
   readonly groups: readonly ServedGroup[]
   /** Put together when it is asked for: a thousand definitions make it long. */
   readonly resources: readonly ResourceEntry[]
@@ -185,7 +185,12 @@ export function builtInResources(settings: ServedSettings = {}): ServedResources
     }
     if (versions.length > 0) groups.push({ group: row.group, priority: row.priority, versions })
   }
-  return servedResources(groups, new Set(groups.map(({ group }) => group)))
+  const byName = new Map(groups.map((group) => [group.group, group]))
+  return servedResources({
+    group: (name) => byName.get(name),
+    isBuiltInGroup: (name) => byName.has(name),
+    all: () => groups,
+  })
 }
 
 /** Whether nothing of a built-in version is switched off and nothing added to it. */
@@ -257,24 +262,56 @@ function groupVersionOf(apiVersion: string): GroupVersion {
  * add to a built-in group is only shown.
  */
 export function withDynamic(served: ServedResources, dynamic: readonly ServedGroup[]): ServedResources {
-  if (dynamic.length === 0) return served
-  const groups = new Map(served.groups.map((group) => [group.group, group]))
-  for (const group of dynamic) {
-    const there = groups.get(group.group)
-    const merged = served.isBuiltInGroup(group.group) ? shownIn : mergedGroup
-    groups.set(group.group, sortedVersions(there === undefined ? group : merged(there, group)))
+  const byName = Map.groupBy(dynamic, ({ group }) => group)
+  return dynamic.length === 0 ? served : withGroups(served, byName.keys(), (name) => byName.get(name) ?? [])
+}
+
+/**
+ * The same, with each group made when it is first asked for, and all of them for discovery alone.
+ * @param names of the groups that something may be added to
+ */
+export function withGroups(
+  served: ServedResources,
+  names: Iterable<string>,
+  added: (name: string) => readonly ServedGroup[],
+): ServedResources {
+  const made = new Map<string, ServedGroup | undefined>()
+  const dynamic = new Set(names)
+  const group = (name: string): ServedGroup | undefined => {
+    if (!dynamic.has(name)) return served.group(name)
+    if (!made.has(name)) made.set(name, mergedOf(served, name, added(name)))
+    return made.get(name)
   }
-  const added = [...groups.values()].filter(({ group }) => !served.isBuiltInGroup(group)).sort(compareGroups)
-  // built-in groups keep their places: only something of a higher priority than theirs would come between
-  const builtIn = served.groups.filter(({ group }) => served.isBuiltInGroup(group)).map(({ group }) => group)
-  const ordered: ServedGroup[] = []
+  const isPresent = (one: ServedGroup | undefined): one is ServedGroup => one !== undefined
+  return servedResources({
+    group,
+    isBuiltInGroup: served.isBuiltInGroup,
+    all: () => ordered(served, (name) => group(name)!, [...dynamic].map(group).filter(isPresent)),
+  })
+}
+
+function mergedOf(served: ServedResources, name: string, added: readonly ServedGroup[]): ServedGroup | undefined {
+  const merge = served.isBuiltInGroup(name) ? shownIn : mergedGroup
+  let merged = served.group(name)
+  for (const one of added) merged = sortedVersions(merged === undefined ? one : merge(merged, one))
+  return merged
+}
+
+/** Built-in groups keep their places: only something of a higher priority than theirs comes between. */
+function ordered(
+  served: ServedResources,
+  builtIn: (name: string) => ServedGroup,
+  dynamic: readonly ServedGroup[],
+): ServedGroup[] {
+  const others = dynamic.filter(({ group }) => !served.isBuiltInGroup(group)).sort(compareGroups)
+  const all: ServedGroup[] = []
   let next = 0
-  for (const name of builtIn) {
-    const group = groups.get(name)!
-    while (name !== '' && next < added.length && compareGroups(added[next]!, group) < 0) ordered.push(added[next++]!)
-    ordered.push(group)
+  for (const { group: name } of served.groups) {
+    const group = builtIn(name)
+    while (name !== '' && next < others.length && compareGroups(others[next]!, group) < 0) all.push(others[next++]!)
+    all.push(group)
   }
-  return servedResources([...ordered, ...added.slice(next)], new Set(builtIn))
+  return [...all, ...others.slice(next)]
 }
 
 const compareGroups = (a: ServedGroup, b: ServedGroup): number =>
@@ -336,23 +373,33 @@ function indexOf(group: ServedGroup): GroupIndex {
   return index
 }
 
-function servedResources(groups: readonly ServedGroup[], builtIn: ReadonlySet<string>): ServedResources {
-  const byName = new Map(groups.map((group) => [group.group, group]))
+interface Groups {
+  group(name: string): ServedGroup | undefined
+  isBuiltInGroup(group: string): boolean
+  /** In the order of discovery. */
+  all(): readonly ServedGroup[]
+}
+
+function servedResources({ group: groupNamed, isBuiltInGroup, all }: Groups): ServedResources {
+  let groups: readonly ServedGroup[] | undefined
+  const allGroups = () => (groups ??= all())
   const inGroup = (name: string): GroupIndex | undefined => {
-    const group = byName.get(name)
+    const group = groupNamed(name)
     return group === undefined ? undefined : indexOf(group)
   }
   return {
-    groups,
+    get groups() {
+      return allGroups()
+    },
     get resources() {
-      return groups.flatMap((group) => [...indexOf(group).resources.values()])
+      return allGroups().flatMap((group) => [...indexOf(group).resources.values()])
     },
     inGroup: (name) => [...(inGroup(name)?.resources.values() ?? [])],
-    group: (name) => byName.get(name),
+    group: groupNamed,
     version: (group, version) => inGroup(group)?.versions.get(version),
     find: (group, version, resource) => inGroup(group)?.resources.get(`${version}/${resource}`),
     findKind: ({ group, version, kind }) => inGroup(group)?.kinds.get(`${version}/${kind}`),
     isServedGroupVersion: (group, version) => inGroup(group)?.versions.has(version) === true,
-    isBuiltInGroup: (group) => builtIn.has(group),
+    isBuiltInGroup,
   }
 }

@@ -8,7 +8,7 @@ import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapsh
 import { DEFINITIONS } from './custom-resources/definition.ts'
 import { customGroup } from './custom-resources/entries.ts'
 import type { BuiltInServed } from './built-in-served.ts'
-import { withDynamic } from './resources.ts'
+import { withDynamic, withGroups } from './resources.ts'
 import { API_SERVICES, remoteGroups } from './remote-groups.ts'
 import type { ServedGroup, ServedResources } from './resources.ts'
 
@@ -27,37 +27,34 @@ interface Known {
   readonly builtIn: ServedResources
   /** What makes the remote groups, as text: other APIServices come and go with every definition. */
   readonly remote: string
-  all: ServedResources | Promise<ServedResources>
+  readonly all: ServedResources
 }
 
 /** One table for each state of the definitions: the snapshot's index of them is the same value while none changes. */
 const byDefinitions = new WeakMap<object, Known>()
 
-/** What is served where the control plane is in this state; at hand but for the first who asks. */
-export function servedAt(env: Env, snapshot: ControlSnapshot): ServedResources | Promise<ServedResources> {
+/** What is served where the control plane is in this state. Definitions of a group are read when it is asked for. */
+export function servedAt(env: Env, snapshot: ControlSnapshot): ServedResources {
   const definitions = snapshot.groups<KubeObject & CustomResourceDefinition>(DEFINITIONS)
   const remote = remoteGroupsOf(snapshot.list<KubeObject & APIService>(API_SERVICES))
   const builtIn = builtInServed(env).resources
   let known = byDefinitions.get(definitions)
   if (known?.builtIn !== builtIn || known.remote !== remote.text) {
-    const groups = [...definitions].map(([group, { list }]) => customGroup(group, list))
-    const all = Promise.all(groups).then((custom) =>
-      withDynamic(builtIn, [...custom.filter((group) => group !== undefined), ...remote.groups]),
-    )
-    const made: Known = { builtIn, remote: remote.text, all }
-    byDefinitions.set(definitions, (known = made))
-    void all.then(
-      (resources) => (made.all = resources),
-      () => {}, // whoever asks is told
-    )
+    const names = [...definitions.keys(), ...remote.groups.map(({ group }) => group)]
+    const added = (name: string): ServedGroup[] => {
+      const custom = customGroup(name, definitions.get(name)?.list ?? [])
+      return [...(custom === undefined ? [] : [custom]), ...remote.groups.filter(({ group }) => group === name)]
+    }
+    const all = names.length === 0 ? builtIn : withGroups(builtIn, names, added)
+    byDefinitions.set(definitions, (known = { builtIn, remote: remote.text, all }))
   }
   return known.all
 }
 
 /** What is served of these definitions, whatever the control plane holds. */
-export async function servedWith(env: Env, definitions: readonly CustomResourceDefinition[]): Promise<ServedResources> {
+export function servedWith(env: Env, definitions: readonly CustomResourceDefinition[]): ServedResources {
   const byGroup = Map.groupBy(definitions, ({ spec }) => spec?.group ?? '')
-  const groups = await Promise.all([...byGroup].map(([group, ofGroup]) => customGroup(group, ofGroup)))
+  const groups = [...byGroup].map(([group, ofGroup]) => customGroup(group, ofGroup))
   return withDynamic(
     builtInServed(env).resources,
     groups.filter((group) => group !== undefined),

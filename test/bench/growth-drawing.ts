@@ -27,7 +27,7 @@ ${[...timesPanel(sizes, results), ...memoryPanel(sizes, results, watches)].join(
 /** A value's place between two pixels. */
 type Scale = (value: number) => number
 
-const logarithmic =
+export const logarithmic =
   (least: number, most: number, from: number, to: number): Scale =>
   (value) =>
     from + ((Math.log(value) - Math.log(least)) / (Math.log(most) - Math.log(least) || 1)) * (to - from)
@@ -123,9 +123,9 @@ function labelledLines(lines: readonly Line[], sizes: readonly number[], x: Scal
   })
 }
 
-const text = (x: number, y: number, content: string, attributes: string): string =>
+export const text = (x: number, y: number, content: string, attributes: string): string =>
   `<text x="${px(x)}" y="${px(y)}" ${attributes}>${content}</text>`
 
-const px = (value: number): string => value.toFixed(1)
+export const px = (value: number): string => value.toFixed(1)
 const short = (value: number): string => (value >= 10 ? value.toFixed(0) : value.toFixed(1))
 const count = (size: number): string => (size >= 1000 ? `${size / 1000}k` : String(size))

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { customModelName } from '../../src/openapi/custom-model-name.ts'
 import { customModels } from '../../src/openapi/custom-resources.ts'
+import type { OpenApiDocument, OpenApiStream } from '../../src/openapi/documents.ts'
 import { openApiDocuments } from '../../src/openapi/documents.ts'
 import { builtInResources, withDynamic } from '../../src/registry/resources.ts'
 import type { CustomOpenApi, ResourceEntry } from '../../src/registry/resources.ts'
@@ -30,6 +31,9 @@ const specOf = (version: 'v2' | 'v3', spec: JsonObject): unknown => {
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
 const plain = { cbor: false }
+
+const textOf = (document: OpenApiDocument | OpenApiStream): string =>
+  'text' in document ? document.text : [...document.pieces()].join('')
 
 describe('a schema as it is published', () => {
   test.each<[string, JsonObject, unknown, unknown]>([
@@ -155,7 +159,7 @@ describe('documents with custom resources', () => {
       '/apis/demo.example.com/v1/things',
     ])
     expect(Object.keys(document.components.schemas)).toContain('io.k8s.api.autoscaling.v1.Scale')
-    const swagger = JSON.parse((await documents.v2()).text)
+    const swagger = JSON.parse(textOf(await documents.v2()))
     expect(swagger.definitions['com.example.demo.v1.ThingList'].required).toEqual(['items'])
     expect(swagger.paths['/apis/demo.example.com/v1/things'].get.operationId).toBe(
       'listDemoExampleComV1ThingForAllNamespaces',
@@ -165,5 +169,43 @@ describe('documents with custom resources', () => {
   test('documents of built-in versions stay what they are', async () => {
     const key = 'apis/apps/v1'
     expect(await openApiDocuments(all, plain).v3(key)).toBe(await openApiDocuments(served, plain).v3(key))
+  })
+})
+
+// a document of 4 MB is made again and again
+describe('v2 of many custom resources', { timeout: 30_000 }, () => {
+  const long = 'x'.repeat(400_000)
+  const many = (count: number, description = long) =>
+    withDynamic(
+      served,
+      Array.from({ length: count }, (_, n) => {
+        const group = `g${n}.example.com`
+        const resource = entry(
+          { schema: { type: 'object', description } },
+          { group, verbs: ['get', 'list', 'create'], type: customModelName(group, 'v1', 'Thing') },
+        )
+        return { group, priority: 1000, versions: [{ version: 'v1', priority: 100, resources: [resource] }] }
+      }),
+    )
+
+  test('is made while it is read, and says the same as the one that is made at once', async () => {
+    const [few, large] = await Promise.all([1, 8].map((count) => openApiDocuments(many(count), plain).v2()))
+    expect('text' in few!).toBe(true)
+    expect('text' in large!).toBe(false)
+    const [one, eight] = [few!, large!].map((document) => JSON.parse(textOf(document)))
+    expect(Object.keys(eight)).toEqual(Object.keys(one))
+    for (const part of ['paths', 'definitions', 'parameters']) {
+      expect(eight[part]).toMatchObject(one[part])
+      expect(Object.keys(eight[part])).toEqual(Object.keys(eight[part]).sort())
+    }
+    expect(Object.keys(eight.definitions).filter((name) => name.startsWith('com.example.g'))).toHaveLength(16)
+  })
+
+  test('has an ETag of what it is made of', async () => {
+    const hashOf = async (count: number, description?: string) =>
+      (await openApiDocuments(many(count, description), plain).v2()).hash
+    expect(await hashOf(8)).toBe(await hashOf(8))
+    expect(await hashOf(9)).not.toBe(await hashOf(8))
+    expect(await hashOf(8, `${long}.`)).not.toBe(await hashOf(8))
   })
 })

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Env } from '../../src/env.ts'
-import { servedAt } from '../../src/registry/served.ts'
+import { builtInServed, servedAt } from '../../src/registry/served.ts'
 import { SnapshotData } from '../../src/tenancy/control-snapshot.ts'
 
 const env = {} as unknown as Env
@@ -34,12 +34,14 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-test('a change of one of a thousand definitions parses that one, and leaves the groups of the others as they were', async () => {
-  const before = await servedAt(env, thousand)
+test('a change of one of a thousand definitions parses that one, and leaves the groups of the others as they were', () => {
+  const before = servedAt(env, thousand)
+  expect(before.groups).toHaveLength(builtInServed(env).resources.groups.length + 100)
   expect(before.find('g7.example.com', 'v1', 'things77')?.kind).toBe('Thing77')
   const next = { revision: 1_001, reset: false, more: false, changed: [definition(77, 1_001, false)] }
   const parse = vi.spyOn(JSON, 'parse')
-  const after = await servedAt(env, thousand.with(next))
+  const after = servedAt(env, thousand.with(next))
+  expect(after.groups).toHaveLength(before.groups.length)
   expect(parse).toHaveBeenCalledTimes(1)
   expect(after.find('g7.example.com', 'v1', 'things77')).toBeUndefined()
   expect(after.find('g7.example.com', 'v1', 'things78')).toBe(before.find('g7.example.com', 'v1', 'things78'))
@@ -47,15 +49,31 @@ test('a change of one of a thousand definitions parses that one, and leaves the 
   expect(changed.map(({ group }) => group)).toEqual(['g7.example.com'])
 })
 
-test('what is served is the same value while no definition changes', async () => {
-  const namespace = { key: 'namespaces/a', revision: 1_001, text: '{"metadata":{"name":"a"}}' }
-  const next = thousand.with({ revision: 1_001, reset: false, more: false, changed: [namespace] })
-  expect(await servedAt(env, next)).toBe(await servedAt(env, thousand))
+test('a request for one group parses the definitions of that one, and one for what is built in none', () => {
+  const again = SnapshotData.empty.with({
+    revision: 1_000,
+    reset: true,
+    more: false,
+    changed: Array.from({ length: 1_000 }, (_, n) => definition(n)),
+  })
+  const parse = vi.spyOn(JSON, 'parse')
+  const served = servedAt(env, again)
+  expect(served.find('apps', 'v1', 'deployments')?.kind).toBe('Deployment')
+  expect(parse).toHaveBeenCalledTimes(0)
+  expect(served.find('g7.example.com', 'v1', 'things77')?.kind).toBe('Thing77')
+  expect(served.find('g7.example.com', 'v1', 'things7')).toBeUndefined()
+  expect(parse).toHaveBeenCalledTimes(10)
 })
 
-test('a group goes with its last definition', async () => {
+test('what is served is the same value while no definition changes', () => {
+  const namespace = { key: 'namespaces/a', revision: 1_001, text: '{"metadata":{"name":"a"}}' }
+  const next = thousand.with({ revision: 1_001, reset: false, more: false, changed: [namespace] })
+  expect(servedAt(env, next)).toBe(servedAt(env, thousand))
+})
+
+test('a group goes with its last definition', () => {
   const gone = Array.from({ length: 10 }, (_, n) => ({ key: definition(n).key, revision: 1_001 + n }))
   const next = thousand.with({ revision: 1_010, reset: false, more: false, changed: gone })
-  expect((await servedAt(env, next)).group('g0.example.com')).toBeUndefined()
-  expect((await servedAt(env, next)).group('g1.example.com')).toBeDefined()
+  expect(servedAt(env, next).group('g0.example.com')).toBeUndefined()
+  expect(servedAt(env, next).group('g1.example.com')).toBeDefined()
 })

@@ -3,6 +3,7 @@ import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import type { JsonObject } from '../../api/object.ts'
 import { bytesToBase64 } from '../../api/base64.ts'
+import { sha256 } from '../../api/sha256.ts'
 import { customModelName } from '../../openapi/custom-model-name.ts'
 import { customStorageOf } from '../collections.ts'
 import type { ResourceEntry, ServedGroup, SubresourceEntry } from '../resources.ts'
@@ -15,32 +16,28 @@ const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', '
 const TERMINATING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update']
 
-const groups = new WeakMap<readonly CustomResourceDefinition[], Promise<ServedGroup | undefined>>()
+const groups = new WeakMap<readonly CustomResourceDefinition[], { readonly served: ServedGroup | undefined }>()
 
 /**
  * What is served of the definitions of one group, versions in the order of preference; the same value for the same list.
  * Undefined where none is established.
  */
-export function customGroup(
-  group: string,
-  definitions: readonly CustomResourceDefinition[],
-): Promise<ServedGroup | undefined> {
+export function customGroup(group: string, definitions: readonly CustomResourceDefinition[]): ServedGroup | undefined {
   let known = groups.get(definitions)
-  if (known === undefined) groups.set(definitions, (known = makeGroup(group, definitions)))
-  return known
+  if (known === undefined) groups.set(definitions, (known = { served: makeGroup(group, definitions) }))
+  return known.served
 }
 
-async function makeGroup(
-  group: string,
-  definitions: readonly CustomResourceDefinition[],
-): Promise<ServedGroup | undefined> {
+function makeGroup(group: string, definitions: readonly CustomResourceDefinition[]): ServedGroup | undefined {
   const versions = new Map<string, ResourceEntry[]>()
   for (const definition of definitions) {
     if (!isEstablished(definition)) continue
     for (const version of versionsOf(definition)) {
       if (!version.served) continue
       const name = version.name ?? ''
-      versions.set(name, [...(versions.get(name) ?? []), await entryOf(definition, version)])
+      const ofVersion = versions.get(name) ?? []
+      versions.set(name, ofVersion)
+      ofVersion.push(entryOf(definition, version))
     }
   }
   if (versions.size === 0) return undefined
@@ -52,13 +49,10 @@ async function makeGroup(
 }
 
 /** Bound: the versions of the definition. */
-const entries = new WeakMap<CustomResourceDefinition, Map<string, Promise<ResourceEntry>>>()
+const entries = new WeakMap<CustomResourceDefinition, Map<string, ResourceEntry>>()
 
 /** The same entry for the same state of a definition. */
-export function entryOf(
-  definition: CustomResourceDefinition,
-  version: CustomResourceDefinitionVersion,
-): Promise<ResourceEntry> {
+export function entryOf(definition: CustomResourceDefinition, version: CustomResourceDefinitionVersion): ResourceEntry {
   let ofDefinition = entries.get(definition)
   if (ofDefinition === undefined) entries.set(definition, (ofDefinition = new Map()))
   const name = version.name ?? ''
@@ -67,10 +61,7 @@ export function entryOf(
   return entry
 }
 
-async function makeEntry(
-  definition: CustomResourceDefinition,
-  version: CustomResourceDefinitionVersion,
-): Promise<ResourceEntry> {
+function makeEntry(definition: CustomResourceDefinition, version: CustomResourceDefinitionVersion): ResourceEntry {
   const { spec, status } = definition
   const group = spec?.group ?? ''
   const name = version.name ?? ''
@@ -95,7 +86,7 @@ async function makeEntry(
     origin: 'custom',
     persisted: true,
     storage: { ...customStorageOf({ group, resource: plural }), version: stored },
-    storageVersionHash: await storageVersionHash({ group, version: stored, kind }),
+    storageVersionHash: storageVersionHash({ group, version: stored, kind }),
     fieldSelectors: [
       'metadata.name',
       ...(namespaced ? ['metadata.namespace'] : []),
@@ -142,8 +133,5 @@ function deprecationOf(
 }
 
 /** As discovery shows it: the first 8 bytes of the digest of `group/version/kind`. */
-async function storageVersionHash({ group, version, kind }: GroupVersionKind): Promise<string> {
-  const text = new TextEncoder().encode(`${group}/${version}/${kind}`)
-  const digest = await crypto.subtle.digest('SHA-256', text)
-  return bytesToBase64(new Uint8Array(digest, 0, 8))
-}
+const storageVersionHash = ({ group, version, kind }: GroupVersionKind): string =>
+  bytesToBase64(sha256(`${group}/${version}/${kind}`).subarray(0, 8))

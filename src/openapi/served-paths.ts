@@ -1,0 +1,56 @@
+/** What both forms of the documents are made of: the paths of a version, the models that these name. */
+import type { ServedVersion } from '../registry/resources.ts'
+import { builtInTypeNames, structuralOf } from '../schema/built-in.ts'
+import type { Describe } from '../schema/to-openapi.ts'
+import { groupVersionPath } from './fixed-paths.ts'
+import type { OpenApiSettings, PathItem } from './operations.ts'
+import { pathsOf } from './operations.ts'
+
+export const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+export const info = { title: 'Kubernetes', version: '1.36' }
+
+/** Kinds that are in every document, as kinds of its group version. */
+export const EVERYWHERE = ['DeleteOptions', 'WatchEvent']
+
+export const pathsOfVersion = (
+  group: string,
+  version: ServedVersion,
+  describe: Describe,
+  settings: OpenApiSettings,
+): PathItem[] => [
+  ...(isCustom(version) ? [] : [groupVersionPath({ group, version: version.version }, settings)]),
+  ...version.resources.flatMap((entry) => pathsOf(entry, describe, settings)),
+]
+
+export const isCustom = ({ resources }: ServedVersion): boolean => resources.some(({ origin }) => origin === 'custom')
+
+/** The models that operations name. */
+export function modelsOf(items: readonly PathItem[]): Set<string> {
+  const models = new Set<string>()
+  for (const { operations } of items)
+    for (const { body, responses } of operations) {
+      if (body !== undefined) models.add(body.model)
+      for (const { model } of responses) if (model !== undefined) models.add(model)
+    }
+  return models
+}
+
+/** Kinds of the protocol itself: their groups are registered nowhere. */
+const NOT_SERVABLE: ReadonlySet<string> = new Set(['apidiscovery.k8s.io', 'meta.k8s.io'])
+
+let groupVersions: readonly { group: string; version: string }[] | undefined
+
+/** Of all that Kubernetes knows, served or not. */
+export function knownGroupVersions(): readonly { group: string; version: string }[] {
+  if (groupVersions === undefined) {
+    const seen = new Map<string, { group: string; version: string }>()
+    for (const name of builtInTypeNames()) {
+      const type = structuralOf(name)
+      if (type.shape !== 'struct' || type.gvk === undefined || NOT_SERVABLE.has(type.gvk.group)) continue
+      const { group, version } = type.gvk
+      seen.set(`${group} ${version}`, { group, version })
+    }
+    groupVersions = [...seen].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, gv]) => gv)
+  }
+  return groupVersions
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { slowStream } from '../../src/endpoints/slow-stream.ts'
+
+test('the pieces come whole and in order, empty ones too', async () => {
+  const pieces = Array.from({ length: 500 }, (_, n) => (n % 3 === 0 ? '' : `piece ${n} `.repeat(n)))
+  expect(await new Response(slowStream(pieces)).text()).toBe(pieces.join(''))
+  expect(await new Response(slowStream([])).text()).toBe('')
+})
+
+test('others get their turn between slices, also where pieces are long in coming', async () => {
+  let turns = 0
+  const timer = setInterval(() => turns++)
+  await new Response(slowStream(Array.from({ length: 1_600 }, (_, n) => (n === 1_599 ? 'end' : '')))).text()
+  clearInterval(timer)
+  expect(turns).toBeGreaterThan(10)
+})
+
+test('no more is made than is read, and nothing after the reader went', async () => {
+  let made = 0
+  let isOver = false
+  function* pieces() {
+    try {
+      for (;;) {
+        made++
+        yield 'x'.repeat(200_000)
+      }
+    } finally {
+      isOver = true
+    }
+  }
+  const reader = slowStream(pieces()).getReader()
+  for (let chunk = 0; chunk < 3; chunk++) await reader.read()
+  await reader.cancel()
+  expect(made).toBeLessThanOrEqual(5)
+  expect(isOver).toBe(true)
+})
