@@ -1,0 +1,112 @@
+/**
+ * Expressions of admission policies and match conditions, compiled (apiserver's pkg/admission/plugin/cel). Problems are
+ * in kube-apiserver's words.
+ */
+import type { VariableDeclaration } from '../cel/declarations.ts'
+import type { Environment } from '../cel/environment.ts'
+import { compile } from '../cel/compile.ts'
+import type { Program } from '../cel/program.ts'
+import { ProgramError, programOf } from '../cel/program.ts'
+import { runtimeTypeName } from '../cel/runtime-types.ts'
+import { parametersOf, sameType } from '../cel/type-relations.ts'
+import type { Type } from '../cel/type.ts'
+import { BOOL, DYN, listOf, mapOf, NULL, STRING } from '../cel/type.ts'
+import type { AdmissionVariables } from './environments.ts'
+import { admissionEnvironment } from './environments.ts'
+import { JSON_PATCH, OBJECT } from './mutation-types.ts'
+
+export type AdmissionExpression = { readonly text: string } & (
+  { readonly program: Program; readonly type: Type } | { readonly program?: undefined; readonly problem: string }
+)
+
+/** What an expression of each use may evaluate to. */
+export const RESULTS = {
+  validation: [BOOL],
+  matchCondition: [BOOL],
+  message: [STRING],
+  auditAnnotation: [STRING, NULL],
+  applyConfiguration: [OBJECT],
+  jsonPatch: [listOf(JSON_PATCH)],
+  variable: 'anything',
+} satisfies Record<string, readonly Type[] | 'anything'>
+
+export type ExpressionUse = keyof typeof RESULTS
+
+export function compileAdmissionExpression(
+  text: string,
+  environment: Environment,
+  use: ExpressionUse,
+): AdmissionExpression {
+  const { expression, issues } = compile(text, environment)
+  if (expression === undefined) return { text, problem: `compilation failed: ${issues}` }
+  const { type } = expression
+  const wrong = wrongResult(type, RESULTS[use])
+  if (wrong !== undefined) return { text, problem: wrong }
+  try {
+    return { text, program: programOf(expression, environment), type }
+  } catch (error) {
+    if (error instanceof ProgramError) return { text, problem: `program instantiation failed: ${error.message}` }
+    throw error
+  }
+}
+
+function wrongResult(type: Type, allowed: readonly Type[] | 'anything'): string | undefined {
+  if (allowed === 'anything' || allowed.some((one) => sameType(one, type))) return undefined
+  const names = allowed.map(resultTypeText)
+  const wanted = names.length === 1 ? names[0] : `one of [${names.join(' ')}]`
+  return `must evaluate to ${wanted} but got ${resultTypeText(type)}`
+}
+
+/** As cel-go writes types outside of the checker's messages. */
+export function resultTypeText(type: Type): string {
+  if (type.kind === 'wrapper') return `wrapper(${runtimeTypeName(type.of)})`
+  const parameters = parametersOf(type)
+  const name = runtimeTypeName(type)
+  return parameters.length === 0 ? name : `${name}(${parameters.map(resultTypeText).join(', ')})`
+}
+
+export interface CompiledVariable {
+  readonly name: string
+  readonly expression: AdmissionExpression
+}
+
+export interface CompiledVariables {
+  readonly variables: readonly CompiledVariable[]
+  /** For the environment of what may name them. */
+  readonly declarations: readonly VariableDeclaration[]
+}
+
+/** Each may name those before it. One that does not compile is there nevertheless, and fails where it is named. */
+export function compileVariables(
+  sources: readonly { readonly name?: string; readonly expression?: string }[],
+  asked: Omit<AdmissionVariables, 'variables'>,
+): CompiledVariables {
+  const variables: CompiledVariable[] = []
+  const declarations: VariableDeclaration[] = []
+  for (const { name = '', expression = '' } of sources) {
+    const environment = admissionEnvironment({ ...asked, variables: declarations })
+    const compiled = compileAdmissionExpression(expression, environment, 'variable')
+    variables.push({ name, expression: compiled })
+    declarations.push({ name, type: compiled.program === undefined ? DYN : declaredType(compiled.type) })
+  }
+  return { variables, declarations }
+}
+
+/** Of what a variable may be, scalars, lists and maps keep their types. */
+function declaredType(type: Type): Type {
+  switch (type.kind) {
+    case 'list':
+      return listOf(declaredType(type.element))
+    case 'map':
+      return mapOf(declaredType(type.key), declaredType(type.value))
+    case 'struct':
+    case 'opaque':
+    case 'wrapper':
+    case 'type':
+    case 'parameter':
+    case 'error':
+      return DYN
+    default:
+      return type
+  }
+}
