@@ -48,6 +48,8 @@ type Json = string | number | boolean | null | readonly Json[] | { readonly [key
 
 export type AuditEvent = { readonly auditID: string; readonly stage: string } & { readonly [key: string]: Json }
 
+/** As a Table shows it. */
+const AGE = /^\d+(?:s|m)(?:\d+s)?$/
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
@@ -71,6 +73,7 @@ function normalised(value: Json, key: string): Json {
     if (key === 'name' && value.startsWith('some-')) return 'some-NAME'
     if (TIME.test(value)) return value.length > 20 ? 'MICROTIME' : 'TIME'
     if (key === 'continue') return 'CONTINUE'
+    if (AGE.test(value)) return 'AGE'
     return value.replace(UUID, 'UUID').replace(/X509SHA256=[0-9a-f]{64}/, 'X509SHA256')
   }
   if (typeof value !== 'object' || value === null) return value
