@@ -3,7 +3,7 @@
  * ClusterTrustBundleAttest: who may say which anchors a signer has.
  */
 import type { CertificateSigningRequest } from '../api/certificates/v1.ts'
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import type { Json, KubeObject } from '../api/object.ts'
 import { forbidden } from '../api/status.ts'
 import { resourceAttributes } from '../authorization/attributes.ts'

@@ -1,5 +1,5 @@
 /** PodGroupWorkloadExists: a group that is made of a Workload's template is made of one that is there. */
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import type { PodGroup, Workload } from '../api/scheduling/v1alpha2.ts'
 import { forbidden } from '../api/status.ts'
 import { storedObject } from '../tenancy/stored-object.ts'

@@ -1,7 +1,6 @@
 /** Paths to fields and what is wrong with them (apimachinery's pkg/util/validation/field). */
-import { ownValue } from './own.ts'
-import { goFloat } from '../validation/go-float.ts'
-import { isPrint } from './unicode.ts'
+import { goFloat } from '../go/float.ts'
+import { goQuote } from '../go/quote.ts'
 import type { StatusCause } from './status.ts'
 
 /** `spec.containers[0].ports`, `metadata.labels[a/b]`. The root is the empty path. */
@@ -121,37 +120,6 @@ export function valueText(value: unknown): string {
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
-}
-
-/** Go's strconv.Quote: printable characters as they are, the others escaped. */
-export function goQuote(text: string): string {
-  if (plain.test(text)) return `"${text}"`
-  let quoted = '"'
-  for (const character of text) {
-    const code = character.codePointAt(0)!
-    const escape = ownValue(goEscapes, character)
-    if (escape !== undefined) quoted += escape
-    else if (code < 0x20 || code === 0x7f) quoted += `\\x${code.toString(16).padStart(2, '0')}`
-    else if (!isPrint(character))
-      quoted += code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
-    else quoted += character
-  }
-  return `${quoted}"`
-}
-
-/** ASCII that needs no escape. */
-const plain = /^[ !#-[\]-~]*$/
-
-const goEscapes: Record<string, string> = {
-  '"': '\\"',
-  '\\': '\\\\',
-  '\u0007': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
 }
 
 /** `a: Required value`, or `[a: …, b: …]`; texts that repeat appear once. */

@@ -2,7 +2,8 @@
 import type { GroupResource } from './group-version.ts'
 import { groupResourceText } from './group-version.ts'
 import type { FieldError } from './field.ts'
-import { causesOf, goQuote, messageOf } from './field.ts'
+import { goQuote } from '../go/quote.ts'
+import { causesOf, messageOf } from './field.ts'
 
 export interface StatusCause {
   reason?: string

@@ -5,7 +5,7 @@
  * (`impersonate-on:MODE:VERB`; KEP 5284).
  */
 import { BoundedMap } from '../api/bounded-map.ts'
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import { StatusError } from '../api/status.ts'
 import type { AuthorizationAttributes } from '../authorization/attributes.ts'
 import { attributesOf, resourceAttributes } from '../authorization/attributes.ts'

@@ -3,7 +3,7 @@
  * gone. (KEP 1205; kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin)
  */
 import type { KubeObject } from '../api/object.ts'
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import { internalError, notFound } from '../api/status.ts'
 import type { Env } from '../env.ts'
 import { storedObject } from '../tenancy/stored-object.ts'

@@ -1,4 +1,4 @@
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import { ownValue } from '../api/own.ts'
 import { StatusError, forbidden } from '../api/status.ts'
 import type { AuthorizationAttributes } from './attributes.ts'

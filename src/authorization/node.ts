@@ -3,7 +3,7 @@
  * What it may write is narrowed further by NodeRestriction (admission).
  */
 import type { PolicyRule } from '../api/rbac/v1.ts'
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
 import type { UserInfo } from '../authentication/user-info.ts'

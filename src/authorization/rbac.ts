@@ -8,7 +8,7 @@ import type {
   RoleRef,
   Subject,
 } from '../api/rbac/v1.ts'
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import { notFound } from '../api/status.ts'
 import type { KubeObject } from '../api/object.ts'
 import { serviceAccountUser } from '../authentication/service-account-name.ts'

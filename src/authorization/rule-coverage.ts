@@ -1,6 +1,6 @@
 /** Whether some rules allow all that other rules allow: nobody may grant what they do not have. */
 import { append } from '../api/append.ts'
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import type { PolicyRule } from '../api/rbac/v1.ts'
 import { ALL } from './policy-rule.ts'
 

@@ -8,7 +8,7 @@ import type { Frame, Planned, Step } from './program.ts'
 import { runtimeType, runtimeTypeName } from './runtime-types.ts'
 import type { Value } from './value.ts'
 import { CelError, Duration, ListValue, MapValue, ObjectValue, Optional, Timestamp, Uint } from './value.ts'
-import { goFloatText } from './go-float.ts'
+import { goFloat } from '../go/float.ts'
 
 /** One step: undefined where there is nothing, an error where the step makes no sense. */
 interface Qualifier {
@@ -155,11 +155,11 @@ export function listIndex(key: Value): number | CelError {
     return index > -1n && index < 2n ** 53n ? Number(index) : -1
   }
   if (typeof key === 'number')
-    return Number.isInteger(key) ? key : new CelError(`unsupported index value ${goFloatText(key)} in list`)
+    return Number.isInteger(key) ? key : new CelError(`unsupported index value ${goFloat(key)} in list`)
   return new CelError(`unsupported index type '${runtimeTypeName(runtimeType(key))}' in list`)
 }
 
 function missing(value: Value, key: Value): CelError {
-  const text = typeof key === 'number' ? goFloatText(key) : String(mapKey(key) ?? key)
+  const text = typeof key === 'number' ? goFloat(key) : String(mapKey(key) ?? key)
   return new CelError(value instanceof ListValue ? `index out of bounds: ${text}` : `no such key: ${text}`)
 }

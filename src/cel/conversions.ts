@@ -1,5 +1,5 @@
 /** `int(x)`, `string(x)` and their like: each answers the value as another type, or an error. */
-import { goFloatText } from './go-float.ts'
+import { goFloat } from '../go/float.ts'
 import { checkedInt, checkedUint, MAX_INT, MAX_UINT, MIN_INT } from './numbers.ts'
 import { runtimeType, runtimeTypeName } from './runtime-types.ts'
 import {
@@ -89,7 +89,7 @@ export function toText(value: Value): Value {
     case 'bigint':
       return String(value)
     case 'number':
-      return goFloatText(value)
+      return goFloat(value)
   }
   if (value instanceof Uint) return String(value.value)
   if (value instanceof Timestamp) return timestampText(value)

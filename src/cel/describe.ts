@@ -1,5 +1,5 @@
 /** Values as cel-go's messages show them. */
-import { goFloatText } from './go-float.ts'
+import { goFloat } from '../go/float.ts'
 import { sizeOf } from './runtime-size.ts'
 import { durationText, timestampText } from './times.ts'
 import { runtimeType, runtimeTypeName } from './runtime-types.ts'
@@ -15,7 +15,7 @@ export function goTypeName(value: Value): string {
 }
 
 export function describe(value: Value): string {
-  if (typeof value === 'number') return goFloatText(value)
+  if (typeof value === 'number') return goFloat(value)
   if (value instanceof Uint) return String(value.value)
   if (value instanceof Timestamp) return timestampText(value)
   if (value instanceof Duration) return durationText(value)

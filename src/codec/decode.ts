@@ -24,7 +24,7 @@ import {
 import { bytesToBase64, canonicalBase64, corruptAt } from '../api/base64.ts'
 import { decodeCustomObject } from './decode-custom.ts'
 import { noteEmptied } from './emptied.ts'
-import { goQuote } from './go-quote.ts'
+import { goQuote } from '../go/quote.ts'
 import type { JsonTree } from './json.ts'
 import {
   compareNames,

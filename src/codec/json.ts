@@ -4,7 +4,7 @@
  */
 import type { Json } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
-import { goQuoteByte } from './go-quote.ts'
+import { goQuoteByte } from '../go/quote.ts'
 
 declare global {
   interface JSON {

@@ -5,6 +5,7 @@
 import { byteLength } from '../api/utf8.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
+import { goFloat } from '../go/float.ts'
 import { isDigit, isLetter } from '../api/unicode.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 
@@ -18,14 +19,6 @@ export function yamlText(value: Json): string {
   writer.node(value, 'root')
   writer.finish()
   return writer.text
-}
-
-/** A floating point number as Go's %g with the shortest digits that tell it. */
-export function goFloat(value: number): string {
-  const [digits, exponent] = value.toExponential().split('e') as [string, string]
-  const power = Number(exponent)
-  if (power >= -4 && power < 6) return String(value)
-  return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
 }
 
 const MAX_UINT64 = 2 ** 64

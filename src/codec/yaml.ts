@@ -7,12 +7,12 @@ import { setOwn } from '../api/own.ts'
 import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
 import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml'
 import { base64ToBytes, canonicalBase64, corruptAt } from '../api/base64.ts'
-import { goQuote } from './go-quote.ts'
+import { goQuote } from '../go/quote.ts'
 import type { JsonTree } from './json.ts'
 import { decodeUtf8, MAX_NESTING, NumberLiteral, sortNames } from './json.ts'
 import { YamlError, yamlErrorAt, yamlSyntaxError } from './yaml-error.ts'
 import { resolveScalar } from './yaml-scalar.ts'
-import { goFloat } from './yaml-text.ts'
+import { goFloat } from '../go/float.ts'
 
 export { YamlError }
 

@@ -5,7 +5,7 @@
 import type { APIService, APIServiceCondition } from '../api/apiregistration/v1.ts'
 import type { Service } from '../api/core/v1.ts'
 import type { EndpointSlice } from '../api/discovery/v1.ts'
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import { API_SERVICES, isRemote } from '../registry/remote-groups.ts'

@@ -1,5 +1,5 @@
 import type { FlowSchema } from '../api/flowcontrol/v1.ts'
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import { timeText } from '../registry/store.ts'

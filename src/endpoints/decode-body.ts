@@ -20,7 +20,7 @@ import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
 import type { ResourceScope } from './resource-scope.ts'
-import { endpointKind, endpointType } from './resource-scope.ts'
+import { defaultingOf, endpointKind, endpointType } from './resource-scope.ts'
 
 /** The reference's limit of a request body. */
 export const MAX_BODY = 3 * 1024 * 1024
@@ -83,7 +83,7 @@ export function decodeBody(
     if (!isCustom) checkKind(found, expected)
     reportStrict(scope, found, parsed.repeated, isCustom ? knownTo(expected, found, strict) : strict, fieldValidation)
     checkVersion(found, expected)
-    applyDefaults(type, object)
+    applyDefaults(type, object, defaultingOf(scope))
     // every type of an endpoint has metadata, which decoding fills in
     const decoded = object as unknown as KubeObject
     keepReset(type, tree, decoded)

@@ -1,5 +1,5 @@
 import { apiVersionOf } from '../api/group-version.ts'
-import type { KubeObject } from '../api/object.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
 import { negotiateOutput, negotiatePatchType } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { appliedYaml } from '../patch/applied-yaml.ts'
@@ -12,6 +12,7 @@ import { resetFieldsOf } from '../patch/reset-fields.ts'
 import { guaranteedUpdate } from '../registry/store.ts'
 import { parsePatchOptions } from '../request/options.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
+import type { StructType } from '../schema/structural.ts'
 import { admitMutating } from './admit-mutating.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { authorizeCreate } from './authorize-create.ts'
@@ -20,7 +21,7 @@ import { afterConversion, convertVersion } from './convert-version.ts'
 import { notePatch, readBody } from './decode-body.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
 import type { ResourceScope } from './resource-scope.ts'
-import { endpointKind, endpointType, hasStatus, storedAs } from './resource-scope.ts'
+import { defaultingOf, endpointKind, endpointType, hasStatus, storedAs } from './resource-scope.ts'
 import { throughView } from './through-view.ts'
 
 const APPLY = 'application/apply-patch+yaml'
@@ -44,6 +45,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
 
   notePatch(request, patchFormats[patchType] ?? 'json', body)
 
+  const defaults = (type: StructType, object: JsonObject): void => applyDefaults(type, object, defaultingOf(scope))
   const patched = (live: KubeObject | undefined): KubeObject =>
     applyPatch({
       type: endpointType(scope),
@@ -67,8 +69,8 @@ export async function patch(scope: ResourceScope): Promise<Response> {
       convert: convertVersion(scope),
       afterConversion: (object) => afterConversion(scope, object),
       isCustomScale,
-      decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, applyDefaults, !isCustomScale),
-      applyDefaults: (object) => applyDefaults(endpointType(scope), object),
+      decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, defaults, !isCustomScale),
+      applyDefaults: (object) => defaults(endpointType(scope), object),
       parseYaml,
       warn: (text) => request.warnings.push(text),
     })

@@ -5,6 +5,7 @@ import type { Action } from '../authorization/authorized.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import type { Strategy, StrategyContext } from '../registry/strategy.ts'
 import type { ApiRequest } from '../request/context.ts'
+import type { DefaultingContext } from '../schema/default-rules.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { Collection, Storage } from '../storage/storage.ts'
 
@@ -65,7 +66,12 @@ export interface ResourceScope {
   readonly storage: Storage
   readonly strategy: Strategy
   strategyContext(dryRun: boolean): StrategyContext
+  /** Feature gates: on or off in this server. */
+  enabled(gate: string): boolean
 }
+
+/** What defaults may depend on beside the object. */
+export const defaultingOf = ({ request, enabled }: ResourceScope): DefaultingContext => ({ now: request.now, enabled })
 
 /** The resource as which objects are kept: that of the main version, core events for those of events.k8s.io. */
 export const storedAs = ({ entry }: ResourceScope): GroupResource => entry.storage

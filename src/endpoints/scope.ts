@@ -55,9 +55,10 @@ export function resourceScope(
       tenant: request.tenant,
       env: request.env,
       storage,
-      enabled: (gate) => gates.enabled(gate),
+      enabled: gates.enabled,
       warn: (text) => void request.warnings.push(text),
     }),
+    enabled: gates.enabled,
   }
 }
 

@@ -1,4 +1,4 @@
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import { ownValue } from '../api/own.ts'
 import { badRequest } from '../api/status.ts'
 import type { ListOptions } from '../request/options.ts'

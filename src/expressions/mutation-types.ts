@@ -8,7 +8,7 @@ import type { Type, TypeProvider } from '../cel/type.ts'
 import { DYN, STRING, structNamed } from '../cel/type.ts'
 import type { Value } from '../cel/value.ts'
 import { CelError, ListValue, MapValue, ObjectValue } from '../cel/value.ts'
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 
 export const OBJECT = structNamed('Object')
 export const JSON_PATCH = structNamed('JSONPatch')

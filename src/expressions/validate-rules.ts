@@ -5,12 +5,12 @@
  */
 import type { ValidationRule } from '../api/apiextensions/v1.ts'
 import type { FieldError } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import {
   duplicate,
   duplicateOmitted,
   FieldPath,
   forbiddenField,
-  goQuote,
   invalidOmitted,
   invalidValue,
   required,

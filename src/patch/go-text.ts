@@ -1,5 +1,6 @@
 /** Values as Go's fmt package prints them, in messages that quote a part of a patch. */
-import { goQuote } from '../api/field.ts'
+import { goFloat } from '../go/float.ts'
+import { goQuote } from '../go/quote.ts'
 import { NumberLiteral, RepeatedMembers } from '../codec/json.ts'
 import type { JsonTree } from '../codec/json.ts'
 import { compareText } from '../schema/value-order.ts'
@@ -64,17 +65,10 @@ function stringInside(value: JsonTree | undefined): string {
 
 const scalarText = (value: string | number | bigint | boolean | NumberLiteral): string =>
   value instanceof NumberLiteral
-    ? floatText(Number(value.text))
+    ? goFloat(Number(value.text))
     : typeof value === 'number' && !Number.isInteger(value)
-      ? floatText(value)
+      ? goFloat(value)
       : String(value)
-
-/** `%v` of a float64 is `%g`, with an exponent outside of 1e-4 … 1e21, of two digits at least. */
-function floatText(value: number): string {
-  const size = Math.abs(value)
-  if (value === 0 || (size >= 1e-4 && size < 1e21)) return String(value)
-  return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
-}
 
 const membersOf = (
   map: RepeatedMembers | { [name: string]: JsonTree | undefined },

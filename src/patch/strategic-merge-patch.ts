@@ -4,7 +4,7 @@
  * that is not written as a whole one; the original and the patch are both used up.
  */
 import { badRequest, plainError } from '../api/status.ts'
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import { ownValue, setOwn } from '../api/own.ts'
 import { goTypeOf } from '../codec/decode.ts'
 import { NumberLiteral } from '../codec/json.ts'

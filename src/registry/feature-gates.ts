@@ -16,7 +16,7 @@ export interface FeatureGate {
 
 export interface FeatureGates {
   /** On or off; throws for a name that is no gate, since that is a slip of ours. */
-  enabled(gate: string): boolean
+  readonly enabled: (gate: string) => boolean
   /** By name. */
   readonly all: readonly FeatureGate[]
 }

@@ -4,7 +4,8 @@
  */
 import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
-import { goQuote, invalidValue, path } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
+import { invalidValue, path } from '../api/field.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
@@ -173,7 +174,7 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   if (errors.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', errors)
   const common = validateAnyMeta(metadata, scope.namespaced, pathSegmentName)
   if (common.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', common)
-  strategy.completeOnCreate?.(object)
+  strategy.completeOnCreate?.(object, context)
   append(scope.request.warnings, strategy.warningsOnCreate?.(object, context) ?? [])
   if (!dryRun) append(scope.request.warnings, notEnforcedWarnings(storedAs(scope), object))
 }
@@ -371,7 +372,7 @@ async function beforeUpdate(
     ...((await update?.validateUpdate?.(object, old, context)) ?? []),
   ]
   if (errors.length > 0) throw invalid(scope.storageKind, meta.name ?? '', errors)
-  if (subresource === '') strategy.completeOnUpdate?.(object)
+  if (subresource === '') strategy.completeOnUpdate?.(object, context)
   append(scope.request.warnings, update?.warningsOnUpdate?.(object, old, context) ?? [])
   if (!dryRun && subresource === '') append(scope.request.warnings, notEnforcedWarnings(storedAs(scope), object, old))
 }

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { encodeJson } from '../codec/encode.ts'
-import { parseStored } from '../codec/json.ts'
+import { parseStoredObject } from '../codec/stored-object.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { NewValue, StoredValue } from '../storage/storage.ts'
 import type { Strategy } from './strategy.ts'
@@ -29,8 +29,7 @@ class ParsedLater implements Live {
   }
 
   get object(): KubeObject {
-    // what storage holds was encoded from a KubeObject by `newValueOf`
-    return (this.parsed ??= parseStored(this.stored.text) as unknown as KubeObject)
+    return (this.parsed ??= parseStoredObject(this.stored.text))
   }
 }
 

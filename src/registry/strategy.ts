@@ -88,9 +88,9 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   allocate?(object: O, old: O | undefined, context: StrategyContext): Promise<Allocation | undefined>
   prepareForCreate?(object: O, context: StrategyContext): void | Promise<void>
   /** What reading it back from storage would fill in, once it is known to be valid. */
-  completeOnCreate?(object: O): void
+  completeOnCreate?(object: O, context: StrategyContext): void
   /** The same after an update of the main resource. */
-  completeOnUpdate?(object: O): void
+  completeOnUpdate?(object: O, context: StrategyContext): void
   /** What the preparation has to tell, whether the object is valid or not. */
   warningsOfPreparation?(object: O): readonly string[]
   validate?(object: O, context: StrategyContext): readonly FieldError[] | Promise<readonly FieldError[]>

@@ -19,19 +19,13 @@ type Row = readonly [path: string, when: 'absent' | 'empty' | '==0', value: Json
 // a JSON module is typed as the literals it holds
 const rows = table.rows as unknown as Readonly<Record<string, readonly Row[]>>
 
-/** Gates named by a default that are off unless somebody switches them on. */
-const offByDefault = new Set(['MaxUnavailableStatefulSet', 'PodLogsQuerySplitStreams'])
-
 /**
  * Changes an object in the normal form of codec/decode in place. First the rules of its own kind, then depth first
  * those of its members, in the order of the fields.
  */
-export function applyDefaults(type: StructType, object: JsonObject, context: Partial<DefaultingContext> = {}): void {
-  if (isCustomKind(type)) return applyStructuralDefaults(type, object)
-  planOf(type)?.(object, {
-    now: context.now ?? new Date(),
-    enabled: context.enabled ?? ((gate) => !offByDefault.has(gate)),
-  })
+export function applyDefaults(type: StructType, object: JsonObject, context: DefaultingContext): void {
+  if (isCustomKind(type)) applyStructuralDefaults(type, object)
+  else planOf(type)?.(object, context)
 }
 
 /** All defaulting of a value of one type; undefined where there is none, so that most of an object isn't looked at. */

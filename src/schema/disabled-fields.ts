@@ -12,6 +12,7 @@ const gatesElsewhere: Readonly<Record<string, readonly string[]>> = {
   'io.k8s.api.core.v1.Lifecycle.stopSignal': ['ContainerStopSignals'],
   // what kubelets report is kept
   'io.k8s.api.core.v1.ContainerStatus.stopSignal': [],
+  'io.k8s.api.core.v1.VolumeMountStatus.volumeStatus': ['ImageVolumeWithDigest'],
   'io.k8s.api.core.v1.VolumeProjection.podCertificate': ['PodCertificateRequest'],
   // the strategy of claims drops the whole reference instead
   'io.k8s.api.core.v1.TypedObjectReference.namespace': [],

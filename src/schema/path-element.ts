@@ -3,7 +3,7 @@
  * value (`v:1`), or by its index (`i:0`). The spelling, that of FieldsV1, is canonical: equal elements are equal strings.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { compareText, compareValues } from './value-order.ts'

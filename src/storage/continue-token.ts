@@ -3,7 +3,7 @@
  * reference writes it (apiserver's pkg/storage/continue.go). It names a place, not a list: used with another
  * selector, or in another namespace, it goes on from that key there.
  */
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import { badRequest } from '../api/status.ts'
 import type { ListResult, Revision } from './storage.ts'
 

@@ -2,7 +2,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import { parseStored } from '../codec/json.ts'
+import { parseStoredObject } from '../codec/stored-object.ts'
 import type { Revision, ShardChanges } from '../storage/storage.ts'
 import type { ControlSnapshot } from './control-snapshot.ts'
 import { lazyDefinition } from './lazy-definition.ts'
@@ -10,13 +10,10 @@ import { SortedEntries } from './sorted-entries.ts'
 
 type Parse = (text: string) => KubeObject
 
-// what storage holds was encoded from a KubeObject
-const parseObject: Parse = (text) => parseStored(text) as unknown as KubeObject
-
 /** Types whose names end with the group that they are about: `PLURAL.GROUP`, `VERSION.GROUP`. */
 const grouped: ReadonlyMap<string, Parse> = new Map([
   ['customresourcedefinitions.apiextensions.k8s.io', lazyDefinition],
-  ['apiservices.apiregistration.k8s.io', parseObject],
+  ['apiservices.apiregistration.k8s.io', parseStoredObject],
 ])
 
 const groupIn = (name: string): string => name.slice(name.indexOf('.') + 1)
@@ -137,7 +134,7 @@ export class SnapshotData implements ControlSnapshot {
       const changes = ofType.map(({ key, text }): Change => {
         const name = key.slice(prefix.length + 1)
         size += (text?.length ?? 0) - (type.entries.get(name)?.text.length ?? 0)
-        return [name, text === undefined ? undefined : new Entry(text, parse ?? parseObject)]
+        return [name, text === undefined ? undefined : new Entry(text, parse ?? parseStoredObject)]
       })
       types.set(prefix, type.changed(changes, parse !== undefined))
     }

@@ -1,6 +1,6 @@
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import { parseStored } from '../codec/json.ts'
+import { parseStoredObject } from '../codec/stored-object.ts'
 import type { Env } from '../env.ts'
 import { collectionOf } from '../registry/collections.ts'
 import { storageOf } from '../storage/environment-storage.ts'
@@ -17,5 +17,5 @@ export async function storedObject<O>(
 ): Promise<(O & KubeObject) | undefined> {
   const stored = await storageOf(env).get(collectionOf(tenant, resource), key)
   // the caller names the type of what is kept under this resource, and nothing else is
-  return stored === undefined ? undefined : (parseStored(stored.text) as unknown as O & KubeObject)
+  return stored === undefined ? undefined : (parseStoredObject(stored.text) as O & KubeObject)
 }

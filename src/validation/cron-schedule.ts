@@ -1,5 +1,5 @@
 /** Schedules of CronJobs: five fields, or a name (robfig/cron's standard parser, whose texts clients see). */
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 
 interface Bounds {
   readonly min: number

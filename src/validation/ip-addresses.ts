@@ -3,7 +3,8 @@
  * every spelling of an address, newer ones the canonical one only.
  */
 import type { FieldError, FieldPath } from '../api/field.ts'
-import { goQuote, invalidValue } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
+import { invalidValue } from '../api/field.ts'
 import { lazy } from '../api/lazy.ts'
 
 export type IpFamily = 'IPv4' | 'IPv6'

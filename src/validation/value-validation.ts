@@ -4,22 +4,14 @@
  * read elsewhere (schema/from-openapi.ts); here it only says which values it allows.
  */
 import type { FieldError, FieldPath } from '../api/field.ts'
-import {
-  FieldPath as Path,
-  goQuote,
-  invalidValue,
-  notSupported,
-  required,
-  tooLong,
-  tooMany,
-  typeInvalid,
-} from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
+import { FieldPath as Path, invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from '../api/field.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { stringifySorted } from '../codec/json.ts'
 import { valuesEqual } from '../schema/value-order.ts'
-import { goFloat } from './go-float.ts'
+import { goFloat } from '../go/float.ts'
 import { goMatches } from './go-pattern.ts'
 import { effectiveFormat, hasFormat } from './value-formats.ts'
 
@@ -301,7 +293,7 @@ function checkNumber(schema: JsonObject, value: number | bigint, type: JsonType,
         invalidAt(
           place,
           value,
-          `should be greater than ${exclusive ? '' : 'or equal to '}${goFloat(limit, isInteger)}`,
+          `should be greater than ${exclusive ? '' : 'or equal to '}${limitText(limit, isInteger)}`,
         ),
       )
   }
@@ -310,7 +302,7 @@ function checkNumber(schema: JsonObject, value: number | bigint, type: JsonType,
     const exclusive = schema['exclusiveMaximum'] === true
     if (exclusive ? value >= limit : value > limit)
       outcome.add(
-        invalidAt(place, value, `should be less than ${exclusive ? '' : 'or equal to '}${goFloat(limit, isInteger)}`),
+        invalidAt(place, value, `should be less than ${exclusive ? '' : 'or equal to '}${limitText(limit, isInteger)}`),
       )
   }
   outcome.matches++
@@ -447,3 +439,6 @@ function memberBefore(name: string, place: string, before: Before | undefined): 
   const value = ownValue(before.value, name)
   return value === undefined ? undefined : { value }
 }
+
+/** An int64 is printed in full. */
+const limitText = (limit: number, isInteger: boolean): string => (isInteger ? BigInt(limit).toString() : goFloat(limit))

@@ -1,6 +1,7 @@
 /** Where webhooks are called: by a URL or by a Service (apiserver's pkg/util/webhook). */
 import type { FieldError, FieldPath } from '../api/field.ts'
-import { goQuote, invalidValue, required } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
+import { invalidValue, required } from '../api/field.ts'
 import { portNumberProblems, requiredText } from './field-rules.ts'
 import { dns1123Subdomain } from './names.ts'
 

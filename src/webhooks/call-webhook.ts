@@ -1,7 +1,7 @@
 /** Calls of webhooks (apiserver's pkg/util/webhook). This server makes none yet: each fails as one that cannot be made. */
 import type { WebhookClientConfig } from '../api/admissionregistration/v1.ts'
 import type { Service } from '../api/core/v1.ts'
-import { goQuote } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 

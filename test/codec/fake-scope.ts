@@ -76,6 +76,7 @@ function scopeOf(entry: ResourceEntry, request: ApiRequest, more: { view?: View 
     subresource: '',
     fromStorage: identity,
     toStorage: identity,
+    enabled: () => true,
     ...more,
     // codecs look at nothing else
   } as unknown as ResourceScope

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import type { Json } from '../../src/api/object.ts'
 import { parseYaml, parseYamlBytes, YamlError } from '../../src/codec/yaml.ts'
-import { goFloat, yamlText } from '../../src/codec/yaml-text.ts'
+import { goFloat } from '../../src/go/float.ts'
+import { yamlText } from '../../src/codec/yaml-text.ts'
 
 const read = (text: string) => parseYaml(text).tree
 

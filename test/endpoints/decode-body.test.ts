@@ -72,3 +72,44 @@ describe('the body of a custom resource', () => {
     expect(decode({ apiVersion: 'example.com/v1', kind: 'Other', nope: 1 })).toMatchObject({ kind: 'Other' })
   })
 })
+
+describe('the body of a built-in resource', () => {
+  const statefulSet = {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 'a' },
+    spec: { selector: {}, serviceName: 's', template: { spec: { containers: [{ name: 'c' }] } } },
+  }
+
+  it.each([
+    ['', undefined],
+    ['MaxUnavailableStatefulSet=true', 1],
+  ])('gets the defaults of the feature gates %j', async (gates, maxUnavailable) => {
+    const server = memoryServer({ KEDGE_FEATURE_GATES: gates })
+    const request = server.request('/apis/apps/v1/namespaces/default/statefulsets', { method: 'POST' })
+    const entry = (await servedResources(request)).find('apps', 'v1', 'statefulsets')!
+    const scope = resourceScope(request, entry, { name: '', subresource: '', namespace: 'default' })
+    const decoded = decodeBody(scope, 'json', new TextEncoder().encode(JSON.stringify(statefulSet)), 'Strict')
+    const rollingUpdate = { partition: 0, ...(maxUnavailable === undefined ? {} : { maxUnavailable }) }
+    expect(decoded).toHaveProperty('spec.updateStrategy', { type: 'RollingUpdate', rollingUpdate })
+  })
+
+  it('gets the time of the request where a default is a time', async () => {
+    const server = memoryServer({
+      KEDGE_RUNTIME_CONFIG: 'api/all=true',
+      KEDGE_FEATURE_GATES: 'DRADeviceTaintRules=true',
+    })
+    server.now = new Date('2026-01-02T03:04:05Z')
+    const request = server.request('/apis/resource.k8s.io/v1beta2/devicetaintrules', { method: 'POST' })
+    const entry = (await servedResources(request)).find('resource.k8s.io', 'v1beta2', 'devicetaintrules')!
+    const scope = resourceScope(request, entry, { name: '', subresource: '', namespace: '' })
+    const rule = {
+      apiVersion: 'resource.k8s.io/v1beta2',
+      kind: 'DeviceTaintRule',
+      metadata: { name: 'a' },
+      spec: { taint: { key: 'k', effect: 'NoSchedule' } },
+    }
+    const decoded = decodeBody(scope, 'json', new TextEncoder().encode(JSON.stringify(rule)), 'Strict')
+    expect(decoded).toHaveProperty('spec.taint.timeAdded', '2026-01-02T03:04:05Z')
+  })
+})

@@ -9,9 +9,13 @@ import { serverSideApply } from '../../src/patch/apply.ts'
 import { fromUnstructured } from '../../src/patch/from-unstructured.ts'
 import { keepReset, trackUpdate } from '../../src/patch/managed-fields.ts'
 import { resetFieldsOf } from '../../src/patch/reset-fields.ts'
+import { parseFeatureGates } from '../../src/registry/feature-gates.ts'
 import { typeOfKind } from '../../src/schema/built-in.ts'
 import { applyDefaults } from '../../src/schema/defaulting.ts'
 import type { StructType } from '../../src/schema/structural.ts'
+
+/** As a server without settings, whose gates change no default of these kinds. */
+const defaulting = { now: new Date('2030-01-01T00:00:00Z'), enabled: parseFeatureGates(undefined).enabled }
 
 export interface Actor {
   readonly kind: GroupVersionKind
@@ -41,7 +45,7 @@ export class Story {
     const object = (type.goType === undefined
       ? structuredClone(body)
       : decodeObject(type, structuredClone(body)).object) as unknown as KubeObject
-    if (type.goType !== undefined) applyDefaults(type, object as unknown as JsonObject)
+    if (type.goType !== undefined) applyDefaults(type, object as unknown as JsonObject, defaulting)
     keepReset(type, body, object)
     const managedFields = trackUpdate({
       type,
@@ -118,7 +122,7 @@ export class Story {
     const { type } = this.of
     if (type.goType === undefined) return merged as unknown as KubeObject
     const { object } = fromUnstructured(type, merged as never)
-    applyDefaults(type, object)
+    applyDefaults(type, object, defaulting)
     return object as unknown as KubeObject
   }
 

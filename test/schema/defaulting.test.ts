@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
 import { canonical } from '../../src/codec/encode.ts'
+import { parseFeatureGates } from '../../src/registry/feature-gates.ts'
 import { builtInType, isBuiltInType, typeOfKind } from '../../src/schema/built-in.ts'
 import { defaultRules } from '../../src/schema/default-rules.ts'
 import { applyDefaults } from '../../src/schema/defaulting.ts'
@@ -13,7 +14,10 @@ function defaulted(apiVersion: string, kind: string, object: JsonObject): JsonOb
   const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
   const type = typeOfKind({ group: group!, version: version!, kind })!
   const { object: decoded } = decodeObject(type, structuredClone(object))
-  applyDefaults(type, decoded, { now: new Date('2026-01-02T03:04:05.678Z') })
+  applyDefaults(type, decoded, {
+    now: new Date('2026-01-02T03:04:05.678Z'),
+    enabled: parseFeatureGates(undefined).enabled,
+  })
   return canonical(type, decoded)
 }
 

@@ -38,6 +38,13 @@ describe('with the gates as they are', () => {
       { spec: { devices: [{ attributes: { a: { bools: [true], int: 1 } } }] } },
       { spec: { devices: [{ attributes: { a: { int: 1 } } }] } },
     ],
+    [
+      'core.v1.Pod',
+      {
+        status: { containerStatuses: [{ volumeMounts: [{ name: 'm', volumeStatus: { image: { imageRef: 'i' } } }] }] },
+      },
+      { status: { containerStatuses: [{ volumeMounts: [{ name: 'm' }] }] } },
+    ],
     ['core.v1.ConfigMap', { data: { a: 'b' } }, { data: { a: 'b' } }],
   ])('%s %j', (name, object, expected) => {
     expect(dropped(name, object)).toEqual(expected)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
-import { applyDefaults } from '../../src/schema/defaulting.ts'
+import { applyStructuralDefaults } from '../../src/schema/structural-default.ts'
 import { customKindType } from '../../src/schema/from-openapi.ts'
 
 const gvk = { group: 'example.com', version: 'v1', kind: 'Thing' }
@@ -10,7 +10,7 @@ const kind = (properties: JsonObject) => customKindType('com.example.v1.Thing', 
 const decoded = (properties: JsonObject, body: JsonObject) => {
   const type = kind(properties)
   const { object, strict } = decodeObject(type, structuredClone(body))
-  applyDefaults(type, object)
+  applyStructuralDefaults(type, object)
   return { object, strict }
 }
 

@@ -1,5 +1,5 @@
 /** `'%s is %.2f'.format([a, b])` as cel-go's first formatter writes it, in its locale en_US. */
-import { isPrint } from '../../api/unicode.ts'
+import { goQuote } from '../../go/quote.ts'
 import { toDouble, toText } from '../conversions.ts'
 import { runtimeType, runtimeTypeName } from '../runtime-types.ts'
 import { compareTexts } from './standard.ts'
@@ -107,20 +107,20 @@ function asText(value: Value): string | CelError {
   const text = toText(value)
   if (typeof text === 'string') return text
   if (value instanceof Uint8Array && text instanceof CelError)
-    return new CelError(`could not convert argument ${goQuoted(text.message)} to string`)
+    return new CelError(`could not convert argument ${goQuote(text.message)} to string`)
   return problem('s', value)
 }
 
 /** A value inside of a list or map. */
 function nested(value: Value): string | CelError {
-  if (typeof value === 'string') return goQuoted(value)
+  if (typeof value === 'string') return goQuote(value)
   if (typeof value === 'number')
-    return Number.isFinite(value) ? value.toFixed(DEFAULT_PRECISION) : goQuoted(special(value))
-  if (value instanceof Timestamp) return `timestamp(${goQuoted(String(toText(value)))})`
-  if (value instanceof Duration) return `duration(${goQuoted(String(toText(value)))})`
+    return Number.isFinite(value) ? value.toFixed(DEFAULT_PRECISION) : goQuote(special(value))
+  if (value instanceof Timestamp) return `timestamp(${goQuote(String(toText(value)))})`
+  if (value instanceof Duration) return `duration(${goQuote(String(toText(value)))})`
   if (value instanceof Uint8Array) {
     const text = asText(value)
-    return typeof text === 'string' ? `b${goQuoted(text)}` : text
+    return typeof text === 'string' ? `b${goQuote(text)}` : text
   }
   const text = asText(value)
   return text instanceof CelError && text.message.startsWith('string clause')
@@ -226,16 +226,3 @@ const escapes: ReadonlyMap<string, string> = new Map([
 /** `strings.quote`: only what CEL cannot have in a literal is escaped. */
 export const quoted = (text: string): string =>
   `"${[...text.toWellFormed()].map((char) => escapes.get(char) ?? char).join('')}"`
-
-/** Go's `%q`. */
-function goQuoted(text: string): string {
-  const chars = [...text].map((char) => {
-    const known = escapes.get(char)
-    if (known !== undefined) return known
-    const point = char.codePointAt(0)!
-    if (point < 0x20 || point === 0x7f) return `\\x${point.toString(16).padStart(2, '0')}`
-    if (isPrint(char)) return char
-    return point > 0xffff ? `\\U${point.toString(16).padStart(8, '0')}` : `\\u${point.toString(16).padStart(4, '0')}`
-  })
-  return `"${chars.join('')}"`
-}

@@ -1,5 +1,5 @@
 /** kube-apiserver's `cidr`: ranges of addresses. */
-import { goQuote } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
 import type { CallEstimate, Library, Overload } from '../../cel/declarations.ts'
 import { exactly, plus, reading } from '../../cel/estimate.ts'
 import { noSuchOverload } from '../../cel/numbers.ts'

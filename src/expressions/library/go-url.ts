@@ -1,5 +1,5 @@
 /** URLs as Go's net/url reads them. A URL is handled as the bytes of its UTF-8, each one character. */
-import { goQuote } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
 import { isProblem, parseAddress } from './net-address.ts'
 
 export interface GoUrl {

@@ -1,5 +1,5 @@
 /** kube-apiserver's `ip`: addresses, without zones and without IPv4 addresses written as IPv6 ones. */
-import { goQuote } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { fixed, readingOf } from '../../cel/library/costs.ts'
 import { fn, member, overload, unary } from '../../cel/library/declare.ts'

@@ -1,5 +1,5 @@
 /** Addresses and prefixes as Go's net/netip reads them: one spelling of IPv4, its words for what is wrong. */
-import { goQuote } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
 import type { IpAddress } from '../../validation/ip-addresses.ts'
 import { parseIp } from '../../validation/ip-addresses.ts'
 

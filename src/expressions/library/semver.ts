@@ -1,5 +1,5 @@
 /** kube-apiserver's `semver`, version 1: versions of semver.org, and looser spellings where that is asked for. */
-import { goQuote } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { fixed, readingOf } from '../../cel/library/costs.ts'
 import { fn, member, overload } from '../../cel/library/declare.ts'

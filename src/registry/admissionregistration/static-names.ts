@@ -1,4 +1,4 @@
-import { goQuote } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
 import type { KubeObject } from '../../api/object.ts'
 
 /** Such names belong to configurations in files of the server. */

@@ -1,6 +1,6 @@
 /** Groups of the Kubernetes community are not for everybody: definitions in them say who approved (apihelpers). */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
-import { goQuote } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
 
 export const APPROVED_BY = 'api-approved.kubernetes.io'
 const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111'

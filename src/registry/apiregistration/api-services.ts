@@ -1,6 +1,7 @@
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import type { FieldError } from '../../api/field.ts'
-import { goQuote, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
+import { invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { dns1035Label, dns1123Subdomain, pathSegmentName } from '../../validation/names.ts'
 import { validateAnyMeta } from '../../validation/object-meta.ts'

@@ -1,6 +1,7 @@
 import type { DaemonSet, DaemonSetSpec } from '../../api/apps/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { goQuote, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
+import { invalidValue, notSupported, path, required } from '../../api/field.ts'
 import { badRequest } from '../../api/status.ts'
 import {
   amountOf,

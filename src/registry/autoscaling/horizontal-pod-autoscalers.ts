@@ -25,7 +25,7 @@ import { Quantity } from '../../schema/quantity.ts'
 import { nonNegative, NOT_NEGATIVE, problems, requiredText, validateLabelText } from '../../validation/field-rules.ts'
 import { pathSegmentName } from '../../validation/names.ts'
 import { validateContainerResourceName } from '../../validation/pod/resources.ts'
-import type { Strategy } from '../strategy.ts'
+import type { Strategy, StrategyContext } from '../strategy.ts'
 
 const MAX_PERIOD_SECONDS = 1800
 const MAX_WINDOW_SECONDS = 3600
@@ -59,9 +59,10 @@ export const horizontalPodAutoscalers: Strategy<Autoscaler> = {
 }
 
 /** Behavior that v1 has in an annotation is checked as it is there, and then defaulted as that of v2. */
-function complete(autoscaler: Autoscaler): void {
+function complete(autoscaler: Autoscaler, context: StrategyContext): void {
+  const type = builtInType('io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler')
   // an object of its type is JSON
-  applyDefaults(builtInType('io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler'), autoscaler as unknown as JsonObject)
+  applyDefaults(type, autoscaler as unknown as JsonObject, context)
 }
 
 /** What stored objects already do wrong stays allowed to them. */

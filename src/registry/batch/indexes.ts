@@ -1,5 +1,5 @@
 /** Indexes of a Job's pods in short: `0,2-5`. */
-import { goQuote } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
 
 export type Interval = readonly [first: number, last: number]
 

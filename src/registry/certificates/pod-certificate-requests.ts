@@ -5,16 +5,8 @@ import type {
   PodCertificateRequestStatus,
 } from '../../api/certificates/v1beta1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import {
-  forbiddenField,
-  goQuote,
-  invalidOmitted,
-  invalidValue,
-  notSupported,
-  path,
-  required,
-  tooLong,
-} from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
+import { forbiddenField, invalidOmitted, invalidValue, notSupported, path, required, tooLong } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { resourceAttributes } from '../../authorization/attributes.ts'
 import { verdictOn } from '../../authorization/authorize.ts'

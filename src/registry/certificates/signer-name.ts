@@ -1,7 +1,7 @@
 import { append } from '../../api/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, required, tooLong } from '../../api/field.ts'
-import { goQuote } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
 import { dns1123Label, dns1123Subdomain } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
 

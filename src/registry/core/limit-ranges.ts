@@ -150,9 +150,9 @@ function ratioErrors(at: FieldPath, ratio: Quantity, min: Quantity, max: Quantit
     : whole.map(Number)
   const limit = high / low
   if (!(wanted > limit)) return []
-  return [invalidValue(at, ratio, `ratio ${ratio} is greater than max/min = ${goFloat(limit)}`)]
+  return [invalidValue(at, ratio, `ratio ${ratio} is greater than max/min = ${fixedText(limit)}`)]
 }
 
 /** Go's %f. */
-const goFloat = (value: number): string =>
+const fixedText = (value: number): string =>
   Number.isFinite(value) ? value.toFixed(6) : Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'

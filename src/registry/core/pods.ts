@@ -18,7 +18,7 @@ import { visitContainers } from '../../validation/pod/visit-containers.ts'
 import { timeText } from '../../schema/time.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'
-import { dropDisabledPodFields, dropDisabledPodStatus } from './pod-disabled-fields.ts'
+import { dropDisabledPodFields } from './pod-disabled-fields.ts'
 import { qosClassOf } from './pod-qos.ts'
 
 const rulesOf = ({ enabled }: StrategyContext, old?: Pod) =>
@@ -80,7 +80,7 @@ export const pods: Strategy<Pod> = {
   }),
   subresources: {
     status: {
-      prepareForUpdate(pod, old, { enabled }) {
+      prepareForUpdate(pod, old) {
         // owners and the deletion are not the reporter's
         keepOrDelete(pod.metadata, old.metadata, 'ownerReferences')
         delete pod.metadata.deletionTimestamp
@@ -88,7 +88,6 @@ export const pods: Strategy<Pod> = {
         unifyPodIps(status)
         if (!status.qosClass && old.status?.qosClass) status.qosClass = old.status.qosClass
         keepObservedGenerations(status, old.status ?? {})
-        dropDisabledPodStatus(status, old.status ?? {}, enabled)
       },
       validateUpdate: (pod, old, context) => validatePodStatusUpdate(pod, old, rulesOf(context, old)),
       warningsOnUpdate: ({ status }) => [
@@ -101,13 +100,12 @@ export const pods: Strategy<Pod> = {
       ],
     },
     ephemeralcontainers: {
-      prepareForUpdate(pod, old, { enabled }) {
+      prepareForUpdate(pod, old) {
         const { ephemeralContainers } = pod.spec ?? {}
         pod.spec = structuredClone(old.spec ?? {})
         if (ephemeralContainers === undefined) delete pod.spec.ephemeralContainers
         else pod.spec.ephemeralContainers = ephemeralContainers
         keepAllButSpec(pod, old)
-        dropDisabledPodFields(pod.spec, old.spec, enabled)
       },
       validateUpdate: (pod, old, context) => validateEphemeralUpdate(pod, old, rulesOf(context, old)),
     },

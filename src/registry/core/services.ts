@@ -1,6 +1,7 @@
 import { append } from '../../api/append.ts'
 import type { Service, ServiceSpec } from '../../api/core/v1.ts'
-import { goQuote, path } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
+import { path } from '../../api/field.ts'
 import { cidrWarnings, ipWarnings } from '../../validation/ip-addresses.ts'
 import { deleteInternally } from '../internal-writes.ts'
 import type { Strategy } from '../strategy.ts'

@@ -7,7 +7,7 @@ import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { reshapeStored } from '../../codec/decode-custom.ts'
 import { customModelName } from '../../openapi/custom-model-name.ts'
-import { applyDefaults } from '../../schema/defaulting.ts'
+import { applyStructuralDefaults } from '../../schema/structural-default.ts'
 import { customKindType } from '../../schema/from-openapi.ts'
 import { prune } from '../../schema/prune.ts'
 import type { StructType } from '../../schema/structural.ts'
@@ -128,7 +128,7 @@ function reshape(tenant: Tenant, definition: CustomResourceDefinition, object: K
   // an API object is JSON
   const json = object as unknown as JsonObject
   reshapeStored(type, json)
-  applyDefaults(type, json)
+  applyStructuralDefaults(type, json)
 }
 
 /**

@@ -4,7 +4,7 @@
  * admission changed, before validation.
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/attributes.ts'
-import { goQuote } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, RoleBinding } from '../../api/rbac/v1.ts'
 import { forbidden, notFound, plainError } from '../../api/status.ts'

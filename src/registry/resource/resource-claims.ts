@@ -9,16 +9,8 @@ import type {
   ResourceClaimStatus,
 } from '../../api/resource/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import {
-  forbiddenField,
-  goQuote,
-  invalidValue,
-  notSupported,
-  path,
-  required,
-  tooLong,
-  tooMany,
-} from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
+import { forbiddenField, invalidValue, notSupported, path, required, tooLong, tooMany } from '../../api/field.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import { validateConditions } from '../../validation/conditions.ts'
 import { requiredText, validateLabelText } from '../../validation/field-rules.ts'

@@ -1,6 +1,6 @@
 /** Files of one volume that would be written over each other. */
 import type * as CoreV1 from '../../api/core/v1.ts'
-import { goQuote } from '../../api/field.ts'
+import { goQuote } from '../../go/quote.ts'
 
 interface File {
   readonly path: string

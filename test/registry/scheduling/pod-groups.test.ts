@@ -41,7 +41,7 @@ describe('a group of pods', () => {
 
   test('is disrupted pod by pod unless it says otherwise', () => {
     const group = { metadata, spec: {} }
-    podGroups.completeOnCreate!(group)
+    podGroups.completeOnCreate!(group, context)
     expect(group.spec).toEqual({ disruptionMode: 'Pod' })
   })
 })

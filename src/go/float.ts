@@ -1,5 +1,8 @@
-/** A double as Go's `%g` writes it: the shortest digits that read back, with an exponent below 1e-4 and from 1e6 on. */
-export function goFloatText(value: number): string {
+/**
+ * A float64 as Go's `%v` and `%g` write it: the shortest digits that read back, with an exponent below 1e-4 and from
+ * 1e6 on.
+ */
+export function goFloat(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
   if (value === 0) return Object.is(value, -0) ? '-0' : '0'

@@ -14,6 +14,9 @@ const named: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 }
 
+/** ASCII that needs no escape. */
+const plain = /^[ !#-[\]-~]*$/
+
 /** Beyond ASCII it depends on the character. */
 const special = /["\\]|[^ -~]/gu
 
@@ -28,7 +31,7 @@ const escape = (character: string): string => {
 
 const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0')
 
-export const goQuote = (text: string): string => `"${text.replace(special, escape)}"`
+export const goQuote = (text: string): string => (plain.test(text) ? `"${text}"` : `"${text.replace(special, escape)}"`)
 
 /** One byte in single quotes as encoding/json names the character that it cannot use: `'x'`, `'\''`, `'ï'`. */
 export const goQuoteByte = (byte: number): string => {

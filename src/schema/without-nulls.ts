@@ -1,0 +1,25 @@
+import type { Json, JsonObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
+import type { Structural, StructType } from './structural.ts'
+
+/**
+ * Removes, in place, the nulls that Go writes for absent lists, maps and pointers: in memory such a field is absent, as
+ * its type says. Free-form JSON keeps its nulls.
+ */
+export function removeNulls(type: StructType, object: JsonObject): void {
+  for (const { name, type: of } of type.fields) {
+    const value = ownValue(object, name)
+    if (value === null) delete object[name]
+    else if (value !== undefined) removeWithin(of, value)
+  }
+}
+
+function removeWithin(type: Structural, value: Json): void {
+  if (typeof value !== 'object' || value === null) return
+  if (type.shape === 'struct') {
+    if (isJsonObject(value)) removeNulls(type, value)
+  } else if (type.shape === 'list') {
+    if (Array.isArray(value)) for (const element of value) removeWithin(type.element, element)
+  } else if (type.shape === 'map') for (const member of Object.values(value)) removeWithin(type.value, member!)
+}
