@@ -10,7 +10,9 @@ import { migrate } from '../migrations/index.ts'
 import type { Env } from '../src/env.ts'
 import { SEALED } from '../src/storage/sealing.ts'
 import { StorageError, databaseFailure } from '../src/storage/errors.ts'
+import { shardStorage } from '../src/storage/shard-client.ts'
 import { encodeHeader } from '../src/storage/shard-protocol.ts'
+import { CONTROL_SHARD, writtenShardRow } from '../src/storage/written-shards.ts'
 import type {
   Attempt,
   ListCall,
@@ -34,6 +36,7 @@ import { historyOf } from '../src/storage/history.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { newestChanges } from './changes.ts'
 import { databaseProblem } from './check-database.ts'
+import { FirstWrite } from './first-write.ts'
 import { Compactor } from './compactor.ts'
 import { Expiry } from './expiry.ts'
 import { listAnswer } from './list-stream.ts'
@@ -69,6 +72,7 @@ export class ResourceShard extends DurableObject<Env> {
   readonly compactor: Compactor
   private readonly expiry: Expiry
   private readonly outbox: Outbox
+  private readonly firstWrite: FirstWrite
   private readonly alarms: AlarmClock
   /** Whether a value was ever stored that is sealed. */
   private isSealed: boolean
@@ -111,6 +115,7 @@ export class ResourceShard extends DurableObject<Env> {
       () => this.others(),
     )
     this.outbox = new Outbox(this.name, this.statements, receiverOf(env, this.name), () => ctx.storage.sync())
+    this.firstWrite = new FirstWrite(this.statements, () => tellControlShard(env, this.name))
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(() => this.alarms.load())
     // Left behind by an instance that ended between a commit and its delivery.
@@ -172,6 +177,7 @@ export class ResourceShard extends DurableObject<Env> {
     return this.restoring(() => {
       this.lock.require(restore)
       this.log.clear()
+      this.firstWrite.forget()
     })
   }
 
@@ -312,6 +318,7 @@ export class ResourceShard extends DurableObject<Env> {
   private async write(write: () => WriteOutcome): Promise<ShardReply<Written>> {
     this.usage.woken('write')
     try {
+      await this.firstWrite.told()
       const { written } = await this.writes.run(write)
       return { value: written }
     } catch (error) {
@@ -375,6 +382,13 @@ export class ResourceShard extends DurableObject<Env> {
     const retryAfter = await this.outbox.deliver()
     if (retryAfter !== undefined && retryAfter <= LAST_TIMER) setTimeout(() => void this.deliver(), retryAfter)
   }
+}
+
+async function tellControlShard(env: Env, name: string): Promise<void> {
+  const slash = name.indexOf('/')
+  const [tenant, shard] = [name.slice(0, slash), name.slice(slash + 1)]
+  if (shard === CONTROL_SHARD) return
+  await shardStorage(env.SHARDS).createMissing({ tenant, shard: CONTROL_SHARD }, [writtenShardRow(tenant, shard)])
 }
 
 /** A tenant's controllers are one object; a shard's name is `TENANT/SHARD`. */

@@ -33,9 +33,20 @@ export type CurrentRow = {
 }
 
 /** `clean`: up to there nothing is left that nobody can read any more; `compacted`: when it came to that. */
+/** `told`: 1 where the control shard knows of this one. */
 /** `restore`: which restore has the shard; `held`, `heldUntil`: what a backup reads, and until when (milliseconds). */
 export type Meta =
-  'floor' | 'clean' | 'watchFloor' | 'last' | 'constructed' | 'compacted' | 'sealed' | 'restore' | 'held' | 'heldUntil'
+  | 'floor'
+  | 'clean'
+  | 'watchFloor'
+  | 'last'
+  | 'constructed'
+  | 'compacted'
+  | 'sealed'
+  | 'told'
+  | 'restore'
+  | 'held'
+  | 'heldUntil'
 
 /** Which rows of a narrow table can match at all: texts of which each group must have one in `l`. */
 export type Needles = readonly (readonly string[])[]

@@ -12,8 +12,11 @@ import type {
   RestoredValue,
   RestoreId,
   Revision,
+  ShardName,
   Storage,
 } from '../src/storage/storage.ts'
+
+import { CONTROL_SHARD, writtenShardRow } from '../src/storage/written-shards.ts'
 
 export interface MemoryShards {
   readonly namespace: Env['SHARDS']
@@ -22,7 +25,22 @@ export interface MemoryShards {
 
 /** @param deliver is given the work that a write brought, when it is done */
 export function shardsInMemory(now?: () => number, deliver: (work: OutboxMessage) => void = () => {}): MemoryShards {
-  const storage = memoryStorage(now)
+  const bare = memoryStorage(now)
+  const told = async ({ tenant, shard }: ShardName) => {
+    if (shard !== CONTROL_SHARD)
+      await bare.createMissing({ tenant, shard: CONTROL_SHARD }, [writtenShardRow(tenant, shard)])
+  }
+  const storage: Storage = {
+    ...bare,
+    async create(collection, key, value) {
+      await told(collection)
+      return bare.create(collection, key, value)
+    },
+    async createMissing(shard, values) {
+      await told(shard)
+      await bare.createMissing(shard, values)
+    },
+  }
   const delivering = <Value>(value: NewValue, write: () => Promise<Value>) =>
     reply(async () => {
       const written = await write()
@@ -69,6 +87,7 @@ export function shardsInMemory(now?: () => number, deliver: (work: OutboxMessage
           }
         }),
       unlockRestored: (restore: RestoreId, cut: Revision) => done(() => storage.unlock(shard, restore, cut)),
+      hold: (revision: Revision, milliseconds: number) => done(() => storage.hold(shard, revision, milliseconds)),
       renew: () => Promise.resolve({ value: null }),
       async changes(since: Revision | undefined) {
         const answer = await reply(() => storage.changes(shard, since))

@@ -14,6 +14,7 @@ import type { Env } from '../env.ts'
 import { CONTROL_SHARD } from '../registry/collections.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Collection, KeyedValue, NewValue, Storage } from '../storage/storage.ts'
+import { writtenShardRow } from '../storage/written-shards.ts'
 import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 import type { BootstrapObject, StoredBootstrapObject } from './bootstrap-object.ts'
@@ -45,7 +46,7 @@ export async function ensureBootstrapped(plane: NewControlPlane, snapshot: Contr
   const mark = snapshot.get<Mark>(MARKS, MARK_KEY)
   const edition = editionOf(plane.env)
   if (mark?.written === edition) return false
-  await writeObjects(plane)
+  await writeObjects(plane, mark === undefined)
   await writeMark(plane, edition, mark)
   return true
 }
@@ -65,11 +66,16 @@ function editionOf(env: Env): string {
   ])
 }
 
-async function writeObjects(plane: NewControlPlane): Promise<void> {
+async function writeObjects(plane: NewControlPlane, isNew: boolean): Promise<void> {
   const { env, tenant, storage, now } = plane
   const identity = await serverIdentity(tenant)
   const objects = [...serverObjects({ env, now, identity }), ...(await policyObjects(timeOf(plane)))]
   const forms = objects.map((one) => newForm(plane, one))
+  // before the first shard says that it was written to: none will be missing
+  if (isNew)
+    await storage.createMissing({ tenant: tenant.uid, shard: CONTROL_SHARD }, [
+      writtenShardRow(tenant.uid, CONTROL_SHARD),
+    ])
   await writeMissing(plane, forms, () =>
     Promise.all(
       forms.filter(({ one }) => one.follows).map(({ one, form }) => putRight(storage, tenant, one, form, now)),

@@ -13,6 +13,7 @@ import {
   versionNamed,
 } from '../registry/custom-resources/definition.ts'
 import { entryOf } from '../registry/custom-resources/entries.ts'
+import { wasWritten } from '../registry/written-types.ts'
 import { ApiClient } from './api-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { SERVER } from './crd-names.ts'
@@ -71,7 +72,8 @@ async function tell(
 async function deleteInstances(definition: CustomResourceDefinition, context: ControllerContext): Promise<boolean> {
   const version = versionNamed(definition, storageVersion(definition))
   if (version === undefined) return false
-  const entry = await entryOf(definition, version)
+  const entry = entryOf(definition, version)
+  if (!(await wasWritten(context, entry.storage))) return false
   let isLeft = false
   for (const { metadata } of await new ApiClient(context, entry, '').list()) {
     const client = new ApiClient(context, entry, metadata.namespace ?? '')

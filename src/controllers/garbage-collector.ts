@@ -6,6 +6,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
+import { wasWritten } from '../registry/written-types.ts'
 import { ApiClient } from './api-client.ts'
 import type { FreedOwners, ObjectKey } from './collector-work.ts'
 import { departedIn, freedOwnersIn, objectKeyIn, servedKindIn } from './collector-work.ts'
@@ -72,6 +73,7 @@ export const servedKindController: Controller = {
       [...context.dependentsOf(ownerKind), type].map((one) => [`${one.resource}.${one.group}`, one]),
     )
     for (const one of types.values()) {
+      if (!(await wasWritten(context, one))) continue
       const isOfKind = one.group === type.group && one.resource === type.resource
       const client = await ApiClient.ifServed(context, one, '')
       for await (const object of client?.each() ?? []) {

@@ -7,11 +7,13 @@ import type { Namespace, NamespaceCondition, Pod } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { StatusError } from '../api/status.ts'
+import { writtenEntries } from '../registry/written-types.ts'
 import { timeText } from '../registry/store.ts'
 import { ApiClient } from './api-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { untilNextLook } from './waiting-time.ts'
-import { controlSnapshot } from '../tenancy/control-snapshot.ts'
+import { forEachShard } from '../storage/for-each-shard.ts'
+import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 
 const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' }
 const PODS: StoredResource = { group: '', version: 'v1', resource: 'pods' }
@@ -85,10 +87,10 @@ async function empty(context: ControllerContext, namespace: string, deletedAt: D
   const age = context.now().getTime() - deletedAt.getTime()
   await emptyOf(context, namespace, PODS, remains, (pods) => age < graceOf(pods as readonly Pod[]) * 1000)
   if (remains.resources.size > 0) return remains
-  const others = namespacedResources(context).filter(
+  const others = (await namespacedResources(context)).filter(
     ({ resource, group }) => resource !== PODS.resource || group !== '',
   )
-  await Promise.all(others.map((resource) => emptyOf(context, namespace, resource, remains)))
+  await forEachShard(others, (resource) => emptyOf(context, namespace, resource, remains))
   return remains
 }
 
@@ -129,9 +131,10 @@ async function emptyOf(
   remains.failures.push(`unexpected items still remain in namespace: ${namespace} for gvr: ${type}`)
 }
 
-function namespacedResources({ served }: ControllerContext): StoredResource[] {
-  const { resources } = served
-  const stored = resources.filter(({ namespaced, persisted }) => namespaced && persisted).map(({ storage }) => storage)
+/** Of which there may be objects: a Worker that does not know yet that the namespace goes may just have made the first. */
+async function namespacedResources(context: ControllerContext): Promise<StoredResource[]> {
+  const entries = writtenEntries(context.env, context.tenant, await freshControlSnapshot(context))
+  const stored = entries.filter(({ namespaced }) => namespaced).map(({ storage }) => storage)
   return [...new Map(stored.map((storage) => [`${storage.resource}.${storage.group}`, storage])).values()]
 }
 

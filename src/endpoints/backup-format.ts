@@ -9,7 +9,7 @@ import { groupResourceText } from '../api/group-version.ts'
 import { badRequest } from '../api/status.ts'
 import { collectionOf } from '../registry/collections.ts'
 import { DEFINITIONS } from '../registry/custom-resources/definition.ts'
-import type { ServedResources } from '../registry/resources.ts'
+import type { ResourceEntry } from '../registry/resources.ts'
 import type { Revision, ShardName } from '../storage/storage.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 
@@ -66,8 +66,8 @@ export function parsedLine(line: string): Readonly<Record<string, unknown>> | un
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
 /** Definitions come first: what they define can only be read with them. */
-export function storedTypes({ resources }: ServedResources): GroupResource[] {
-  const stored = resources.filter(({ persisted }) => persisted).map(({ storage }) => storage)
+export function storedTypes(entries: readonly ResourceEntry[]): GroupResource[] {
+  const stored = entries.filter(({ persisted }) => persisted).map(({ storage }) => storage)
   const distinct = new Map(
     stored.map(({ group, resource }) => [groupResourceText({ group, resource }), { group, resource }]),
   )
@@ -81,16 +81,4 @@ export const isDefinitions = ({ group, resource }: GroupResource): boolean =>
 export function shardsOf(tenant: Tenant, types: readonly GroupResource[]): ShardName[] {
   const names = new Set(types.map((type) => collectionOf(tenant, type).shard))
   return [...names].map((shard) => ({ tenant: tenant.uid, shard }))
-}
-
-/** Shards that are asked at once. */
-const AT_ONCE = 8
-
-/** When it fails nothing of it is under way any more. */
-export async function forEachShard<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
-  const rest = [...items]
-  for (let at = 0; at < rest.length; at += AT_ONCE) {
-    const ended = await Promise.allSettled(rest.slice(at, at + AT_ONCE).map(work))
-    for (const one of ended) if (one.status === 'rejected') throw one.reason
-  }
 }

@@ -2,17 +2,19 @@
  * GET /backup (for members of system:masters: authorization/privileged-paths): all of a control plane at one revision (see backup-format.ts). While it is written every shard keeps what
  * is readable at that revision, however long the reader takes.
  */
+import type { GroupResource } from '../api/group-version.ts'
 import { logError } from '../log/log.ts'
 import { collectionOf } from '../registry/collections.ts'
-import type { ServedResources } from '../registry/resources.ts'
-import { freshServedResources } from '../registry/served.ts'
+import { writtenEntries } from '../registry/written-types.ts'
 import type { ApiRequest } from '../request/context.ts'
+import { forEachShard } from '../storage/for-each-shard.ts'
 import { everything } from '../storage/selection.ts'
 import { revisionAt } from '../storage/revision.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import type { Revision, ShardName, Storage } from '../storage/storage.ts'
+import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { End, Head, Section } from './backup-format.ts'
-import { forEachShard, FORMAT, shardsOf, storedTypes } from './backup-format.ts'
+import { FORMAT, shardsOf, storedTypes } from './backup-format.ts'
 
 /** A shard keeps the state for so long after it was last asked to. */
 const HOLD_MS = 600_000
@@ -21,13 +23,15 @@ const RENEW_MS = 240_000
 const LONGEST_MS = 12 * 3_600_000
 
 export async function serveBackup(request: ApiRequest): Promise<Response> {
-  const served = await freshServedResources(request)
   const revision = revisionAt(request.now.getTime())
-  const hold = new Hold(storageOf(request.env), revision, shardsOf(request.tenant, storedTypes(served)))
+  // what is first written to after this is of a later revision
+  const snapshot = await freshControlSnapshot(request)
+  const types = storedTypes(writtenEntries(request.env, request.tenant, snapshot))
+  const hold = new Hold(storageOf(request.env), revision, shardsOf(request.tenant, types))
   await hold.begin()
   const head: Head = { format: FORMAT, revision, time: request.now.toISOString() }
   const { readable, writable } = new IdentityTransformStream()
-  request.waitUntil(writeBackup(request, served, head, writable).finally(() => hold.end()))
+  request.waitUntil(writeBackup(request, types, head, writable).finally(() => hold.end()))
   return new Response(readable, { headers: { 'Content-Type': 'application/jsonl', 'Cache-Control': 'no-store' } })
 }
 
@@ -65,7 +69,7 @@ class Hold {
 
 async function writeBackup(
   request: ApiRequest,
-  served: ServedResources,
+  types: readonly GroupResource[],
   head: Head,
   writable: WritableStream<Uint8Array>,
 ): Promise<void> {
@@ -80,7 +84,7 @@ async function writeBackup(
   try {
     await line(head)
     let objects = 0
-    for (const { group, resource } of storedTypes(served)) {
+    for (const { group, resource } of types) {
       const at = { kind: 'exact', revision: head.revision } as const
       const query = { selection: everything, at, counted: true }
       const { count = 0, values } = await storage.list(collectionOf(request.tenant, { group, resource }), query)

@@ -1,90 +1,117 @@
 /**
  * Which databases of a control plane cannot be read. The local server names those that are on its disk when the engine
- * starts; each isolate looks at them once, when it is first asked whether it is ready, and again at those that were bad.
- * What fails later is found by the requests that meet it.
+ * starts; each isolate looks at those of them that were ever written to, once, from when it is first asked whether it
+ * is ready, and again at those that were bad. What fails later is found by the requests that meet it.
  */
 import { logError } from '../log/log.ts'
 import type { Env } from '../env.ts'
-import { CONTROL_SHARD, collectionOf } from '../registry/collections.ts'
-import type { ServedResources } from '../registry/resources.ts'
+import { collectionOf, CONTROL_SHARD } from '../registry/collections.ts'
+import { writtenEntries } from '../registry/written-types.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { settingsOf } from '../settings.ts'
 import { storageOf } from '../storage/environment-storage.ts'
+import { forEachShard } from '../storage/for-each-shard.ts'
+import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 
 /** Milliseconds that a database has for it, and after which a bad one is looked at again. */
 const PATIENCE = 2_000
 const AGAIN = 10_000
-
-interface Found {
-  /** By the name of the database, what is wrong with it. */
-  readonly bad: Map<string, string>
-  checkedAt: number
-  running: Promise<void> | undefined
-}
-
-/** Of each binding, which an isolate has one of. At most as long as the list of databases. */
-const found = new WeakMap<Env['SHARDS'], Found>()
-
-/** Names, sorted: `TENANT/SHARD` or `TENANT/controllers`. */
-export async function unreadableDatabases(request: ApiRequest, served: ServedResources): Promise<string[]> {
-  const { env } = request
-  let state = found.get(env.SHARDS)
-  if (state === undefined) found.set(env.SHARDS, (state = { bad: new Map(), checkedAt: 0, running: undefined }))
-  const now = request.now.getTime()
-  const isDue = state.checkedAt === 0 || (state.bad.size > 0 && now - state.checkedAt >= AGAIN)
-  if (isDue && state.running === undefined) {
-    const { bad } = state
-    state.checkedAt = now
-    state.running = checkAll(request, served, bad).finally(() => (state.running = undefined))
-  }
-  await state.running
-  return [...new Set([...state.bad.keys(), ...storageOf(env).failing()])].sort()
-}
+/** How long an answer waits for it. There may be a thousand databases: the next answers tell what is found after it. */
+const WAIT = 2 * PATIENCE
+/** After which a look counts as lost: the engine may end it with the request that began it. */
+const LOST_AFTER = 30_000
 
 interface Database {
   readonly name: string
   check(): Promise<string | undefined>
 }
 
-async function checkAll(request: ApiRequest, served: ServedResources, bad: Map<string, string>): Promise<void> {
-  const databases = databasesOf(request, served)
-  await Promise.all(
-    databases.map(async ({ name, check }) => {
-      const problem = await within(check())
-      if (problem !== undefined && !bad.has(name))
-        logError('a database cannot be read', { shard: name, error: problem })
-      if (problem === undefined) bad.delete(name)
-      else bad.set(name, problem)
-    }),
-  )
+interface Found {
+  /** By the name of the database, what is wrong with it. */
+  readonly bad: Map<string, string>
+  /** By name, those to be looked at; undefined before the first look. */
+  due: Map<string, Database> | undefined
+  /** When the last look began, in milliseconds since 1970. */
+  lookedAt: number
+  looking: Promise<void> | undefined
 }
 
-async function within(check: Promise<string | undefined>): Promise<string | undefined> {
-  let timer: ReturnType<typeof setTimeout> | null = null
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('it does not answer'), PATIENCE)
+/** Of each binding, which an isolate has one of. At most as long as the list of databases. */
+const found = new WeakMap<Env['SHARDS'], Found>()
+
+/** Names, sorted: `TENANT/SHARD` or `TENANT/controllers`. */
+export async function unreadableDatabases(request: ApiRequest): Promise<string[]> {
+  const { env } = request
+  let state = found.get(env.SHARDS)
+  if (state === undefined)
+    found.set(env.SHARDS, (state = { bad: new Map(), due: undefined, lookedAt: 0, looking: undefined }))
+  const { bad, lookedAt } = state
+  const age = Date.now() - lookedAt
+  const isOld = age >= AGAIN && bad.size > 0 && state.due?.size === 0
+  if (isOld || state.due === undefined) state.due = await databasesOf(request, isOld ? [...bad.keys()] : undefined)
+  if (state.due.size > 0 && (state.looking === undefined || age >= LOST_AFTER)) {
+    state.lookedAt = Date.now()
+    state.looking = lookAt(state.due, bad).finally(() => (state.looking = undefined))
+    request.waitUntil(state.looking)
+  }
+  if (state.looking !== undefined) await within(WAIT, state.looking)
+  return [...new Set([...bad.keys(), ...storageOf(env).failing()])].sort()
+}
+
+async function lookAt(due: Map<string, Database>, bad: Map<string, string>): Promise<void> {
+  await forEachShard(due.values(), async ({ name, check }) => {
+    const problem = await problemOf(check)
+    if (problem !== undefined && !bad.has(name)) logError('a database cannot be read', { shard: name, error: problem })
+    if (problem === undefined) bad.delete(name)
+    else bad.set(name, problem)
+    due.delete(name)
   })
+}
+
+async function problemOf(check: Database['check']): Promise<string | undefined> {
   try {
-    return await Promise.race([check, late])
+    return await within(PATIENCE, check(), () => 'it does not answer')
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
+  }
+}
+
+async function within<Value>(milliseconds: number, work: Promise<Value>, late: () => Value): Promise<Value>
+async function within(milliseconds: number, work: Promise<void>): Promise<void>
+async function within<Value>(milliseconds: number, work: Promise<Value>, late?: () => Value) {
+  let timer: ReturnType<typeof setTimeout> | null = null
+  const over = new Promise<Value | undefined>((resolve) => {
+    timer = setTimeout(() => resolve(late?.()), milliseconds)
+  })
+  try {
+    return await Promise.race([work, over])
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** Those on the disk: asking for another would make it. */
-function databasesOf({ env, tenant }: ApiRequest, served: ServedResources): Database[] {
+/**
+ * Those on the disk: asking for another would make it.
+ * @param names of some; undefined: all
+ */
+async function databasesOf(request: ApiRequest, names?: readonly string[]): Promise<Map<string, Database>> {
+  const { env, tenant } = request
   const { databases: stored } = settingsOf(env)
-  const kept = served.resources.filter(({ persisted }) => persisted)
-  const shards = new Set([CONTROL_SHARD, ...kept.map(({ storage }) => collectionOf(tenant, storage).shard)])
-  const shardDatabases = [...shards].flatMap((shard): Database[] => {
+  const entries = writtenEntries(env, tenant, await controlSnapshot(request))
+  const shards = new Set([CONTROL_SHARD, ...entries.map(({ storage }) => collectionOf(tenant, storage).shard)])
+  const all = [...shards].map((shard): [DurableObjectId, Database] => {
     const name = `${tenant.uid}/${shard}`
     const id = env.SHARDS.idFromName(name)
-    return stored.has(id.toString()) ? [{ name, check: async () => await env.SHARDS.get(id).check() }] : []
+    return [id, { name, check: async () => await env.SHARDS.get(id).check() }]
   })
   const controllers = env.CONTROLLERS.idFromName(tenant.uid)
-  if (!stored.has(controllers.toString())) return shardDatabases
-  const name = `${tenant.uid}/controllers`
-  return [...shardDatabases, { name, check: async () => await env.CONTROLLERS.get(controllers).check() }]
+  all.push([
+    controllers,
+    { name: `${tenant.uid}/controllers`, check: async () => await env.CONTROLLERS.get(controllers).check() },
+  ])
+  return new Map(
+    all
+      .filter(([id, { name }]) => stored.has(id.toString()) && (names?.includes(name) ?? true))
+      .map(([, database]) => [database.name, database]),
+  )
 }

@@ -1,23 +1,34 @@
 /**
  * GET /debug/shards: each shard's account of itself, which shows what wakes it and what it costs. For members of
  * system:masters (authorization/privileged-paths). Asking wakes
- * a shard too, so `?shard=NAME` asks only one.
+ * a shard too, so `?shard=NAME` asks only one, and of custom resources only those are asked that were ever written to.
  */
 import { notServed } from '../api/status.ts'
 import { collectionOf } from '../registry/collections.ts'
-import type { ServedResources } from '../registry/resources.ts'
+import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
+import { builtInServed } from '../registry/served.ts'
+import { writtenEntries } from '../registry/written-types.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { storageOf } from '../storage/environment-storage.ts'
+import { forEachShard } from '../storage/for-each-shard.ts'
+import type { ShardStats } from '../storage/shard-protocol.ts'
+import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 
 export async function serveShardStats(request: ApiRequest, served: ServedResources): Promise<Response> {
   const { tenant, env, query } = request
-  const kept = served.resources.filter(({ persisted }) => persisted)
-  const names = [...new Set(kept.map(({ storage }) => collectionOf(tenant, storage).shard))].sort()
+  const shardsOf = (entries: readonly ResourceEntry[]) =>
+    new Set(entries.filter(({ persisted }) => persisted).map(({ storage }) => collectionOf(tenant, storage).shard))
   const asked = query.get('shard')
-  if (asked !== null && !names.includes(asked)) throw notServed()
-  const storage = storageOf(env)
-  const shards = await Promise.all(
-    (asked === null ? names : [asked]).map((shard) => storage.stats({ tenant: tenant.uid, shard })),
-  )
+  if (asked !== null && !shardsOf(served.resources).has(asked)) throw notServed()
+  const all = async () => [
+    ...builtInServed(env).resources.resources,
+    ...writtenEntries(env, tenant, await controlSnapshot(request)),
+  ]
+  const names = asked === null ? shardsOf(await all()) : [asked]
+  const shards: ShardStats[] = []
+  await forEachShard([...names].sort(), async (shard) => {
+    shards.push(await storageOf(env).stats({ tenant: tenant.uid, shard }))
+  })
+  shards.sort((a, b) => (a.name < b.name ? -1 : 1))
   return new Response(`${JSON.stringify({ shards }, null, 2)}\n`, { headers: { 'Content-Type': 'application/json' } })
 }

@@ -123,7 +123,7 @@ async function serve(request: ApiRequest, served: ServedResources): Promise<Resp
   if (/^\/(version|openid\/v1\/jwks|\.well-known\/openid-configuration)\//.test(path)) throw notServed()
   const health = /^\/(healthz|livez|readyz)(\/.*)?$/.exec(path)
   // the expression names exactly these
-  if (health !== null) return serveHealth(request, served, health[1] as HealthEndpoint, health[2] ?? '')
+  if (health !== null) return serveHealth(request, health[1] as HealthEndpoint, health[2] ?? '')
   const [, prefix, ...names] = path.split('/')
   if (prefix === 'api') return serveGroupVersion(request, served, '', names)
   if (prefix === 'apis') return serveGroup(request, served, names)

@@ -5,7 +5,6 @@
  */
 import { collectionOf } from '../registry/collections.ts'
 import type { FeatureGates } from '../registry/feature-gates.ts'
-import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { unreadableDatabases } from './database-checks.ts'
@@ -93,13 +92,8 @@ const namesOf = ({ env }: ApiRequest, endpoint: HealthEndpoint): readonly string
   healthChecks(builtInServed(env).gates)[endpoint]
 
 /** `path` is what comes behind the endpoint: empty, or `/` and the name of a check. */
-export async function serveHealth(
-  request: ApiRequest,
-  served: ServedResources,
-  endpoint: HealthEndpoint,
-  path: string,
-): Promise<Response> {
-  if (path === '') return serveAll(request, served, endpoint)
+export async function serveHealth(request: ApiRequest, endpoint: HealthEndpoint, path: string): Promise<Response> {
+  if (path === '') return serveAll(request, endpoint)
   const check = namesOf(request, endpoint).find((name) => `/${name}` === path)
   if (check === undefined) return notFoundText()
   const failure = await failureOf(check, request)
@@ -107,8 +101,8 @@ export async function serveHealth(
   return textResponse(`internal server error: ${failure}\n`, { status: 500, nosniff: true })
 }
 
-async function serveAll(request: ApiRequest, served: ServedResources, endpoint: HealthEndpoint): Promise<Response> {
-  const databases = endpoint === 'readyz' ? await unreadableDatabases(request, served) : []
+async function serveAll(request: ApiRequest, endpoint: HealthEndpoint): Promise<Response> {
+  const databases = endpoint === 'readyz' ? await unreadableDatabases(request) : []
   // one that can be read is not listed: kube-apiserver has no such checks
   const bad = databases.map((name) => `database/${name}`)
   const names = [...namesOf(request, endpoint), ...bad]

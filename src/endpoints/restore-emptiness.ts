@@ -8,10 +8,10 @@ import { collectionOf } from '../registry/collections.ts'
 import { liveOf } from '../registry/stored-form.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { linesOf } from '../storage/lines.ts'
+import { forEachShard } from '../storage/for-each-shard.ts'
 import { everything } from '../storage/selection.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import type { Revision } from '../storage/storage.ts'
-import { forEachShard } from './backup-format.ts'
 
 /**
  * At which revision each shard was found so, by name: what is written later is not accounted for.
@@ -20,7 +20,7 @@ import { forEachShard } from './backup-format.ts'
 export async function revisionsIfEmpty(
   request: ApiRequest,
   types: readonly GroupResource[],
-): Promise<ReadonlyMap<string, Revision>> {
+): Promise<Map<string, Revision>> {
   const storage = storageOf(request.env)
   const revisions = new Map<string, Revision>()
   await forEachShard(types, async (type) => {

@@ -9,13 +9,16 @@ import type { ApiRequest } from '../request/context.ts'
 import { StatusError } from '../api/status.ts'
 import { collectionOf, CONTROL_SHARD, customStorageOf } from '../registry/collections.ts'
 import { DEFINITIONS } from '../registry/custom-resources/definition.ts'
-import { builtInServed, freshServedResources } from '../registry/served.ts'
+import { builtInServed } from '../registry/served.ts'
+import { writtenEntries, writtenShards } from '../registry/written-types.ts'
 import { StorageError } from '../storage/errors.ts'
 import { revisionAt } from '../storage/revision.ts'
 import { storageOf } from '../storage/environment-storage.ts'
+import { forEachShard } from '../storage/for-each-shard.ts'
+import { writtenShardsOf, writtenShardValue } from '../storage/written-shards.ts'
 import type { Collection, RestoredValue, RestoreId, Revision, ShardName, Storage } from '../storage/storage.ts'
 import { freshControlSnapshot, LONGEST_AGE } from '../tenancy/control-snapshot.ts'
-import { forEachShard, shardsOf, storedTypes } from './backup-format.ts'
+import { shardsOf, storedTypes } from './backup-format.ts'
 import { revisionsIfEmpty } from './restore-emptiness.ts'
 
 /** How often a control plane is looked at again that was written to by its own controllers meanwhile. */
@@ -27,6 +30,8 @@ export class RestorePlan {
   private readonly storage: Storage
   /** Emptied, by name. Bound: the shards of the resources there are. */
   private readonly shards = new Map<string, ShardName>()
+  /** Names of those that got something. Bound: as above. */
+  private readonly filled = new Set<string>()
   private lockedAt = 0
 
   private constructor(
@@ -47,13 +52,19 @@ export class RestorePlan {
     await forEachShard(others, (shard) => (builtIn.has(shard.shard) ? plan.clear(shard) : plan.leaveEmpty(shard)))
     // last: until then it tells which others there are
     await plan.clear(plan.control)
+    await plan.putRow(CONTROL_SHARD)
     return plan
   }
 
   async put(collection: Collection, values: readonly RestoredValue[]): Promise<void> {
-    if (!this.shards.has(collection.shard)) {
-      await this.storage.lock(collection, this.id)
-      await this.clear(collection)
+    const { shard } = collection
+    if (shard !== CONTROL_SHARD && !this.filled.has(shard)) {
+      this.filled.add(shard)
+      await this.putRow(shard)
+      if (!this.shards.has(shard)) {
+        await this.storage.lock(collection, this.id)
+        await this.clear(collection)
+      }
     }
     await this.storage.restore(collection, this.id, values)
   }
@@ -73,6 +84,15 @@ export class RestorePlan {
     await unlock(this.control)
     // writes what a control plane has by itself, where the backup lacks it
     await freshControlSnapshot(this.request)
+  }
+
+  /** The control shard knows of a shard before anything is in it. */
+  private async putRow(shard: string): Promise<void> {
+    // one of its own, and below those of a backup, which tell the time
+    const revision = this.filled.size + 1
+    await this.storage.restore(writtenShardsOf(this.control.tenant), this.id, [
+      { key: shard, revision, value: writtenShardValue(shard) },
+    ])
   }
 
   private get control(): ShardName {
@@ -109,19 +129,41 @@ export class RestorePlan {
   private async takeOver(): Promise<ShardName[]> {
     const { storage, id, control, request } = this
     await storage.lock(control, id)
-    const names = await storage.lockedKeys(collectionOf(request.tenant, DEFINITIONS), id)
-    const custom = names.map((name) => customStorageOf(typeNamed(name)))
-    const shards = [...builtInShards(request), ...shardsOf(request.tenant, custom)]
+    const shards = [...builtInShards(request)]
+    const known = new Set(shards.map(({ shard }) => shard))
+    for (const shard of await this.customShards())
+      if (!known.has(shard)) shards.push({ tenant: request.tenant.uid, shard })
     await forEachShard(shards, (shard) => storage.lock(shard, id))
     return shards
+  }
+
+  /** Of the state whose control shard is locked. */
+  private async customShards(): Promise<readonly string[]> {
+    const { storage, id, request } = this
+    const written = await storage.lockedKeys(writtenShardsOf(request.tenant.uid), id)
+    if (written.includes(CONTROL_SHARD)) return written
+    const definitions = await storage.lockedKeys(collectionOf(request.tenant, DEFINITIONS), id)
+    const custom = definitions.map((name) => customStorageOf(typeNamed(name)))
+    return shardsOf(request.tenant, custom).map(({ shard }) => shard)
   }
 
   private async lockEmpty(): Promise<ShardName[]> {
     const { storage, id, request } = this
     for (let attempt = 1; ; attempt++) {
-      const types = storedTypes(await freshServedResources(request))
+      const snapshot = await freshControlSnapshot(request)
+      const types = storedTypes([
+        ...builtInServed(request.env).resources.resources,
+        ...writtenEntries(request.env, request.tenant, snapshot),
+      ])
       const revisions = await revisionsIfEmpty(request, types)
-      const shards = shardsOf(request.tenant, types)
+      // what was first written to since is not among them
+      revisions.set(CONTROL_SHARD, Math.min(snapshot.revision, revisions.get(CONTROL_SHARD) ?? Infinity))
+      const names = new Set([
+        ...shardsOf(request.tenant, types).map(({ shard }) => shard),
+        // of definitions that went, too: each forgets that the control shard knows of it
+        ...writtenShards(snapshot),
+      ])
+      const shards = [...names].map((shard): ShardName => ({ tenant: request.tenant.uid, shard }))
       const locked: ShardName[] = []
       const lock = async (shard: ShardName) => {
         await storage.lock(shard, id, revisions.get(shard.shard))
@@ -145,7 +187,7 @@ export class RestorePlan {
 }
 
 const builtInShards = ({ env, tenant }: ApiRequest): ShardName[] =>
-  shardsOf(tenant, storedTypes(builtInServed(env).resources))
+  shardsOf(tenant, storedTypes(builtInServed(env).resources.resources))
 
 /** By a restore that is under way, or that was not finished. */
 export async function isBeingRestored(request: ApiRequest): Promise<boolean> {

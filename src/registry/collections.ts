@@ -7,9 +7,10 @@ import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
 import type { Collection } from '../storage/storage.ts'
+import { CONTROL_SHARD } from '../storage/written-shards.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
 
-export const CONTROL_SHARD = 'control'
+export { CONTROL_SHARD }
 
 const control = new Set([
   'namespaces',

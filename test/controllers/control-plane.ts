@@ -22,13 +22,16 @@ export class ControlPlaneInMemory {
   now = new Date('2026-01-01T00:00:00Z')
   /** What controllers of these names do, in order: work that was tried. */
   readonly tried: string[] = []
+  /** Names of shards that somebody called. */
+  readonly asked = new Set<string>()
   private work: Work[] = []
   private readonly dependents = new Map<string, Map<string, GroupResource>>()
   private readonly departed = new Set<string>()
-  private readonly server = memoryServer(
+  readonly server = memoryServer(
     {
       CONTROLLERS: {
         getByName: () => ({
+          forget: async () => {},
           announceOwners: async (resource: GroupResource, kinds: readonly string[]) => {
             for (const kind of kinds) this.announce(kind, resource)
           },
@@ -37,6 +40,16 @@ export class ControlPlaneInMemory {
     },
     ({ topic, payload }) => this.add(topic, payload, 0),
   )
+
+  constructor() {
+    const { SHARDS } = this.server.env
+    const get = SHARDS.get.bind(SHARDS)
+    SHARDS.get = (id) => {
+      const name = String(id) // in memory the name is the id
+      this.asked.add(name.slice(name.indexOf('/') + 1))
+      return get(id)
+    }
+  }
 
   /** Tells that objects of a resource name owners of a kind. */
   announce(kind: string, { group, resource }: GroupResource): void {

@@ -1,0 +1,48 @@
+/**
+ * The resources of which there may be objects. A thousand definitions are a thousand databases: whoever walks over all
+ * that a control plane holds asks this first, and opens none that was never written to.
+ */
+import type { GroupResource } from '../api/group-version.ts'
+import type { Env } from '../env.ts'
+import { WRITTEN_SHARDS } from '../storage/written-shards.ts'
+import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
+import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
+import type { Tenant } from '../tenancy/tenant.ts'
+import { collectionOf, CONTROL_SHARD } from './collections.ts'
+import type { ResourceEntry } from './resources.ts'
+import { builtInServed, servedAt } from './served.ts'
+
+/** Of a control plane of a release that did not write it down nothing is known: all of its shards count as written. */
+const isKnown = (snapshot: ControlSnapshot): boolean => snapshot.get(WRITTEN_SHARDS, CONTROL_SHARD) !== undefined
+
+const isWrittenAt = (snapshot: ControlSnapshot, shard: string): boolean =>
+  shard === CONTROL_SHARD || !isKnown(snapshot) || snapshot.get(WRITTEN_SHARDS, shard) !== undefined
+
+/** @param resource as what it is stored */
+export async function wasWritten(plane: ControlPlane, resource: GroupResource): Promise<boolean> {
+  return isWrittenAt(await freshControlSnapshot(plane), collectionOf(plane.tenant, resource).shard)
+}
+
+/** What is served and stored, the definitions of other groups unread. */
+export function writtenEntries(env: Env, tenant: Tenant, snapshot: ControlSnapshot): ResourceEntry[] {
+  const served = servedAt(env, snapshot)
+  const entries = isKnown(snapshot)
+    ? [
+        ...builtInServed(env).resources.resources,
+        ...customGroups(snapshot).flatMap((group) => served.inGroup(group).filter(({ origin }) => origin === 'custom')),
+      ]
+    : served.resources
+  return entries.filter(
+    ({ persisted, storage }) => persisted && isWrittenAt(snapshot, collectionOf(tenant, storage).shard),
+  )
+}
+
+/** In the names of shards, each once. */
+function customGroups(snapshot: ControlSnapshot): string[] {
+  const names = writtenShards(snapshot).filter((name) => name.includes('.'))
+  return [...new Set(names.map((name) => name.slice(name.indexOf('.') + 1)))]
+}
+
+/** Names, also of shards whose definitions are gone. */
+export const writtenShards = (snapshot: ControlSnapshot): string[] =>
+  snapshot.list(WRITTEN_SHARDS).map(({ metadata }) => metadata.name ?? '')
