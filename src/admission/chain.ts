@@ -2,6 +2,7 @@
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { podGroupWorkloadExists } from './pod-groups.ts'
 import { podGroupProtection, storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
+import { podSecurity } from './pod-security/pod-security.ts'
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts'
 import { defaultStorageClass } from './default-storage-class.ts'
 import { defaultIngressClass } from './default-ingress-class.ts'
@@ -29,6 +30,7 @@ const plugins: readonly AdmissionPlugin[] = [
   serviceAccount,
   nodeRestriction,
   nodeTaint,
+  podSecurity,
   priority,
   defaultTolerationSeconds,
   defaultStorageClass,

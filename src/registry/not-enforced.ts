@@ -27,15 +27,6 @@ const rows: Readonly<Record<string, NotEnforced>> = {
   'mutatingadmissionpolicies.admissionregistration.k8s.io': POLICY,
   'mutatingadmissionpolicybindings.admissionregistration.k8s.io': BINDING,
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOKS,
-  namespaces: {
-    warning: 'this server does not enforce pod-security.kubernetes.io labels yet: pods that violate them are accepted',
-    of: ({ metadata: { labels = {} } }) =>
-      Object.entries(labels)
-        .filter(([name]) => name.startsWith('pod-security.kubernetes.io/'))
-        .map((pair) => pair.join('='))
-        .sort()
-        .join(),
-  },
   resourcequotas: whole('this server does not enforce resource quotas yet: usage is neither counted nor limited'),
   'validatingadmissionpolicies.admissionregistration.k8s.io': POLICY,
   'validatingadmissionpolicybindings.admissionregistration.k8s.io': BINDING,

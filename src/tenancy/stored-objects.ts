@@ -8,23 +8,37 @@ import { everything } from '../storage/selection.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import type { Tenant } from './tenant.ts'
 
+interface Plane {
+  readonly env: Env
+  readonly tenant: Tenant
+}
+
 /**
  * All objects of a resource as they are now, in its storage version.
  * @param namespace absent: of all namespaces
  */
 export async function storedObjects<O>(
-  { env, tenant }: { readonly env: Env; readonly tenant: Tenant },
+  plane: Plane,
   resource: GroupResource,
   namespace?: string,
 ): Promise<(O & KubeObject)[]> {
+  const objects: (O & KubeObject)[] = []
+  for await (const object of eachStoredObject<O>(plane, resource, namespace)) objects.push(object)
+  return objects
+}
+
+/** The same, one after the other: for what may be too much to hold. */
+export async function* eachStoredObject<O>(
+  { env, tenant }: Plane,
+  resource: GroupResource,
+  namespace?: string,
+): AsyncGenerator<O & KubeObject> {
   const { isEmpty, values, revision } = await storageOf(env).list(collectionOf(tenant, resource), {
     selection: everything,
     at: { kind: 'latest' },
     ...(namespace === undefined ? {} : { namespace }),
   })
-  const objects: (O & KubeObject)[] = []
-  if (isEmpty) return objects
+  if (isEmpty) return
   // the caller names the type of what is kept under this resource, and nothing else is
-  for await (const text of linesOf(values)) objects.push(liveOf({ revision, text }).object as O & KubeObject)
-  return objects
+  for await (const text of linesOf(values)) yield liveOf({ revision, text }).object as O & KubeObject
 }

@@ -1,7 +1,6 @@
 import type { Namespace } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
 import { labelName, qualifiedNameProblems } from '../../validation/names.ts'
 import {
   isStandardFinalizer,
@@ -25,13 +24,12 @@ export const namespaces: Strategy<Namespace> = {
     ensureNameLabel(namespace)
   },
   leavesNewMetadata: true,
-  validate: (namespace) => podSecurityLast(namespace, namespaceErrors(namespace)),
+  validate: namespaceErrors,
   metadataOnUpdate: 'by strategy',
-  validateUpdate: (namespace, old) =>
-    podSecurityLast(namespace, [
-      ...namespaceErrors(namespace),
-      ...validateKindMetaUpdate(namespace.metadata, old.metadata),
-    ]),
+  validateUpdate: (namespace, old) => [
+    ...namespaceErrors(namespace),
+    ...validateKindMetaUpdate(namespace.metadata, old.metadata),
+  ],
   prepareForUpdate(namespace, old) {
     namespace.spec = { ...namespace.spec, finalizers: old.spec?.finalizers }
     ensureNameLabel(namespace)
@@ -73,10 +71,9 @@ function ensureNameLabel({ metadata }: Namespace): void {
   if (metadata.name) metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name }
 }
 
-const namespaceErrors = (namespace: Namespace): FieldError[] => [
-  ...validateObjectMeta(namespace.metadata, false, labelName),
-  ...finalizerErrors(namespace),
-]
+function namespaceErrors(namespace: Namespace): FieldError[] {
+  return [...validateObjectMeta(namespace.metadata, false, labelName), ...finalizerErrors(namespace)]
+}
 
 /** @param numbered whether the errors say which one: those of the `finalize` subresource do */
 function finalizerErrors({ spec }: Namespace, numbered = false): FieldError[] {
@@ -89,28 +86,5 @@ function finalizerErrors({ spec }: Namespace, numbered = false): FieldError[] {
         ? []
         : [invalidValue(at, finalizer, NOT_A_FINALIZER)]),
     ]
-  })
-}
-
-/** Admission looks at these labels once everything else is right. */
-const podSecurityLast = (namespace: Namespace, errors: FieldError[]): FieldError[] =>
-  errors.length > 0 ? errors : podSecurityErrors(namespace)
-
-const POD_SECURITY = 'pod-security.kubernetes.io/'
-const LEVELS = ['privileged', 'baseline', 'restricted']
-
-/** The labels by which PodSecurity admission is told its level: `MODE` and `MODE-version`. */
-function podSecurityErrors({ metadata }: Namespace): FieldError[] {
-  const { labels = {} } = metadata
-  return ['enforce', 'audit', 'warn'].flatMap((mode) => {
-    const errors: FieldError[] = []
-    const level = ownValue(labels, POD_SECURITY + mode)
-    const version = ownValue(labels, `${POD_SECURITY}${mode}-version`)
-    const at = path('metadata', 'labels')
-    if (level !== undefined && !LEVELS.includes(level))
-      errors.push(invalidValue(at.key(POD_SECURITY + mode), level, `must be one of ${LEVELS.join(', ')}`))
-    if (version !== undefined && !/^(latest|v1\.(0|[1-9]\d*))$/.test(version))
-      errors.push(invalidValue(at.key(`${POD_SECURITY}${mode}-version`), version, 'must be "latest" or "v1.x"'))
-    return errors
   })
 }

@@ -1,0 +1,151 @@
+/**
+ * PodSecurity: pods keep the standards that the labels of their namespace name (KEP-2579). `enforce` refuses pods;
+ * `audit` and `warn` look at pods and at what has a template of pods, and refuse nothing.
+ */
+import type { Container, Namespace, Pod, PodTemplateSpec } from '../../api/core/v1.ts'
+import type { GroupResource } from '../../api/group-version.ts'
+import { append } from '../../api/append.ts'
+import type { FieldError } from '../../api/field.ts'
+import { messageOf } from '../../api/field.ts'
+import { groupResourceText } from '../../api/group-version.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
+import { forbidden, internalError, invalid } from '../../api/status.ts'
+import { namespaceOf } from '../../tenancy/namespaces.ts'
+import type { AdmissionPlugin, Attributes } from '../attributes.ts'
+import { detailText, violationsOf } from './evaluate.ts'
+import { warningsOfPods } from './existing-pods.ts'
+import type { Standard } from './policy.ts'
+import { LATEST, PREFIX, isPrivileged, isSame, isStricter, policyOf, standardText } from './policy.ts'
+
+/** What is judged: a pod, or the template of pods to come. */
+type Template = Pick<PodTemplateSpec, 'metadata' | 'spec'>
+
+const ofSpec = (object: KubeObject): Template | undefined =>
+  // each kind of the table below has its template there
+  (object as unknown as { spec?: { template?: Template } }).spec?.template
+
+const TEMPLATES: Readonly<Record<string, (object: KubeObject) => Template | undefined>> = {
+  'cronjobs.batch': (object) =>
+    (object as unknown as { spec?: { jobTemplate?: { spec?: { template?: Template } } } }).spec?.jobTemplate?.spec
+      ?.template,
+  'daemonsets.apps': ofSpec,
+  'deployments.apps': ofSpec,
+  'jobs.batch': ofSpec,
+  podtemplates: (object) => (object as unknown as { template?: Template }).template,
+  'replicasets.apps': ofSpec,
+  replicationcontrollers: ofSpec,
+  'statefulsets.apps': ofSpec,
+}
+
+/** They change nothing that the checks read. Any other subresource of a pod, also one that is new, is judged. */
+const IGNORED_SUBRESOURCES = new Set(['attach', 'binding', 'eviction', 'exec', 'log', 'portforward', 'proxy', 'status'])
+
+const isOf = (resource: GroupResource, name: string): boolean => resource.group === '' && resource.resource === name
+
+export const podSecurity: AdmissionPlugin = {
+  name: 'PodSecurity',
+  handles({ operation, resource, subresource }) {
+    if (operation !== 'CREATE' && operation !== 'UPDATE') return false
+    if (isOf(resource, 'pods')) return !IGNORED_SUBRESOURCES.has(subresource)
+    if (subresource !== '') return false
+    return isOf(resource, 'namespaces') || ownValue(TEMPLATES, groupResourceText(resource)) !== undefined
+  },
+  validate(attributes) {
+    const { resource } = attributes
+    if (isOf(resource, 'namespaces')) return judgeNamespace(attributes)
+    return isOf(resource, 'pods') ? judgePod(attributes) : judgeTemplate(attributes)
+  },
+}
+
+/** Labels have to be readable once they change; a stricter level tells which pods there are against it. */
+async function judgeNamespace(attributes: Attributes): Promise<void> {
+  const { operation, object, oldObject, request, name, kind } = attributes
+  const { policy, errors } = policyOf(object?.metadata.labels)
+  if (operation === 'CREATE') {
+    if (errors.length > 0) throw invalid(kind, name, errors)
+    return
+  }
+  const before = policyOf(oldObject?.metadata.labels)
+  if (errors.length > 0 && JSON.stringify(errors) !== JSON.stringify(before.errors)) throw invalid(kind, name, errors)
+  const { enforce } = policy
+  const old = before.policy.enforce
+  if (isSame(enforce, old) || enforce.level === 'privileged') return
+  if (enforce.version === old.version && !isStricter(enforce.level, old.level)) return
+  append(request.warnings, await warningsOfPods(request, name, enforce))
+}
+
+async function judgePod(attributes: Attributes): Promise<void> {
+  const { object, oldObject, operation, request, resource, name } = attributes
+  const namespace = await namespaceFor(attributes)
+  // its labels are part of what is enforced: without them nothing is allowed
+  if (namespace === undefined) throw internalError(`failed to lookup namespace "${attributes.namespace}"`)
+  const { policy, errors } = policyOf(namespace.metadata.labels)
+  if (errors.length === 0 && isPrivileged(policy)) {
+    annotate(attributes, 'enforce-policy', standardText({ level: 'privileged', version: LATEST }))
+    return
+  }
+  // what is written to pods was decoded as a Pod
+  const pod = object as unknown as Pod
+  if (operation === 'UPDATE' && !changesImages(pod, oldObject as unknown as Pod)) return
+  annotateErrors(attributes, errors)
+  annotate(attributes, 'enforce-policy', standardText(policy.enforce))
+  const violations = violationsOf(policy.enforce, pod.metadata.annotations, pod.spec)
+  auditViolations(attributes, policy.audit, pod)
+  if (violations.length === 0) {
+    warn(request.warnings, policy.warn, pod)
+    return
+  }
+  throw forbidden(resource, name, `violates PodSecurity "${standardText(policy.enforce)}": ${detailText(violations)}`)
+}
+
+async function judgeTemplate(attributes: Attributes): Promise<void> {
+  const namespace = await namespaceFor(attributes)
+  const { object, request, resource } = attributes
+  if (namespace === undefined || object === undefined) return
+  const { policy, errors } = policyOf(namespace.metadata.labels)
+  if (errors.length === 0 && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return
+  const template = ownValue(TEMPLATES, groupResourceText(resource))?.(object)
+  if (template === undefined) return
+  annotateErrors(attributes, errors)
+  auditViolations(attributes, policy.audit, template)
+  warn(request.warnings, policy.warn, template)
+}
+
+const namespaceFor = ({ request, namespace }: Attributes): Promise<Namespace | undefined> =>
+  namespaceOf(request, namespace)
+
+function auditViolations(attributes: Attributes, standard: Standard, { metadata, spec }: Template): void {
+  const text = would(standard, { ...(metadata && { metadata }), ...(spec && { spec }) })
+  if (text !== undefined) annotate(attributes, 'audit-violations', text)
+}
+
+function warn(warnings: string[], standard: Standard, template: Template): void {
+  const text = would(standard, template)
+  if (text !== undefined) warnings.push(text)
+}
+
+function would(standard: Standard, { metadata, spec }: Template): string | undefined {
+  const violations = violationsOf(standard, metadata?.annotations, spec)
+  if (violations.length === 0) return undefined
+  return `would violate PodSecurity "${standardText(standard)}": ${detailText(violations)}`
+}
+
+function annotateErrors(attributes: Attributes, errors: readonly FieldError[]): void {
+  if (errors.length > 0) annotate(attributes, 'error', `Failed to parse policy: ${messageOf(errors)}`)
+}
+
+const annotate = ({ request }: Attributes, key: string, text: string): void =>
+  request.record?.annotate(`${PREFIX}${key}`, text)
+
+/** Of what a pod is judged by, an update can change images and add ephemeral containers. */
+function changesImages(pod: Pod, old: Pod): boolean {
+  const changes = (now: readonly Container[] = [], before: readonly Container[] = []): boolean =>
+    now.length !== before.length || now.some(({ image }, index) => image !== before[index]?.image)
+  const images = new Map(old.spec?.ephemeralContainers?.map(({ name, image }) => [name, image]))
+  return (
+    changes(pod.spec?.containers, old.spec?.containers) ||
+    changes(pod.spec?.initContainers, old.spec?.initContainers) ||
+    (pod.spec?.ephemeralContainers ?? []).some(({ name, image }) => !images.has(name) || images.get(name) !== image)
+  )
+}

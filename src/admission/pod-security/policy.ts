@@ -1,0 +1,80 @@
+/** What a namespace's labels ask of its pods (KEP-2579, the Pod Security Standards). */
+import type { FieldError } from '../../api/field.ts'
+import { invalidValue, path } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
+
+const LEVELS = ['privileged', 'baseline', 'restricted'] as const
+
+/** From the laxest to the strictest. */
+export type Level = (typeof LEVELS)[number]
+
+/** A minor version of Kubernetes 1, or Infinity for the latest. */
+export type Version = number
+
+export const LATEST: Version = Infinity
+
+export interface Standard {
+  readonly level: Level
+  readonly version: Version
+}
+
+export type Mode = 'enforce' | 'audit' | 'warn'
+
+export type Policy = Readonly<Record<Mode, Standard>>
+
+const PRIVILEGED: Standard = { level: 'privileged', version: LATEST }
+
+/** Where labels and configuration say nothing. */
+export const DEFAULT_POLICY: Policy = { enforce: PRIVILEGED, audit: PRIVILEGED, warn: PRIVILEGED }
+
+export const PREFIX = 'pod-security.kubernetes.io/'
+
+/** As messages show it: `baseline:latest`, `restricted:v1.30`. */
+export const standardText = ({ level, version }: Standard): string =>
+  `${level}:${version === LATEST ? 'latest' : `v1.${version}`}`
+
+export const isSame = (a: Standard, b: Standard): boolean => a.level === b.level && a.version === b.version
+
+export const isStricter = (a: Level, b: Level): boolean => LEVELS.indexOf(a) > LEVELS.indexOf(b)
+
+export const isPrivileged = ({ enforce, audit, warn }: Policy): boolean =>
+  [enforce, audit, warn].every(({ level }) => level === 'privileged')
+
+export const parseLevel = (text: string): Level | undefined => LEVELS.find((level) => level === text)
+
+export function parseVersion(text: string): Version | undefined {
+  if (text === 'latest') return LATEST
+  const minor = /^v1\.(0|[1-9]\d*)$/.exec(text)?.[1]
+  return minor === undefined || !Number.isSafeInteger(Number(minor)) ? undefined : Number(minor)
+}
+
+/**
+ * A label that cannot be read counts as the strictest for enforcement, as kube-apiserver takes it, and as nothing for
+ * audit and warnings.
+ */
+export function policyOf(
+  labels: Readonly<Record<string, string>> = {},
+  defaults: Policy = DEFAULT_POLICY,
+): { policy: Policy; errors: FieldError[] } {
+  const errors: FieldError[] = []
+  const read = <T>(label: string, parse: (text: string) => T | undefined, rule: string, otherwise: T, unset: T): T => {
+    const text = ownValue(labels, `${PREFIX}${label}`)
+    if (text === undefined) return unset
+    const value = parse(text)
+    if (value === undefined) errors.push(invalidValue(path('metadata', 'labels').key(`${PREFIX}${label}`), text, rule))
+    return value ?? otherwise
+  }
+  const standard = (mode: Mode, unreadable: Level): Standard => ({
+    level: read(mode, parseLevel, `must be one of ${LEVELS.join(', ')}`, unreadable, defaults[mode].level),
+    version: read(`${mode}-version`, parseVersion, 'must be "latest" or "v1.x"', LATEST, defaults[mode].version),
+  })
+  const enforce = standard('enforce', 'restricted')
+  const audit = standard('audit', 'privileged')
+  const warn = standard('warn', 'privileged')
+  const asksToEnforce = parseLevel(ownValue(labels, `${PREFIX}enforce`) ?? '') !== undefined
+  const followsEnforce =
+    asksToEnforce && ownValue(labels, `${PREFIX}warn`) === undefined && isStricter(enforce.level, warn.level)
+  if (!followsEnforce) return { policy: { enforce, audit, warn }, errors }
+  const version = ownValue(labels, `${PREFIX}warn-version`) === undefined ? enforce.version : warn.version
+  return { policy: { enforce, audit, warn: { level: enforce.level, version } }, errors }
+}
