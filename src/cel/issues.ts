@@ -11,6 +11,8 @@ const MAX_REPORTED = 100
 const MAX_SNIPPET = 16_384
 
 export function issuesText(text: string, issues: readonly Issue[]): string {
+  // nothing has no lines
+  if (text === '') return issues.map(({ message }) => `ERROR: <input>:1:0: ${message}`).join('\n')
   const lines = linesOf(text)
   const placed = issues.slice(0, MAX_REPORTED).map((issue) => ({ ...issue, ...placeOf(lines, issue.offset) }))
   placed.sort((a, b) => a.line - b.line || a.column - b.column)

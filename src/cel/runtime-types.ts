@@ -63,6 +63,8 @@ export function runtimeTypeName(type: Type): string {
   switch (type.kind) {
     case 'null':
       return 'null_type'
+    case 'any':
+      return 'google.protobuf.Any'
     case 'timestamp':
       return 'google.protobuf.Timestamp'
     case 'duration':

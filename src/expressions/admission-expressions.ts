@@ -15,8 +15,14 @@ import type { AdmissionVariables } from './environments.ts'
 import { admissionEnvironment } from './environments.ts'
 import { JSON_PATCH, OBJECT } from './mutation-types.ts'
 
+export interface ExpressionProblem {
+  readonly problem: string
+  /** kube-apiserver blames itself: the expression is one, but no program can be made of it. */
+  readonly isInternal?: true
+}
+
 export type AdmissionExpression = { readonly text: string } & (
-  { readonly program: Program; readonly type: Type } | { readonly program?: undefined; readonly problem: string }
+  { readonly program: Program; readonly type: Type } | ({ readonly program?: undefined } & ExpressionProblem)
 )
 
 /** What an expression of each use may evaluate to. */
@@ -45,8 +51,8 @@ export function compileAdmissionExpression(
   try {
     return { text, program: programOf(expression, environment), type }
   } catch (error) {
-    if (error instanceof ProgramError) return { text, problem: `program instantiation failed: ${error.message}` }
-    throw error
+    if (!(error instanceof ProgramError)) throw error
+    return { text, problem: `program instantiation failed: ${error.message}`, isInternal: true }
   }
 }
 
@@ -76,20 +82,30 @@ export interface CompiledVariables {
   readonly declarations: readonly VariableDeclaration[]
 }
 
-/** Each may name those before it. One that does not compile is there nevertheless, and fails where it is named. */
+/** Each may name those before it. */
 export function compileVariables(
   sources: readonly { readonly name?: string; readonly expression?: string }[],
   asked: Omit<AdmissionVariables, 'variables'>,
 ): CompiledVariables {
-  const variables: CompiledVariable[] = []
   const declarations: VariableDeclaration[] = []
-  for (const { name = '', expression = '' } of sources) {
-    const environment = admissionEnvironment({ ...asked, variables: declarations })
-    const compiled = compileAdmissionExpression(expression, environment, 'variable')
-    variables.push({ name, expression: compiled })
-    declarations.push({ name, type: compiled.program === undefined ? DYN : declaredType(compiled.type) })
-  }
+  const environment = admissionEnvironment({ ...asked, variables: declarations })
+  const variables = sources.map(({ name = '', expression = '' }) => ({
+    name,
+    expression: compileVariable(name, expression, environment, declarations),
+  }))
   return { variables, declarations }
+}
+
+/** Adds it to those of the environment. One that does not compile is there nevertheless, and fails where it is named. */
+export function compileVariable(
+  name: string,
+  text: string,
+  environment: Environment,
+  declarations: VariableDeclaration[],
+): AdmissionExpression {
+  const compiled = compileAdmissionExpression(text, environment, 'variable')
+  declarations.push({ name, type: compiled.program === undefined ? DYN : declaredType(compiled.type) })
+  return compiled
 }
 
 /** Of what a variable may be, scalars, lists and maps keep their types. */

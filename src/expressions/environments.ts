@@ -5,6 +5,7 @@
 import { lazy } from '../api/lazy.ts'
 import type { VariableDeclaration } from '../cel/declarations.ts'
 import { Environment } from '../cel/environment.ts'
+import { bindings } from '../cel/library/bindings.ts'
 import { extendedLists, kubernetesLists } from '../cel/library/lists.ts'
 import { optionals } from '../cel/library/optional.ts'
 import { regex } from '../cel/library/regex.ts'
@@ -12,8 +13,8 @@ import { sets } from '../cel/library/sets.ts'
 import { standardLibrary } from '../cel/library/standard.ts'
 import { strings } from '../cel/library/strings.ts'
 import { twoVariableFolds } from '../cel/library/two-variable-folds.ts'
-import type { Type } from '../cel/type.ts'
-import { DYN, mapOf, optionalOf, STRING, structNamed } from '../cel/type.ts'
+import type { Type, TypeProvider } from '../cel/type.ts'
+import { ANY, DYN, mapOf, optionalOf, STRING, structNamed } from '../cel/type.ts'
 import { ADMISSION_REQUEST, admissionTypes, NAMESPACE, recordTypes } from './admission-types.ts'
 import { AUTHORIZER, authorizer, RESOURCE_CHECK } from './library/authorizer.ts'
 import { cidr } from './library/cidr.ts'
@@ -78,7 +79,7 @@ export interface AdmissionVariables {
   /** Declared types of object and oldObject, and of params, where they are known: for type checking only. */
   readonly objectType?: DeclaredType | undefined
   readonly paramsType?: DeclaredType | undefined
-  /** Those that the policy has declared so far. */
+  /** Those that the policy has declared so far. Expressions that are compiled later know what was added by then. */
   readonly variables?: readonly VariableDeclaration[]
 }
 
@@ -111,19 +112,25 @@ export function admissionEnvironment(asked: AdmissionVariables): Environment {
 
 const VARIABLES = 'kubernetes.variables'
 
-const variablesTypes = (variables: readonly VariableDeclaration[]) =>
-  recordTypes({ [VARIABLES]: Object.fromEntries(variables.map(({ name, type }) => [name, type])) })
+const variablesTypes = (variables: readonly VariableDeclaration[]): TypeProvider => ({
+  findStruct: (name) => (name === VARIABLES ? structNamed(VARIABLES) : undefined),
+  // of two with one name the last counts
+  findField: (_struct, field) => variables.findLast(({ name }) => name === field)?.type,
+  fieldNames: () => variables.map(({ name }) => name),
+})
 
 const DEVICE = structNamed('kubernetes.DRADevice')
 
 /** Selectors of devices. */
 export const deviceEnvironment = lazy(() =>
   baseEnvironment().extend({
+    libraries: [bindings],
     variables: [variable('device', DEVICE)],
     types: recordTypes({
       'kubernetes.DRADevice': {
         driver: STRING,
-        attributes: mapOf(STRING, mapOf(STRING, DYN)),
+        // an attribute's type is known once there is a device
+        attributes: mapOf(STRING, mapOf(STRING, ANY)),
         capacity: mapOf(STRING, mapOf(STRING, structNamed('kubernetes.Quantity'))),
         allowMultipleAllocations: { kind: 'bool' },
       },

@@ -1,4 +1,5 @@
-/** ValidatingAdmissionPolicies and MutatingAdmissionPolicies. Whether their expressions compile is not looked at here. */
+/** ValidatingAdmissionPolicies and MutatingAdmissionPolicies. */
+import { append } from '../../api/append.ts'
 import type {
   AuditAnnotation,
   MatchCondition,
@@ -15,6 +16,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
+import type { PolicyExpressions } from '../../expressions/policy-expressions.ts'
 import { JsonPathError, parseJsonPath } from '../../codec/table/json-path.ts'
 import { validateConditions } from '../../validation/conditions.ts'
 import { requiredText, validateQualifiedName } from '../../validation/field-rules.ts'
@@ -23,7 +25,8 @@ import { byteLength } from '../../api/utf8.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
 import type { Strategy } from '../strategy.ts'
-import { expressionErrors, matchConditionErrors } from './match-conditions.ts'
+import { compilationErrors, expressionErrors, policyExpressions, problemErrors } from './expressions.ts'
+import { matchConditionErrors } from './match-conditions.ts'
 import { choiceErrors, FAILURE_POLICIES, matchErrors, mutableOperationErrors, REINVOCATION_POLICIES } from './rules.ts'
 import { staticNameWarnings } from './static-names.ts'
 
@@ -73,9 +76,10 @@ function commonErrors(
   spec: CommonSpec,
   at: FieldPath,
   checkConditions: boolean,
+  compiler: PolicyExpressions,
   constraintErrors: (constraints: MatchResources, at: FieldPath) => FieldError[] = () => [],
 ): FieldError[] {
-  const { failurePolicy, paramKind, matchConstraints, matchConditions, variables = [] } = spec
+  const { failurePolicy, paramKind, matchConstraints, matchConditions = [], variables = [] } = spec
   const constraintsAt = at.child('matchConstraints')
   return [
     ...(failurePolicy === undefined
@@ -92,8 +96,8 @@ function commonErrors(
             : [required(constraintsAt.child('resourceRules'))]),
           ...constraintErrors(matchConstraints, constraintsAt),
         ]),
-    ...(checkConditions ? matchConditionErrors(matchConditions, at.child('matchConditions')) : []),
-    ...variables.flatMap((variable, index) => variableErrors(variable, at.child('variables').index(index))),
+    ...(checkConditions ? matchConditionErrors(matchConditions, at.child('matchConditions'), compiler) : []),
+    ...variables.flatMap((variable, index) => variableErrors(variable, at.child('variables').index(index), compiler)),
   ]
 }
 
@@ -134,42 +138,58 @@ const RESERVED = new Set(
 )
 const isIdentifier = (name: string): boolean => /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !RESERVED.has(name)
 
-function variableErrors({ name = '', expression }: Variable, at: FieldPath): FieldError[] {
+function variableErrors({ name = '', expression }: Variable, at: FieldPath, compiler: PolicyExpressions): FieldError[] {
   const nameAt = at.child('name')
+  const expressionAt = at.child('expression')
   return [
     ...(name.trim() === ''
       ? [required(nameAt, 'name is not specified')]
       : isIdentifier(name)
         ? []
         : [invalidValue(nameAt, name, 'must be a valid CEL identifier')]),
-    ...expressionErrors(expression, at.child('expression'), NOT_SPECIFIED),
+    ...expressionErrors(expression, expressionAt, NOT_SPECIFIED, (text) =>
+      problemErrors(compiler.declare(name, text), expressionAt, text),
+    ),
   ]
 }
 
 const NOT_SPECIFIED = 'expression is not specified'
 
-function validatingErrors({ metadata, spec = {} }: ValidatingPolicy, checkConditions: boolean): FieldError[] {
+async function validatingErrors(
+  { metadata, spec = {} }: ValidatingPolicy,
+  checkConditions: boolean,
+): Promise<FieldError[]> {
   const at = path('spec')
-  const { validations = [], auditAnnotations = [] } = spec
+  const { paramKind, variables = [], validations = [], auditAnnotations = [] } = spec
+  const compiler = await policyExpressions({ hasParams: paramKind !== undefined, hasVariables: variables.length > 0 })
   const nothing = 'validations or auditAnnotations must contain at least one item'
   return [
-    ...commonErrors(spec, at, checkConditions),
+    ...commonErrors(spec, at, checkConditions, compiler),
     ...(validations.length + auditAnnotations.length === 0
       ? [required(at.child('validations'), nothing), required(at.child('auditAnnotations'), nothing)]
       : []),
-    ...validations.flatMap((validation, index) => validationErrors(validation, at.child('validations').index(index))),
-    ...annotationsErrors(auditAnnotations, at.child('auditAnnotations'), metadata.name ?? ''),
+    ...validations.flatMap((validation, index) =>
+      validationErrors(validation, at.child('validations').index(index), compiler),
+    ),
+    ...annotationsErrors(auditAnnotations, at.child('auditAnnotations'), metadata.name ?? '', compiler),
   ]
 }
 
+const NON_EMPTY = 'must be non-empty if specified'
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
 
-function validationErrors(validation: Validation, at: FieldPath): FieldError[] {
+function validationErrors(validation: Validation, at: FieldPath, compiler: PolicyExpressions): FieldError[] {
   const { expression, message = '', messageExpression = '', reason } = validation
-  const errors = expressionErrors(expression, at.child('expression'), NOT_SPECIFIED)
-  for (const [field, text] of Object.entries({ messageExpression, message }))
-    if (text !== '' && text.trim() === '')
-      errors.push(invalidValue(at.child(field), text, 'must be non-empty if specified'))
+  const expressionAt = at.child('expression')
+  const messageAt = at.child('messageExpression')
+  const errors = expressionErrors(expression, expressionAt, NOT_SPECIFIED, (text) =>
+    compilationErrors(compiler, 'validation', text, expressionAt),
+  )
+  if (messageExpression !== '' && messageExpression.trim() === '')
+    errors.push(invalidValue(messageAt, messageExpression, NON_EMPTY))
+  else if (messageExpression !== '')
+    append(errors, compilationErrors(compiler, 'message', messageExpression, messageAt))
+  if (message !== '' && message.trim() === '') errors.push(invalidValue(at.child('message'), message, NON_EMPTY))
   if (/[\n\r]/.test(message.trim()))
     errors.push(invalidValue(at.child('message'), message, 'must not contain line breaks'))
   return [...errors, ...choiceErrors(reason, REASONS, at.child('reason'))]
@@ -178,7 +198,12 @@ function validationErrors(validation: Validation, at: FieldPath): FieldError[] {
 const MAX_ANNOTATIONS = 20
 const MAX_EXPRESSION_BYTES = 5 * 1024
 
-function annotationsErrors(annotations: readonly AuditAnnotation[], at: FieldPath, policy: string): FieldError[] {
+function annotationsErrors(
+  annotations: readonly AuditAnnotation[],
+  at: FieldPath,
+  policy: string,
+  compiler: PolicyExpressions,
+): FieldError[] {
   const keys = annotations.map(({ key = '' }) => key)
   const type = 'io.k8s.api.admissionregistration.v1.AuditAnnotation'
   const shown = () => annotations.map((annotation) => internalJson(type, annotation))
@@ -192,17 +217,21 @@ function annotationsErrors(annotations: readonly AuditAnnotation[], at: FieldPat
         ...(policy === ''
           ? [invalidValue(here.child('key'), key, 'requires metadata.name be non-empty')]
           : validateQualifiedName(here.child('key'), `${policy}/${key}`)),
-        ...valueErrors(valueExpression.trim(), here.child('valueExpression')),
+        ...valueErrors(valueExpression, here.child('valueExpression'), compiler),
         ...(keys.indexOf(key) < index ? [duplicate(here.child('key'), key)] : []),
       ]
     }),
   ]
 }
 
-const valueErrors = (expression: string, at: FieldPath): FieldError[] =>
-  byteLength(expression) > MAX_EXPRESSION_BYTES
-    ? [required(at, `must not exceed ${MAX_EXPRESSION_BYTES} bytes in length`)]
-    : expressionErrors(expression, at, 'valueExpression is not specified')
+function valueErrors(expression: string, at: FieldPath, compiler: PolicyExpressions): FieldError[] {
+  const text = expression.trim()
+  if (byteLength(text) > MAX_EXPRESSION_BYTES)
+    return [required(at, `must not exceed ${MAX_EXPRESSION_BYTES} bytes in length`)]
+  return expressionErrors(text, at, 'valueExpression is not specified', () =>
+    compilationErrors(compiler, 'auditAnnotation', text, at, expression),
+  )
+}
 
 function statusErrors(status: ValidatingAdmissionPolicyStatus, at: FieldPath): FieldError[] {
   const { typeChecking = {}, conditions = [] } = status
@@ -227,15 +256,16 @@ function fieldReferenceErrors(reference: string, at: FieldPath): FieldError[] {
   }
 }
 
-function mutatingErrors({ spec = {} }: MutatingPolicy, checkConditions: boolean): FieldError[] {
+async function mutatingErrors({ spec = {} }: MutatingPolicy, checkConditions: boolean): Promise<FieldError[]> {
   const at = path('spec')
-  const { mutations = [], reinvocationPolicy = '' } = spec
+  const { paramKind, mutations = [], reinvocationPolicy = '' } = spec
+  const compiler = await policyExpressions({ hasParams: paramKind !== undefined, hasVariables: true })
   const policyAt = at.child('reinvocationPolicy')
   return [
-    ...commonErrors(spec, at, checkConditions, mutableOperationErrors),
+    ...commonErrors(spec, at, checkConditions, compiler, mutableOperationErrors),
     ...(mutations.length === 0
       ? [required(at.child('mutations'), 'mutations must contain at least one item')]
-      : mutations.flatMap((mutation, index) => mutationErrors(mutation, at.child('mutations').index(index)))),
+      : mutations.flatMap((mutation, index) => mutationErrors(mutation, at.child('mutations').index(index), compiler))),
     ...(reinvocationPolicy === ''
       ? [required(policyAt)]
       : choiceErrors(reinvocationPolicy, REINVOCATION_POLICIES, policyAt)),
@@ -248,17 +278,20 @@ const fieldsOfType: Readonly<Record<string, readonly [own: PatchField, other: Pa
   JSONPatch: ['jsonPatch', 'applyConfiguration'],
 }
 
-function mutationErrors(mutation: Mutation, at: FieldPath): FieldError[] {
+function mutationErrors(mutation: Mutation, at: FieldPath, compiler: PolicyExpressions): FieldError[] {
   const { patchType = '' } = mutation
   if (patchType === '') return [required(at.child('patchType'))]
   const fields = ownValue(fieldsOfType, patchType)
   if (fields === undefined) return [notSupported(at.child('patchType'), patchType, Object.keys(fieldsOfType))]
   const [own, other] = fields
   const patch = mutation[own]
+  const expressionAt = at.child(own, 'expression')
   return [
     ...(patch === undefined
       ? [required(at.child(own), `must be specified when patchType is ${patchType}`)]
-      : expressionErrors(patch.expression, at.child(own, 'expression'))),
+      : expressionErrors(patch.expression, expressionAt, '', (text) =>
+          compilationErrors(compiler, own, text.trim(), expressionAt),
+        )),
     ...(mutation[other] === undefined
       ? []
       : [invalidValue(at.child(other), `{${other}}`, `must not be specified when patchType is ${patchType}`)]),

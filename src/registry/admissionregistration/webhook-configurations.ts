@@ -7,10 +7,12 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
+import type { PolicyExpressions } from '../../expressions/policy-expressions.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
 import { dns1035Label, dns1123Subdomain } from '../../validation/names.ts'
 import { webhookClientErrors } from '../../validation/webhook-client.ts'
 import type { Strategy } from '../strategy.ts'
+import { policyExpressions } from './expressions.ts'
 import { matchConditionErrors } from './match-conditions.ts'
 import { choiceErrors, FAILURE_POLICIES, MATCH_POLICIES, REINVOCATION_POLICIES, ruleErrors } from './rules.ts'
 import { staticNameWarnings } from './static-names.ts'
@@ -61,13 +63,18 @@ function leniencyOf(webhooks: readonly Webhook[], old: readonly Webhook[]): Leni
 
 const isKnown = (versions: readonly string[]): boolean => versions.some((version) => REVIEW_VERSIONS.includes(version))
 
-function webhooksErrors(webhooks: readonly Webhook[] = [], lenient: Leniency): FieldError[] {
+async function webhooksErrors(webhooks: readonly Webhook[] = [], lenient: Leniency): Promise<FieldError[]> {
+  const hasConditions = webhooks.some(({ matchConditions = [] }) => matchConditions.length > 0)
+  const compiler =
+    hasConditions && lenient.conditions !== true
+      ? await policyExpressions({ hasParams: false, hasVariables: false })
+      : undefined
   const names = webhooks.map(({ name = '' }) => name)
   return webhooks.flatMap((webhook, index) => {
     const at = path('webhooks').index(index)
     const { name = '', admissionReviewVersions } = webhook
     return [
-      ...webhookErrors(webhook, at, lenient),
+      ...webhookErrors(webhook, at, lenient, compiler),
       ...versionErrors(admissionReviewVersions, at.child('admissionReviewVersions'), lenient),
       ...(!lenient.repeatedNames && name !== '' && names.indexOf(name) < index
         ? [duplicate(at.child('name'), name)]
@@ -76,8 +83,14 @@ function webhooksErrors(webhooks: readonly Webhook[] = [], lenient: Leniency): F
   })
 }
 
-function webhookErrors(webhook: Webhook, at: FieldPath, lenient: Leniency): FieldError[] {
-  const { name = '', rules = [], sideEffects, timeoutSeconds, clientConfig = {} } = webhook
+/** @param compiler undefined where conditions are not looked at */
+function webhookErrors(
+  webhook: Webhook,
+  at: FieldPath,
+  lenient: Leniency,
+  compiler: PolicyExpressions | undefined,
+): FieldError[] {
+  const { name = '', rules = [], sideEffects, timeoutSeconds, clientConfig = {}, matchConditions = [] } = webhook
   const sideEffectsAt = at.child('sideEffects')
   const allowed = lenient.sideEffects ? SIDE_EFFECTS : NO_SIDE_EFFECTS
   return [
@@ -100,7 +113,7 @@ function webhookErrors(webhook: Webhook, at: FieldPath, lenient: Leniency): Fiel
     ...selectorErrors(webhook, at, lenient),
     ...choiceErrors(webhook.reinvocationPolicy, REINVOCATION_POLICIES, at.child('reinvocationPolicy')),
     ...webhookClientErrors(clientConfig, at.child('clientConfig')),
-    ...(lenient.conditions ? [] : matchConditionErrors(webhook.matchConditions, at.child('matchConditions'))),
+    ...(compiler === undefined ? [] : matchConditionErrors(matchConditions, at.child('matchConditions'), compiler)),
   ]
 }
 

@@ -4,7 +4,6 @@ import type {
   DeviceConfiguration,
   DeviceConstraint,
   DeviceRequest,
-  DeviceSelector,
   DeviceSubRequest,
   DeviceToleration,
   ExactDeviceRequest,
@@ -16,20 +15,25 @@ import { isJsonObject } from '../../api/object.ts'
 import { problems, validateLabelText, validateQualifiedName, validateSubdomain } from '../../validation/field-rules.ts'
 import { labelValueProblems } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
-import { driverNameErrors, fullyQualifiedNameErrors, listErrors, setErrors } from './names.ts'
+import type { SelectorsErrors } from './device-selectors.ts'
+import { driverNameErrors, fullyQualifiedNameErrors, listErrors, MAX_ENTRIES, setErrors } from './names.ts'
 
-export const MAX_ENTRIES = 32
 const MAX_ALTERNATIVES = 8
-const MAX_EXPRESSION_BYTES = 10 * 1024
 export const MAX_DATA_BYTES = 10 * 1024
 
 export const DEVICE_EFFECTS = ['NoExecute', 'NoSchedule', 'None']
 
-export function deviceClaimErrors(claim: DeviceClaim, at: FieldPath): FieldError[] {
+export function deviceClaimErrors(claim: DeviceClaim, at: FieldPath, selectorsErrors: SelectorsErrors): FieldError[] {
   const { requests, constraints, config } = claim
   const isRequest = requestNames(claim)
   return [
-    ...setErrors(requests ?? [], MAX_ENTRIES, at.child('requests'), requestErrors, ({ name = '' }) => name),
+    ...setErrors(
+      requests ?? [],
+      MAX_ENTRIES,
+      at.child('requests'),
+      requestErrors(selectorsErrors),
+      ({ name = '' }) => name,
+    ),
     ...listErrors(constraints, MAX_ENTRIES, at.child('constraints'), (constraint, here) =>
       constraintErrors(constraint, here, isRequest),
     ),
@@ -62,24 +66,31 @@ export function requestNames({ requests }: DeviceClaim): IsRequest {
 
 const ONE_OF_TWO = 'exactly one of `exactly` or `firstAvailable` is required'
 
-function requestErrors({ name = '', exactly, firstAvailable = [] }: DeviceRequest, at: FieldPath): FieldError[] {
-  const errors = validateLabelText(at.child('name'), name)
-  if (exactly !== undefined && firstAvailable.length > 0)
-    return [...errors, invalidValue(at, null, `${ONE_OF_TWO}, but multiple fields are set`)]
-  if (exactly !== undefined) return [...errors, ...wantedErrors(exactly, at.child('exactly'))]
-  if (firstAvailable.length === 0) return [...errors, required(at, ONE_OF_TWO)]
-  const alternativeErrors = (alternative: DeviceSubRequest, here: FieldPath) => [
-    ...validateLabelText(here.child('name'), alternative.name ?? ''),
-    ...wantedErrors(alternative, here),
-  ]
-  const alternativesAt = at.child('firstAvailable')
-  return [
-    ...errors,
-    ...setErrors(firstAvailable, MAX_ALTERNATIVES, alternativesAt, alternativeErrors, (one) => one.name ?? ''),
-  ]
-}
+const requestErrors =
+  (selectorsErrors: SelectorsErrors) =>
+  (request: DeviceRequest, at: FieldPath): FieldError[] => {
+    const { name = '', exactly, firstAvailable = [] } = request
+    const errors = validateLabelText(at.child('name'), name)
+    if (exactly !== undefined && firstAvailable.length > 0)
+      return [...errors, invalidValue(at, null, `${ONE_OF_TWO}, but multiple fields are set`)]
+    if (exactly !== undefined) return [...errors, ...wantedErrors(exactly, at.child('exactly'), selectorsErrors)]
+    if (firstAvailable.length === 0) return [...errors, required(at, ONE_OF_TWO)]
+    const alternativeErrors = (alternative: DeviceSubRequest, here: FieldPath) => [
+      ...validateLabelText(here.child('name'), alternative.name ?? ''),
+      ...wantedErrors(alternative, here, selectorsErrors),
+    ]
+    const alternativesAt = at.child('firstAvailable')
+    return [
+      ...errors,
+      ...setErrors(firstAvailable, MAX_ALTERNATIVES, alternativesAt, alternativeErrors, (one) => one.name ?? ''),
+    ]
+  }
 
-function wantedErrors(wanted: ExactDeviceRequest | DeviceSubRequest, at: FieldPath): FieldError[] {
+function wantedErrors(
+  wanted: ExactDeviceRequest | DeviceSubRequest,
+  at: FieldPath,
+  selectorsErrors: SelectorsErrors,
+): FieldError[] {
   const { deviceClassName = '', selectors, allocationMode = '', count = 0, tolerations } = wanted
   const classAt = at.child('deviceClassName')
   return [
@@ -101,14 +112,6 @@ function countErrors(mode: string, count: number, at: FieldPath): FieldError[] {
       return [notSupported(at.child('allocationMode'), mode, ['All', 'ExactCount'])]
   }
 }
-
-export const selectorsErrors = (selectors: readonly DeviceSelector[] | undefined, at: FieldPath): FieldError[] =>
-  listErrors(selectors, MAX_ENTRIES, at, ({ cel }, here) => {
-    if (cel === undefined) return [required(here.child('cel'))]
-    return byteLength(cel.expression ?? '') > MAX_EXPRESSION_BYTES
-      ? [tooLong(here.child('cel', 'expression'), MAX_EXPRESSION_BYTES)]
-      : []
-  })
 
 function tolerationErrors(toleration: DeviceToleration, at: FieldPath): FieldError[] {
   const { key = '', operator = '', value = '', effect = '' } = toleration

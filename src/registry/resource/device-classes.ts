@@ -6,8 +6,9 @@ import { subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { isExtended } from '../../validation/pod/resources.ts'
 import type { NameRule, Strategy } from '../strategy.ts'
-import { configurationErrors, MAX_ENTRIES, selectorsErrors } from './device-claim.ts'
-import { listErrors } from './names.ts'
+import { configurationErrors } from './device-claim.ts'
+import { selectorsValidator } from './device-selectors.ts'
+import { listErrors, MAX_ENTRIES } from './names.ts'
 
 /** Of a generateName only the name made of it is looked at. */
 const className: NameRule = (name, prefix) => (prefix ? [] : subdomainName(name, false))
@@ -16,15 +17,17 @@ export const deviceClasses: Strategy<DeviceClass & KubeObject> = {
   nameRule: className,
   validate: ({ spec }) => specErrors(spec),
   metadataOnUpdate: 'by strategy',
-  validateUpdate: ({ metadata, spec }, old) => [
+  validateUpdate: async ({ metadata, spec }, old) => [
     ...validateObjectMeta(metadata, false, className),
     ...validateKindMetaUpdate(metadata, old.metadata),
-    ...specErrors(spec),
+    ...(await specErrors(spec)),
   ],
 }
 
-function specErrors({ selectors, config, extendedResourceName: name }: DeviceClassSpec = {}): FieldError[] {
+async function specErrors(spec: DeviceClassSpec = {}): Promise<FieldError[]> {
+  const { selectors, config, extendedResourceName: name } = spec
   const at = path('spec')
+  const selectorsErrors = await selectorsValidator(selectors ?? [])
   return [
     ...selectorsErrors(selectors, at.child('selectors')),
     ...listErrors(config, MAX_ENTRIES, at.child('config'), configurationErrors),

@@ -7,6 +7,8 @@ import { regexText } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { validateCsiDriverName } from '../../validation/pod/volumes.ts'
 
+/** Of requests, constraints, selectors and configurations. */
+export const MAX_ENTRIES = 32
 const MAX_POOL_BYTES = 253
 const MAX_IDENTIFIER_BYTES = 32
 

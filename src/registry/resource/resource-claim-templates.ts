@@ -14,6 +14,7 @@ import { sameValue } from '../../validation/same-value.ts'
 import type { Strategy } from '../strategy.ts'
 import { adminAccessErrors } from './admin-access.ts'
 import { deviceClaimErrors, requestedAdminAccess } from './device-claim.ts'
+import { selectorsOf, selectorsValidator } from './device-selectors.ts'
 
 type Template = ResourceClaimTemplate & KubeObject
 
@@ -23,12 +24,12 @@ export const resourceClaimTemplates: Strategy<Template> = {
   validate: async (template, context) => [
     // the reference names the place that it would have in a claim
     ...(await adminAccessErrors(requestedAdminAccess(template.spec?.spec?.devices), context)),
-    ...specErrors(template),
+    ...(await specErrors(template)),
   ],
   metadataOnUpdate: 'by strategy',
-  validateUpdate: (template, { metadata, spec: old = {} }) => [
+  validateUpdate: async (template, { metadata, spec: old = {} }) => [
     ...validateObjectMeta(template.metadata, true, subdomainName),
-    ...specErrors(template),
+    ...(await specErrors(template)),
     ...validateKindMetaUpdate(template.metadata, metadata),
     ...(sameValue(SPEC_TYPE, template.spec, old)
       ? []
@@ -36,7 +37,11 @@ export const resourceClaimTemplates: Strategy<Template> = {
   ],
 }
 
-const specErrors = ({ spec: { metadata = {}, spec = {} } = {} }: Template): FieldError[] => [
+const specErrors = async ({ spec: { metadata = {}, spec = {} } = {} }: Template): Promise<FieldError[]> => [
   ...validateTemplateMeta(metadata, path('spec', 'metadata')),
-  ...deviceClaimErrors(spec.devices ?? {}, path('spec', 'spec', 'devices')),
+  ...deviceClaimErrors(
+    spec.devices ?? {},
+    path('spec', 'spec', 'devices'),
+    await selectorsValidator(selectorsOf(spec.devices)),
+  ),
 ]

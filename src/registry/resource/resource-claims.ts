@@ -30,13 +30,13 @@ import {
   configurationErrors,
   dataErrors,
   deviceClaimErrors,
-  MAX_ENTRIES,
   requestedAdminAccess,
   requestNames,
   requestReferenceErrors,
   requestReferencesErrors,
 } from './device-claim.ts'
-import { driverNameErrors, listErrors, poolNameErrors, setErrors } from './names.ts'
+import { selectorsOf, selectorsValidator } from './device-selectors.ts'
+import { driverNameErrors, listErrors, MAX_ENTRIES, poolNameErrors, setErrors } from './names.ts'
 import { uidErrors } from './uids.ts'
 
 type Claim = ResourceClaim & KubeObject
@@ -52,7 +52,7 @@ const MAX_HARDWARE_ADDRESS_BYTES = 128
 export const resourceClaims: Strategy<Claim> = {
   validate: async ({ spec: { devices = {} } = {} }, context) => [
     ...(await adminAccessErrors(requestedAdminAccess(devices), context)),
-    ...deviceClaimErrors(devices, path('spec', 'devices')),
+    ...deviceClaimErrors(devices, path('spec', 'devices'), await selectorsValidator(selectorsOf(devices))),
   ],
   metadataOnUpdate: 'by strategy',
   validateUpdate: ({ metadata, spec = {} }, { metadata: before, spec: old = {} }) => [

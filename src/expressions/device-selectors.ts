@@ -1,0 +1,86 @@
+/**
+ * Selectors of devices: what their expressions may name, and what they may cost. Schedulers evaluate them; the API only
+ * refuses what cannot be evaluated or costs too much.
+ */
+import { ownValue } from '../api/own.ts'
+import type { PathSizes } from '../cel/estimate.ts'
+import { estimateCost } from '../cel/estimate.ts'
+import { compile } from '../cel/compile.ts'
+import { ProgramError, programOf } from '../cel/program.ts'
+import type { ExpressionProblem } from './admission-expressions.ts'
+import { resultTypeText } from './admission-expressions.ts'
+import { deviceEnvironment } from './environments.ts'
+
+/** Units that one evaluation may spend, and that an expression may cost by estimate. */
+const COST_LIMIT = 1_000_000
+
+const MAX_DOMAIN_BYTES = 63
+const MAX_ID_BYTES = 32
+const MAX_DRIVER_BYTES = 63
+const MAX_VALUE_BYTES = 64
+/** Of a device; one domain may have them all. */
+const MAX_ATTRIBUTES = 32
+
+/** How large the values at a place are at most. */
+interface Sizes {
+  readonly max: number
+  readonly keys?: Sizes
+  readonly values?: Sizes
+  readonly fields?: Readonly<Record<string, Sizes>>
+  /** Of any field that is selected by name. */
+  readonly anyField?: Sizes
+}
+
+const ATTRIBUTE: Sizes = { max: MAX_VALUE_BYTES }
+const DOMAIN: Sizes = { max: MAX_DOMAIN_BYTES }
+const ID: Sizes = { max: MAX_ID_BYTES }
+
+const DEVICE_SIZES: Sizes = {
+  max: 0,
+  fields: {
+    driver: { max: MAX_DRIVER_BYTES },
+    allowMultipleAllocations: { max: 1 },
+    attributes: {
+      max: MAX_ATTRIBUTES,
+      keys: DOMAIN,
+      values: { max: MAX_ATTRIBUTES, keys: ID, values: ATTRIBUTE, anyField: ATTRIBUTE },
+    },
+    // a capacity that is selected by name has no known size, as in kube-apiserver
+    capacity: { max: MAX_ATTRIBUTES, keys: DOMAIN, values: { max: MAX_ATTRIBUTES, keys: ID, values: { max: 0 } } },
+  },
+}
+
+const deviceSizes: PathSizes = ([variable, ...path]) => {
+  let at: Sizes | undefined = variable === 'device' ? DEVICE_SIZES : undefined
+  for (const step of path) at = below(at, step)
+  return at && { min: 0, max: at.max }
+}
+
+function below(at: Sizes | undefined, step: string): Sizes | undefined {
+  switch (step) {
+    case '@items':
+    case '@values':
+      return at?.values
+    case '@keys':
+      return at?.keys
+    default:
+      return ownValue(at?.fields ?? {}, step) ?? at?.anyField
+  }
+}
+
+/** What is wrong with a selector; undefined: nothing. */
+export function deviceSelectorProblem(text: string): ExpressionProblem | 'too expensive' | undefined {
+  const environment = deviceEnvironment()
+  const { expression, issues } = compile(text, environment)
+  if (expression === undefined) return { problem: `compilation failed: ${issues}` }
+  const { type } = expression
+  if (type.kind !== 'bool' && type.kind !== 'any')
+    return { problem: `must evaluate to bool or the unknown type, not ${resultTypeText(type)}` }
+  try {
+    programOf(expression, environment)
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error
+    return { problem: `program instantiation failed: ${error.message}`, isInternal: true }
+  }
+  return estimateCost(expression, deviceSizes).max > COST_LIMIT ? 'too expensive' : undefined
+}

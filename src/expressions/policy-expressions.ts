@@ -1,0 +1,60 @@
+/**
+ * The expressions of one policy or webhook, compiled one after the other as validation comes to them.
+ *
+ * kube-apiserver has an environment for new expressions and one for those that were stored before; in 1.36 both know the
+ * same, so that here is one.
+ */
+import type { VariableDeclaration } from '../cel/declarations.ts'
+import type { Environment } from '../cel/environment.ts'
+import type { AdmissionExpression, ExpressionUse } from './admission-expressions.ts'
+import { compileAdmissionExpression, compileVariable } from './admission-expressions.ts'
+import { admissionEnvironment } from './environments.ts'
+
+export interface PolicyExpressionsOptions {
+  /** The policy has a paramKind. Webhooks and other policies have no `params`. */
+  readonly hasParams: boolean
+  /** Whether there is a `variables`: not in webhooks, nor in validating policies that declare none. */
+  readonly hasVariables: boolean
+}
+
+/** What an environment depends on. */
+type Scope = 'condition' | 'message' | 'mutation' | 'other'
+
+const scopes: Readonly<Partial<Record<ExpressionUse, Scope>>> = {
+  matchCondition: 'condition',
+  message: 'message',
+  applyConfiguration: 'mutation',
+  jsonPatch: 'mutation',
+}
+
+export class PolicyExpressions {
+  private readonly declarations: VariableDeclaration[] = []
+  private readonly environments = new Map<Scope, Environment>()
+
+  constructor(private readonly options: PolicyExpressionsOptions) {}
+
+  declare(name: string, text: string): AdmissionExpression {
+    return compileVariable(name, text, this.environmentOf('variable'), this.declarations)
+  }
+
+  compile(text: string, use: ExpressionUse): AdmissionExpression {
+    return compileAdmissionExpression(text, this.environmentOf(use), use)
+  }
+
+  private environmentOf(use: ExpressionUse): Environment {
+    const scope = scopes[use] ?? 'other'
+    const known = this.environments.get(scope)
+    if (known !== undefined) return known
+    const { hasParams, hasVariables } = this.options
+    const made = admissionEnvironment({
+      params: hasParams,
+      // messages are made without it
+      authorizer: scope !== 'message',
+      mutation: scope === 'mutation',
+      // conditions are looked at before there are variables
+      ...(hasVariables && scope !== 'condition' ? { variables: this.declarations } : {}),
+    })
+    this.environments.set(scope, made)
+    return made
+  }
+}
