@@ -61,7 +61,12 @@ export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: Outbo
       const tail = JSON.stringify(rest)
       const text = `${start}",${JSON.stringify({ ...metadata, uid }).slice(1)}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
       const key = within === undefined ? name : `${within}/${name}`
-      await storage.create(collectionOf(tenant, { group, resource }), key, { text, at: start.length, uid })
+      await storage.create(collectionOf(tenant, { group, resource }), key, {
+        text,
+        at: start.length,
+        uid,
+        ...(metadata.labels && { labels: metadata.labels }),
+      })
     },
   }
   return server

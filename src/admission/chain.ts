@@ -21,6 +21,7 @@ import { measureAdmission } from '../endpoints/metrics.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { nodeRestriction } from './node-restriction.ts'
 import { nodeTaint } from './node-taint.ts'
+import { validatingAdmissionPolicy } from './policies/validating-admission-policy.ts'
 import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from './webhooks/admission-webhooks.ts'
 import { rbacEscalation } from '../registry/rbac/escalation.ts'
 
@@ -46,6 +47,7 @@ const plugins: readonly AdmissionPlugin[] = [
   podGroupWorkloadExists,
   rbacEscalation,
   mutatingAdmissionWebhook,
+  validatingAdmissionPolicy,
   validatingAdmissionWebhook,
 ]
 

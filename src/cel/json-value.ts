@@ -3,8 +3,11 @@ import { ownValue } from '../api/own.ts'
 import type { Value } from './value.ts'
 import { ListValue, MapValue } from './value.ts'
 
-export type JsonLike =
-  null | boolean | number | bigint | string | readonly JsonLike[] | { readonly [key: string]: JsonLike }
+export type JsonLike = null | boolean | number | bigint | string | readonly JsonLike[] | JsonObjectLike
+
+interface JsonObjectLike {
+  readonly [key: string]: JsonLike | undefined
+}
 
 /** How a number of JSON is taken where no type says more. */
 export type NumberAs = (value: number | bigint) => Value
@@ -24,8 +27,7 @@ export function valueOfJson(json: JsonLike, number: NumberAs = asIntWhereWhole):
 }
 
 /** Array.isArray does not narrow readonly arrays. */
-const isArray = (json: readonly JsonLike[] | { readonly [key: string]: JsonLike }): json is readonly JsonLike[] =>
-  Array.isArray(json)
+const isArray = (json: readonly JsonLike[] | JsonObjectLike): json is readonly JsonLike[] => Array.isArray(json)
 
 class JsonList extends ListValue {
   constructor(
@@ -46,14 +48,14 @@ class JsonList extends ListValue {
 
 class JsonMap extends MapValue {
   constructor(
-    private readonly object: { readonly [key: string]: JsonLike },
+    private readonly object: JsonObjectLike,
     private readonly number: NumberAs,
   ) {
     super()
   }
 
   get size(): number {
-    return Object.keys(this.object).length
+    return this.keys().length
   }
 
   get(key: Value): Value | undefined {
@@ -62,7 +64,8 @@ class JsonMap extends MapValue {
     return value === undefined ? undefined : valueOfJson(value, this.number)
   }
 
-  keys(): Iterable<Value> {
-    return Object.keys(this.object)
+  /** A member that is undefined is not there. */
+  keys(): string[] {
+    return Object.keys(this.object).filter((key) => this.object[key] !== undefined)
   }
 }

@@ -28,8 +28,6 @@ const rows: Readonly<Record<string, NotEnforced>> = {
   'mutatingadmissionpolicybindings.admissionregistration.k8s.io': BINDING,
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOKS,
   resourcequotas: whole('this server does not enforce resource quotas yet: usage is neither counted nor limited'),
-  'validatingadmissionpolicies.admissionregistration.k8s.io': POLICY,
-  'validatingadmissionpolicybindings.admissionregistration.k8s.io': BINDING,
   'validatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOKS,
 }
 

@@ -4,6 +4,7 @@ import { linesOf } from '../storage/lines.ts'
 import type { Env } from '../env.ts'
 import { collectionOf } from '../registry/collections.ts'
 import { liveOf } from '../registry/stored-form.ts'
+import type { Selection } from '../storage/selection.ts'
 import { everything } from '../storage/selection.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import type { Tenant } from './tenant.ts'
@@ -14,16 +15,17 @@ interface Plane {
 }
 
 /**
- * All objects of a resource as they are now, in its storage version.
+ * The objects of a resource as they are now, in its storage version.
  * @param namespace absent: of all namespaces
  */
 export async function storedObjects<O>(
   plane: Plane,
   resource: GroupResource,
   namespace?: string,
+  selection: Selection = everything,
 ): Promise<(O & KubeObject)[]> {
   const objects: (O & KubeObject)[] = []
-  for await (const object of eachStoredObject<O>(plane, resource, namespace)) objects.push(object)
+  for await (const object of eachStoredObject<O>(plane, resource, namespace, selection)) objects.push(object)
   return objects
 }
 
@@ -32,9 +34,10 @@ export async function* eachStoredObject<O>(
   { env, tenant }: Plane,
   resource: GroupResource,
   namespace?: string,
+  selection: Selection = everything,
 ): AsyncGenerator<O & KubeObject> {
   const { isEmpty, values, revision } = await storageOf(env).list(collectionOf(tenant, resource), {
-    selection: everything,
+    selection,
     at: { kind: 'latest' },
     ...(namespace === undefined ? {} : { namespace }),
   })

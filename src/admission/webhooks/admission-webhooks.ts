@@ -2,14 +2,11 @@
  * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: what matches a webhook is decided here, the call itself is
  * callWebhook's.
  */
-import type { GroupVersionResource } from '../../api/group-version.ts'
 import { StatusError, internalError } from '../../api/status.ts'
-import type { ServedResources } from '../../registry/resources.ts'
-import { servedAt } from '../../registry/served.ts'
-import type { ControlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { WebhookCallError, callWebhook } from '../../webhooks/call-webhook.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
+import { equivalentResources } from '../equivalent-resources.ts'
 import type { Webhook, WebhookType } from './configured-webhooks.ts'
 import { configuredWebhooks } from './configured-webhooks.ts'
 import { isExempt, ruleMatches } from './rules.ts'
@@ -34,38 +31,25 @@ export const validatingAdmissionWebhook: AdmissionPlugin = {
 async function dispatch(type: WebhookType, attributes: Attributes): Promise<void> {
   const snapshot = await controlSnapshot(attributes.request)
   for (const webhook of configuredWebhooks(snapshot, type))
-    if (await isCalled(webhook, attributes, snapshot)) await call(webhook, attributes)
+    if (await isCalled(webhook, attributes)) await call(webhook, attributes)
 }
 
 /** Conditions in CEL cannot be told yet: they are taken to hold, so that nothing that they guard passes. */
-async function isCalled(webhook: Webhook, attributes: Attributes, snapshot: ControlSnapshot): Promise<boolean> {
+async function isCalled(webhook: Webhook, attributes: Attributes): Promise<boolean> {
   const { namespaceSelector, objectSelector } = webhook
   if (!objectMatches(objectSelector, attributes)) return false
-  if (!(await rulesMatch(webhook, attributes, snapshot))) return false
+  if (!(await rulesMatch(webhook, attributes))) return false
   return namespaceMatches(namespaceSelector, attributes)
 }
 
 async function rulesMatch(
   { rules = [], matchPolicy = 'Equivalent' }: Webhook,
   attributes: Attributes,
-  snapshot: ControlSnapshot,
 ): Promise<boolean> {
   if (rules.some((rule) => ruleMatches(rule, attributes))) return true
   if (matchPolicy !== 'Equivalent') return false
-  const others = equivalentResources(attributes, await servedAt(attributes.request.env, snapshot))
-  return rules.some((rule) => others.some((resource) => ruleMatches(rule, { ...attributes, resource })))
-}
-
-/** Other versions, and groups, that show the same objects. */
-function equivalentResources({ resource, subresource }: Attributes, served: ServedResources): GroupVersionResource[] {
-  const own = served.find(resource.group, resource.version, resource.resource)
-  return served.resources.filter(
-    (other) =>
-      other !== own &&
-      other.storage.group === own?.storage.group &&
-      other.storage.resource === own.storage.resource &&
-      (subresource === '' || other.subresources.some(({ name }) => name === subresource)),
-  )
+  const others = await equivalentResources(attributes)
+  return rules.some((rule) => others.some(({ resource }) => ruleMatches(rule, { ...attributes, resource })))
 }
 
 /** @throws StatusError where the request must not go on */

@@ -1,0 +1,45 @@
+/** Other resources that show the same objects (apimachinery's EquivalentResourceMapper): other versions, other groups. */
+import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
+import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
+import { builtInServed, servedAt } from '../registry/served.ts'
+import { controlSnapshot } from '../tenancy/control-snapshot.ts'
+import type { Attributes } from './attributes.ts'
+
+/** A resource in one version, and the kind that its objects have there. */
+export interface ResourceKind {
+  readonly resource: GroupVersionResource
+  readonly kind: GroupVersionKind
+}
+
+/** That of the request is not among them. */
+export async function equivalentResources(attributes: Attributes): Promise<readonly ResourceKind[]> {
+  const { request, resource, subresource } = attributes
+  const served = servedAt(request.env, await controlSnapshot(request))
+  const own = served.find(resource.group, resource.version, resource.resource)
+  if (own === undefined) return []
+  const candidates =
+    own.origin === 'custom' ? served.inGroup(own.group) : builtInShowing(builtInServed(request.env).resources, own)
+  return candidates.flatMap((other) => {
+    const kind = other === own || !sameObjects(other, own) ? undefined : kindOf(other, subresource)
+    const { group, version } = other
+    return kind === undefined ? [] : [{ resource: { group, version, resource: other.resource }, kind }]
+  })
+}
+
+const sameObjects = ({ storage: a }: ResourceEntry, { storage: b }: ResourceEntry): boolean =>
+  a.group === b.group && a.resource === b.resource
+
+/** Undefined: it has no such subresource. */
+function kindOf({ group, version, kind, subresources }: ResourceEntry, name: string): GroupVersionKind | undefined {
+  return name === '' ? { group, version, kind } : subresources.find((subresource) => subresource.name === name)
+}
+
+const byStorage = new WeakMap<ServedResources, ReadonlyMap<string, readonly ResourceEntry[]>>()
+
+const storageText = ({ storage }: ResourceEntry): string => `${storage.group}/${storage.resource}`
+
+function builtInShowing(builtIn: ServedResources, entry: ResourceEntry): readonly ResourceEntry[] {
+  let index = byStorage.get(builtIn)
+  if (index === undefined) byStorage.set(builtIn, (index = Map.groupBy(builtIn.resources, storageText)))
+  return index.get(storageText(entry)) ?? []
+}

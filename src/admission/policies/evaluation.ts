@@ -1,0 +1,173 @@
+/** Expressions about one request, run one after the other within one budget (apiserver's plugin/cel activation). */
+import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
+import type { JsonLike } from '../../cel/json-value.ts'
+import { valueOfJson } from '../../cel/json-value.ts'
+import type { Program, Result } from '../../cel/program.ts'
+import { CostExceeded } from '../../cel/program.ts'
+import type { Value } from '../../cel/value.ts'
+import { CelError, MapValue } from '../../cel/value.ts'
+import { goQuote } from '../../go/quote.ts'
+import type { AdmissionExpression, CompiledVariable } from '../../expressions/admission-expressions.ts'
+import { PER_CALL_LIMIT } from '../../expressions/environments.ts'
+import { AuthorizerValue, resourceCheck } from '../../expressions/library/authorizer.ts'
+import type { Attributes } from '../attributes.ts'
+import type { Decisions } from './decisions.ts'
+import { Undecided } from './decisions.ts'
+
+/** What expressions see. */
+export interface Subject {
+  readonly object: KubeObject | undefined
+  readonly oldObject: KubeObject | undefined
+  readonly params: KubeObject | undefined
+  readonly request: JsonObject
+  /** The same for match conditions, which see the resource of the request itself. */
+  readonly requestOfConditions: JsonObject
+  readonly namespaceObject: JsonObject | undefined
+  /** Absent where expressions may not ask it. */
+  readonly authorizer?: Authorizer
+}
+
+export interface Authorizer {
+  readonly value: Value
+  readonly requestResource: Value
+}
+
+export function authorizerOf(
+  { user, resource, subresource, namespace, name }: Attributes,
+  decisions: Decisions,
+): Authorizer {
+  const value = new AuthorizerValue(user, decisions.authorize)
+  const { group, resource: named } = resource
+  return { value, requestResource: resourceCheck(value, { group, resource: named, subresource, namespace, name }) }
+}
+
+/** No more expressions are run. */
+export class OutOfBudget extends Error {
+  constructor() {
+    super('validation failed due to running out of cost budget, no further validation rules will be run')
+  }
+}
+
+export type Evaluated = { readonly value: Value; readonly error?: undefined } | { readonly error: string }
+
+export class Evaluation {
+  private readonly variables: Variables
+  private readonly known = new Map<string, Value | undefined>()
+
+  /** @param remaining units that all expressions may spend together */
+  constructor(
+    private readonly subject: Subject,
+    variables: readonly CompiledVariable[],
+    public remaining: number,
+  ) {
+    this.variables = new Variables(variables, this.lookUp, () => this.remaining)
+  }
+
+  /** @throws OutOfBudget */
+  async run(expression: AdmissionExpression): Promise<Evaluated> {
+    if (expression.program === undefined) return { error: `compilation error: ${expression.problem}` }
+    const { value, cost } = await this.decided(expression.program)
+    const all = cost + this.variables.spent
+    this.variables.spent = 0
+    if (all > this.remaining) throw new OutOfBudget()
+    this.remaining -= all
+    return value instanceof CelError
+      ? { error: `expression '${expression.text}' resulted in error: ${value.message}` }
+      : { value }
+  }
+
+  /** Ends, for each decision costs the evaluation that asks for it so much that the budget allows few. */
+  private async decided(program: Program): Promise<Result> {
+    for (;;) {
+      try {
+        return limited(program, this.lookUp)
+      } catch (error) {
+        if (!(error instanceof Undecided)) throw error
+        await error.decide()
+      }
+    }
+  }
+
+  private readonly lookUp = (name: string): Value | undefined => {
+    if (name === 'variables') return this.variables
+    if (!this.known.has(name)) this.known.set(name, valueNamed(this.subject, name))
+    return this.known.get(name)
+  }
+}
+
+function valueNamed(subject: Subject, name: string): Value | undefined {
+  switch (name) {
+    case 'object':
+    case 'oldObject':
+    case 'params':
+    case 'request':
+    case 'namespaceObject':
+      return valueOfObject(subject[name])
+    case 'authorizer':
+      return subject.authorizer?.value
+    case 'authorizer.requestResource':
+      return subject.authorizer?.requestResource
+    default:
+      return undefined
+  }
+}
+
+// objects of the API are JSON; a member that is undefined is not there
+const valueOfObject = (object: KubeObject | JsonObject | undefined): Value =>
+  valueOfJson((object ?? null) as unknown as Json as JsonLike)
+
+/** An expression that costs more than one may fails, and the next one runs. */
+function limited(program: Program, lookUp: (name: string) => Value | undefined): Result {
+  try {
+    return program.run(lookUp, PER_CALL_LIMIT)
+  } catch (error) {
+    if (!(error instanceof CostExceeded)) throw error
+    return { value: new CelError(error.message), cost: error.cost }
+  }
+}
+
+/** `variables`: each is evaluated when it is first named, and once. */
+class Variables extends MapValue {
+  /** Units, since somebody took note of them. */
+  spent = 0
+  private readonly values = new Map<string, Value>()
+  private readonly byName: ReadonlyMap<string, AdmissionExpression>
+
+  constructor(
+    variables: readonly CompiledVariable[],
+    private readonly lookUp: (name: string) => Value | undefined,
+    private readonly remaining: () => number,
+  ) {
+    super()
+    this.byName = new Map(variables.map(({ name, expression }) => [name, expression]))
+  }
+
+  get size(): number {
+    return this.byName.size
+  }
+
+  keys(): Iterable<Value> {
+    return this.byName.keys()
+  }
+
+  get(name: Value): Value | undefined {
+    if (typeof name !== 'string') return undefined
+    const expression = this.byName.get(name)
+    if (expression === undefined) return undefined
+    let value = this.values.get(name)
+    if (value === undefined) this.values.set(name, (value = this.evaluate(name, expression)))
+    return value
+  }
+
+  private evaluate(name: string, expression: AdmissionExpression): Value {
+    const quoted = goQuote(name)
+    if (expression.program === undefined)
+      return new CelError(`composited variable ${quoted} fails to compile: ${expression.problem}`)
+    const { value, cost } = limited(expression.program, this.lookUp)
+    this.spent += cost
+    if (this.spent > this.remaining()) throw new OutOfBudget()
+    return value instanceof CelError
+      ? new CelError(`composited variable ${quoted} fails to evaluate: ${value.message}`)
+      : value
+  }
+}

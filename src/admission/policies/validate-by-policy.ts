@@ -1,0 +1,113 @@
+/** What a validating policy says of one request, with one object of parameters (apiserver's plugin/policy/validating). */
+import type { AuditAnnotation, ValidatingAdmissionPolicySpec, Validation } from '../../api/admissionregistration/v1.ts'
+import { byteLength } from '../../api/utf8.ts'
+import type { Value } from '../../cel/value.ts'
+import { runtimeType, runtimeTypeName } from '../../cel/runtime-types.ts'
+import { RUNTIME_BUDGET } from '../../expressions/environments.ts'
+import type { CompiledPolicy } from './compiled-policy.ts'
+import type { Evaluated, Subject } from './evaluation.ts'
+import { Evaluation, OutOfBudget } from './evaluation.ts'
+import { conditionsMatch } from './match-conditions.ts'
+
+/** One for each validation; or a single one, where something went wrong with the whole. */
+export type PolicyDecision =
+  | { readonly action: 'admit' }
+  | { readonly action: 'deny'; readonly message: string; readonly reason?: string | undefined }
+
+export type AuditValue =
+  | { readonly key: string; readonly value: string; readonly error?: undefined }
+  /** Denies the request. */
+  | { readonly error: string }
+
+export interface Verdict {
+  readonly decisions: readonly PolicyDecision[]
+  readonly auditAnnotations: readonly AuditValue[]
+}
+
+export async function validateByPolicy(
+  spec: ValidatingAdmissionPolicySpec,
+  compiled: CompiledPolicy,
+  subject: Subject,
+): Promise<Verdict> {
+  const { failurePolicy, validations = [], auditAnnotations = [] } = spec
+  const failed = (message: string): PolicyDecision =>
+    failurePolicy === 'Ignore' ? { action: 'admit' } : { action: 'deny', message }
+  const failedAltogether = (message: string): Verdict => ({ decisions: [failed(message)], auditAnnotations: [] })
+
+  const matches = await conditionsMatch(compiled.matchConditions, compiled.variables, subject, failurePolicy)
+  if (matches === false) return { decisions: [], auditAnnotations: [] }
+  if (matches !== true) return failedAltogether(matches.error)
+
+  const evaluation = new Evaluation(subject, compiled.variables, RUNTIME_BUDGET)
+  const results = await allOf(
+    compiled.validations.map(({ expression }) => expression),
+    evaluation,
+  )
+  if (results instanceof OutOfBudget) return failedAltogether(results.message)
+
+  const { authorizer: _, ...unauthorized } = subject
+  const ofMessages = new Evaluation(unauthorized, compiled.variables, evaluation.remaining)
+  const messages = await allOf(
+    compiled.validations.map(({ messageExpression }) => messageExpression),
+    ofMessages,
+  )
+  const decisions = validations.map((validation, at): PolicyDecision => {
+    const result = results[at]!
+    if (result === undefined) return { action: 'admit' }
+    if (result.error !== undefined) return failed(result.error)
+    if (messages instanceof OutOfBudget) return failed(`failed messageExpression: ${messages.message}`)
+    if (result.value === true) return { action: 'admit' }
+    return { action: 'deny', message: messageOf(validation, messages[at]), reason: validation.reason }
+  })
+
+  const ofAnnotations = new Evaluation(unauthorized, compiled.variables, RUNTIME_BUDGET)
+  const values = await allOf(
+    compiled.auditAnnotations.map(({ expression }) => expression),
+    ofAnnotations,
+  )
+  if (values instanceof OutOfBudget) return failedAltogether(values.message)
+  const annotations = auditAnnotations.map((annotation, at) => auditValue(annotation, values[at]!, failurePolicy))
+  return { decisions, auditAnnotations: annotations.filter((value) => value !== undefined) }
+}
+
+/** Undefined for those that are not there. */
+async function allOf(
+  expressions: readonly (Parameters<Evaluation['run']>[0] | undefined)[],
+  evaluation: Evaluation,
+): Promise<readonly (Evaluated | undefined)[] | OutOfBudget> {
+  const results: (Evaluated | undefined)[] = []
+  try {
+    for (const expression of expressions) results.push(expression && (await evaluation.run(expression)))
+  } catch (error) {
+    if (error instanceof OutOfBudget) return error
+    throw error
+  }
+  return results
+}
+
+/** Bytes. */
+const MAX_MESSAGE = 5 * 1024
+
+function messageOf({ message = '', expression = '' }: Validation, made: Evaluated | undefined): string {
+  const text = made?.error === undefined && typeof made?.value === 'string' ? made.value.trim() : ''
+  if (text !== '' && !text.includes('\n') && byteLength(text) <= MAX_MESSAGE) return text
+  return message.trim() || `failed expression: ${expression.trim()}`
+}
+
+/** Undefined where there is nothing to say. */
+function auditValue(
+  { key = '', valueExpression = '' }: AuditAnnotation,
+  made: Evaluated,
+  failurePolicy: string | undefined,
+): AuditValue | undefined {
+  if (made.error !== undefined) return failurePolicy === 'Ignore' ? undefined : { error: made.error }
+  const { value } = made
+  if (value === null) return undefined
+  if (typeof value === 'string') return value.trim() === '' ? undefined : { key, value: value.trim() }
+  const type = typeName(value)
+  return {
+    error: `valueExpression '${valueExpression}' resulted in unsupported return type: ${type}. Return type must be either string or null.`,
+  }
+}
+
+const typeName = (value: Value): string => runtimeTypeName(runtimeType(value))

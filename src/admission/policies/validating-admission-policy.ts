@@ -1,0 +1,158 @@
+/** ValidatingAdmissionPolicy: what the policies that are bound to a request say of it. */
+import { append } from '../../api/append.ts'
+import { ownValue } from '../../api/own.ts'
+import { StatusError } from '../../api/status.ts'
+import { stringify } from '../../codec/json.ts'
+import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
+import type { AdmissionPlugin, Attributes } from '../attributes.ts'
+import { admissionForbidden } from '../forbidden.ts'
+import type { BoundPolicy, Policies } from './configured-policies.ts'
+import { policiesAbout } from './configured-policies.ts'
+import { isBeyondPolicies } from './exempt-resources.ts'
+import type { Invocation } from './invocations.ts'
+import { configurationProblem, invocationsOf } from './invocations.ts'
+import { PolicyRequest } from './policy-request.ts'
+import { requestValue } from './request-value.ts'
+import type { Verdict } from './validate-by-policy.ts'
+
+export const validatingAdmissionPolicy: AdmissionPlugin = {
+  name: 'ValidatingAdmissionPolicy',
+  handles: (attributes) => !isBeyondPolicies(attributes.resource),
+  async validate(attributes) {
+    const policies = policiesAbout(
+      await controlSnapshot(attributes.request),
+      'validating',
+      attributes.resource.resource,
+    )
+    if (policies.length > 0) await validateBy(policies, attributes)
+  },
+}
+
+type Policy = Policies['validating']['policy']
+type Binding = Policies['validating']['binding']
+
+interface Denial {
+  readonly policy: Policy
+  readonly binding: Binding | undefined
+  readonly message: string
+  readonly reason?: string | undefined
+}
+
+/** Every policy is asked, for warnings and audit; the first that denies is the one that is told. */
+async function validateBy(policies: readonly BoundPolicy<'validating'>[], attributes: Attributes): Promise<void> {
+  const request = new PolicyRequest(attributes)
+  const invocations = await invocationsOf(policies, request)
+  if (invocations.length === 0) return
+  const denials: Denial[] = []
+  const audit = new AuditAnnotations()
+  const evaluate = await evaluator(request)
+  for (const invocation of invocations) {
+    const { policy, binding } = invocation
+    const isIgnored = policy.spec?.failurePolicy === 'Ignore'
+    const verdicts = invocation.problem === undefined ? await evaluate(invocation) : invocation.problem
+    if (typeof verdicts === 'string') {
+      if (!isIgnored) denials.push({ policy, binding, message: verdicts })
+      continue
+    }
+    for (const verdict of verdicts) append(denials, actOn(attributes, policy, binding!, verdict, audit))
+  }
+  audit.publish(attributes)
+  const [first] = denials
+  if (first !== undefined) throw denied(attributes, first)
+}
+
+type Usable = Invocation<'validating'> & { readonly problem?: undefined }
+
+/** @returns what a policy says for each of its parameters, or why it cannot say anything */
+async function evaluator(request: PolicyRequest): Promise<(usable: Usable) => Promise<readonly Verdict[] | string>> {
+  const { attributes } = request
+  const engine = await import('./policy-engine.ts')
+  const decisions = new engine.Decisions(attributes.request)
+  const authorizer = engine.authorizerOf(attributes, decisions)
+  return async ({ policy, params, matched }) => {
+    if (params.length === 0) return []
+    const compiled = engine.compiledPolicy(attributes.request.tenant, 'validating', policy)
+    const objects = await request.versioned(matched).catch((error: unknown) => configurationProblem(error))
+    if (typeof objects === 'string') return `failed to configure binding: failed to convert object version: ${objects}`
+    const seen = {
+      ...objects,
+      authorizer,
+      namespaceObject: await request.namespaceObject(),
+      request: requestValue(attributes, matched),
+      requestOfConditions: requestValue(attributes, { ...matched, resource: attributes.resource }),
+    }
+    const verdicts: Verdict[] = []
+    for (const param of params)
+      verdicts.push(await engine.validateByPolicy(policy.spec ?? {}, compiled, { ...seen, params: param }))
+    return verdicts
+  }
+}
+
+/** Does what the binding wants done with what its policy refuses. @returns what denies the request */
+function actOn(
+  { request }: Attributes,
+  policy: Policy,
+  binding: Binding,
+  { decisions, auditAnnotations }: Verdict,
+  audit: AuditAnnotations,
+): Denial[] {
+  const denials: Denial[] = []
+  const { validationActions = [] } = binding.spec ?? {}
+  for (const [index, decision] of decisions.entries()) {
+    if (decision.action === 'admit') continue
+    for (const action of validationActions) {
+      if (action === 'Deny') denials.push({ policy, binding, ...decision })
+      if (action === 'Warn')
+        request.warnings.push(
+          `Validation failed for ValidatingAdmissionPolicy '${policy.metadata.name}' with binding '${binding.metadata.name}': ${decision.message}`,
+        )
+      if (action === 'Audit') request.record?.annotate(FAILURE, failureText(binding, index, decision.message))
+    }
+  }
+  for (const annotation of auditAnnotations)
+    if (annotation.error === undefined) audit.add(policy, annotation.key, annotation.value)
+    else denials.push({ policy, binding, message: annotation.error })
+  return denials
+}
+
+const FAILURE = 'validation.policy.admission.k8s.io/validation_failure'
+
+function failureText({ metadata, spec = {} }: Binding, expressionIndex: number, message: string): string {
+  const { policyName = '', validationActions = [] } = spec
+  return stringify([{ message, policy: policyName, binding: metadata.name ?? '', expressionIndex, validationActions }])
+}
+
+/** Bytes. */
+const MAX_ANNOTATION = 10 * 1024
+
+/** Of all bindings of a policy: the different values of a key stand in one annotation. */
+class AuditAnnotations {
+  private readonly values = new Map<string, Set<string>>()
+
+  add(policy: Policy, key: string, value: string): void {
+    const name = `${policy.metadata.name}/${key}`
+    const known = this.values.get(name)
+    const short = firstBytes(value)
+    if (known === undefined) this.values.set(name, new Set([short]))
+    else known.add(short)
+  }
+
+  publish({ request }: Attributes): void {
+    for (const [name, values] of this.values) request.record?.annotate(name, [...values].join(', '))
+  }
+}
+
+const firstBytes = (text: string): string => {
+  const bytes = new TextEncoder().encode(text)
+  return bytes.length <= MAX_ANNOTATION ? text : new TextDecoder().decode(bytes.subarray(0, MAX_ANNOTATION))
+}
+
+const codes: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 401, RequestEntityTooLarge: 413 }
+
+function denied(attributes: Attributes, { policy, binding, message, reason = 'Invalid' }: Denial): StatusError {
+  const bound = binding === undefined ? '' : ` with binding '${binding.metadata.name}'`
+  const why = `ValidatingAdmissionPolicy '${policy.metadata.name}'${bound} denied request: ${message}`
+  const { status } = admissionForbidden(attributes, why)
+  const code = ownValue(codes, reason) ?? 422
+  return new StatusError(code, reason, status.message ?? '', { ...status.details, causes: [{ message: why }] })
+}
