@@ -3,6 +3,7 @@
  * at least once, as (controller, key); reconciling is level-based and idempotent, so each pair is kept once. It is on
  * disk before it is acknowledged, and what fails is tried again later: nothing here polls.
  */
+import { platformClock } from '../src/api/clock.ts'
 import { logError } from '../src/log/log.ts'
 import { DurableObject } from 'cloudflare:workers'
 import type { GroupResource } from '../src/api/group-version.ts'
@@ -30,6 +31,7 @@ const RESUME_MS = 5_000
 const RESTORING_MS = 600_000
 
 export class ControllerManager extends DurableObject<Env> {
+  private readonly now = platformClock
   private readonly sql: SqlStorage
   private readonly alarms: AlarmClock
   private readonly tenantUid: string | undefined
@@ -44,7 +46,7 @@ export class ControllerManager extends DurableObject<Env> {
     this.sql = ctx.storage.sql
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(() => this.alarms.load())
-    this.work = new WorkTable(this.sql, () => Date.now())
+    this.work = new WorkTable(this.sql, this.now)
     this.work.resume((controller) => controllerOf(controller) !== undefined)
     this.departedOwners = new DepartedOwnerTable(this.sql)
     this.dependents = new DependentTable(this.sql)
@@ -64,7 +66,7 @@ export class ControllerManager extends DurableObject<Env> {
   async receive(_shard: string, rows: readonly OutboxRow[]): Promise<void> {
     for (const { topic, payload } of rows) this.work.add(topic, payload, 0)
     // In the same commit: should the instance end before it is done with them, nobody else comes back to them.
-    this.alarms.wakeAt(Date.now() + RESUME_MS)
+    this.alarms.wakeAt(this.now() + RESUME_MS)
     this.ctx.waitUntil(this.run())
   }
 
@@ -89,7 +91,7 @@ export class ControllerManager extends DurableObject<Env> {
       .catch((error: unknown) => {
         const isRestoring = error instanceof StorageError && error.code === 'Restoring'
         if (!isRestoring) logError('controllers could not be run', { error })
-        this.alarms.wakeAt(Date.now() + (isRestoring ? RESTORING_MS : RESUME_MS))
+        this.alarms.wakeAt(this.now() + (isRestoring ? RESTORING_MS : RESUME_MS))
       })
       .finally(() => {
         this.running = undefined
@@ -102,7 +104,7 @@ export class ControllerManager extends DurableObject<Env> {
     const context: Omit<ControllerContext, 'served'> = {
       ...plane,
       freshServed: () => freshServedResources(plane),
-      now: () => new Date(),
+      now: () => new Date(this.now()),
       dependentsOf: (kind) => this.dependents.of(kind),
       alone: (name, work) => this.turns.run(name, work),
       departedOwners: this.departedOwners,

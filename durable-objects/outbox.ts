@@ -2,6 +2,7 @@
  * Work for controllers, stored in the transaction of the write that brought it, so that it is neither lost nor done
  * for a write that failed. Delivered right after the commit, and again by alarm until the receiver has taken it.
  */
+import type { Clock } from '../src/api/clock.ts'
 import { BoundedMap } from '../src/api/bounded-map.ts'
 import { logError } from '../src/log/log.ts'
 import type { OutboxReceiver } from '../src/storage/shard-protocol.ts'
@@ -30,18 +31,19 @@ export class Outbox {
     private readonly receiver: OutboxReceiver | undefined,
     /** Resolves when all that was written is on disk. */
     private readonly sync: () => Promise<void>,
+    private readonly now: Clock,
   ) {}
 
   /** @returns milliseconds after which to try again, undefined when all is delivered */
   async deliver(): Promise<number | undefined> {
     if (this.receiver === undefined || this.delivering) return undefined
-    const since = Date.now() - (unconfirmed.get(this.shard) ?? 0)
+    const since = this.now() - (unconfirmed.get(this.shard) ?? 0)
     if (since < UNCONFIRMED_RETRY) return UNCONFIRMED_RETRY - since
     this.delivering = true
     try {
       for (let rows = this.rows(); rows.length > 0; rows = this.rows()) {
         await this.receiver.receive(this.shard, rows)
-        unconfirmed.set(this.shard, Date.now())
+        unconfirmed.set(this.shard, this.now())
         this.statements.deleteOutbox(rows.at(-1)!.seq)
         await this.sync()
         unconfirmed.delete(this.shard)

@@ -3,6 +3,7 @@
  * its surface. Reads and writes are RPC methods, lists and watches are fetches (they stream), all called by
  * src/storage/shard-client and by nobody else.
  */
+import { platformClock } from '../src/api/clock.ts'
 import { logError } from '../src/log/log.ts'
 import { settingsOf } from '../src/settings.ts'
 import { DurableObject } from 'cloudflare:workers'
@@ -60,6 +61,7 @@ const LAST_TIMER = 10_000
 const BETWEEN = 20
 
 export class ResourceShard extends DurableObject<Env> {
+  private readonly now = platformClock
   /** `TENANT/SHARD` */
   private readonly name: string
   private readonly usage: ShardUsage
@@ -80,7 +82,7 @@ export class ResourceShard extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     migrate(ctx.storage)
-    const now = () => Date.now()
+    const now = this.now
     this.usage = new ShardUsage(now())
     this.statements = statements(ctx.storage.sql, (read, written) => this.usage.count(read, written))
     this.isSealed = this.statements.meta('sealed') === 1
@@ -114,7 +116,7 @@ export class ResourceShard extends DurableObject<Env> {
       now,
       () => this.others(),
     )
-    this.outbox = new Outbox(this.name, this.statements, receiverOf(env, this.name), () => ctx.storage.sync())
+    this.outbox = new Outbox(this.name, this.statements, receiverOf(env, this.name), () => ctx.storage.sync(), now)
     this.firstWrite = new FirstWrite(this.statements, () => tellControlShard(env, this.name))
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(() => this.alarms.load())
@@ -193,7 +195,7 @@ export class ResourceShard extends DurableObject<Env> {
     return this.restoring(() => {
       this.lock.release(restore)
       this.log.beginAnew(cut)
-      this.alarms.wakeAt(Date.now())
+      this.alarms.wakeAt(this.now())
     })
   }
 
@@ -201,7 +203,7 @@ export class ResourceShard extends DurableObject<Env> {
     this.usage.woken('backup')
     return reply(() => {
       this.statements.setMeta('held', revision)
-      this.statements.setMeta('heldUntil', Date.now() + milliseconds)
+      this.statements.setMeta('heldUntil', this.now() + milliseconds)
       return null
     })
   }
@@ -228,7 +230,7 @@ export class ResourceShard extends DurableObject<Env> {
 
   stats(): ShardStats {
     return {
-      ...this.usage.report(Date.now()),
+      ...this.usage.report(this.now()),
       constructed: this.statements.meta('constructed'),
       name: this.name,
       ...this.statements.counts(),
@@ -286,10 +288,10 @@ export class ResourceShard extends DurableObject<Env> {
     } catch (error) {
       // The platform would try it six times and then never again.
       logError('a shard could not be tidied up', { shard: this.name, error })
-      this.alarms.wakeAt(Date.now() + TIDY_AGAIN)
+      this.alarms.wakeAt(this.now() + TIDY_AGAIN)
     }
     const retryAfter = await this.outbox.deliver()
-    if (retryAfter !== undefined) this.alarms.wakeAt(Date.now() + retryAfter)
+    if (retryAfter !== undefined) this.alarms.wakeAt(this.now() + retryAfter)
   }
 
   /** A step of a restore: all of it or nothing. */
@@ -344,9 +346,9 @@ export class ResourceShard extends DurableObject<Env> {
     const changes = outcomes.flatMap(({ change }) => (change === undefined ? [] : [change]))
     this.publish(changes)
     const hasWork = outcomes.some((outcome) => outcome.hasWork)
-    if (hasWork) this.alarms.wakeAt(Date.now() + Math.min(this.log.retention, DELIVER_AGAIN))
-    if (changes.some(({ t }) => t !== ADDED)) this.alarms.wakeAt(Date.now() + this.log.retention)
-    this.alarms.wakeAt(this.compactor.isPressed ? Date.now() : this.expiry.dueOfNew())
+    if (hasWork) this.alarms.wakeAt(this.now() + Math.min(this.log.retention, DELIVER_AGAIN))
+    if (changes.some(({ t }) => t !== ADDED)) this.alarms.wakeAt(this.now() + this.log.retention)
+    this.alarms.wakeAt(this.compactor.isPressed ? this.now() : this.expiry.dueOfNew())
     if (hasWork) this.ctx.waitUntil(this.deliver())
   }
 
@@ -388,7 +390,9 @@ async function tellControlShard(env: Env, name: string): Promise<void> {
   const slash = name.indexOf('/')
   const [tenant, shard] = [name.slice(0, slash), name.slice(slash + 1)]
   if (shard === CONTROL_SHARD) return
-  await shardStorage(env.SHARDS).createMissing({ tenant, shard: CONTROL_SHARD }, [writtenShardRow(tenant, shard)])
+  await shardStorage(env.SHARDS, platformClock).createMissing({ tenant, shard: CONTROL_SHARD }, [
+    writtenShardRow(tenant, shard),
+  ])
 }
 
 /** A tenant's controllers are one object; a shard's name is `TENANT/SHARD`. */

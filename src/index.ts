@@ -1,4 +1,5 @@
 /** The Worker: everything begins in server.ts. */
+import { platformClock } from './api/clock.ts'
 import { attestedRequests } from './authentication/attested-requests.ts'
 import type { Env } from './env.ts'
 import { warmUp } from './schema/warm-up.ts'
@@ -9,9 +10,12 @@ export { ControllerManager } from '../durable-objects/controller-manager.ts'
 
 warmUp()
 
+const serveNow = (request: Request, env: Env, execution: ExecutionContext): Promise<Response> =>
+  serve(request, env, execution, platformClock)
+
 /** Where the local server's front delivers requests with a client certificate. Cloudflare has no way that leads here. */
-export const AttestedRequests = { fetch: attestedRequests(serve) } satisfies ExportedHandler<Env>
+export const AttestedRequests = { fetch: attestedRequests(serveNow, platformClock) } satisfies ExportedHandler<Env>
 
 export default {
-  fetch: (request, env, execution) => serve(request, env, execution),
+  fetch: serveNow,
 } satisfies ExportedHandler<Env>

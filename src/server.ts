@@ -6,6 +6,7 @@
  *
  * Every refusal is a thrown StatusError, rendered at the end.
  */
+import type { Clock } from './api/clock.ts'
 import { serviceUnavailable } from './api/status.ts'
 import { authenticate } from './authentication/authenticate.ts'
 import { impersonate } from './authentication/impersonation.ts'
@@ -37,10 +38,10 @@ import { controlSnapshot } from './tenancy/control-snapshot.ts'
 /** An error of the control plane's own storage is about no resource. */
 const NO_RESOURCE = { group: '', resource: '' }
 
-export async function serve(request: Request, env: Env, execution: ExecutionContext): Promise<Response> {
+export async function serve(request: Request, env: Env, execution: ExecutionContext, clock: Clock): Promise<Response> {
   const problem = problemOf(env)
   if (problem !== undefined) return refuseAll(problem)
-  const received = receive(request, env, execution)
+  const received = receive(request, env, execution, clock)
   if (received instanceof Response) return received
   const response = respond(received)
   // Others wait for the seat that a request holds, and for calls that it makes for all: it ends, though its client went.

@@ -48,6 +48,7 @@ export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: Outbo
         env,
         user: ANONYMOUS,
         now: server.now,
+        clock: () => server.now.getTime(),
         answerHeaders: { 'Audit-Id': 'audit' },
         warnings: [],
         record: undefined,

@@ -1,3 +1,4 @@
+import { platformClock } from '../src/api/clock.ts'
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Env } from '../src/env.ts'
@@ -133,7 +134,7 @@ test('with bad ones every request is refused, and no value is told', async () =>
   const execution = { waitUntil: () => {} } as unknown as ExecutionContext
   for (const path of ['/healthz', '/api/v1/pods', '/version']) {
     const request = new Request(`https://server${path}`, { headers: { Authorization: 'Bearer too-short' } })
-    const response = await serve(request, env, execution)
+    const response = await serve(request, env, execution, platformClock)
     expect(response.status).toBe(503)
     expect(await response.json()).toMatchObject({
       kind: 'Status',

@@ -1,4 +1,6 @@
 /** A namespace of ResourceShards that keep everything in memory: for code that reaches storage through `env.SHARDS`. */
+import type { Clock } from '../src/api/clock.ts'
+import { platformClock } from '../src/api/clock.ts'
 import type { Env } from '../src/env.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import { memoryStorage } from '../src/storage/memory.ts'
@@ -24,7 +26,10 @@ export interface MemoryShards {
 }
 
 /** @param deliver is given the work that a write brought, when it is done */
-export function shardsInMemory(now?: () => number, deliver: (work: OutboxMessage) => void = () => {}): MemoryShards {
+export function shardsInMemory(
+  now: Clock = platformClock,
+  deliver: (work: OutboxMessage) => void = () => {},
+): MemoryShards {
   const bare = memoryStorage(now)
   const told = async ({ tenant, shard }: ShardName) => {
     if (shard !== CONTROL_SHARD)

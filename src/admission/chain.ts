@@ -72,12 +72,12 @@ async function measured(
   { request, operation }: Attributes,
   work: () => void | Promise<void>,
 ): Promise<void> {
-  const began = Date.now()
+  const began = request.clock()
   let rejected = true
   try {
     await work()
     rejected = false
   } finally {
-    measureAdmission(request, plugin, { operation, step, rejected }, (Date.now() - began) / 1000)
+    measureAdmission(request, plugin, { operation, step, rejected }, (request.clock() - began) / 1000)
   }
 }

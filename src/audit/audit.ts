@@ -2,6 +2,7 @@
  * Auditing of requests (kubernetes.io/docs/tasks/debug/debug-cluster/audit): after authentication the policy decides,
  * the steps fill the request's record, and what came of it is written at the end.
  */
+import type { Clock } from '../api/clock.ts'
 import { attributesOf } from '../authorization/attributes.ts'
 import type { UserInfo } from '../authentication/user-info.ts'
 import type { Env } from '../env.ts'
@@ -18,7 +19,7 @@ import { auditCounts, countUp } from './metrics.ts'
 import type { AuditedAttributes, AuditStage, Decision, Policy } from './policy.ts'
 import { decide } from './policy.ts'
 import type { AuditMode } from './sink.ts'
-import { Sink } from './sink.ts'
+import { pause, Sink } from './sink.ts'
 
 const BUFFER_LENGTH = 16 << 20
 /** As kube-apiserver's --audit-webhook-batch-buffer-size and …-max-size. */
@@ -31,13 +32,13 @@ const WEBHOOK_RETRY_MS = [500, 1_000, 2_000, 4_000]
 /** Where the events of an environment go. */
 const sinksOf = new WeakMap<Env, readonly Sink[]>()
 
-function sinks(env: Env): readonly Sink[] {
+function sinks({ env, clock }: ApiRequest): readonly Sink[] {
   let known = sinksOf.get(env)
-  if (known === undefined) sinksOf.set(env, (known = makeSinks(env)))
+  if (known === undefined) sinksOf.set(env, (known = makeSinks(env, clock)))
   return known
 }
 
-function makeSinks(env: Env): readonly Sink[] {
+function makeSinks(env: Env, now: Clock): readonly Sink[] {
   const { audit } = settingsOf(env)
   if (audit === undefined) return []
   const options = (mode: AuditMode, batchWaitMs: number, retryMs: readonly number[]) => ({
@@ -49,13 +50,14 @@ function makeSinks(env: Env): readonly Sink[] {
     retryMs,
   })
   const { webhook, logMode } = audit
+  const clock = { now, sleep: pause }
   const made: Sink[] = []
   const file = env.AUDIT_LOG
-  if (file !== undefined) made.push(new Sink(fileBackend(file), options(logMode, 0, [])))
+  if (file !== undefined) made.push(new Sink(fileBackend(file), options(logMode, 0, []), clock))
   if (webhook !== undefined)
-    made.push(new Sink(webhookBackend(webhook), options(webhook.mode, WEBHOOK_WAIT_MS, WEBHOOK_RETRY_MS)))
+    made.push(new Sink(webhookBackend(webhook), options(webhook.mode, WEBHOOK_WAIT_MS, WEBHOOK_RETRY_MS), clock))
   // Workers' logs have no say in when they are written
-  if (made.length === 0 || audit.console) made.push(new Sink(consoleBackend(), options('blocking', 0, [])))
+  if (made.length === 0 || audit.console) made.push(new Sink(consoleBackend(), options('blocking', 0, []), clock))
   return made
 }
 
@@ -96,15 +98,25 @@ export async function auditAnswered(request: ApiRequest, record: RequestRecord, 
   // refused before anybody was known: kube-apiserver tells of that in this stage alone
   if (!audited.has(record)) {
     decideFor(request, record, audit.policy, undefined)
-    await write(request, record, { ...(await answerOf(record)), stage: 'ResponseStarted', at: new Date(), code })
+    await write(request, record, {
+      ...(await answerOf(record)),
+      stage: 'ResponseStarted',
+      at: new Date(request.clock()),
+      code,
+    })
     return response
   }
   if (record.panic !== undefined) {
-    await write(request, record, { stage: 'Panic', at: new Date(), code })
+    await write(request, record, { stage: 'Panic', at: new Date(request.clock()), code })
     return response
   }
   const complete = async (): Promise<void> => {
-    await write(request, record, { ...(await answerOf(record)), stage: 'ResponseComplete', at: new Date(), code })
+    await write(request, record, {
+      ...(await answerOf(record)),
+      stage: 'ResponseComplete',
+      at: new Date(request.clock()),
+      code,
+    })
   }
   if (!isLongRunning(request.info)) {
     // an object that comes as a stream is there when the answer has been read
@@ -112,7 +124,7 @@ export async function auditAnswered(request: ApiRequest, record: RequestRecord, 
     else await complete()
     return response
   }
-  await write(request, record, { stage: 'ResponseStarted', at: new Date(), code })
+  await write(request, record, { stage: 'ResponseStarted', at: new Date(request.clock()), code })
   return followed(request, response, complete)
 }
 
@@ -140,7 +152,7 @@ async function write(request: ApiRequest, record: RequestRecord, moment: Moment)
   auditCounts.events++
   const line = eventLine(request, record, asked, decision, moment)
   const keep = (work: Promise<unknown>): void => request.waitUntil(work)
-  const results = await Promise.all(sinks(request.env).map((sink) => sink.process(line, keep)))
+  const results = await Promise.all(sinks(request).map((sink) => sink.process(line, keep)))
   return results.every((mayGoOn) => mayGoOn)
 }
 

@@ -34,10 +34,7 @@ export interface Clock {
   sleep(ms: number): Promise<void>
 }
 
-const realClock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-}
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** The platform may end the work of a request that has been answered: who empties the buffer is not waited for longer. */
 const GIVEN_UP_MS = 120_000
@@ -53,7 +50,7 @@ export class Sink {
   private readonly options: SinkOptions
   private readonly clock: Clock
 
-  constructor(backend: Backend, options: SinkOptions, clock: Clock = realClock) {
+  constructor(backend: Backend, options: SinkOptions, clock: Clock) {
     this.backend = backend
     this.options = options
     this.clock = clock

@@ -3,6 +3,7 @@
  * Requests without one come through the first socket, where the engine fills in no `request.cf` at all: there nobody
  * can claim a certificate, and here nobody gets on without the front's key.
  */
+import type { Clock } from '../api/clock.ts'
 import { logError } from '../log/log.ts'
 import type { Env } from '../env.ts'
 import { fromBase64 } from '../x509/pem.ts'
@@ -13,11 +14,11 @@ import type { FrontStatement } from './front-statement.ts'
 
 type Serve = (request: Request, env: Env, execution: ExecutionContext) => Promise<Response>
 
-export function attestedRequests(serve: Serve): Serve {
+export function attestedRequests(serve: Serve, clock: Clock): Serve {
   const replays = new Replays()
   return async (request, env, execution) => {
     const statement = statementOf(request)
-    const now = Date.now()
+    const now = clock()
     if (statement === undefined || !(await isGenuine(request, statement, env, now))) return refused()
     if (!replays.isNew(statement, now)) return refused()
     return serve(request, env, execution)

@@ -84,7 +84,7 @@ class JsonFramer extends Framer {
 
   protected frame(type: string, source: Source): Uint8Array {
     // a Table tells its columns in the first event
-    const text = this.presenter.json(source, new Date(), !this.hasColumns)
+    const text = this.presenter.json(source, new Date(this.scope.request.clock()), !this.hasColumns)
     this.hasColumns = true
     return this.line(type, text)
   }

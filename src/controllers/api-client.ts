@@ -152,6 +152,7 @@ function internalRequest({ env, tenant, now }: ControllerContext): ApiRequest {
     env,
     user: { name: 'system:kube-controller-manager', uid: '', groups: [SYSTEM_MASTERS], extra: {} },
     now: now(),
+    clock: () => now().getTime(),
     answerHeaders: {},
     warnings: [],
     record: undefined,

@@ -12,6 +12,7 @@ export interface ControllerContext {
   readonly served: ServedResources
   /** The same with every definition that was written before the call: asked before something is called unknown. */
   freshServed(): Promise<ServedResources>
+  /** When the work is done: reading it again may give a later time. */
   now(): Date
   /** The resource types that hold dependents of owners of this kind (`Deployment.apps`). */
   dependentsOf(ownerKind: string): readonly GroupResource[]

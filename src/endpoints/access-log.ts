@@ -6,7 +6,7 @@ import { settingsOf } from '../settings.ts'
 /** One line of each request, when the head of its answer is there. */
 export function logRequest(request: ApiRequest, record: RequestRecord, { status }: Response): void {
   if (!settingsOf(request.env).logsRequests) return
-  const { answerHeaders, headers, info, method, now } = request
+  const { answerHeaders, clock, headers, info, method, now } = request
   logInfo('HTTP', {
     auditID: answerHeaders['Audit-Id'] ?? '',
     verb: info.verb,
@@ -17,6 +17,6 @@ export function logRequest(request: ApiRequest, record: RequestRecord, { status 
     flowSchema: record.flowSchema,
     userAgent: headers.get('User-Agent') ?? '',
     status,
-    milliseconds: Date.now() - now.getTime(),
+    milliseconds: clock() - now.getTime(),
   })
 }

@@ -3,6 +3,7 @@
  * is readable at that revision, however long the reader takes.
  */
 import type { GroupResource } from '../api/group-version.ts'
+import type { Clock } from '../api/clock.ts'
 import { logError } from '../log/log.ts'
 import { collectionOf } from '../registry/collections.ts'
 import { writtenEntries } from '../registry/written-types.ts'
@@ -27,7 +28,7 @@ export async function serveBackup(request: ApiRequest): Promise<Response> {
   // what is first written to after this is of a later revision
   const snapshot = await freshControlSnapshot(request)
   const types = storedTypes(writtenEntries(request.env, request.tenant, snapshot))
-  const hold = new Hold(storageOf(request.env), revision, shardsOf(request.tenant, types))
+  const hold = new Hold(storageOf(request.env), revision, shardsOf(request.tenant, types), request.clock)
   await hold.begin()
   const head: Head = { format: FORMAT, revision, time: request.now.toISOString() }
   const { readable, writable } = new IdentityTransformStream()
@@ -45,13 +46,14 @@ class Hold {
     private readonly storage: Storage,
     private readonly revision: Revision,
     private readonly shards: readonly ShardName[],
+    private readonly clock: Clock,
   ) {}
 
   async begin(): Promise<void> {
-    const began = Date.now()
+    const began = this.clock()
     await this.ask(HOLD_MS)
     const timer = setInterval(() => {
-      if (Date.now() - began < LONGEST_MS) void this.ask(HOLD_MS).catch(notHeld)
+      if (this.clock() - began < LONGEST_MS) void this.ask(HOLD_MS).catch(notHeld)
     }, RENEW_MS)
     this.stop = () => clearInterval(timer)
   }

@@ -41,16 +41,16 @@ const found = new WeakMap<Env['SHARDS'], Found>()
 
 /** Names, sorted: `TENANT/SHARD` or `TENANT/controllers`. */
 export async function unreadableDatabases(request: ApiRequest): Promise<string[]> {
-  const { env } = request
+  const { env, clock } = request
   let state = found.get(env.SHARDS)
   if (state === undefined)
     found.set(env.SHARDS, (state = { bad: new Map(), due: undefined, lookedAt: 0, looking: undefined }))
   const { bad, lookedAt } = state
-  const age = Date.now() - lookedAt
+  const age = clock() - lookedAt
   const isOld = age >= AGAIN && bad.size > 0 && state.due?.size === 0
   if (isOld || state.due === undefined) state.due = await databasesOf(request, isOld ? [...bad.keys()] : undefined)
   if (state.due.size > 0 && (state.looking === undefined || age >= LOST_AFTER)) {
-    state.lookedAt = Date.now()
+    state.lookedAt = clock()
     state.looking = lookAt(state.due, bad).finally(() => (state.looking = undefined))
     request.waitUntil(state.looking)
   }

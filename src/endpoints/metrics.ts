@@ -139,7 +139,7 @@ class Measurements {
   longRunning = 0
 
   /** When the isolate served its first request for the tenant, in seconds. */
-  readonly startedAt = Date.now() / 1000
+  startedAt: number | undefined
 }
 
 const measurementsFor = perTenant(() => new Measurements())
@@ -200,14 +200,15 @@ const verbLabels: ReadonlyMap<string, string> = new Map([
 /** Told when a request begins; what it returns, when the head of its answer is there. */
 export function measureRequest(request: ApiRequest): (response: Response) => void {
   const all = measurementsOf(request)
-  const began = Date.now()
+  const began = request.now.getTime()
+  all.startedAt ??= began / 1000
   const long = isLongRunning(request.info.verb)
   if (long) all.longRunning++
   all.inFlight++
   return (response) => {
     all.inFlight--
     if (long) all.longRunning--
-    count(all, request, response, long ? undefined : (Date.now() - began) / 1000)
+    count(all, request, response, long ? undefined : (request.clock() - began) / 1000)
   }
 }
 
@@ -397,7 +398,7 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       })),
     ],
     ['process_cpu_seconds_total', 'counter', 'Time spent in answering: the engine tells no more.', one(busy)],
-    ['process_start_time_seconds', 'gauge', 'When this isolate served its first request.', one(all.startedAt)],
+    ['process_start_time_seconds', 'gauge', 'When this isolate served its first request.', one(all.startedAt ?? 0)],
   ]
   return rows.map(([name, type, help, samples]) => ({ name, type, help, samples }))
 }

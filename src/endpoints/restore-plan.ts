@@ -43,9 +43,9 @@ export class RestorePlan {
 
   /** @throws StatusError 409 where the control plane holds what somebody made */
   static async begin(request: ApiRequest): Promise<RestorePlan> {
-    const plan = new RestorePlan(request, revisionAt(Date.now()))
+    const plan = new RestorePlan(request, revisionAt(request.clock()))
     const shards = (await isBeingRestored(request)) ? await plan.takeOver() : await plan.lockEmpty()
-    plan.lockedAt = Date.now()
+    plan.lockedAt = request.clock()
     await plan.forgetWork()
     const builtIn = new Set(builtInShards(request).map(({ shard }) => shard))
     const others = shards.filter(({ shard }) => shard !== CONTROL_SHARD)
@@ -74,7 +74,7 @@ export class RestorePlan {
    * forgotten; what they have to do now came with the values.
    */
   async end(cut: Revision, pause: Pause): Promise<void> {
-    await pause(Math.max(0, this.lockedAt + LONGEST_AGE - Date.now()))
+    await pause(Math.max(0, this.lockedAt + LONGEST_AGE - this.request.clock()))
     await this.request.env.CONTROLLERS.getByName(this.request.tenant.uid).forget()
     const unlock = (shard: ShardName) => this.storage.unlock(shard, this.id, cut)
     await forEachShard(

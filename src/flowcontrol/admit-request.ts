@@ -1,4 +1,5 @@
 /** Lets a request go on at once, after a while, or not at all: one gate for each control plane in an isolate. */
+import { platformClock } from '../api/clock.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { PriorityLevelConfiguration } from '../api/flowcontrol/v1.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -27,7 +28,7 @@ export interface FlowCount {
 }
 
 class Gate {
-  readonly seats = new Seats(() => Date.now())
+  readonly seats = new Seats(platformClock)
   readonly counts = new BoundedMap<string, FlowCount>({ entries: 1_000 })
   private configuredBy: readonly unknown[] | undefined
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../api/clock.ts'
 import type { Env } from '../env.ts'
 import type { UserInfo } from '../authentication/user-info.ts'
 import type { Tenant } from '../tenancy/tenant.ts'
@@ -19,6 +20,8 @@ export interface ApiRequest {
   readonly user: UserInfo
   /** Taken once at the start: every time of one request is the same. */
   readonly now: Date
+  /** For what is measured, and for what happens after the answer began. */
+  readonly clock: Clock
   /** Headers of the answer that say something of the request; more come as more is known of it. */
   readonly answerHeaders: Record<string, string>
   /** Texts for `Warning: 299 - "…"` headers, in order. Repeats are dropped when rendered. */

@@ -1,3 +1,4 @@
+import type { Clock } from '../api/clock.ts'
 import { settingsOf } from '../settings.ts'
 import type { Env } from '../env.ts'
 import { ANONYMOUS } from '../authentication/user-info.ts'
@@ -13,7 +14,7 @@ import { targetOf } from './target.ts'
  * Reads method, path and query; everything a step after this one needs. A path that is no text is 400, one that names a
  * verb and no resource 500, whoever asks. The path is cut out of the URL as it came: parsing would tidy it up.
  */
-export function receive(request: Request, env: Env, execution: ExecutionContext): ApiRequest | Response {
+export function receive(request: Request, env: Env, execution: ExecutionContext, clock: Clock): ApiRequest | Response {
   const method = methodOf(request)
   const target = targetOf(request)
   const mark = target.indexOf('?')
@@ -39,7 +40,8 @@ export function receive(request: Request, env: Env, execution: ExecutionContext)
     tenant: rootTenant(settings),
     env,
     user: ANONYMOUS,
-    now: new Date(),
+    now: new Date(clock()),
+    clock,
     answerHeaders: { 'Audit-Id': auditId },
     warnings: [],
     record: settings.recordsRequests ? new RequestRecord() : undefined,

@@ -1,4 +1,5 @@
 /** The storage of a Worker: its shards, and what its settings say of encryption. */
+import { platformClock } from '../api/clock.ts'
 import type { Env } from '../env.ts'
 import { settingsOf } from '../settings.ts'
 import { encrypted } from './encrypted.ts'
@@ -12,6 +13,9 @@ const storages = new WeakMap<Env, ShardStorage>()
 export function storageOf(env: Env): ShardStorage {
   let storage = storages.get(env)
   if (storage === undefined)
-    storages.set(env, (storage = encrypted(shardStorage(env.SHARDS), new Sealer(settingsOf(env).encryption))))
+    storages.set(
+      env,
+      (storage = encrypted(shardStorage(env.SHARDS, platformClock), new Sealer(settingsOf(env).encryption))),
+    )
   return storage
 }

@@ -2,6 +2,7 @@
  * The storage contract in memory: for tests, and as the plain statement of what a shard does. It keeps every event and
  * answers by going through them.
  */
+import type { Clock } from '../api/clock.ts'
 import { StorageError } from './errors.ts'
 import { nextRevision, revisionAt } from './revision.ts'
 import { itemText } from './list-shape.ts'
@@ -35,7 +36,7 @@ export interface MemoryStorage extends Storage {
 }
 
 /** @param retention milliseconds for which continued lists stay readable */
-export function memoryStorage(now: () => number = Date.now, retention = 300_000): MemoryStorage {
+export function memoryStorage(now: Clock, retention = 300_000): MemoryStorage {
   const shards = new Map<string, MemoryShard>()
   const shardOf = ({ tenant, shard }: ShardName): MemoryShard => {
     const name = `${tenant}/${shard}`

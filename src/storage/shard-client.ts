@@ -1,4 +1,5 @@
 /** Storage in ResourceShards. The only code that talks to a shard. */
+import type { Clock } from '../api/clock.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
 import { logError } from '../log/log.ts'
 import type { ResourceShard } from '../../durable-objects/resource-shard.ts'
@@ -54,23 +55,23 @@ const RETRY_AFTER = [20, 100, 400]
 /** One for each binding of the isolate: it holds nothing of a request. */
 const storages = new WeakMap<DurableObjectNamespace<ResourceShard>, ShardStorage>()
 
-export function shardStorage(namespace: DurableObjectNamespace<ResourceShard>): ShardStorage {
+export function shardStorage(namespace: DurableObjectNamespace<ResourceShard>, clock: Clock): ShardStorage {
   let storage = storages.get(namespace)
-  if (storage === undefined) storages.set(namespace, (storage = storageIn(namespace)))
+  if (storage === undefined) storages.set(namespace, (storage = storageIn(namespace, clock)))
   return storage
 }
 
 /** Names of an isolate's shards, beyond which their ids are worked out again. */
 const MAX_IDS = 10_000
 
-function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStorage {
+function storageIn(namespace: DurableObjectNamespace<ResourceShard>, clock: Clock): ShardStorage {
   // an id is a keyed hash of the name: dear enough to be kept
   const ids = new BoundedMap<string, DurableObjectId>({ entries: MAX_IDS })
   const idOf = (name: string): DurableObjectId => ids.getOrMake(name, () => namespace.idFromName(name))
   const nameOf = ({ tenant, shard }: ShardName): string => `${tenant}/${shard}`
   const stubOf = (shard: ShardName): ShardStub => namespace.get(idOf(nameOf(shard)))
   const keyOf = ({ prefix }: Collection, key: string): string => `${prefix}/${key}`
-  const pauses = new WritePause(() => Date.now())
+  const pauses = new WritePause(clock)
 
   const failed = (name: string, code: StorageErrorCode, why: string): void => {
     if (pauses.failed(name, code)) logError('a database failed', { shard: name, code, error: why })
@@ -114,7 +115,7 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
   }
 
   const list = (collection: Collection, query: ListQuery, shape: StreamShape): Promise<ListResult> =>
-    untilReached(async () => {
+    untilReached(clock, async () => {
       const result = await listOnce(collection, query, shape)
       if (!pauses.isFailing(nameOf(collection))) return result
       const at: ListAt = { kind: 'exact', revision: result.revision }
@@ -124,7 +125,7 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
 
   return {
     get: (collection, key, notOlderThan = 0) =>
-      untilReached(async () =>
+      untilReached(clock, async () =>
         valueOf(
           await read<ShardReply<StoredValue | undefined>>(collection, (stub, keep) =>
             stub.get(keyOf(collection, key), notOlderThan, keep),
@@ -166,6 +167,7 @@ function storageIn(namespace: DurableObjectNamespace<ResourceShard>): ShardStora
           read(collection, (stub, keep) =>
             stub.fetch(keep ? url : `${url}&keep=false`, { headers: { Upgrade: 'websocket' } }),
           ),
+        clock,
         buffer,
       )
     },
@@ -262,13 +264,13 @@ const storageError = ({ code, revision, current, detail }: ShardError) =>
   new StorageError(code, revision, current, detail)
 
 /** Asks again for a revision that is about to come. The shard has no timers: they would keep it awake. */
-async function untilReached<Value>(ask: () => Promise<Value>): Promise<Value> {
-  for (const end = Date.now() + FUTURE_WAIT; ; await pause(FUTURE_STEP)) {
+async function untilReached<Value>(clock: Clock, ask: () => Promise<Value>): Promise<Value> {
+  for (const end = clock() + FUTURE_WAIT; ; await pause(FUTURE_STEP)) {
     try {
       return await ask()
     } catch (error) {
       const isFuture = error instanceof StorageError && error.code === 'FutureRevision'
-      if (!isFuture || Date.now() >= end) throw error
+      if (!isFuture || clock() >= end) throw error
     }
   }
 }

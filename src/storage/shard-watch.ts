@@ -2,6 +2,7 @@
  * The Worker's end of a watch: a socket to the shard, opened again where it left off when it breaks (deploys and moves
  * cut sockets), so that whoever iterates notices nothing. Timers and buffers are here, because the shard has none.
  */
+import type { Clock } from '../api/clock.ts'
 import { StorageError } from './errors.ts'
 import type { Pong, WatchCall } from './shard-protocol.ts'
 import { decodeHeader, ENDED, MORE, PING } from './shard-protocol.ts'
@@ -29,10 +30,11 @@ export async function openWatch(
   scope: WatchScope,
   from: Revision | InitialEvents,
   upgrade: Upgrade,
+  clock: Clock,
   buffer?: WatchBuffer,
 ): Promise<Watch> {
   const initial = typeof from === 'number' ? undefined : from
-  const watch = new ShardWatch(scope, typeof from === 'number' ? from : from.revision, upgrade, buffer)
+  const watch = new ShardWatch(scope, typeof from === 'number' ? from : from.revision, upgrade, clock, buffer)
   try {
     // What happens from here on waits in the socket while the initial events are taken.
     await watch.open()
@@ -78,6 +80,7 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
     private readonly scope: WatchScope,
     private received: Revision,
     private readonly upgrade: Upgrade,
+    private readonly clock: Clock,
     private readonly buffer?: WatchBuffer,
   ) {}
 
@@ -164,7 +167,7 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
         if (error instanceof StorageError && error.code === 'Compacted') return this.end(error)
         // What comes next is of another state: the client has to begin with that.
         if (error instanceof StorageError && error.code === 'Restoring')
-          return this.end(new StorageError('Compacted', this.received, revisionAt(Date.now())))
+          return this.end(new StorageError('Compacted', this.received, revisionAt(this.clock())))
       }
     }
     this.end(new StorageError('Unavailable', 0, 0, 'the shard cannot be reached'))

@@ -4,6 +4,7 @@
  * asks for what changed. A copy is at most MAX_AGE old when a request begins, so what was revoked is gone within that
  * time; whoever is about to refuse something looks once more at a fresh one, so what was granted is there at once.
  */
+import { platformClock } from '../api/clock.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ensureBootstrapped } from '../bootstrap/ensure-bootstrapped.ts'
@@ -68,7 +69,7 @@ class Calls extends SharedCall<ControlSnapshot> {
   needed = 0
 
   constructor() {
-    super(() => Date.now())
+    super(platformClock)
   }
 }
 
@@ -82,7 +83,7 @@ export async function controlSnapshot(plane: ControlPlane): Promise<ControlSnaps
   const calls = callsOf(copy, plane)
   const underWay = calls.underWay(MAX_AGE)
   if (copy.snapshot !== undefined) {
-    const age = Date.now() - copy.fetched
+    const age = platformClock() - copy.fetched
     if (age < MAX_AGE || (age < MAX_AGE_WHILE_FETCHING && underWay !== undefined)) return copy.snapshot
   }
   return calls.answer(Math.max(underWay ?? calls.next, calls.needed), (call) => fetch(plane, copy, call))
@@ -104,7 +105,7 @@ function fetch(plane: ControlPlane, copy: Copy, call: number): Promise<ControlSn
 
 async function fetchInto(plane: ControlPlane, copy: Copy, call: number): Promise<ControlSnapshot> {
   const { env, tenant } = plane
-  const began = Date.now()
+  const began = platformClock()
   const storage = storageOf(env)
   let snapshot = await fetchChanges(storage, tenant, copy.snapshot)
   if (await ensureBootstrapped({ env, tenant, storage, now: new Date(began) }, snapshot))

@@ -20,14 +20,19 @@ const certificate: TlsClientAuth = {
 const env = (base64 = key.toString('base64')): Env => ({ KEDGE_FRONT_KEY: base64 }) as Env
 const execution = {} as ExecutionContext
 
+const NOW = Date.parse('2026-01-01T00:00:00Z')
+
 let serve: ReturnType<typeof attestedRequests>
 beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => {})
-  serve = attestedRequests(async () => new Response('served'))
+  serve = attestedRequests(
+    async () => new Response('served'),
+    () => NOW,
+  )
 })
 afterEach(() => vi.restoreAllMocks())
 
-const stated = (by: Attestation, method = 'GET', carried = method, target = '/a?b', now = Date.now()): FrontStatement =>
+const stated = (by: Attestation, method = 'GET', carried = method, target = '/a?b', now = NOW): FrontStatement =>
   JSON.parse(by.line(createSecretKey(key), method, carried, target, now).slice(FRONT_STATEMENT.length + 2))
 const send = async (cf: unknown, method = 'GET', target = '/a?b', settings = env()): Promise<number> =>
   (await serve(Object.assign(new Request(`http://h${target}`, { method }), { cf }), settings, execution)).status
@@ -72,8 +77,8 @@ test('nor is it worth anything elsewhere, later, to another engine, or where the
   const of = (now?: number): FrontStatement => stated(new Attestation(certificate), 'GET', 'GET', '/a?b', now)
   expect(await send(of(), 'PUT')).toBe(400)
   expect(await send(of(), 'GET', '/a?c')).toBe(400)
-  expect(await send(of(Date.now() - STATEMENT_HOLDS_MS - 1_000))).toBe(400)
-  expect(await send(of(Date.now() + STATEMENT_HOLDS_MS + 1_000))).toBe(400)
+  expect(await send(of(NOW - STATEMENT_HOLDS_MS - 1_000))).toBe(400)
+  expect(await send(of(NOW + STATEMENT_HOLDS_MS + 1_000))).toBe(400)
   expect(await send(of(), 'GET', '/a?b', env(randomBytes(32).toString('base64')))).toBe(400)
   expect(await send(of(), 'GET', '/a?b', env(''))).toBe(400)
   expect(await send(undefined)).toBe(400)

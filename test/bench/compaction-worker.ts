@@ -1,4 +1,5 @@
 /** A Worker with nothing but a shard that can be filled, and told to compact. */
+import { platformClock } from '../../src/api/clock.ts'
 import { ResourceShard } from '../../durable-objects/resource-shard.ts'
 import { shardStorage } from '../../src/storage/shard-client.ts'
 import type { NewValue, Revision } from '../../src/storage/storage.ts'
@@ -52,7 +53,7 @@ export default {
     else if (what === 'compact') return Response.json({ dropped: await object.compact() })
     else {
       // What the Worker of the API does too.
-      const storage = shardStorage(env.SHARDS as unknown as DurableObjectNamespace<ResourceShard>)
+      const storage = shardStorage(env.SHARDS as unknown as DurableObjectNamespace<ResourceShard>, platformClock)
       await storage.create({ tenant: 'bench', shard, prefix: 'things' }, name, valueOf(name, await request.text()))
     }
     return Response.json({})

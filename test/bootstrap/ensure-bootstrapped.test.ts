@@ -1,3 +1,4 @@
+import { platformClock } from '../../src/api/clock.ts'
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
 import { ensureBootstrapped, restoreServerObjects } from '../../src/bootstrap/ensure-bootstrapped.ts'
@@ -24,7 +25,7 @@ async function read(storage: Storage, group: string, resource: string, key: stri
 }
 
 test('a fresh control plane has namespaces, roles, flow control, services and who wrote them', async () => {
-  const storage = memoryStorage()
+  const storage = memoryStorage(platformClock)
   expect(await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)).toBe(true)
   const snapshot = await snapshotOf(storage)
   expect(snapshot.list({ group: '', resource: 'namespaces' }).map(({ metadata }) => metadata.name)).toEqual([
@@ -50,13 +51,13 @@ test('a fresh control plane has namespaces, roles, flow control, services and wh
 })
 
 test('once marked nothing is written again; what an administrator deleted stays away', async () => {
-  const storage = memoryStorage()
+  const storage = memoryStorage(platformClock)
   await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)
   expect(await ensureBootstrapped({ env, tenant, storage, now }, await snapshotOf(storage))).toBe(false)
 })
 
 test('what the server needs comes back, as another object; a role that was deleted does not', async () => {
-  const storage = memoryStorage()
+  const storage = memoryStorage(platformClock)
   await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)
   const service = [collectionOf(tenant, { group: '', resource: 'services' }), 'default/kubernetes'] as const
   const role = [collectionOf(tenant, { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' }), 'view'] as const
@@ -72,7 +73,7 @@ test('what the server needs comes back, as another object; a role that was delet
 })
 
 test('cut short, it is finished by the next request and keeps what is there', async () => {
-  const storage = memoryStorage()
+  const storage = memoryStorage(platformClock)
   let calls = 0
   const failing: Storage = {
     ...storage,
@@ -89,7 +90,7 @@ test('cut short, it is finished by the next request and keeps what is there', as
 })
 
 test('with another address the endpoints follow and stay the same object', async () => {
-  const storage = memoryStorage()
+  const storage = memoryStorage(platformClock)
   await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)
   const before = await read(storage, '', 'endpoints', 'default/kubernetes')
   const moved = { ...env, KEDGE_ADVERTISE: '192.0.2.9:443' }

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { unboundedIn } from './bounded-state.ts'
+import { clockProblemsIn, staleClockPlaces } from './clocks.ts'
 import { findingsIn } from './own-keys.ts'
 import { spreadArgumentsIn } from './spread-arguments.ts'
 
@@ -21,6 +22,17 @@ const spreads = globSync('{src,durable-objects}/**/*.ts', { cwd: root })
   .flatMap((file) => spreadArgumentsIn(readFileSync(root + file, 'utf8')).map((line) => `${file}:${line}`))
 for (const place of spreads) console.error(`${place}: arguments are spread; use append (src/api/append.ts)`)
 if (spreads.length > 0) process.exit(1)
+
+const sources = globSync('{src,durable-objects,migrations}/**/*.ts', { cwd: root }).filter(
+  (file) => !file.startsWith('src/cli/'),
+)
+const sourceOf = (file: string) => readFileSync(root + file, 'utf8')
+const clocks = [
+  ...sources.flatMap((file) => clockProblemsIn(file, sourceOf(file))),
+  ...staleClockPlaces(sourceOf).map((file) => `${file}: takes no clock any more; leave it out of test/check/clocks.ts`),
+]
+for (const problem of clocks) console.error(problem)
+if (clocks.length > 0) process.exit(1)
 
 const unbounded = unboundedIn(root)
 for (const name of unbounded) console.error(`${name} outlives a request and does not say what bounds it`)

@@ -25,6 +25,7 @@ export function fakeRequest(line: string, headers: Record<string, string> = {}, 
     query,
     info: requestInfoOf(method, path, query),
     now: NOW,
+    clock: () => NOW.getTime(),
     answerHeaders: { 'Audit-Id': 'audit' },
     warnings: [],
   }

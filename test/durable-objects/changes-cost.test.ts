@@ -1,10 +1,11 @@
+import { platformClock } from '../../src/api/clock.ts'
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 import type { Env } from '../../src/env.ts'
 import { shardStorage } from '../../src/storage/shard-client.ts'
 
 const { SHARDS } = env as unknown as Env
-const storage = shardStorage(SHARDS)
+const storage = shardStorage(SHARDS, platformClock)
 
 it('asking for changes where nothing changed reads no row', async () => {
   const shard = { tenant: 'cost', shard: 'asked-often' }

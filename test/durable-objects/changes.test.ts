@@ -1,3 +1,4 @@
+import { platformClock } from '../../src/api/clock.ts'
 import { env } from 'cloudflare:workers'
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -8,7 +9,7 @@ import type { NewValue, Revision, ShardChanges, Storage, StoredValue } from '../
 import { valueOf } from '../storage-suite.ts'
 
 const { SHARDS } = env as unknown as Env
-const storage = shardStorage(SHARDS)
+const storage = shardStorage(SHARDS, platformClock)
 const MINUTE = 60_000
 const MiB = 1024 * 1024
 /** Of a page, as durable-objects/changes has it. */

@@ -1,3 +1,4 @@
+import { platformClock } from '../../src/api/clock.ts'
 import { env } from 'cloudflare:workers'
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -12,7 +13,7 @@ import type { Revision, StoredValue } from '../../src/storage/storage.ts'
 import { listed, take, valueOf } from '../storage-suite.ts'
 
 const { SHARDS } = env as unknown as Env
-const storage = shardStorage(SHARDS)
+const storage = shardStorage(SHARDS, platformClock)
 const MINUTE = 60_000
 
 describe('compaction', () => {

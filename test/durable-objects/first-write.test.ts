@@ -1,4 +1,5 @@
 // The control shard knows of every shard that was written to, and opens none of them to say so.
+import { platformClock } from '../../src/api/clock.ts'
 import { env } from 'cloudflare:workers'
 import { evictDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
@@ -8,7 +9,7 @@ import { CONTROL_SHARD, writtenShardsOf } from '../../src/storage/written-shards
 import { everything } from '../../src/storage/selection.ts'
 
 const { SHARDS } = env as unknown as Env
-const storage = shardStorage(SHARDS)
+const storage = shardStorage(SHARDS, platformClock)
 
 let tenants = 0
 

@@ -3,6 +3,7 @@
  * history of all writes. What is random in an action comes from the action's own numbers, so that a history with
  * actions left out still does the rest as it did.
  */
+import { platformClock } from '../../src/api/clock.ts'
 import { env } from 'cloudflare:workers'
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { expect } from 'vitest'
@@ -97,7 +98,10 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
   private readonly paged: Paged[] = []
   /** Answers to writes that get lost on their way, from now on. */
   private losses = 0
-  private readonly storage = shardStorage(losing(() => this.losses-- > 0))
+  private readonly storage = shardStorage(
+    losing(() => this.losses-- > 0),
+    platformClock,
+  )
   private readonly shard: { readonly tenant: string; readonly shard: string }
   private floor: Revision = 0
   /** The newest revision that anybody was told, and as it was when the action began: writes are above that. */

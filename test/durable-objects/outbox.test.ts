@@ -1,3 +1,4 @@
+import { platformClock } from '../../src/api/clock.ts'
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
@@ -7,7 +8,7 @@ import { valueOf } from '../storage-suite.ts'
 import type { Recorder } from './recorder.ts'
 
 const { SHARDS, RECORDER } = env as unknown as Env & { RECORDER: DurableObjectNamespace<Recorder> }
-const storage = shardStorage(SHARDS)
+const storage = shardStorage(SHARDS, platformClock)
 
 describe('the outbox', () => {
   it('tells the controllers of a write, at least once and in order', async () => {

@@ -1,3 +1,4 @@
+import { platformClock } from '../../src/api/clock.ts'
 import { env } from 'cloudflare:workers'
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import type { Env } from '../../src/env.ts'
@@ -9,7 +10,7 @@ const { SHARDS } = env as unknown as Env
 const stubOf = ({ tenant, shard }: ShardName) => SHARDS.getByName(`${tenant}/${shard}`)
 
 storageSuite('a shard', async () => ({
-  storage: shardStorage(SHARDS),
+  storage: shardStorage(SHARDS, platformClock),
   compact: (collection, floor) =>
     runInDurableObject(stubOf(collection), async ({ compactor }) => void (await compactor.run(floor))),
   restart: (collection) => evictDurableObject(stubOf(collection)),

@@ -1,3 +1,4 @@
+import { platformClock } from '../../src/api/clock.ts'
 import { env } from 'cloudflare:workers'
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
@@ -9,7 +10,7 @@ import type { Revision } from '../../src/storage/storage.ts'
 import { fielded, labelled, take, valueOf } from '../storage-suite.ts'
 
 const { SHARDS } = env as unknown as Env
-const storage = shardStorage(SHARDS)
+const storage = shardStorage(SHARDS, platformClock)
 const MEGABYTE = 'x'.repeat(1024 * 1024)
 
 describe('a watch over a socket', () => {

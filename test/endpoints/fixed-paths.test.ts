@@ -1,3 +1,4 @@
+import { platformClock } from '../../src/api/clock.ts'
 import { describe, expect, test, vi } from 'vitest'
 import { respondStatus } from '../../src/codec/respond.ts'
 import { serveFixedPath } from '../../src/endpoints/fixed-paths.ts'
@@ -27,7 +28,7 @@ async function ask(
 ): Promise<Response | undefined> {
   const request = new Request('http://localhost/', { method, headers })
   Object.defineProperty(request, 'url', { value: `http://localhost${target}` }) // not tidied up, as in workerd
-  const received = receive(request, env, execution)
+  const received = receive(request, env, execution, platformClock)
   if (received instanceof Response) return received
   try {
     return await serveFixedPath(received, await servedResources(received))

@@ -1,4 +1,5 @@
 // A restore is one step from an empty control plane to the backup's: what fails on the way serves nothing, and is repeated.
+import { platformClock } from '../../src/api/clock.ts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Env } from '../../src/env.ts'
 import { serveRestore } from '../../src/endpoints/restore.ts'
@@ -78,6 +79,7 @@ const ask = async (path: string) => {
     new Request(`https://server${path}`, { headers: { Authorization: `Bearer ${TOKEN}` } }),
     rooted(),
     execution,
+    platformClock,
   )
 }
 

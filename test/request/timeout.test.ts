@@ -1,4 +1,5 @@
 // As asked of kube-apiserver 1.36.3: what is answered whoever asks, and what is never looked at.
+import { platformClock } from '../../src/api/clock.ts'
 import { describe, expect, test } from 'vitest'
 import type { Env } from '../../src/env.ts'
 import { receive } from '../../src/request/receive.ts'
@@ -19,7 +20,7 @@ function requestOf(target: string, method = 'GET', headers: Record<string, strin
 }
 
 async function check(target: string, method = 'GET'): Promise<void> {
-  const received = await receive(requestOf(target, method), env, execution)
+  const received = await receive(requestOf(target, method), env, execution, platformClock)
   if (received instanceof Response) throw new Error(await received.text())
   checkTimeout(received)
 }
@@ -83,7 +84,12 @@ describe('before anybody is asked who they are', () => {
     ['somebody else without a name', '/api/v1/pods?timeout=abc', { 'Impersonate-Uid': '1' }],
     ['a path that is not there', '/nothing?timeout=abc', {}],
   ])('%s', async (_, target, headers) => {
-    const response = await serve(requestOf(target, 'GET', { ...headers, 'Audit-Id': 'mine' }), env, execution)
+    const response = await serve(
+      requestOf(target, 'GET', { ...headers, 'Audit-Id': 'mine' }),
+      env,
+      execution,
+      platformClock,
+    )
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ reason: 'BadRequest', code: 400 })
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -105,7 +111,7 @@ describe('before anybody is asked who they are', () => {
     ],
   ])('%s names no resource', async (target, quoted, url) => {
     const headers = { Authorization: 'Bearer nonsense', 'Audit-Id': 'mine' }
-    const response = await serve(requestOf(target, 'GET', headers), env, execution)
+    const response = await serve(requestOf(target, 'GET', headers), env, execution, platformClock)
     expect([response.status, response.headers.get('Audit-Id')]).toEqual([500, 'mine'])
     const why = 'failed to create RequestInfo: unable to determine kind and namespace from url'
     expect(await response.text()).toBe(`Internal Server Error: ${quoted}: ${why}, ${url}\n`)

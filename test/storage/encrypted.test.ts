@@ -1,3 +1,4 @@
+import { platformClock } from '../../src/api/clock.ts'
 import { encrypted } from '../../src/storage/encrypted.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
 import { Sealer } from '../../src/storage/sealing.ts'
@@ -7,7 +8,7 @@ import { storageSuite } from '../storage-suite.ts'
 const everything = { has: () => true } as unknown as ReadonlySet<string>
 
 storageSuite('memory, encrypted', async () => {
-  const storage = memoryStorage()
+  const storage = memoryStorage(platformClock)
   const sealing = { id: 'test', secret: new Uint8Array(32).fill(7) }
   return {
     storage: encrypted(storage, new Sealer({ sealing, keys: [sealing], prefixes: everything })),

@@ -1,8 +1,9 @@
+import { platformClock } from '../../src/api/clock.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
 import { storageSuite } from '../storage-suite.ts'
 
 storageSuite('memory', async () => {
-  const storage = memoryStorage()
+  const storage = memoryStorage(platformClock)
   return {
     storage,
     compact: async (collection, floor) => storage.compact(collection, floor),

@@ -1,3 +1,4 @@
+import { platformClock } from '../../src/api/clock.ts'
 import { describe, expect, test } from 'vitest'
 import { encrypted } from '../../src/storage/encrypted.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
@@ -105,7 +106,7 @@ describe('what is sealed', () => {
   })
 
   test('one value that does not open fails the list before it is answered', async () => {
-    const inner = memoryStorage()
+    const inner = memoryStorage(platformClock)
     await encrypted(inner, sealer([first])).create(secrets, 'ns/a', value)
     const list = encrypted(inner, sealer([second])).list(secrets, {
       selection: everything,

@@ -1,4 +1,5 @@
 /** Storage alone, on the bare engine: a watch that is pinged, a write, the shard's account of itself. */
+import { platformClock } from '../../../src/api/clock.ts'
 import { ResourceShard as Shard } from '../../../durable-objects/resource-shard.ts'
 import type { Env } from '../../../src/env.ts'
 import { everything } from '../../../src/storage/selection.ts'
@@ -16,7 +17,7 @@ const things = { tenant: 'root', shard: 'things', prefix: 'things' }
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
-    const storage = shardStorage(env.SHARDS)
+    const storage = shardStorage(env.SHARDS, platformClock)
     if (pathname === '/stats') return Response.json(await storage.stats(things))
     if (pathname === '/restart') {
       // A stub has the methods of its object.

@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest'
+import { clockProblemsIn } from './clocks.ts'
+
+describe('a source file', () => {
+  it.each([
+    ['src/endpoints/get.ts', 'const now = Date.now()', 1],
+    ['src/endpoints/get.ts', 'const now = new Date()', 1],
+    ['src/endpoints/get.ts', 'const since = performance.now()', 1],
+    ['src/endpoints/get.ts', "import { platformClock } from '../api/clock.ts'", 1],
+    ['src/endpoints/get.ts', 'const at = new Date(request.clock())', 0],
+    ['src/index.ts', "import { platformClock } from './api/clock.ts'", 0],
+    ['src/index.ts', 'const now = Date.now()', 1],
+    ['src/api/clock.ts', 'export const platformClock: Clock = () => Date.now()', 0],
+  ])('%s: %s', (file, source, problems) => expect(clockProblemsIn(file, source)).toHaveLength(problems))
+})

@@ -1,0 +1,31 @@
+/**
+ * Time is an argument: a request has its clock, an object of the platform has its own. Only api/clock.ts reads the
+ * platform's, and only these files take it from there.
+ */
+const mayTakeIt: ReadonlyMap<string, string> = new Map([
+  ['src/index.ts', 'requests begin there'],
+  ['durable-objects/resource-shard.ts', 'calls and alarms of the object begin there'],
+  ['durable-objects/controller-manager.ts', 'calls and alarms of the object begin there'],
+  ['src/storage/environment-storage.ts', 'one storage serves all requests of the isolate'],
+  ['src/tenancy/control-snapshot.ts', 'one copy of the configuration serves all requests of the isolate'],
+  ['src/flowcontrol/admit-request.ts', 'the seats are those of all requests of the isolate'],
+])
+
+const READS = /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b/
+const TAKES = /\bplatformClock\b/
+const OWNER = 'src/api/clock.ts'
+
+/** @returns what is wrong with a source file outside of the CLI */
+export function clockProblemsIn(file: string, source: string): string[] {
+  if (file === OWNER) return []
+  return source.split('\n').flatMap((line, index) => {
+    const place = `${file}:${index + 1}`
+    if (READS.test(line)) return [`${place}: reads the clock; take it as an argument (${OWNER})`]
+    if (TAKES.test(line) && !mayTakeIt.has(file)) return [`${place}: takes the platform's clock; be given one`]
+    return []
+  })
+}
+
+/** Files that are listed and take no clock any more. */
+export const staleClockPlaces = (sourceOf: (file: string) => string): string[] =>
+  [...mayTakeIt.keys()].filter((file) => !TAKES.test(sourceOf(file)))
