@@ -1,4 +1,4 @@
-import type { DepartedOwner } from '../src/controllers/collector-work.ts'
+import type { DepartedOwner } from '../src/registry/collector-work.ts'
 import type { DepartedOwners } from '../src/controllers/controller.ts'
 
 /** As many as kube-controller-manager's garbage collector keeps; the newest of them. */

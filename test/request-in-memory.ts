@@ -1,8 +1,8 @@
 /** A request as it is before authentication, to a server that keeps everything in memory. */
 import type { JsonObject, KubeObject } from '../src/api/object.ts'
-import { ANONYMOUS } from '../src/authentication/user-info.ts'
+import { ANONYMOUS } from '../src/request/user-info.ts'
 import type { Env } from '../src/env.ts'
-import { collectionOf } from '../src/registry/collections.ts'
+import { collectionOf } from '../src/storage/collections.ts'
 import type { ApiRequest } from '../src/request/context.ts'
 import { parseQuery } from '../src/request/query-parameters.ts'
 import { RequestHeaders } from '../src/request/request-headers.ts'

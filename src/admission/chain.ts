@@ -23,7 +23,7 @@ import { nodeRestriction } from './node-restriction.ts'
 import { nodeTaint } from './node-taint.ts'
 import { validatingAdmissionPolicy } from './policies/validating-admission-policy.ts'
 import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from './webhooks/admission-webhooks.ts'
-import { rbacEscalation } from '../registry/rbac/escalation.ts'
+import { rbacEscalation } from './rbac-escalation.ts'
 
 const plugins: readonly AdmissionPlugin[] = [
   namespaceLifecycle,

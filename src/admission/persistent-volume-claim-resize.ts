@@ -1,7 +1,7 @@
 import type { PersistentVolumeClaim } from '../api/core/v1.ts'
 import type { StorageClass } from '../api/storage/v1.ts'
 import { forbidden } from '../api/status.ts'
-import { collectionOf } from '../registry/collections.ts'
+import { collectionOf } from '../storage/collections.ts'
 import { liveOf } from '../registry/stored-form.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { Quantity } from '../schema/quantity.ts'

@@ -2,7 +2,7 @@
 import type { PodSpec, Toleration } from '../api/core/v1.ts'
 import type { RuntimeClass } from '../api/node/v1.ts'
 import { ownValue } from '../api/own.ts'
-import { sentField } from '../codec/emptied.ts'
+import { sentField } from '../schema/emptied.ts'
 import { Quantity } from '../schema/quantity.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'

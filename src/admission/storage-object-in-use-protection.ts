@@ -1,4 +1,4 @@
-import { protectionFinalizer } from '../controllers/protection-finalizers.ts'
+import { protectionFinalizer } from '../registry/protection-finalizers.ts'
 import type { AdmissionPlugin } from './attributes.ts'
 
 /** What is created of these kinds stays until nobody uses it. */

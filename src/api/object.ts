@@ -2,7 +2,7 @@ import type * as MetaV1 from './meta/v1.ts'
 
 /**
  * Objects as they are in memory: plain JSON values. Whole numbers outside of ±(2^53 − 1) are `bigint`
- * (see codec/json), so that int64 fields survive exactly.
+ * (see api/json.ts), so that int64 fields survive exactly.
  */
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
 export interface JsonObject {

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../api/clock.ts'
 import { attributesOf } from '../authorization/attributes.ts'
-import type { UserInfo } from '../authentication/user-info.ts'
+import type { UserInfo } from '../request/user-info.ts'
 import type { Env } from '../env.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { RequestRecord } from '../request/record.ts'

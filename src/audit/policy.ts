@@ -1,7 +1,7 @@
 /** Which requests are audited, and how much of them (audit.k8s.io/v1 Policy; kubernetes.io/docs/tasks/debug/debug-cluster/audit). */
 import * as z from 'zod/mini'
 import type { AuthorizationAttributes } from '../authorization/attributes.ts'
-import type { UserInfo } from '../authentication/user-info.ts'
+import type { UserInfo } from '../request/user-info.ts'
 import { levels } from '../request/record.ts'
 import type { AuditLevel } from '../request/record.ts'
 

@@ -13,8 +13,8 @@ import { clientAuthority } from './client-authority.ts'
 import { presentedCertificate } from './client-certificate.ts'
 import { requestHeaderUser, saysForWhom } from './request-header.ts'
 import { TokenRefused, authenticateToken, knownToken } from './token-authenticator.ts'
-import type { UserInfo } from './user-info.ts'
-import { ANONYMOUS } from './user-info.ts'
+import type { UserInfo } from '../request/user-info.ts'
+import { ANONYMOUS } from '../request/user-info.ts'
 
 /** @throws StatusError 401 */
 export async function authenticate(request: ApiRequest): Promise<ApiRequest> {

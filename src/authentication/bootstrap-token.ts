@@ -4,10 +4,10 @@ import { ownValue } from '../api/own.ts'
 import type { Env } from '../env.ts'
 import { parseTime } from '../schema/time.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
-import type { Tenant } from '../tenancy/tenant.ts'
+import type { Tenant } from '../storage/tenant.ts'
 import { sameSecret } from './secret-comparison.ts'
-import type { UserInfo } from './user-info.ts'
-import { authenticated } from './user-info.ts'
+import type { UserInfo } from '../request/user-info.ts'
+import { authenticated } from '../request/user-info.ts'
 
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 const GROUP = 'system:bootstrappers'

@@ -5,8 +5,8 @@ import { readElement } from '../x509/der.ts'
 import { COMMON_NAME, nameAttributes, ORGANIZATION } from '../x509/name.ts'
 import { certificateChain, isInForce } from './client-certificate.ts'
 import type { ClientCertificate } from './client-certificate.ts'
-import type { UserInfo } from './user-info.ts'
-import { CREDENTIAL_ID, authenticated } from './user-info.ts'
+import type { UserInfo } from '../request/user-info.ts'
+import { CREDENTIAL_ID, authenticated } from '../request/user-info.ts'
 
 export interface ClientAuthority {
   /** Of a certificate that was verified before and still holds. */

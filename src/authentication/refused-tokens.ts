@@ -7,7 +7,7 @@ import { BoundedMap } from '../api/bounded-map.ts'
 import { tooManyRequests } from '../api/status.ts'
 import { credentialWrites } from '../tenancy/credential-writes.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
-import type { Tenant } from '../tenancy/tenant.ts'
+import type { Tenant } from '../storage/tenant.ts'
 
 /** Milliseconds. */
 const REFUSED_FOR = 1_000

@@ -7,8 +7,8 @@ import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 import { clientAuthority } from './client-authority.ts'
 import { presentedCertificate } from './client-certificate.ts'
-import type { UserInfo } from './user-info.ts'
-import { authenticated } from './user-info.ts'
+import type { UserInfo } from '../request/user-info.ts'
+import { authenticated } from '../request/user-info.ts'
 
 /** As the flags are set, and as the ConfigMap extension-apiserver-authentication tells extension servers. */
 export const REQUEST_HEADERS = {

@@ -6,14 +6,14 @@ import { settingsOf } from '../settings.ts'
 import { append } from '../api/append.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { Env } from '../env.ts'
-import type { Tenant } from '../tenancy/tenant.ts'
+import type { Tenant } from '../storage/tenant.ts'
 import { authenticateBootstrapToken } from './bootstrap-token.ts'
 import { lookUpOnce } from './refused-tokens.ts'
 import { sameSecret } from './secret-comparison.ts'
 import { authenticateServiceAccountToken } from './service-account.ts'
 import { tokenIssuer } from './service-account-key.ts'
-import type { UserInfo } from './user-info.ts'
-import { SYSTEM_MASTERS, authenticated } from './user-info.ts'
+import type { UserInfo } from '../request/user-info.ts'
+import { SYSTEM_MASTERS, authenticated } from '../request/user-info.ts'
 
 export interface TokenAnswer {
   readonly user: UserInfo

@@ -6,7 +6,7 @@ import type { JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
-import { JsonSyntaxError, parseJson } from '../codec/json.ts'
+import { JsonSyntaxError, parseJson } from '../api/json.ts'
 
 export interface ObjectIdentity {
   readonly name: string

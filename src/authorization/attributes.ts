@@ -1,5 +1,5 @@
 /** What an authorizer is asked (apiserver's pkg/authorization/authorizer Attributes). */
-import type { UserInfo } from '../authentication/user-info.ts'
+import type { UserInfo } from '../request/user-info.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
 import type { FieldRequirement } from '../storage/selection.ts'

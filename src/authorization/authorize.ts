@@ -2,8 +2,8 @@
  * Step 3 of a request: may this user do this? Members of system:masters may everything, then the node authorizer and
  * RBAC are asked; the first that allows decides.
  */
-import type { UserInfo } from '../authentication/user-info.ts'
-import { SYSTEM_MASTERS } from '../authentication/user-info.ts'
+import type { UserInfo } from '../request/user-info.ts'
+import { SYSTEM_MASTERS } from '../request/user-info.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'

@@ -4,7 +4,7 @@
  * with 500 and logged, and nothing of it runs.
  */
 import type { AuthorizationAttributes } from './attributes.ts'
-import type { UserInfo } from '../authentication/user-info.ts'
+import type { UserInfo } from '../request/user-info.ts'
 
 declare const granted: unique symbol
 /** Attributes that an authorizer allowed. Only `authorize` makes them. */

@@ -2,8 +2,8 @@
  * Paths of this server alone that show or replace everything, or wake every object: for members of system:masters. No
  * rule on nonResourceURLs grants them, not even `*`, which scrapers of metrics often have.
  */
-import type { UserInfo } from '../authentication/user-info.ts'
-import { SYSTEM_MASTERS } from '../authentication/user-info.ts'
+import type { UserInfo } from '../request/user-info.ts'
+import { SYSTEM_MASTERS } from '../request/user-info.ts'
 
 const privilegedPaths = ['/backup', '/debug/shards', '/restore'] as const
 export type PrivilegedPath = (typeof privilegedPaths)[number]

@@ -4,12 +4,12 @@ import { parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
 import { trackUpdate } from '../patch/managed-fields.ts'
-import { collectionOf } from '../registry/collections.ts'
+import { collectionOf } from '../storage/collections.ts'
 import { newValueOf } from '../registry/stored-form.ts'
 import { strategyOf } from '../registry/strategies.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { Collection, NewValue } from '../storage/storage.ts'
-import type { Tenant } from '../tenancy/tenant.ts'
+import type { Tenant } from '../storage/tenant.ts'
 
 export interface BootstrapObject {
   readonly resource: string

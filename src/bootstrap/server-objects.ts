@@ -1,12 +1,12 @@
 /** What a fresh server has that depends on how it is run: namespaces and what is in them, its Service, its APIServices. */
 import { settingsOf } from '../settings.ts'
-import { cidrText } from '../validation/ip-addresses.ts'
+import { cidrText } from '../api/ip-addresses.ts'
 import { CONTROLLER_ACCOUNTS } from './controller-accounts.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { REQUEST_HEADERS } from '../authentication/request-header.ts'
 import type { Env } from '../env.ts'
 import { builtInServed } from '../registry/served.ts'
-import type { Tenant } from '../tenancy/tenant.ts'
+import type { Tenant } from '../storage/tenant.ts'
 import type { BootstrapObject } from './bootstrap-object.ts'
 import { conditionFields } from './policy-objects.ts'
 

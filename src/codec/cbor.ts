@@ -11,8 +11,8 @@ import { DecodeError } from './decode.ts'
 import type { EncodeOptions } from './encode.ts'
 import { canonical } from './encode.ts'
 import { goQuote } from '../go/quote.ts'
-import type { JsonTree } from './json.ts'
-import { decodeUtf8, MAX_NESTING, NumberLiteral } from './json.ts'
+import type { JsonTree } from '../api/json.ts'
+import { decodeUtf8, MAX_NESTING, NumberLiteral } from '../api/json.ts'
 import { formatTime } from '../schema/time.ts'
 
 /** Bytes that are no CBOR, or CBOR that is no JSON. */

@@ -5,15 +5,15 @@
 import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { goType, goValue } from '../patch/go-text.ts'
+import { goType, goValue } from '../go/value.ts'
 import { builtInType } from '../schema/built-in.ts'
 import { elementType, isWholeObject, memberType, prune, pruneNulls } from '../schema/prune.ts'
 import type { Structural, StructType } from '../schema/structural.ts'
 import { canonical } from './encode.ts'
 import type { Decoded } from './decode.ts'
 import { DecodeError, decodeObject, decodeUnstructured } from './decode.ts'
-import type { JsonTree } from './json.ts'
-import { sortNames } from './json.ts'
+import type { JsonTree } from '../api/json.ts'
+import { sortNames } from '../api/json.ts'
 
 const objectMeta = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')
 

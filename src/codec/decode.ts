@@ -23,9 +23,9 @@ import {
 } from '../schema/time.ts'
 import { bytesToBase64, canonicalBase64, corruptAt } from '../api/base64.ts'
 import { decodeCustomObject } from './decode-custom.ts'
-import { noteEmptied } from './emptied.ts'
+import { noteEmptied } from '../schema/emptied.ts'
 import { goQuote } from '../go/quote.ts'
-import type { JsonTree } from './json.ts'
+import type { JsonTree } from '../api/json.ts'
 import {
   compareNames,
   MAX_NESTING,
@@ -34,7 +34,7 @@ import {
   plainJson,
   RepeatedMembers,
   sortNames,
-} from './json.ts'
+} from '../api/json.ts'
 
 /** A value that does not fit its type; `message` is Go's. */
 export class DecodeError extends Error {

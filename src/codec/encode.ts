@@ -8,7 +8,7 @@ import { setOwn } from '../api/own.ts'
 import type { Field, MapType, Structural, StructType } from '../schema/structural.ts'
 import { isCustomKind } from '../schema/structural.ts'
 import { emptyStruct } from './decode.ts'
-import { escapeHtml, sortNames, stringifySorted } from './json.ts'
+import { escapeHtml, sortNames, stringifySorted } from '../api/json.ts'
 
 export interface EncodeOptions {
   /**

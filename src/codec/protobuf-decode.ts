@@ -6,7 +6,7 @@ import type { Field, Leaf, MapType, MessageMember, Special, Structural, StructTy
 import { formatDuration, formatMicroTime, formatTime, isZeroTime } from '../schema/time.ts'
 import { bytesToBase64 } from '../api/base64.ts'
 import { fillStruct } from './decode.ts'
-import type { JsonTree } from './json.ts'
+import type { JsonTree } from '../api/json.ts'
 import {
   decodeUtf8,
   JsonSyntaxError,
@@ -16,7 +16,7 @@ import {
   parseJsonBytes,
   parseStored,
   plainJson,
-} from './json.ts'
+} from '../api/json.ts'
 import { numberOf } from './protobuf-encode.ts'
 import { BYTES, FIXED64, numberOfTag, ProtobufError, VARINT, WireReader, wireOfTag } from './protobuf-wire.ts'
 

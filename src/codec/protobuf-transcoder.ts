@@ -9,7 +9,7 @@
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
-import { decodeUtf8, parseStored } from './json.ts'
+import { decodeUtf8, parseStored } from '../api/json.ts'
 import {
   BACKSLASH,
   CLOSE_BRACE,

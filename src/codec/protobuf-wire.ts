@@ -4,7 +4,7 @@
  */
 import { byteLength } from '../api/utf8.ts'
 import { DecodeError } from './decode.ts'
-import { decodeUtf8 } from './json.ts'
+import { decodeUtf8 } from '../api/json.ts'
 
 /** Bytes that are no message of their type; the texts are those of the reference's generated code. */
 export class ProtobufError extends DecodeError {

@@ -1,9 +1,9 @@
 /** What readers are shown where it is not what is stored: see Strategy.shown. Texts are in the storage version. */
 import type { KubeObject } from '../api/object.ts'
-import type { ResourceScope } from '../endpoints/resource-scope.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
 import { asJson } from '../registry/stored-form.ts'
 import { encodeJson } from './encode.ts'
-import { parseStored } from './json.ts'
+import { parseStored } from '../api/json.ts'
 import { lineBatches } from '../storage/lines.ts'
 
 type Shown = Pick<ResourceScope, 'strategy' | 'storageType'>

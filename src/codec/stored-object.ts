@@ -3,7 +3,7 @@ import { isJsonObject } from '../api/object.ts'
 import type { KubeObject } from '../api/object.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import { removeNulls } from '../schema/without-nulls.ts'
-import { parseStored } from './json.ts'
+import { parseStored } from '../api/json.ts'
 
 /** An object from the text that storage keeps. Custom objects keep their nulls, which their schemas may allow. */
 export function parseStoredObject(text: string): KubeObject {

@@ -1,7 +1,7 @@
 /** Events of a watch, framed for the wire: JSON lines, protobuf with lengths, CBOR one after the other. */
 import type { JsonObject } from '../api/object.ts'
 import type { StatusError } from '../api/status.ts'
-import type { ResourceScope } from '../endpoints/resource-scope.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
 import { builtInType } from '../schema/built-in.ts'
 import { cborWatchEvent } from './cbor.ts'
 import { encodeJson } from './encode.ts'

@@ -1,9 +1,9 @@
 import type { GroupResource } from '../api/group-version.ts'
 import type { Env } from '../env.ts'
 import type { ServedResources } from '../registry/resources.ts'
-import type { Tenant } from '../tenancy/tenant.ts'
-import type { DepartedOwner } from './collector-work.ts'
-import type { Topic } from './topic.ts'
+import type { Tenant } from '../storage/tenant.ts'
+import type { DepartedOwner } from '../registry/collector-work.ts'
+import type { Topic } from '../registry/topic.ts'
 
 export interface ControllerContext {
   readonly env: Env

@@ -24,7 +24,7 @@ import { rootCaPublisher } from './root-ca-publisher.ts'
 import { restoredServerObjects } from './server-objects.ts'
 import { serviceAccountController } from './service-account.ts'
 import { departedServiceAccount, serviceAccountSecret } from './service-account-secret.ts'
-import type { Topic } from './topic.ts'
+import type { Topic } from '../registry/topic.ts'
 import { volumeProtection } from './volume-protection.ts'
 
 /** By the name that outbox messages give (see outbox.ts). */

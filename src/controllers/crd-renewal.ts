@@ -2,7 +2,7 @@
  * Ends the watches of custom resources whose definition changed or went: what they were told may look otherwise now.
  * Key: the definition's name.
  */
-import { collectionOf, customStorageOf } from '../registry/collections.ts'
+import { collectionOf, customStorageOf } from '../storage/collections.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import type { Controller } from './controller.ts'
 

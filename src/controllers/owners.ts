@@ -6,9 +6,9 @@ import { parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import { ApiClient } from './api-client.ts'
-import type { ObjectKey } from './collector-work.ts'
+import type { ObjectKey } from '../registry/collector-work.ts'
 import type { ControllerContext } from './controller.ts'
-import { FOREGROUND, ownerKindOf } from './owner-kinds.ts'
+import { FOREGROUND, ownerKindOf } from '../registry/owner-kinds.ts'
 
 /** An object that was read, and where it is. */
 export interface Found extends ObjectKey {

@@ -2,7 +2,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { OutboxMessage } from '../storage/storage.ts'
-import { workFor } from './outbox.ts'
+import { workFor } from '../registry/outbox.ts'
 
 /** The same as if the object had just been created, and after that deleted if it is being deleted. */
 export function workForRestored(resource: GroupResource, object: KubeObject): readonly OutboxMessage[] {

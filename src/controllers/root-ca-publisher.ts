@@ -3,7 +3,7 @@ import type { ConfigMap } from '../api/core/v1.ts'
 import { ApiClient } from './api-client.ts'
 import type { Controller } from './controller.ts'
 import { isActiveNamespace } from './namespace-state.ts'
-import { ROOT_CA } from './outbox.ts'
+import { ROOT_CA } from '../registry/outbox.ts'
 import { ignoreExisting } from './service-account.ts'
 
 const DESCRIPTION =

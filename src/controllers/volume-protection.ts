@@ -10,7 +10,7 @@ import { ownValue } from '../api/own.ts'
 import { ApiClient } from './api-client.ts'
 import { untilNextLook } from './waiting-time.ts'
 import type { Controller, ControllerContext } from './controller.ts'
-import { protectedKey, protectionFinalizer } from './protection-finalizers.ts'
+import { protectedKey, protectionFinalizer } from '../registry/protection-finalizers.ts'
 
 /** Milliseconds between a DELETE and the first look: who reads what was deleted sees it as terminating. */
 const FIRST_LOOK = 3_000

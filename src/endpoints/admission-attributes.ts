@@ -1,7 +1,7 @@
 import type { Attributes, Operation } from '../admission/attributes.ts'
 import { validateAdmission } from '../admission/chain.ts'
 import type { Validating } from '../registry/store.ts'
-import type { ResourceScope } from './resource-scope.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
 
 export function admissionAttributes(
   scope: ResourceScope,

@@ -1,8 +1,8 @@
 import { attributesOf } from '../authorization/attributes.ts'
 import { authorize } from '../authorization/authorize.ts'
 import { assertAuthorized } from '../authorization/authorized.ts'
-import type { ResourceScope } from './resource-scope.ts'
-import { actionOf } from './resource-scope.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
+import { actionOf } from '../registry/resource-scope.ts'
 
 /** A write that turns out to create needs the permission to create too. @throws 403 */
 export async function authorizeCreate(scope: ResourceScope): Promise<void> {

@@ -7,11 +7,11 @@
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { badRequest } from '../api/status.ts'
-import { collectionOf } from '../registry/collections.ts'
+import { collectionOf } from '../storage/collections.ts'
 import { DEFINITIONS } from '../registry/custom-resources/definition.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import type { Revision, ShardName } from '../storage/storage.ts'
-import type { Tenant } from '../tenancy/tenant.ts'
+import type { Tenant } from '../storage/tenant.ts'
 
 export const FORMAT = 'kedge-backup/1'
 

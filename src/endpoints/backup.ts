@@ -5,7 +5,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import type { Clock } from '../api/clock.ts'
 import { logError } from '../log/log.ts'
-import { collectionOf } from '../registry/collections.ts'
+import { collectionOf } from '../storage/collections.ts'
 import { writtenEntries } from '../registry/written-types.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { forEachShard } from '../storage/for-each-shard.ts'

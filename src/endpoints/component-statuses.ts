@@ -12,7 +12,7 @@ import { parseListOptions } from '../request/options.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { matches } from '../storage/selection.ts'
 import { failureOf } from './health.ts'
-import type { ResourceScope } from './resource-scope.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
 
 export const isComponentStatuses = ({ group, resource }: ResourceEntry): boolean =>

@@ -5,7 +5,7 @@
  */
 import { logError } from '../log/log.ts'
 import type { Env } from '../env.ts'
-import { collectionOf, CONTROL_SHARD } from '../registry/collections.ts'
+import { collectionOf, CONTROL_SHARD } from '../storage/collections.ts'
 import { writtenEntries } from '../registry/written-types.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { settingsOf } from '../settings.ts'

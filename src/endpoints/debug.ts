@@ -4,7 +4,7 @@
  * a shard too, so `?shard=NAME` asks only one, and of custom resources only those are asked that were ever written to.
  */
 import { notServed } from '../api/status.ts'
-import { collectionOf } from '../registry/collections.ts'
+import { collectionOf } from '../storage/collections.ts'
 import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
 import { writtenEntries } from '../registry/written-types.ts'

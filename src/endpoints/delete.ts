@@ -14,7 +14,7 @@ import { admissionAttributes } from './admission-attributes.ts'
 import { decodeDeleteOptions, readBody } from './decode-body.ts'
 import { linesOf } from '../storage/lines.ts'
 import { listed } from './list.ts'
-import type { ResourceScope } from './resource-scope.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
 
 export async function deleteOne(scope: ResourceScope): Promise<Response> {

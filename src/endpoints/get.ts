@@ -3,10 +3,10 @@ import { negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { liveOf } from '../registry/stored-form.ts'
 import { StorageError } from '../storage/errors.ts'
-import type { ResourceScope } from './resource-scope.ts'
-import { keyOf } from './resource-scope.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
+import { keyOf } from '../registry/resource-scope.ts'
 import { parseRevisionOfGet } from './resource-version.ts'
-import { statusFor } from './storage-status.ts'
+import { statusFor } from '../storage/storage-status.ts'
 
 export async function get(scope: ResourceScope): Promise<Response> {
   const { request } = scope

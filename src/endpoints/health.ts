@@ -3,7 +3,7 @@
  * asks for them one by one. A hook of the start (`poststarthook/…`) is passed when the isolate answers at all: what it
  * prepares is code here, or made by the first write. Only the storage is a matter of this moment.
  */
-import { collectionOf } from '../registry/collections.ts'
+import { collectionOf } from '../storage/collections.ts'
 import type { FeatureGates } from '../registry/feature-gates.ts'
 import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'

@@ -11,10 +11,10 @@ import { StorageError } from '../storage/errors.ts'
 import type { ListAt, ListQuery, ListResult } from '../storage/storage.ts'
 import { listShape } from '../codec/respond.ts'
 import { linesOf } from '../storage/lines.ts'
-import type { ResourceScope } from './resource-scope.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
 import { parseRevisionOfList } from './resource-version.ts'
 import { selectionOf } from './selection.ts'
-import { cacheless, statusFor } from './storage-status.ts'
+import { cacheless, statusFor } from '../storage/storage-status.ts'
 
 const CONTINUE_TOO_OLD =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'

@@ -2,7 +2,7 @@
 import { badRequest, plainError } from '../api/status.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { Revision } from '../storage/storage.ts'
-import { cacheless } from './storage-status.ts'
+import { cacheless } from '../storage/storage-status.ts'
 
 const UINT64_MAX = 18446744073709551615n
 

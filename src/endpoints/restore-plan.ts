@@ -7,7 +7,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { StatusError } from '../api/status.ts'
-import { collectionOf, CONTROL_SHARD, customStorageOf } from '../registry/collections.ts'
+import { collectionOf, CONTROL_SHARD, customStorageOf } from '../storage/collections.ts'
 import { DEFINITIONS } from '../registry/custom-resources/definition.ts'
 import { builtInServed } from '../registry/served.ts'
 import { writtenEntries, writtenShards } from '../registry/written-types.ts'

@@ -6,8 +6,8 @@ import { parseCreateOptions } from '../request/options.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { decodeBody, readBody } from './decode-body.ts'
 import { prepareNewMetadata } from './new-metadata.ts'
-import { trackFields } from './track-fields.ts'
-import type { ResourceScope } from './resource-scope.ts'
+import { trackFields } from '../registry/track-fields.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
 
 /** POST of a kind that is answered and never kept. */
 export async function review(

@@ -7,7 +7,7 @@ import { parseLabelSelector } from '../storage/label-selector.ts'
 import type { FieldRequirement, Selection } from '../storage/selection.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import { coreField } from '../registry/events/conversion.ts'
-import type { ResourceScope } from './resource-scope.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
 
 const METADATA_NAME = 'metadata.name'
 

@@ -3,7 +3,7 @@ import { methodNotAllowed } from '../api/status.ts'
 import { createToken } from '../registry/authentication/token-request.ts'
 import type { Review } from '../registry/review.ts'
 import { typeOfKind } from '../schema/built-in.ts'
-import type { ResourceScope } from './resource-scope.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
 import { review } from './review.ts'
 import type { Verb } from './route.ts'
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../api/object.ts'
-import { copyWithEmptied } from '../codec/emptied.ts'
+import { copyWithEmptied } from '../schema/emptied.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { guaranteedUpdate } from '../registry/store.ts'
@@ -7,13 +7,13 @@ import { parseUpdateOptions } from '../request/options.ts'
 import { admitMutating } from './admit-mutating.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { authorizeCreate } from './authorize-create.ts'
-import { afterConversion } from './convert-version.ts'
+import { afterConversion } from '../registry/convert-version.ts'
 import { checkName } from './check-name.ts'
 import { decodeBody, readBody } from './decode-body.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
-import type { ResourceScope } from './resource-scope.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
 import { throughView } from './through-view.ts'
-import { trackFields } from './track-fields.ts'
+import { trackFields } from '../registry/track-fields.ts'
 
 export async function update(scope: ResourceScope): Promise<Response> {
   const { request } = scope

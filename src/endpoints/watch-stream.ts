@@ -12,8 +12,8 @@ import { perTenant } from '../tenancy/tenant-state.ts'
 import { WatchBuffer } from '../storage/watch-buffer.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Watch, WatchBatch, WatchQuery } from '../storage/storage.ts'
-import type { ResourceScope } from './resource-scope.ts'
-import { statusFor } from './storage-status.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
+import { statusFor } from '../storage/storage-status.ts'
 import type { WatchSink } from './watch-sink.ts'
 
 /** How often clients that asked for bookmarks get one, and how near to the end of the watch the last ones come. */

@@ -5,9 +5,9 @@
 import type { Json } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { stringifySorted } from '../codec/json.ts'
+import { stringifySorted } from '../api/json.ts'
 import type { Structural } from '../schema/structural.ts'
-import { valuesEqual } from '../schema/value-order.ts'
+import { valuesEqual } from '../api/value-order.ts'
 
 export class Correlated {
   private readonly children = new Map<string | number, Correlated | undefined>()

@@ -11,7 +11,7 @@ import type { Type } from '../cel/type.ts'
 import { opaque } from '../cel/type.ts'
 import type { Value } from '../cel/value.ts'
 import { CelError, Duration, ListValue, MapValue, OpaqueValue } from '../cel/value.ts'
-import { valuesEqual } from '../schema/value-order.ts'
+import { valuesEqual } from '../api/value-order.ts'
 import { escapeField, unescapeField } from './field-names.ts'
 import type { SchemaNode } from './schema-types.ts'
 

@@ -5,7 +5,7 @@
 import type { FlowSchema, PolicyRulesWithSubjects, PriorityLevelConfiguration, Subject } from '../api/flowcontrol/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import { parseServiceAccountUser } from '../authentication/service-account-name.ts'
-import type { UserInfo } from '../authentication/user-info.ts'
+import type { UserInfo } from '../request/user-info.ts'
 import type { AuthorizationAttributes } from '../authorization/attributes.ts'
 import { mandatoryFlowSchemas } from '../registry/flowcontrol/mandatory-objects.ts'
 import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'

@@ -6,11 +6,11 @@
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
-import { sortNames } from '../codec/json.ts'
+import { sortNames } from '../api/json.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import type { Describe, OpenApiVersion } from '../schema/to-openapi.ts'
 import { kindEntry, referenceTo } from '../schema/to-openapi.ts'
-import { customModelName } from './custom-model-name.ts'
+import { customModelName } from '../registry/custom-resources/custom-model-name.ts'
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 /** A model whose texts for kind, apiVersion and metadata are those of every other. */

@@ -1,6 +1,6 @@
 /** Applied configurations: YAML, of which JSON is the better part. */
-import { MAX_NESTING, NumberLiteral, RepeatedMembers, decodeUtf8, parseJsonBytes } from '../codec/json.ts'
-import type { JsonTree } from '../codec/json.ts'
+import { MAX_NESTING, NumberLiteral, RepeatedMembers, decodeUtf8, parseJsonBytes } from '../api/json.ts'
+import type { JsonTree } from '../api/json.ts'
 import { loadYaml, yamlReader } from '../codec/yaml-reader.ts'
 
 interface Applied {

@@ -5,11 +5,11 @@
 import type { JsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
 import { DecodeError, decodeObject, decodeValue, goTypeOf } from '../codec/decode.ts'
-import { NumberLiteral, plainJson } from '../codec/json.ts'
-import type { JsonTree } from '../codec/json.ts'
+import { NumberLiteral, plainJson } from '../api/json.ts'
+import type { JsonTree } from '../api/json.ts'
 import type { Leaf, Structural, StructType } from '../schema/structural.ts'
-import { compareText } from '../schema/value-order.ts'
-import { goKind, goType } from './go-text.ts'
+import { compareText } from '../api/value-order.ts'
+import { goKind, goType } from '../go/value.ts'
 import { copyOf } from './json-document.ts'
 
 export interface Converted {

@@ -4,8 +4,8 @@
  * order shows in messages that quote the document.
  */
 import { setOwn } from '../api/own.ts'
-import { NumberLiteral, RepeatedMembers, escapeHtml, sortNames } from '../codec/json.ts'
-import type { JsonTree } from '../codec/json.ts'
+import { NumberLiteral, RepeatedMembers, escapeHtml, sortNames } from '../api/json.ts'
+import type { JsonTree } from '../api/json.ts'
 
 /** An object or a list that has been reached into. */
 export type Container = OpenMap | OpenList

@@ -1,7 +1,7 @@
 /** JSON merge patch (RFC 7386), in the ways of evanphx/json-patch. */
 import { badRequest } from '../api/status.ts'
 import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
-import type { JsonTree } from '../codec/json.ts'
+import type { JsonTree } from '../api/json.ts'
 import { OpenList, OpenMap, closed, copyOf, isMap, opened } from './json-document.ts'
 import type { DocumentNode } from './json-document.ts'
 

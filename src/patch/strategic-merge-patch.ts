@@ -7,10 +7,10 @@ import { badRequest, plainError } from '../api/status.ts'
 import { goQuote } from '../go/quote.ts'
 import { ownValue, setOwn } from '../api/own.ts'
 import { goTypeOf } from '../codec/decode.ts'
-import { NumberLiteral } from '../codec/json.ts'
-import type { JsonTree } from '../codec/json.ts'
+import { NumberLiteral } from '../api/json.ts'
+import type { JsonTree } from '../api/json.ts'
 import type { Field, PatchStrategy, Structural } from '../schema/structural.ts'
-import { goString, goType, goValue } from './go-text.ts'
+import { goString, goType, goValue } from '../go/value.ts'
 import { rejected } from './json-patch.ts'
 
 export type PatchMap = { [name: string]: JsonTree | undefined }

@@ -10,9 +10,9 @@ import type { Atom, ListAtom, MapAtom, ScalarKind } from '../schema/atom.ts'
 import { NamelessElement, eachField, elementOf, walk, walkPair } from '../schema/walk.ts'
 import { elementText, fieldElement } from '../schema/path-element.ts'
 import type { FieldPathElements, PathElement } from '../schema/path-element.ts'
-import { valuesEqual } from '../schema/value-order.ts'
+import { valuesEqual } from '../api/value-order.ts'
 import { FieldSet, FieldSetBuilder } from './field-set.ts'
-import { goSyntax, goType, goValue } from './go-text.ts'
+import { goSyntax, goType, goValue } from '../go/value.ts'
 
 export interface Problem {
   readonly path: string

@@ -1,11 +1,11 @@
 /** Objects that the server itself makes and removes beside what a request writes: addresses of Services. */
 import type { GroupResource, GroupVersionKind } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import { workFor } from '../controllers/outbox.ts'
+import { workFor } from './outbox.ts'
 import { trackUpdate } from '../patch/managed-fields.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import { StorageError } from '../storage/errors.ts'
-import { collectionOf } from './collections.ts'
+import { collectionOf } from '../storage/collections.ts'
 import { liveOf, newValueOf } from './stored-form.ts'
 import type { StrategyContext } from './strategy.ts'
 

@@ -19,12 +19,12 @@ import {
   plainError,
   StatusError,
 } from '../api/status.ts'
-import { announceOwners } from '../controllers/owner-kinds.ts'
-import { workFor } from '../controllers/outbox.ts'
-import { statusFor } from '../endpoints/storage-status.ts'
-import type { ResourceScope } from '../endpoints/resource-scope.ts'
-import { hasStatus, keyOf, storedAs } from '../endpoints/resource-scope.ts'
-import { copyWithEmptied, hasEmptied } from '../codec/emptied.ts'
+import { announceOwners } from './owner-kinds.ts'
+import { workFor } from './outbox.ts'
+import { statusFor } from '../storage/storage-status.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import { hasStatus, keyOf, storedAs } from './resource-scope.ts'
+import { copyWithEmptied, hasEmptied } from '../schema/emptied.ts'
 import { fillStruct } from '../codec/decode.ts'
 import { dropDisabledFields } from '../schema/disabled-fields.ts'
 import { sameButTimes } from '../patch/managed-fields.ts'

@@ -4,9 +4,9 @@
  */
 import type { FieldError } from '../api/field.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { UserInfo } from '../authentication/user-info.ts'
+import type { UserInfo } from '../request/user-info.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { Tenant } from '../tenancy/tenant.ts'
+import type { Tenant } from '../storage/tenant.ts'
 import type { Env } from '../env.ts'
 import type { Allocation } from './allocation.ts'
 

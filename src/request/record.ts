@@ -3,7 +3,7 @@
  * somebody asked for it; the copies that steps make of a request share it.
  */
 import type { Status } from '../api/status.ts'
-import type { UserInfo } from '../authentication/user-info.ts'
+import type { UserInfo } from './user-info.ts'
 
 /** audit.k8s.io Level, ascending. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const

@@ -6,7 +6,7 @@ import { BoundedMap } from '../api/bounded-map.ts'
 import { goQuote } from '../go/quote.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { compareText, compareValues } from './value-order.ts'
+import { compareText, compareValues } from '../api/value-order.ts'
 
 export type PathElement = string
 export type FieldPathElements = readonly PathElement[]

@@ -1,7 +1,7 @@
 import type { Revision } from './storage.ts'
 
 /**
- * What can go wrong in storage; endpoints/storage-status.ts turns each into a Status. `Full` and `Failed` say that the
+ * What can go wrong in storage; storage-status.ts turns each into a Status. `Full` and `Failed` say that the
  * disk did not take a write, and nothing of it is there; `Uncertain` that it may be there or not. `Restoring`: the control
  * plane is being restored; `Superseded`, to a restore: by another one.
  */

@@ -1,7 +1,7 @@
 /** How often this isolate wrote objects that tokens are looked up in: what was refused before may be good after. */
 import type { Collection } from '../storage/storage.ts'
 import { perTenant } from './tenant-state.ts'
-import type { Tenant } from './tenant.ts'
+import type { Tenant } from '../storage/tenant.ts'
 
 const countOf = perTenant(() => ({ writes: 0 }))
 

@@ -2,9 +2,9 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { parseStoredObject } from '../codec/stored-object.ts'
 import type { Env } from '../env.ts'
-import { collectionOf } from '../registry/collections.ts'
+import { collectionOf } from '../storage/collections.ts'
 import { storageOf } from '../storage/environment-storage.ts'
-import type { Tenant } from './tenant.ts'
+import type { Tenant } from '../storage/tenant.ts'
 
 /**
  * An object as it is now, in its storage version.

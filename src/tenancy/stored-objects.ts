@@ -2,12 +2,12 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { linesOf } from '../storage/lines.ts'
 import type { Env } from '../env.ts'
-import { collectionOf } from '../registry/collections.ts'
+import { collectionOf } from '../storage/collections.ts'
 import { liveOf } from '../registry/stored-form.ts'
 import type { Selection } from '../storage/selection.ts'
 import { everything } from '../storage/selection.ts'
 import { storageOf } from '../storage/environment-storage.ts'
-import type { Tenant } from './tenant.ts'
+import type { Tenant } from '../storage/tenant.ts'
 
 interface Plane {
   readonly env: Env

@@ -3,7 +3,7 @@
  * planes were used since; each module says what it keeps there.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
-import type { Tenant } from './tenant.ts'
+import type { Tenant } from '../storage/tenant.ts'
 
 /** Control planes that one isolate remembers. */
 const MAX_TENANTS = 256

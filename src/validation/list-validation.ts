@@ -4,7 +4,7 @@ import { duplicate, invalidValue } from '../api/field.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { stringifySorted } from '../codec/json.ts'
+import { stringifySorted } from '../api/json.ts'
 import type { ListType, Structural } from '../schema/structural.ts'
 
 export function validateLists(type: Structural, value: Json | undefined, at: FieldPath): FieldError[] {

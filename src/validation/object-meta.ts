@@ -5,7 +5,7 @@ import { forbiddenField, invalidValue, path, required, tooLong } from '../api/fi
 import type { FieldPath } from '../api/field.ts'
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../api/object.ts'
 import { isPrint } from '../api/unicode.ts'
-import { sentField } from '../codec/emptied.ts'
+import { sentField } from '../schema/emptied.ts'
 import type { NameRule } from '../registry/strategy.ts'
 import { labelValueProblems, qualifiedNameProblems } from './names.ts'
 import { byteLength } from '../api/utf8.ts'

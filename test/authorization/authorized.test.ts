@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { pathAttributes, resourceAttributes } from '../../src/authorization/attributes.ts'
 import type { Action, Authorized } from '../../src/authorization/authorized.ts'
 import { assertAuthorized } from '../../src/authorization/authorized.ts'
-import { authenticated } from '../../src/authentication/user-info.ts'
+import { authenticated } from '../../src/request/user-info.ts'
 
 const alice = authenticated({ name: 'alice' })
 const pod = { apiGroup: '', apiVersion: 'v1', resource: 'pods', subresource: '', namespace: 'foo', name: 'a' }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { pathAttributes } from '../../src/authorization/attributes.ts'
 import { authorize, verdictOn } from '../../src/authorization/authorize.ts'
 import { assertPrivileged } from '../../src/authorization/privileged-paths.ts'
-import { authenticated } from '../../src/authentication/user-info.ts'
+import { authenticated } from '../../src/request/user-info.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 const scraper = authenticated({ name: 'scraper' })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { authenticated } from '../../src/authentication/user-info.ts'
+import { authenticated } from '../../src/request/user-info.ts'
 import { attributesOf, pathAttributes, resourceAttributes } from '../../src/authorization/attributes.ts'
 import { authorize } from '../../src/authorization/authorize.ts'
 import { forbiddenBy } from '../../src/authorization/forbidden.ts'

@@ -1,7 +1,7 @@
 /** What codecs.ts measures: each codec on the same Pod, one as a Deployment makes them and a kubelet reports them. */
 import { decodeObject } from '../../src/codec/decode.ts'
 import { encodeJson } from '../../src/codec/encode.ts'
-import { parseJson } from '../../src/codec/json.ts'
+import { parseJson } from '../../src/api/json.ts'
 import { negotiateOutput } from '../../src/codec/negotiate.ts'
 import { Presenter, Source } from '../../src/codec/present.ts'
 import { decodeMessage } from '../../src/codec/protobuf-decode.ts'

@@ -2,7 +2,7 @@ import { decode, encode } from 'cborg'
 import { describe, expect, it, test } from 'vitest'
 import type { Json } from '../../src/api/object.ts'
 import { cborWatchEvent, encodeCbor, encodeCborValue, parseCbor } from '../../src/codec/cbor.ts'
-import { NumberLiteral } from '../../src/codec/json.ts'
+import { NumberLiteral } from '../../src/api/json.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { decodeObject, decodeUnstructured, findKind } from '../../src/codec/decode.ts'
 import { canonical, encodeJson } from '../../src/codec/encode.ts'
-import { parseJson } from '../../src/codec/json.ts'
+import { parseJson } from '../../src/api/json.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 
 const api = (name: string) => builtInType(`io.k8s.api.${name}`)

@@ -1,6 +1,6 @@
 /** Requests and scopes as far as codecs look into them. */
 import { parseApiVersion } from '../../src/api/group-version.ts'
-import type { ResourceScope, View } from '../../src/endpoints/resource-scope.ts'
+import type { ResourceScope, View } from '../../src/registry/resource-scope.ts'
 import type { Env } from '../../src/env.ts'
 import { builtInResources } from '../../src/registry/resources.ts'
 import type { ResourceEntry } from '../../src/registry/resources.ts'

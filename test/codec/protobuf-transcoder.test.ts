@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
-import { parseStored, stringify } from '../../src/codec/json.ts'
+import { parseStored, stringify } from '../../src/api/json.ts'
 import { encodeMessage } from '../../src/codec/protobuf-encode.ts'
 import { itemHead } from '../../src/codec/protobuf-envelope.ts'
 import { transcodeItems, transcodeMessage } from '../../src/codec/protobuf-transcoder.ts'

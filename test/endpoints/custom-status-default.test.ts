@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { negotiateOutput } from '../../src/codec/negotiate.ts'
 import { respondObject } from '../../src/codec/respond.ts'
-import { resourceScope } from '../../src/endpoints/scope.ts'
+import { resourceScope } from '../../src/registry/scope.ts'
 import { servedResources } from '../../src/registry/served.ts'
 import { memoryServer } from '../request-in-memory.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decodeBody } from '../../src/endpoints/decode-body.ts'
-import { resourceScope } from '../../src/endpoints/scope.ts'
+import { resourceScope } from '../../src/registry/scope.ts'
 import { servedResources } from '../../src/registry/served.ts'
 import { memoryServer } from '../request-in-memory.ts'
 

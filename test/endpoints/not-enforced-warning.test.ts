@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { create } from '../../src/endpoints/create.ts'
-import { resourceScope } from '../../src/endpoints/scope.ts'
+import { resourceScope } from '../../src/registry/scope.ts'
 import { servedResources } from '../../src/registry/served.ts'
 import { memoryServer } from '../request-in-memory.ts'
 

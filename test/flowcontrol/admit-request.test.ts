@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { authenticated } from '../../src/authentication/user-info.ts'
+import { authenticated } from '../../src/request/user-info.ts'
 import { serveMetrics } from '../../src/endpoints/metrics.ts'
 import { admitRequest, leaveSeat } from '../../src/flowcontrol/admit-request.ts'
 import { attributesOf } from '../../src/authorization/attributes.ts'

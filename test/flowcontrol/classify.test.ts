@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { authenticated } from '../../src/authentication/user-info.ts'
-import type { UserInfo } from '../../src/authentication/user-info.ts'
+import { authenticated } from '../../src/request/user-info.ts'
+import type { UserInfo } from '../../src/request/user-info.ts'
 import { attributesOf } from '../../src/authorization/attributes.ts'
 import { classify } from '../../src/flowcontrol/classify.ts'
 import { SnapshotData, controlSnapshot } from '../../src/tenancy/control-snapshot.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { goFloat } from '../../src/go/float.ts'
-import { goValue } from '../../src/patch/go-text.ts'
+import { goValue } from '../../src/go/value.ts'
 
 /** What go1.26 prints for `fmt.Sprintf("%v", value)`, which is the same as `%g`. */
 const printed: readonly (readonly [value: number, text: string])[] = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { customModelName } from '../../src/openapi/custom-model-name.ts'
+import { customModelName } from '../../src/registry/custom-resources/custom-model-name.ts'
 import { customModels } from '../../src/openapi/custom-resources.ts'
 import type { OpenApiDocument, OpenApiStream } from '../../src/openapi/documents.ts'
 import { openApiDocuments } from '../../src/openapi/documents.ts'

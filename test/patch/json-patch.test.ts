@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { StatusError } from '../../src/api/status.ts'
-import { parseJson } from '../../src/codec/json.ts'
-import type { JsonTree } from '../../src/codec/json.ts'
+import { parseJson } from '../../src/api/json.ts'
+import type { JsonTree } from '../../src/api/json.ts'
 import { treeText } from '../../src/patch/json-document.ts'
 import { applyJsonPatch, readJsonPatch } from '../../src/patch/json-patch.ts'
 

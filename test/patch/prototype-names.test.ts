@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
-import { parseJson } from '../../src/codec/json.ts'
+import { parseJson } from '../../src/api/json.ts'
 import { treeText } from '../../src/patch/json-document.ts'
 import { applyJsonPatch, readJsonPatch } from '../../src/patch/json-patch.ts'
 import { applyMergePatch } from '../../src/patch/merge-patch.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
-import { resourceScope } from '../../src/endpoints/scope.ts'
+import { resourceScope } from '../../src/registry/scope.ts'
 import { deleteObject } from '../../src/registry/deletion.ts'
 import { servedResources } from '../../src/registry/served.ts'
 import type { DeleteOptions } from '../../src/request/options.ts'

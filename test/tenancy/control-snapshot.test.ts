@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { collectionOf } from '../../src/registry/collections.ts'
+import { collectionOf } from '../../src/storage/collections.ts'
 import {
   SnapshotData,
   controlSnapshot,

@@ -5,7 +5,7 @@ import type { Environment } from '../../cel/environment.ts'
 import type { AdmissionExpression, CompiledVariable } from '../../expressions/admission-expressions.ts'
 import { compileAdmissionExpression, compileVariables } from '../../expressions/admission-expressions.ts'
 import { admissionEnvironment } from '../../expressions/environments.ts'
-import type { Tenant } from '../../tenancy/tenant.ts'
+import type { Tenant } from '../../storage/tenant.ts'
 import type { Policies, PolicyType } from './configured-policies.ts'
 
 export interface CompiledCondition {

@@ -2,7 +2,7 @@
  * What `authorizer` answers in expressions. An authorizer may have to read something, and an evaluation cannot wait: it
  * ends with `Undecided`, the decision is made, and the evaluation begins again. Each decision is made once a request.
  */
-import type { UserInfo } from '../../authentication/user-info.ts'
+import type { UserInfo } from '../../request/user-info.ts'
 import { serviceAccountGroups, serviceAccountUser } from '../../authentication/service-account-name.ts'
 import type { AuthorizationAttributes } from '../../authorization/attributes.ts'
 import { pathAttributes, readableFields, resourceAttributes } from '../../authorization/attributes.ts'

@@ -2,7 +2,7 @@
 import { append } from '../../api/append.ts'
 import { ownValue } from '../../api/own.ts'
 import { StatusError } from '../../api/status.ts'
-import { stringify } from '../../codec/json.ts'
+import { stringify } from '../../api/json.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { admissionForbidden } from '../forbidden.ts'

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { converterBetween } from '../../registry/conversion.ts'
 import { inVersion, servedForm } from '../../registry/custom-resources/compiled-versions.ts'
 import type { ResourceEntry } from '../../registry/resources.ts'
-import type { Tenant } from '../../tenancy/tenant.ts'
+import type { Tenant } from '../../storage/tenant.ts'
 
 /**
  * @param entry of the resource in the version of `kind`

@@ -13,7 +13,7 @@ import { parseTime, TimeError } from '../../schema/time.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
 import { NOT_NEGATIVE } from '../../validation/field-rules.ts'
 import { visitContainers } from '../../validation/pod/visit-containers.ts'
-import type { ResourceScope } from '../resource-scope.ts'
+import type { ResourceScope } from '../../registry/resource-scope.ts'
 import type { QueryParameters } from '../../request/query-parameters.ts'
 
 const KUBELET_PORT = 10250

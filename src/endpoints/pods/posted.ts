@@ -10,7 +10,7 @@ import { typeOfKind } from '../../schema/built-in.ts'
 import { admissionAttributes, validatingOf } from '../admission-attributes.ts'
 import { decodeBody, readBody } from '../decode-body.ts'
 import { prepareNewMetadata } from '../new-metadata.ts'
-import type { ResourceScope } from '../resource-scope.ts'
+import type { ResourceScope } from '../../registry/resource-scope.ts'
 import type { Verb } from '../route.ts'
 
 /** What was sent to a subresource that does something instead of keeping what it gets. */

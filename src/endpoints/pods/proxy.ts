@@ -3,8 +3,8 @@ import type { Endpoints, Node, Pod, Service } from '../../api/core/v1.ts'
 import { lazy } from '../../api/lazy.ts'
 import { badRequest, notFound, serviceUnavailable } from '../../api/status.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
-import { contains, parseCidr, parseIp } from '../../validation/ip-addresses.ts'
-import type { ResourceScope } from '../resource-scope.ts'
+import { contains, parseCidr, parseIp } from '../../api/ip-addresses.ts'
+import type { ResourceScope } from '../../registry/resource-scope.ts'
 
 export async function proxy(scope: ResourceScope): Promise<Response> {
   const target = targetOf(scope.name)

@@ -1,12 +1,12 @@
 import type { KubeObject } from '../../api/object.ts'
 import { notFound } from '../../api/status.ts'
-import { workFor } from '../../controllers/outbox.ts'
+import { workFor } from '../../registry/outbox.ts'
 import { readLive } from '../../registry/store.ts'
 import { newValueOf } from '../../registry/stored-form.ts'
 import { StorageError } from '../../storage/errors.ts'
-import type { ResourceScope } from '../resource-scope.ts'
-import { keyOf, storedAs } from '../resource-scope.ts'
-import { statusFor } from '../storage-status.ts'
+import type { ResourceScope } from '../../registry/resource-scope.ts'
+import { keyOf, storedAs } from '../../registry/resource-scope.ts'
+import { statusFor } from '../../storage/storage-status.ts'
 
 const TRIES = 20
 

@@ -1,5 +1,5 @@
 /** kube-apiserver's `authorizer`: what a user may do, asked within an expression. */
-import type { UserInfo } from '../../authentication/user-info.ts'
+import type { UserInfo } from '../../request/user-info.ts'
 import type { FunctionDeclaration, Library } from '../../cel/declarations.ts'
 import { exactly, plus, reading, scaled } from '../../cel/estimate.ts'
 import type { Costs } from '../../cel/library/costs.ts'

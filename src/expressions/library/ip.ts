@@ -6,8 +6,8 @@ import { fn, member, overload, unary } from '../../cel/library/declare.ts'
 import { BOOL, INT, opaque, STRING } from '../../cel/type.ts'
 import type { Value } from '../../cel/value.ts'
 import { CelError, OpaqueValue } from '../../cel/value.ts'
-import type { IpAddress } from '../../validation/ip-addresses.ts'
-import { ipText, widthOf } from '../../validation/ip-addresses.ts'
+import type { IpAddress } from '../../api/ip-addresses.ts'
+import { ipText, widthOf } from '../../api/ip-addresses.ts'
 import { isProblem, parseAddress, zoneOf } from './net-address.ts'
 
 export const IP = opaque('net.IP')

@@ -1,7 +1,7 @@
 /** Addresses and prefixes as Go's net/netip reads them: one spelling of IPv4, its words for what is wrong. */
 import { goQuote } from '../../go/quote.ts'
-import type { IpAddress } from '../../validation/ip-addresses.ts'
-import { parseIp } from '../../validation/ip-addresses.ts'
+import type { IpAddress } from '../../api/ip-addresses.ts'
+import { parseIp } from '../../api/ip-addresses.ts'
 
 export interface Problem {
   readonly problem: string

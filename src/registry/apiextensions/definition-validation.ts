@@ -20,7 +20,7 @@ import { FIELD_IS_IMMUTABLE, validateAnyMeta } from '../../validation/object-met
 import { webhookClientErrors } from '../../validation/webhook-client.ts'
 import { authorityProblem } from '../../x509/authority-bundle.ts'
 import type { Json } from '../../api/object.ts'
-import { valuesEqual } from '../../schema/value-order.ts'
+import { valuesEqual } from '../../api/value-order.ts'
 import { isConditionTrue, versionNamed, versionsOf } from '../custom-resources/definition.ts'
 import type { RuleEngine } from '../custom-resources/rules.ts'
 import { approvalOf, APPROVED_BY, isProtectedGroup } from './approval.ts'

@@ -14,7 +14,7 @@ import type {
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
-import { valuesEqual } from '../../schema/value-order.ts'
+import { valuesEqual } from '../../api/value-order.ts'
 
 export interface InternalSpec {
   readonly versions: readonly CustomResourceDefinitionVersion[]

@@ -9,8 +9,8 @@ import { forbiddenField, invalidValue, notSupported, required } from '../../api/
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
-import { sentField } from '../../codec/emptied.ts'
-import { sortNames } from '../../codec/json.ts'
+import { sentField } from '../../schema/emptied.ts'
+import { sortNames } from '../../api/json.ts'
 import { pathProblem } from './schema-path.ts'
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']

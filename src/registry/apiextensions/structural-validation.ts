@@ -7,7 +7,7 @@ import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../../api/field.ts'
 import { ownValue } from '../../api/own.ts'
-import { sentField } from '../../codec/emptied.ts'
+import { sentField } from '../../schema/emptied.ts'
 import { goPatternError } from '../../validation/go-pattern.ts'
 import { oneSchema } from './schema-validation.ts'
 

@@ -1,6 +1,6 @@
 import type { UserInfo as ApiUserInfo } from '../../api/authentication/v1.ts'
 import { ownValue } from '../../api/own.ts'
-import type { UserInfo } from '../../authentication/user-info.ts'
+import type { UserInfo } from '../../request/user-info.ts'
 
 /** A user as answers show it: what is empty is left out. */
 export function userInfoStatus({ name, uid, groups, extra }: UserInfo): ApiUserInfo {

@@ -8,7 +8,7 @@ import type { Json, ObjectMeta } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { setOwn } from '../../api/own.ts'
 import { DecodeError, decodeValue } from '../../codec/decode.ts'
-import { escapeHtml } from '../../codec/json.ts'
+import { escapeHtml } from '../../api/json.ts'
 import { builtInType } from '../../schema/built-in.ts'
 import type { ListType, Structural } from '../../schema/structural.ts'
 

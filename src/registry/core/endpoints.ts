@@ -8,7 +8,7 @@ import {
   validateQualifiedName,
   validateSubdomain,
 } from '../../validation/field-rules.ts'
-import { endpointIpErrors, ipWarnings, legacyIpErrors } from '../../validation/ip-addresses.ts'
+import { endpointIpErrors, ipWarnings, legacyIpErrors } from '../../api/ip-addresses.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'

@@ -4,11 +4,11 @@
  */
 import type { Service } from '../../api/core/v1.ts'
 import { linesOf } from '../../storage/lines.ts'
-import { parseStored } from '../../codec/json.ts'
+import { parseStored } from '../../api/json.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { everything } from '../../storage/selection.ts'
 import type { Collection, NewValue, StoredValue } from '../../storage/storage.ts'
-import { collectionOf } from '../collections.ts'
+import { collectionOf } from '../../storage/collections.ts'
 import { liveOf } from '../stored-form.ts'
 import type { StrategyContext } from '../strategy.ts'
 

@@ -10,7 +10,7 @@ import {
   required,
 } from '../../api/field.ts'
 import { positive, validateQualifiedName } from '../../validation/field-rules.ts'
-import { cidrWarnings, legacyCidrErrors, parseCidr } from '../../validation/ip-addresses.ts'
+import { cidrWarnings, legacyCidrErrors, parseCidr } from '../../api/ip-addresses.ts'
 import { labelValueProblems, subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { validateAmount } from '../../validation/pod/resources.ts'

@@ -2,7 +2,7 @@ import type { Container, Pod, PodAffinityTerm, PodSpec, PodStatus } from '../../
 import { path } from '../../api/field.ts'
 import type { LabelSelector, ObjectMeta } from '../../api/meta/v1.ts'
 import { ownValue } from '../../api/own.ts'
-import { ipWarnings } from '../../validation/ip-addresses.ts'
+import { ipWarnings } from '../../api/ip-addresses.ts'
 import { APP_ARMOR, appArmorOf } from '../../validation/pod/pod-annotations.ts'
 import {
   validateEphemeralUpdate,
@@ -19,7 +19,7 @@ import { timeText } from '../../schema/time.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'
 import { dropDisabledPodFields } from './pod-disabled-fields.ts'
-import { qosClassOf } from './pod-qos.ts'
+import { qosClassOf } from '../../validation/pod/pod-qos.ts'
 
 const rulesOf = ({ enabled }: StrategyContext, old?: Pod) =>
   podRules(

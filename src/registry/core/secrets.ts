@@ -4,7 +4,7 @@ import { forbiddenField, invalidValue, path, required, tooLong } from '../../api
 import { ownValue } from '../../api/own.ts'
 import { base64ToBytes } from '../../api/base64.ts'
 import { DecodeError, decodeUnstructured } from '../../codec/decode.ts'
-import { JsonSyntaxError, parseJsonBytes } from '../../codec/json.ts'
+import { JsonSyntaxError, parseJsonBytes } from '../../api/json.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { subdomainName } from '../../validation/names.ts'

@@ -9,7 +9,7 @@ import {
   validateQualifiedName,
   validateSubdomain,
 } from '../../validation/field-rules.ts'
-import { endpointIpErrors, familyOf, legacyCidrErrors, legacyIpErrors, parseIp } from '../../validation/ip-addresses.ts'
+import { endpointIpErrors, familyOf, legacyCidrErrors, legacyIpErrors, parseIp } from '../../api/ip-addresses.ts'
 import { validateLabels } from '../../validation/object-meta.ts'
 
 export const NO_CLUSTER_IP = 'None'

@@ -2,7 +2,7 @@
 import type { Json, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
-import { goType, goValue } from '../../patch/go-text.ts'
+import { goType, goValue } from '../../go/value.ts'
 
 export const pathParts = (path: string): string[] => path.replace(/^\./, '').split('.')
 

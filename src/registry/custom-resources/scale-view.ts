@@ -6,8 +6,8 @@ import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue, setOwn } from '../../api/own.ts'
 import { badRequest, internalError } from '../../api/status.ts'
-import { scaleView } from '../../endpoints/scale.ts'
-import type { View } from '../../endpoints/resource-scope.ts'
+import { scaleView } from '../scale.ts'
+import type { View } from '../resource-scope.ts'
 import { nestedInteger, nestedString, pathParts } from './nested.ts'
 
 export function customScaleView(

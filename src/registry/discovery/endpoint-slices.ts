@@ -9,7 +9,7 @@ import {
   validateQualifiedName,
   validateSubdomain,
 } from '../../validation/field-rules.ts'
-import { endpointIpErrors, familyOf, ipErrors, ipWarnings, legacyIpErrors } from '../../validation/ip-addresses.ts'
+import { endpointIpErrors, familyOf, ipErrors, ipWarnings, legacyIpErrors } from '../../api/ip-addresses.ts'
 import { dns1123Label, dns1123Subdomain, labelValueProblems } from '../../validation/names.ts'
 import { validateLabels } from '../../validation/object-meta.ts'
 import { sameValue } from '../../validation/same-value.ts'

@@ -13,10 +13,10 @@ import type {
   IngressTLS,
 } from '../../api/networking/v1.ts'
 import { problems, validateLabelText, validatePort, validateSubdomain } from '../../validation/field-rules.ts'
-import { ipWarnings, legacyIpErrors, parseIp } from '../../validation/ip-addresses.ts'
+import { ipWarnings, legacyIpErrors, parseIp } from '../../api/ip-addresses.ts'
 import { dns1123Subdomain, pathSegmentName, regexText, subdomainName } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
-import { sentField } from '../../codec/emptied.ts'
+import { sentField } from '../../schema/emptied.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { hostnameErrors } from '../core/service-validation.ts'
 import type { Strategy } from '../strategy.ts'

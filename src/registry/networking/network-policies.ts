@@ -9,7 +9,7 @@ import type {
   NetworkPolicySpec,
 } from '../../api/networking/v1.ts'
 import { validatePort } from '../../validation/field-rules.ts'
-import { cidrWarnings, contains, legacyCidrErrors, parseCidr } from '../../validation/ip-addresses.ts'
+import { cidrWarnings, contains, legacyCidrErrors, parseCidr } from '../../api/ip-addresses.ts'
 import { hasInvalidValue, validateLabelSelector } from '../../validation/label-selectors.ts'
 import type { SelectorRules } from '../../validation/label-selectors.ts'
 import type { Strategy } from '../strategy.ts'

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
 import type { ServiceCIDR } from '../../api/networking/v1.ts'
-import { cidrErrors, parseCidr } from '../../validation/ip-addresses.ts'
+import { cidrErrors, parseCidr } from '../../api/ip-addresses.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import type { Strategy } from '../strategy.ts'
 

@@ -1,6 +1,6 @@
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue } from '../../api/field.ts'
-import { sentField } from '../../codec/emptied.ts'
+import { sentField } from '../../schema/emptied.ts'
 import { validateQualifiedName } from '../../validation/field-rules.ts'
 import { listErrors } from './names.ts'
 

@@ -14,7 +14,7 @@ import { forbiddenField, invalidValue, notSupported, path, required, tooLong, to
 import type { Json, KubeObject } from '../../api/object.ts'
 import { validateConditions } from '../../validation/conditions.ts'
 import { requiredText, validateLabelText } from '../../validation/field-rules.ts'
-import { ipText, parseCidr } from '../../validation/ip-addresses.ts'
+import { ipText, parseCidr } from '../../api/ip-addresses.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { FIELD_IS_IMMUTABLE, validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'

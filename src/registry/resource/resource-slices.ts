@@ -3,7 +3,7 @@ import type { CounterSet, Device, ResourcePool, ResourceSlice, ResourceSliceSpec
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { goQuote } from '../../go/quote.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
-import { sentField } from '../../codec/emptied.ts'
+import { sentField } from '../../schema/emptied.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { immutable, validateLabelText, validateSubdomain } from '../../validation/field-rules.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'

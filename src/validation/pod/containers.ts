@@ -1,7 +1,7 @@
 /** Containers of a pod: those that stay, those that run before them, and those for looking into a running pod. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
-import { sentField } from '../../codec/emptied.ts'
+import { sentField } from '../../schema/emptied.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import {
   duplicate,

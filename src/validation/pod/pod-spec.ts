@@ -4,7 +4,7 @@ import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, path, required, tooLong } from '../../api/field.ts'
 import type { ObjectMeta } from '../../api/meta/v1.ts'
-import { legacyIpErrors } from '../ip-addresses.ts'
+import { legacyIpErrors } from '../../api/ip-addresses.ts'
 import {
   inRange,
   MAX_INT32,

@@ -13,7 +13,7 @@ import {
   validateQualifiedName,
   validateSubdomain,
 } from '../field-rules.ts'
-import { familyOf, legacyIpErrors } from '../ip-addresses.ts'
+import { familyOf, legacyIpErrors } from '../../api/ip-addresses.ts'
 import { dns1123Subdomain } from '../names.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { internalJson } from './internal-json.ts'

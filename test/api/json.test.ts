@@ -13,7 +13,7 @@ import {
   sortNames,
   stringify,
   stringifySorted,
-} from '../../src/codec/json.ts'
+} from '../../src/api/json.ts'
 
 const syntaxErrors: [string, string][] = [
   ['', 'unexpected end of JSON input'],

@@ -13,7 +13,7 @@ import {
   legacyIpErrors,
   parseCidr,
   parseIp,
-} from '../../src/validation/ip-addresses.ts'
+} from '../../src/api/ip-addresses.ts'
 
 const at = path('x')
 const texts = (errors: readonly { message: string }[]) => errors.map(({ message }) => message)

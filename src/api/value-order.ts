@@ -1,7 +1,7 @@
 /** Equality and order of JSON values, as structured-merge-diff's pkg/value has them. */
-import { isJsonObject } from '../api/object.ts'
-import type { Json, JsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { isJsonObject } from './object.ts'
+import type { Json, JsonObject } from './object.ts'
+import { ownValue } from './own.ts'
 
 export function valuesEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true

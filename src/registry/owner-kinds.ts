@@ -8,7 +8,7 @@ import { groupKindText, groupResourceText, parseApiVersion } from '../api/group-
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import type { Env } from '../env.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
-import type { Tenant } from '../tenancy/tenant.ts'
+import type { Tenant } from '../storage/tenant.ts'
 
 export const FOREGROUND = 'foregroundDeletion'
 export const ORPHAN = 'orphan'

@@ -2,10 +2,10 @@
  * IP addresses and ranges as fields of the API take them (apimachinery's pkg/util/validation/ip.go). Old fields take
  * every spelling of an address, newer ones the canonical one only.
  */
-import type { FieldError, FieldPath } from '../api/field.ts'
+import type { FieldError, FieldPath } from './field.ts'
 import { goQuote } from '../go/quote.ts'
-import { invalidValue } from '../api/field.ts'
-import { lazy } from '../api/lazy.ts'
+import { invalidValue } from './field.ts'
+import { lazy } from './lazy.ts'
 
 export type IpFamily = 'IPv4' | 'IPv6'
 

@@ -11,7 +11,7 @@ import {
   StatusError,
   tooManyRequests,
 } from '../api/status.ts'
-import type { StorageError } from '../storage/errors.ts'
+import type { StorageError } from './errors.ts'
 
 /** The one place where what went wrong in storage becomes an answer of the API. */
 export function statusFor(error: StorageError, resource: GroupResource, name: string): StatusError {

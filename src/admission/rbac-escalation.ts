@@ -3,19 +3,19 @@
  * `escalate` on it, to write a binding all rules of the role or the verb `bind` on the role. It is asked after what
  * admission changed, before validation.
  */
-import type { AdmissionPlugin, Attributes } from '../../admission/attributes.ts'
-import { goQuote } from '../../go/quote.ts'
-import type { KubeObject } from '../../api/object.ts'
-import type { ClusterRole, ClusterRoleBinding, PolicyRule, RoleBinding } from '../../api/rbac/v1.ts'
-import { forbidden, notFound, plainError } from '../../api/status.ts'
-import { SYSTEM_MASTERS } from '../../authentication/user-info.ts'
-import { resourceAttributes } from '../../authorization/attributes.ts'
-import { verdictOn } from '../../authorization/authorize.ts'
-import { RBAC_GROUP, rulesFor, rulesOfRole } from '../../authorization/rbac.ts'
-import { missingRules } from '../../authorization/rule-coverage.ts'
-import { stringifySorted } from '../../codec/json.ts'
-import type { Json } from '../../api/object.ts'
-import { freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
+import type { AdmissionPlugin, Attributes } from './attributes.ts'
+import { goQuote } from '../go/quote.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { ClusterRole, ClusterRoleBinding, PolicyRule, RoleBinding } from '../api/rbac/v1.ts'
+import { forbidden, notFound, plainError } from '../api/status.ts'
+import { SYSTEM_MASTERS } from '../request/user-info.ts'
+import { resourceAttributes } from '../authorization/attributes.ts'
+import { verdictOn } from '../authorization/authorize.ts'
+import { RBAC_GROUP, rulesFor, rulesOfRole } from '../authorization/rbac.ts'
+import { missingRules } from '../authorization/rule-coverage.ts'
+import { stringifySorted } from '../api/json.ts'
+import type { Json } from '../api/object.ts'
+import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 
 const ROLES = new Set(['roles', 'clusterroles'])
 const BINDINGS = new Set(['rolebindings', 'clusterrolebindings'])

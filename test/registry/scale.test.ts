@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { scaleView } from '../../src/endpoints/scale.ts'
+import { scaleView } from '../../src/registry/scale.ts'
 
 const deployments = { group: 'apps', resource: 'deployments' }
 const deployment = () => ({ metadata: { name: 'd', namespace: 'n', uid: 'u', resourceVersion: '5' } })

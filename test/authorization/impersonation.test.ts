@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { impersonate } from '../../src/authentication/impersonation.ts'
-import { authenticated } from '../../src/authentication/user-info.ts'
+import { impersonate } from '../../src/authorization/impersonation.ts'
+import { authenticated } from '../../src/request/user-info.ts'
 import { prototypeNames } from '../prototype-names.ts'
 import { memoryServer } from '../request-in-memory.ts'
 

@@ -2,8 +2,8 @@
  * JSON as kube-apiserver reads and writes it (sigs.k8s.io/json, encoding/json): whole numbers of 64 bits are exact,
  * repeated members are kept until somebody reports them, nesting is bounded, and errors read as Go's do.
  */
-import type { Json } from '../api/object.ts'
-import { ownValue, setOwn } from '../api/own.ts'
+import type { Json } from './object.ts'
+import { ownValue, setOwn } from './own.ts'
 import { goQuoteByte } from '../go/quote.ts'
 
 declare global {

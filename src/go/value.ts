@@ -1,9 +1,9 @@
 /** Values as Go's fmt package prints them, in messages that quote a part of a patch. */
-import { goFloat } from '../go/float.ts'
-import { goQuote } from '../go/quote.ts'
-import { NumberLiteral, RepeatedMembers } from '../codec/json.ts'
-import type { JsonTree } from '../codec/json.ts'
-import { compareText } from '../schema/value-order.ts'
+import { goFloat } from './float.ts'
+import { goQuote } from './quote.ts'
+import { NumberLiteral, RepeatedMembers } from '../api/json.ts'
+import type { JsonTree } from '../api/json.ts'
+import { compareText } from '../api/value-order.ts'
 
 /** `%v`: `map[a:1 b:[x y]]`, texts as they are, `<nil>`. */
 export function goValue(value: JsonTree | undefined): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { announceOwners } from '../../src/controllers/owner-kinds.ts'
+import { announceOwners } from '../../src/registry/owner-kinds.ts'
 import type { Env } from '../../src/env.ts'
 
 const PODS = { group: '', resource: 'pods' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { goString } from '../../src/patch/go-text.ts'
+import { goString } from '../../src/go/value.ts'
 
 describe('%s of a value that should have been a text', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../../src/api/object.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
-import { copyWithEmptied, hasEmptied, sentField } from '../../src/codec/emptied.ts'
+import { copyWithEmptied, hasEmptied, sentField } from '../../src/schema/emptied.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 import { internalJson } from '../../src/validation/pod/internal-json.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { KubeObject, OwnerReference } from '../../src/api/object.ts'
-import { workFor } from '../../src/controllers/outbox.ts'
+import { workFor } from '../../src/registry/outbox.ts'
 
 const SECRETS = { group: '', resource: 'secrets' }
 

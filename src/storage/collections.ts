@@ -6,9 +6,9 @@
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
-import type { Collection } from '../storage/storage.ts'
-import { CONTROL_SHARD } from '../storage/written-shards.ts'
-import type { Tenant } from '../tenancy/tenant.ts'
+import type { Collection } from './storage.ts'
+import { CONTROL_SHARD } from './written-shards.ts'
+import type { Tenant } from './tenant.ts'
 
 export { CONTROL_SHARD }
 
