@@ -1,6 +1,10 @@
 /**
  * A call whose answer serves all who asked before it began: at most one is under way and one is waited for. Who asks
  * while it is under way may have written since it began, and needs the next.
+ *
+ * Requests wait for one another's calls: the engine goes on in each with what another one settled (its compatibility
+ * date is later than handle_cross_request_promise_resolution). But what is under way ends with the request that made it,
+ * unsettled, unless that keeps it with `waitUntil`; so everybody waits with a timer of his own.
  */
 
 /** Milliseconds after which a call counts as lost: the engine ends what belongs to a client that went away. */
@@ -18,7 +22,10 @@ export class SharedCall<Value> {
   private begun = 0
   private running: Running<Value> | undefined
 
-  constructor(private readonly now: () => number) {}
+  constructor(
+    private readonly now: () => number,
+    private readonly lostAfter = LOST_AFTER,
+  ) {}
 
   /** The number of the first call that begins after this moment. */
   get next(): number {
@@ -39,8 +46,8 @@ export class SharedCall<Value> {
       if (this.running === undefined) return this.begin(call)
       const { running } = this
       if (running.number < wanted) {
-        await settled(running.answer)
-      } else if (await settled(running.answer)) {
+        await this.settled(running.answer)
+      } else if (await this.settled(running.answer)) {
         return running.answer
       }
       if (this.running === running) this.running = undefined
@@ -58,16 +65,16 @@ export class SharedCall<Value> {
     void answer.then(over, over)
     return answer
   }
-}
 
-/** Whether it came to an end, well or not, before it counts as lost. */
-function settled(answer: Promise<unknown>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), LOST_AFTER)
-    const done = () => {
-      clearTimeout(timer)
-      resolve(true)
-    }
-    answer.then(done, done)
-  })
+  /** Whether it came to an end, well or not, before it counts as lost. */
+  private settled(answer: Promise<unknown>): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), this.lostAfter)
+      const done = () => {
+        clearTimeout(timer)
+        resolve(true)
+      }
+      answer.then(done, done)
+    })
+  }
 }

@@ -2,56 +2,24 @@
  * A shard with watchers sleeps, answers their pings asleep, and wakes to tell them what happens. On the bare engine,
  * because others keep objects awake, as older engines did.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ShardStats } from '../../src/storage/shard-protocol.ts'
+import type { BareEngine } from './bare-engine.ts'
+import { startBareEngine } from './bare-engine.ts'
 
 /** An object sleeps after ten seconds in which nothing was asked of it. */
 const ASLEEP = 13_000
 
-let directory: string
-let engine: ChildProcess
+let engine: BareEngine
 let url: string
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'kedge-sleep-'))
-  await mkdir(join(directory, 'data'))
-  await cp(join(import.meta.dirname, 'sleeping-shard/workerd.capnp'), join(directory, 'workerd.capnp'))
-  await build({
-    entryPoints: [join(import.meta.dirname, 'sleeping-shard/worker.ts')],
-    outfile: join(directory, 'worker.js'),
-    bundle: true,
-    format: 'esm',
-    target: 'es2024',
-    external: ['cloudflare:workers'],
-  })
-  const port = await freePort()
-  url = `http://127.0.0.1:${port}`
-  const workerd = join(import.meta.dirname, '../../node_modules/.bin/workerd')
-  engine = spawn(workerd, ['serve', 'workerd.capnp', `--socket-addr=http=127.0.0.1:${port}`], { cwd: directory })
-  for (let tries = 0; tries < 100; tries++) {
-    if (
-      await fetch(`${url}/stats`).then(
-        () => true,
-        () => false,
-      )
-    )
-      return
-    await pause(100)
-  }
-  throw new Error('the engine did not start')
+  engine = await startBareEngine(join(import.meta.dirname, 'sleeping-shard'), ['worker'], '/stats')
+  url = engine.url
 })
-
-afterAll(async () => {
-  engine.kill('SIGKILL')
-  await rm(directory, { recursive: true })
-})
+afterAll(() => engine.stop())
 
 it('a watched shard sleeps and wakes', async () => {
   await fetch(`${url}/create?key=first`)
@@ -108,11 +76,3 @@ it('watches go on when their shard is restarted', async () => {
 }, 60_000)
 
 const stats = async () => (await (await fetch(`${url}/stats`)).json()) as ShardStats
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
