@@ -25,6 +25,7 @@ import { restoredServerObjects } from './server-objects.ts'
 import { serviceAccountController } from './service-account.ts'
 import { departedServiceAccount, serviceAccountSecret } from './service-account-secret.ts'
 import type { Topic } from '../registry/topic.ts'
+import { validatingAdmissionPolicyStatus } from './validating-admission-policy-status.ts'
 import { volumeProtection } from './volume-protection.ts'
 
 /** By the name that outbox messages give (see outbox.ts). */
@@ -55,6 +56,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'service-account-secret': serviceAccountSecret,
   'token-cleaner': tokenCleaner,
   'root-ca-publisher': rootCaPublisher,
+  'validating-admission-policy-status': validatingAdmissionPolicyStatus,
   'volume-protection': volumeProtection,
 }
 

@@ -73,7 +73,8 @@ export const ruleEnvironment = ({ type, provider }: DeclaredType, optionalOldSel
 export interface AdmissionVariables {
   /** Match conditions of webhooks and of policies without paramKind have none. */
   readonly params?: boolean
-  readonly authorizer?: boolean
+  /** kube-apiserver's type checking does not know of its requestResource. */
+  readonly authorizer?: boolean | 'without requestResource'
   /** Where expressions make patches. */
   readonly mutation?: boolean
   /** Declared types of object and oldObject, and of params, where they are known: for type checking only. */
@@ -101,9 +102,8 @@ export function admissionEnvironment(asked: AdmissionVariables): Environment {
       variable('namespaceObject', NAMESPACE),
       variable('request', ADMISSION_REQUEST),
       ...(asked.params === true ? [variable('params', asked.paramsType?.type ?? DYN)] : []),
-      ...(asked.authorizer === true
-        ? [variable('authorizer', AUTHORIZER), variable('authorizer.requestResource', RESOURCE_CHECK)]
-        : []),
+      ...(asked.authorizer ? [variable('authorizer', AUTHORIZER)] : []),
+      ...(asked.authorizer === true ? [variable('authorizer.requestResource', RESOURCE_CHECK)] : []),
       ...(composed === undefined ? [] : [variable('variables', structNamed(VARIABLES))]),
     ],
     types: typesOf(...providers),

@@ -83,6 +83,10 @@ const rules: Readonly<Record<string, Rule>> = {
     ...(object === undefined ? [] : work('flow-schema-status', '')),
     ...work('flow-object-written', ''),
   ],
+  'validatingadmissionpolicies.admissionregistration.k8s.io': ({ object, old }) =>
+    object === undefined || object.metadata.generation === old?.metadata.generation
+      ? []
+      : work('validating-admission-policy-status', object.metadata.name),
   persistentvolumeclaims: protection,
   persistentvolumes: protection,
   'volumeattributesclasses.storage.k8s.io': protection,

@@ -25,5 +25,6 @@ export type Topic =
   | 'service-account-departed'
   | 'service-account-secret'
   | 'token-cleaner'
+  | 'validating-admission-policy-status'
   | 'volume-protection'
   | 'waiting'

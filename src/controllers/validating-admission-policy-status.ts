@@ -1,0 +1,59 @@
+/**
+ * Says in a ValidatingAdmissionPolicy's status what is wrong with its expressions, by the types of the kinds that it
+ * matches. Key: the policy's name.
+ */
+import type { ValidatingAdmissionPolicy } from '../api/admissionregistration/v1.ts'
+import type { GroupVersionKind } from '../api/group-version.ts'
+import { parseApiVersion } from '../api/group-version.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
+import { StatusError } from '../api/status.ts'
+import { compiledVersion } from '../registry/custom-resources/compiled-versions.ts'
+import type { ServedResources } from '../registry/resources.ts'
+import { typeOfKind } from '../schema/built-in.ts'
+import type { StructType } from '../schema/structural.ts'
+import { ApiClient } from './api-client.ts'
+import type { Controller, ControllerContext } from './controller.ts'
+import { matchedKinds } from './matched-kinds.ts'
+
+const POLICIES = { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies' }
+const MANAGER = 'validatingadmissionpolicy-status'
+
+type Policy = ValidatingAdmissionPolicy & KubeObject
+
+export const validatingAdmissionPolicyStatus: Controller = {
+  async reconcile(name, context) {
+    const client = new ApiClient(context, POLICIES, '', 'status')
+    const policy = (await client.get(name)) as Policy | undefined
+    if (policy === undefined || !isNews(policy)) return undefined
+    const { apiVersion, kind, metadata } = policy
+    const expressionWarnings = await warningsOf(policy, context)
+    const typeChecking: JsonObject = expressionWarnings.length === 0 ? {} : { expressionWarnings }
+    const status = { observedGeneration: metadata.generation ?? 0, typeChecking }
+    await client.apply({ apiVersion, kind, metadata: { name }, status }, MANAGER).catch((error: unknown) => {
+      if (!(error instanceof StatusError) || error.code !== 404) throw error
+    })
+    return undefined
+  },
+}
+
+const isNews = ({ metadata, status }: Policy): boolean => (metadata.generation ?? 0) > (status?.observedGeneration ?? 0)
+
+async function warningsOf({ spec = {} }: Policy, context: ControllerContext): Promise<JsonObject[]> {
+  const { expressionWarnings } = await import('../expressions/policy-type-checking.ts')
+  const served = await context.freshServed()
+  const kinds = matchedKinds(spec.matchConstraints?.resourceRules ?? [], served).flatMap((gvk) => {
+    const type = typeOf(gvk, served, context)
+    return type === undefined ? [] : [{ gvk, type }]
+  })
+  const { apiVersion = '', kind = '' } = spec.paramKind ?? {}
+  const version = spec.paramKind && parseApiVersion(apiVersion)
+  const paramsKind = version && { ...version, kind }
+  const params = paramsKind && { gvk: paramsKind, type: typeOf(paramsKind, served, context) }
+  return expressionWarnings(spec, kinds, params).map(({ fieldRef, warning }) => ({ fieldRef, warning }))
+}
+
+/** Undefined where nothing is known of the kind: it belongs to another server, or to nobody. */
+function typeOf(gvk: GroupVersionKind, served: ServedResources, { tenant }: ControllerContext): StructType | undefined {
+  const definition = served.findKind(gvk)?.definition
+  return definition === undefined ? typeOfKind(gvk) : compiledVersion(tenant, definition, gvk.version).type
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { expressionWarnings } from '../../src/expressions/policy-type-checking.ts'
+import { typeOfKind } from '../../src/schema/built-in.ts'
+
+const gvk = { group: '', version: 'v1', kind: 'ConfigMap' }
+const kinds = [{ gvk, type: typeOfKind(gvk)! }]
+const wrong = { expression: `object.nope == ${'1 + '.repeat(50)}1` }
+const sizeOf = (warnings: readonly { warning: string }[]) =>
+  warnings.reduce((sum, { warning }) => sum + warning.length, 0)
+
+test('what is told of a policy has a bound', () => {
+  const warnings = expressionWarnings({ validations: Array.from({ length: 5000 }, () => wrong) }, kinds, undefined)
+  expect(warnings.length).toBeGreaterThan(100)
+  expect(sizeOf(warnings)).toBeLessThanOrEqual(256 * 1024)
+})
+
+test('a policy whose variables are too large for its kinds is not checked', () => {
+  const variables = Array.from({ length: 11 }, (_, index) => ({
+    name: `v${index}`,
+    expression: `"${'x'.repeat(1e5)}"`,
+  }))
+  expect(expressionWarnings({ variables: variables.slice(1), validations: [wrong] }, kinds, undefined)).toHaveLength(1)
+  expect(expressionWarnings({ variables, validations: [wrong] }, kinds, undefined)).toHaveLength(0)
+})
