@@ -3,13 +3,14 @@
  * at least once, as (controller, key); reconciling is level-based and idempotent, so each pair is kept once. It is on
  * disk before it is acknowledged, and what fails is tried again later: nothing here polls.
  */
+import type { ControllerCalls, WorkCount } from '../src/storage/object-calls.ts'
 import { platformClock } from '../src/api/clock.ts'
 import { logError } from '../src/log/log.ts'
 import { DurableObject } from 'cloudflare:workers'
 import type { GroupResource } from '../src/api/group-version.ts'
 import { controllerOf } from '../src/controllers/controllers.ts'
 import type { ControllerContext } from '../src/controllers/controller.ts'
-import { HopelessWork } from '../src/controllers/controller.ts'
+import { HopelessWork } from '../src/registry/hopeless-work.ts'
 import { Turns } from '../src/controllers/turns.ts'
 import { inTurns } from '../src/controllers/in-turns.ts'
 import type { Env } from '../src/env.ts'
@@ -21,7 +22,7 @@ import { AlarmClock } from './alarm-clock.ts'
 import { databaseProblem } from './check-database.ts'
 import { DepartedOwnerTable } from './departed-owners.ts'
 import { DependentTable } from './dependent-table.ts'
-import type { Work, WorkCount } from './work-table.ts'
+import type { Work } from './work-table.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
 
 const PARALLEL = 8
@@ -30,7 +31,7 @@ const RESUME_MS = 5_000
 /** After which it is looked whether a restore is over; the work that it brings comes by itself. */
 const RESTORING_MS = 600_000
 
-export class ControllerManager extends DurableObject<Env> {
+export class ControllerManager extends DurableObject<Env> implements ControllerCalls {
   private readonly now = platformClock
   private readonly sql: SqlStorage
   private readonly alarms: AlarmClock

@@ -3,6 +3,7 @@
  * its surface. Reads and writes are RPC methods, lists and watches are fetches (they stream), all called by
  * src/storage/shard-client and by nobody else.
  */
+import type { ShardCalls } from '../src/storage/object-calls.ts'
 import { platformClock } from '../src/api/clock.ts'
 import { logError } from '../src/log/log.ts'
 import { settingsOf } from '../src/settings.ts'
@@ -60,7 +61,7 @@ const LAST_TIMER = 10_000
 /** Milliseconds that belong to others between two pieces of the shard's own work, which take one or two. */
 const BETWEEN = 20
 
-export class ResourceShard extends DurableObject<Env> {
+export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   private readonly now = platformClock
   /** `TENANT/SHARD` */
   private readonly name: string

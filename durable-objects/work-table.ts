@@ -1,3 +1,5 @@
+import type { WorkCount } from '../src/storage/object-calls.ts'
+
 /**
  * The controllers' work: pairs of a controller and a key, each once, on disk. What failed is due again later, and later
  * each time; what failed too often, or cannot succeed at all, is parked: kept to be seen, and tried once more when
@@ -9,13 +11,6 @@ export interface Work extends Record<string, SqlStorageValue> {
   attempts: number
   /** Tells work that arrived again while it was being done from work that is done. */
   generation: number
-}
-
-/** Of one controller. */
-export interface WorkCount extends Record<string, SqlStorageValue> {
-  controller: string
-  queued: number
-  parked: number
 }
 
 const FIRST_RETRY_MS = 100

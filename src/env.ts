@@ -2,14 +2,13 @@
  * Bindings and settings of the Worker. Settings are text in the environment, which settings.ts parses and checks: code
  * reads them there. What is empty, too short, unreadable or contradicts itself is refused, and so is a name that is none.
  */
-import type { ResourceShard } from '../durable-objects/resource-shard.ts'
-import type { ControllerManager } from '../durable-objects/controller-manager.ts'
+import type { ControllerCalls, ShardCalls } from './storage/object-calls.ts'
 
 export interface Env {
   /** The process in front of a local server, which keeps its audit log in a file. */
   readonly AUDIT_LOG?: Fetcher
-  readonly SHARDS: DurableObjectNamespace<ResourceShard>
-  readonly CONTROLLERS: DurableObjectNamespace<ControllerManager>
+  readonly SHARDS: DurableObjectNamespace<ShardCalls>
+  readonly CONTROLLERS: DurableObjectNamespace<ControllerCalls>
   /** Bearer token of the administrator (a member of system:masters), 32 characters or more. */
   readonly KEDGE_ADMIN_TOKEN?: string
   /** PEM of the CA: signs the server's certificate and client certificates; published as kube-root-ca.crt. */

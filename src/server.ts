@@ -6,6 +6,7 @@
  *
  * Every refusal is a thrown StatusError, rendered at the end.
  */
+import { ensureBootstrapped } from './bootstrap/ensure-bootstrapped.ts'
 import type { Clock } from './api/clock.ts'
 import { serviceUnavailable } from './api/status.ts'
 import { authenticate } from './authentication/authenticate.ts'
@@ -17,7 +18,7 @@ import { RESTORE_PATH } from './endpoints/restore.ts'
 import { statusFor } from './storage/storage-status.ts'
 import { serveFixedPath } from './endpoints/fixed-paths.ts'
 import { handlers } from './endpoints/handlers.ts'
-import { measureRequest } from './endpoints/metrics.ts'
+import { measureRequest } from './metrics/measurements.ts'
 import { tooManyRequests } from './endpoints/text-response.ts'
 import { serveResource } from './endpoints/serve-resource.ts'
 import type { Env } from './env.ts'
@@ -33,7 +34,9 @@ import type { ApiRequest } from './request/context.ts'
 import { receive } from './request/receive.ts'
 import { checkTimeout } from './request/timeout.ts'
 import { StorageError } from './storage/errors.ts'
-import { controlSnapshot } from './tenancy/control-snapshot.ts'
+import { bootstrapWith, controlSnapshot } from './tenancy/control-snapshot.ts'
+
+bootstrapWith(ensureBootstrapped)
 
 /** An error of the control plane's own storage is about no resource. */
 const NO_RESOURCE = { group: '', resource: '' }

@@ -1,4 +1,6 @@
 /** A request as it is before authentication, to a server that keeps everything in memory. */
+import { ensureBootstrapped } from '../src/bootstrap/ensure-bootstrapped.ts'
+import { bootstrapWith } from '../src/tenancy/control-snapshot.ts'
 import type { JsonObject, KubeObject } from '../src/api/object.ts'
 import { ANONYMOUS } from '../src/request/user-info.ts'
 import type { Env } from '../src/env.ts'
@@ -9,6 +11,8 @@ import { RequestHeaders } from '../src/request/request-headers.ts'
 import { requestInfoOf } from '../src/request/request-info.ts'
 import type { OutboxMessage, Storage } from '../src/storage/storage.ts'
 import { shardsInMemory } from './shards-in-memory.ts'
+
+bootstrapWith(ensureBootstrapped)
 
 export interface MemoryServer {
   readonly env: Env

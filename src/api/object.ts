@@ -24,3 +24,6 @@ export interface KubeObject {
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** Objects are JSON whose interfaces do not say so. */
+export const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject

@@ -15,19 +15,12 @@ import { CONTROL_SHARD } from '../storage/collections.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Collection, KeyedValue, NewValue, Storage } from '../storage/storage.ts'
 import { writtenShardRow } from '../storage/written-shards.ts'
-import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
+import type { ControlSnapshot, NewControlPlane } from '../tenancy/control-snapshot.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import type { BootstrapObject, StoredBootstrapObject } from './bootstrap-object.ts'
 import { storedForm } from './bootstrap-object.ts'
 import { policyObjects } from './policy-objects.ts'
 import { serverIdentity, serverObjects } from './server-objects.ts'
-
-export interface NewControlPlane {
-  readonly env: Env
-  readonly tenant: Tenant
-  readonly storage: Storage
-  readonly now: Date
-}
 
 interface Mark extends KubeObject {
   readonly written: string

@@ -5,7 +5,7 @@
  */
 import { append } from '../api/append.ts'
 import { badRequest, notAcceptable, StatusError, unsupportedMediaType } from '../api/status.ts'
-import { builtInServed } from '../registry/served.ts'
+import { settingsOf } from '../settings.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { bareRanges, contentTypeOf, covers, parseAccept } from './media-type.ts'
 import type { AcceptClause } from './media-type.ts'
@@ -164,7 +164,7 @@ function allowsParameters({ parameters }: AcceptClause, serialization: Serializa
 }
 
 const serializations = ({ env }: ApiRequest): readonly Serialization[] =>
-  builtInServed(env).gates.enabled('CBORServingAndStorage') ? withCbor : withoutCbor
+  settingsOf(env).builtIn.gates.enabled('CBORServingAndStorage') ? withCbor : withoutCbor
 
 const withoutCbor: readonly Serialization[] = ['json', 'yaml', 'protobuf']
 const withCbor: readonly Serialization[] = [...withoutCbor, 'cbor']

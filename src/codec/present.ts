@@ -5,7 +5,7 @@
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { EncodingScope } from './encoding-scope.ts'
 import type { StructType } from '../schema/structural.ts'
 import { encodeJson } from './encode.ts'
 import { parseStored, stringifySorted } from '../api/json.ts'
@@ -58,18 +58,18 @@ export class Source {
 }
 
 /** Kind and type of what the endpoint answers. */
-const kindOf = ({ view, kind }: ResourceScope): GroupVersionKind => view?.kind ?? kind
-const typeOf = ({ view, type }: ResourceScope): StructType => view?.type ?? type
+const kindOf = ({ view, kind }: EncodingScope): GroupVersionKind => view?.kind ?? kind
+const typeOf = ({ view, type }: EncodingScope): StructType => view?.type ?? type
 
 /** JSON clients of this version get stored texts as they are. */
-export const passesText = (scope: ResourceScope): boolean => scope.view === undefined && scope.storedAsServed
+export const passesText = (scope: EncodingScope): boolean => scope.view === undefined && scope.storedAsServed
 
 /** Whether metadata can be cut out of stored texts. Members of custom resources are sorted, those of metadata are not. */
-export const cutsMetadata = (scope: ResourceScope): boolean =>
+export const cutsMetadata = (scope: EncodingScope): boolean =>
   passesText(scope) && !scope.custom && !hasInternalMetadata(scope.storageKind)
 
 /** How stored texts begin; in lists of built-in kinds it is left out, but for the brace. */
-export const identityText = ({ storageKind }: ResourceScope): string =>
+export const identityText = ({ storageKind }: EncodingScope): string =>
   `{"kind":"${storageKind.kind}","apiVersion":"${apiVersionOf(storageKind)}",`
 
 export class Presenter {
@@ -82,7 +82,7 @@ export class Presenter {
 
   /** @throws StatusError 400 for a wrong `includeObject` where a Table is made */
   constructor(
-    readonly scope: ResourceScope,
+    readonly scope: EncodingScope,
     readonly output: OutputNegotiation,
   ) {
     this.isPassed = passesText(scope)

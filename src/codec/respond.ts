@@ -3,7 +3,7 @@ import { settingsOf } from '../settings.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import { internalError, StatusError } from '../api/status.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { EncodingScope } from './encoding-scope.ts'
 import { logError } from '../log/log.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { builtInType } from '../schema/built-in.ts'
@@ -50,7 +50,7 @@ function respond(request: ApiRequest, { serialization }: Form, status: number, b
 
 /** One object, of storage or of a write, in the storage version. */
 export function respondObject(
-  scope: ResourceScope,
+  scope: EncodingScope,
   output: OutputNegotiation,
   status: number,
   object: KubeObject | StoredValue,
@@ -90,7 +90,7 @@ const statusType = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.m
 
 /** A Status that says that something was done. No transform is made of it. */
 export const respondSuccess = (
-  { request }: Pick<ResourceScope, 'request'>,
+  { request }: Pick<EncodingScope, 'request'>,
   output: Form,
   status: Status,
   code = 200,
@@ -142,7 +142,7 @@ const metadataOf = ({ revision, continueToken, remaining }: ListFacts): ListMeta
 })
 
 /** How storage should write a list's values, so that as little as possible remains to be done. */
-export function listShape(scope: ResourceScope, output: OutputNegotiation): ListShape {
+export function listShape(scope: EncodingScope, output: OutputNegotiation): ListShape {
   const { transform } = output
   if (output.serialization !== 'json' || !passesText(scope)) return { as: 'lines' }
   const identity = identityText(scope)
@@ -155,7 +155,7 @@ export function listShape(scope: ResourceScope, output: OutputNegotiation): List
 
 /** A list of storage. `shape` is what listShape said. */
 export async function respondList(
-  scope: ResourceScope,
+  scope: EncodingScope,
   output: OutputNegotiation,
   list: ListFacts & {
     readonly isEmpty: boolean
@@ -197,7 +197,7 @@ export async function respondList(
 
 /** The values once more, where audit wants to see them as JSON whatever the client gets. */
 async function noteList(
-  scope: ResourceScope,
+  scope: EncodingScope,
   output: OutputNegotiation,
   metadata: ListMetadata,
   list: { readonly values: ReadableStream<Uint8Array>; readonly shape?: ListShape },
@@ -219,7 +219,7 @@ const textOf = (body: Body): string => (typeof body === 'string' ? body : new Te
 
 /** A list of objects at hand, in the storage version. */
 export async function respondItems(
-  scope: ResourceScope,
+  scope: EncodingScope,
   output: OutputNegotiation,
   list: ListFacts & { readonly items: readonly KubeObject[] },
 ): Promise<Response> {
@@ -247,7 +247,7 @@ async function respondProtobuf(presenter: Presenter, metadata: ListMetadata, lis
 }
 
 /** Where the platform would compress, which would hold events back, the setting keeps it from that. */
-export function watchHeaders({ request }: ResourceScope, { serialization }: OutputNegotiation): AnswerHeaders {
+export function watchHeaders({ request }: EncodingScope, { serialization }: OutputNegotiation): AnswerHeaders {
   const { streamEncoding } = settingsOf(request.env)
   return {
     ...answerHeaders(streamTypes[serialization]!),

@@ -1,12 +1,12 @@
 /** What readers are shown where it is not what is stored: see Strategy.shown. Texts are in the storage version. */
 import type { KubeObject } from '../api/object.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
-import { asJson } from '../registry/stored-form.ts'
+import type { EncodingScope } from './encoding-scope.ts'
+import { asJson } from '../api/object.ts'
 import { encodeJson } from './encode.ts'
 import { parseStored } from '../api/json.ts'
 import { lineBatches } from '../storage/lines.ts'
 
-type Shown = Pick<ResourceScope, 'strategy' | 'storageType'>
+type Shown = Pick<EncodingScope, 'strategy' | 'storageType'>
 
 export const shownObject = ({ strategy }: Shown, object: KubeObject): KubeObject => strategy.shown?.as(object) ?? object
 

@@ -4,6 +4,7 @@ import type { KubeObject } from '../api/object.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import { removeNulls } from '../schema/without-nulls.ts'
 import { parseStored } from '../api/json.ts'
+import type { StoredValue } from '../storage/storage.ts'
 
 /** An object from the text that storage keeps. Custom objects keep their nulls, which their schemas may allow. */
 export function parseStoredObject(text: string): KubeObject {
@@ -16,4 +17,28 @@ export function parseStoredObject(text: string): KubeObject {
   }
   // what storage holds was encoded from a KubeObject
   return object as unknown as KubeObject
+}
+
+export interface Live {
+  readonly object: KubeObject
+  readonly stored: StoredValue
+}
+
+/** What a write leaves; `stored` is absent where nothing was written: a dry run, or a write that would change nothing. */
+export type Left = Pick<Live, 'object'> & Partial<Live>
+
+export const liveOf = (stored: StoredValue): Live => new ParsedLater(stored)
+
+/** Who only sends on what is stored looks into no object. */
+class ParsedLater implements Live {
+  readonly stored: StoredValue
+  private parsed: KubeObject | undefined = undefined
+
+  constructor(stored: StoredValue) {
+    this.stored = stored
+  }
+
+  get object(): KubeObject {
+    return (this.parsed ??= parseStoredObject(this.stored.text))
+  }
 }

@@ -5,7 +5,7 @@
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { EncodingScope } from './encoding-scope.ts'
 import { stringify } from '../api/json.ts'
 import { metaApiVersion } from './partial-object-metadata.ts'
 import type { MetaVersion } from './partial-object-metadata.ts'
@@ -75,7 +75,7 @@ const builtIn = new Map<string, TableLayout>()
 /** Columns are parsed once for each state of a definition. */
 const custom = new WeakMap<object, TableLayout>()
 
-export function tableLayout({ entry, kind, storageKind, resource, view }: ResourceScope): TableLayout {
+export function tableLayout({ entry, kind, storageKind, resource, view }: EncodingScope): TableLayout {
   if (entry.origin === 'custom')
     return customLayout(view === undefined ? (entry.printerColumns ?? noColumns) : CUSTOM_SCALE_COLUMNS)
   const name = view === undefined ? `${apiVersionOf(kind)}/${resource.resource}` : 'scale'
@@ -91,9 +91,9 @@ export function tableLayout({ entry, kind, storageKind, resource, view }: Resour
 }
 
 /** Bound: it stays empty. */
-const noColumns: NonNullable<ResourceScope['entry']['printerColumns']> = []
+const noColumns: NonNullable<EncodingScope['entry']['printerColumns']> = []
 
-function customLayout(columns: NonNullable<ResourceScope['entry']['printerColumns']>): TableLayout {
+function customLayout(columns: NonNullable<EncodingScope['entry']['printerColumns']>): TableLayout {
   let layout = custom.get(columns)
   if (layout === undefined) {
     const made = customTable(columns.length === 0 ? [AGE_COLUMN] : columns)

@@ -1,7 +1,7 @@
 /** Events of a watch, framed for the wire: JSON lines, protobuf with lengths, CBOR one after the other. */
 import type { JsonObject } from '../api/object.ts'
 import type { StatusError } from '../api/status.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { EncodingScope } from './encoding-scope.ts'
 import { builtInType } from '../schema/built-in.ts'
 import { cborWatchEvent } from './cbor.ts'
 import { encodeJson } from './encode.ts'
@@ -24,7 +24,7 @@ export interface WatchFramer {
 }
 
 /** @throws StatusError 400 for a wrong `includeObject` where tables are asked for */
-export function watchFramer(scope: ResourceScope, output: OutputNegotiation): WatchFramer {
+export function watchFramer(scope: EncodingScope, output: OutputNegotiation): WatchFramer {
   switch (output.serialization) {
     case 'protobuf':
       return new ProtobufFramer(scope, output)
@@ -41,7 +41,7 @@ abstract class Framer implements WatchFramer {
   protected readonly presenter: Presenter
 
   constructor(
-    protected readonly scope: ResourceScope,
+    protected readonly scope: EncodingScope,
     protected readonly output: OutputNegotiation,
   ) {
     this.presenter = new Presenter(scope, output)

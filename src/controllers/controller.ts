@@ -37,8 +37,3 @@ export interface Controller {
    */
   reconcile(key: string, context: ControllerContext): Promise<number | undefined>
 }
-
-/** Work that cannot succeed however often it is tried. */
-export class HopelessWork extends Error {
-  override readonly name = 'HopelessWork'
-}

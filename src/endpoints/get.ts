@@ -1,7 +1,7 @@
 import { notFound } from '../api/status.ts'
 import { negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
-import { liveOf } from '../registry/stored-form.ts'
+import { liveOf } from '../codec/stored-object.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { keyOf } from '../registry/resource-scope.ts'

@@ -2,248 +2,33 @@
  * `/metrics` and `/metrics/slis` in the text format of Prometheus, under the reference's names. What is counted is what
  * this isolate did since it began; an installation with several isolates sums over them, as over several servers.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
 import type { GroupResource } from '../api/group-version.ts'
-import type { WorkCount } from '../../durable-objects/work-table.ts'
+import type { WorkCount } from '../storage/object-calls.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
 import { auditCounts } from '../audit/metrics.ts'
-import type { Env } from '../env.ts'
 import type { FlowCount } from '../flowcontrol/admit-request.ts'
 import { flowState } from '../flowcontrol/admit-request.ts'
 import type { LevelLimits } from '../flowcontrol/level-limits.ts'
 import type { PriorityLevel } from '../flowcontrol/seats.ts'
 import type { Tenant } from '../storage/tenant.ts'
-import { perTenant } from '../tenancy/tenant-state.ts'
 import { isControlResource } from '../storage/collections.ts'
 import type { ApiRequest } from '../request/context.ts'
-import type { RequestInfo } from '../request/request-info.ts'
 import { builtInServed } from '../registry/served.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { HealthEndpoint } from './health.ts'
 import { failureOf, healthChecks } from './health.ts'
 import { NO_CACHE } from './text-response.ts'
 import { RELEASE, versionInfo } from './version.ts'
-
-type Labels = Readonly<Record<string, string>>
-
-interface Sample {
-  readonly suffix?: string
-  readonly labels: Labels
-  readonly value: number
-}
+import { measurementsOf } from '../metrics/measurements.ts'
+import type { RequestKind } from '../metrics/measurements.ts'
+import type { Counters, Labels, Sample } from '../metrics/series.ts'
 
 interface Metric {
   readonly name: string
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly help: string
   readonly samples: readonly Sample[]
-}
-
-const secondBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10]
-const byteBuckets = [1e3, 1e4, 1e5, 1e6, 1e7]
-
-/** Of a metric whose labels are the server's own names. */
-const MAX_SERIES = 500
-
-class Counters {
-  private readonly values = new BoundedMap<string, { labels: Labels; value: number }>({ entries: MAX_SERIES })
-
-  add(labels: Labels): void {
-    const key = Object.values(labels).join('\0')
-    const known = this.values.get(key)
-    if (known === undefined) this.values.set(key, { labels, value: 1 })
-    else known.value++
-  }
-
-  samples(): Sample[] {
-    return this.values.values()
-  }
-}
-
-/** One distribution. */
-class Histogram {
-  private readonly counts: number[]
-  private sum = 0
-  private count = 0
-
-  /** @param buckets upper bounds, ascending */
-  constructor(private readonly buckets: readonly number[]) {
-    this.counts = buckets.map(() => 0)
-  }
-
-  observe(value: number): void {
-    this.sum += value
-    this.count++
-    for (let at = this.buckets.length - 1; at >= 0 && value <= this.buckets[at]!; at--) this.counts[at]!++
-  }
-
-  /** None where nothing was observed. */
-  samples(labels: Labels): Sample[] {
-    if (this.count === 0) return []
-    return [
-      ...this.buckets.map((bound, at) => ({
-        suffix: '_bucket',
-        labels: { ...labels, le: String(bound) },
-        value: this.counts[at]!,
-      })),
-      { suffix: '_bucket', labels: { ...labels, le: '+Inf' }, value: this.count },
-      { suffix: '_sum', labels, value: this.sum },
-      { suffix: '_count', labels, value: this.count },
-    ]
-  }
-}
-
-class Histograms {
-  private readonly values = new BoundedMap<string, { labels: Labels; histogram: Histogram }>({ entries: MAX_SERIES })
-
-  /** @param key tells the labels apart */
-  observe(key: string, value: number, labels: () => Labels): void {
-    let known = this.values.get(key)
-    if (known === undefined)
-      this.values.set(key, (known = { labels: labels(), histogram: new Histogram(secondBuckets) }))
-    known.histogram.observe(value)
-  }
-
-  samples(): Sample[] {
-    return this.values.values().flatMap(({ labels, histogram }) => histogram.samples(labels))
-  }
-}
-
-/** Requests with the same labels. */
-class RequestKind {
-  readonly ofServer: Labels
-  /** Bound: the codes that this server answers with. */
-  readonly codes = new Map<number, number>()
-  readonly durations = new Histogram(secondBuckets)
-  readonly sizes = new Histogram(byteBuckets)
-  readonly bodySizes = new Histogram(byteBuckets)
-
-  constructor(readonly labels: Labels) {
-    this.ofServer = { component: 'apiserver', ...labels }
-  }
-}
-
-/** What was counted for one tenant: names of its resources are nobody else's business. */
-class Measurements {
-  /** Bound: MAX_KINDS. */
-  readonly requests = new Map<string, RequestKind>()
-  readonly others = new RequestKind({ group: '', resource: '', scope: '', subresource: '', verb: '', version: '' })
-  readonly authentications = { success: 0, failure: 0 }
-  readonly authorizations = { allowed: 0, denied: 0 }
-  readonly deprecated = new Counters()
-  readonly admissions = new Histograms()
-  readonly admissionSteps = new Histograms()
-  readonly healthRuns = new Counters()
-  inFlight = 0
-  longRunning = 0
-
-  /** When the isolate served its first request for the tenant, in seconds. */
-  startedAt: number | undefined
-}
-
-const measurementsFor = perTenant(() => new Measurements())
-
-const measurementsOf = ({ tenant }: Pick<ApiRequest, 'tenant'>): Measurements => measurementsFor(tenant)
-
-const isLongRunning = (verb: string) => verb === 'watch' || verb === 'proxy' || verb === 'connect'
-
-/** By the labels that tell requests apart, as kube-apiserver names them. */
-function kindOf(all: Measurements, { info, method, env }: ApiRequest, status: number): RequestKind {
-  const verb =
-    (info.isResourceRequest ? verbLabels.get(info.verb) : undefined) ?? (methods.has(method) ? method : 'OTHER')
-  const scope = !info.isResourceRequest
-    ? ''
-    : info.name !== ''
-      ? 'resource'
-      : info.namespace !== ''
-        ? 'namespace'
-        : 'cluster'
-  const { apiGroup: group, apiVersion: version, resource } = info
-  const subresource = info.isResourceRequest ? info.subresource : info.path
-  const key = `${verb} ${scope} ${group} ${version} ${resource} ${subresource}`
-  const known = all.requests.get(key)
-  if (known !== undefined) return known
-  if (all.requests.size >= MAX_KINDS || !(status < 400 || isBuiltIn(info, env))) return all.others
-  const kind = new RequestKind({ group, resource, scope, subresource, verb, version })
-  all.requests.set(key, kind)
-  return kind
-}
-
-/**
- * Anybody may make up paths, groups and resources: their names become labels once a request for them succeeded, which
- * proves that they are served. Beyond so many kinds, too, requests are counted without saying what they were.
- */
-const MAX_KINDS = 1_024
-
-function isBuiltIn({ isResourceRequest, apiGroup, apiVersion, resource, subresource }: RequestInfo, env: Env): boolean {
-  if (!isResourceRequest) return false
-  const entry = builtInServed(env).resources.find(apiGroup, apiVersion, resource)
-  if (entry === undefined || subresource === '') return entry !== undefined
-  return entry.subresources.some(({ name }) => name === subresource)
-}
-
-/** Others have the label OTHER. */
-const methods: ReadonlySet<string> = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'])
-
-const verbLabels: ReadonlyMap<string, string> = new Map([
-  ['get', 'GET'],
-  ['list', 'LIST'],
-  ['watch', 'WATCH'],
-  ['create', 'POST'],
-  ['update', 'PUT'],
-  ['patch', 'PATCH'],
-  ['delete', 'DELETE'],
-  ['deletecollection', 'DELETECOLLECTION'],
-])
-
-/** Told when a request begins; what it returns, when the head of its answer is there. */
-export function measureRequest(request: ApiRequest): (response: Response) => void {
-  const all = measurementsOf(request)
-  const began = request.now.getTime()
-  all.startedAt ??= began / 1000
-  const long = isLongRunning(request.info.verb)
-  if (long) all.longRunning++
-  all.inFlight++
-  return (response) => {
-    all.inFlight--
-    if (long) all.longRunning--
-    count(all, request, response, long ? undefined : (request.clock() - began) / 1000)
-  }
-}
-
-function count(all: Measurements, request: ApiRequest, response: Response, seconds: number | undefined): void {
-  const { status } = response
-  const kind = kindOf(all, request, status)
-  kind.codes.set(status, (kind.codes.get(status) ?? 0) + 1)
-  if (seconds !== undefined) kind.durations.observe(seconds)
-  observeLength(kind.sizes, response.headers)
-  if (request.info.isResourceRequest && request.method !== 'GET') observeLength(kind.bodySizes, request.headers)
-  all.authentications[status === 401 ? 'failure' : 'success']++
-  if (status !== 401) all.authorizations[status === 403 ? 'denied' : 'allowed']++
-  if (request.warnings.some((warning) => warning.includes(' is deprecated in v'))) {
-    const { group = '', version = '', resource = '', subresource = '' } = kind.labels
-    all.deprecated.add({ group, removed_release: '', resource, subresource, version })
-  }
-}
-
-function observeLength(histogram: Histogram, headers: Pick<Headers, 'get'>): void {
-  const length = headers.get('Content-Length')
-  if (length !== null) histogram.observe(Number(length))
-}
-
-/** Told by the chain of admission: how long a plugin, or (without a name) a whole step took, in seconds. */
-export function measureAdmission(
-  request: Pick<ApiRequest, 'tenant' | 'now'>,
-  plugin: string | undefined,
-  { operation, step, rejected }: { operation: string; step: 'admit' | 'validate'; rejected: boolean },
-  seconds: number,
-): void {
-  const { admissions, admissionSteps } = measurementsOf(request)
-  const labels = () => ({ operation, rejected: String(rejected), type: step })
-  const key = `${operation} ${step} ${rejected}`
-  if (plugin === undefined) admissionSteps.observe(key, seconds, labels)
-  else admissions.observe(`${plugin} ${key}`, seconds, () => ({ name: plugin, ...labels() }))
 }
 
 const one = (value: number, labels: Labels = {}): Sample[] => [{ labels, value }]

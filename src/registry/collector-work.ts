@@ -5,7 +5,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import type { OwnerReference } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { HopelessWork } from '../controllers/controller.ts'
+import { HopelessWork } from './hopeless-work.ts'
 
 /** An object as work names it. */
 export interface ObjectKey extends GroupResource {

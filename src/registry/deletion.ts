@@ -10,8 +10,9 @@ import { keyOf, storedAs } from './resource-scope.ts'
 import { statusFor } from '../storage/storage-status.ts'
 import type { DeleteOptions } from '../request/options.ts'
 import { StorageError } from '../storage/errors.ts'
-import type { Live } from './stored-form.ts'
-import { liveOf, newValueOf } from './stored-form.ts'
+import type { Live } from '../codec/stored-object.ts'
+import { liveOf } from '../codec/stored-object.ts'
+import { newValueOf } from './stored-form.ts'
 import { readLive, timeText } from './store.ts'
 
 const DELETE_TRIES = 20

@@ -39,8 +39,10 @@ import {
 import type { MetadataCheck } from './strategy.ts'
 import { generatedName } from './generated-name.ts'
 import { notEnforcedWarnings } from './not-enforced.ts'
-import type { Left, Live } from './stored-form.ts'
-import { asJson, isUnchanged, liveOf, newValueOf } from './stored-form.ts'
+import type { Left, Live } from '../codec/stored-object.ts'
+import { liveOf } from '../codec/stored-object.ts'
+import { asJson } from '../api/object.ts'
+import { isUnchanged, newValueOf } from './stored-form.ts'
 import { isWithoutFinalizers, removeEmptied } from './deletion.ts'
 
 const GENERATE_NAME_TRIES = 8

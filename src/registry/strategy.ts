@@ -2,6 +2,7 @@
  * What a resource does differently from the others (apiserver's registry/rest strategies). Everything is optional:
  * a resource without a file of its own behaves as `store.ts` says. Objects are in the storage version.
  */
+import type { NameRule } from '../validation/names.ts'
 import type { FieldError } from '../api/field.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { UserInfo } from '../request/user-info.ts'
@@ -26,9 +27,6 @@ export interface StrategyContext {
   /** Tells the client something beside the answer, be it that the write is done or refused. */
   readonly warn: (text: string) => void
 }
-
-/** Problems of a name, as texts behind `metadata.name: Invalid value: "x": `. `prefix`: it is a generateName. */
-export type NameRule = (name: string, prefix: boolean) => readonly string[]
 
 /** A write of one kind of update: the main resource, or a subresource that changes another part of the object. */
 export interface UpdateStrategy<O extends KubeObject = KubeObject> {

@@ -8,7 +8,7 @@ import type { FieldError } from '../api/field.ts'
 import { badRequest, invalid } from '../api/status.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
-import { validateFieldManager } from '../validation/object-meta.ts'
+import { validateFieldManager } from '../api/field-manager.ts'
 import { isTrue } from './request-info.ts'
 import type { QueryParameters } from './query-parameters.ts'
 

@@ -2,7 +2,7 @@
 import type { Clock } from '../api/clock.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
 import { logError } from '../log/log.ts'
-import type { ResourceShard } from '../../durable-objects/resource-shard.ts'
+import type { ShardCalls } from './object-calls.ts'
 import { StorageError, databaseFailure } from './errors.ts'
 import type { StorageErrorCode } from './errors.ts'
 import { InitialEvents } from './initial-events.ts'
@@ -35,7 +35,7 @@ import { withRevision } from './value-text.ts'
 import { WritePause } from './write-pause.ts'
 
 /** Stubs are cheap, so each call has its own: one that failed may be broken for good. */
-export type ShardStub = DurableObjectStub<ResourceShard>
+export type ShardStub = DurableObjectStub<ShardCalls>
 
 export interface ShardStorage extends Storage {
   /** Names of shards whose database failed under a request of late. */
@@ -53,9 +53,9 @@ const FUTURE_STEP = 250
 const RETRY_AFTER = [20, 100, 400]
 
 /** One for each binding of the isolate: it holds nothing of a request. */
-const storages = new WeakMap<DurableObjectNamespace<ResourceShard>, ShardStorage>()
+const storages = new WeakMap<DurableObjectNamespace<ShardCalls>, ShardStorage>()
 
-export function shardStorage(namespace: DurableObjectNamespace<ResourceShard>, clock: Clock): ShardStorage {
+export function shardStorage(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock): ShardStorage {
   let storage = storages.get(namespace)
   if (storage === undefined) storages.set(namespace, (storage = storageIn(namespace, clock)))
   return storage
@@ -64,7 +64,7 @@ export function shardStorage(namespace: DurableObjectNamespace<ResourceShard>, c
 /** Names of an isolate's shards, beyond which their ids are worked out again. */
 const MAX_IDS = 10_000
 
-function storageIn(namespace: DurableObjectNamespace<ResourceShard>, clock: Clock): ShardStorage {
+function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock): ShardStorage {
   // an id is a keyed hash of the name: dear enough to be kept
   const ids = new BoundedMap<string, DurableObjectId>({ entries: MAX_IDS })
   const idOf = (name: string): DurableObjectId => ids.getOrMake(name, () => namespace.idFromName(name))

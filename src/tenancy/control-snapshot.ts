@@ -7,7 +7,6 @@
 import { platformClock } from '../api/clock.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import { ensureBootstrapped } from '../bootstrap/ensure-bootstrapped.ts'
 import type { Env } from '../env.ts'
 import { CONTROL_SHARD } from '../storage/collections.ts'
 import { changePages } from '../storage/change-pages.ts'
@@ -103,12 +102,34 @@ function fetch(plane: ControlPlane, copy: Copy, call: number): Promise<ControlSn
   return fetched
 }
 
+export interface NewControlPlane {
+  readonly env: Env
+  readonly tenant: Tenant
+  readonly storage: Storage
+  readonly now: Date
+}
+
+/** @returns whether anything was written: what is known of the control shard is out of date then */
+type Bootstrap = (plane: NewControlPlane, snapshot: ControlSnapshot) => Promise<boolean>
+
+let bootstraps: Bootstrap | undefined
+
+/** Says what writes the objects that every control plane has: it stands above this file, and server.ts hands it in. */
+export function bootstrapWith(work: Bootstrap): void {
+  bootstraps = work
+}
+
+function assertBootstraps(work: Bootstrap | undefined): asserts work is Bootstrap {
+  if (work === undefined) throw new Error('assertion failed: nothing bootstraps control planes (bootstrapWith)')
+}
+
 async function fetchInto(plane: ControlPlane, copy: Copy, call: number): Promise<ControlSnapshot> {
   const { env, tenant } = plane
   const began = platformClock()
   const storage = storageOf(env)
   let snapshot = await fetchChanges(storage, tenant, copy.snapshot)
-  if (await ensureBootstrapped({ env, tenant, storage, now: new Date(began) }, snapshot))
+  assertBootstraps(bootstraps)
+  if (await bootstraps({ env, tenant, storage, now: new Date(began) }, snapshot))
     snapshot = await fetchChanges(storage, tenant, snapshot)
   // A call that counted as lost may end after a later one.
   if (copy.snapshot !== undefined && copy.snapshot.revision > snapshot.revision) return copy.snapshot

@@ -4,7 +4,9 @@
  */
 import { byteLength } from '../api/utf8.ts'
 import { labelKeyErrors, labelValueErrors } from '../api/label-syntax.ts'
-import type { NameRule } from '../registry/strategy.ts'
+
+/** Problems of a name, as texts behind `metadata.name: Invalid value: "x": `. `prefix`: it is a generateName. */
+export type NameRule = (name: string, prefix: boolean) => readonly string[]
 
 const LABEL_1123 = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 const SUBDOMAIN_1123 = `${LABEL_1123}(\\.${LABEL_1123})*`

@@ -1,12 +1,12 @@
+import { validateFieldManager } from '../api/field-manager.ts'
 /** Rules of object metadata: what is well-formed, and what may change (apimachinery's pkg/api/validation). */
 import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
 import { forbiddenField, invalidValue, path, required, tooLong } from '../api/field.ts'
 import type { FieldPath } from '../api/field.ts'
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../api/object.ts'
-import { isPrint } from '../api/unicode.ts'
 import { sentField } from '../schema/emptied.ts'
-import type { NameRule } from '../registry/strategy.ts'
+import type { NameRule } from './names.ts'
 import { labelValueProblems, qualifiedNameProblems } from './names.ts'
 import { byteLength } from '../api/utf8.ts'
 
@@ -178,21 +178,6 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[], at: Field
     append(errors, validateFieldManager(entry.manager ?? '', here.child('manager')))
     if (byteLength(entry.subresource ?? '') > 256) errors.push(tooLong(here.child('subresource'), 256))
   })
-  return errors
-}
-
-/** At most 128 bytes of printable characters. */
-export function validateFieldManager(manager: string, at: FieldPath): FieldError[] {
-  const errors: FieldError[] = []
-  if (byteLength(manager) > 128) errors.push(tooLong(at, 128))
-  let position = 0
-  for (const character of manager) {
-    if (!isPrint(character)) {
-      const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
-      errors.push(invalidValue(at, manager, `invalid character U+${code} (at position ${position})`))
-    }
-    position += byteLength(character)
-  }
   return errors
 }
 

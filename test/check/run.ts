@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { unboundedIn } from './bounded-state.ts'
 import { clockProblemsIn, staleClockPlaces } from './clocks.ts'
+import { circleProblems, importsIn, layerProblems } from './layers.ts'
 import { findingsIn } from './own-keys.ts'
 import { spreadArgumentsIn } from './spread-arguments.ts'
 
@@ -33,6 +34,11 @@ const clocks = [
 ]
 for (const problem of clocks) console.error(problem)
 if (clocks.length > 0) process.exit(1)
+
+const imports = sources.flatMap((file) => importsIn(file, sourceOf(file)))
+const structure = [...layerProblems(imports), ...circleProblems(imports)]
+for (const problem of structure) console.error(problem)
+if (structure.length > 0) process.exit(1)
 
 const unbounded = unboundedIn(root)
 for (const name of unbounded) console.error(`${name} outlives a request and does not say what bounds it`)

@@ -11,6 +11,7 @@ import { everything } from '../../src/storage/selection.ts'
 import { shardStorage } from '../../src/storage/shard-client.ts'
 import type { Revision, StoredValue } from '../../src/storage/storage.ts'
 import { listed, take, valueOf } from '../storage-suite.ts'
+import { inShard } from './in-shard.ts'
 
 const { SHARDS } = env as unknown as Env
 const storage = shardStorage(SHARDS, platformClock)
@@ -126,7 +127,7 @@ describe('compaction', () => {
     await update('a', '2', await create('a'))
     later(6 * MINUTE)
     vi.spyOn(console, 'error').mockImplementation(() => {})
-    await runInDurableObject(stub(), ({ compactor }) => {
+    await inShard(stub(), ({ compactor }) => {
       vi.spyOn(compactor, 'run').mockRejectedValueOnce(new Error('database or disk is full: SQLITE_FULL'))
     })
     expect(await runDurableObjectAlarm(stub())).toBe(true)

@@ -18,6 +18,7 @@ import type { Collection, ListAt, Revision, Selectable, Watch } from '../../src/
 import { fielded, labelled, valueOf } from '../storage-suite.ts'
 import type { Query, Seen, Write } from './model.ts'
 import { History } from './model.ts'
+import { inShard } from './in-shard.ts'
 
 const { SHARDS } = env as unknown as Env
 
@@ -479,7 +480,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
   async compact(): Promise<void> {
     const floor = this.pastRevision()
     this.note(`compacts up to ${floor}`)
-    await runInDurableObject(this.stub, async ({ compactor }) => void (await compactor.run(floor)))
+    await inShard(this.stub, async ({ compactor }) => void (await compactor.run(floor)))
     this.floor = Math.max(this.floor, floor)
     await this.readFloor()
   }
@@ -499,7 +500,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     expect(keys, 'keys').toBe(PREFIXES.flatMap((prefix) => this.history.snapshot(this.last, { prefix })).length)
     expect(versions, 'versions').toBeGreaterThanOrEqual(keys)
     if (this.last === 0) return
-    await runInDurableObject(this.stub, async ({ compactor }) => void (await compactor.run(this.last)))
+    await inShard(this.stub, async ({ compactor }) => void (await compactor.run(this.last)))
     expect((await this.storage.stats(this.shard)).versions, 'versions after compaction').toBe(keys)
   }
 

@@ -1,10 +1,11 @@
 import { platformClock } from '../../src/api/clock.ts'
 import { env } from 'cloudflare:workers'
-import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
+import { evictDurableObject } from 'cloudflare:test'
 import type { Env } from '../../src/env.ts'
 import { shardStorage } from '../../src/storage/shard-client.ts'
 import type { ShardName } from '../../src/storage/storage.ts'
 import { storageSuite } from '../storage-suite.ts'
+import { inShard } from './in-shard.ts'
 
 const { SHARDS } = env as unknown as Env
 const stubOf = ({ tenant, shard }: ShardName) => SHARDS.getByName(`${tenant}/${shard}`)
@@ -12,6 +13,6 @@ const stubOf = ({ tenant, shard }: ShardName) => SHARDS.getByName(`${tenant}/${s
 storageSuite('a shard', async () => ({
   storage: shardStorage(SHARDS, platformClock),
   compact: (collection, floor) =>
-    runInDurableObject(stubOf(collection), async ({ compactor }) => void (await compactor.run(floor))),
+    inShard(stubOf(collection), async ({ compactor }) => void (await compactor.run(floor))),
   restart: (collection) => evictDurableObject(stubOf(collection)),
 }))

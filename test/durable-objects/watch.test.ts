@@ -8,6 +8,7 @@ import { everything } from '../../src/storage/selection.ts'
 import { shardStorage } from '../../src/storage/shard-client.ts'
 import type { Revision } from '../../src/storage/storage.ts'
 import { fielded, labelled, take, valueOf } from '../storage-suite.ts'
+import { inShard } from './in-shard.ts'
 
 const { SHARDS } = env as unknown as Env
 const storage = shardStorage(SHARDS, platformClock)
@@ -51,7 +52,7 @@ describe('a watch over a socket', () => {
       expect(seen.at(-1)).toBe(revision)
     })
     // What it has not seen is compacted, but it has seen all up to here: it is not told to begin anew.
-    await runInDurableObject(stubOf(things.tenant), async ({ compactor }) => void (await compactor.run(revision)))
+    await inShard(stubOf(things.tenant), async ({ compactor }) => void (await compactor.run(revision)))
     await evictDurableObject(stubOf(things.tenant), { webSockets: 'close' })
     const { revision: next } = await storage.create(things, 'b', valueOf('b', '1', { labels: { none: '' } }))
     await vi.waitFor(() => expect(seen.at(-1)).toBe(next))
@@ -64,7 +65,7 @@ describe('a watch over a socket', () => {
     const a1 = await storage.create(things, 'a', valueOf('a', '1'))
     const watch = await storage.watch(things, { selection: labelled('none'), from: a1.revision })
     const a2 = await storage.update(things, 'a', valueOf('a', '2'), a1.revision)
-    await runInDurableObject(stubOf(things.tenant), async ({ compactor }) => void (await compactor.run(a2.revision)))
+    await inShard(stubOf(things.tenant), async ({ compactor }) => void (await compactor.run(a2.revision)))
     await evictDurableObject(stubOf(things.tenant), { webSockets: 'close' })
     await expect(take(watch, 1)).rejects.toMatchObject({ code: 'Compacted', revision: a1.revision })
   })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { measureRequest, serveMetrics } from '../../src/endpoints/metrics.ts'
+import { measureRequest } from '../../src/metrics/measurements.ts'
+import { serveMetrics } from '../../src/endpoints/metrics.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 const server = memoryServer()

@@ -2,6 +2,7 @@
  * Which schemas a CustomResourceDefinition may have (apiextensions' ValidateCustomResourceDefinitionOpenAPISchema). That
  * a schema is structural is checked in structural-validation.ts; the expressions of its rules are for a RuleScope.
  */
+import type { RuleScope } from '../../expressions/rule-scope.ts'
 import { append } from '../../api/append.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -11,21 +12,11 @@ import { isJsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { sortNames } from '../../api/json.ts'
-import { pathProblem } from './schema-path.ts'
+import { pathProblem } from '../../validation/apiextensions/schema-path.ts'
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 const OBJECT_MEMBERS: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion'])
-
-/** The expressions of a schema's rules, which are checked where the schema is right in all else. */
-export interface RuleScope {
-  property(schema: JSONSchemaProps, name: string): RuleScope
-  values(schema: JSONSchemaProps): RuleScope
-  /** @param at where the list's schema is */
-  items(schema: JSONSchemaProps, at: FieldPath): RuleScope
-  /** @param at where the schema is */
-  check(at: FieldPath): void
-}
 
 /** What holds for a schema because of where it is. */
 interface Place {

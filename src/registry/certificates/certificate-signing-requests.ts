@@ -15,7 +15,8 @@ import { BadRequestText, hasOwnSignature, parseCertificateRequest } from '../../
 import { fromBase64, pemBlocks } from '../../x509/pem.ts'
 import { readCertificate } from '../../x509/certificate.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
-import type { NameRule, Strategy, UpdateStrategy } from '../strategy.ts'
+import type { NameRule } from '../../validation/names.ts'
+import type { Strategy, UpdateStrategy } from '../strategy.ts'
 import { signerNameErrors } from './signer-name.ts'
 
 type Request = CertificateSigningRequest & KubeObject

@@ -1,3 +1,4 @@
+import { configKeyProblems } from '../../validation/config-keys.ts'
 import type { ConfigMap } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path, FieldPath, tooLong } from '../../api/field.ts'
@@ -50,17 +51,3 @@ export const sameMap = (a: Readonly<Record<string, string>> = {}, b: Readonly<Re
 /** Bytes behind a padded base64 text. */
 export const base64Length = (text: string): number =>
   Math.floor((text.length * 3) / 4) - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
-
-/** Keys of ConfigMaps and Secrets: file names without a path. */
-export function configKeyProblems(key: string): string[] {
-  const problems: string[] = []
-  if (byteLength(key) > 253) problems.push('must be no more than 253 characters')
-  if (!/^[-._a-zA-Z0-9]+$/.test(key))
-    problems.push(
-      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
-    )
-  if (key === '.') problems.push("must not be '.'")
-  else if (key === '..') problems.push("must not be '..'")
-  else if (key.startsWith('..')) problems.push("must not start with '..'")
-  return problems
-}

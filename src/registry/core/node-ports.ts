@@ -9,7 +9,7 @@ import { StorageError } from '../../storage/errors.ts'
 import { everything } from '../../storage/selection.ts'
 import type { Collection, NewValue, StoredValue } from '../../storage/storage.ts'
 import { collectionOf } from '../../storage/collections.ts'
-import { liveOf } from '../stored-form.ts'
+import { liveOf } from '../../codec/stored-object.ts'
 import type { StrategyContext } from '../strategy.ts'
 
 export const FIRST_NODE_PORT = 30000

@@ -9,7 +9,8 @@ import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { subdomainName } from '../../validation/names.ts'
 import type { Strategy } from '../strategy.ts'
-import { base64Length, configKeyProblems, IMMUTABLE_WHEN_SET, sameMap, sorted } from './config-maps.ts'
+import { configKeyProblems } from '../../validation/config-keys.ts'
+import { base64Length, IMMUTABLE_WHEN_SET, sameMap, sorted } from './config-maps.ts'
 
 const MAX_BYTES = 1024 * 1024
 const data = path('data')

@@ -15,7 +15,7 @@ import { StorageError } from '../../storage/errors.ts'
 import { collectionOf } from '../../storage/collections.ts'
 import { createInternally, deleteInternally, readInternally } from '../internal-writes.ts'
 import type { InternalResource } from '../internal-writes.ts'
-import { liveOf } from '../stored-form.ts'
+import { liveOf } from '../../codec/stored-object.ts'
 import type { StrategyContext } from '../strategy.ts'
 
 const GROUP = 'networking.k8s.io'

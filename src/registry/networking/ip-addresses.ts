@@ -5,7 +5,8 @@ import { immutable, problems, validateSubdomain } from '../../validation/field-r
 import { ipErrors } from '../../api/ip-addresses.ts'
 import { pathSegmentName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
-import type { NameRule, Strategy } from '../strategy.ts'
+import type { NameRule } from '../../validation/names.ts'
+import type { Strategy } from '../strategy.ts'
 
 const at = path('spec', 'parentRef')
 

@@ -1,0 +1,33 @@
+import type { CustomResourceColumnDefinition } from '../api/apiextensions/v1.ts'
+import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { ApiRequest } from '../request/context.ts'
+import type { StructType } from '../schema/structural.ts'
+
+/** What codecs know of a resource in the version of a request: a part of the registry's ResourceScope. */
+export interface EncodingScope {
+  readonly request: ApiRequest
+  readonly entry: {
+    readonly type: string
+    readonly listKind: string
+    readonly origin: 'built-in' | 'custom'
+    readonly printerColumns?: readonly CustomResourceColumnDefinition[]
+  }
+  readonly resource: GroupVersionResource
+  readonly kind: GroupVersionKind
+  readonly custom: boolean
+  readonly type: StructType
+  readonly storageKind: GroupVersionKind
+  readonly storageType: StructType
+  /** A subresource whose objects are of another kind. */
+  readonly view?: {
+    readonly kind: GroupVersionKind
+    readonly type: StructType
+    of(object: KubeObject): KubeObject
+    checkRead?(object: KubeObject): void
+  }
+  fromStorage(object: KubeObject): KubeObject
+  checkConvertible?(object: KubeObject): void
+  readonly storedAsServed: boolean
+  readonly strategy: { readonly shown?: { readonly mark: string; as(object: KubeObject): KubeObject } }
+}

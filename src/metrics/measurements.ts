@@ -1,0 +1,147 @@
+/**
+ * What this isolate counts of the requests of each control plane: endpoints/metrics.ts shows it under kube-apiserver's
+ * names.
+ */
+import type { Env } from '../env.ts'
+import { builtInServed } from '../registry/served.ts'
+import type { ApiRequest } from '../request/context.ts'
+import type { RequestInfo } from '../request/request-info.ts'
+import { perTenant } from '../tenancy/tenant-state.ts'
+import { byteBuckets, Counters, Histogram, Histograms, secondBuckets } from './series.ts'
+import type { Labels } from './series.ts'
+
+/** Requests with the same labels. */
+export class RequestKind {
+  readonly ofServer: Labels
+  /** Bound: the codes that this server answers with. */
+  readonly codes = new Map<number, number>()
+  readonly durations = new Histogram(secondBuckets)
+  readonly sizes = new Histogram(byteBuckets)
+  readonly bodySizes = new Histogram(byteBuckets)
+
+  constructor(readonly labels: Labels) {
+    this.ofServer = { component: 'apiserver', ...labels }
+  }
+}
+
+/** What was counted for one tenant: names of its resources are nobody else's business. */
+class Measurements {
+  /** Bound: MAX_KINDS. */
+  readonly requests = new Map<string, RequestKind>()
+  readonly others = new RequestKind({ group: '', resource: '', scope: '', subresource: '', verb: '', version: '' })
+  readonly authentications = { success: 0, failure: 0 }
+  readonly authorizations = { allowed: 0, denied: 0 }
+  readonly deprecated = new Counters()
+  readonly admissions = new Histograms()
+  readonly admissionSteps = new Histograms()
+  readonly healthRuns = new Counters()
+  inFlight = 0
+  longRunning = 0
+
+  /** When the isolate served its first request for the tenant, in seconds. */
+  startedAt: number | undefined
+}
+
+const measurementsFor = perTenant(() => new Measurements())
+
+export const measurementsOf = ({ tenant }: Pick<ApiRequest, 'tenant'>): Measurements => measurementsFor(tenant)
+
+const isLongRunning = (verb: string) => verb === 'watch' || verb === 'proxy' || verb === 'connect'
+
+/** By the labels that tell requests apart, as kube-apiserver names them. */
+function kindOf(all: Measurements, { info, method, env }: ApiRequest, status: number): RequestKind {
+  const verb =
+    (info.isResourceRequest ? verbLabels.get(info.verb) : undefined) ?? (methods.has(method) ? method : 'OTHER')
+  const scope = !info.isResourceRequest
+    ? ''
+    : info.name !== ''
+      ? 'resource'
+      : info.namespace !== ''
+        ? 'namespace'
+        : 'cluster'
+  const { apiGroup: group, apiVersion: version, resource } = info
+  const subresource = info.isResourceRequest ? info.subresource : info.path
+  const key = `${verb} ${scope} ${group} ${version} ${resource} ${subresource}`
+  const known = all.requests.get(key)
+  if (known !== undefined) return known
+  if (all.requests.size >= MAX_KINDS || !(status < 400 || isBuiltIn(info, env))) return all.others
+  const kind = new RequestKind({ group, resource, scope, subresource, verb, version })
+  all.requests.set(key, kind)
+  return kind
+}
+
+/**
+ * Anybody may make up paths, groups and resources: their names become labels once a request for them succeeded, which
+ * proves that they are served. Beyond so many kinds, too, requests are counted without saying what they were.
+ */
+const MAX_KINDS = 1_024
+
+function isBuiltIn({ isResourceRequest, apiGroup, apiVersion, resource, subresource }: RequestInfo, env: Env): boolean {
+  if (!isResourceRequest) return false
+  const entry = builtInServed(env).resources.find(apiGroup, apiVersion, resource)
+  if (entry === undefined || subresource === '') return entry !== undefined
+  return entry.subresources.some(({ name }) => name === subresource)
+}
+
+/** Others have the label OTHER. */
+const methods: ReadonlySet<string> = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'])
+
+const verbLabels: ReadonlyMap<string, string> = new Map([
+  ['get', 'GET'],
+  ['list', 'LIST'],
+  ['watch', 'WATCH'],
+  ['create', 'POST'],
+  ['update', 'PUT'],
+  ['patch', 'PATCH'],
+  ['delete', 'DELETE'],
+  ['deletecollection', 'DELETECOLLECTION'],
+])
+
+/** Told when a request begins; what it returns, when the head of its answer is there. */
+export function measureRequest(request: ApiRequest): (response: Response) => void {
+  const all = measurementsOf(request)
+  const began = request.now.getTime()
+  all.startedAt ??= began / 1000
+  const long = isLongRunning(request.info.verb)
+  if (long) all.longRunning++
+  all.inFlight++
+  return (response) => {
+    all.inFlight--
+    if (long) all.longRunning--
+    count(all, request, response, long ? undefined : (request.clock() - began) / 1000)
+  }
+}
+
+function count(all: Measurements, request: ApiRequest, response: Response, seconds: number | undefined): void {
+  const { status } = response
+  const kind = kindOf(all, request, status)
+  kind.codes.set(status, (kind.codes.get(status) ?? 0) + 1)
+  if (seconds !== undefined) kind.durations.observe(seconds)
+  observeLength(kind.sizes, response.headers)
+  if (request.info.isResourceRequest && request.method !== 'GET') observeLength(kind.bodySizes, request.headers)
+  all.authentications[status === 401 ? 'failure' : 'success']++
+  if (status !== 401) all.authorizations[status === 403 ? 'denied' : 'allowed']++
+  if (request.warnings.some((warning) => warning.includes(' is deprecated in v'))) {
+    const { group = '', version = '', resource = '', subresource = '' } = kind.labels
+    all.deprecated.add({ group, removed_release: '', resource, subresource, version })
+  }
+}
+
+function observeLength(histogram: Histogram, headers: Pick<Headers, 'get'>): void {
+  const length = headers.get('Content-Length')
+  if (length !== null) histogram.observe(Number(length))
+}
+
+/** Told by the chain of admission: how long a plugin, or (without a name) a whole step took, in seconds. */
+export function measureAdmission(
+  request: Pick<ApiRequest, 'tenant' | 'now'>,
+  plugin: string | undefined,
+  { operation, step, rejected }: { operation: string; step: 'admit' | 'validate'; rejected: boolean },
+  seconds: number,
+): void {
+  const { admissions, admissionSteps } = measurementsOf(request)
+  const labels = () => ({ operation, rejected: String(rejected), type: step })
+  const key = `${operation} ${step} ${rejected}`
+  if (plugin === undefined) admissionSteps.observe(key, seconds, labels)
+  else admissions.observe(`${plugin} ${key}`, seconds, () => ({ name: plugin, ...labels() }))
+}

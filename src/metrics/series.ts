@@ -1,0 +1,80 @@
+/** What metrics are made of: counters and distributions, told apart by labels. */
+import { BoundedMap } from '../api/bounded-map.ts'
+
+export type Labels = Readonly<Record<string, string>>
+
+export interface Sample {
+  readonly suffix?: string
+  readonly labels: Labels
+  readonly value: number
+}
+
+export const secondBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10]
+export const byteBuckets = [1e3, 1e4, 1e5, 1e6, 1e7]
+
+/** Of a metric whose labels are the server's own names. */
+const MAX_SERIES = 500
+
+export class Counters {
+  private readonly values = new BoundedMap<string, { labels: Labels; value: number }>({ entries: MAX_SERIES })
+
+  add(labels: Labels): void {
+    const key = Object.values(labels).join('\0')
+    const known = this.values.get(key)
+    if (known === undefined) this.values.set(key, { labels, value: 1 })
+    else known.value++
+  }
+
+  samples(): Sample[] {
+    return this.values.values()
+  }
+}
+
+/** One distribution. */
+export class Histogram {
+  private readonly counts: number[]
+  private sum = 0
+  private count = 0
+
+  /** @param buckets upper bounds, ascending */
+  constructor(private readonly buckets: readonly number[]) {
+    this.counts = buckets.map(() => 0)
+  }
+
+  observe(value: number): void {
+    this.sum += value
+    this.count++
+    for (let at = this.buckets.length - 1; at >= 0 && value <= this.buckets[at]!; at--) this.counts[at]!++
+  }
+
+  /** None where nothing was observed. */
+  samples(labels: Labels): Sample[] {
+    if (this.count === 0) return []
+    return [
+      ...this.buckets.map((bound, at) => ({
+        suffix: '_bucket',
+        labels: { ...labels, le: String(bound) },
+        value: this.counts[at]!,
+      })),
+      { suffix: '_bucket', labels: { ...labels, le: '+Inf' }, value: this.count },
+      { suffix: '_sum', labels, value: this.sum },
+      { suffix: '_count', labels, value: this.count },
+    ]
+  }
+}
+
+export class Histograms {
+  private readonly values = new BoundedMap<string, { labels: Labels; histogram: Histogram }>({ entries: MAX_SERIES })
+
+  /** @param key tells the labels apart */
+  observe(key: string, value: number, labels: () => Labels): void {
+    let known = this.values.get(key)
+    if (known === undefined)
+      this.values.set(key, (known = { labels: labels(), histogram: new Histogram(secondBuckets) }))
+    known.histogram.observe(value)
+  }
+
+  samples(): Sample[] {
+    return this.values.values().flatMap(({ labels, histogram }) => histogram.samples(labels))
+  }
+}

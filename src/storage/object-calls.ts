@@ -1,0 +1,42 @@
+/** The calls that the two Durable Object classes take. A Worker's bindings are typed by these, not by the classes. */
+import type { GroupResource } from '../api/group-version.ts'
+import type { OutboxReceiver, ShardRefusal, ShardReply, ShardStats } from './shard-protocol.ts'
+import type { Attempt, Written } from './shard-protocol.ts'
+import type { KeyedValue, NewValue, RestoredValue, RestoreId, Revision, ShardChanges, StoredValue } from './storage.ts'
+
+/** An object may answer at once; its caller waits in any case. */
+type Answer<Value> = Value | Promise<Value>
+
+export interface ShardCalls extends Rpc.DurableObjectBranded {
+  check(): Answer<string | undefined>
+  get(key: string, notOlderThan: Revision, keep: boolean): Answer<ShardReply<StoredValue | undefined>>
+  create(key: string, value: NewValue, attempt: Attempt): Answer<ShardReply<Written>>
+  createMissing(values: readonly KeyedValue[], attempt: Attempt): Answer<ShardReply<null>>
+  update(key: string, value: NewValue, expected: Revision, attempt: Attempt): Answer<ShardReply<Written>>
+  delete(key: string, last: NewValue, expected: Revision, attempt: Attempt): Answer<ShardReply<Written>>
+  lockForRestore(restore: RestoreId, unchangedSince?: Revision): Answer<ShardReply<null>>
+  lockedKeys(prefix: string, restore: RestoreId): Answer<ShardReply<readonly string[]>>
+  clearForRestore(restore: RestoreId): Answer<ShardReply<null>>
+  restoreValues(restore: RestoreId, values: readonly RestoredValue[]): Answer<ShardReply<null>>
+  unlockRestored(restore: RestoreId, cut: Revision): Answer<ShardReply<null>>
+  hold(revision: Revision, milliseconds: number): Answer<ShardReply<null>>
+  renew(): Answer<ShardReply<null>>
+  revision(): Answer<Revision>
+  changes(since: Revision | undefined, resetAt?: Revision, keep?: boolean): Answer<ShardChanges | ShardRefusal>
+  stats(): Answer<ShardStats>
+  fetch(request: Request): Answer<Response>
+}
+
+/** Of one controller. */
+export interface WorkCount extends Record<string, SqlStorageValue> {
+  controller: string
+  queued: number
+  parked: number
+}
+
+export interface ControllerCalls extends Rpc.DurableObjectBranded, OutboxReceiver {
+  check(): Answer<string | undefined>
+  announceOwners(resource: GroupResource, kinds: readonly string[]): Answer<void>
+  forget(): Answer<void>
+  counts(): Answer<WorkCount[]>
+}

@@ -1,0 +1,132 @@
+/**
+ * The layers of the house, lowest first. A file imports what is below it or beside it, never what is above: what a
+ * lower layer must call in a higher one is handed in. Layers on one line are one level. The CLI is a program of its own
+ * that nothing imports.
+ */
+import { dirname, join } from 'node:path'
+
+const levels: readonly (readonly string[])[] = [
+  ['log', 'go', 'api', 'cel', 'migrations'],
+  ['x509'],
+  ['schema'],
+  ['env', 'storage'], // what is bound to a Worker is its storage, so its settings are at home here
+  ['durable-objects'],
+  ['request'],
+  ['codec'],
+  ['validation'],
+  ['patch'],
+  ['tenancy'],
+  ['webhooks'],
+  ['authentication'],
+  ['authorization'],
+  ['expressions'],
+  ['registry'],
+  ['metrics'],
+  ['admission'],
+  ['bootstrap'],
+  ['flowcontrol', 'audit'],
+  ['openapi'],
+  ['controllers'],
+  ['endpoints'],
+  ['server'],
+  ['cli'],
+]
+
+const levelOf: ReadonlyMap<string, number> = new Map(
+  levels.flatMap((names, level) => names.map((name) => [name, level] as const)),
+)
+
+/** Files that belong to another layer than their folder says. */
+const elsewhere: ReadonlyMap<string, string> = new Map([
+  ['src/env.ts', 'env'],
+  ['src/settings.ts', 'env'],
+  ['src/index.ts', 'server'],
+  ['src/server.ts', 'server'],
+  // the object in which controllers run
+  ['durable-objects/controller-manager.ts', 'controllers'],
+  ['durable-objects/departed-owners.ts', 'controllers'],
+])
+
+export const layerOf = (file: string): string => elsewhere.get(file) ?? /^(?:src\/)?([^/]+)\//.exec(file)?.[1] ?? file
+
+/** Upward imports that are still there, each with what it takes to remove it. The list only becomes shorter. */
+const SETTINGS = 'settings.ts checks all settings at once: the parsers of these want a place below, or are handed in'
+export const knownEdges: ReadonlyMap<string, string> = new Map([
+  ['src/settings.ts -> src/audit/policy.ts', SETTINGS],
+  ['src/settings.ts -> src/audit/sink.ts', SETTINGS],
+  ['src/settings.ts -> src/registry/built-in-served.ts', SETTINGS],
+  ['src/settings.ts -> src/registry/feature-gates.ts', SETTINGS],
+])
+
+export interface Import {
+  readonly from: string
+  readonly to: string
+  /** It is gone when the program runs. */
+  readonly isType: boolean
+}
+
+/** Relative imports and exports of a source file. */
+export function importsIn(file: string, source: string): Import[] {
+  const statement = /^(?:import|export)\s+(type\s)?([^'";]*?from\s+)?'(\.[^']+)'/gm
+  return [...source.matchAll(statement)].map(([, type, , target = '']) => ({
+    from: file,
+    to: join(dirname(file), target),
+    isType: type !== undefined,
+  }))
+}
+
+/** @returns what is wrong, a line each */
+export function layerProblems(imports: readonly Import[], known = knownEdges): string[] {
+  const problems: string[] = []
+  const seen = new Set<string>()
+  for (const { from, to } of imports) {
+    const [below, above] = [layerOf(from), layerOf(to)].map((layer) => {
+      const level = levelOf.get(layer)
+      if (level === undefined) throw new Error(`${layer} is in no layer: say where it belongs in test/check/layers.ts`)
+      return level
+    }) as [number, number]
+    if (above <= below) continue
+    const edge = `${from} -> ${to}`
+    seen.add(edge)
+    if (!known.has(edge)) problems.push(`${edge}: ${layerOf(from)} is below ${layerOf(to)}`)
+  }
+  for (const edge of known.keys())
+    if (!seen.has(edge)) problems.push(`${edge} is gone: leave it out of test/check/layers.ts`)
+  return problems
+}
+
+const MAX_CIRCLE = 5
+
+/** Circles of imports that are there when the program runs: none of more files than a few, none across folders. */
+export function circleProblems(imports: readonly Import[]): string[] {
+  return circlesOf(imports.filter(({ isType }) => !isType))
+    .filter((files) => files.length > MAX_CIRCLE || new Set(files.map(dirname)).size > 1)
+    .map((files) => `${files.length} files import each other in a circle: ${files.sort().join(', ')}`)
+}
+
+/** Strongly connected components of more than one file (Tarjan). */
+function circlesOf(imports: readonly Import[]): string[][] {
+  const targets = Map.groupBy(imports, ({ from }) => from)
+  const index = new Map<string, number>()
+  const low = new Map<string, number>()
+  const path: string[] = []
+  const onPath = new Set<string>()
+  const circles: string[][] = []
+  const visit = (file: string): void => {
+    index.set(file, index.size)
+    low.set(file, index.get(file)!)
+    path.push(file)
+    onPath.add(file)
+    for (const { to } of targets.get(file) ?? []) {
+      if (!index.has(to)) visit(to)
+      else if (!onPath.has(to)) continue
+      low.set(file, Math.min(low.get(file)!, low.get(to)!))
+    }
+    if (low.get(file) !== index.get(file)) return
+    const circle = path.splice(path.indexOf(file))
+    for (const member of circle) onPath.delete(member)
+    if (circle.length > 1) circles.push(circle)
+  }
+  for (const file of targets.keys()) if (!index.has(file)) visit(file)
+  return circles
+}
