@@ -2,6 +2,7 @@ import type { GroupVersionKind, GroupVersionResource } from '../api/group-versio
 import type { KubeObject } from '../api/object.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import type { ApiRequest } from '../request/context.ts'
+import type { Reinvocation } from './reinvocation.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
@@ -21,6 +22,8 @@ export interface Attributes {
   readonly dryRun: boolean
   readonly user: UserInfo
   readonly request: ApiRequest
+  /** Of mutating admission. */
+  readonly reinvocation?: Reinvocation
 }
 
 /** A built-in plugin. Refusals are thrown as StatusError. */

@@ -1,5 +1,6 @@
 /** The built-in admission plugins, in the order of the reference: mutating ones first, then validating ones. */
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
+import { Reinvocation } from './reinvocation.ts'
 import { podGroupWorkloadExists } from './pod-groups.ts'
 import { podGroupProtection, storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { podSecurity } from './pod-security/pod-security.ts'
@@ -21,6 +22,7 @@ import { measureAdmission } from '../metrics/measurements.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { nodeRestriction } from './node-restriction.ts'
 import { nodeTaint } from './node-taint.ts'
+import { mutatingAdmissionPolicy } from './policies/mutating-admission-policy.ts'
 import { validatingAdmissionPolicy } from './policies/validating-admission-policy.ts'
 import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from './webhooks/admission-webhooks.ts'
 import { rbacEscalation } from './rbac-escalation.ts'
@@ -46,13 +48,21 @@ const plugins: readonly AdmissionPlugin[] = [
   defaultIngressClass,
   podGroupWorkloadExists,
   rbacEscalation,
+  mutatingAdmissionPolicy,
   mutatingAdmissionWebhook,
   validatingAdmissionPolicy,
   validatingAdmissionWebhook,
 ]
 
 /** May change `attributes.object` in place. @throws StatusError when a plugin refuses */
-export const admit = (attributes: Attributes): Promise<void> => inOrder('admit', attributes)
+export async function admit(attributes: Attributes): Promise<void> {
+  const reinvocation = new Reinvocation()
+  const reinvoked = { ...attributes, reinvocation }
+  await inOrder('admit', reinvoked)
+  if (!reinvocation.isWanted) return
+  reinvocation.isSecond = true
+  await inOrder('admit', reinvoked)
+}
 
 /** @throws StatusError when a plugin refuses */
 export const validateAdmission = (attributes: Attributes): Promise<void> => inOrder('validate', attributes)

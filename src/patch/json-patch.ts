@@ -2,18 +2,15 @@
  * JSON patch (RFC 6902), as lenient as evanphx/json-patch is: negative indices count from the end, `replace` of an
  * absent member adds it, a `test` of an absent member against null passes. All operations apply, or none does.
  */
-import { byteLength } from '../api/utf8.ts'
-import { StatusError, badRequest, requestEntityTooLarge } from '../api/status.ts'
+import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { DecodeError, decodeObject, decodeUnstructured } from '../codec/decode.ts'
-import { MAX_NESTING, NumberLiteral, nestsDeeper, parseJson, quoteJson } from '../api/json.ts'
+import { NumberLiteral, parseJson, quoteJson } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
 import type { Field, Leaf, Structural, StructType } from '../schema/structural.ts'
-import { OpenMap, closed, copyOf, nodesEqual, opened, treeText } from './json-document.ts'
+import { OpenMap, closed, copyOf, opened } from './json-document.ts'
 import type { Container, DocumentNode } from './json-document.ts'
 
 const MAX_OPERATIONS = 10_000
-/** Bytes by which the `copy` operations of one patch may make a document grow. */
-const MAX_COPIED = 3 * 1024 * 1024
 
 export interface JsonPatch {
   readonly operations: readonly Operation[]
@@ -22,7 +19,7 @@ export interface JsonPatch {
 }
 
 /** Members of no use are left out. A member is undefined where it is absent or can't be used. */
-interface Operation {
+export interface Operation {
   readonly op: string | undefined
   readonly path: string | undefined
   readonly from: string | undefined
@@ -154,153 +151,3 @@ const operationType = ((): StructType => {
     field: (name) => fields.find((field) => field.name === name),
   }
 })()
-
-/**
- * @throws StatusError 422, without a reason that says more, when an operation can't be done
- */
-export function applyJsonPatch(document: JsonTree, patch: JsonPatch): JsonTree {
-  const tooDeep = () => badRequest('exceeded max depth')
-  let patched: JsonTree
-  try {
-    patched = applied(document, patch)
-  } catch (error) {
-    // each operation can nest the document deeper: between two of them it may be beyond what the stack holds
-    throw error instanceof RangeError ? tooDeep() : error
-  }
-  if (nestsDeeper(patched, MAX_NESTING)) throw tooDeep()
-  return patched
-}
-
-function applied(document: JsonTree, { operations }: JsonPatch): JsonTree {
-  let root = opened(document)
-  if (root === undefined) throw rejected()
-  const budget = { copied: 0 }
-  let isAsStored = true
-  for (const operation of operations) {
-    if (operation.op !== 'test') isAsStored = false
-    else if (isAsStored && !operation.isSpelledAsStored) throw rejected()
-    root = applyOperation(root, operation, budget)
-  }
-  return closed(root)
-}
-
-/** The reference tells the reason to nobody. */
-export const rejected = () =>
-  new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
-
-function applyOperation(root: Container, operation: Operation, budget: { copied: number }): Container {
-  const { path, value } = operation
-  switch (operation.op) {
-    case 'add':
-      add(find(root, path), value ?? null)
-      return root
-    case 'remove':
-      remove(find(root, path))
-      return root
-    case 'replace': {
-      if (path === '') return opened(value ?? null) ?? fail()
-      const place = find(root, path)
-      get(place)
-      put(place, value ?? null)
-      return root
-    }
-    case 'move': {
-      const from = find(root, operation.from)
-      const moved = get(from)
-      remove(from)
-      add(find(root, path), moved ?? null)
-      return root
-    }
-    case 'copy': {
-      const copied = get(find(root, operation.from))
-      const place = find(root, path)
-      const copy = closed(copied ?? null)
-      budget.copied += copied === undefined ? 0 : byteLength(treeText(copy))
-      if (budget.copied > MAX_COPIED) fail()
-      add(place, copy)
-      return root
-    }
-    case 'test':
-      if (path === '' ? !nodesEqual(root, value ?? null) : !isEqual(get(find(root, path)), value)) fail()
-      return root
-    default:
-      return fail()
-  }
-}
-
-function fail(): never {
-  throw rejected()
-}
-
-/** A value that is absent equals null and nothing; one that is there doesn't. */
-const isEqual = (found: DocumentNode | undefined, value: JsonTree | undefined): boolean =>
-  found === undefined || found === null
-    ? value === undefined || value === null
-    : value !== undefined && value !== null && nodesEqual(found, value)
-
-/** A member of an object or an element of a list, which need not exist. */
-interface Place {
-  readonly container: Container
-  readonly key: string
-}
-
-function find(root: Container, pointer: string | undefined): Place {
-  if (pointer === undefined) return fail()
-  // what stands before the first slash does not count
-  const [, ...parts] = pointer.split('/')
-  const key = parts.pop()
-  if (key === undefined) return fail()
-  let container = root
-  for (const part of parts) {
-    const place = { container, key: unescaped(part) }
-    const inner = opened(get(place) ?? null)
-    if (inner === undefined) return fail()
-    put(place, inner)
-    container = inner
-  }
-  return { container, key: unescaped(key) }
-}
-
-/** One pass from left to right: `~01` is `~1`. */
-const unescaped = (part: string) => part.replace(/~[01]/g, (escape) => (escape === '~1' ? '/' : '~'))
-
-function get({ container, key }: Place): DocumentNode | undefined {
-  if (container instanceof OpenMap) return container.members.get(key)
-  const at = indexOf(key, container.items.length)
-  return at < container.items.length ? container.items[at] : fail()
-}
-
-/** Go's Atoi: a sign and leading zeros are fine. Negative ones count from the end. */
-function indexOf(key: string, length: number): number {
-  if (!/^[+-]?\d+$/.test(key)) return fail()
-  const at = Number(key)
-  if (!Number.isSafeInteger(at) || at < -length) return fail()
-  return at < 0 ? at + length : at
-}
-
-/** Puts a value where `get` found one. */
-function put({ container, key }: Place, value: DocumentNode): void {
-  if (container instanceof OpenMap) container.members.set(key, value)
-  else container.items[indexOf(key, container.items.length)] = value
-}
-
-function add({ container, key }: Place, value: DocumentNode): void {
-  if (container instanceof OpenMap) {
-    container.members.set(key, value)
-    return
-  }
-  const { items } = container
-  const at = key === '-' ? items.length : indexOf(key, items.length + 1)
-  if (at > items.length) fail()
-  items.splice(at, 0, value)
-}
-
-function remove({ container, key }: Place): void {
-  if (container instanceof OpenMap) {
-    if (!container.members.delete(key)) fail()
-    return
-  }
-  const at = indexOf(key, container.items.length)
-  if (at >= container.items.length) fail()
-  container.items.splice(at, 1)
-}

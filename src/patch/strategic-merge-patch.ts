@@ -11,7 +11,7 @@ import { NumberLiteral } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
 import type { Field, PatchStrategy, Structural } from '../schema/structural.ts'
 import { goString, goType, goValue } from '../go/value.ts'
-import { rejected } from './json-patch.ts'
+import { PatchRejection } from './json-patch-operations.ts'
 
 export type PatchMap = { [name: string]: JsonTree | undefined }
 
@@ -456,7 +456,7 @@ function sameTypes(live: readonly JsonTree[], sent: readonly JsonTree[]): JsonTr
   const all = [...live, ...sent]
   const [first] = all
   if (first === undefined) throw plainError('no elements in any of the given slices')
-  if (Array.isArray(first)) throw rejected()
+  if (Array.isArray(first)) throw new PatchRejection('an element of a list is a list')
   if (all.some((item) => goType(item) !== goType(first)))
     throw plainError(`list element types are not identical: ${goValue([[...live], [...sent]])}`)
   return first

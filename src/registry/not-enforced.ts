@@ -18,14 +18,7 @@ const whole = (warning: string): NotEnforced => ({ warning, of: () => 'all of it
 const WEBHOOKS = whole(
   'this server does not call webhooks yet: requests that match fail, or pass unseen where failurePolicy is Ignore',
 )
-const POLICY = whole('this server does not enforce admission policies yet: requests that match pass unseen')
-const BINDING = whole(
-  'this server does not enforce bindings of admission policies yet: requests that match pass unseen',
-)
-
 const rows: Readonly<Record<string, NotEnforced>> = {
-  'mutatingadmissionpolicies.admissionregistration.k8s.io': POLICY,
-  'mutatingadmissionpolicybindings.admissionregistration.k8s.io': BINDING,
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOKS,
   resourcequotas: whole('this server does not enforce resource quotas yet: usage is neither counted nor limited'),
   'validatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOKS,

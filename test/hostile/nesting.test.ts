@@ -7,7 +7,8 @@ import { MAX_NESTING, parseJson } from '../../src/api/json.ts'
 import type { BodyFormat } from '../../src/codec/parse-body.ts'
 import { parseBody } from '../../src/codec/parse-body.ts'
 import { loadYaml } from '../../src/codec/yaml-reader.ts'
-import { applyJsonPatch, readJsonPatch } from '../../src/patch/json-patch.ts'
+import { readJsonPatch } from '../../src/patch/json-patch.ts'
+import { applyJsonPatch } from '../../src/patch/json-patch-operations.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 
 beforeAll(loadYaml)

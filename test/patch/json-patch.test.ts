@@ -3,7 +3,8 @@ import { StatusError } from '../../src/api/status.ts'
 import { parseJson } from '../../src/api/json.ts'
 import type { JsonTree } from '../../src/api/json.ts'
 import { treeText } from '../../src/patch/json-document.ts'
-import { applyJsonPatch, readJsonPatch } from '../../src/patch/json-patch.ts'
+import { readJsonPatch } from '../../src/patch/json-patch.ts'
+import { applyJsonPatch, PatchRejection } from '../../src/patch/json-patch-operations.ts'
 
 const patched = (document: string, patch: string): string =>
   treeText(applyJsonPatch(parseJson(document), readJsonPatch(parseJson(patch), true)))
@@ -153,5 +154,77 @@ describe('documents', () => {
       'json patch duplicate field "[1].value"',
       'json patch duplicate field "[1].value.b"',
     ])
+  })
+})
+
+describe('why an operation cannot be done, in the words of evanphx/json-patch', () => {
+  const why = (document: string, patch: string): string => {
+    try {
+      return patched(document, patch)
+    } catch (error) {
+      if (error instanceof PatchRejection) return error.isFailedTest ? `test: ${error.why}` : error.why
+      throw error
+    }
+  }
+  test.each([
+    [
+      'add',
+      '[{"op":"add","path":"/a/b","value":1}]',
+      'add operation does not apply: doc is missing path: "/a/b": missing value',
+    ],
+    [
+      'add to a list',
+      '[{"op":"add","path":"/l/5","value":1}]',
+      "error in add for path: '/l/5': Unable to access invalid index: 5: invalid index referenced",
+    ],
+    [
+      'add to a list by name',
+      '[{"op":"add","path":"/l/x","value":1}]',
+      "error in add for path: '/l/x': value was not a proper array index: 'x': strconv.Atoi: parsing \"x\": invalid syntax",
+    ],
+    [
+      'remove',
+      '[{"op":"remove","path":"/a"}]',
+      "error in remove for path: '/a': Unable to remove nonexistent key: a: missing value",
+    ],
+    [
+      'remove from a list',
+      '[{"op":"remove","path":"/l/-3"}]',
+      "error in remove for path: '/l/-3': Unable to access invalid index: -3: invalid index referenced",
+    ],
+    [
+      'replace',
+      '[{"op":"replace","path":"/a/b","value":1}]',
+      'replace operation does not apply: doc is missing path: /a/b: missing value',
+    ],
+    [
+      'replace in a list',
+      '[{"op":"replace","path":"/l/2","value":1}]',
+      'replace operation does not apply: doc is missing key: /l/2: missing value',
+    ],
+    [
+      'move',
+      '[{"op":"move","from":"/a/b","path":"/c"}]',
+      'move operation does not apply: doc is missing from path: /a/b: missing value',
+    ],
+    [
+      'move into nothing',
+      '[{"op":"move","from":"/l","path":"/c/d"}]',
+      'move operation does not apply: doc is missing destination path: /c/d: missing value',
+    ],
+    [
+      'copy',
+      '[{"op":"copy","from":"/l/2","path":"/c"}]',
+      "error in copy for from: '/l/2': Unable to access invalid index: 2: invalid index referenced",
+    ],
+    ['test', '[{"op":"test","path":"/l","value":[]}]', 'test: testing value /l failed: test failed'],
+    [
+      'test of nothing',
+      '[{"op":"test","path":"/a/b","value":1}]',
+      'test operation does not apply: is missing path: /a/b: missing value',
+    ],
+    ['another operation', '[{"op":"turn","path":"/a"}]', 'Unexpected kind: turn'],
+  ])('%s', (_, patch, text) => {
+    expect(why('{"l":[1,2]}', patch)).toBe(text)
   })
 })

@@ -10,8 +10,7 @@ test.each<[string, Parameters<typeof notEnforcedWarnings>, RegExp | undefined]>(
   ['a mutating webhook', [inAdmission('mutatingwebhookconfigurations'), any], /does not call webhooks yet/],
   ['a webhook that was there', [inAdmission('mutatingwebhookconfigurations'), any, any], undefined],
   ['a policy', [inAdmission('validatingadmissionpolicies'), any], undefined],
-  ['a mutating policy', [inAdmission('mutatingadmissionpolicies'), any], /does not enforce admission policies yet/],
-  ['a mutating binding', [inAdmission('mutatingadmissionpolicybindings'), any], /does not enforce bindings/],
+  ['a mutating policy', [inAdmission('mutatingadmissionpolicies'), any], undefined],
   ['a quota', [{ group: '', resource: 'resourcequotas' }, any], /does not enforce resource quotas yet/],
   ['a quota of a definition', [{ group: 'example.com', resource: 'resourcequotas' }, any], undefined],
 ])('%s', (_, given, expected) => {

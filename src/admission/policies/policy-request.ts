@@ -29,10 +29,16 @@ export class PolicyRequest {
 
   readonly equivalents = lazy(() => equivalentResources(this.attributes))
 
+  async entryOf({ resource }: ResourceKind): Promise<ResourceEntry | undefined> {
+    const served = await servedResources(this.attributes.request)
+    return served.find(resource.group, resource.version, resource.resource)
+  }
+
   /** @throws StatusError where an object cannot be converted */
-  async versioned({ resource, kind }: ResourceKind): Promise<VersionedObjects> {
+  async versioned(matched: ResourceKind): Promise<VersionedObjects> {
     const { object, oldObject, request } = this.attributes
-    const entry = (await servedResources(request)).find(resource.group, resource.version, resource.resource)
+    const entry = await this.entryOf(matched)
+    const { kind } = matched
     const shown = (one: KubeObject | undefined) =>
       one === undefined || entry === undefined ? one : inKind(request.tenant, entry, kind, one)
     return { object: shown(object), oldObject: shown(oldObject) }

@@ -1,0 +1,189 @@
+/** The patches that a mutating policy makes (apiserver's plugin/policy/mutating/patch). */
+import { append } from '../../api/append.ts'
+import type { GroupVersionKind } from '../../api/group-version.ts'
+import { apiVersionOf } from '../../api/group-version.ts'
+import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
+import { isJsonObject } from '../../api/object.ts'
+import { internalError } from '../../api/status.ts'
+import { itemsOf } from '../../cel/collections.ts'
+import type { Value } from '../../cel/value.ts'
+import { ListValue } from '../../cel/value.ts'
+import { DecodeError } from '../../codec/decode.ts'
+import type { JsonTree } from '../../api/json.ts'
+import { plainJson } from '../../api/json.ts'
+import { RUNTIME_BUDGET } from '../../expressions/environments.ts'
+import { madeJson, NoJson } from '../../expressions/made-json.ts'
+import { MadeObject, misnamedTypes } from '../../expressions/mutation-types.ts'
+import { decodePatched } from '../../patch/decode-patched.ts'
+import { fromUnstructured } from '../../patch/from-unstructured.ts'
+import { copyOf } from '../../patch/json-document.ts'
+import type { Operation } from '../../patch/json-patch.ts'
+import { applyJsonPatch, PatchRejection } from '../../patch/json-patch-operations.ts'
+import { asWritten } from '../../patch/managed-fields.ts'
+import { checkType, merge, TypeMismatch } from '../../patch/typed.ts'
+import type { Atom } from '../../schema/atom.ts'
+import { atomOf } from '../../schema/atom.ts'
+import type { DefaultingContext } from '../../schema/default-rules.ts'
+import { applyDefaults } from '../../schema/defaulting.ts'
+import { prune } from '../../schema/prune.ts'
+import type { StructType } from '../../schema/structural.ts'
+import type { CompiledMutation, CompiledPolicy } from './compiled-policy.ts'
+import type { Subject } from './evaluation.ts'
+import { Evaluation, OutOfBudget } from './evaluation.ts'
+
+/** The type of the objects that a policy sees. */
+export interface PatchedType {
+  readonly type: StructType
+  readonly kind: GroupVersionKind
+  readonly defaulting: DefaultingContext
+}
+
+/** Why a mutation cannot be done: the failure policy says what follows. */
+export class MutationProblem extends Error {}
+
+/**
+ * @returns the object as the mutation makes it; its parts may be shared with those of the given one
+ * @throws MutationProblem
+ * @throws StatusError where the result is no object of the kind
+ */
+export async function mutated(
+  { patchType, expression }: CompiledMutation,
+  { variables }: CompiledPolicy,
+  subject: Subject & { readonly object: KubeObject },
+  of: PatchedType,
+): Promise<KubeObject> {
+  if (expression.program === undefined) throw new MutationProblem(expression.problem)
+  const value = await valueOf(new Evaluation(subject, variables, RUNTIME_BUDGET), expression)
+  return patchType === 'JSONPatch' ? jsonPatched(value, subject.object, of) : configured(value, subject.object, of)
+}
+
+async function valueOf(evaluation: Evaluation, expression: CompiledMutation['expression']): Promise<Value> {
+  try {
+    const evaluated = await evaluation.run(expression)
+    if (evaluated.error === undefined) return evaluated.value
+    throw new MutationProblem(evaluated.error)
+  } catch (error) {
+    throw error instanceof OutOfBudget ? new MutationProblem(error.message) : error
+  }
+}
+
+/** Anything that goes wrong with what an expression made, behind words that say where. */
+function attempt<Made>(what: string, make: () => Made): Made {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof NoJson || error instanceof TypeMismatch || error instanceof DecodeError)
+      throw new MutationProblem(`${what}: ${error.message}`)
+    throw error
+  }
+}
+
+function checkNames(value: Value, root: string): void {
+  const misnamed = misnamedTypes(value, [root])
+  if (misnamed.length > 0) throw new MutationProblem(`type mismatch: ${misnamed.join('\n')}`)
+}
+
+// an API object is JSON
+const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject
+// of a kind that has metadata, which merging and decoding keep
+const asObject = (object: JsonObject): KubeObject => object as unknown as KubeObject
+
+/** ApplyConfiguration: what is said is merged into the object; nothing of that is owned by anybody. */
+function configured(value: Value, object: KubeObject, { type, kind, defaulting }: PatchedType): KubeObject {
+  const made = attempt('invalid return type', () => madeJson(value))
+  checkNames(value, 'Object')
+  const configuration: JsonObject = {
+    ...(isJsonObject(made) ? made : {}),
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+  }
+  const atom = atomOf(type)
+  const current = asWritten(type, asJson(object))
+  attempt('error applying patch: failed to convert patch object to typed object', () =>
+    checkType(atom, configuration, 'refused'),
+  )
+  const atomics = atomicsIn(atom, configuration, '')
+  if (atomics.length > 0)
+    throw new MutationProblem(
+      `error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`,
+    )
+  attempt('error applying patch: failed to convert original object to typed object', () =>
+    checkType(atom, current, 'allowed'),
+  )
+  const whole = attempt('error applying patch: failed to merge patch', () => merge(atom, current, configuration))
+  // what is merged from objects is one
+  const result = copyOf(whole as JsonTree) as JsonObject
+  const patched = type.goType === undefined ? result : fromUnstructured(type, result as JsonTree).object
+  const typed = { ...patched, kind: kind.kind, apiVersion: apiVersionOf(kind) }
+  applyDefaults(type, typed, defaulting)
+  return asObject(typed)
+}
+
+/** Paths of what can only be replaced as a whole. */
+function atomicsIn(atom: Atom, value: Json | undefined, path: string): string[] {
+  const found: string[] = []
+  if (isJsonObject(value) && atom.map !== undefined) {
+    if (atom.map.atomic) found.push(path)
+    for (const [name, member] of Object.entries(value)) {
+      const type = atom.map.declared(name)
+      if (type !== undefined) append(found, atomicsIn(type, member, `${path}.${name}`))
+    }
+  }
+  if (Array.isArray(value) && atom.list !== undefined) {
+    if (atom.list.atomic) found.push(path)
+    for (const [index, item] of value.entries()) append(found, atomicsIn(atom.list.element, item, `${path}[${index}]`))
+  }
+  return found
+}
+
+function jsonPatched(value: Value, object: KubeObject, of: PatchedType): KubeObject {
+  const { type } = of
+  const operations = value instanceof ListValue ? itemsOf(value).map(operationOf) : []
+  let document: JsonTree
+  try {
+    document = applyJsonPatch(copyOf(asWritten(type, asJson(object)) as JsonTree), { operations, strict: [] })
+  } catch (error) {
+    if (!(error instanceof PatchRejection)) throw error
+    if (error.isFailedTest) return object
+    throw new MutationProblem(`JSON Patch: ${error.why}`)
+  }
+  return decoded(document, of)
+}
+
+function operationOf(made: Value): Operation {
+  if (!(made instanceof MadeObject)) throw new Error('assertion failed: the checker lets a list of JSONPatch through')
+  const text = (name: string): string | undefined => {
+    const value = made.fields.get(name)
+    return typeof value === 'string' ? value : undefined
+  }
+  const value = made.fields.get('value')
+  const json =
+    value === undefined
+      ? undefined
+      : attempt('JSONPath valueExpression evaluated to a type that could not marshal to JSON', () => madeJson(value))
+  if (value instanceof MadeObject) checkNames(value, value.type.name)
+  return {
+    op: text('op') ?? '',
+    path: text('path') ?? '',
+    from: text('from') || undefined,
+    value: json as JsonTree | undefined, // JSON is a tree without literals of numbers
+    isSpelledAsStored: true,
+  }
+}
+
+/** @throws StatusError 500 */
+function decoded(document: JsonTree, { type, kind, defaulting }: PatchedType): KubeObject {
+  if (type.goType === undefined) {
+    const object = plainJson(document) as JsonObject // the document of an object
+    prune(type, object)
+    applyDefaults(type, object, defaulting)
+    return asObject(object)
+  }
+  try {
+    const { object, strict } = decodePatched(type, kind, document, (of, one) => applyDefaults(of, one, defaulting))
+    if (strict.length > 0) throw new DecodeError(`strict decoding error: ${strict.join(', ')}`)
+    return asObject(object)
+  } catch (error) {
+    throw error instanceof DecodeError ? internalError(error.message) : error
+  }
+}

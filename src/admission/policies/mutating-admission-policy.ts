@@ -1,0 +1,213 @@
+/** MutatingAdmissionPolicy: the policies that are bound to a request change its object, one after the other. */
+import { append } from '../../api/append.ts'
+import { parseApiVersion } from '../../api/group-version.ts'
+import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
+import { setOwn } from '../../api/own.ts'
+import { serviceUnavailable, StatusError } from '../../api/status.ts'
+import { goQuote } from '../../go/quote.ts'
+import { compiledVersion } from '../../registry/custom-resources/compiled-versions.ts'
+import type { ResourceEntry } from '../../registry/resources.ts'
+import { builtInServed } from '../../registry/served.ts'
+import { typeOfKind } from '../../schema/built-in.ts'
+import { valuesEqual } from '../../api/value-order.ts'
+import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
+import type { AdmissionPlugin, Attributes } from '../attributes.ts'
+import type { ResourceKind } from '../equivalent-resources.ts'
+import { admissionForbidden } from '../forbidden.ts'
+import { Reinvocation } from '../reinvocation.ts'
+import type { BoundPolicy, Policies } from './configured-policies.ts'
+import { policiesAbout } from './configured-policies.ts'
+import { isBeyondPolicies } from './exempt-resources.ts'
+import type { Invocation } from './invocations.ts'
+import { configurationProblem, invocationsOf } from './invocations.ts'
+import type { PatchedType } from './mutate-by-policy.ts'
+import type { Param } from './params.ts'
+import { PolicyRequest } from './policy-request.ts'
+import { requestValue } from './request-value.ts'
+import { inKind } from './versioned-object.ts'
+
+export const mutatingAdmissionPolicy: AdmissionPlugin = {
+  name: 'MutatingAdmissionPolicy',
+  handles: ({ operation, resource }) => operation !== 'DELETE' && !isBeyondPolicies(resource),
+  async admit(attributes) {
+    const policies = policiesAbout(await controlSnapshot(attributes.request), 'mutating', attributes.resource.resource)
+    if (policies.length > 0) await mutateBy(policies, attributes)
+  },
+}
+
+interface Problem {
+  readonly policy: Policies['mutating']['policy']
+  readonly binding?: Policies['mutating']['binding'] | undefined
+  readonly message: string
+  readonly reason?: string
+}
+
+type Usable = Invocation<'mutating'> & { readonly problem?: undefined }
+type Mutate = (usable: Usable, param: Param) => Promise<readonly string[]>
+
+async function mutateBy(policies: readonly BoundPolicy<'mutating'>[], attributes: Attributes): Promise<void> {
+  const request = new PolicyRequest(attributes)
+  const invocations = await invocationsOf(policies, request)
+  const problems: Problem[] = []
+  for (const { policy, binding, problem } of invocations)
+    if (problem !== undefined) problems.push({ policy, binding, message: problem })
+  const usable = invocations.filter((invocation): invocation is Usable => invocation.problem === undefined)
+  if (usable.some(({ params }) => params.length > 0)) append(problems, await mutateInOrder(usable, request))
+  const denying = problems.filter(({ policy }) => policy.spec?.failurePolicy !== 'Ignore')
+  if (denying.length > 0) throw denied(attributes, denying)
+}
+
+async function mutateInOrder(invocations: readonly Usable[], request: PolicyRequest): Promise<Problem[]> {
+  const { attributes } = request
+  const rounds = (attributes.reinvocation ?? new Reinvocation()).keep(newRounds)
+  rounds.begin(attributes)
+  const mutate = await mutator(request, rounds)
+  const problems: Problem[] = []
+  for (const invocation of invocations)
+    for (const param of invocation.params)
+      for (const message of await mutate(invocation, param))
+        problems.push({ policy: invocation.policy, binding: invocation.binding, message, reason: 'Invalid' })
+  rounds.end(attributes)
+  return problems
+}
+
+/** @returns what a policy does to the object of the request; it answers what went wrong */
+async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> {
+  const { attributes } = request
+  const { tenant } = attributes.request
+  const engine = await import('./policy-engine.ts')
+  const authorizer = engine.authorizerOf(attributes, new engine.Decisions(attributes.request))
+  const namespaceObject = await request.namespaceObject()
+  return async ({ policy, binding, matched }, param) => {
+    const entry = await request.entryOf(matched)
+    const objects = await request.versioned(matched).catch((error: unknown) => configurationProblem(error))
+    if (typeof objects === 'string') return [`failed to configure policy: ${objects}`]
+    const compiled = engine.compiledPolicy(tenant, 'mutating', policy)
+    const subject = {
+      ...objects,
+      authorizer,
+      params: param,
+      namespaceObject,
+      request: requestValue(attributes, matched),
+      requestOfConditions: requestValue(attributes, { ...matched, resource: attributes.resource }),
+    }
+    const matches = await engine.conditionsMatch(
+      compiled.matchConditions,
+      compiled.variables,
+      subject,
+      policy.spec?.failurePolicy,
+    )
+    if (matches === false) return []
+    if (matches !== true) return [matches.error]
+    const key = JSON.stringify([
+      policy.metadata.name,
+      binding.metadata.name,
+      param?.metadata.namespace,
+      param?.metadata.name,
+    ])
+    if (!rounds.isTurnOf(key)) return []
+    const problems: string[] = []
+    let object = objects.object
+    const type = patchedType(attributes, matched, entry)
+    for (const mutation of object === undefined ? [] : compiled.mutations)
+      try {
+        object = await engine.mutated(mutation, compiled, { ...subject, object: object! }, type)
+        rounds.mutated()
+      } catch (error) {
+        if (!(error instanceof engine.MutationProblem)) throw error
+        problems.push(error.message)
+      }
+    if (object !== undefined && replace(attributes, entry, object)) rounds.changed()
+    if (policy.spec?.reinvocationPolicy === 'IfNeeded') rounds.mayReturn(key)
+    return problems
+  }
+}
+
+function patchedType({ request }: Attributes, { kind }: ResourceKind, entry: ResourceEntry | undefined): PatchedType {
+  const { gates } = builtInServed(request.env)
+  const isOwnKind = entry !== undefined && entry.kind === kind.kind && entry.group === kind.group
+  const type =
+    isOwnKind && entry.definition !== undefined
+      ? compiledVersion(request.tenant, entry.definition, kind.version).type
+      : typeOfKind(kind)
+  if (type !== undefined)
+    return { type, kind, defaulting: { now: request.now, enabled: (gate) => gates.enabled(gate) } }
+  throw serviceUnavailable(
+    `Resource kind ${kind.group}/${kind.version}, Kind=${kind.kind} not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.`,
+  )
+}
+
+/** Puts what a policy made into the object of the request, in the version in which that is. @returns whether it changed */
+function replace({ object, request }: Attributes, entry: ResourceEntry | undefined, made: KubeObject): boolean {
+  if (object === undefined) return false
+  const { group = '', version = '' } = parseApiVersion(object.apiVersion ?? '') ?? {}
+  const kind = { group, version, kind: object.kind ?? '' }
+  const wanted = entry === undefined ? made : inKind(request.tenant, entry, kind, made)
+  // API objects are JSON
+  if (valuesEqual(object as unknown as Json, wanted as unknown as Json)) return false
+  const target = object as unknown as JsonObject
+  for (const name of Object.keys(target)) delete target[name]
+  for (const [name, value] of Object.entries(structuredClone(wanted))) setOwn(target, name, value as Json)
+  return true
+}
+
+const newRounds = (): Rounds => new Rounds()
+
+/** Which policies take part in the second run: those that may, where something changed after them. */
+class Rounds {
+  private output: Json | undefined
+  private readonly mayBeAgain = new Set<string>()
+  private readonly again = new Set<string>()
+  private reinvocation = new Reinvocation()
+  private isDirty = false
+
+  begin({ reinvocation, object }: Attributes): void {
+    this.reinvocation = reinvocation ?? this.reinvocation
+    this.isDirty = false
+    const isOther = this.output !== undefined && !valuesEqual(this.output, (object ?? null) as unknown as Json)
+    // other plugins changed it in between
+    if (this.reinvocation.isSecond && isOther) this.callAgain()
+  }
+
+  isTurnOf(policy: string): boolean {
+    return !this.reinvocation.isSecond || this.again.has(policy)
+  }
+
+  mutated(): void {
+    this.isDirty = true
+  }
+
+  changed(): void {
+    this.callAgain()
+    this.reinvocation.isWanted = true
+  }
+
+  mayReturn(policy: string): void {
+    this.mayBeAgain.add(policy)
+  }
+
+  end({ object }: Attributes): void {
+    // kube-apiserver counts a mutation that changed nothing, too
+    if (this.isDirty) this.changed()
+    this.output = structuredClone((object ?? null) as unknown as Json)
+  }
+
+  private callAgain(): void {
+    for (const policy of this.mayBeAgain) this.again.add(policy)
+    this.mayBeAgain.clear()
+  }
+}
+
+function textOf({ policy, binding, message }: Problem): string {
+  const { name = '' } = policy.metadata
+  return binding === undefined
+    ? `policy ${goQuote(name)} denied request: ${message}`
+    : `policy '${name}' with binding '${binding.metadata.name}' denied request: ${message}`
+}
+
+function denied(attributes: Attributes, problems: readonly Problem[]): StatusError {
+  const { code, status } = admissionForbidden(attributes, '')
+  const causes = problems.map((problem) => ({ message: textOf(problem) }))
+  const [first] = problems
+  return new StatusError(code, first?.reason ?? status.reason, textOf(first!), { ...status.details, causes })
+}

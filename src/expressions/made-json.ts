@@ -1,0 +1,66 @@
+/** Values that expressions make of patches, as JSON. */
+import type { Json, JsonObject } from '../api/object.ts'
+import { setOwn } from '../api/own.ts'
+import { runtimeType, runtimeTypeName } from '../cel/runtime-types.ts'
+import { durationText, timestampText } from '../cel/times.ts'
+import type { Value } from '../cel/value.ts'
+import { Duration, ListValue, MapValue, Timestamp, Uint } from '../cel/value.ts'
+import { toBase64 } from '../x509/pem.ts'
+import { MadeObject } from './mutation-types.ts'
+
+/** A value that is no JSON, or too much of it. */
+export class NoJson extends Error {}
+
+/** Values share their parts, JSON does not: it could grow without end. Characters, an element counting one. */
+const MAX_SIZE = 3 * 1024 * 1024
+
+/** @throws NoJson */
+export function madeJson(value: Value): Json {
+  return new Maker().of(value)
+}
+
+class Maker {
+  private size = 0
+
+  of(value: Value): Json {
+    this.count(1)
+    if (value === null || typeof value === 'boolean') return value
+    if (typeof value === 'string') return this.text(value)
+    if (typeof value === 'bigint') return whole(value)
+    if (value instanceof Uint) return whole(value.value)
+    if (typeof value === 'number') {
+      if (Number.isFinite(value)) return value
+      throw new NoJson(`no JSON value for ${value}`)
+    }
+    if (value instanceof Uint8Array) return this.text(toBase64(value))
+    if (value instanceof Timestamp) return timestampText(value)
+    if (value instanceof Duration) return durationText(value)
+    if (value instanceof ListValue) return Array.from({ length: value.size }, (_, at) => this.of(value.at(at)))
+    if (value instanceof MapValue) return this.object([...value.keys()].map((key) => [keyOf(key), value.get(key)!]))
+    if (value instanceof MadeObject && value.type.name !== 'JSONPatch') return this.object(value.fields)
+    throw new NoJson(`unsupported type: ${runtimeTypeName(runtimeType(value))}`)
+  }
+
+  private object(members: Iterable<readonly [name: string, value: Value]>): JsonObject {
+    const object: JsonObject = {}
+    for (const [name, value] of members) setOwn(object, this.text(name), this.of(value))
+    return object
+  }
+
+  private text(text: string): string {
+    this.count(text.length)
+    return text
+  }
+
+  private count(size: number): void {
+    this.size += size
+    if (this.size > MAX_SIZE) throw new NoJson(`the value is too large: it may have ${MAX_SIZE} characters`)
+  }
+}
+
+function keyOf(key: Value): string {
+  if (typeof key === 'string') return key
+  throw new NoJson(`unsupported type conversion from '${runtimeTypeName(runtimeType(key))}' to string`)
+}
+
+const whole = (value: bigint): number | bigint => (Number.isSafeInteger(Number(value)) ? Number(value) : value)
