@@ -1,4 +1,5 @@
 /** Objects that a fresh control plane has, as they are described and as they are stored. */
+import { noteFault } from '../request/fault.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../api/object.ts'
@@ -62,6 +63,8 @@ export function storedForm(
   }
 }
 
+const failed = (error: unknown): void => noteFault('managedFields', error)
+
 function managedFieldsOf(
   { object, manager, applied }: BootstrapObject,
   type: Parameters<typeof trackUpdate>[0]['type'],
@@ -71,7 +74,7 @@ function managedFieldsOf(
   const written =
     manager === undefined
       ? undefined
-      : trackUpdate({ type, live: undefined, object, manager, apiVersion, subresource: '', now })
+      : trackUpdate({ type, live: undefined, object, manager, apiVersion, subresource: '', now, failed })
   if (applied === undefined) return written
   const entry: ManagedFieldsEntry = {
     manager: applied.manager,

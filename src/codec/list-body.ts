@@ -2,6 +2,7 @@
  * Lists, item by item: their head is known first, so that a list of any length passes through in bounded memory. Only
  * tables whose rows have an order of their own are collected; protobuf-list.ts has lists in protobuf.
  */
+import { noteFault } from '../request/fault.ts'
 import { slicesOf } from '../api/slices.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ListShape } from '../storage/storage.ts'
@@ -32,9 +33,9 @@ export function listStream(
   now: Date,
 ): ReadableStream<Uint8Array> {
   const form = listForm(presenter, metadata, count, now)
-  if (as === 'lines') return framed(form.head(), itemChunks(values, form), form.tail)
-  if (form.elements === undefined) return passed(form.head(), values, form.tail())
-  return framed(form.head(), elementChunks(values, form.elements), form.tail)
+  if (as === 'lines') return framed(presenter, form.head(), itemChunks(values, form), form.tail)
+  if (form.elements === undefined) return passed(presenter, form.head(), values, form.tail())
+  return framed(presenter, form.head(), elementChunks(values, form.elements), form.tail)
 }
 
 /** The same in one piece. */
@@ -66,17 +67,33 @@ async function ordered({ layout }: Presenter, sources: readonly Source[]): Promi
 }
 
 /** Bytes that are right as they come never pass through JavaScript: the engine moves them from one stream to the other. */
-function passed(before: Uint8Array, values: ReadableStream<Uint8Array>, after: Uint8Array): ReadableStream<Uint8Array> {
+function passed(
+  { scope }: Presenter,
+  before: Uint8Array,
+  values: ReadableStream<Uint8Array>,
+  after: Uint8Array,
+): ReadableStream<Uint8Array> {
   const { readable, writable } = new IdentityTransformStream()
   const pass = async (): Promise<void> => {
     await writeTo(writable, before)
-    await values.pipeTo(writable, { preventClose: true })
+    await values.pipeTo(writable, { preventClose: true, preventAbort: true })
     await writeTo(writable, after)
     await writable.close()
   }
   // a client that went away ends both streams; a shard that broke off must not look like an end
-  pass().catch((error: unknown) => writable.abort(error).catch(() => {}))
+  pass().catch((error: unknown) => {
+    if (!isErrored(writable)) noteFault('list', error, scope.request)
+    void writable.abort(error).catch(() => {})
+  })
   return readable
+}
+
+/** The client has gone. */
+function isErrored(writable: WritableStream<Uint8Array>): boolean {
+  const writer = writable.getWriter()
+  const { desiredSize } = writer
+  writer.releaseLock()
+  return desiredSize === null
 }
 
 async function writeTo(writable: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {
@@ -99,6 +116,7 @@ async function* elementChunks(
 
 /** A stream that asks for a chunk when one was taken. */
 export function framed(
+  { scope }: Pick<Presenter, 'scope'>,
   before: Uint8Array,
   between: AsyncIterable<Uint8Array>,
   after: () => Uint8Array,
@@ -110,9 +128,14 @@ export function framed(
   })()
   return new ReadableStream({
     async pull(controller) {
-      const { done, value } = await chunks.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
+      try {
+        const { done, value } = await chunks.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      } catch (error) {
+        noteFault('list', error, scope.request)
+        throw error
+      }
     },
     async cancel() {
       await chunks.return()

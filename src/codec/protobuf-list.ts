@@ -61,10 +61,10 @@ export async function listProtobuf(
   const frame = listFrame(kindOfList(presenter), listMetaType(), metadataOf(metadata), length)
   if (again === undefined || length === keptLength)
     return length > MAX_WHOLE
-      ? framed(frame.head, sent(kept), () => frame.tail)
+      ? framed(presenter, frame.head, sent(kept), () => frame.tail)
       : joined([frame.head, ...kept, frame.tail], frame.length)
   const rest = checked(again, keptCount, length - keptLength)
-  return framed(frame.head, sent(kept, rest), () => frame.tail)
+  return framed(presenter, frame.head, sent(kept, rest), () => frame.tail)
 }
 
 /** Lets go of what was sent. */

@@ -4,7 +4,7 @@ import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import type { EncodingScope } from './encoding-scope.ts'
-import { logError } from '../log/log.ts'
+import { noteFault } from '../request/fault.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -120,11 +120,11 @@ export function respondStatus(request: ApiRequest, error: unknown): Response {
   return new Response(code === 204 ? null : body, { status: code, headers })
 }
 
-function asStatusError({ answerHeaders, record, method, info }: ApiRequest, error: unknown): StatusError {
+function asStatusError(request: ApiRequest, error: unknown): StatusError {
   if (error instanceof StatusError) return error
   const message = error instanceof Error ? error.message : String(error)
-  if (record !== undefined) record.panic = message
-  logError('a request failed', { auditID: answerHeaders['Audit-Id'] ?? '', method, path: info.path, error })
+  if (request.record !== undefined) request.record.panic = message
+  noteFault('request', error, request)
   return internalError(message)
 }
 

@@ -14,6 +14,7 @@ import type { PriorityLevel } from '../flowcontrol/seats.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import { isControlResource } from '../storage/collections.ts'
 import type { ApiRequest } from '../request/context.ts'
+import { faultCounts } from '../request/fault.ts'
 import { builtInServed } from '../registry/served.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { HealthEndpoint } from './health.ts'
@@ -172,6 +173,12 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       samplesOf(work, 'parked'),
     ],
     ['kedge_controllers_queued_work', 'gauge', 'Work that controllers have yet to do.', samplesOf(work, 'queued')],
+    [
+      'kedge_faults_total',
+      'counter',
+      'Mistakes of this server, by what broke off or was dropped; the log says more.',
+      countsBy(faultCounts, 'fault'),
+    ],
     ['kubernetes_build_info', 'gauge', 'The version, as labels of a constant 1.', one(1, buildLabels())],
     [
       'kubernetes_feature_enabled',

@@ -1,3 +1,4 @@
+import { noteFault } from '../request/fault.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { negotiateOutput, negotiatePatchType } from '../codec/negotiate.ts'
@@ -72,6 +73,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
       decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, defaults, !isCustomScale),
       applyDefaults: (object) => defaults(endpointType(scope), object),
       parseYaml,
+      untracked: (error) => noteFault('managedFields', error, request),
       warn: (text) => request.warnings.push(text),
     })
 

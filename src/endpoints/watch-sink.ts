@@ -3,6 +3,11 @@ import { StatusError } from '../api/status.ts'
 import type { AnswerHeaders } from '../codec/compression.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 
+/** A frame cannot be sent, for the client has gone or does not read. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone'
+}
+
 export interface WatchSink {
   readonly response: Response
   /** Several events may go in one send. */
@@ -56,7 +61,7 @@ export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
     response: new Response(body, { headers, encodeBody: 'manual' }),
     takesLines: true,
     async send(frame) {
-      if (ended) throw new Error('the client is gone')
+      if (ended) throw new ClientGone('the client is gone')
       controller.enqueue(frame)
       while (!ended && (controller.desiredSize ?? 0) <= 0) await new Promise<void>((resolve) => (taken = resolve))
     },
@@ -93,9 +98,14 @@ export function socketSink(asked: RequestHeaders, isText: boolean): WatchSink | 
     async send(frame) {
       if (server.bufferedAmount > MAX_UNSENT) {
         server.close(TRY_AGAIN, 'too slow')
-        throw new Error('the client is too slow')
+        throw new ClientGone('the client is too slow')
       }
-      server.send(isText ? decoder.decode(frame) : frame)
+      const message = isText ? decoder.decode(frame) : frame
+      try {
+        server.send(message)
+      } catch {
+        throw new ClientGone('the client is gone')
+      }
     },
     heartbeat() {},
     close() {

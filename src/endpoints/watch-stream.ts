@@ -2,11 +2,11 @@
  * The client's end of a watch: frames what storage tells, keeps the connection alive, and ends it in time. All timers
  * of a watch are here in the Worker, for a timer in the shard would keep it awake.
  */
+import { noteFault } from '../request/fault.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
 import { shownText } from '../codec/shown.ts'
 import type { WatchFramer } from '../codec/watch-framer.ts'
-import type { StatusError } from '../api/status.ts'
-import { expired, resourceVersionTooLarge } from '../api/status.ts'
+import { expired, resourceVersionTooLarge, StatusError } from '../api/status.ts'
 import { ConversionError } from '../registry/custom-resources/conversion-webhook.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 import { WatchBuffer } from '../storage/watch-buffer.ts'
@@ -14,6 +14,7 @@ import { StorageError } from '../storage/errors.ts'
 import type { Watch, WatchBatch, WatchQuery } from '../storage/storage.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { statusFor } from '../storage/storage-status.ts'
+import { ClientGone } from './watch-sink.ts'
 import type { WatchSink } from './watch-sink.ts'
 
 /** How often clients that asked for bookmarks get one, and how near to the end of the watch the last ones come. */
@@ -64,6 +65,7 @@ export async function pumpWatch(
   } catch (error) {
     // a version that is not reached yet: nothing to tell until the stream ends
     if (error instanceof StorageError && error.code === 'FutureRevision' && plan.query.from !== undefined) return
+    if (isMistake(error)) noteFault('watch', error, scope.request)
     const status = watchError(scope, error)
     if (status !== undefined) await sink.send(framer.error(status)).catch(() => {})
   }
@@ -98,6 +100,10 @@ const buffers = perTenant(
 
 const watchBufferOf = ({ tenant, user }: ResourceScope['request']): WatchBuffer =>
   buffers(tenant).getOrMake(user.name, () => new WatchBuffer())
+
+/** Neither the client went, nor does the error have an answer. */
+const isMistake = (error: unknown): boolean =>
+  !(error instanceof ClientGone || error instanceof StatusError || error instanceof StorageError)
 
 /** What the client is told before the stream ends; nothing when it only has to come back. */
 function watchError({ resource }: ResourceScope, error: unknown): StatusError | undefined {

@@ -73,6 +73,8 @@ export interface Write {
   /** What this write can't change (resetFieldsOf). */
   readonly resetFields?: ResetFields | undefined
   readonly convert?: ConvertVersion | undefined
+  /** Told why ownership could not be worked out. */
+  failed(error: unknown): void
 }
 
 /**
@@ -86,13 +88,14 @@ export function trackUpdate(write: Write): ManagedFieldsEntry[] | undefined {
   if (managers.size === 0 && live?.metadata.uid) return undefined
   try {
     return encodeManagers(managersAfter(write, managers))
-  } catch {
+  } catch (error) {
+    write.failed(error)
     return undefined
   }
 }
 
 /** @throws Error where the objects are not of their type */
-export function managersAfter(write: Write, before: Managers): Managers {
+export function managersAfter(write: Omit<Write, 'failed'>, before: Managers): Managers {
   const { type, apiVersion, live, object } = write
   const was = live === undefined ? emptyObject(type, apiVersion) : asWritten(type, withoutManagedFields(live))
   const is = asWritten(type, withoutManagedFields(object))
@@ -340,7 +343,7 @@ export function withoutManagedFields(object: KubeObject): JsonObject {
 }
 
 /** The others lose what this write changed or removed; its manager gets what it added or changed. */
-function updatedManagers(write: Write, versions: Versions, before: Managers): Managers {
+function updatedManagers(write: Omit<Write, 'failed'>, versions: Versions, before: Managers): Managers {
   const { manager, apiVersion, subresource, now, resetFields } = write
   const managers = losing(reconciledManagers(before, versions), versions, undefined)
   const { added, modified } = versions.own.comparison

@@ -59,6 +59,8 @@ export interface PatchInput {
   afterConversion?(object: KubeObject): KubeObject
   /** The endpoint is the scale of a custom resource, to which nothing can be applied: the reference converts it not. */
   readonly isCustomScale?: boolean
+  /** Told why it could not be worked out who owns which fields. */
+  untracked(error: unknown): void
   /** A text for a Warning header. */
   warn(text: string): void
 }
@@ -158,6 +160,7 @@ function tracked(input: PatchInput, live: KubeObject, patched: KubeObject): Kube
     now,
     resetFields,
     convert,
+    failed: (error) => input.untracked(error),
   })
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata: { ...metadata, ...(managedFields === undefined ? {} : { managedFields }) } }

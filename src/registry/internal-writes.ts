@@ -1,4 +1,5 @@
 /** Objects that the server itself makes and removes beside what a request writes: addresses of Services. */
+import { noteFault } from '../request/fault.ts'
 import type { GroupResource, GroupVersionKind } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { workFor } from './outbox.ts'
@@ -38,6 +39,7 @@ export async function createInternally(
     apiVersion,
     subresource: '',
     now,
+    failed: (error) => noteFault('managedFields', error),
   })
   const { name, ...metadata } = object.metadata
   const system = { uid: crypto.randomUUID(), creationTimestamp: `${now.toISOString().slice(0, 19)}Z` }

@@ -1,3 +1,4 @@
+import { noteFault } from '../request/fault.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { managerOfUserAgent, trackUpdate } from '../patch/managed-fields.ts'
@@ -24,6 +25,7 @@ export function trackFields(
     now: request.now,
     resetFields: resetFieldsOf(storedAs(scope), subresource, hasStatus(scope), scope.custom, apiVersionOf(scope.kind)),
     convert: convertVersion(scope),
+    failed: (error) => noteFault('managedFields', error, request),
   })
   if (managedFields === undefined) delete object.metadata.managedFields
   else object.metadata.managedFields = managedFields

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { measureRequest } from '../../src/metrics/measurements.ts'
 import { serveMetrics } from '../../src/endpoints/metrics.ts'
+import { noteFault } from '../../src/request/fault.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 const server = memoryServer()
@@ -77,4 +78,11 @@ test('an unknown method of a path that answers is OTHER', async () => {
   expect((await lines('apiserver_request_total{')).filter((line) => line.includes('/healthz'))).toEqual([
     'apiserver_request_total{code="200",component="apiserver",group="",resource="",scope="",subresource="/healthz",verb="OTHER",version=""} 100',
   ])
+})
+
+test('faults are counted by what they broke', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  noteFault('watch', new Error('one'))
+  noteFault('watch', new Error('another'))
+  expect(await lines('kedge_faults_total{')).toEqual(['kedge_faults_total{fault="watch"} 2'])
 })

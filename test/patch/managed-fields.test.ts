@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/api/object.ts'
-import { decodeManagers, managerOfUserAgent, sameButTimes } from '../../src/patch/managed-fields.ts'
+import type { JsonObject, KubeObject } from '../../src/api/object.ts'
+import { decodeManagers, managerOfUserAgent, sameButTimes, trackUpdate } from '../../src/patch/managed-fields.ts'
+import { typeOfKind } from '../../src/schema/built-in.ts'
 import { Story, configMaps, deployments } from './story.ts'
 
 const set = (object: JsonObject, name: string, value: JsonObject[string]) => {
@@ -157,4 +158,15 @@ test('times alone are no change', () => {
   expect(sameButTimes(later, old)).toEqual(old)
   expect(sameButTimes(old, old)).toBeUndefined()
   expect(sameButTimes([{ ...later[0]!, fieldsV1: { 'f:b': {} } }], old)).toBeUndefined()
+})
+
+test('why ownership could not be worked out is told', () => {
+  const type = typeOfKind({ group: '', version: 'v1', kind: 'ConfigMap' })!
+  const live = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', uid: 'u', managedFields: [] } }
+  const owned = { manager: 'm', operation: 'Update', apiVersion: 'not/a/version', fieldsType: 'FieldsV1', fieldsV1: {} }
+  const errors: unknown[] = []
+  const object = { ...live, metadata: { ...live.metadata, managedFields: [owned] } } as unknown as KubeObject
+  const write = { type, live, object, manager: 'm', apiVersion: 'v1', subresource: '', now: new Date(0) }
+  expect(trackUpdate({ ...write, failed: (error) => errors.push(error) })).toBeUndefined()
+  expect(errors).toEqual([new Error('unexpected GroupVersion string: not/a/version')])
 })

@@ -56,6 +56,9 @@ export class Story {
       subresource,
       now: this.now(),
       resetFields: this.resetFields(subresource),
+      failed(error) {
+        throw error
+      },
     })
     return this.store({ ...object, metadata: { ...object.metadata, managedFields: managedFields! } })
   }

@@ -1,0 +1,36 @@
+/**
+ * Mistakes of the server that an answer cannot tell, for it has begun or goes on without what failed. They are logged
+ * with the request that met them, and counted for the metric kedge_faults_total.
+ */
+import { logError } from '../log/log.ts'
+import type { ApiRequest } from './context.ts'
+
+const messages = {
+  list: 'a list broke off',
+  managedFields: 'managedFields could not be worked out, and are dropped',
+  request: 'a request failed',
+  watch: 'a watch broke off',
+} as const
+
+export type Fault = keyof typeof messages
+
+/** Bound: the faults. */
+export const faultCounts = new Map<Fault, number>()
+
+/** @param request absent where the server works for itself */
+export function noteFault(
+  fault: Fault,
+  error: unknown,
+  request?: Pick<ApiRequest, 'answerHeaders' | 'info' | 'method' | 'user'>,
+): void {
+  faultCounts.set(fault, (faultCounts.get(fault) ?? 0) + 1)
+  logError(messages[fault], {
+    ...(request && {
+      auditID: request.answerHeaders['Audit-Id'] ?? '',
+      method: request.method,
+      path: request.info.path,
+      user: request.user.name,
+    }),
+    error,
+  })
+}

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { listStream } from '../../src/codec/list-body.ts'
+import type { ListStream } from '../../src/codec/list-body.ts'
+import { negotiateOutput } from '../../src/codec/negotiate.ts'
+import { Presenter } from '../../src/codec/present.ts'
+import { ANONYMOUS } from '../../src/request/user-info.ts'
+import { fakeRequest, fakeScope, NOW } from './fake-scope.ts'
+
+const logged: string[] = []
+beforeEach(() => {
+  logged.length = 0
+  vi.spyOn(console, 'error').mockImplementation((line: string) => void logged.push(line))
+  // the engine's own, which Node has under the other name only
+  vi.stubGlobal('IdentityTransformStream', TransformStream)
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
+})
+
+const line = '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}'
+
+/** A shard that sends something and then breaks off, or goes on for ever. */
+function shard(as: ListStream['as'], breaks: boolean): ListStream {
+  let sent = 0
+  const values = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (sent++ > 0 && breaks) controller.error(new Error('the shard broke off'))
+        else controller.enqueue(new TextEncoder().encode(as === 'lines' ? `${line}\n` : sent > 1 ? `,${line}` : line))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { as, values, count: undefined }
+}
+
+function listOf(stream: ListStream): ReadableStream<Uint8Array> {
+  const request = Object.assign(fakeRequest('GET /api/v1/namespaces/default/configmaps'), { user: ANONYMOUS })
+  const scope = { ...fakeScope('v1/configmaps', request), storedAsServed: true }
+  const presenter = new Presenter(scope, negotiateOutput(request, { kind: 'list', custom: false }))
+  return listStream(presenter, { resourceVersion: '1' }, stream, NOW)
+}
+
+describe.each(['lines', 'items'] as const)('a list of %s', (as) => {
+  it('that breaks off does not look whole, and the log names the request', async () => {
+    await expect(new Response(listOf(shard(as, true))).text()).rejects.toThrow()
+    await vi.waitFor(() => expect(logged).toHaveLength(1))
+    expect(JSON.parse(logged[0]!)).toMatchObject({
+      message: 'a list broke off',
+      auditID: 'audit',
+      method: 'GET',
+      path: '/api/v1/namespaces/default/configmaps',
+      user: 'system:anonymous',
+      error: 'the shard broke off',
+    })
+  })
+
+  it('whose client goes is no mistake', async () => {
+    const reader = listOf(shard(as, false)).getReader()
+    await reader.read()
+    await reader.cancel()
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    expect(logged).toEqual([])
+  })
+})
