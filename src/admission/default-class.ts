@@ -22,6 +22,7 @@ export async function defaultClass(
   const found: KubeObject[] = []
   for await (const text of linesOf(values)) {
     const { object } = liveOf({ revision, text })
+    // few: the annotations of a default class
     if (annotations.some((name) => ownValue(object.metadata.annotations, name) === 'true')) found.push(object)
   }
   return found.sort(newestFirst)[0]?.metadata.name

@@ -7,7 +7,7 @@ import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { goQuote } from '../go/quote.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, RoleBinding } from '../api/rbac/v1.ts'
-import { forbidden, notFound, plainError } from '../api/status.ts'
+import { badRequest, forbidden, notFound, plainError } from '../api/status.ts'
 import { SYSTEM_MASTERS } from '../request/user-info.ts'
 import { resourceAttributes } from '../authorization/attributes.ts'
 import { verdictOn } from '../authorization/authorize.ts'
@@ -63,6 +63,8 @@ async function checkBinding(attributes: Attributes): Promise<void> {
     const role = { apiGroup, apiVersion: '*', resource: kind === 'Role' ? 'roles' : 'clusterroles', name, namespace }
     if ((await verdictOn(request, resourceAttributes(user, 'bind', role))).allowed) return
   }
+  // a ClusterRoleBinding has no namespace in which there could be a Role
+  if (kind === 'Role' && namespace === '') throw badRequest('Namespace parameter required.')
   const found = rulesOfRole(await freshControlSnapshot(request), { kind, name }, namespace)
   if ('error' in found)
     throw kind === 'Role' || kind === 'ClusterRole' ? notFound(resource, name) : plainError(found.error)

@@ -79,15 +79,39 @@ function applyScheduling(
 }
 
 /** Those that tolerate no more than another one are left out. */
-function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
+export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = [...first, ...second]
+  // of those that differ in their seconds at most, the first of the longest covers whatever one of them covers
+  const widest = new Map<string, number>()
+  for (const [index, toleration] of all.entries()) {
+    const key = ownKey(toleration)
+    const known = widest.get(key)
+    if (known === undefined || secondsOf(toleration) > secondsOf(all[known]!)) widest.set(key, index)
+  }
   return all.filter((toleration, index) =>
-    all.every((other, position) => {
-      if (position === index || !covers(other, toleration)) return true
-      return covers(toleration, other) ? index < position : false
+    coveringKeys(toleration).every((key) => {
+      const position = widest.get(key)
+      if (position === undefined || position === index || !covers(all[position]!, toleration)) return true
+      return covers(toleration, all[position]!) ? index < position : false
     }),
   )
 }
+
+const bucket = (key = '', effect = '', value: string | undefined): string => JSON.stringify([key, effect, value])
+
+const ownKey = ({ key, effect, operator, value = '' }: Toleration): string =>
+  bucket(key, effect, operator === 'Exists' ? undefined : value)
+
+/** Of everything that may cover a toleration. */
+function coveringKeys({ key = '', effect = '', operator, value = '' }: Toleration): string[] {
+  const values = operator === 'Exists' ? [undefined] : [undefined, value]
+  return [...new Set([key, ''])].flatMap((wideKey) =>
+    [...new Set([effect, ''])].flatMap((wideEffect) => values.map((one) => bucket(wideKey, wideEffect, one))),
+  )
+}
+
+const secondsOf = ({ effect, tolerationSeconds = Infinity }: Toleration): number =>
+  effect === 'NoExecute' ? tolerationSeconds : Infinity
 
 /** Whether `wide` tolerates all that `narrow` does. */
 function covers(wide: Toleration, narrow: Toleration): boolean {

@@ -126,9 +126,11 @@ export const containsRange = (outer: IpRange, inner: IpRange): boolean =>
 const NOT_AN_ADDRESS = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
 const NOT_A_RANGE = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** Fields that were there before spellings were looked at. What `existing` holds may stay. */
-export function legacyIpErrors(at: FieldPath, text: string, existing: readonly string[] = []): FieldError[] {
-  if (existing.includes(text)) return []
+export function legacyIpErrors(at: FieldPath, text: string, existing: ReadonlySet<string> = NONE): FieldError[] {
+  if (existing.has(text)) return []
   const address = parseIp(text)
   if (address === undefined) return [invalidValue(at, text, NOT_AN_ADDRESS)]
   if (address.spelling === 'leading zeros') return [invalidValue(at, text, 'must not have leading 0s')]
@@ -145,8 +147,8 @@ export function ipErrors(at: FieldPath, text: string): FieldError[] {
 }
 
 /** As `legacyIpErrors`, for ranges. */
-export function legacyCidrErrors(at: FieldPath, text: string, existing: readonly string[] = []): FieldError[] {
-  if (existing.includes(text)) return []
+export function legacyCidrErrors(at: FieldPath, text: string, existing: ReadonlySet<string> = NONE): FieldError[] {
+  if (existing.has(text)) return []
   const range = parseCidr(text)
   if (range === undefined) return [invalidValue(at, text, NOT_A_RANGE)]
   if (range.paddedLength || range.address.spelling === 'leading zeros')

@@ -10,6 +10,7 @@ const ROUNDS = primes.map((prime) => fraction(Math.cbrt(prime)))
 
 function firstPrimes(count: number): number[] {
   const found: number[] = []
+  // few: 64 primes, once
   for (let n = 2; found.length < count; n++) if (found.every((prime) => n % prime !== 0)) found.push(n)
   return found
 }

@@ -99,6 +99,7 @@ export async function authenticateServiceAccountToken(
   const claims = await verifiedClaims(context.env, compact, isLegacy)
   if (claims === undefined) return undefined
   const meantFor = claims.aud.length > 0 ? claims.aud : [ours]
+  // few: of the server's own setting, or of a review that is read once
   const matching = meantFor.filter((audience) => audiences.includes(audience))
   if (matching.length === 0)
     throw new TokenRefused([

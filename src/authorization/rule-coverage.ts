@@ -1,12 +1,23 @@
 /** Whether some rules allow all that other rules allow: nobody may grant what they do not have. */
 import { append } from '../api/append.ts'
 import { goQuote } from '../go/quote.ts'
+import { Budget } from '../api/budget.ts'
 import type { PolicyRule } from '../api/rbac/v1.ts'
+import { requestEntityTooLarge } from '../api/status.ts'
 import { ALL } from './policy-rule.ts'
 
 /** What `granted` allows and `held` does not, each part once, in the order of text. Empty: everything is held. */
 export function missingRules(held: readonly PolicyRule[], granted: readonly PolicyRule[]): string[] {
-  const missing = granted.flatMap(parts).filter((part) => !held.some((rule) => covers(rule, part)))
+  const work = new Budget(MAX_WORK)
+  const owned = held.map(heldRule)
+  if (!work.spend(granted.length * owned.length)) throw tooManyParts()
+  // most rules are covered by one as a whole: an administrator's
+  // few: MAX_WORK bounds both
+  const open = granted.filter((rule) => !owned.some((one) => covers(one, rule)))
+  const count = open.reduce((sum, rule) => sum + countOfParts(rule), 0)
+  if (!work.spend(count * (owned.length + COST_OF_PART))) throw tooManyParts()
+  // few: as before
+  const missing = open.flatMap(parts).filter((part) => !owned.some((rule) => covers(rule, part)))
   return [...new Set(compact(missing).map(describe))].sort(compareBytes)
 }
 
@@ -32,30 +43,66 @@ function parts(rule: PolicyRule): PolicyRule[] {
   return [...ofResources, ...ofPaths]
 }
 
-function covers(held: PolicyRule, part: PolicyRule): boolean {
+/** How many `parts` there are: the product of what a rule lists, which a small Role makes large. */
+const countOfParts = ({
+  verbs = [],
+  apiGroups = [],
+  resources = [],
+  resourceNames = [],
+  nonResourceURLs = [],
+}: PolicyRule): number =>
+  verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length)
+
+/** Comparisons of parts with rules, some hundred milliseconds of them: larger Roles are given out in pieces. */
+const MAX_WORK = 5_000_000
+/** A part that is made and told of, in comparisons. */
+const COST_OF_PART = 50
+
+const tooManyParts = () =>
+  requestEntityTooLarge("the rules have too many combinations of verbs and resources to compare with the user's own")
+
+interface HeldRule {
+  readonly verbs: ReadonlySet<string>
+  readonly apiGroups: ReadonlySet<string>
+  readonly resources: ReadonlySet<string>
+  readonly resourceNames: ReadonlySet<string>
+  readonly nonResourceURLs: ReadonlySet<string>
+  readonly prefixes: readonly string[]
+}
+
+const heldRule = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs = [] }: PolicyRule): HeldRule => ({
+  verbs: new Set(verbs),
+  apiGroups: new Set(apiGroups),
+  resources: new Set(resources),
+  resourceNames: new Set(resourceNames),
+  nonResourceURLs: new Set(nonResourceURLs),
+  prefixes: nonResourceURLs.filter((url) => url.endsWith(ALL)).map((url) => url.replace(/\*+$/, '')),
+})
+
+function covers(held: HeldRule, part: PolicyRule): boolean {
   return (
     hasAll(held.verbs, part.verbs) &&
     hasAll(held.apiGroups, part.apiGroups) &&
-    (part.resources ?? []).every((resource) => coversResource(held.resources ?? [], resource)) &&
-    coversNames(held.resourceNames ?? [], part.resourceNames ?? []) &&
-    (part.nonResourceURLs ?? []).every((url) => (held.nonResourceURLs ?? []).some((owned) => coversPath(owned, url)))
+    (part.resources ?? []).every((resource) => coversResource(held.resources, resource)) &&
+    coversNames(held.resourceNames, part.resourceNames ?? []) &&
+    (part.nonResourceURLs ?? []).every((url) => coversPath(held, url))
   )
 }
 
-const hasAll = (held: readonly string[] = [], part: readonly string[] = []): boolean =>
-  held.includes(ALL) || part.every((value) => held.includes(value))
+const hasAll = (held: ReadonlySet<string>, part: readonly string[] = []): boolean =>
+  held.has(ALL) || part.every((value) => held.has(value))
 
-function coversResource(held: readonly string[], resource: string): boolean {
-  if (held.includes(ALL) || held.includes(resource)) return true
+function coversResource(held: ReadonlySet<string>, resource: string): boolean {
+  if (held.has(ALL) || held.has(resource)) return true
   const slash = resource.indexOf('/')
-  return slash >= 0 && held.includes(`*${resource.slice(slash)}`)
+  return slash >= 0 && held.has(`*${resource.slice(slash)}`)
 }
 
-const coversNames = (held: readonly string[], part: readonly string[]): boolean =>
-  held.length === 0 || (part.length > 0 && part.every((name) => held.includes(name)))
+const coversNames = (held: ReadonlySet<string>, part: readonly string[]): boolean =>
+  held.size === 0 || (part.length > 0 && part.every((name) => held.has(name)))
 
-const coversPath = (held: string, path: string): boolean =>
-  held === path || (held.endsWith(ALL) && path.startsWith(held.replace(/\*+$/, '')))
+const coversPath = ({ nonResourceURLs, prefixes }: HeldRule, path: string): boolean =>
+  nonResourceURLs.has(path) || prefixes.some((prefix) => path.startsWith(prefix))
 
 /** The verbs of one resource and name together. */
 function compact(rules: readonly PolicyRule[]): PolicyRule[] {

@@ -185,6 +185,7 @@ function produced(
 
 /** Compares without parameters and with no wildcard but the one of everything. */
 function matchProduced(accept: string, available: readonly string[]): void {
+  // few: the media types of one path
   if (accept === '' || bareRanges(accept).some((range) => range === '*/*' || available.includes(range))) return
   throw new StatusError(
     406,

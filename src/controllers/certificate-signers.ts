@@ -19,6 +19,7 @@ export function signerProblem(signer: string, request: CertificateRequest, usage
 
 function client(_request: CertificateRequest, usages: readonly string[]): string | undefined {
   const optional = ['digital signature', 'key encipherment', 'client auth']
+  // few: the three above
   const unknown = usages.find((usage) => !optional.includes(usage))
   if (unknown !== undefined) return `invalid usage for client certificate: ${unknown}`
   return usages.includes('client auth') ? undefined : 'missing required usage for client certificate: client auth'

@@ -31,8 +31,8 @@ export const crdApiServicesController: Controller = {
     const present = snapshot
       .inGroup<KubeObject & APIService>(API_SERVICES, group)
       .filter(({ metadata }) => metadata.labels?.[AUTOMANAGED] === 'true')
-    for (const version of served)
-      if (!present.some(({ spec }) => spec?.version === version)) await register(client, group, version, context)
+    const registered = new Set(present.map(({ spec }) => spec?.version))
+    for (const version of served) if (!registered.has(version)) await register(client, group, version, context)
     for (const { metadata, spec } of present)
       if (!served.has(spec?.version ?? '')) await client.delete(metadata.name!).catch(ignoreGone)
     return undefined

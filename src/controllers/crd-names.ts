@@ -105,9 +105,8 @@ function namesFor(
   }
   take('plural', resources)
   take('singular', resources)
-  const conflicts = (wanted.shortNames ?? []).filter(
-    (name) => !accepted.shortNames?.includes(name) && resources.has(name),
-  )
+  const own = new Set(accepted.shortNames)
+  const conflicts = (wanted.shortNames ?? []).filter((name) => !own.has(name) && resources.has(name))
   if (conflicts.length === 0) {
     if (wanted.shortNames === undefined) delete names.shortNames
     else names.shortNames = wanted.shortNames

@@ -192,8 +192,10 @@ export function setConditions(namespace: Namespace, remains: Remains, now: strin
     ),
   ]
   const before = namespace.status?.conditions ?? []
+  // few: the conditions above
   const others = before.filter(({ type }) => !wanted.some((condition) => condition.type === type))
   const conditions = wanted.map((condition) => {
+    // few: for each of the conditions above
     const old = before.find(({ type }) => type === condition.type)
     const same =
       old?.status === condition.status && old?.reason === condition.reason && old?.message === condition.message

@@ -111,6 +111,7 @@ async function databasesOf(request: ApiRequest, names?: readonly string[]): Prom
   ])
   return new Map(
     all
+      // few: an operator asks
       .filter(([id, { name }]) => stored.has(id.toString()) && (names?.includes(name) ?? true))
       .map(([, database]) => [database.name, database]),
   )

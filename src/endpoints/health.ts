@@ -111,6 +111,7 @@ async function serveAll(request: ApiRequest, endpoint: HealthEndpoint): Promise<
   await Promise.all(
     names.map(async (name) => {
       if (excluded.has(name)) return
+      // few: the server's own checks
       const failure = bad.includes(name) ? 'it cannot be read' : await failureOf(name, request)
       if (failure !== undefined) failures.set(name, failure)
     }),
@@ -119,6 +120,7 @@ async function serveAll(request: ApiRequest, endpoint: HealthEndpoint): Promise<
     if (excluded.has(name)) return `[+]${name} excluded: ok`
     return failures.has(name) ? `[-]${name} failed: reason withheld` : `[+]${name} ok`
   })
+  // few: the server's own checks
   const unknown = [...excluded].filter((name) => !names.includes(name)).sort()
   if (unknown.length > 0)
     lines.push(

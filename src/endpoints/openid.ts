@@ -9,6 +9,7 @@ import type { ApiRequest } from '../request/context.ts'
 /** @throws StatusError 406 in the words of the routing layer */
 export function requireProduced(request: ApiRequest, ...mediaTypes: readonly string[]): void {
   const accept = request.headers.get('Accept') ?? ''
+  // few: the media types of one path
   if (accept === '' || bareRanges(accept).some((range) => range === '*/*' || mediaTypes.includes(range))) return
   throw new StatusError(
     406,

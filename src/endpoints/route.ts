@@ -75,6 +75,7 @@ function builtInVerb(entry: ResourceEntry, info: RequestInfo, method: string): V
   const listedAs = ownValue(methods, method)
   if (listedAs === undefined || !listed.includes(listedAs)) {
     // a place that answers no method is no place at all
+    // few: verbs
     if (Object.values(methods).some((verb) => listed.includes(verb))) throw methodNotAllowed()
     return undefined
   }

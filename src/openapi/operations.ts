@@ -210,14 +210,17 @@ class ResourcePaths {
 
   /** The fields of an options type, as query parameters; those that are no scalars (sinceTime) are not told. */
   private options(model: string, without: readonly string[] = []): Parameter[] {
-    return builtInType(model)
-      .fields.filter(({ name, type }) => !without.includes(name) && type.shape !== 'special')
-      .map(({ name, type }) => ({
-        name,
-        in: 'query',
-        type: parameterType(type),
-        description: this.describe(model, name),
-      }))
+    return (
+      builtInType(model)
+        // few: the callers name them
+        .fields.filter(({ name, type }) => !without.includes(name) && type.shape !== 'special')
+        .map(({ name, type }) => ({
+          name,
+          in: 'query',
+          type: parameterType(type),
+          description: this.describe(model, name),
+        }))
+    )
   }
 
   /** Told of custom resources only. */

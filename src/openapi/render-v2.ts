@@ -25,6 +25,7 @@ export function pathsV2(items: readonly PathItem[]): { paths: JsonObject; parame
         const { shared, own } = sharedParameters(operations)
         const item: JsonObject = {}
         for (const method of methods) {
+          // few: one of each method
           const operation = operations.find((one) => one.method === method)
           if (operation !== undefined) item[method] = operationV2(operation, own(operation), share)
         }

@@ -14,6 +14,7 @@ export function pathsV3(items: readonly PathItem[]): JsonObject {
         const { shared, own } = sharedParameters(operations)
         const item: JsonObject = {}
         for (const method of methods) {
+          // few: one of each method
           const operation = operations.find((one) => one.method === method)
           if (operation !== undefined) item[method] = operationV3(operation, own(operation))
         }

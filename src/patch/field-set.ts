@@ -73,6 +73,13 @@ export class FieldSet {
     return FieldSet.ofNodes(nodes)
   }
 
+  /** Of sets of about one size: halves first, so that no set is copied more than a few times. */
+  static unionOf(sets: readonly FieldSet[]): FieldSet {
+    if (sets.length <= 2) return (sets[0] ?? FieldSet.empty).union(sets[1] ?? FieldSet.empty)
+    const half = sets.length >> 1
+    return FieldSet.unionOf(sets.slice(0, half)).union(FieldSet.unionOf(sets.slice(half)))
+  }
+
   intersection(other: FieldSet): FieldSet {
     return this.#merged((element, ours) => {
       const theirs = other.nodes.get(element)

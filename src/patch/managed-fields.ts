@@ -423,6 +423,7 @@ function cappedUpdaters(managers: Managers): Managers {
   updaters.sort(([a, x], [b, y]) => seconds(x) - seconds(y) || compareText(a, b))
   const result = new Map(managers)
   const firstOfVersion = new Map<string, string>()
+  const setsOf = new Map<string, FieldSet[]>()
   let count = updaters.length
   for (const [key, owned] of updaters) {
     if (count <= MAX_UPDATERS) break
@@ -434,14 +435,15 @@ function cappedUpdaters(managers: Managers): Managers {
     }
     const bucket = { manager: ANCIENT, operation: 'Update' as const, apiVersion, subresource: '' }
     const bucketKey = managerKey(bucket)
-    let oldest = result.get(bucketKey)
-    if (oldest === undefined) {
-      oldest = result.get(first)!
-      result.delete(first)
-    }
-    result.set(bucketKey, { ...bucket, time: owned.time, fields: owned.fields.union(oldest.fields) })
-    result.delete(key)
+    const oldest = result.get(bucketKey) ?? result.get(first)
+    const sets = setsOf.get(bucketKey) ?? (oldest === undefined ? [] : [oldest.fields])
+    if (!result.has(bucketKey)) result.delete(first)
+    sets.push(owned.fields)
+    setsOf.set(bucketKey, sets)
+    result.set(bucketKey, { ...bucket, time: owned.time, fields: FieldSet.empty })
+    if (key !== bucketKey) result.delete(key)
     count--
   }
+  for (const [key, sets] of setsOf) result.set(key, { ...result.get(key)!, fields: FieldSet.unionOf(sets) })
   return result
 }

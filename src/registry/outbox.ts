@@ -186,7 +186,8 @@ function collection({ resource, object, old }: Change): readonly Work[] {
   const waits =
     metadata.deletionTimestamp !== undefined && (finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN))
   const before = old?.metadata.ownerReferences ?? []
-  const owners = before.filter((owner) => holdsBack(owner) && !ownerReferences.some((now) => holdsBack(now, owner)))
+  const holding = new Set(ownerReferences.filter(holdsBack).map(({ uid }) => uid))
+  const owners = before.filter((owner) => holdsBack(owner) && !holding.has(owner.uid))
   const freed: FreedOwners = { namespace: metadata.namespace ?? '', owners }
   const ownersChanged = JSON.stringify(ownerReferences) !== JSON.stringify(before)
   return [
@@ -196,9 +197,8 @@ function collection({ resource, object, old }: Change): readonly Work[] {
   ]
 }
 
-/** Whether an owner that is deleted in the foreground waits for this, if it is the one that is asked for. */
-const holdsBack = ({ uid, blockOwnerDeletion }: OwnerReference, { uid: asked = uid }: Partial<OwnerReference> = {}) =>
-  uid === asked && blockOwnerDeletion === true
+/** Whether an owner that is deleted in the foreground waits for this. */
+const holdsBack = ({ blockOwnerDeletion }: OwnerReference): boolean => blockOwnerDeletion === true
 
 /** Events come and go in numbers and own nothing. */
 const mayOwn = (resource: GroupResource): boolean => !owningNothing.has(groupResourceText(resource))

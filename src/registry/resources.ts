@@ -337,6 +337,7 @@ function mergedGroup(there: ServedGroup, added: ServedGroup): ServedGroup {
 
 function shownIn(builtIn: ServedGroup, added: ServedGroup): ServedGroup {
   const versions = added.versions.filter(
+    // few: versions of a built-in group
     (version) => !builtIn.versions.some((known) => known.version === version.version),
   )
   return {

@@ -414,15 +414,15 @@ function keepAllButStatus(object: KubeObject, old: KubeObject): void {
 
 const statusWrites = new Set(['kind', 'apiVersion', 'metadata', 'status'])
 
+const BESIDE_SPEC = new Set(['metadata', 'status'])
+
 /** Whether everything but metadata and status is as it was. */
 function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): boolean {
   // a custom resource without a status subresource may call anything `status`
   const ignored = scope.custom && !hasStatus(scope) ? { metadata: {} } : { metadata: {}, status: undefined }
   const bare = { ...object, ...ignored }
   const before = { ...old, ...ignored }
-  return (
-    encodeSame(scope, bare, before) && !(scope.strategy.countsEmptied && hasEmptied(object, ['metadata', 'status']))
-  )
+  return encodeSame(scope, bare, before) && !(scope.strategy.countsEmptied && hasEmptied(object, BESIDE_SPEC))
 }
 
 const encodeSame = (scope: ResourceScope, a: KubeObject, b: KubeObject): boolean =>

@@ -32,13 +32,15 @@ export function copyWithEmptied<T>(value: T): T {
   return copy as T
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** Whether there is one anywhere inside, and still nothing in its place. @param ignored fields of the value itself */
-export function hasEmptied(value: unknown, ignored: readonly string[] = []): boolean {
+export function hasEmptied(value: unknown, ignored: ReadonlySet<string> = NONE): boolean {
   if (typeof value !== 'object' || value === null) return false
   const left = Object.keys(emptied.get(value) ?? {})
   return (
     // own key: a field of a built-in type
-    left.some((field) => !ignored.includes(field) && (value as JsonObject)[field] === undefined) ||
-    Object.entries(value).some(([field, member]) => !ignored.includes(field) && hasEmptied(member))
+    left.some((field) => !ignored.has(field) && (value as JsonObject)[field] === undefined) ||
+    Object.entries(value).some(([field, member]) => !ignored.has(field) && hasEmptied(member))
   )
 }

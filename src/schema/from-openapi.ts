@@ -69,11 +69,11 @@ function structOf(
   before: readonly Field[] = [],
 ): StructType {
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
-  const required = Array.isArray(schema['required']) ? schema['required'] : []
+  const required = new Set<unknown>(Array.isArray(schema['required']) ? schema['required'] : [])
   const declared = new Map<string, Field>(before.map((field) => [field.name, field]))
   for (const [name, property] of Object.entries(properties)) {
     if (without.has(name) || !isJsonObject(property)) continue
-    declared.set(name, fieldOf(name, structuralOf(property), property, required.includes(name)))
+    declared.set(name, fieldOf(name, structuralOf(property), property, required.has(name)))
   }
   const fields = [...declared.values()]
   return {

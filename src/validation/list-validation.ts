@@ -39,6 +39,7 @@ function mapProblems({ keys }: ListType, items: readonly Json[], at: FieldPath):
   if (wrong >= 0)
     return [invalidValue(at.index(wrong), items[wrong], 'must be an object for an array of list-type map')]
   const keysOf = items.map((item): JsonObject => {
+    // few: keys of a list, in a schema
     const found = keys.filter((key) => isJsonObject(item) && ownValue(item, key) !== undefined)
     return Object.fromEntries(found.map((key) => [key, ownValue(item as JsonObject, key)]))
   })

@@ -185,7 +185,8 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[], at: Field
 export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, at: FieldPath = metadata): FieldError[] {
   const errors: FieldError[] = []
   if (old.deletionTimestamp !== undefined) {
-    const added = (meta.finalizers ?? []).filter((finalizer) => !(old.finalizers ?? []).includes(finalizer)).sort()
+    const before = new Set(old.finalizers)
+    const added = (meta.finalizers ?? []).filter((finalizer) => !before.has(finalizer)).sort()
     if (added.length > 0)
       errors.push(
         forbiddenField(

@@ -12,6 +12,7 @@ import { ownValue } from '../api/own.ts'
 import { stringifySorted } from '../api/json.ts'
 import { valuesEqual } from '../api/value-order.ts'
 import { goFloat } from '../go/float.ts'
+import { firstBy } from '../api/lookup.ts'
 import { goMatches } from './go-pattern.ts'
 import { effectiveFormat, hasFormat } from './value-formats.ts'
 
@@ -337,10 +338,10 @@ function isJsonInteger(value: number): boolean {
 function checkList(schema: JsonObject, value: readonly Json[], place: string, before: Before | undefined): Outcome {
   const outcome = new Outcome()
   const { items, minItems, maxItems } = schema
-  if (isJsonObject(items))
-    value.forEach((item, index) =>
-      outcome.merge(check(items, item, `${place}[${index}]`, elementBefore(schema, item, before), true)),
-    )
+  if (isJsonObject(items)) {
+    const elementBefore = elementsBefore(schema, before)
+    value.forEach((item, index) => outcome.merge(check(items, item, `${place}[${index}]`, elementBefore(item), true)))
+  }
   if (typeof minItems === 'number' && value.length < minItems)
     outcome.add(invalidAt(place, value.length, `should have at least ${minItems} items`))
   if (typeof maxItems === 'number' && value.length > maxItems)
@@ -356,17 +357,16 @@ function checkList(schema: JsonObject, value: readonly Json[], place: string, be
 }
 
 /** Elements are the same as before where their keys are. */
-function elementBefore(schema: JsonObject, item: Json, before: Before | undefined): Before | undefined {
+function elementsBefore(schema: JsonObject, before: Before | undefined): (item: Json) => Before | undefined {
   const keys = schema['x-kubernetes-list-map-keys']
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(keys) || !Array.isArray(before?.value))
-    return undefined
-  if (!isJsonObject(item)) return undefined
-  const found = before.value.find(
-    (old) =>
-      isJsonObject(old) &&
-      keys.every((key) => valuesEqual(ownValue(old, String(key)) ?? null, ownValue(item, String(key)) ?? null)),
-  )
-  return found === undefined ? undefined : { value: found }
+    return () => undefined
+  const keyOf = (item: JsonObject) => stringifySorted(keys.map((key) => ownValue(item, String(key)) ?? null))
+  const found = firstBy(before.value.filter(isJsonObject), keyOf)
+  return (item) => {
+    const old = isJsonObject(item) ? found.get(keyOf(item)) : undefined
+    return old === undefined ? undefined : { value: old }
+  }
 }
 
 function checkEnum(schema: JsonObject, value: Json, place: string): Outcome | undefined {

@@ -68,6 +68,7 @@ async function pathOf(
     if (!maySign(authority, below) || !mayBeClient(authority) || !(await isIssuedBy(last, authority))) continue
     return pathOf(
       [...path, authority],
+      // few: the parser bounds the certificates of a chain
       intermediates.filter((other) => other !== authority),
       authorities,
     )

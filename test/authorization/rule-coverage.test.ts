@@ -112,3 +112,10 @@ test('who grants only what is held lets nobody do more', () => {
     { numRuns: 300, maxSkipsPerRun: 10_000 },
   )
 })
+
+test('a Role with more combinations than can be compared is refused, not taken', () => {
+  const many = (letter: string) => Array.from({ length: 1_000 }, (_, at) => `${letter}${at}`)
+  const granted = [{ apiGroups: [''], resources: many('r'), verbs: many('v') }]
+  expect(() => missingRules([], granted)).toThrow(/too many combinations of verbs and resources/)
+  expect(missingRules([{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }], granted)).toEqual([])
+})

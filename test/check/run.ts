@@ -4,6 +4,7 @@ import { unboundedIn } from './bounded-state.ts'
 import { clockProblemsIn, staleClockPlaces } from './clocks.ts'
 import { circleProblems, importsIn, layerProblems } from './layers.ts'
 import { findingsIn } from './own-keys.ts'
+import { nestedLookupsIn } from './nested-lookups.ts'
 import { spreadArgumentsIn } from './spread-arguments.ts'
 
 const root = new URL('../..', import.meta.url).pathname
@@ -15,6 +16,16 @@ const findings = findingsIn(
 for (const { file, line, text, why } of findings) console.error(`${relative(root, file)}:${line}: ${text} — ${why}`)
 if (findings.length > 0) {
   console.error(`${findings.length} operations may meet a name of Object.prototype (see test/check/own-keys.ts)`)
+  process.exit(1)
+}
+
+const searches = nestedLookupsIn(
+  [`${root}tsconfig.json`],
+  (file) => isOurs(file) && !relative(root, file).startsWith('src/cli/'),
+)
+for (const { file, line, text, why } of searches) console.error(`${relative(root, file)}:${line}: ${text} — ${why}`)
+if (searches.length > 0) {
+  console.error(`${searches.length} searches in loops may be quadratic (see test/check/nested-lookups.ts)`)
   process.exit(1)
 }
 

@@ -24,9 +24,9 @@ describe('lists and maps that were sent empty', () => {
   test('are known of a copy too, until something stands in their place', () => {
     const copy = copyWithEmptied(decoded(POLICY, { podSelector: { matchLabels: {} }, policyTypes: [] }))
     expect(hasEmptied(copy)).toBe(true)
-    expect(hasEmptied(copy, ['podSelector'])).toBe(true)
+    expect(hasEmptied(copy, new Set(['podSelector']))).toBe(true)
     copy['policyTypes'] = ['Ingress']
-    expect(hasEmptied(copy, ['podSelector'])).toBe(false)
+    expect(hasEmptied(copy, new Set(['podSelector']))).toBe(false)
     expect(hasEmptied(structuredClone(copy))).toBe(false)
   })
 

@@ -49,6 +49,7 @@ async function rulesMatch(
   if (rules.some((rule) => ruleMatches(rule, attributes))) return true
   if (matchPolicy !== 'Equivalent') return false
   const others = await equivalentResources(attributes)
+  // few: versions of one resource
   return rules.some((rule) => others.some(({ resource }) => ruleMatches(rule, { ...attributes, resource })))
 }
 

@@ -153,9 +153,17 @@ function sortedBy(items: ListValue, keys: ListValue): Value {
 }
 
 function distinct(items: ListValue): Value {
-  const seen: Value[] = []
-  for (const value of itemsOf(items)) if (!seen.some((one) => equal(one, value))) seen.push(value)
-  return listFrom(seen)
+  const texts = new Set<Value>()
+  const others: Value[] = []
+  return listFrom(
+    itemsOf(items).filter((value) => {
+      if (typeof value === 'string') return texts.size < texts.add(value).size
+      // few: macros and functions that make lists bound what an expression may hold; texts are what objects have many of
+      if (others.some((one) => equal(one, value))) return false
+      others.push(value)
+      return true
+    }),
+  )
 }
 
 /** What `lists.range` may make: the cost limit ends an evaluation long before. */

@@ -22,6 +22,7 @@ import { validateConditions } from '../../validation/conditions.ts'
 import { requiredText, validateQualifiedName } from '../../validation/field-rules.ts'
 import { dns1035Label, dns1123Subdomain } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
 import type { Strategy } from '../strategy.ts'
@@ -204,7 +205,7 @@ function annotationsErrors(
   policy: string,
   compiler: PolicyExpressions,
 ): FieldError[] {
-  const keys = annotations.map(({ key = '' }) => key)
+  const repeats = repeatsIn(annotations.map(({ key = '' }) => key))
   const type = 'io.k8s.api.admissionregistration.v1.AuditAnnotation'
   const shown = () => annotations.map((annotation) => internalJson(type, annotation))
   return [
@@ -218,7 +219,7 @@ function annotationsErrors(
           ? [invalidValue(here.child('key'), key, 'requires metadata.name be non-empty')]
           : validateQualifiedName(here.child('key'), `${policy}/${key}`)),
         ...valueErrors(valueExpression, here.child('valueExpression'), compiler),
-        ...(keys.indexOf(key) < index ? [duplicate(here.child('key'), key)] : []),
+        ...(repeats.has(index) ? [duplicate(here.child('key'), key)] : []),
       ]
     }),
   ]

@@ -2,6 +2,7 @@ import type { MatchCondition } from '../../api/admissionregistration/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, required, tooMany } from '../../api/field.ts'
 import type { PolicyExpressions } from '../../expressions/policy-expressions.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { validateQualifiedName } from '../../validation/field-rules.ts'
 import { compilationErrors, expressionErrors } from './expressions.ts'
 
@@ -13,7 +14,7 @@ export function matchConditionErrors(
   at: FieldPath,
   compiler: PolicyExpressions,
 ): FieldError[] {
-  const names = conditions.map(({ name = '' }) => name)
+  const repeats = repeatsIn(conditions.map(({ name = '' }) => name))
   return [
     ...(conditions.length > MAX_CONDITIONS ? [tooMany(at, conditions.length, MAX_CONDITIONS)] : []),
     ...conditions.flatMap(({ name = '', expression }, index) => {
@@ -24,7 +25,7 @@ export function matchConditionErrors(
           compilationErrors(compiler, 'matchCondition', text.trim(), expressionAt),
         ),
         ...(name === '' ? [required(here.child('name'))] : validateQualifiedName(here.child('name'), name)),
-        ...(name !== '' && names.indexOf(name) < index ? [duplicate(here.child('name'), name)] : []),
+        ...(name !== '' && repeats.has(index) ? [duplicate(here.child('name'), name)] : []),
       ]
     }),
   ]

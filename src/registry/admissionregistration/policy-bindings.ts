@@ -9,6 +9,7 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { problems, validateSubdomain } from '../../validation/field-rules.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
 import { pathSegmentName } from '../../validation/names.ts'
@@ -75,9 +76,10 @@ function paramRefErrors({ name = '', selector, parameterNotFoundAction }: ParamR
 }
 
 function actionErrors(actions: readonly string[], at: FieldPath): FieldError[] {
+  const repeats = repeatsIn(actions)
   const errors = actions.flatMap((action, index) => [
     ...choiceErrors(action, ['Audit', 'Deny', 'Warn'], at.index(index)),
-    ...(actions.indexOf(action) < index ? [duplicate(at.index(index), action)] : []),
+    ...(repeats.has(index) ? [duplicate(at.index(index), action)] : []),
   ])
   if (actions.includes('Deny') && actions.includes('Warn'))
     errors.push(

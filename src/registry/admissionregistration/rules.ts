@@ -2,6 +2,7 @@
 import type { MatchResources, NamedRuleWithOperations, RuleWithOperations } from '../../api/admissionregistration/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, required } from '../../api/field.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { problems } from '../../validation/field-rules.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
 import { pathSegmentName } from '../../validation/names.ts'
@@ -91,10 +92,11 @@ export function matchErrors(match: MatchResources | undefined, at: FieldPath): F
 
 function namedRuleErrors(rule: NamedRuleWithOperations, at: FieldPath): FieldError[] {
   const { resourceNames = [] } = rule
+  const repeats = repeatsIn(resourceNames)
   const ofNames = resourceNames.flatMap((name, index) => {
     const nameAt = at.child('resourceNames').index(index)
     const errors = problems(nameAt, name, pathSegmentName(name, false))
-    return resourceNames.indexOf(name) < index ? [...errors, duplicate(nameAt, name)] : errors
+    return repeats.has(index) ? [...errors, duplicate(nameAt, name)] : errors
   })
   return [...ofNames, ...ruleErrors(rule, at)]
 }

@@ -8,6 +8,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { PolicyExpressions } from '../../expressions/policy-expressions.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
 import { dns1035Label, dns1123Subdomain } from '../../validation/names.ts'
 import { webhookClientErrors } from '../../validation/webhook-client.ts'
@@ -69,16 +70,14 @@ async function webhooksErrors(webhooks: readonly Webhook[] = [], lenient: Lenien
     hasConditions && lenient.conditions !== true
       ? await policyExpressions({ hasParams: false, hasVariables: false })
       : undefined
-  const names = webhooks.map(({ name = '' }) => name)
+  const repeats = repeatsIn(webhooks.map(({ name = '' }) => name))
   return webhooks.flatMap((webhook, index) => {
     const at = path('webhooks').index(index)
     const { name = '', admissionReviewVersions } = webhook
     return [
       ...webhookErrors(webhook, at, lenient, compiler),
       ...versionErrors(admissionReviewVersions, at.child('admissionReviewVersions'), lenient),
-      ...(!lenient.repeatedNames && name !== '' && names.indexOf(name) < index
-        ? [duplicate(at.child('name'), name)]
-        : []),
+      ...(!lenient.repeatedNames && name !== '' && repeats.has(index) ? [duplicate(at.child('name'), name)] : []),
     ]
   })
 }
@@ -134,8 +133,9 @@ function nameErrors(name: string, at: FieldPath): FieldError[] {
 function versionErrors(versions: readonly string[] = [], at: FieldPath, lenient: Leniency): FieldError[] {
   const known = REVIEW_VERSIONS.join(', ')
   if (versions.length === 0) return [required(at, `must specify one of ${known}`)]
+  const repeats = repeatsIn(versions)
   const errors = versions.flatMap((version, index) => {
-    const texts = versions.indexOf(version) < index ? ['duplicate version'] : dns1035Label(version)
+    const texts = repeats.has(index) ? ['duplicate version'] : dns1035Label(version)
     return texts.map((text) => invalidValue(at.index(index), version, text))
   })
   if (!lenient.unknownVersions && !isKnown(versions))

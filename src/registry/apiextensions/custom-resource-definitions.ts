@@ -36,9 +36,9 @@ export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
     return validateDefinitionUpdate(definition, old, await ruleEngineFor(definition))
   },
   warningsOnUpdate(definition, old) {
-    const before = unknownFormats(old)
+    const before = new Set(unknownFormats(old))
     return unknownFormats(definition)
-      .filter((format) => !before.includes(format))
+      .filter((format) => !before.has(format))
       .map(formatWarning)
   },
 

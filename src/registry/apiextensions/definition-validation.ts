@@ -21,6 +21,7 @@ import { webhookClientErrors } from '../../validation/webhook-client.ts'
 import { authorityProblem } from '../../x509/authority-bundle.ts'
 import type { Json } from '../../api/object.ts'
 import { valuesEqual } from '../../api/value-order.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { isConditionTrue, versionNamed, versionsOf } from '../custom-resources/definition.ts'
 import type { RuleEngine } from '../custom-resources/rules.ts'
 import { approvalOf, APPROVED_BY, isProtectedGroup } from './approval.ts'
@@ -141,7 +142,7 @@ function leniencyOf(definition: CustomResourceDefinition, old: CustomResourceDef
     ),
     tooManyFields: new Set(
       versionsOf(definition).flatMap(({ name = '', selectableFields = [] }) => {
-        const before = versionsOf(old).find((version) => version.name === name)?.selectableFields ?? []
+        const before = versionNamed(old, name)?.selectableFields ?? []
         const isSame = JSON.stringify(before) === JSON.stringify(selectableFields)
         return before.length > MAX_SELECTABLE && isSame ? [name] : []
       }),
@@ -528,8 +529,9 @@ function conversionProblems(
 function reviewProblems(versions: readonly string[], at: FieldPath, { reviewVersions }: Leniency): FieldError[] {
   if (versions.length === 0) return [required(at)]
   const errors: FieldError[] = []
+  const repeats = repeatsIn(versions)
   versions.forEach((version, index) => {
-    if (versions.indexOf(version) < index) errors.push(invalidValue(at.index(index), version, 'duplicate version'))
+    if (repeats.has(index)) errors.push(invalidValue(at.index(index), version, 'duplicate version'))
     else for (const problem of dns1035Label(version)) errors.push(invalidValue(at.index(index), version, problem))
   })
   if (!reviewVersions && !versions.some((version) => REVIEW_VERSIONS.includes(version)))
@@ -544,13 +546,16 @@ function statusProblems(definition: CustomResourceDefinition): FieldError[] {
   const errors = nameProblems(acceptedNames, at.child('acceptedNames'))
   if (storedVersions.length === 0) return [...errors, invalidValue(here, null, 'must have at least one stored version')]
   const names = versionsOf(definition).map(({ name = '' }) => name)
+  const isStored = new Set(storedVersions)
+  const isNamed = new Set(names)
+  const repeats = repeatsIn(names)
   versionsOf(definition).forEach(({ name = '', storage }, index) => {
     // a name that comes twice is found once
-    if (storage && (!storedVersions.includes(name) || names.indexOf(name) < index))
+    if (storage && (!isStored.has(name) || repeats.has(index)))
       errors.push(invalidValue(here, storedVersions, `must have the storage version ${name}`))
   })
   storedVersions.forEach((version, index) => {
-    if (!names.includes(version))
+    if (!isNamed.has(version))
       errors.push(
         invalidValue(
           here.index(index),

@@ -13,6 +13,7 @@ import { ownValue } from '../../api/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { sortNames } from '../../api/json.ts'
 import { pathProblem } from '../../validation/apiextensions/schema-path.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
@@ -221,6 +222,7 @@ function mapListProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
         "must be object if parent array's x-kubernetes-list-type is map",
       ),
     ]
+  const repeats = repeatsIn(keys)
   keys.forEach((key, index) => {
     const property = ownValue(item.properties, key)
     if (property === undefined) errors.push(invalidValue(here, keys, 'entries must all be names of item properties'))
@@ -232,7 +234,7 @@ function mapListProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
           "must be a scalar type if parent array's x-kubernetes-list-type is map",
         ),
       )
-    if (keys.indexOf(key) < index) errors.push(invalidValue(here, keys, 'must not contain duplicate entries'))
+    if (repeats.has(index)) errors.push(invalidValue(here, keys, 'must not contain duplicate entries'))
   })
   return errors
 }
@@ -247,11 +249,12 @@ export function mapKeyProblems(schema: JSONSchemaProps, at: FieldPath): FieldErr
       forbiddenField(at.child('items', 'nullable'), `cannot be nullable when x-kubernetes-list-type is ${listType}`),
     )
   if (listType !== 'map') return errors
+  const isRequired = new Set(item.required)
   for (const key of schema['x-kubernetes-list-map-keys'] ?? []) {
     const property = ownValue(item.properties, key)
     if (property === undefined) continue
     const here = at.child('items', 'properties').key(key)
-    if (!item.required?.includes(key) && (property.default === undefined || property.default === null))
+    if (!isRequired.has(key) && (property.default === undefined || property.default === null))
       errors.push(
         required(
           here.child('default'),

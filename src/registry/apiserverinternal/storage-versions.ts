@@ -7,6 +7,7 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { problems, validateQualifiedName } from '../../validation/field-rules.ts'
 import { dns1035Label, dns1123Subdomain, regexText, subdomainName } from '../../validation/names.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
@@ -38,13 +39,12 @@ function nameProblems(name: string): string[] {
 function statusErrors(status: StorageVersionStatus, at: FieldPath): FieldError[] {
   const { storageVersions, conditions } = status
   const servers = storageVersions ?? []
-  const ids = servers.map(({ apiServerID = '' }) => apiServerID)
+  const repeats = repeatsIn(servers.map(({ apiServerID = '' }) => apiServerID))
   return [
     ...servers.flatMap((server, index) => {
       const here = at.child('storageVersions').index(index)
-      const id = ids[index]!
       return [
-        ...(ids.indexOf(id) < index ? [duplicate(here.child('apiServerID'), id)] : []),
+        ...(repeats.has(index) ? [duplicate(here.child('apiServerID'), server.apiServerID ?? '')] : []),
         ...serverErrors(server, here),
       ]
     }),
@@ -57,6 +57,7 @@ function statusErrors(status: StorageVersionStatus, at: FieldPath): FieldError[]
 function serverErrors(server: ServerStorageVersion, at: FieldPath): FieldError[] {
   const { apiServerID = '', encodingVersion = '', decodableVersions, servedVersions } = server
   const decodable = decodableVersions ?? []
+  const isDecodable = new Set(decodable)
   const versionErrors = (version: string, here: FieldPath) => {
     const texts = apiVersionProblems(version)
     return texts.length === 0 ? [] : [invalidValue(here, version, texts.join(','))]
@@ -81,7 +82,7 @@ function serverErrors(server: ServerStorageVersion, at: FieldPath): FieldError[]
       const here = at.child('servedVersions').index(index)
       return [
         ...versionErrors(version, here),
-        ...(decodable.includes(version) ? [] : [invalidValue(here, version, notDecodable(version))]),
+        ...(isDecodable.has(version) ? [] : [invalidValue(here, version, notDecodable(version))]),
       ]
     }),
   ]

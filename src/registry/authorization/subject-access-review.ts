@@ -215,6 +215,7 @@ const localMetadataErrors = (metadata: ObjectMeta): FieldError[] =>
 
 const isEmpty = (metadata: ObjectMeta, but: readonly string[]): boolean =>
   Object.entries(metadata).every(
+    // few: the callers name them
     ([name, value]) => name === 'managedFields' || but.includes(name) || value === undefined || value === '',
   )
 

@@ -152,6 +152,7 @@ function spelled(type: Structural, value: Json): Json {
   if (type.shape !== 'struct' || !isJsonObject(value)) return value
   const object = {}
   for (const [name, member] of Object.entries(value)) {
+    // few: fields of a built-in type
     const field = type.field(name) ?? type.fields.find((field) => field.name.toLowerCase() === name.toLowerCase())
     if (field !== undefined && member !== undefined) setOwn(object, field.name, spelled(field.type, member))
   }

@@ -45,9 +45,12 @@ export function overlapOf(a: string, b: string, completions: number): number | u
       .map((part) => intervalOf(part, completions))
       .filter((interval): interval is Interval => typeof interval !== 'string')
   const others = intervals(b)
+  let at = 0
   for (const [first, last] of intervals(a)) {
-    const met = others.find(([from, to]) => first <= to && from <= last)
-    if (met !== undefined) return Math.max(first, met[0])
+    // both are in order: what ends before this interval ends before those that follow
+    while (at < others.length && others[at]![1] < first) at++
+    const met = others[at]
+    if (met !== undefined && met[0] <= last) return Math.max(first, met[0])
   }
   return undefined
 }

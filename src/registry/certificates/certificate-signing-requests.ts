@@ -10,6 +10,7 @@ import { duplicate, forbiddenField, invalidValue, notSupported, path, required }
 import type { Json, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../request/user-info.ts'
 import { stringifySorted } from '../../api/json.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { timeText } from '../../schema/time.ts'
 import { BadRequestText, hasOwnSignature, parseCertificateRequest } from '../../x509/certificate-request.ts'
 import { fromBase64, pemBlocks } from '../../x509/pem.ts'
@@ -178,9 +179,7 @@ async function requestErrors(request: Request, old: Request | undefined): Promis
       if (!knownUsages.includes(usage)) errors.push(notSupported(at.child('usages').index(index), usage, knownUsages))
     })
   if (new Set(oldUsages).size === oldUsages.length)
-    usages.forEach((usage, index) => {
-      if (usages.indexOf(usage) < index) errors.push(duplicate(at.child('usages').index(index), usage))
-    })
+    for (const index of repeatsIn(usages)) errors.push(duplicate(at.child('usages').index(index), usages[index]!))
   if (signerName === LEGACY_SIGNER && old?.spec?.signerName !== LEGACY_SIGNER)
     errors.push(
       invalidValue(at.child('signerName'), signerName, 'the legacy signerName is not allowed via this API version'),
@@ -221,10 +220,11 @@ function conditionErrors(request: Request, old: Request | undefined): FieldError
   const before = old === undefined ? [] : conditionsOf(old).map(({ type = '' }) => type)
   const wereBoth = before.includes('Approved') && before.includes('Denied')
   const hadRepeats = new Set(before).size < before.length
+  const hadUntyped = before.includes('')
   const seen = new Set<string>()
   conditionsOf(request).forEach(({ type = '', status = '' }, index) => {
     const at = CONDITIONS.index(index)
-    if (type === '' && !before.includes('')) errors.push(required(at.child('type')))
+    if (type === '' && !hadUntyped) errors.push(required(at.child('type')))
     const allowed = alwaysTrue.has(type) ? ['True'] : ['False', 'True', 'Unknown']
     if (status === '') errors.push(required(at.child('status')))
     else if (!allowed.includes(status)) errors.push(notSupported(at.child('status'), status, allowed))

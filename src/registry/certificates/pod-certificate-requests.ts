@@ -182,6 +182,7 @@ function kindErrors(key: PublicKey, at: FieldPath, curves: string, shown?: strin
 }
 
 const has = (status: PodCertificateRequestStatus | undefined, ...types: string[]): boolean =>
+  // few: the callers name them
   (status?.conditions ?? []).some(({ type = '', status }) => types.includes(type) && status === 'True')
 
 /** A request ends once, and its status changes with that only. */

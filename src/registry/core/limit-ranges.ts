@@ -3,6 +3,7 @@ import type { LimitRange, LimitRangeItem } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, path, required } from '../../api/field.ts'
 import { ownValue } from '../../api/own.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { validateQualifiedName } from '../../validation/field-rules.ts'
 import {
@@ -30,13 +31,13 @@ export const limitRanges: Strategy<LimitRange> = {
 
 function limitErrors({ spec }: LimitRange): FieldError[] {
   const limits = spec?.limits ?? []
+  const repeats = repeatsIn(limits.map(({ type = '' }) => type))
   return limits.flatMap((limit, index) => {
     const at = limitsAt.index(index)
     const { type = '' } = limit
-    const isRepeated = limits.slice(0, index).some((other) => (other.type ?? '') === type)
     return [
       ...typeErrors(at.child('type'), type),
-      ...(isRepeated ? [duplicate(at.child('type'), type)] : []),
+      ...(repeats.has(index) ? [duplicate(at.child('type'), type)] : []),
       ...itemErrors(at, limit),
     ]
   })

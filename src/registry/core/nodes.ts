@@ -9,6 +9,7 @@ import {
   path,
   required,
 } from '../../api/field.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { positive, validateQualifiedName } from '../../validation/field-rules.ts'
 import { cidrWarnings, legacyCidrErrors, parseCidr } from '../../api/ip-addresses.ts'
 import { labelValueProblems, subdomainName } from '../../validation/names.ts'
@@ -157,15 +158,13 @@ function changeErrors(node: Node, old: Node): FieldError[] {
   const lost =
     before.length === cidrs.length ? before.filter((cidr, index) => cidr !== cidrs[index]) : before.slice(0, 1)
   const { providerID } = old.spec ?? {}
+  const repeats = repeatsIn(addresses.map(({ type, address }) => JSON.stringify([type, address])))
   return [
     ...amountsErrors(now),
     ...featureErrors(now.declaredFeatures ?? []),
     ...addresses.flatMap((address, index) => {
       const shown = { Type: address.type ?? '', Address: address.address ?? '' }
-      const isRepeated = addresses
-        .slice(0, index)
-        .some(({ type, address: text }) => type === address.type && text === address.address)
-      return isRepeated ? [duplicate(status.child('addresses').index(index), shown)] : []
+      return repeats.has(index) ? [duplicate(status.child('addresses').index(index), shown)] : []
     }),
     ...(before.length === 0
       ? []

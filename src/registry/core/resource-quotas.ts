@@ -88,6 +88,7 @@ function specErrors(now: ResourceQuotaSpec): FieldError[] {
 
 /** The standard resources that a scope cannot be about. */
 const unfit = (scope: string, hard: Hard): string[] =>
+  // few: resources of a scope, in a table
   Object.keys(hard).filter((name) => isStandard(name) && ownValue(scopes, scope)?.includes(name) === false)
 
 const NOT_A_SCOPE = 'unsupported scope'

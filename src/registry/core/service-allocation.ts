@@ -181,6 +181,7 @@ function addFamiliesOfIps(now: ServiceSpec, served: readonly string[]): FieldErr
   return ips.flatMap((ip, index) => {
     if (index < list.length) return []
     const family = familyOf(ip) ?? 'unknown'
+    // few: two families
     if (!served.includes(family))
       return [invalidValue(spec.child('clusterIPs').index(index), ips, `${family} is not configured on this cluster`)]
     list.push(family)
@@ -193,6 +194,7 @@ function unservedFamilyErrors(now: ServiceSpec, served: readonly string[]): Fiel
   return [
     ...(isDual ? [policyError(now, 'this cluster is not configured for dual-stack services')] : []),
     ...(now.ipFamilies ?? []).flatMap((family, index) =>
+      // few: two families
       served.includes(family)
         ? []
         : [invalidValue(spec.child('ipFamilies').index(index), family, 'not configured on this cluster')],
@@ -279,8 +281,8 @@ class Desk {
     const old = nodePortsIn(before)
     if (now.type === 'NodePort' || isBalanced(now)) {
       await this.updatePorts(old)
-      const kept = nodePortsIn(now)
-      for (const port of old) if (!kept.includes(port)) this.dropPort(port)
+      const kept = new Set(nodePortsIn(now))
+      for (const port of old) if (!kept.has(port)) this.dropPort(port)
     } else if (before.type === 'NodePort' || isBalanced(before)) for (const port of old) this.dropPort(port)
   }
 

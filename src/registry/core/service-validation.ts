@@ -3,6 +3,7 @@ import { append } from '../../api/append.ts'
 import type { LoadBalancerStatus, Service, ServiceSpec, SessionAffinityConfig } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import {
   validateLabelText,
   validatePort,
@@ -168,16 +169,18 @@ export function clusterIpErrors(now: ServiceSpec, old?: ServiceSpec): FieldError
   } else if (clusterIPs.length > 0)
     errors.push(invalidValue(at, clusterIPs, 'must be empty when `clusterIP` is not specified'))
 
+  const repeats = repeatsIn(ipFamilies)
   ipFamilies.forEach((family, index) => {
     const here = spec.child('ipFamilies').index(index)
     if (!families.includes(family)) errors.push(notSupported(here, family, families))
-    if (ipFamilies.indexOf(family) < index) errors.push(duplicate(here, family))
+    if (repeats.has(index)) errors.push(duplicate(here, family))
   })
   if (ipFamilyPolicy !== undefined && !familyPolicies.includes(ipFamilyPolicy))
     errors.push(notSupported(spec.child('ipFamilyPolicy'), ipFamilyPolicy, familyPolicies))
 
+  const existing = new Set(old?.clusterIPs)
   const wrong = clusterIPs.flatMap((ip, index) => {
-    if (index > 0 || ip !== NO_CLUSTER_IP) return legacyIpErrors(at.index(index), ip, old?.clusterIPs)
+    if (index > 0 || ip !== NO_CLUSTER_IP) return legacyIpErrors(at.index(index), ip, existing)
     return clusterIPs.length > 1 ? [invalidValue(at, clusterIPs, "'None' must be the first and only value")] : []
   })
   append(errors, wrong)
@@ -199,12 +202,14 @@ function familyMismatches(now: ServiceSpec): FieldError[] {
   })
 }
 
-const externalIpErrors = ({ externalIPs = [] }: ServiceSpec, old: ServiceSpec | undefined): FieldError[] =>
-  externalIPs.flatMap((ip, index) => {
+function externalIpErrors({ externalIPs = [] }: ServiceSpec, old: ServiceSpec | undefined): FieldError[] {
+  const existing = new Set(old?.externalIPs)
+  return externalIPs.flatMap((ip, index) => {
     const at = spec.child('externalIPs').index(index)
-    const errors = legacyIpErrors(at, ip, old?.externalIPs)
+    const errors = legacyIpErrors(at, ip, existing)
     return errors.length > 0 ? errors : endpointIpErrors(ip, at)
   })
+}
 
 function nodePortErrors({ type, ports = [] }: ServiceSpec): FieldError[] {
   const at = (index: number) => spec.child('ports').index(index).child('nodePort')
@@ -250,7 +255,7 @@ function sourceRangeErrors(service: Service, old: Service | undefined): FieldErr
   const ranges = now.loadBalancerSourceRanges ?? []
   if (ranges.length > 0) {
     const at = spec.child('LoadBalancerSourceRanges')
-    const existing = (old?.spec?.loadBalancerSourceRanges ?? []).map((range) => range.trim())
+    const existing = new Set((old?.spec?.loadBalancerSourceRanges ?? []).map((range) => range.trim()))
     return [
       ...(isBalanced(now) ? [] : [forbiddenField(at, ONLY_BALANCED)]),
       ...ranges.flatMap((range, index) => legacyCidrErrors(at.index(index), range.trim(), existing)),
@@ -362,7 +367,7 @@ export function validateLoadBalancerStatus(
   const { ingress = [] } = status
   if (type !== 'LoadBalancer' && ingress.length > 0)
     return [forbiddenField(at, "may only be used when `spec.type` is 'LoadBalancer'")]
-  const existing = (old?.ingress ?? []).flatMap(({ ip }) => (ip ? [ip] : []))
+  const existing = new Set((old?.ingress ?? []).flatMap(({ ip }) => (ip ? [ip] : [])))
   return ingress.flatMap(({ ip, ipMode, hostname }, index) => {
     const here = at.index(index)
     const errors = ip ? legacyIpErrors(here.child('ip'), ip, existing) : []

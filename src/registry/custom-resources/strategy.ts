@@ -90,8 +90,10 @@ export function customStrategy(
     validateUpdate,
 
     warningsOnCreate: ({ metadata }) => finalizerWarnings(metadata.finalizers ?? []),
-    warningsOnUpdate: ({ metadata }, old) =>
-      finalizerWarnings((metadata.finalizers ?? []).filter((name) => !old.metadata.finalizers?.includes(name))),
+    warningsOnUpdate: ({ metadata }, old) => {
+      const before = new Set(old.metadata.finalizers)
+      return finalizerWarnings((metadata.finalizers ?? []).filter((name) => !before.has(name)))
+    },
 
     ...(fields.length === 0
       ? {}

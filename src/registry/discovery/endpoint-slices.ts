@@ -2,6 +2,7 @@ import { append } from '../../api/append.ts'
 import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '../../api/discovery/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, path, required, tooMany } from '../../api/field.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import {
   immutable,
   problems,
@@ -167,10 +168,10 @@ function namesErrors(
   list: readonly { name?: string }[],
   rule: (name: string) => readonly string[],
 ): FieldError[] {
+  const repeats = repeatsIn(list.map(({ name = '' }) => name))
   return list.flatMap(({ name = '' }, index) => {
     const here = at.index(index).child('name')
-    const isRepeated = list.slice(0, index).some((other) => (other.name ?? '') === name)
-    return [...(isRepeated ? [duplicate(here, name)] : []), ...problems(here, name, rule(name))]
+    return [...(repeats.has(index) ? [duplicate(here, name)] : []), ...problems(here, name, rule(name))]
   })
 }
 

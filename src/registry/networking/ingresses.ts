@@ -166,7 +166,7 @@ function serviceErrors(at: FieldPath, { name, port = {} }: IngressServiceBackend
 }
 
 function statusErrors({ ingress = [] }: IngressLoadBalancerStatus, old: IngressLoadBalancerStatus): FieldError[] {
-  const existing = (old.ingress ?? []).flatMap(({ ip }) => (ip ? [ip] : []))
+  const existing = new Set((old.ingress ?? []).flatMap(({ ip }) => (ip ? [ip] : [])))
   return ingress.flatMap(({ ip, hostname }, index) => {
     const at = statusIngress.index(index)
     return [

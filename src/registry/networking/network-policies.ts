@@ -20,15 +20,17 @@ const policyTypes = ['Ingress', 'Egress']
 
 /** What the stored object has may stay though it would not be taken today. */
 interface Rules extends SelectorRules {
-  readonly existing: readonly string[]
+  readonly existing: ReadonlySet<string>
 }
 
 export const networkPolicies: Strategy<NetworkPolicy> = {
-  validate: ({ spec: now }) => specErrors(now ?? {}, { existing: [] }),
+  validate: ({ spec: now }) => specErrors(now ?? {}, { existing: new Set() }),
   validateUpdate: ({ spec: now }, old) =>
     specErrors(now ?? {}, {
-      existing: eachPeer(old.spec ?? {}).flatMap(([, { ipBlock }]) =>
-        ipBlock === undefined ? [] : [ipBlock.cidr ?? '', ...(ipBlock.except ?? [])],
+      existing: new Set(
+        eachPeer(old.spec ?? {}).flatMap(([, { ipBlock }]) =>
+          ipBlock === undefined ? [] : [ipBlock.cidr ?? '', ...(ipBlock.except ?? [])],
+        ),
       ),
       allowInvalidValues: hasInvalidValue(old.spec?.podSelector ?? {}),
     }),

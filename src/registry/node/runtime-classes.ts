@@ -3,6 +3,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, path, required } from '../../api/field.ts'
 import type { RuntimeClass } from '../../api/node/v1.ts'
 import { ownValue } from '../../api/own.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { immutable, validateLabelText } from '../../validation/field-rules.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateAnyMeta, validateLabels, validateObjectMetaUpdate } from '../../validation/object-meta.ts'
@@ -47,12 +48,11 @@ function tolerationErrors(
   enabled: (gate: string) => boolean,
 ): FieldError[] {
   const keyOf = ({ key, operator, value, effect }: Toleration) => JSON.stringify([key, operator, value, effect])
+  const repeats = repeatsIn(tolerations.map(keyOf))
   return [
     ...validateTolerations(at, tolerations, { enabled }),
     ...tolerations.flatMap((one, index) =>
-      tolerations.slice(0, index).some((other) => keyOf(other) === keyOf(one))
-        ? [duplicate(at.index(index), internalJson('io.k8s.api.core.v1.Toleration', one))]
-        : [],
+      repeats.has(index) ? [duplicate(at.index(index), internalJson('io.k8s.api.core.v1.Toleration', one))] : [],
     ),
   ]
 }

@@ -1,6 +1,7 @@
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue } from '../../api/field.ts'
 import { sentField } from '../../schema/emptied.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { validateQualifiedName } from '../../validation/field-rules.ts'
 import { listErrors } from './names.ts'
 
@@ -17,16 +18,20 @@ export function bindingConditionErrors(of: Conditions, at: FieldPath): FieldErro
   const awaitedAt = at.child('bindingConditions')
   const failuresAt = at.child('bindingFailureConditions')
   const name = (condition: string, here: FieldPath) => validateQualifiedName(here, condition)
-  const repeated = (conditions: readonly string[], condition: string, index: number, listAt: FieldPath) =>
-    conditions.indexOf(condition) < index ? [duplicate(listAt.index(index), condition)] : []
+  const repeated = (conditions: readonly string[], listAt: FieldPath) => {
+    const repeats = repeatsIn(conditions)
+    return (condition: string, index: number) => (repeats.has(index) ? [duplicate(listAt.index(index), condition)] : [])
+  }
+  const repeatedFailure = repeated(failures, failuresAt)
+  const isAwaited = new Set(awaited)
   const overlap = 'bindingFailureConditions must not overlap with bindingConditions'
   return [
     ...listErrors(awaited, MAX_CONDITIONS, awaitedAt, name),
     ...listErrors(failures, MAX_CONDITIONS, failuresAt, name),
-    ...awaited.flatMap((condition, index) => repeated(awaited, condition, index, awaitedAt)),
+    ...awaited.flatMap(repeated(awaited, awaitedAt)),
     ...failures.flatMap((condition, index) => [
-      ...repeated(failures, condition, index, failuresAt),
-      ...(awaited.includes(condition) ? [invalidValue(failuresAt.index(index), condition, overlap)] : []),
+      ...repeatedFailure(condition, index),
+      ...(isAwaited.has(condition) ? [invalidValue(failuresAt.index(index), condition, overlap)] : []),
     ]),
     ...(awaited.length === 0 && failures.length > 0
       ? [

@@ -17,6 +17,7 @@ import {
   requiredFormat,
 } from '../../validation/declared-formats.ts'
 import { byteLength } from '../../api/utf8.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { sameValue } from '../../validation/same-value.ts'
@@ -100,10 +101,8 @@ type Conditions = NonNullable<ResourcePoolStatusRequestStatus['conditions']>
 /** What the list declares of itself, beside what any condition must be. */
 function conditionListErrors(conditions: Conditions, at: FieldPath): FieldError[] {
   if (conditions.length > MAX_CONDITIONS) return [tooMany(at, conditions.length, MAX_CONDITIONS)]
-  const types = conditions.map(({ type = '' }) => type)
+  const repeats = repeatsIn(conditions.map(({ type = '' }) => type))
   return conditions.flatMap((condition, index) =>
-    types.indexOf(condition.type ?? '') < index
-      ? [duplicate(at.index(index), writtenJson(CONDITION_TYPE, condition))]
-      : [],
+    repeats.has(index) ? [duplicate(at.index(index), writtenJson(CONDITION_TYPE, condition))] : [],
   )
 }

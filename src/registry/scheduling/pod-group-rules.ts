@@ -8,6 +8,7 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, required, tooMany } from '../../api/field.ts'
 import { ownValue } from '../../api/own.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { longName, optionalFormat, requiredFormat, shortName } from '../../validation/declared-formats.ts'
 import { qualifiedNameProblems } from '../../validation/names.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
@@ -96,13 +97,11 @@ export function uniqueErrors<T extends { readonly name?: string }>(
   max = MAX_CLAIMS,
 ): FieldError[] {
   if (list.length > max) return [tooManyOf(at, list, max)]
-  const names = list.map(({ name = '' }) => name)
+  const repeats = repeatsIn(list.map(({ name = '' }) => name))
   return [
     ...list.flatMap((element, index) => rule(element, at.index(index))),
     ...list.flatMap((element, index) =>
-      names.indexOf(element.name ?? '') < index
-        ? [duplicate(at.index(index), writtenJson(`${MODELS}${model}`, element))]
-        : [],
+      repeats.has(index) ? [duplicate(at.index(index), writtenJson(`${MODELS}${model}`, element))] : [],
     ),
   ]
 }

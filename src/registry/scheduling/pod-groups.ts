@@ -80,8 +80,9 @@ function claimStatusErrors(
   { resourceClaims }: PodGroupSpec,
   at: FieldPath,
 ): FieldError[] {
+  const claims = new Set((resourceClaims ?? []).map(({ name = '' }) => name))
   const unknown = statuses.flatMap(({ name = '' }, index) =>
-    resourceClaims?.some((claim) => (claim.name ?? '') === name)
+    claims.has(name)
       ? []
       : [invalidValue(at.index(index).child('name'), name, 'must match the name of an entry in `spec.resourceClaims`')],
   )

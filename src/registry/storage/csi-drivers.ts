@@ -1,6 +1,7 @@
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { CSIDriver, CSIDriverSpec, TokenRequest } from '../../api/storage/v1.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { immutable } from '../../validation/field-rules.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'
@@ -79,10 +80,10 @@ function specErrors(now: CSIDriverSpec, { enabled }: StrategyContext): FieldErro
 }
 
 function tokenErrors(at: FieldPath, requests: readonly TokenRequest[]): FieldError[] {
+  const repeats = repeatsIn(requests.map(({ audience = '' }) => audience))
   return requests.flatMap(({ audience = '', expirationSeconds: seconds }, index) => {
     const here = at.index(index)
-    if (requests.slice(0, index).some((other) => (other.audience ?? '') === audience))
-      return [duplicate(here.child('audience'), audience)]
+    if (repeats.has(index)) return [duplicate(here.child('audience'), audience)]
     const secondsAt = here.child('expirationSeconds')
     if (seconds === undefined) return []
     if (seconds < MIN_EXPIRATION)

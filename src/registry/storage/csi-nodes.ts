@@ -3,6 +3,7 @@ import { duplicate, invalidValue, path, required } from '../../api/field.ts'
 import type { CSINode, CSINodeDriver } from '../../api/storage/v1.ts'
 import { immutable, nonNegative, validateQualifiedName } from '../../validation/field-rules.ts'
 import { byteLength } from '../../api/utf8.ts'
+import { firstBy, repeatsIn } from '../../api/lookup.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateCsiDriverName } from '../../validation/pod/volumes.ts'
 import { sameValue } from '../../validation/same-value.ts'
@@ -15,21 +16,25 @@ const driversAt = path('spec', 'drivers')
 export const csiNodes: Strategy<CSINode> = {
   validate: ({ spec }) => driversErrors(spec?.drivers ?? []),
   metadataOnUpdate: 'as new',
-  validateUpdate: ({ spec }, old) => [
-    ...driversErrors(spec?.drivers ?? []),
-    ...(old.spec?.drivers ?? []).flatMap((before) =>
-      (spec?.drivers ?? [])
-        .filter(({ name }) => name === before.name)
-        .flatMap((driver) => changeErrors(driver, before)),
-    ),
-  ],
+  validateUpdate: ({ spec }, old) => {
+    const drivers = spec?.drivers ?? []
+    const driverOf = firstBy(drivers, ({ name }) => name)
+    return [
+      ...driversErrors(drivers),
+      ...(old.spec?.drivers ?? []).flatMap((before) => {
+        const driver = driverOf.get(before.name)
+        return driver === undefined ? [] : changeErrors(driver, before)
+      }),
+    ]
+  },
 }
 
-const driversErrors = (drivers: readonly CSINodeDriver[]): FieldError[] =>
-  drivers.flatMap((driver, index) => {
+function driversErrors(drivers: readonly CSINodeDriver[]): FieldError[] {
+  const repeats = repeatsIn(drivers.map(({ name = '' }) => name))
+  return drivers.flatMap((driver, index) => {
     const at = driversAt.index(index)
     const { name = '', nodeID = '', topologyKeys = [] } = driver
-    const isRepeated = drivers.slice(0, index).some((other) => (other.name ?? '') === name)
+    const repeatedKeys = repeatsIn(topologyKeys)
     return [
       ...validateCsiDriverName(at.child('name'), name),
       ...(nodeID === '' ? [required(at.child('nodeID'))] : []),
@@ -37,10 +42,11 @@ const driversErrors = (drivers: readonly CSINodeDriver[]): FieldError[] =>
         ? [invalidValue(at.child('nodeID'), nodeID, `must be ${MAX_NODE_ID} characters or less`)]
         : []),
       ...nonNegative(at.child('allocatable', 'count'), driver.allocatable?.count),
-      ...(isRepeated ? [duplicate(at.child('name'), name)] : []),
-      ...topologyKeys.flatMap((key, place) => keyErrors(at, key, topologyKeys.indexOf(key) < place)),
+      ...(repeats.has(index) ? [duplicate(at.child('name'), name)] : []),
+      ...topologyKeys.flatMap((key, place) => keyErrors(at, key, repeatedKeys.has(place))),
     ]
   })
+}
 
 const keyErrors = (at: FieldPath, key: string, isRepeated: boolean): FieldError[] => [
   ...(key === '' ? [required(at)] : []),

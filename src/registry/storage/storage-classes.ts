@@ -4,6 +4,7 @@ import { duplicate, notSupported, path, required } from '../../api/field.ts'
 import { ownValue } from '../../api/own.ts'
 import type { StorageClass } from '../../api/storage/v1.ts'
 import { sentField } from '../../schema/emptied.ts'
+import { repeatsIn } from '../../api/lookup.ts'
 import { immutable, validateQualifiedName } from '../../validation/field-rules.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
@@ -55,12 +56,14 @@ function classErrors(one: StorageClass): FieldError[] {
 
 function topologyErrors(terms: readonly TopologySelectorTerm[]): FieldError[] {
   const keys = terms.map(keyOf)
+  const times = new Map<string, number>()
   return terms.flatMap((term, index) => {
     const at = topologies.index(index).child('matchLabelExpressions')
-    const before = keys.slice(0, index).filter((key) => key === keys[index]).length
+    const before = times.get(keys[index]!) ?? 0
+    times.set(keys[index]!, before + 1)
     // the reference compares with as many empty terms as there are terms, too
-    const times = keys[index] === EMPTY ? terms.length + before : before
-    return [...termErrors(at, term), ...Array.from({ length: times }, () => duplicate(at, ''))]
+    const repeats = keys[index] === EMPTY ? terms.length + before : before
+    return [...termErrors(at, term), ...Array.from({ length: repeats }, () => duplicate(at, ''))]
   })
 }
 
@@ -73,16 +76,17 @@ const keyOf = ({ matchLabelExpressions = [] }: TopologySelectorTerm): string =>
   )
 
 function termErrors(at: FieldPath, { matchLabelExpressions = [] }: TopologySelectorTerm): FieldError[] {
+  const repeatedKeys = repeatsIn(matchLabelExpressions.map(({ key = '' }) => key))
   return matchLabelExpressions.flatMap(({ key = '', values = [] }, index) => {
     const here = at.index(index)
-    const isRepeated = matchLabelExpressions.slice(0, index).some((other) => (other.key ?? '') === key)
+    const repeats = repeatsIn(values)
     return [
       ...(values.length === 0 ? [required(here.child('values'))] : []),
       ...values.flatMap((value, place) =>
-        values.indexOf(value) < place ? [duplicate(here.child('values').index(place), value)] : [],
+        repeats.has(place) ? [duplicate(here.child('values').index(place), value)] : [],
       ),
       ...validateQualifiedName(here.child('key'), key),
-      ...(isRepeated ? [duplicate(here.child('key'), key)] : []),
+      ...(repeatedKeys.has(index) ? [duplicate(here.child('key'), key)] : []),
     ]
   })
 }

@@ -4,6 +4,7 @@ import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, notFoundField, required } from '../../api/field.ts'
 import { configKeyProblems } from '../config-keys.ts'
+import { lastBy } from '../../api/lookup.ts'
 import { problems, requiredText, validateLabelText } from '../field-rules.ts'
 import { withoutBacksteps } from '../local-paths.ts'
 import { dns1123Subdomain, regexText, subdomainName } from '../names.ts'
@@ -112,11 +113,12 @@ export function validateFileVolumes(
   variables: readonly CoreV1.EnvVar[],
   volumes: readonly CoreV1.Volume[],
 ): FieldError[] {
+  const volumeOf = lastBy(volumes, ({ name = '' }) => name)
   return variables.flatMap(({ valueFrom }, index) => {
     const name = valueFrom?.fileKeyRef?.volumeName ?? ''
     if (valueFrom?.fileKeyRef === undefined) return []
     const here = at.index(index).child('valueFrom', 'fileKeyRef', 'volumeName')
-    const volume = volumes.findLast((candidate) => (candidate.name ?? '') === name)
+    const volume = volumeOf.get(name)
     if (volume === undefined) return [notFoundField(here, name)]
     return volume.emptyDir === undefined ? [invalidValue(here, name, 'referenced volume must be of type emptyDir')] : []
   })

@@ -1,6 +1,7 @@
 /** Files of one volume that would be written over each other. */
 import type * as CoreV1 from '../../api/core/v1.ts'
 import { goQuote } from '../../go/quote.ts'
+import { Budget } from '../../api/budget.ts'
 
 interface File {
   readonly path: string
@@ -44,11 +45,17 @@ function projectedFiles(source: CoreV1.VolumeProjection): File[] {
   ].filter(({ path }) => path !== '')
 }
 
+/** Comparisons for one volume, whose files may be as many as fit into a request: there are warnings enough then. */
+const MAX_COMPARISONS = 200_000
+
 function overlaps(files: readonly File[]): string[] {
   const before: File[] = []
+  const work = new Budget(MAX_COMPARISONS)
   return files.flatMap((given) => {
     const file = { ...given, path: given.path.replace(/\/+$/, '') }
-    const met = file.path === '' ? [] : before.filter((other) => other.path !== '' && overlap(file.path, other.path))
+    if (file.path === '' || !work.spend(before.length)) return []
+    // few: the budget ends it
+    const met = before.filter((other) => overlap(file.path, other.path))
     before.push(file)
     return met.map((other) => `${text(file)} with ${text(other)}`)
   })

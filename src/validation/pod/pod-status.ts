@@ -16,6 +16,7 @@ import {
 import { familyOf, legacyIpErrors } from '../../api/ip-addresses.ts'
 import { dns1123Subdomain } from '../names.ts'
 import { byteLength } from '../../api/utf8.ts'
+import { firstBy } from '../../api/lookup.ts'
 import { internalJson } from './internal-json.ts'
 import { validatePodAnnotationsUpdate } from './pod-annotations.ts'
 import { isNative } from './resources.ts'
@@ -98,11 +99,13 @@ function validateTransitions(
   const isEphemeral = list === 'ephemeralContainerStatuses'
   const containers = list === 'initContainerStatuses' ? spec.initContainers : spec.containers
   if (!isEphemeral && rules.enabled('RestartAllContainersOnContainerExits') && restartsAll(spec)) return []
+  const nowOf = firstBy(statuses, ({ name }) => name)
+  const containerOf = firstBy(containers ?? [], ({ name }) => name)
   return old.flatMap(({ name, state }, index) => {
     const exitCode = state?.terminated?.exitCode ?? 0
-    const now = statuses.find((status) => status.name === name)
+    const now = nowOf.get(name)
     if (state?.terminated === undefined || now === undefined || now.state?.terminated !== undefined) return []
-    const container = (containers ?? []).find((candidate) => candidate.name === name)
+    const container = containerOf.get(name)
     if (!isEphemeral && container !== undefined && mayRestart(container, spec, exitCode)) return []
     return [
       forbiddenField(at.child(list).index(index).child('state'), 'may not be transitioned to non-terminated state'),
@@ -130,11 +133,12 @@ function validateClaimStatuses(
   statuses: readonly CoreV1.PodResourceClaimStatus[],
   spec: CoreV1.PodSpec,
 ): FieldError[] {
+  const claims = new Set((spec.resourceClaims ?? []).map(({ name = '' }) => name))
   const seen = new Set<string>()
   return statuses.flatMap(({ name = '', resourceClaimName }, index) => {
     const nameAt = here.index(index).child('name')
     const errors: FieldError[] = []
-    if (!(spec.resourceClaims ?? []).some((claim) => (claim.name ?? '') === name))
+    if (!claims.has(name))
       errors.push(invalidValue(nameAt, name, 'must match the name of an entry in `spec.resourceClaims`'))
     if (seen.has(name)) errors.push(duplicate(nameAt, name))
     seen.add(name)
@@ -154,11 +158,11 @@ function validateExtendedClaim(
   const list = here.child('requestMappings')
   const errors: FieldError[] = []
   if (requestMappings.length === 0) errors.push(required(list, 'at least one request mapping is required'))
-  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
+  const containers = firstBy([...(spec.containers ?? []), ...(spec.initContainers ?? [])], ({ name }) => name)
   const seen = new Set<string>()
   requestMappings.forEach(({ containerName = '', resourceName = '', requestName = '' }, index) => {
     const entry = list.index(index)
-    const container = containers.find(({ name }) => name === containerName)
+    const container = containers.get(containerName)
     if (container === undefined)
       errors.push(
         invalidValue(
@@ -190,13 +194,15 @@ function validateExtendedClaim(
 }
 
 function validateNodeAllocatable(here: FieldPath, status: CoreV1.PodStatus, spec: CoreV1.PodSpec): FieldError[] {
-  const claims = [...(spec.resourceClaims ?? []), ...(status.resourceClaimStatuses ?? [])]
+  const claims = new Set(
+    [...(spec.resourceClaims ?? []), ...(status.resourceClaimStatuses ?? [])].map((claim) => claim.resourceClaimName),
+  )
   return (status.nodeAllocatableResourceClaimStatuses ?? []).flatMap((entry, index) => {
     const { resourceClaimName = '', containers = [], resources = {} } = entry
     const at = here.index(index)
     const errors: FieldError[] = []
     if (resourceClaimName === '') errors.push(required(at.child('resourceClaimName'), 'must not be empty'))
-    if (!claims.some((claim) => claim.resourceClaimName === resourceClaimName))
+    if (!claims.has(resourceClaimName))
       errors.push(invalidValue(at.child('resourceClaimName'), resourceClaimName, 'no mapping found in pod reference'))
     if (containers.length === 0) errors.push(required(at.child('containers'), 'must not be empty'))
     if (Object.keys(resources).length === 0) errors.push(required(at.child('resources'), 'must not be empty'))
@@ -217,7 +223,7 @@ function validateIps(
   old: readonly Address[],
   type: 'PodIP' | 'HostIP',
 ): FieldError[] {
-  const existing = old.map(({ ip = '' }) => ip)
+  const existing = new Set(old.map(({ ip = '' }) => ip))
   const errors = addresses.flatMap(({ ip = '' }, index) => legacyIpErrors(here.index(index), ip, existing))
   if (addresses.length < 2) return errors
   const families = addresses.map(({ ip = '' }) => familyOf(ip))
@@ -278,19 +284,23 @@ function validateAllocated(
   statuses: readonly CoreV1.ContainerStatus[],
   containers: readonly CoreV1.Container[],
 ): FieldError[] {
+  const containerOf = firstBy(containers, ({ name }) => name)
   return statuses.flatMap(({ name: containerName, allocatedResourcesStatus = [] }, index) => {
-    const container = containers.find(({ name }) => name === containerName)
+    const container = containerOf.get(containerName)
+    const requests = new Set(Object.keys(container?.resources?.requests ?? {}))
+    const claims = new Set(
+      (container?.resources?.claims ?? []).map(
+        (claim) => `claim:${claim.name ?? ''}${claim.request ? `/${claim.request}` : ''}`,
+      ),
+    )
     const list = here.index(index).child('allocatedResourcesStatus')
     return allocatedResourcesStatus.flatMap(({ name = '', resources = [] }, position) => {
       const entry = list.index(position)
       const errors: FieldError[] = []
       if (container !== undefined) {
         const isClaim = name.startsWith('claim:')
-        const claims = (container.resources?.claims ?? []).map(
-          (claim) => `claim:${claim.name ?? ''}${claim.request ? `/${claim.request}` : ''}`,
-        )
-        const known = isClaim ? claims : Object.keys(container.resources?.requests ?? {})
-        if (!known.includes(name))
+        const known = isClaim ? claims : requests
+        if (!known.has(name))
           errors.push(
             invalidValue(
               entry.child('name'),

@@ -5,6 +5,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { FieldPath as Path, forbiddenField, invalidValue, path, required } from '../../api/field.ts'
 import { ownValue } from '../../api/own.ts'
 import { qosClassOf } from './pod-qos.ts'
+import { lastBy } from '../../api/lookup.ts'
 import { inRange, MAX_INT32 } from '../field-rules.ts'
 import { differenceText } from '../difference-text.ts'
 import { subdomainName } from '../names.ts'
@@ -135,10 +136,10 @@ function validateAddedTolerations(
   rules: PodRules,
 ): FieldError[] {
   const here = at.child('tolerations')
-  const fields = ['key', 'operator', 'value', 'effect'] as const
-  const isKept = (before: CoreV1.Toleration) =>
-    tolerations.some((now) => fields.every((field) => (now[field] ?? '') === (before[field] ?? '')))
-  if (!old.every(isKept))
+  const keyOf = ({ key = '', operator = '', value = '', effect = '' }: CoreV1.Toleration) =>
+    JSON.stringify([key, operator, value, effect])
+  const kept = new Set(tolerations.map(keyOf))
+  if (!old.every((before) => kept.has(keyOf(before))))
     return [forbiddenField(here, 'existing toleration can not be modified except its tolerationSeconds')]
   return validateTolerations(here, tolerations, rules)
 }
@@ -247,12 +248,12 @@ export function validateEphemeralUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules:
   if (old.metadata.annotations?.[MIRROR_POD] !== undefined)
     return [forbiddenField(nowhere, 'static pods do not support ephemeral containers')]
   const here = at.child('ephemeralContainers')
-  const now = pod.spec?.ephemeralContainers ?? []
+  const now = lastBy(pod.spec?.ephemeralContainers ?? [], ({ name }) => name)
   return [
     ...validateMetadataAndSpec(pod, rules),
     ...validatePodAnnotationsUpdate(pod.metadata.annotations, old.metadata.annotations),
     ...(old.spec?.ephemeralContainers ?? []).flatMap((before) => {
-      const container = now.findLast(({ name }) => name === before.name)
+      const container = now.get(before.name)
       const named = `existing ephemeral containers ${JSON.stringify(before.name)}`
       if (container === undefined) return [forbiddenField(here, `${named} may not be removed\n`)]
       return sameValue(`${CORE}.EphemeralContainer`, container, before)

@@ -156,14 +156,16 @@ function validateKeys(
     ...keysAt(at.child('mismatchLabelKeys'), mismatching),
   ]
   const seen = new Set(Object.keys(selector?.matchLabels ?? {}))
+  const lastOf = new Map(matching.map((key, index) => [key, index]))
   for (const { key = '' } of selector?.matchExpressions ?? []) {
-    const index = matching.lastIndexOf(key)
-    if (index >= 0 && seen.has(key))
+    const index = lastOf.get(key)
+    if (index !== undefined && seen.has(key))
       errors.push(invalidValue(at.index(index), key, 'exists in both matchLabelKeys and labelSelector'))
     seen.add(key)
   }
+  const isMismatching = new Set(mismatching)
   matching.forEach((key, index) => {
-    if (mismatching.includes(key))
+    if (isMismatching.has(key))
       errors.push(
         invalidValue(
           at.child('matchLabelKeys').index(index),
