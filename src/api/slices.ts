@@ -6,6 +6,9 @@
 /** Items of a slice: rows of a Table, the dearest of them, take some milliseconds. */
 export const SLICE = 64
 
+/** Bytes of a body, or of the object that it changes, from which on the steps of a write are slices of their own. */
+export const LARGE = 64 * 1024
+
 /** When all that was waiting has had its turn. */
 export const turnOfOthers = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
 

@@ -8,6 +8,8 @@ export async function admitMutating(attributes: Attributes): Promise<void> {
   const before = metadata?.managedFields
   await admit(attributes)
   const after = attributes.object?.metadata
+  // the server made what admission left alone
+  if (after?.managedFields === before) return
   const problem = managedFieldsProblem(after?.managedFields)
   if (after === undefined || problem === undefined) return
   if (before === undefined) delete after.managedFields

@@ -1,3 +1,4 @@
+import { turnOfOthers } from '../api/slices.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { reviewOf } from '../registry/review.ts'
@@ -23,13 +24,17 @@ export async function create(scope: ResourceScope): Promise<Response> {
   const input = negotiateInput(request, { custom: scope.custom })
   const body = await readBody(request)
   const options = parseCreateOptions(request.query)
+  if (request.isLarge) await turnOfOthers()
   const decoded = afterConversion(scope, decodeBody(scope, input, body, options.fieldValidation))
+  if (request.isLarge) await turnOfOthers()
   prepareNewMetadata(scope, decoded)
   // a custom resource's item takes POST too, which was authorized for the name in the path
   if (scope.name !== '') checkName(scope, decoded)
   trackFields(scope, undefined, decoded, options.fieldManager)
+  if (request.isLarge) await turnOfOthers()
   const object = scope.toStorage(decoded)
   await admitMutating(admissionAttributes(scope, 'CREATE', options, { object }))
   const left = await createObject(scope, object, options, validatingOf(scope, 'CREATE', options))
+  if (request.isLarge) await turnOfOthers()
   return respondObject(scope, output, 201, left.stored ?? left.object)
 }

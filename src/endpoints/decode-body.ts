@@ -1,5 +1,6 @@
 /** Request bodies → objects of the endpoint's type, with the complaints of the reference (apiserver's handlers). */
 import { append } from '../api/append.ts'
+import { LARGE } from '../api/slices.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
@@ -28,6 +29,7 @@ export const MAX_BODY = 3 * 1024 * 1024
 /** The body of a request, and what can read it. @throws 413 */
 export async function readBody(request: ApiRequest): Promise<Uint8Array> {
   const body = await bytesOf(request)
+  if (body.length > LARGE) request.isLarge = true
   if (/yaml/i.test(request.headers.get('Content-Type') ?? '') && request.method !== 'PATCH') await loadYaml()
   return body
 }

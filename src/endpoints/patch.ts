@@ -1,6 +1,7 @@
 import { noteFault } from '../request/fault.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
+import { turnOfOthers } from '../api/slices.ts'
 import { negotiateOutput, negotiatePatchType } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { appliedYaml } from '../patch/applied-yaml.ts'
@@ -82,10 +83,12 @@ export async function patch(scope: ResourceScope): Promise<Response> {
     mayCreate: applies && scope.subresource === '',
     authorizeCreate: () => authorizeCreate(scope),
     async transform(stored) {
+      if (request.isLarge) await turnOfOthers()
       const live = stored && scope.fromStorage(stored)
       const wanted = view === undefined ? patched(live) : throughView(scope, view, live!, patched)
       checkName(scope, wanted)
       dropDuplicateOwners(wanted, request.warnings)
+      if (request.isLarge) await turnOfOthers()
       const object = scope.toStorage(wanted)
       const operation = stored === undefined ? 'CREATE' : 'UPDATE'
       await admitMutating(admissionAttributes(scope, operation, options, { object, oldObject: stored }))
@@ -93,5 +96,6 @@ export async function patch(scope: ResourceScope): Promise<Response> {
     },
     validating: validatingOf(scope, 'UPDATE', options),
   })
+  if (request.isLarge) await turnOfOthers()
   return respondObject(scope, output, created ? 201 : 200, left.stored ?? left.object)
 }

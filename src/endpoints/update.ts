@@ -1,4 +1,5 @@
 import type { KubeObject } from '../api/object.ts'
+import { turnOfOthers } from '../api/slices.ts'
 import { copyWithEmptied } from '../schema/emptied.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
@@ -21,6 +22,7 @@ export async function update(scope: ResourceScope): Promise<Response> {
   const body = await readBody(request)
   const options = parseUpdateOptions(request.query)
   const input = negotiateInput(request, { custom: scope.custom })
+  if (request.isLarge) await turnOfOthers()
   const sent = decodeBody(scope, input, body, options.fieldValidation)
   checkName(scope, sent)
   dropDuplicateOwners(sent, request.warnings)
@@ -32,6 +34,7 @@ export async function update(scope: ResourceScope): Promise<Response> {
     uid: sent.metadata.uid,
     authorizeCreate: () => authorizeCreate(scope),
     async transform(stored) {
+      if (request.isLarge) await turnOfOthers()
       const live = stored && scope.fromStorage(stored)
       const decoded = (before: KubeObject | undefined) => {
         const object = afterConversion(scope, copyWithEmptied(sent))
@@ -40,6 +43,7 @@ export async function update(scope: ResourceScope): Promise<Response> {
       }
       // a view never creates: what is absent was answered with 404 before
       const wanted = scope.view === undefined ? decoded(live) : throughView(scope, scope.view, live!, decoded)
+      if (request.isLarge) await turnOfOthers()
       const object = scope.toStorage(wanted)
       const operation = stored === undefined ? 'CREATE' : 'UPDATE'
       await admitMutating(admissionAttributes(scope, operation, options, { object, oldObject: stored }))
@@ -47,5 +51,6 @@ export async function update(scope: ResourceScope): Promise<Response> {
     },
     validating: validatingOf(scope, 'UPDATE', options),
   })
+  if (request.isLarge) await turnOfOthers()
   return respondObject(scope, output, created ? 201 : 200, left.stored ?? left.object)
 }

@@ -5,7 +5,7 @@
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
-import { comparePathElements, readPathElement } from '../schema/path-element.ts'
+import { comparePathElements, readPathElement, sortedPathElements } from '../schema/path-element.ts'
 import type { FieldPathElements, PathElement } from '../schema/path-element.ts'
 
 interface Node {
@@ -140,9 +140,9 @@ export class FieldSet {
 
   /** Every member: those of one level, in order, before those below them. */
   *paths(prefix: FieldPathElements = []): Iterable<FieldPathElements> {
-    const sorted = [...this.nodes].sort(([a], [b]) => comparePathElements(a, b))
-    for (const [element, { member }] of sorted) if (member) yield [...prefix, element]
-    for (const [element, { below }] of sorted) yield* below.paths([...prefix, element])
+    const sorted = sortedPathElements([...this.nodes.keys()])
+    for (const element of sorted) if (this.hasMember(element)) yield [...prefix, element]
+    for (const element of sorted) yield* this.below(element).paths([...prefix, element])
   }
 
   /** Not to be changed: sets share it. */
@@ -152,7 +152,7 @@ export class FieldSet {
 
   #write(): JsonObject {
     const fields: JsonObject = {}
-    for (const element of [...this.nodes.keys()].sort(comparePathElements)) {
+    for (const element of sortedPathElements([...this.nodes.keys()])) {
       const { member, below } = this.nodes.get(element)!
       setOwn(fields, element, member && !below.isEmpty ? { '.': {}, ...below.toFieldsV1() } : below.toFieldsV1())
     }
@@ -171,6 +171,9 @@ export class FieldSet {
 const changed = (node: Node, member: boolean, below: FieldSet): Node =>
   node.member === member && node.below === below ? node : { member, below }
 
+/** A field with nothing below it: most are. */
+const LEAF: Node = { member: true, below: FieldSet.empty }
+
 interface ReadFields {
   readonly set: FieldSet
   /** Nothing is below it, or it says itself (`.`) that it is one. */
@@ -179,9 +182,17 @@ interface ReadFields {
   readonly isCanonical: boolean
 }
 
+const READ_LEAF: ReadFields = { set: FieldSet.empty, member: true, isCanonical: true }
+
+function isEmpty(object: JsonObject): boolean {
+  for (const _ in object) return false
+  return true
+}
+
 function readFields(fields: Json | undefined): ReadFields {
   if (fields === null || fields === undefined) return { set: FieldSet.empty, member: true, isCanonical: false }
   if (!isJsonObject(fields)) throw new Error('expected { or n')
+  if (isEmpty(fields)) return READ_LEAF
   const nodes = new Map<PathElement, Node>()
   let member = false
   let isCanonical = true
@@ -201,7 +212,7 @@ function readFields(fields: Json | undefined): ReadFields {
     isCanonical &&=
       below.isCanonical && element === key && (previous === undefined || comparePathElements(previous, element) < 0)
     previous = element
-    nodes.set(element, { member: below.member, below: below.set })
+    nodes.set(element, below === READ_LEAF ? LEAF : { member: below.member, below: below.set })
   }
   // of a set that says itself that it is a member, the JSON is that of its parent
   const set = FieldSet.ofNodes(nodes, isCanonical && !member ? fields : undefined)
@@ -216,11 +227,11 @@ export class FieldSetBuilder {
     // the whole object is nobody's
     if (path.length === 0) return
     let level = this.#root
-    for (const [at, element] of path.entries()) {
-      let node = level.get(element)
-      if (node === undefined) level.set(element, (node = { member: false, below: new Map() }))
+    for (let at = 0; at < path.length; at++) {
+      let node = level.get(path[at]!)
+      if (node === undefined) level.set(path[at]!, (node = { member: false, below: undefined }))
       if (at === path.length - 1) node.member = true
-      level = node.below
+      else level = node.below ??= new Map()
     }
   }
 
@@ -229,9 +240,11 @@ export class FieldSetBuilder {
   }
 }
 
-type Draft = Map<PathElement, { member: boolean; below: Draft }>
+type Draft = Map<PathElement, { member: boolean; below: Draft | undefined }>
 
-const built = (draft: Draft): FieldSet =>
-  FieldSet.ofNodes(
-    new Map([...draft].map(([element, { member, below }]) => [element, { member, below: built(below) }])),
-  )
+function built(draft: Draft): FieldSet {
+  const nodes = new Map<PathElement, Node>()
+  for (const [element, { member, below }] of draft)
+    nodes.set(element, below === undefined ? LEAF : { member, below: built(below) })
+  return FieldSet.ofNodes(nodes)
+}

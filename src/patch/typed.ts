@@ -39,6 +39,7 @@ export function checkType(atom: Atom, value: Json, duplicates: 'allowed' | 'refu
 }
 
 function problemsOf(atom: Atom, value: Json, duplicates: boolean): Problem[] {
+  if (isScalarAt(atom, value)) return scalarProblems(atom.scalar, value, '')
   return walk(atom, value, {
     scalar: (kind) => scalarProblems(kind, value, ''),
     list: (list) => {
@@ -53,6 +54,10 @@ function problemsOf(atom: Atom, value: Json, duplicates: boolean): Problem[] {
     },
   })
 }
+
+/** Most values: no need to choose among rules. */
+const isScalarAt = (atom: Atom, value: Json | undefined): atom is Atom & { scalar: ScalarKind } =>
+  typeof value !== 'object' && value !== undefined && atom.scalar !== undefined
 
 /** `%v` of the reference's wrapper around a value. */
 const shown = (value: Json) => `&{${goValue(value)}}`
@@ -119,6 +124,7 @@ export function fieldsIn(atom: Atom, value: Json): FieldSet {
 }
 
 function addFields(atom: Atom, value: Json, path: FieldPathElements, fields: FieldSetBuilder): void {
+  if (isScalarAt(atom, value)) return fields.insert(path)
   walk(atom, value, {
     scalar: () => fields.insert(path),
     list: (list) => {
@@ -206,6 +212,14 @@ function compareAt(
 ): Problem[] {
   // most of two versions of an object is the same: no need to descend into what is
   if (left !== undefined && right !== undefined && valuesEqual(left, right)) return []
+  if (left === undefined && isScalarAt(atom, right)) {
+    differences.added.insert(path)
+    return []
+  }
+  if (right === undefined && isScalarAt(atom, left)) {
+    differences.removed.insert(path)
+    return []
+  }
   const problems: Problem[] = []
   const asLeaf = (): Compared => {
     if (left === undefined) differences.added.insert(path)
@@ -328,6 +342,8 @@ export function merge(atom: Atom, live: Json, config: Json): Json {
 }
 
 function mergeAt(atom: Atom, live: Json | undefined, config: Json | undefined, problems: Problem[]): Json | undefined {
+  if (config === undefined && isScalarAt(atom, live)) return live
+  if (live === undefined && isScalarAt(atom, config)) return config
   const asLeaf = () => (config !== undefined ? config : live)
   return walkPair<Json | undefined>(atom, live, config, {
     scalar: (kind) => {

@@ -9,6 +9,7 @@ import { invalidValue, path } from '../api/field.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
+import { LARGE, turnOfOthers } from '../api/slices.ts'
 import {
   alreadyExists,
   badRequest,
@@ -69,6 +70,7 @@ export async function readLive(
 ): Promise<Live | undefined> {
   const stored = await scope.storage.get(scope.collection, keyOf(scope, name, namespace))
   if (stored === undefined) return undefined
+  if (stored.text.length > LARGE) scope.request.isLarge = true
   const { object } = liveOf(stored)
   scope.checkConvertible?.(object)
   return { stored, object: scope.currentForm(object) }
@@ -89,6 +91,7 @@ export async function createObject(
     try {
       return await allocating(scope, object, undefined, mode, async () => {
         await beforeCreate(scope, object, mode)
+        if (scope.request.isLarge) await turnOfOthers()
         await validating(object)
         return insert(scope, object, mode)
       })
@@ -136,10 +139,12 @@ async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: Writ
   if (/^0*[1-9]\d*$/.test(object.metadata.resourceVersion ?? ''))
     throw plainError('resourceVersion should not be set on objects to be created')
   await announceOwners(scope.request.env, scope.request.tenant, storedAs(scope), object)
+  if (scope.request.isLarge) await turnOfOthers()
   const value = {
     ...newValueOf(scope.storageType, object, scope.strategy),
     outbox: workFor({ resource: storedAs(scope), object }),
   }
+  if (scope.request.isLarge) await turnOfOthers()
   return liveOf(await scope.storage.create(scope.collection, key, value))
 }
 
@@ -169,6 +174,7 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   await strategy.prepareForCreate?.(object, context)
   append(scope.request.warnings, strategy.warningsOfPreparation?.(object) ?? [])
   fillStruct(scope.storageType, asJson(object))
+  if (scope.request.isLarge) await turnOfOthers()
   const errors = [
     ...(strategy.leavesNewMetadata ? [] : newMetaErrors(scope, metadata)),
     ...((await strategy.validate?.(object, context)) ?? []),
@@ -272,11 +278,14 @@ async function replace(
   update: UpdateRequest,
 ): Promise<Left> {
   const old = live.object
+  if (scope.request.isLarge) await turnOfOthers()
   await beforeUpdate(scope, object, old, update)
+  if (scope.request.isLarge) await turnOfOthers()
   await update.validating(object, old)
   if (isWithoutFinalizers(scope, object, old))
     return { object: await removeEmptied(scope, object, live, update.dryRun) }
   const value = newValueOf(scope.storageType, object, scope.strategy)
+  if (scope.request.isLarge) await turnOfOthers()
   const isNoChange = isUnchanged(value, live) || isUnchangedButTimes(scope, object, live)
   if (isNoChange && live.stored.isStale !== true) return { object: old }
   if (update.dryRun) return { object }
@@ -355,12 +364,14 @@ async function beforeUpdate(
   else if (subresource === 'status') keepAllButStatus(object, old)
   const isOtherAsSent = strategy.countsDropped && !sameSpec(scope, object, old)
   dropDisabledFields(scope.storageType, asJson(object), asJson(old), context.enabled)
+  if (scope.request.isLarge) await turnOfOthers()
   await update?.prepareForUpdate?.(object, old, context)
   fillStruct(scope.storageType, asJson(object))
   // a strategy may have put back all of it
   const meta = object.metadata
   if (strategy.hasGeneration && !strategy.generationStays && (isOtherAsSent || !sameSpec(scope, object, old)))
     meta.generation = (before.generation ?? 0) + 1
+  if (scope.request.isLarge) await turnOfOthers()
   if (!meta.uid) meta.uid = before.uid
   meta.creationTimestamp = before.creationTimestamp
   if (before.deletionTimestamp !== undefined) meta.deletionTimestamp = before.deletionTimestamp

@@ -89,7 +89,33 @@ function valueText(value: Json): string {
 
 const kinds = 'fkvi'
 
-export function comparePathElements(a: PathElement, b: PathElement): number {
+/** In the order of `comparePathElements`, each read once, however many there are. */
+export function sortedPathElements(elements: readonly PathElement[]): PathElement[] {
+  if (elements.every((element) => element.startsWith('f:'))) return elements.toSorted(compareText)
+  return elements
+    .map((element) => ({ element, value: hasValue(element) ? parse(element).value : null }))
+    .sort((a, b) =>
+      compareRead(
+        a.element,
+        b.element,
+        () => a.value,
+        () => b.value,
+      ),
+    )
+    .map(({ element }) => element)
+}
+
+const hasValue = (element: PathElement): boolean => element.startsWith('v:') || element.startsWith('k:')
+
+export const comparePathElements = (a: PathElement, b: PathElement): number =>
+  compareRead(
+    a,
+    b,
+    () => parsed(a).value,
+    () => parsed(b).value,
+  )
+
+function compareRead(a: PathElement, b: PathElement, valueOfA: () => Json, valueOfB: () => Json): number {
   const kind = a.charAt(0)
   const order = kinds.indexOf(kind) - kinds.indexOf(b.charAt(0))
   if (order !== 0) return order
@@ -100,9 +126,9 @@ export function comparePathElements(a: PathElement, b: PathElement): number {
     case 'i':
       return Number(a.slice(2)) - Number(b.slice(2))
     case 'v':
-      return compareValues(parsed(a).value, parsed(b).value)
+      return compareValues(valueOfA(), valueOfB())
     default:
-      return compareKeys(parsed(a).value as JsonObject, parsed(b).value as JsonObject) // keys are objects
+      return compareKeys(valueOfA() as JsonObject, valueOfB() as JsonObject) // keys are objects
   }
 }
 

@@ -19,9 +19,8 @@ if (findings.length > 0) {
   process.exit(1)
 }
 
-const searches = nestedLookupsIn(
-  [`${root}tsconfig.json`],
-  (file) => isOurs(file) && !relative(root, file).startsWith('src/cli/'),
+const searches = nestedLookupsIn([`${root}tsconfig.json`], (file) =>
+  /^(?:src\/(?!cli\/)|durable-objects\/)/.test(relative(root, file)),
 )
 for (const { file, line, text, why } of searches) console.error(`${relative(root, file)}:${line}: ${text} — ${why}`)
 if (searches.length > 0) {

@@ -127,6 +127,9 @@ function validateClaims(
 ): FieldError[] {
   const errors: FieldError[] = []
   const seen = new Set<string>()
+  /** Of what was seen, by the text before its first slash. */
+  const times = new Map<string, number>()
+  const names = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`
   claims.forEach(({ name = '', request = '' }, index) => {
     const here = at.index(index)
     if (name === '') {
@@ -138,12 +141,15 @@ function validateClaims(
       if (request !== '') append(errors, validateLabelText(here.child('request'), request))
       const key = request === '' ? name : `${name}/${request}`
       if (seen.has(key)) errors.push(duplicate(here, key))
-      else if (request === '')
-        for (const other of seen) if (other.split('/')[0] === name) errors.push(duplicate(here, name))
+      else {
+        if (request === '')
+          for (let others = times.get(name) ?? 0; others > 0; others--) errors.push(duplicate(here, name))
+        const [start = ''] = key.split('/', 1)
+        times.set(start, (times.get(start) ?? 0) + 1)
+      }
       seen.add(key)
     }
     if (known.has(name)) return
-    const names = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`
     const missing = notFoundField(here, name)
     errors.push({
       ...missing,

@@ -1,0 +1,59 @@
+// A large write lets others have a turn between its steps; a small one takes none.
+import { expect, test, vi } from 'vitest'
+import { LARGE } from '../../src/api/slices.ts'
+import { answer } from '../../src/server.ts'
+import { memoryServer } from '../request-in-memory.ts'
+
+const TOKEN = 'an-administrator-whose-token-is-long-enough'
+
+async function serverWithNamespace() {
+  const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
+  const finalizers = { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } }
+  await server.put('', 'namespaces', {
+    kind: 'Namespace',
+    apiVersion: 'v1',
+    metadata: { name: 'default' },
+    ...finalizers,
+  })
+  const configMaps = '/api/v1/namespaces/default/configmaps'
+  const send = async (method: string, name: string, object: object, type = 'application/json'): Promise<number> => {
+    const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': type }
+    const body = JSON.stringify(object)
+    const response = await answer(server.request(configMaps + name, { method, body, headers }))
+    return response.status
+  }
+  return send
+}
+
+const configMap = (length: number) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'a' },
+  data: { text: 'x'.repeat(length) },
+})
+
+/** Turns of the event loop that pass until the work is done: a small write, kept in memory, needs none. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  const timeout = vi.spyOn(globalThis, 'setTimeout')
+  try {
+    await work()
+    return timeout.mock.calls.filter(([, delay]) => delay === 0).length
+  } finally {
+    timeout.mockRestore()
+  }
+}
+
+test('a create, an update and a patch of a large object are done in steps', async () => {
+  const send = await serverWithNamespace()
+  const steps = { POST: ['', configMap(LARGE)], PUT: ['/a', configMap(LARGE + 1)] } as const
+  for (const [method, [name, object]] of Object.entries(steps))
+    expect(await turnsDuring(() => send(method, name, object))).toBeGreaterThanOrEqual(5)
+  const label = { metadata: { labels: { a: 'b' } } }
+  expect(await turnsDuring(() => send('PATCH', '/a', label, 'application/merge-patch+json'))).toBeGreaterThanOrEqual(5)
+})
+
+test('a small write waits for nobody', async () => {
+  const send = await serverWithNamespace()
+  await send('POST', '', configMap(1))
+  expect(await turnsDuring(() => send('PUT', '/a', configMap(2)))).toBe(0)
+})
