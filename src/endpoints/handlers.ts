@@ -2,6 +2,7 @@
 import { ownValue } from '../api/own.ts'
 import { notServed } from '../api/status.ts'
 import { parseListOptions } from '../request/options.ts'
+import { admitConnect } from './admit-connect.ts'
 import { isComponentStatuses, serveComponentStatuses } from './component-statuses.ts'
 import { create } from './create.ts'
 import { deleteCollection, deleteOne } from './delete.ts'
@@ -29,6 +30,14 @@ export interface Handlers {
   readonly componentStatuses: Handler
 }
 
+/** Admission is asked before the object is looked for. */
+const connecting =
+  (connect: Handler): Handler =>
+  async (scope, verb, deeper) => {
+    await admitConnect(scope, deeper)
+    return connect(scope, verb, deeper)
+  }
+
 export const handlers: Handlers = {
   verbs: {
     create,
@@ -41,16 +50,16 @@ export const handlers: Handlers = {
     deletecollection: deleteCollection,
   },
   subresources: {
-    'pods/attach': execOrAttach,
+    'pods/attach': connecting(execOrAttach),
     'pods/binding': binding,
     'pods/eviction': eviction,
-    'pods/exec': execOrAttach,
+    'pods/exec': connecting(execOrAttach),
     'pods/log': log,
-    'pods/portforward': portForward,
+    'pods/portforward': connecting(portForward),
     'serviceaccounts/token': token,
-    'pods/proxy': proxy,
-    'services/proxy': proxy,
-    'nodes/proxy': proxy,
+    'pods/proxy': connecting(proxy),
+    'services/proxy': connecting(proxy),
+    'nodes/proxy': connecting(proxy),
   },
   componentStatuses: serveComponentStatuses,
 }

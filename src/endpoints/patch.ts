@@ -85,13 +85,15 @@ export async function patch(scope: ResourceScope): Promise<Response> {
     async transform(stored) {
       if (request.isLarge) await turnOfOthers()
       const live = stored && scope.fromStorage(stored)
-      const wanted = view === undefined ? patched(live) : throughView(scope, view, live!, patched)
+      const operation = stored === undefined ? 'CREATE' : 'UPDATE'
+      const admit = (object: KubeObject, oldObject: KubeObject | undefined) =>
+        admitMutating(admissionAttributes(scope, operation, options, { object, oldObject }))
+      const wanted = view === undefined ? patched(live) : await throughView(scope, view, live!, patched, admit)
       checkName(scope, wanted)
       dropDuplicateOwners(wanted, request.warnings)
       if (request.isLarge) await turnOfOthers()
       const object = scope.toStorage(wanted)
-      const operation = stored === undefined ? 'CREATE' : 'UPDATE'
-      await admitMutating(admissionAttributes(scope, operation, options, { object, oldObject: stored }))
+      if (view === undefined) await admit(object, stored)
       return object
     },
     validating: validatingOf(scope, 'UPDATE', options),

@@ -8,13 +8,15 @@ import type { ResourceScope, View } from '../registry/resource-scope.ts'
 /**
  * What is written is the view; what is stored is the object behind it, whose owners learn what the view's owners are.
  * @param live must exist: a view never creates
+ * @param admit mutating admission, which sees views
  */
-export function throughView(
+export async function throughView(
   scope: ResourceScope,
   view: View,
   live: KubeObject,
   write: (live: KubeObject) => KubeObject,
-): KubeObject {
+  admit: (view: KubeObject, old: KubeObject) => Promise<void>,
+): Promise<KubeObject> {
   const { kind } = scope
   const replicasIn: ReplicasPath =
     view.replicasIn ?? ((version) => (parseApiVersion(version)?.group === kind.group ? SPEC_REPLICAS : undefined))
@@ -26,6 +28,7 @@ export function throughView(
     metadata: { ...before.metadata, ...(owners === undefined ? {} : { managedFields: owners }) },
   })
   checkName(scope, wanted)
+  await admit(wanted, before)
   const object = structuredClone(live)
   view.into(object, wanted, scope.resource)
   const after = ownersAfterScale(managedFields, wanted.metadata.managedFields, apiVersionOf(kind), replicasIn)

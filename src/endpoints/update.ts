@@ -41,12 +41,15 @@ export async function update(scope: ResourceScope): Promise<Response> {
         trackFields(scope, before, object, options.fieldManager)
         return object
       }
+      const operation = stored === undefined ? 'CREATE' : 'UPDATE'
+      const admit = (object: KubeObject, oldObject: KubeObject | undefined) =>
+        admitMutating(admissionAttributes(scope, operation, options, { object, oldObject }))
       // a view never creates: what is absent was answered with 404 before
-      const wanted = scope.view === undefined ? decoded(live) : throughView(scope, scope.view, live!, decoded)
+      if (scope.view !== undefined) return scope.toStorage(await throughView(scope, scope.view, live!, decoded, admit))
+      const wanted = decoded(live)
       if (request.isLarge) await turnOfOthers()
       const object = scope.toStorage(wanted)
-      const operation = stored === undefined ? 'CREATE' : 'UPDATE'
-      await admitMutating(admissionAttributes(scope, operation, options, { object, oldObject: stored }))
+      await admit(object, stored)
       return object
     },
     validating: validatingOf(scope, 'UPDATE', options),

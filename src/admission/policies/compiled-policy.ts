@@ -58,13 +58,9 @@ export function compiledPolicy(
   return remembered(key, spec, () => (type === 'validating' ? compileValidating(spec) : compileMutating(spec)))
 }
 
-/** Those of a webhook: without variables and parameters. @param owner what names this state of the webhook */
-export const compiledConditions = (
-  { uid }: Tenant,
-  owner: string,
-  conditions: readonly MatchCondition[],
-): readonly CompiledCondition[] =>
-  remembered(`webhook/${uid}/${owner}`, conditions, () =>
+/** Those of a webhook: without variables and parameters. */
+export const compiledConditions = (conditions: readonly MatchCondition[]): readonly CompiledCondition[] =>
+  remembered(`webhook/${JSON.stringify(conditions)}`, conditions, () =>
     compileConditions(conditions, admissionEnvironment({ authorizer: true })),
   )
 

@@ -1,5 +1,5 @@
 /** All that policies need of expressions, loaded with the first request that meets one. */
-export { compiledPolicy } from './compiled-policy.ts'
+export { compiledConditions, compiledPolicy } from './compiled-policy.ts'
 export { Decisions } from './decisions.ts'
 export { authorizerOf } from './evaluation.ts'
 export { conditionsMatch } from './match-conditions.ts'

@@ -2,11 +2,14 @@
  * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: what matches a webhook is decided here, the call itself is
  * callWebhook's.
  */
-import { StatusError, internalError } from '../../api/status.ts'
+import { forbidden, StatusError, internalError } from '../../api/status.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { WebhookCallError, callWebhook } from '../../webhooks/call-webhook.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
+import type { ResourceKind } from '../equivalent-resources.ts'
 import { equivalentResources } from '../equivalent-resources.ts'
+import { PolicyRequest } from '../policies/policy-request.ts'
+import { requestValue } from '../policies/request-value.ts'
 import type { Webhook, WebhookType } from './configured-webhooks.ts'
 import { configuredWebhooks } from './configured-webhooks.ts'
 import { isExempt, ruleMatches } from './rules.ts'
@@ -34,23 +37,48 @@ async function dispatch(type: WebhookType, attributes: Attributes): Promise<void
     if (await isCalled(webhook, attributes)) await call(webhook, attributes)
 }
 
-/** Conditions in CEL cannot be told yet: they are taken to hold, so that nothing that they guard passes. */
 async function isCalled(webhook: Webhook, attributes: Attributes): Promise<boolean> {
   const { namespaceSelector, objectSelector } = webhook
   if (!objectMatches(objectSelector, attributes)) return false
-  if (!(await rulesMatch(webhook, attributes))) return false
-  return namespaceMatches(namespaceSelector, attributes)
+  const matched = await matchedByRules(webhook, attributes)
+  if (matched === undefined || !(await namespaceMatches(namespaceSelector, attributes))) return false
+  return conditionsHold(webhook, attributes, matched)
 }
 
-async function rulesMatch(
+/** The version of the request's resource that the rules name. */
+async function matchedByRules(
   { rules = [], matchPolicy = 'Equivalent' }: Webhook,
   attributes: Attributes,
-): Promise<boolean> {
-  if (rules.some((rule) => ruleMatches(rule, attributes))) return true
-  if (matchPolicy !== 'Equivalent') return false
+): Promise<ResourceKind | undefined> {
+  const { resource, kind } = attributes
+  if (rules.some((rule) => ruleMatches(rule, attributes))) return { resource, kind }
+  if (matchPolicy !== 'Equivalent') return undefined
   const others = await equivalentResources(attributes)
   // few: versions of one resource
-  return rules.some((rule) => others.some(({ resource }) => ruleMatches(rule, { ...attributes, resource })))
+  return others.find((other) => rules.some((rule) => ruleMatches(rule, { ...attributes, resource: other.resource })))
+}
+
+/** @throws StatusError 403 where it cannot be told and the webhook must not be passed over */
+async function conditionsHold(
+  { matchConditions = [], failurePolicy }: Webhook,
+  attributes: Attributes,
+  matched: ResourceKind,
+): Promise<boolean> {
+  if (matchConditions.length === 0) return true
+  const engine = await import('../policies/policy-engine.ts')
+  const { resource, name, request } = attributes
+  const asked = requestValue(attributes, { ...matched, resource })
+  const subject = {
+    ...(await new PolicyRequest(attributes).versioned(matched)),
+    params: undefined,
+    namespaceObject: undefined,
+    request: asked,
+    requestOfConditions: asked,
+    authorizer: engine.authorizerOf(attributes, new engine.Decisions(request)),
+  }
+  const matches = await engine.conditionsMatch(engine.compiledConditions(matchConditions), [], subject, failurePolicy)
+  if (typeof matches === 'boolean') return matches
+  throw forbidden(resource, name, matches.error)
 }
 
 /** @throws StatusError where the request must not go on */

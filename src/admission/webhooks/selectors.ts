@@ -18,7 +18,11 @@ const selects = (selector: LabelSelector, labels: Labels = {}): boolean =>
 /** The new object or the old one. */
 export function objectMatches(selector: LabelSelector = {}, { object, oldObject }: Attributes): boolean {
   if (isEmptySelector(selector)) return true
-  const has = (one: KubeObject | undefined) => one !== undefined && selects(selector, one.metadata.labels)
+  const has = (one: KubeObject | undefined) => {
+    // options of a CONNECT have none
+    const metadata: KubeObject['metadata'] | undefined = one?.metadata
+    return metadata !== undefined && selects(selector, metadata.labels)
+  }
   return has(object) || has(oldObject)
 }
 

@@ -34,6 +34,8 @@ const hook = (more: MutatingWebhook = {}): MutatingWebhook => ({
   ...more,
 })
 
+const condition = (expression: string) => ({ name: 'c', expression })
+
 const labelled = (labels: Record<string, string>): KubeObject => ({ metadata: { name: 'a', labels } })
 const asked = (more: Partial<Attributes> = {}): Partial<Attributes> => ({
   operation: 'CREATE',
@@ -111,13 +113,26 @@ describe.each(['mutating', 'validating'] as const)('a %s webhook', (type) => {
       { rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['events'] }] },
       { resource: events, kind: { group: 'events.k8s.io', version: 'v1', kind: 'Event' } },
     ],
-    ['has conditions that nobody can tell', { matchConditions: [{ name: 'never', expression: 'false' }] }, {}],
+    ['has conditions that hold', { matchConditions: [{ name: 'c', expression: "request.operation == 'CREATE'" }] }, {}],
   ])('that %s fails the request', async (_, more, attributes) => {
     await expect(send(type, [hook(more)], asked(attributes))).rejects.toMatchObject(NOT_YET)
   })
 
   test.each<[string, MutatingWebhook, Partial<Attributes>]>([
     ['may be ignored', { failurePolicy: 'Ignore' }, {}],
+    ['has a condition that does not hold', { matchConditions: [condition('object.metadata.name != "a"')] }, {}],
+    [
+      'has one that does not hold beside one that cannot be told',
+      {
+        matchConditions: [condition('object.none.a'), condition('authorizer.path("/metrics").check("get").allowed()')],
+      },
+      {},
+    ],
+    [
+      'has a condition that cannot be told, and may be ignored',
+      { matchConditions: [condition('object.none.a')], failurePolicy: 'Ignore' },
+      {},
+    ],
     ['is about something else', {}, { resource: { group: '', version: 'v1', resource: 'secrets' } }],
     ['is about another subresource', {}, { subresource: 'status' }],
     ['does not select the namespace', { namespaceSelector: notBlue }, {}],
@@ -142,6 +157,14 @@ describe.each(['mutating', 'validating'] as const)('a %s webhook', (type) => {
     ],
   ])('that %s lets it pass', async (_, more, attributes) => {
     await send(type, [hook(more)], asked(attributes))
+  })
+
+  test('with a condition that cannot be told refuses the request', async () => {
+    const webhooks = [hook({ matchConditions: [condition('object.none.a == 1')] })]
+    await expect(send(type, webhooks, asked())).rejects.toMatchObject({
+      code: 403,
+      message: 'configmaps "a" is forbidden: expression \'object.none.a == 1\' resulted in error: no such key: none',
+    })
   })
 
   test.each<[string, MutatingWebhook, object]>([

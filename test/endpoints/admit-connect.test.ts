@@ -1,0 +1,73 @@
+/** What admission policies see of a CONNECT. */
+import { expect, test } from 'vitest'
+import { admitConnect } from '../../src/endpoints/admit-connect.ts'
+import { resourceScope } from '../../src/registry/scope.ts'
+import { builtInServed } from '../../src/registry/served.ts'
+import { CONFIG_MAPS, policyServer } from '../admission/policies/policy-server.ts'
+
+async function said(resource: string, subresource: string, query: string, expression: string, deeper: string[] = []) {
+  const rule = {
+    apiGroups: [''],
+    apiVersions: ['v1'],
+    operations: ['CONNECT'],
+    resources: [`${resource}/${subresource}`],
+  }
+  const validations = [{ expression: 'false', message: 'none', messageExpression: expression }]
+  const server = await policyServer('validating', {
+    policies: { p: { matchConstraints: { ...CONFIG_MAPS, resourceRules: [rule] }, validations } },
+  })
+  const request = server.request(`/${query}`)
+  const entry = builtInServed(server.env).resources.find('', 'v1', resource)!
+  const scope = resourceScope(request, entry, { name: 'a', subresource, namespace: entry.namespaced ? 'blue' : '' })
+  const error: unknown = await admitConnect(scope, deeper).catch((thrown: unknown) => thrown)
+  return error instanceof Error ? error.message.replace(/^.*denied request: /, '') : undefined
+}
+
+test.each<[string, string, string, string, string, string[]?]>([
+  [
+    'pods',
+    'exec',
+    '?command=a&command=b&stdin=true&tty=0',
+    "object.command.join('+') + string(object.stdin) + string(has(object.tty))",
+    'a+btruefalse',
+  ],
+  ['pods', 'exec', '', 'string(object.command == null) + object.kind + object.apiVersion', 'truePodExecOptionsv1'],
+  [
+    'pods',
+    'attach',
+    '?container=c',
+    'object.kind + string(object.container) + request.kind.kind',
+    'PodAttachOptionscPodAttachOptions',
+  ],
+  [
+    'pods',
+    'portforward',
+    '?ports=80&ports=443',
+    'object.kind + string(object.ports[1] + 1)',
+    'PodPortForwardOptions444',
+  ],
+  ['services', 'proxy', '', 'object.kind + string(object.path)', 'ServiceProxyOptionsb/c', ['b', 'c']],
+  [
+    'nodes',
+    'proxy',
+    '',
+    'object.kind + string(has(object.path)) + string(namespaceObject == null)',
+    'NodeProxyOptionsfalsetrue',
+  ],
+  [
+    'pods',
+    'exec',
+    '',
+    'request.operation + request.subResource + request.name + string(request.options == null) + string(oldObject == null)',
+    'CONNECTexecatruetrue',
+  ],
+])('%s/%s%s: %s', async (resource, subresource, query, expression, text, deeper) => {
+  expect(await said(resource, subresource, query, expression, deeper)).toBe(text)
+})
+
+test('nothing is refused without a policy about it', async () => {
+  const server = await policyServer('validating', {})
+  const entry = builtInServed(server.env).resources.find('', 'v1', 'pods')!
+  const scope = resourceScope(server.request('/'), entry, { name: 'a', subresource: 'exec', namespace: 'blue' })
+  await expect(admitConnect(scope, [])).resolves.toBeUndefined()
+})
