@@ -44,15 +44,21 @@ export interface Finding {
 
 const ALLOWED = /\/\/ own key: \S/
 
-/** What must change in the files of these projects, in their order. */
-export function findingsIn(configs: readonly string[], includes: (file: string) => boolean): Finding[] {
+type Rule = (file: SourceFile, checker: Checker) => Finding[]
+
+/** What must change in the files of these projects, in their order: by the rule about keys, or by these rules. */
+export function findingsIn(
+  configs: readonly string[],
+  includes: (file: string) => boolean,
+  rules: readonly Rule[] = [unsafeKeysOf],
+): Finding[] {
   const api = new API()
   try {
     const found: Finding[] = []
     for (const project of api.updateSnapshot({ openProjects: [...configs] }).getProjects())
       for (const name of project.rootFiles) {
         const file = includes(name) ? project.program.getSourceFile(name) : undefined
-        if (file !== undefined) found.push(...findingsOf(file, project.checker))
+        if (file !== undefined) for (const rule of rules) found.push(...rule(file, project.checker))
       }
     return found
   } finally {
@@ -60,7 +66,7 @@ export function findingsIn(configs: readonly string[], includes: (file: string) 
   }
 }
 
-function findingsOf(file: SourceFile, checker: Checker): Finding[] {
+export function unsafeKeysOf(file: SourceFile, checker: Checker): Finding[] {
   const suspects: Finding[] = []
   const accesses: ElementAccessExpression[] = []
   const lines = file.text.split('\n')

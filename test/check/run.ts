@@ -3,8 +3,9 @@ import { relative } from 'node:path'
 import { unboundedIn } from './bounded-state.ts'
 import { clockProblemsIn, staleClockPlaces } from './clocks.ts'
 import { circleProblems, importsIn, layerProblems } from './layers.ts'
-import { findingsIn } from './own-keys.ts'
+import { floatingPromisesOf } from './floating-promises.ts'
 import { nestedLookupsIn } from './nested-lookups.ts'
+import { findingsIn, unsafeKeysOf } from './own-keys.ts'
 import { spreadArgumentsIn } from './spread-arguments.ts'
 
 const root = new URL('../..', import.meta.url).pathname
@@ -12,10 +13,14 @@ const isOurs = (file: string) => /^(src|durable-objects|migrations)\//.test(rela
 const findings = findingsIn(
   ['tsconfig.json', 'tsconfig.node.json'].map((name) => root + name),
   isOurs,
+  [unsafeKeysOf, floatingPromisesOf],
 )
+const isTest = (file: string) => /^test\//.test(relative(root, file))
+const testConfigs = ['test/tsconfig.json', 'test/durable-objects/tsconfig.json'].map((name) => root + name)
+findings.push(...findingsIn(testConfigs, isTest, [floatingPromisesOf]))
 for (const { file, line, text, why } of findings) console.error(`${relative(root, file)}:${line}: ${text} — ${why}`)
 if (findings.length > 0) {
-  console.error(`${findings.length} operations may meet a name of Object.prototype (see test/check/own-keys.ts)`)
+  console.error(`${findings.length} findings (see test/check/own-keys.ts and floating-promises.ts)`)
   process.exit(1)
 }
 

@@ -1,25 +1,14 @@
 // A client of the API server under test, and what all runners need.
 import { readFileSync } from 'node:fs'
-import { execFileSync } from 'node:child_process'
 import https from 'node:https'
 import http from 'node:http'
 import { gunzipSync } from 'node:zlib'
+import { load } from 'js-yaml'
 
 export class Client {
   constructor(kubeconfig) {
     const text = readFileSync(kubeconfig, 'utf8')
-    let c
-    try {
-      c = JSON.parse(text)
-    } catch {
-      c = JSON.parse(
-        execFileSync(
-          process.env.KUBECTL ?? 'kubectl',
-          ['config', 'view', '--raw', '-o', 'json', '--kubeconfig', kubeconfig],
-          { encoding: 'utf8' },
-        ),
-      )
-    }
+    const c = load(text)
     const context = c.contexts.find((x) => x.name === c['current-context']).context
     const cluster = c.clusters.find((x) => x.name === context.cluster).cluster
     const user = c.users.find((x) => x.name === context.user).user

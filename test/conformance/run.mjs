@@ -11,9 +11,10 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
-import { findKubectl } from '../clients/kubectl/kubectl.ts'
+import { findKubectlOrNot } from '../clients/kubectl/kubectl.ts'
 import { Client, pool, readRecording } from './client.mjs'
 import { diff, lenient, open } from './compare.mjs'
+import { fallenAreas, lastLine } from './fallen.ts'
 import { runSession } from './kubectl-session.mjs'
 import { delta, lenient as lenientCase, runKind, same } from './mutations.mjs'
 import { runScenario, useSalt } from './scenario.mjs'
@@ -52,6 +53,9 @@ if (opt.kubectl) process.env.KUBECTL = opt.kubectl
 /** A thing with an outcome: {id, area, run(client) → {exact, lenient, differences: text}}. Those of `alone` run one after the other, at the end. */
 const recordings = (directory) => readdirSync(directory).filter((f) => f.endsWith('.jsonl.gz'))
 
+/** Areas that this machine cannot run, and why: the last line says them. */
+const skips = new Map()
+
 function scenarios() {
   const all = recordings(RECORDINGS)
     .filter((f) => f !== 'kubectl.jsonl.gz')
@@ -83,11 +87,10 @@ function scenarios() {
 function sessions() {
   const all = readRecording(join(RECORDINGS, 'kubectl.jsonl.gz')).filter((s) => wanted('kubectl') && matches(s.id))
   if (all.length === 0) return []
-  const kubectl = findKubectl()
-  if (!kubectl.version.startsWith(RECORDED_KUBECTL + '.')) {
-    console.log(`kubectl sessions are left out: they need kubectl ${RECORDED_KUBECTL}, not ${kubectl.version}`)
-    return []
-  }
+  const { kubectl, missing } = findKubectlOrNot()
+  if (kubectl === undefined) return skipSessions(missing)
+  if (!kubectl.version.startsWith(RECORDED_KUBECTL + '.'))
+    return skipSessions(`they need kubectl ${RECORDED_KUBECTL}, not ${kubectl.version}`)
   let config
   return all.map((s) => ({
     id: s.id,
@@ -115,6 +118,11 @@ function sessions() {
       }
     },
   }))
+}
+function skipSessions(why) {
+  skips.set('kubectl', why)
+  console.log(`kubectl sessions are skipped: ${why}`)
+  return []
 }
 /** Of a session the exit codes alone. */
 const codes = (results) => results.map((r) => r.code ?? (r.error ? 'error' : null))
@@ -264,13 +272,13 @@ const readBaseline = () => {
 }
 const whole = !opt.id && !opt.kind && !opt.order
 const baseline = readBaseline()
-const fallen = () => (whole ? Object.entries(table()).filter(([area, row]) => row.exact < (baseline[area] ?? 0)) : [])
+const fallen = () => (whole ? fallenAreas(baseline, table(), wanted, new Set(skips.keys())) : [])
 
-for (const [area] of fallen()) {
+for (const area of fallen()) {
   const failed = outcomes.filter((o) => o.area === area && !o.exact)
   useSalt(opt.salt + '-again')
   const until = Date.now() + SECOND_CHANCE_MS
-  const goesOn = () => Date.now() < until && fallen().some(([name]) => name === area)
+  const goesOn = () => Date.now() < until && fallen().includes(area)
   const ofKinds = Map.groupBy(
     failed.filter((o) => o.kind),
     (o) => o.kind,
@@ -321,8 +329,12 @@ if (opt.report) {
   writeFileSync(opt.report, failed.map((o) => o.text).join('\n\n') + '\n')
 }
 const below = fallen()
-for (const [area, row] of below)
-  console.log(`${area}: ${row.exact} exact are fewer than the ${baseline[area]} of the baseline`)
+for (const area of below)
+  console.log(
+    rows[area] === undefined
+      ? `${area} did not run; the baseline has ${baseline[area]}`
+      : `${area}: ${rows[area].exact} exact are fewer than the ${baseline[area]} of the baseline`,
+  )
 /** The README with the table of this run; as it is where only some areas ran. */
 function withTable(readme) {
   const [begin, end] = ['<!-- conformance table -->', '<!-- end of conformance table -->']
@@ -344,8 +356,8 @@ if (opt.raise && whole) {
   writeFileSync(README, withTable(readFileSync(README, 'utf8')))
 }
 // What counts is the comparison: one for each area.
-const compared = whole ? Object.keys(rows).length : 0
-console.log(`${compared - below.length} passed, ${below.length} failed`)
+const compared = whole ? new Set([...Object.keys(rows), ...below]).size : 0
+console.log(lastLine(compared - below.length, below.length, skips))
 client.agent.destroy()
 client.anonymous?.destroy()
 await server?.stop()

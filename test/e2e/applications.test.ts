@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadAll } from 'js-yaml'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Session, serverUnderTest } from './session.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Session, skipWithoutKubectl, serverUnderTest } from './session.ts'
 import type { ServerUnderTest } from './session.ts'
 
 interface Manifest {
@@ -15,6 +15,7 @@ interface Manifest {
 
 let server: ServerUnderTest
 let kubectl: Session
+beforeEach(skipWithoutKubectl)
 beforeAll(async () => {
   server = await serverUnderTest()
   kubectl = new Session(server.kubeconfig)

@@ -1,10 +1,11 @@
 // Deletions whose end the controllers bring about, as Kubernetes' own end-to-end tests and people ask for them.
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Session, serverUnderTest } from './session.ts'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { Session, skipWithoutKubectl, serverUnderTest } from './session.ts'
 import type { ServerUnderTest } from './session.ts'
 
 let server: ServerUnderTest
 let kubectl: Session
+beforeEach(skipWithoutKubectl)
 beforeAll(async () => {
   server = await serverUnderTest()
   kubectl = new Session(server.kubeconfig)

@@ -3,9 +3,10 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TestContext } from 'vitest'
 import { startKedge } from '../cli/kedge-process.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
-import { findKubectl } from '../clients/kubectl/kubectl.ts'
+import { findKubectl, findKubectlOrNot } from '../clients/kubectl/kubectl.ts'
 
 export interface Printed {
   readonly code: number | null
@@ -13,8 +14,17 @@ export interface Printed {
   readonly stderr: string
 }
 
+/** Skips a test that needs kubectl where there is none, with the reason. */
+export function skipWithoutKubectl({ skip }: Pick<TestContext, 'skip'>): void {
+  const { kubectl, missing } = findKubectlOrNot()
+  skip(kubectl === undefined, missing)
+}
+
+let found: string | undefined
+/** Looked for when it is first run: a session without one can be made, and its tests are skipped. */
+const kubectlPath = (): string => (found ??= findKubectl().path)
+
 export class Session {
-  readonly #kubectl = findKubectl().path
   readonly #home = mkdtempSync(join(tmpdir(), 'kedge-e2e-'))
   readonly #kubeconfig: string
   /** The namespace of every command; undefined for the kubeconfig's own. */
@@ -26,7 +36,7 @@ export class Session {
 
   /** Runs it whatever comes of it. */
   async try(args: readonly string[], stdin?: string): Promise<Printed> {
-    const child = spawn(this.#kubectl, [...(this.namespace ? ['-n', this.namespace] : []), ...args], {
+    const child = spawn(kubectlPath(), [...(this.namespace ? ['-n', this.namespace] : []), ...args], {
       env: { PATH: process.env['PATH'], HOME: this.#home, KUBECONFIG: this.#kubeconfig, KUBECACHEDIR: this.#home },
     })
     let [stdout, stderr] = ['', '']

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { LAUNCHER, startKedge } from '../cli/kedge-process.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
-import { Session } from './session.ts'
+import { Session, skipWithoutKubectl } from './session.ts'
 
 let dataDir: string
 let running: KedgeProcess[]
@@ -73,7 +73,8 @@ function watch(server: KedgeProcess, path: string): Promise<{ ended: Promise<voi
 }
 
 describe('start', () => {
-  test('prints where it serves; the kubeconfig works and only its owner can read it', async () => {
+  test('prints where it serves; the kubeconfig works and only its owner can read it', async (context) => {
+    skipWithoutKubectl(context)
     const server = await start()
     expect(server.output()).toContain(`export KUBECONFIG=${join(dataDir, 'kubeconfig')}\n`)
     expect(statSync(server.kubeconfig).mode & 0o777).toBe(0o600)
@@ -83,7 +84,8 @@ describe('start', () => {
     kubectl.close()
   })
 
-  test('is ready about a second after the process began', async () => {
+  test('is ready about a second after the process began', async (context) => {
+    skipWithoutKubectl(context)
     await (await start()).stop() // builds, and makes the keys
     const began = performance.now()
     const server = await start()
@@ -94,7 +96,8 @@ describe('start', () => {
     expect(took).toBeLessThan(5_000) // a busy machine is no fault; what it usually takes is in the README
   })
 
-  test('what was written is there after a restart, under the same credential', async () => {
+  test('what was written is there after a restart, under the same credential', async (context) => {
+    skipWithoutKubectl(context)
     const first = await start()
     const kubeconfig = readFileSync(first.kubeconfig, 'utf8')
     const before = new Session(first.kubeconfig)
@@ -106,7 +109,8 @@ describe('start', () => {
     before.close()
   })
 
-  test('a namespace chosen in the kubeconfig stays chosen', async () => {
+  test('a namespace chosen in the kubeconfig stays chosen', async (context) => {
+    skipWithoutKubectl(context)
     const first = await start()
     const kubectl = new Session(first.kubeconfig)
     await kubectl.run('config set-context --current --namespace=kube-system')
@@ -196,7 +200,8 @@ describe('the end', () => {
     await expect.poll(() => existsSync(join(dataDir, 'lock')), { timeout: 2_000 }).toBe(false)
   })
 
-  test('kill -9 takes the engine along, and the directory can be used at once', async () => {
+  test('kill -9 takes the engine along, and the directory can be used at once', async (context) => {
+    skipWithoutKubectl(context)
     const server = await start()
     expect(enginesOf(server)).toHaveLength(1)
     await server.stop('SIGKILL')
@@ -207,7 +212,8 @@ describe('the end', () => {
     kubectl.close()
   })
 
-  test('an engine that dies is started again', async () => {
+  test('an engine that dies is started again', async (context) => {
+    skipWithoutKubectl(context)
     const server = await start()
     const [engine] = enginesOf(server)
     process.kill(engine!, 'SIGKILL')

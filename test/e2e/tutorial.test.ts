@@ -1,10 +1,11 @@
 // What the reader of a tutorial types, from the first command to the clean-up. Told as one story: the order matters.
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Session, serverUnderTest } from './session.ts'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { Session, skipWithoutKubectl, serverUnderTest } from './session.ts'
 import type { ServerUnderTest } from './session.ts'
 
 let server: ServerUnderTest
 let kubectl: Session
+beforeEach(skipWithoutKubectl)
 beforeAll(async () => {
   server = await serverUnderTest()
   kubectl = new Session(server.kubeconfig)

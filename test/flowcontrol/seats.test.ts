@@ -53,7 +53,7 @@ test('who leaves makes room for the first who waits', async () => {
 
 test('a queue that is full refuses; another flow has a queue of its own', async () => {
   const { take } = seatsOf(1, { a: limited(1, { queuing }) })
-  take('a')
+  void take('a')
   const busy = ['one', 'two', 'three', 'four'].map(() => take('a', 'busy'))
   expect(await Promise.all(busy.map(now))).toEqual(['waits', 'waits', 'waits', 'queue-full'])
   const other = ['x', 'y', 'z', 'w'].find((flow) => dealtQueues(flow, 8, 1)[0] !== dealtQueues('busy', 8, 1)[0])!
@@ -79,7 +79,7 @@ test('flows take turns, however many wait in one of them', async () => {
 
 test('nobody waits longer than they have patience for', async () => {
   const { level, take } = seatsOf(1, { a: limited(1, { queuing }) })
-  take('a')
+  void take('a')
   const waiting = take('a')
   await vi.advanceTimersByTimeAsync(15_000)
   expect(await waiting).toBe('time-out')
@@ -121,7 +121,7 @@ describe('borrowing', () => {
 
 test('a seat whose request was given up by the engine is free again after a minute', async () => {
   const { take } = seatsOf(1, { a: limited(1) })
-  take('a')
+  void take('a')
   expect(await now(take('a'))).toBe('concurrency-limit')
   await vi.advanceTimersByTimeAsync(60_000)
   expect(await now(take('a'))).toBe('seat in a')
@@ -129,7 +129,7 @@ test('a seat whose request was given up by the engine is free again after a minu
 
 test('new limits count at once, for those who wait too', async () => {
   const { seats, take } = seatsOf(1, { a: limited(1, { queuing }) })
-  take('a')
+  void take('a')
   const waiting = take('a')
   seats.configure(new Map([['a', limited(2, { queuing })]]), 2)
   expect(await now(waiting)).toBe('seat in a')

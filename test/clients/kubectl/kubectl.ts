@@ -14,20 +14,32 @@ const SOURCES = import.meta.dirname
 const BUILT = join(import.meta.dirname, '../../../node_modules/.cache/kedge/kubectl-1.36')
 const OLDEST_MINOR = 32
 
+class NoKubectl extends Error {}
+
 /** Throws an Error with what to do where there is none, or one that is too old. */
 export function findKubectl(): Kubectl {
   const path = process.env['KUBECTL'] || builtKubectl() || onPath('kubectl')
   if (path === undefined) {
-    throw new Error(
+    throw new NoKubectl(
       'The tests need kubectl: install Go (kubectl is then built), or kubectl 1.32 or newer, or set KUBECTL.',
     )
   }
   const version = versionOf(path)
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major !== 1 || minor < OLDEST_MINOR) {
-    throw new Error(`${path} is kubectl ${version}; the tests need 1.${OLDEST_MINOR} or newer.`)
+    throw new NoKubectl(`${path} is kubectl ${version}; the tests need 1.${OLDEST_MINOR} or newer.`)
   }
   return { path, version }
+}
+
+/** The same, or why there is none: what needs it is skipped, and says so. */
+export function findKubectlOrNot(): { readonly kubectl?: Kubectl; readonly missing: string } {
+  try {
+    return { kubectl: findKubectl(), missing: '' }
+  } catch (error) {
+    if (!(error instanceof NoKubectl)) throw error // a $KUBECTL that does not run is a mistake
+    return { missing: error.message }
+  }
 }
 
 function onPath(command: string): string | undefined {
