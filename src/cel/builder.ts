@@ -5,10 +5,14 @@ import type { ExpressionFactory } from './declarations.ts'
 /** The variable that folds of macros collect in. No expression can name it. */
 export const ACCUMULATOR = '@result'
 
-/** A macro was called with what it cannot expand. */
-/** Macros may copy their target (`optMap`), so that nested ones double it: no text of the allowed length has as many nodes. */
-const MAX_NODES = 250_000
+/**
+ * Nodes that macros may copy: `optMap` copies its target, so that each one in a chain doubles what is before it. Other
+ * nodes are written out, and the length of the text bounds them. kube-apiserver has no such bound, but needs 13 seconds
+ * for a chain of ten that makes 16,000 nodes.
+ */
+const MAX_COPIED = 20_000
 
+/** A macro was called with what it cannot expand. */
 export class MacroError extends Error {
   constructor(
     message: string,
@@ -26,10 +30,10 @@ export class Builder {
   private readonly offsets = new Map<number, number>()
   private readonly macroCalls = new Map<number, Expression>()
   private lastId = 0
+  private copied = 0
 
   /** A new id for a node that begins there. */
   at(offset: number): number {
-    if (this.lastId >= MAX_NODES) throw new MacroError('expression is too large', undefined)
     this.offsets.set(++this.lastId, offset)
     return this.lastId
   }
@@ -112,6 +116,7 @@ export class Builder {
 
   /** Every node anew; the copies begin where the originals do. */
   private copy(expression: Expression): Expression {
+    if (++this.copied > MAX_COPIED) throw new MacroError('expression is too large', undefined)
     const id = this.at(this.offsets.get(expression.id) ?? 0)
     const again = (one: Expression): Expression => this.copy(one)
     switch (expression.kind) {

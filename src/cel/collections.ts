@@ -2,7 +2,7 @@
 import { equalOthers } from './equality.ts'
 import { compareNumbers, isNumber } from './numbers.ts'
 import type { Value } from './value.ts'
-import { ListValue, MapValue, Uint } from './value.ts'
+import { ListValue, MapValue, Optional, Uint } from './value.ts'
 
 /**
  * A list of values. Appending to the list that reaches the end of its storage shares the storage, so that a fold that
@@ -144,6 +144,7 @@ export function equal(a: Value, b: Value): boolean {
 function structurallyEqual(a: Value, b: Value): boolean {
   if (a instanceof ListValue && b instanceof ListValue) return equalLists(a, b)
   if (a instanceof MapValue && b instanceof MapValue) return equalMaps(a, b)
+  if (a instanceof Optional && b instanceof Optional) return equalContents(a.value, b.value)
   return equalOthers(a, b)
 }
 
@@ -153,6 +154,10 @@ function equalLists(a: ListValue, b: ListValue): boolean {
   for (let i = 0; i < a.size; i++) if (!equal(a.at(i), b.at(i))) return false
   return true
 }
+
+/** Undefined: nothing is in it. */
+const equalContents = (a: Value | undefined, b: Value | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : equal(a, b)
 
 function equalMaps(a: MapValue, b: MapValue): boolean {
   const own = a.equalTo?.(b)

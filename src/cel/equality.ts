@@ -1,7 +1,7 @@
 /** Equality of values that hold no other values of an expression. */
 import { sameType } from './type-relations.ts'
 import type { Value } from './value.ts'
-import { Duration, ObjectValue, OpaqueValue, Optional, Timestamp, TypeValue } from './value.ts'
+import { Duration, ObjectValue, OpaqueValue, Timestamp, TypeValue } from './value.ts'
 
 export function equalOthers(a: Value, b: Value): boolean {
   if (a instanceof Uint8Array) return b instanceof Uint8Array && equalBytes(a, b)
@@ -23,5 +23,3 @@ function sameRuntimeType({ type: a }: TypeValue, { type: b }: TypeValue): boolea
   if (a.kind === 'opaque') return b.kind === 'opaque' && a.name === b.name
   return sameType(a, b)
 }
-
-export const isOptional = (value: Value): value is Optional => value instanceof Optional

@@ -15,19 +15,19 @@ export const checkedDuration = (nanos: bigint): Value =>
   nanos >= MIN_INT && nanos <= MAX_INT ? new Duration(nanos) : durationOverflow()
 
 /** @param nanos since 1970 */
-function timestampOfNanos(nanos: bigint): Value {
+function timestampOfNanos(nanos: bigint, offset: number): Value {
   let seconds = nanos / NANOS
   let rest = nanos % NANOS
   if (rest < 0n) {
     seconds -= 1n
     rest += NANOS
   }
-  return seconds < MIN_TIME || seconds > MAX_TIME ? timestampOverflow() : new Timestamp(seconds, Number(rest))
+  return seconds < MIN_TIME || seconds > MAX_TIME ? timestampOverflow() : new Timestamp(seconds, Number(rest), offset)
 }
 
 export const nanosOf = ({ seconds, nanos }: Timestamp): bigint => seconds * NANOS + BigInt(nanos)
 
-export const shifted = (time: Timestamp, nanos: bigint): Value => timestampOfNanos(nanosOf(time) + nanos)
+export const shifted = (time: Timestamp, nanos: bigint): Value => timestampOfNanos(nanosOf(time) + nanos, time.offset)
 
 export const between = (a: Timestamp, b: Timestamp): Value => checkedDuration(nanosOf(a) - nanosOf(b))
 
@@ -51,17 +51,24 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   date.setUTCFullYear(year, month - 1, day)
   if (date.getUTCMonth() !== month - 1) return undefined
   if (Number(offsetHours) > 24 || Number(offsetMinutes) > 60) return undefined
-  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60 * (sign === '-' ? -1 : 1)
-  const seconds = date.getTime() / 1000 + hour * 3600 + minute * 60 + second - offset
-  return new Timestamp(BigInt(seconds), Number(fraction.padEnd(9, '0').slice(0, 9)))
+  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '-' ? -1 : 1)
+  const seconds = date.getTime() / 1000 + hour * 3600 + minute * 60 + second - offset * 60
+  return new Timestamp(BigInt(seconds), Number(fraction.padEnd(9, '0').slice(0, 9)), offset)
 }
 
 export const inRange = ({ seconds }: Timestamp): boolean => seconds >= MIN_TIME && seconds <= MAX_TIME
 
-/** RFC 3339 with as many digits behind the point as there are, UTC. */
-export function timestampText({ seconds, nanos }: Timestamp): string {
-  const whole = dateText(new Date(Number(seconds) * 1000))
-  return nanos === 0 ? `${whole}Z` : `${whole}.${String(nanos).padStart(9, '0').replace(/0+$/, '')}Z`
+/** RFC 3339 with as many digits behind the point as there are. */
+export function timestampText({ seconds, nanos, offset }: Timestamp): string {
+  const whole = dateText(new Date((Number(seconds) + offset * 60) * 1000))
+  const fraction = nanos === 0 ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`
+  return `${whole}${fraction}${offset === 0 ? 'Z' : offsetText(offset)}`
+}
+
+function offsetText(minutes: number): string {
+  const absolute = Math.abs(minutes)
+  const parts = [Math.floor(absolute / 60), absolute % 60].map((part) => String(part).padStart(2, '0'))
+  return `${minutes < 0 ? '-' : '+'}${parts.join(':')}`
 }
 
 const dateText = (date: Date): string =>

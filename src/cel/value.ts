@@ -28,9 +28,11 @@ export class Uint {
 
 /** Seconds since 1970 and nanoseconds 0 … 999,999,999; years 1 to 9999. */
 export class Timestamp {
+  /** @param offset minutes east of UTC that it is written with; it says nothing of when it is */
   constructor(
     readonly seconds: bigint,
     readonly nanos: number,
+    readonly offset = 0,
   ) {}
 }
 

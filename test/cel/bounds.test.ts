@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Expression } from '../../src/cel/ast.ts'
 import { compile } from '../../src/cel/compile.ts'
+import type { ExpressionFactory } from '../../src/cel/declarations.ts'
+import { parse } from '../../src/cel/parser.ts'
+import { childrenOf } from '../../src/cel/validators.ts'
 import { estimateCost } from '../../src/cel/estimate.ts'
 import type { PathSizes } from '../../src/cel/estimate.ts'
 import { asDouble, valueOfJson } from '../../src/cel/json-value.ts'
@@ -32,6 +36,8 @@ function run(text: string, limit = 1_000_000) {
   const { value, cost } = programOf(expression, environment).run(variables, limit)
   return { value, cost, estimate: estimateCost(expression, sizes) }
 }
+
+const sizeOf = (node: Expression): number => childrenOf(node).reduce((sum, child) => sum + sizeOf(child), 1)
 
 /** Expressions of a type, built from smaller ones. */
 const { bool } = fc.letrec<{ bool: string; text: string; list: string; int: string }>((tie) => ({
@@ -113,8 +119,35 @@ describe('bounds', () => {
     expect(value instanceof ListValue && value.size).toBe(3)
   })
 
-  test('macros that copy their target do not grow without end', () => {
-    const text = `optional.of(words)${'.optMap(v, v + v)'.repeat(64)}`
-    expect(compile(text, environment).issues).toContain('expression is too large')
+  describe('macros that copy their target', () => {
+    const nodesOf = (text: string): number => {
+      const { tree } = parse(text, { macros: environment.macros, optionalSyntax: true })
+      return tree?.offsets.size ?? 0
+    }
+    test('may do so often', () => {
+      expect(nodesOf(`optional.of(words)${'.optMap(v, v + v)'.repeat(8)}`)).toBeGreaterThan(3000)
+    })
+    const chains = {
+      optMap: `optional.of(words)${'.optMap(v, v + v)'.repeat(64)}`,
+      optFlatMap: `optional.of(words)${'.optFlatMap(v, optional.of(v))'.repeat(64)}`,
+      'chains within chains': `optional.of(${'optional.of('.repeat(12)}n${').optMap(v, v).orValue(1)'.repeat(12)}).optMap(v, v)`,
+    }
+    test.each(Object.entries(chains))('%s: no more than 20,000 nodes are copied', (_, text) => {
+      let copies = 0
+      const macros = environment.macros.map((macro) => ({
+        ...macro,
+        expand: (make: ExpressionFactory, target: Expression | undefined, args: readonly Expression[]) => {
+          const copy = (one: Expression): Expression => {
+            const made = make.copy(one)
+            copies += sizeOf(made)
+            return made
+          }
+          return macro.expand({ ...make, copy }, target, args)
+        },
+      }))
+      const { tree, issues } = parse(text, { macros, optionalSyntax: true })
+      expect(tree === undefined ? issues.map(({ message }) => message) : []).toContain('expression is too large')
+      expect(copies).toBeLessThanOrEqual(20_000)
+    })
   })
 })

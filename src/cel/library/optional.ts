@@ -2,7 +2,7 @@
 import type { Expression } from '../ast.ts'
 import { itemsOf, listFrom } from '../collections.ts'
 import type { ExpressionFactory, Library, Macro } from '../declarations.ts'
-import { BOOL, DYN, INT, listOf, mapOf, optionalOf, parameter, STRING } from '../type.ts'
+import { BOOL, DYN, INT, listOf, mapOf, opaque, optionalOf, parameter, STRING } from '../type.ts'
 import type { Value } from '../value.ts'
 import { CelError, Duration, ListValue, MapValue, Optional, Timestamp, Uint } from '../value.ts'
 import { noSuchOverload } from '../numbers.ts'
@@ -89,6 +89,7 @@ const edge = (name: 'first' | 'last') =>
 
 export const optionals: Library = {
   name: 'optional',
+  types: new Map([['optional_type', opaque('optional_type')]]),
   macros: [
     mapping('optMap', (make, body) => make.call('optional.of', body)),
     mapping('optFlatMap', (_make, body) => body),
