@@ -8,6 +8,7 @@ import type { Frame, Planned, Step } from './program.ts'
 import { runtimeType, runtimeTypeName } from './runtime-types.ts'
 import type { Value } from './value.ts'
 import { CelError, Duration, ListValue, MapValue, ObjectValue, Optional, Timestamp, Uint } from './value.ts'
+import { goTypeName } from './describe.ts'
 import { goFloat } from '../go/float.ts'
 
 /** One step: undefined where there is nothing, an error where the step makes no sense. */
@@ -15,6 +16,8 @@ interface Qualifier {
   readonly optional: boolean
   /** The key, or an error. It costs what computing it costs. */
   readonly key: Step
+  /** The key is what a path leads to: Go names its type as that of the data. */
+  readonly isPath: boolean
 }
 
 export class Attribute {
@@ -42,16 +45,17 @@ export class Attribute {
   }
 
   field(name: string): Attribute {
-    return this.with({ optional: false, key: () => name })
+    return this.with({ optional: false, key: () => name, isPath: false })
   }
 
   optionalField(name: string): Attribute {
-    return this.with({ optional: true, key: () => name })
+    return this.with({ optional: true, key: () => name, isPath: false })
   }
 
   index(index: Planned, optional: boolean): Attribute {
     const { attribute } = index
-    return this.with({ optional, key: attribute === undefined ? index.evaluate : attribute.resolve })
+    const isPath = attribute !== undefined
+    return this.with({ optional, key: isPath ? attribute.resolve : index.evaluate, isPath })
   }
 
   /** `has(path.field)`: the field costs, the path itself does not. */
@@ -93,11 +97,11 @@ export class Attribute {
       value = start.value
       isOptional = true
     }
-    for (const { key, optional } of this.qualifiers) {
+    for (const { key, optional, isPath } of this.qualifiers) {
       isOptional ||= optional
       const at = key(frame)
       if (at instanceof CelError) return at
-      const unusable = unusableKeys(at)
+      const unusable = isPath ? unusableData(at) : unusableKey(at)
       if (unusable !== undefined) {
         if (!isOptional) frame.spend(1)
         return new CelError(`invalid qualifier type: ${unusable}`)
@@ -114,8 +118,16 @@ export class Attribute {
   }
 }
 
-/** Go's name of the type of a value that can be no key. */
-function unusableKeys(key: Value): string | undefined {
+/** Go's name of the type of a computed value that can be no key. */
+export function unusableKey(key: Value): string | undefined {
+  if (key instanceof ListValue) return '*types.baseList'
+  if (key instanceof MapValue) return '*types.baseMap'
+  const isKey = key !== null && (typeof key !== 'object' || key instanceof Uint)
+  return isKey ? undefined : goTypeName(key)
+}
+
+/** The same of data. */
+function unusableData(key: Value): string | undefined {
   if (key === null) return '<nil>'
   if (typeof key !== 'object' || key instanceof Uint) return undefined
   if (key instanceof ListValue) return key instanceof ValueList ? '[]ref.Val' : '[]interface {}'

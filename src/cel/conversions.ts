@@ -132,8 +132,8 @@ export function toTimestamp(value: Value): Value {
   return inRange(time) ? time : timestampOverflow()
 }
 
+/** kube-apiserver declares the conversion of ints, which then fails. */
 export function toDuration(value: Value): Value {
   if (value instanceof Duration) return value
-  if (typeof value === 'bigint') return new Duration(value)
   return (typeof value === 'string' && parseDuration(value)) || failed(value, 'google.protobuf.Duration')
 }

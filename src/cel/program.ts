@@ -10,7 +10,7 @@ import { listFrom, mapKey, ValueMap } from './collections.ts'
 import type { Environment } from './environment.ts'
 import type { FunctionDeclaration, Overload, Run } from './declarations.ts'
 import { noSuchOverload } from './numbers.ts'
-import { Attribute, relative } from './attribute.ts'
+import { Attribute, relative, unusableKey } from './attribute.ts'
 import { fitsAtRuntime, runtimeType, runtimeTypeName } from './runtime-types.ts'
 import { describe, goTypeName } from './describe.ts'
 import type { Value } from './value.ts'
@@ -170,6 +170,8 @@ class Planner {
   private indexed({ args: [operand, index] }: Call, optional: boolean): Attribute {
     const target = relative(this.plan(operand!))
     const planned = this.plan(index!)
+    const unusable = planned.constant && unusableKey(planned.constant.value)
+    if (unusable !== undefined) throw new ProgramError(`invalid qualifier type: ${unusable}`)
     return target.index(planned, optional)
   }
 
@@ -365,7 +367,8 @@ function each(range: Value, two: boolean, turn: (one: Value, other: Value) => bo
     for (const key of range.keys()) if (!turn(key, two ? range.get(key)! : null)) return undefined
     return undefined
   }
-  return new CelError(`got '${goTypeName(range)}', expected iterable type`)
+  const type = goTypeName(range)
+  return new CelError(two ? `unsupported comprehension range type: ${type}` : `got '${type}', expected iterable type`)
 }
 
 const attributed = (attribute: Attribute): Planned => ({ evaluate: attribute.evaluate, attribute })

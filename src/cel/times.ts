@@ -9,10 +9,9 @@ export const MAX_TIME = 253402300799n
 const NANOS = 1_000_000_000n
 
 export const timestampOverflow = (): CelError => new CelError('timestamp overflow')
-export const durationOverflow = (): CelError => new CelError('duration overflow')
 
 export const checkedDuration = (nanos: bigint): Value =>
-  nanos >= MIN_INT && nanos <= MAX_INT ? new Duration(nanos) : durationOverflow()
+  nanos >= MIN_INT && nanos <= MAX_INT ? new Duration(nanos) : new CelError('integer overflow')
 
 /** @param nanos since 1970 */
 function timestampOfNanos(nanos: bigint, offset: number): Value {

@@ -10,6 +10,8 @@ import { CelError, Duration, ListValue, MapValue, Timestamp, TypeValue, Uint } f
 type Clause = (value: Value) => string | CelError
 
 const DEFAULT_PRECISION = 6
+/** No double has more digits behind the point; kube-apiserver takes a million for a cost of one. */
+const MAX_PRECISION = 1100
 
 export function format(pattern: string, args: ListValue): Value {
   let text = ''
@@ -50,6 +52,7 @@ export function clauseAt(pattern: string, begin: number): { write: Clause; lette
         `error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing ${JSON.stringify(digits)}: ${digits === '' ? 'invalid syntax' : 'value out of range'}`,
       )
     precision = Number(digits)
+    if (precision > MAX_PRECISION) return new CelError(`precision ${digits} is larger than ${MAX_PRECISION}`)
   }
   const letter = String.fromCodePoint(pattern.codePointAt(at)!)
   const write = clauses(letter, precision ?? DEFAULT_PRECISION)
@@ -187,28 +190,55 @@ const infinite = (value: number): string => (Number.isNaN(value) ? 'NaN' : value
 /** Groups of three digits, as English writes them. */
 function fixed(value: number, precision: number): string {
   if (!Number.isFinite(value)) return infinite(value)
-  const [integer = '', fraction] = exactDecimal(value, precision).split('.')
+  const [integer, fraction] = decimalDigits(value, precision)
   const grouped = integer.replace(/\B(?=(?:\d{3})+$)/g, ',')
-  return fraction === undefined ? grouped : `${grouped}.${fraction}`
+  return `${signOf(value)}${fraction === '' ? grouped : `${grouped}.${fraction}`}`
 }
 
-/** JavaScript's toFixed ends at 100 digits and 1e21: from there on the digits of the double itself count. */
-function exactDecimal(value: number, precision: number): string {
-  if (precision <= 100 && Math.abs(value) < 1e21) return value.toFixed(precision)
-  const whole = BigInt(Math.trunc(value)).toString()
-  const rest = Math.abs(value % 1)
-    .toFixed(Math.min(precision, 100))
-    .slice(2)
-  return precision === 0 ? whole : `${whole}.${rest.padEnd(precision, '0')}`
+/** Zero has none. */
+const signOf = (value: number): string => (value < 0 ? '-' : '')
+
+/** `1.234568×10⁰³`. The number in the clause is the least width: cel-go hands it to Go so. */
+const scientific = (value: number, width: number): string =>
+  (Number.isFinite(value) ? scientificDigits(value) : infinite(value)).padStart(width)
+
+function scientificDigits(value: number): string {
+  const exact = value === 0 ? 0 : Number(value.toExponential(20).split('e')[1])
+  const rounded = scaled(value, DEFAULT_PRECISION - exact)
+  const isLonger = rounded === 10n ** BigInt(DEFAULT_PRECISION + 1)
+  const digits = (isLonger ? rounded / 10n : rounded).toString().padStart(DEFAULT_PRECISION + 1, '0')
+  const exponent = isLonger ? exact + 1 : exact
+  const shown = String(Math.abs(exponent)).padStart(2, '0')
+  const power = [...shown].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')
+  return `${signOf(value)}${digits[0]}.${digits.slice(1)}×10${exponent < 0 ? '⁻' : ''}${power}`
 }
 
-/** `1.234568 × 10⁰³` */
-function scientific(value: number, precision: number): string {
-  if (!Number.isFinite(value)) return infinite(value)
-  const [mantissa = '', exponent = ''] = value.toExponential(Math.min(precision, 100)).split('e')
-  const digits = String(Math.abs(Number(exponent))).padStart(2, '0')
-  const sign = exponent.startsWith('-') ? '⁻' : ''
-  return `${mantissa}\u202f×\u202f10${sign}${[...digits].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')}`
+function decimalDigits(value: number, precision: number): [integer: string, fraction: string] {
+  const digits = scaled(value, precision)
+    .toString()
+    .padStart(precision + 1, '0')
+  return [digits.slice(0, digits.length - precision), digits.slice(digits.length - precision)]
+}
+
+/** |value| × 10^power, rounded: what is just between two numbers goes to the even one. */
+function scaled(value: number, power: number): bigint {
+  const { mantissa, exponent } = partsOf(value)
+  const factor = 10n ** BigInt(Math.abs(power))
+  const numerator = mantissa * (power > 0 ? factor : 1n) * (exponent > 0 ? 1n << BigInt(exponent) : 1n)
+  const denominator = (power < 0 ? factor : 1n) * (exponent < 0 ? 1n << BigInt(-exponent) : 1n)
+  const whole = numerator / denominator
+  const rest = 2n * (numerator % denominator)
+  return rest > denominator || (rest === denominator && whole % 2n === 1n) ? whole + 1n : whole
+}
+
+/** A double is mantissa × 2^exponent. */
+function partsOf(value: number): { readonly mantissa: bigint; readonly exponent: number } {
+  const bits = new BigUint64Array(new Float64Array([Math.abs(value)]).buffer)[0]!
+  const biased = Number(bits >> 52n)
+  const fraction = bits & ((1n << 52n) - 1n)
+  return biased === 0
+    ? { mantissa: fraction, exponent: -1074 }
+    : { mantissa: fraction | (1n << 52n), exponent: biased - 1075 }
 }
 
 const escapes: ReadonlyMap<string, string> = new Map([

@@ -19,7 +19,7 @@ import {
 } from '../numbers.ts'
 import { runtimeType } from '../runtime-types.ts'
 import { sizeOf } from '../runtime-size.ts'
-import { between, calendarIn, checkedDuration, durationOverflow, shifted } from '../times.ts'
+import { between, calendarIn, checkedDuration, shifted } from '../times.ts'
 import type { Type } from '../type.ts'
 import {
   BOOL,
@@ -89,7 +89,7 @@ function subtract(a: Value, b: Value): Value {
 function negate(value: Value): Value {
   if (typeof value === 'bigint') return checkedInt(-value)
   if (typeof value === 'number') return -value
-  if (value instanceof Duration) return value.nanos === -(2n ** 63n) ? durationOverflow() : new Duration(-value.nanos)
+  if (value instanceof Duration) return checkedDuration(-value.nanos)
   return noSuchOverload()
 }
 
