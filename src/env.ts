@@ -7,6 +7,8 @@ import type { ControllerCalls, ShardCalls } from './storage/object-calls.ts'
 export interface Env {
   /** The process in front of a local server, which keeps its audit log in a file. */
   readonly AUDIT_LOG?: Fetcher
+  /** The same process, which makes calls to webhooks: it can pin the authorities that a caBundle names. */
+  readonly OUTGOING?: Fetcher
   readonly SHARDS: DurableObjectNamespace<ShardCalls>
   readonly CONTROLLERS: DurableObjectNamespace<ControllerCalls>
   /** Bearer token of the administrator (a member of system:masters), 32 characters or more. */
@@ -62,6 +64,13 @@ export interface Env {
   readonly KEDGE_AUDIT_CONSOLE?: string
   /** From 0 (default) to 10, as kube-apiserver's -v: from 3 on a line is logged of every request. */
   readonly KEDGE_VERBOSITY?: string
+  /** Where webhooks of Services are: `NAMESPACE/NAME:PORT=https://HOST/PATH`, with commas. */
+  readonly KEDGE_WEBHOOK_SERVICES?: string
+  /**
+   * Hosts, with commas, that are called on the platform's trust in public authorities although a caBundle names others.
+   * Of no meaning where OUTGOING is.
+   */
+  readonly KEDGE_UNPINNED_HOSTS?: string
   /** UID of the root control plane: part of every shard name and cache key. Default `root`. */
   readonly KEDGE_ROOT_TENANT?: string
 }

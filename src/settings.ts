@@ -60,6 +60,9 @@ export interface Settings {
   /** One of both. */
   readonly recordsRequests: boolean
   readonly encryption: EncryptionSetting
+  /** URLs by `NAMESPACE/NAME:PORT`. */
+  readonly webhookServices: ReadonlyMap<string, string>
+  readonly unpinnedHosts: ReadonlySet<string>
 }
 
 export interface AuditSettings {
@@ -215,6 +218,21 @@ const encryptedResources = setting(
   },
 )
 
+const webhookServices = setting(
+  'must be NAMESPACE/NAME:PORT=https://HOST, with commas between, each Service once',
+  (text) => {
+    const services = text.split(',').map((row) => /^([a-z0-9-]+\/[a-z0-9-]+:[1-9]\d*)=(https:\/\/.+)$/.exec(row.trim()))
+    const urls = new Map(services.map((row) => [row?.[1] ?? '', row?.[2] ?? '']))
+    const areUrls = [...urls.values()].every((url) => URL.canParse(url) && !/[?#@]/.test(url))
+    return areUrls && urls.size === services.length ? urls : undefined
+  },
+)
+
+const hosts = setting('must be names of hosts with commas between', (text) => {
+  const names = text.split(',').map((name) => name.trim())
+  return names.every((name) => /^[a-z0-9.-]+$/.test(name)) ? new Set(names) : undefined
+})
+
 /** By name: each setting of env.ts has a row. */
 const schema = z.object({
   KEDGE_ADMIN_TOKEN: z.optional(
@@ -249,6 +267,8 @@ const schema = z.object({
   KEDGE_AUDIT_WEBHOOK: z.optional(auditWebhook),
   KEDGE_AUDIT_CONSOLE: z.optional(matching(/^[01]?$/, 'must be 0 or 1')),
   KEDGE_VERBOSITY: z.optional(matching(/^(?:\d|10)$/, 'must be a number from 0 to 10')),
+  KEDGE_WEBHOOK_SERVICES: z.optional(webhookServices),
+  KEDGE_UNPINNED_HOSTS: z.optional(hosts),
   // a part of the names of objects, before a slash
   KEDGE_ROOT_TENANT: z.optional(
     matching(/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/, 'must be of letters, digits and dashes, 63 at most'),
@@ -306,6 +326,8 @@ function parseSettings(env: Environment): Settings | BadSettings {
     },
     logsRequests,
     recordsRequests: logsRequests || policy !== undefined,
+    webhookServices: values.KEDGE_WEBHOOK_SERVICES ?? new Map(),
+    unpinnedHosts: values.KEDGE_UNPINNED_HOSTS ?? new Set(),
     encryption: {
       sealing: values.KEDGE_ENCRYPTION_KEYS?.sealing,
       keys: values.KEDGE_ENCRYPTION_KEYS?.keys ?? [],

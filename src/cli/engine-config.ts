@@ -16,6 +16,8 @@ export interface EngineConfig {
   readonly attestedSocket?: string
   /** Path of the socket that takes audit events. */
   readonly auditSocket?: string
+  /** Path of the socket that takes calls to other servers. */
+  readonly outgoingSocket?: string
 }
 
 export function engineConfig({
@@ -26,6 +28,7 @@ export function engineConfig({
   socket,
   attestedSocket,
   auditSocket,
+  outgoingSocket,
 }: EngineConfig): string {
   const bindings = [
     ...worker.durableObjects.map(
@@ -35,6 +38,7 @@ export function engineConfig({
       ([name, value]) => `(name = ${text(name)}, text = ${text(value)})`,
     ),
     ...(auditSocket === undefined ? [] : ['(name = "AUDIT_LOG", service = "audit")']),
+    ...(outgoingSocket === undefined ? [] : ['(name = "OUTGOING", service = "outgoing")']),
   ]
   // The unique key is part of the databases' path: a class must keep its own for ever.
   const namespaces = worker.durableObjects.map(
@@ -44,9 +48,8 @@ export function engineConfig({
     '(name = "worker", worker = .apiServer)',
     `(name = "objects", disk = (path = ${text(objects)}, writable = true))`,
     '(name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true)))',
-    ...(auditSocket === undefined
-      ? []
-      : [`(name = "audit", external = (address = ${text(`unix:${auditSocket}`)}, http = ()))`]),
+    ...(auditSocket === undefined ? [] : [external('audit', auditSocket)]),
+    ...(outgoingSocket === undefined ? [] : [external('outgoing', outgoingSocket)]),
   ]
   const sockets = [
     `(name = "front", address = ${text(`unix:${socket}`)}, service = "worker", http = ())`,
@@ -79,6 +82,9 @@ const apiServer :Workerd.Worker = (
 );
 `
 }
+
+const external = (name: string, socket: string): string =>
+  `(name = ${text(name)}, external = (address = ${text(`unix:${socket}`)}, http = ()))`
 
 const attested = (path: string): string =>
   `(name = "attested", address = ${text(`unix:${path}`)}, ` +

@@ -14,11 +14,13 @@ import type { DataDirectory, Lock } from './data-directory.ts'
 import { connectionLimits } from './descriptors.ts'
 import { startEngine } from './engine.ts'
 import { engineConfig } from './engine-config.ts'
+import type { EngineConfig } from './engine-config.ts'
 import { EngineFailed, EngineKeeper } from './engine-keeper.ts'
 import type { EngineAddress } from './engine-link.ts'
 import { startFront } from './front.ts'
 import type { Front } from './front.ts'
 import { writeKubeconfig } from './kubeconfig.ts'
+import { serveOutgoingCalls } from './outgoing-calls.ts'
 import { openPki } from './pki.ts'
 import type { Pki } from './pki.ts'
 import { problemOf } from '../settings.ts'
@@ -43,6 +45,8 @@ export interface StartOptions {
   readonly encryptionKeys?: string
   readonly encryptionResources?: string
   readonly audit?: AuditOptions
+  /** KEDGE_WEBHOOK_SERVICES. */
+  readonly webhookServices?: string
   /** KEDGE_VERBOSITY. */
   readonly verbosity?: string
 }
@@ -112,13 +116,18 @@ async function startLocked(
   const configure = prepareRun(
     directory,
     build,
-    { ...sockets, ...(options.audit?.log && { auditSocket: auditSocket(directory) }) },
+    {
+      ...sockets,
+      outgoingSocket: outgoingSocket(directory),
+      ...(options.audit?.log && { auditSocket: auditSocket(directory) }),
+    },
     settings(pki, url, options),
   )
   const auditLog = await openAuditLog(directory, options).catch(async (error: unknown) => {
     await front.close(0)
     throw error
   })
+  const outgoingCalls = await serveOutgoingCalls(outgoingSocket(directory))
   void keeper.run()
   writeKubeconfig(directory.kubeconfig, { server: url, pki })
   let stopping: Promise<void> | undefined
@@ -126,6 +135,7 @@ async function startLocked(
     (stopping ??= (async () => {
       await front.close(FRONT_GRACE_MS)
       await keeper.stop(ENGINE_GRACE_MS)
+      outgoingCalls.close()
       await auditLog?.close()
       release()
     })())
@@ -181,16 +191,19 @@ const optionSettings = ({
   encryptionResources,
   verbosity,
   audit,
+  webhookServices,
 }: StartOptions): Record<string, string> => ({
   ...(encryptionKeys === undefined ? {} : { KEDGE_ENCRYPTION_KEYS: encryptionKeys }),
   ...(encryptionResources === undefined ? {} : { KEDGE_ENCRYPTION_RESOURCES: encryptionResources }),
   ...audit?.settings,
+  ...(webhookServices === undefined ? {} : { KEDGE_WEBHOOK_SERVICES: webhookServices }),
   ...(verbosity === undefined ? {} : { KEDGE_VERBOSITY: verbosity }),
   ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),
   ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),
   ...(featureGates === undefined ? {} : { KEDGE_FEATURE_GATES: featureGates }),
 })
 
+const outgoingSocket = (directory: DataDirectory): string => join(directory.run, 'outgoing.sock')
 const auditSocket = (directory: DataDirectory): string => join(directory.run, 'audit.sock')
 
 /** @throws CannotStart */
@@ -255,7 +268,7 @@ async function listen(
 function prepareRun(
   directory: DataDirectory,
   build: Build,
-  sockets: Pick<EngineAddress, 'socket' | 'attestedSocket'> & { readonly auditSocket?: string },
+  sockets: Pick<EngineConfig, 'socket' | 'attestedSocket' | 'auditSocket' | 'outgoingSocket'>,
   own: Record<string, string>,
 ): (key: Uint8Array) => string {
   rmSync(directory.run, { recursive: true, force: true })

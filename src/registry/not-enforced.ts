@@ -15,13 +15,8 @@ interface NotEnforced {
 
 const whole = (warning: string): NotEnforced => ({ warning, of: () => 'all of it' })
 
-const WEBHOOKS = whole(
-  'this server does not call webhooks yet: requests that match fail, or pass unseen where failurePolicy is Ignore',
-)
 const rows: Readonly<Record<string, NotEnforced>> = {
-  'mutatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOKS,
   resourcequotas: whole('this server does not enforce resource quotas yet: usage is neither counted nor limited'),
-  'validatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOKS,
 }
 
 /** @param resource as what the objects are kept */

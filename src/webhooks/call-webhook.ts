@@ -1,35 +1,119 @@
-/** Calls of webhooks (apiserver's pkg/util/webhook). This server makes none yet: each fails as one that cannot be made. */
+/** Calls of webhooks (apiserver's pkg/util/webhook): where they go, and what went wrong in the words of Go's HTTP client. */
 import type { WebhookClientConfig } from '../api/admissionregistration/v1.ts'
 import type { Service } from '../api/core/v1.ts'
 import { goQuote } from '../go/quote.ts'
+import { settingsOf } from '../settings.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
+import { pemBlocks } from '../x509/pem.ts'
+import { byFetch } from './by-fetch.ts'
+import { byFront } from './by-front.ts'
+import type { Outgoing, OutgoingAnswer } from './outgoing-call.ts'
+import { CallFailed } from './outgoing-call.ts'
 
 const SERVICES = { group: '', resource: 'services' }
 const HTTPS = 443
-const NOT_YET = 'this server does not call webhooks yet'
 
-/** A call that brought no answer. */
-export class WebhookCallError extends Error {}
+/** What all webhooks are sent; kube-apiserver's, which some of them look at. */
+const HEADERS = {
+  Accept: 'application/json, */*',
+  'Content-Type': 'application/json',
+  'User-Agent': 'kube-apiserver-admission',
+}
 
-/** @throws WebhookCallError */
+/** A call that brought no answer, or one that cannot be used. */
+export class WebhookCallError extends Error {
+  override readonly name = 'WebhookCallError'
+}
+
+/** Nothing was called: the client of the configuration cannot be used. */
+export class WebhookClientError extends Error {
+  override readonly name = 'WebhookClientError'
+}
+
+/**
+ * Posts a review.
+ * @param timeoutMs after which it is given up; the webhook is told in whole seconds
+ * @throws WebhookCallError, WebhookClientError
+ */
 export async function callWebhook(
   plane: ControlPlane,
   client: WebhookClientConfig,
-  timeoutSeconds: number,
-): Promise<never> {
-  const { name = '', namespace = '' } = client.service ?? {}
-  if (
-    client.service !== undefined &&
-    (await storedObject<Service>(plane, SERVICES, `${namespace}/${name}`)) === undefined
-  )
-    throw callError(client, timeoutSeconds, `service ${goQuote(name)} not found`)
-  throw callError(client, timeoutSeconds)
+  review: string,
+  timeoutMs: number,
+): Promise<OutgoingAnswer> {
+  const caBundle = bundleOf(client)
+  const shown = shownUrl(client, timeoutMs)
+  try {
+    const place = client.service === undefined ? { url: shown } : await placeOf(plane, client.service, shown)
+    return await outgoingOf(plane)({ ...place, caBundle, headers: HEADERS, timeoutMs }, review)
+  } catch (error) {
+    if (!(error instanceof CallFailed)) throw error
+    throw new WebhookCallError(`Post ${goQuote(shown)}: ${error.message}`)
+  }
 }
+
+const shownUrl = (client: WebhookClientConfig, timeoutMs: number): string =>
+  `${urlOf(client)}?timeout=${Math.ceil(timeoutMs / 1000)}s`
+
+const NOT_YET = 'this server does not call webhooks yet'
 
 /** As Go's HTTP client tells it. */
 export const callError = (client: WebhookClientConfig, timeoutSeconds: number, why = NOT_YET): WebhookCallError =>
-  new WebhookCallError(`Post ${goQuote(`${urlOf(client)}?timeout=${timeoutSeconds}s`)}: ${why}`)
+  new WebhookCallError(`Post ${goQuote(shownUrl(client, timeoutSeconds * 1000))}: ${why}`)
+
+/** Where an isolate's calls leave. */
+const ways = new WeakMap<object, Outgoing>()
+
+function outgoingOf({ env }: ControlPlane): Outgoing {
+  let way = ways.get(env)
+  if (way === undefined) {
+    const network = { fetch: (url: string, init: RequestInit) => fetch(url, init) }
+    way = env.OUTGOING === undefined ? byFetch(network, env, settingsOf(env)) : byFront(env.OUTGOING)
+    ways.set(env, way)
+  }
+  return way
+}
+
+/** Read once for each state of a configuration, whose parts are the same values that long. */
+const bundles = new WeakMap<WebhookClientConfig, string | WebhookClientError>()
+
+/** PEM; undefined where the configuration has none. @throws WebhookClientError */
+function bundleOf(client: WebhookClientConfig): string | undefined {
+  let bundle = bundles.get(client)
+  if (bundle === undefined) bundles.set(client, (bundle = readBundle(atob(client.caBundle ?? ''))))
+  if (bundle instanceof WebhookClientError) throw bundle
+  return bundle === '' ? undefined : bundle
+}
+
+function readBundle(pem: string): string | WebhookClientError {
+  if (pem.trim() === '') return ''
+  return pemBlocks(pem).some(({ type }) => type === 'CERTIFICATE')
+    ? pem
+    : new WebhookClientError('unable to load root certificates: unable to parse bytes as PEM block')
+}
+
+/**
+ * There is no network of Services behind this server: a setting says where each of them is. Its certificate has the name
+ * that it has in a cluster.
+ * @throws CallFailed
+ */
+async function placeOf(
+  plane: ControlPlane,
+  service: NonNullable<WebhookClientConfig['service']>,
+  shown: string,
+): Promise<{ readonly url: string; readonly serverName: string }> {
+  const { name = '', namespace = '', port = HTTPS } = service
+  const key = `${namespace}/${name}:${port}`
+  const place = settingsOf(plane.env).webhookServices.get(key)
+  if (place === undefined) {
+    const found = await storedObject<Service>(plane, SERVICES, `${namespace}/${name}`)
+    if (found === undefined) throw new CallFailed(`service ${goQuote(name)} not found`)
+    throw new CallFailed(`this server reaches no Services but those of KEDGE_WEBHOOK_SERVICES, which has no ${key}`)
+  }
+  const { pathname, search } = new URL(shown)
+  return { url: `${place.replace(/\/$/, '')}${pathname}${search}`, serverName: `${name}.${namespace}.svc` }
+}
 
 function urlOf({ url = '', service }: WebhookClientConfig): string {
   if (service === undefined) return /^https:\/\/[^/]*$/.test(url) ? `${url}/` : url

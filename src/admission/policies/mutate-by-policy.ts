@@ -1,20 +1,16 @@
 /** The patches that a mutating policy makes (apiserver's plugin/policy/mutating/patch). */
 import { append } from '../../api/append.ts'
-import type { GroupVersionKind } from '../../api/group-version.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { internalError } from '../../api/status.ts'
 import { itemsOf } from '../../cel/collections.ts'
 import type { Value } from '../../cel/value.ts'
 import { ListValue } from '../../cel/value.ts'
 import { DecodeError } from '../../codec/decode.ts'
 import type { JsonTree } from '../../api/json.ts'
-import { plainJson } from '../../api/json.ts'
 import { RUNTIME_BUDGET } from '../../expressions/environments.ts'
 import { madeJson, NoJson } from '../../expressions/made-json.ts'
 import { MadeObject, misnamedTypes } from '../../expressions/mutation-types.ts'
-import { decodePatched } from '../../patch/decode-patched.ts'
 import { fromUnstructured } from '../../patch/from-unstructured.ts'
 import { copyOf } from '../../patch/json-document.ts'
 import type { Operation } from '../../patch/json-patch.ts'
@@ -23,20 +19,12 @@ import { asWritten } from '../../patch/managed-fields.ts'
 import { checkType, merge, TypeMismatch } from '../../patch/typed.ts'
 import type { Atom } from '../../schema/atom.ts'
 import { atomOf } from '../../schema/atom.ts'
-import type { DefaultingContext } from '../../schema/default-rules.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'
-import { prune } from '../../schema/prune.ts'
-import type { StructType } from '../../schema/structural.ts'
+import type { PatchedType } from '../made-object.ts'
+import { decodeMade } from '../made-object.ts'
 import type { CompiledMutation, CompiledPolicy } from './compiled-policy.ts'
 import type { Subject } from './evaluation.ts'
 import { Evaluation, OutOfBudget } from './evaluation.ts'
-
-/** The type of the objects that a policy sees. */
-export interface PatchedType {
-  readonly type: StructType
-  readonly kind: GroupVersionKind
-  readonly defaulting: DefaultingContext
-}
 
 /** Why a mutation cannot be done: the failure policy says what follows. */
 export class MutationProblem extends Error {}
@@ -147,7 +135,7 @@ function jsonPatched(value: Value, object: KubeObject, of: PatchedType): KubeObj
     if (error.isFailedTest) return object
     throw new MutationProblem(`JSON Patch: ${error.why}`)
   }
-  return decoded(document, of)
+  return decodeMade(document, of, 'strict')
 }
 
 function operationOf(made: Value): Operation {
@@ -168,22 +156,5 @@ function operationOf(made: Value): Operation {
     from: text('from') || undefined,
     value: json as JsonTree | undefined, // JSON is a tree without literals of numbers
     isSpelledAsStored: true,
-  }
-}
-
-/** @throws StatusError 500 */
-function decoded(document: JsonTree, { type, kind, defaulting }: PatchedType): KubeObject {
-  if (type.goType === undefined) {
-    const object = plainJson(document) as JsonObject // the document of an object
-    prune(type, object)
-    applyDefaults(type, object, defaulting)
-    return asObject(object)
-  }
-  try {
-    const { object, strict } = decodePatched(type, kind, document, (of, one) => applyDefaults(of, one, defaulting))
-    if (strict.length > 0) throw new DecodeError(`strict decoding error: ${strict.join(', ')}`)
-    return asObject(object)
-  } catch (error) {
-    throw error instanceof DecodeError ? internalError(error.message) : error
   }
 }

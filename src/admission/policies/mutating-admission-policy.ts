@@ -1,30 +1,21 @@
 /** MutatingAdmissionPolicy: the policies that are bound to a request change its object, one after the other. */
 import { append } from '../../api/append.ts'
-import { parseApiVersion } from '../../api/group-version.ts'
-import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
-import { setOwn } from '../../api/own.ts'
-import { serviceUnavailable, StatusError } from '../../api/status.ts'
+import { StatusError } from '../../api/status.ts'
 import { goQuote } from '../../go/quote.ts'
-import { compiledVersion } from '../../registry/custom-resources/compiled-versions.ts'
-import type { ResourceEntry } from '../../registry/resources.ts'
-import { builtInServed } from '../../registry/served.ts'
-import { typeOfKind } from '../../schema/built-in.ts'
-import { valuesEqual } from '../../api/value-order.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
-import type { ResourceKind } from '../equivalent-resources.ts'
 import { admissionForbidden } from '../forbidden.ts'
 import { Reinvocation } from '../reinvocation.ts'
+import { Rounds } from '../rounds.ts'
+import { replaceObject, typeOfMatched } from '../made-object.ts'
 import type { BoundPolicy, Policies } from './configured-policies.ts'
 import { policiesAbout } from './configured-policies.ts'
 import { isBeyondPolicies } from './exempt-resources.ts'
 import type { Invocation } from './invocations.ts'
 import { configurationProblem, invocationsOf } from './invocations.ts'
-import type { PatchedType } from './mutate-by-policy.ts'
 import type { Param } from './params.ts'
 import { PolicyRequest } from './policy-request.ts'
 import { requestValue } from './request-value.ts'
-import { inKind } from './versioned-object.ts'
 
 export const mutatingAdmissionPolicy: AdmissionPlugin = {
   name: 'MutatingAdmissionPolicy',
@@ -41,6 +32,9 @@ interface Problem {
   readonly message: string
   readonly reason?: string
 }
+
+/** The key under which they are kept. */
+const newRounds = (): Rounds => new Rounds()
 
 type Usable = Invocation<'mutating'> & { readonly problem?: undefined }
 type Mutate = (usable: Usable, param: Param) => Promise<readonly string[]>
@@ -108,7 +102,7 @@ async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> 
     if (!rounds.isTurnOf(key)) return []
     const problems: string[] = []
     let object = objects.object
-    const type = patchedType(attributes, matched, entry)
+    const type = typeOfMatched(attributes, matched, entry)
     for (const mutation of object === undefined ? [] : compiled.mutations)
       try {
         object = await engine.mutated(mutation, compiled, { ...subject, object: object! }, type)
@@ -117,84 +111,9 @@ async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> 
         if (!(error instanceof engine.MutationProblem)) throw error
         problems.push(error.message)
       }
-    if (object !== undefined && replace(attributes, entry, object)) rounds.changed()
+    if (object !== undefined && replaceObject(attributes, entry, object)) rounds.changed()
     if (policy.spec?.reinvocationPolicy === 'IfNeeded') rounds.mayReturn(key)
     return problems
-  }
-}
-
-function patchedType({ request }: Attributes, { kind }: ResourceKind, entry: ResourceEntry | undefined): PatchedType {
-  const { gates } = builtInServed(request.env)
-  const isOwnKind = entry !== undefined && entry.kind === kind.kind && entry.group === kind.group
-  const type =
-    isOwnKind && entry.definition !== undefined
-      ? compiledVersion(request.tenant, entry.definition, kind.version).type
-      : typeOfKind(kind)
-  if (type !== undefined)
-    return { type, kind, defaulting: { now: request.now, enabled: (gate) => gates.enabled(gate) } }
-  throw serviceUnavailable(
-    `Resource kind ${kind.group}/${kind.version}, Kind=${kind.kind} not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.`,
-  )
-}
-
-/** Puts what a policy made into the object of the request, in the version in which that is. @returns whether it changed */
-function replace({ object, request }: Attributes, entry: ResourceEntry | undefined, made: KubeObject): boolean {
-  if (object === undefined) return false
-  const { group = '', version = '' } = parseApiVersion(object.apiVersion ?? '') ?? {}
-  const kind = { group, version, kind: object.kind ?? '' }
-  const wanted = entry === undefined ? made : inKind(request.tenant, entry, kind, made)
-  // API objects are JSON
-  if (valuesEqual(object as unknown as Json, wanted as unknown as Json)) return false
-  const target = object as unknown as JsonObject
-  for (const name of Object.keys(target)) delete target[name]
-  for (const [name, value] of Object.entries(structuredClone(wanted))) setOwn(target, name, value as Json)
-  return true
-}
-
-const newRounds = (): Rounds => new Rounds()
-
-/** Which policies take part in the second run: those that may, where something changed after them. */
-class Rounds {
-  private output: Json | undefined
-  private readonly mayBeAgain = new Set<string>()
-  private readonly again = new Set<string>()
-  private reinvocation = new Reinvocation()
-  private isDirty = false
-
-  begin({ reinvocation, object }: Attributes): void {
-    this.reinvocation = reinvocation ?? this.reinvocation
-    this.isDirty = false
-    const isOther = this.output !== undefined && !valuesEqual(this.output, (object ?? null) as unknown as Json)
-    // other plugins changed it in between
-    if (this.reinvocation.isSecond && isOther) this.callAgain()
-  }
-
-  isTurnOf(policy: string): boolean {
-    return !this.reinvocation.isSecond || this.again.has(policy)
-  }
-
-  mutated(): void {
-    this.isDirty = true
-  }
-
-  changed(): void {
-    this.callAgain()
-    this.reinvocation.isWanted = true
-  }
-
-  mayReturn(policy: string): void {
-    this.mayBeAgain.add(policy)
-  }
-
-  end({ object }: Attributes): void {
-    // kube-apiserver counts a mutation that changed nothing, too
-    if (this.isDirty) this.changed()
-    this.output = structuredClone((object ?? null) as unknown as Json)
-  }
-
-  private callAgain(): void {
-    for (const policy of this.mayBeAgain) this.again.add(policy)
-    this.mayBeAgain.clear()
   }
 }
 

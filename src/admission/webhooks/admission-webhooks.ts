@@ -1,96 +1,115 @@
-/**
- * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: what matches a webhook is decided here, the call itself is
- * callWebhook's.
- */
-import { forbidden, StatusError, internalError } from '../../api/status.ts'
+/** MutatingAdmissionWebhook and ValidatingAdmissionWebhook: which webhooks a request meets, and what follows. */
+import { internalError } from '../../api/status.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
-import { WebhookCallError, callWebhook } from '../../webhooks/call-webhook.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import type { ResourceKind } from '../equivalent-resources.ts'
-import { equivalentResources } from '../equivalent-resources.ts'
+import { typeOfMatched } from '../made-object.ts'
 import { PolicyRequest } from '../policies/policy-request.ts'
-import { requestValue } from '../policies/request-value.ts'
-import type { Webhook, WebhookType } from './configured-webhooks.ts'
+import { Reinvocation } from '../reinvocation.ts'
+import { Rounds } from '../rounds.ts'
+import type { Asked } from './admission-review.ts'
+import { CallingWebhookError, ask, checkTimeLeft } from './ask.ts'
+import type { Webhook } from './configured-webhooks.ts'
 import { configuredWebhooks } from './configured-webhooks.ts'
-import { isExempt, ruleMatches } from './rules.ts'
-import { namespaceMatches, objectMatches } from './selectors.ts'
-
-const DEFAULT_SECONDS = 10
+import { applyResponse, mutationText, patchText } from './mutate.ts'
+import { matchOf } from './match.ts'
+import { isExempt } from './rules.ts'
 
 const handles = (attributes: Attributes): boolean => !isExempt(attributes)
 
 export const mutatingAdmissionWebhook: AdmissionPlugin = {
   name: 'MutatingAdmissionWebhook',
   handles,
-  admit: (attributes) => dispatch('mutating', attributes),
+  async admit(attributes) {
+    const webhooks = configuredWebhooks(await controlSnapshot(attributes.request), 'mutating')
+    if (webhooks.length > 0) await mutateBy(webhooks, attributes)
+  },
 }
 
 export const validatingAdmissionWebhook: AdmissionPlugin = {
   name: 'ValidatingAdmissionWebhook',
   handles,
-  validate: (attributes) => dispatch('validating', attributes),
+  async validate(attributes) {
+    const webhooks = configuredWebhooks(await controlSnapshot(attributes.request), 'validating')
+    if (webhooks.length > 0) await validateBy(webhooks, attributes)
+  },
 }
 
-async function dispatch(type: WebhookType, attributes: Attributes): Promise<void> {
-  const snapshot = await controlSnapshot(attributes.request)
-  for (const webhook of configuredWebhooks(snapshot, type))
-    if (await isCalled(webhook, attributes)) await call(webhook, attributes)
+/** The key under which they are kept. */
+const newRounds = (): Rounds => new Rounds()
+
+/** Each sees what those before it made of the object. */
+async function mutateBy(webhooks: readonly Webhook[], attributes: Attributes): Promise<void> {
+  const { reinvocation = new Reinvocation() } = attributes
+  const rounds = reinvocation.keep(newRounds)
+  rounds.begin(attributes)
+  for (const [index, webhook] of webhooks.entries()) {
+    const matched = await matchOf(webhook, attributes)
+    const key = `${webhook.configuration}/${webhook.index}`
+    if (matched === undefined || !rounds.isTurnOf(key)) continue
+    const round = `round_${reinvocation.isSecond ? 1 : 0}_index_${index}`
+    if (await mutate(webhook, matched, attributes, round)) rounds.changed()
+    if (webhook.reinvocationPolicy === 'IfNeeded') rounds.mayReturn(key)
+  }
+  rounds.end(attributes)
 }
 
-async function isCalled(webhook: Webhook, attributes: Attributes): Promise<boolean> {
-  const { namespaceSelector, objectSelector } = webhook
-  if (!objectMatches(objectSelector, attributes)) return false
-  const matched = await matchedByRules(webhook, attributes)
-  if (matched === undefined || !(await namespaceMatches(namespaceSelector, attributes))) return false
-  return conditionsHold(webhook, attributes, matched)
-}
-
-/** The version of the request's resource that the rules name. */
-async function matchedByRules(
-  { rules = [], matchPolicy = 'Equivalent' }: Webhook,
-  attributes: Attributes,
-): Promise<ResourceKind | undefined> {
-  const { resource, kind } = attributes
-  if (rules.some((rule) => ruleMatches(rule, attributes))) return { resource, kind }
-  if (matchPolicy !== 'Equivalent') return undefined
-  const others = await equivalentResources(attributes)
-  // few: versions of one resource
-  return others.find((other) => rules.some((rule) => ruleMatches(rule, { ...attributes, resource: other.resource })))
-}
-
-/** @throws StatusError 403 where it cannot be told and the webhook must not be passed over */
-async function conditionsHold(
-  { matchConditions = [], failurePolicy }: Webhook,
-  attributes: Attributes,
+/** @returns whether it changed the object */
+async function mutate(
+  webhook: Webhook,
   matched: ResourceKind,
+  attributes: Attributes,
+  round: string,
 ): Promise<boolean> {
-  if (matchConditions.length === 0) return true
-  const engine = await import('../policies/policy-engine.ts')
-  const { resource, name, request } = attributes
-  const asked = requestValue(attributes, { ...matched, resource })
-  const subject = {
-    ...(await new PolicyRequest(attributes).versioned(matched)),
-    params: undefined,
-    namespaceObject: undefined,
-    request: asked,
-    requestOfConditions: asked,
-    authorizer: engine.authorizerOf(attributes, new engine.Decisions(request)),
+  const { record } = attributes.request
+  let mutated = false
+  try {
+    const request = new PolicyRequest(attributes)
+    const entry = await request.entryOf(matched)
+    const patchedType = typeOfMatched(attributes, matched, entry)
+    const asked: Asked = { attributes, matched, type: patchedType.type, objects: await request.versioned(matched) }
+    const response = await ask(webhook, 'mutating', asked)
+    const { changed, patch } = applyResponse(webhook, response, asked, patchedType, entry)
+    mutated = changed
+    if (patch !== undefined && record?.wantsRequest)
+      record.annotate(`patch.webhook.admission.k8s.io/${round}`, patchText(webhook, patch))
+  } catch (error) {
+    failOpenOrThrow(webhook, attributes, error, `failed-open.mutation.webhook.admission.k8s.io/${round}`)
+  } finally {
+    record?.annotate(`mutation.webhook.admission.k8s.io/${round}`, mutationText(webhook, mutated))
   }
-  const matches = await engine.conditionsMatch(engine.compiledConditions(matchConditions), [], subject, failurePolicy)
-  if (typeof matches === 'boolean') return matches
-  throw forbidden(resource, name, matches.error)
+  return mutated
 }
 
-/** @throws StatusError where the request must not go on */
-async function call(webhook: Webhook, { request, dryRun }: Attributes): Promise<void> {
-  const { name = '', clientConfig = {}, failurePolicy, sideEffects = '', timeoutSeconds = DEFAULT_SECONDS } = webhook
-  if (dryRun && sideEffects !== 'None' && sideEffects !== 'NoneOnDryRun')
-    throw new StatusError(400, 'BadRequest', `admission webhook "${name}" does not support dry run`)
-  try {
-    await callWebhook(request, clientConfig, timeoutSeconds)
-  } catch (error) {
-    if (!(error instanceof WebhookCallError)) throw error
-    if (failurePolicy === 'Ignore') return
-    throw internalError(`failed calling webhook "${name}": failed to call webhook: ${error.message}`)
+/** All are asked at once, and all are waited for. Of those that deny, the first of the configuration is told. */
+async function validateBy(webhooks: readonly Webhook[], attributes: Attributes): Promise<void> {
+  const request = new PolicyRequest(attributes)
+  const calls: (() => Promise<void>)[] = []
+  for (const webhook of webhooks) {
+    const matched = await matchOf(webhook, attributes)
+    if (matched === undefined) continue
+    const { type } = typeOfMatched(attributes, matched, await request.entryOf(matched))
+    const asked: Asked = { attributes, matched, type, objects: await request.versioned(matched) }
+    const key = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${calls.length}`
+    calls.push(() => validate(webhook, asked, key))
   }
+  if (calls.length === 0) return
+  const settled = await Promise.allSettled(calls.map((call) => call()))
+  for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason
+}
+
+async function validate(webhook: Webhook, asked: Asked, failedOpen: string): Promise<void> {
+  try {
+    await ask(webhook, 'validating', asked)
+  } catch (error) {
+    failOpenOrThrow(webhook, asked.attributes, error, failedOpen)
+  }
+}
+
+/** @param annotation key that tells audit of a webhook that was passed over */
+function failOpenOrThrow(webhook: Webhook, attributes: Attributes, error: unknown, annotation: string): void {
+  if (!(error instanceof CallingWebhookError)) throw error
+  if (webhook.failurePolicy !== 'Ignore') throw internalError(error.message)
+  attributes.request.record?.annotate(annotation, webhook.name ?? '')
+  checkTimeLeft(attributes)
 }

@@ -9,7 +9,12 @@ import type { KubeObject } from '../../api/object.ts'
 import type { ControlSnapshot } from '../../tenancy/control-snapshot.ts'
 
 /** Validating ones have no reinvocation policy; else they are the same. */
-export type Webhook = MutatingWebhook
+export type Webhook = MutatingWebhook & {
+  /** Name of the configuration. */
+  readonly configuration: string
+  /** Place in the configuration. */
+  readonly index: number
+}
 type Configuration = (MutatingWebhookConfiguration | ValidatingWebhookConfiguration) & KubeObject
 
 const group = 'admissionregistration.k8s.io'
@@ -28,7 +33,9 @@ export function configuredWebhooks(snapshot: ControlSnapshot, type: WebhookType)
   const configurations = snapshot.list<Configuration>(resources[type])
   if (configurations.length === 0) return []
   let webhooks = byConfigurations.get(configurations)
-  if (webhooks === undefined)
-    byConfigurations.set(configurations, (webhooks = configurations.flatMap(({ webhooks = [] }) => webhooks)))
+  if (webhooks === undefined) byConfigurations.set(configurations, (webhooks = configurations.flatMap(webhooksOf)))
   return webhooks
 }
+
+const webhooksOf = ({ metadata, webhooks = [] }: Configuration): Webhook[] =>
+  webhooks.map((webhook, index) => ({ ...webhook, configuration: metadata.name ?? '', index }))

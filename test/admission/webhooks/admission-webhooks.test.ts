@@ -1,4 +1,4 @@
-/** What webhooks are about fails while none is called, or passes where its webhook says so. */
+/** Which requests webhooks meet: what meets one that cannot be called fails, or passes where the webhook says so. */
 import { describe, expect, test } from 'vitest'
 import type { MutatingWebhook } from '../../../src/api/admissionregistration/v1.ts'
 import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
@@ -8,6 +8,7 @@ import {
   validatingAdmissionWebhook,
 } from '../../../src/admission/webhooks/admission-webhooks.ts'
 import { memoryServer } from '../../request-in-memory.ts'
+import { frontFailing } from '../../webhooks/front.ts'
 
 const failure = (call: string) => {
   const why = `failed calling webhook "a.example.com": failed to call webhook: Post "${call}`
@@ -20,7 +21,8 @@ const failure = (call: string) => {
     },
   }
 }
-const NOT_YET = failure('https://hook.example.com/?timeout=10s": this server does not call webhooks yet')
+const REFUSED = 'dial tcp 10.0.0.1:443: connect: connection refused'
+const UNREACHABLE = failure(`https://hook.example.com/?timeout=10s": ${REFUSED}`)
 
 const hook = (more: MutatingWebhook = {}): MutatingWebhook => ({
   name: 'a.example.com',
@@ -51,7 +53,9 @@ const asked = (more: Partial<Attributes> = {}): Partial<Attributes> => ({
 })
 
 async function serverWith(type: 'mutating' | 'validating', webhooks: MutatingWebhook[]) {
-  const server = memoryServer()
+  const server = memoryServer({
+    OUTGOING: frontFailing({ code: 'ECONNREFUSED', message: '', address: '10.0.0.1:443' }),
+  })
   await server.put('admissionregistration.k8s.io', `${type}webhookconfigurations`, {
     metadata: { name: 'configuration' },
     webhooks: webhooks as unknown as JsonObject[], // they are JSON
@@ -115,7 +119,7 @@ describe.each(['mutating', 'validating'] as const)('a %s webhook', (type) => {
     ],
     ['has conditions that hold', { matchConditions: [{ name: 'c', expression: "request.operation == 'CREATE'" }] }, {}],
   ])('that %s fails the request', async (_, more, attributes) => {
-    await expect(send(type, [hook(more)], asked(attributes))).rejects.toMatchObject(NOT_YET)
+    await expect(send(type, [hook(more)], asked(attributes))).rejects.toMatchObject(UNREACHABLE)
   })
 
   test.each<[string, MutatingWebhook, Partial<Attributes>]>([
@@ -171,7 +175,7 @@ describe.each(['mutating', 'validating'] as const)('a %s webhook', (type) => {
     [
       'with a path and a timeout',
       { clientConfig: { url: 'https://hook.example.com/path' }, timeoutSeconds: 3 },
-      failure('https://hook.example.com/path?timeout=3s": this server does not call webhooks yet'),
+      failure(`https://hook.example.com/path?timeout=3s": ${REFUSED}`),
     ],
     [
       'of a Service that is not there',
@@ -191,7 +195,7 @@ describe.each(['mutating', 'validating'] as const)('a %s webhook', (type) => {
 
   test('behind one that may be ignored fails the request', async () => {
     const webhooks = [hook({ name: 'b.example.com', failurePolicy: 'Ignore' }), hook()]
-    await expect(send(type, webhooks, asked())).rejects.toMatchObject(NOT_YET)
+    await expect(send(type, webhooks, asked())).rejects.toMatchObject(UNREACHABLE)
   })
 
   test('of a namespace that is not there is not found', async () => {

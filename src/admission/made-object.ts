@@ -1,0 +1,90 @@
+/** What a policy or a webhook makes of the object of a request. */
+import { parseApiVersion } from '../api/group-version.ts'
+import type { GroupVersionKind } from '../api/group-version.ts'
+import type { JsonTree } from '../api/json.ts'
+import { plainJson } from '../api/json.ts'
+import type { Json, JsonObject, KubeObject } from '../api/object.ts'
+import { setOwn } from '../api/own.ts'
+import { internalError, serviceUnavailable } from '../api/status.ts'
+import { valuesEqual } from '../api/value-order.ts'
+import { compiledVersion } from '../registry/custom-resources/compiled-versions.ts'
+import type { ResourceEntry } from '../registry/resources.ts'
+import { builtInServed } from '../registry/served.ts'
+import { DecodeError } from '../codec/decode.ts'
+import { decodePatched } from '../patch/decode-patched.ts'
+import { typeOfKind } from '../schema/built-in.ts'
+import type { DefaultingContext } from '../schema/default-rules.ts'
+import { applyDefaults } from '../schema/defaulting.ts'
+import { prune } from '../schema/prune.ts'
+import type { StructType } from '../schema/structural.ts'
+import type { Attributes } from './attributes.ts'
+import type { ResourceKind } from './equivalent-resources.ts'
+import { inKind } from './policies/versioned-object.ts'
+
+/** The type in which a policy or a webhook sees objects. */
+export interface PatchedType {
+  readonly type: StructType
+  readonly kind: GroupVersionKind
+  readonly defaulting: DefaultingContext
+}
+
+export function typeOfMatched(
+  { request }: Attributes,
+  { kind }: ResourceKind,
+  entry: ResourceEntry | undefined,
+): PatchedType {
+  const { gates } = builtInServed(request.env)
+  const isOwnKind = entry !== undefined && entry.kind === kind.kind && entry.group === kind.group
+  const type =
+    isOwnKind && entry.definition !== undefined
+      ? compiledVersion(request.tenant, entry.definition, kind.version).type
+      : typeOfKind(kind)
+  if (type !== undefined)
+    return { type, kind, defaulting: { now: request.now, enabled: (gate) => gates.enabled(gate) } }
+  throw serviceUnavailable(
+    `Resource kind ${kind.group}/${kind.version}, Kind=${kind.kind} not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.`,
+  )
+}
+
+/** Puts what a policy made into the object of the request, in the version in which that is. @returns whether it changed */
+export function replaceObject(
+  { object, request }: Attributes,
+  entry: ResourceEntry | undefined,
+  made: KubeObject,
+): boolean {
+  if (object === undefined) return false
+  const { group = '', version = '' } = parseApiVersion(object.apiVersion ?? '') ?? {}
+  const kind = { group, version, kind: object.kind ?? '' }
+  const wanted = entry === undefined ? made : inKind(request.tenant, entry, kind, made)
+  // API objects are JSON
+  if (valuesEqual(object as unknown as Json, wanted as unknown as Json)) return false
+  const target = object as unknown as JsonObject
+  for (const name of Object.keys(target)) delete target[name]
+  for (const [name, value] of Object.entries(structuredClone(wanted))) setOwn(target, name, value as Json)
+  return true
+}
+
+/**
+ * A patched document as an object again, with defaults.
+ * @param fields that no type knows: refused, or dropped
+ * @throws StatusError 500
+ */
+export function decodeMade(
+  document: JsonTree,
+  { type, kind, defaulting }: PatchedType,
+  fields: 'strict' | 'lenient',
+): KubeObject {
+  if (type.goType === undefined) {
+    const object = plainJson(document) as JsonObject // the document of an object
+    prune(type, object)
+    applyDefaults(type, object, defaulting)
+    return object as unknown as KubeObject
+  }
+  try {
+    const { object, strict } = decodePatched(type, kind, document, (of, one) => applyDefaults(of, one, defaulting))
+    if (fields === 'strict' && strict.length > 0) throw new DecodeError(`strict decoding error: ${strict.join(', ')}`)
+    return object as unknown as KubeObject
+  } catch (error) {
+    throw error instanceof DecodeError ? internalError(error.message) : error
+  }
+}

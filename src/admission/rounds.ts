@@ -1,0 +1,52 @@
+import type { Json } from '../api/object.ts'
+import { valuesEqual } from '../api/value-order.ts'
+import type { Attributes } from './attributes.ts'
+import { Reinvocation } from './reinvocation.ts'
+
+/**
+ * Which policies, or webhooks, take part in the second run of mutating admission: those that may, where something changed
+ * after them.
+ */
+export class Rounds {
+  private output: Json | undefined
+  private readonly mayBeAgain = new Set<string>()
+  private readonly again = new Set<string>()
+  private reinvocation = new Reinvocation()
+  private isDirty = false
+
+  begin({ reinvocation, object }: Attributes): void {
+    this.reinvocation = reinvocation ?? this.reinvocation
+    this.isDirty = false
+    const isOther = this.output !== undefined && !valuesEqual(this.output, (object ?? null) as unknown as Json)
+    // other plugins changed it in between
+    if (this.reinvocation.isSecond && isOther) this.callAgain()
+  }
+
+  isTurnOf(key: string): boolean {
+    return !this.reinvocation.isSecond || this.again.has(key)
+  }
+
+  mutated(): void {
+    this.isDirty = true
+  }
+
+  changed(): void {
+    this.callAgain()
+    this.reinvocation.isWanted = true
+  }
+
+  mayReturn(key: string): void {
+    this.mayBeAgain.add(key)
+  }
+
+  end({ object }: Attributes): void {
+    // kube-apiserver counts a mutation that changed nothing, too
+    if (this.isDirty) this.changed()
+    this.output = structuredClone((object ?? null) as unknown as Json)
+  }
+
+  private callAgain(): void {
+    for (const key of this.mayBeAgain) this.again.add(key)
+    this.mayBeAgain.clear()
+  }
+}

@@ -1,0 +1,106 @@
+/** One call of one webhook: whether it lets the request pass, and what it says besides. */
+import type { Status as ApiStatus } from '../../api/meta/v1.ts'
+import { StatusError, badRequest } from '../../api/status.ts'
+import type { StatusDetails } from '../../api/status.ts'
+import { goQuote } from '../../go/quote.ts'
+import { qualifiedNameProblems } from '../../validation/names.ts'
+import { WebhookCallError, WebhookClientError, callWebhook } from '../../webhooks/call-webhook.ts'
+import { reviewIn } from '../../webhooks/review-reply.ts'
+import type { Attributes } from '../attributes.ts'
+import type { Asked, Response } from './admission-review.ts'
+import { InvalidResponse, responseIn, reviewText, reviewVersions } from './admission-review.ts'
+import type { Webhook, WebhookType } from './configured-webhooks.ts'
+
+const DEFAULT_SECONDS = 10
+/** All that a write does is done by then, as in kube-apiserver. */
+const REQUEST_MS = 34_000
+
+/** The webhook could not be asked, or its answer cannot be used: its failurePolicy says what follows. */
+export class CallingWebhookError extends Error {
+  constructor({ name = '' }: Webhook, why: string) {
+    super(`failed calling webhook ${goQuote(name)}: ${why}`)
+  }
+}
+
+/**
+ * Warnings and annotations are passed on, also by a webhook that denies the request.
+ * @throws CallingWebhookError
+ * @throws StatusError where the webhook denies the request, or may not be asked about a dry run
+ */
+export async function ask(webhook: Webhook, type: WebhookType, asked: Asked): Promise<Response> {
+  const { name = '', sideEffects = '' } = webhook
+  const { dryRun, request } = asked.attributes
+  if (dryRun && sideEffects !== 'None' && sideEffects !== 'NoneOnDryRun')
+    throw badRequest(`admission webhook ${goQuote(name)} does not support dry run`)
+  const response = await responseOf(webhook, type, asked)
+  for (const [key, value] of Object.entries(response.auditAnnotations ?? {}))
+    if (qualifiedNameProblems(`${name}/${key}`).length === 0) request.record?.annotate(`${name}/${key}`, value)
+  for (const warning of response.warnings ?? []) request.warnings.push(warning)
+  if (!response.allowed) throw denial(name, response.status)
+  return response
+}
+
+async function responseOf(webhook: Webhook, type: WebhookType, asked: Asked): Promise<Response> {
+  const { admissionReviewVersions = [], clientConfig = {} } = webhook
+  const { request } = asked.attributes
+  const version = admissionReviewVersions.find((one) => reviewVersions.find((known) => known === one)) as
+    (typeof reviewVersions)[number] | undefined
+  if (version === undefined)
+    throw new CallingWebhookError(
+      webhook,
+      'could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)',
+    )
+  const uid = crypto.randomUUID()
+  try {
+    const text = reviewText(asked, version, uid)
+    const answer = await callWebhook(request, clientConfig, text, timeoutOf(webhook, asked.attributes))
+    const review = await reviewIn(answer, { group: 'admission.k8s.io', version, kind: 'AdmissionReview' })
+    return responseIn(review, version, uid, type)
+  } catch (error) {
+    if (error instanceof WebhookCallError)
+      throw new CallingWebhookError(webhook, `failed to call webhook: ${error.message}`)
+    if (error instanceof WebhookClientError)
+      throw new CallingWebhookError(webhook, `could not get REST client: ${error.message}`)
+    if (error instanceof InvalidResponse)
+      throw new CallingWebhookError(webhook, `received invalid webhook response: ${error.message}`)
+    throw error
+  }
+}
+
+/** Milliseconds. @throws StatusError 504 where nothing is left of the request's time */
+function timeoutOf({ timeoutSeconds = DEFAULT_SECONDS }: Webhook, { request }: Attributes): number {
+  const left = timeLeft(request)
+  if (left <= 0) throw requestTimeout()
+  return Math.min(timeoutSeconds * 1000, left)
+}
+
+const timeLeft = ({ now, clock }: Attributes['request']): number => now.getTime() + REQUEST_MS - clock()
+
+/** Before a request goes on without a webhook that took all of its time. @throws StatusError 504 */
+export function checkTimeLeft({ request }: Attributes): void {
+  if (timeLeft(request) <= 0) throw requestTimeout()
+}
+
+const requestTimeout = (): StatusError =>
+  new StatusError(504, 'Timeout', 'Timeout: request did not complete within requested timeout', {})
+
+/** Codes below this say that something went well; those above have no place in an answer's head. */
+const BAD_REQUEST = 400
+const MAX_STATUS = 599
+
+/** What the webhook said, made an error (webhook/errors' ToStatusErr). */
+function denial(name: string, said: ApiStatus = {}): StatusError {
+  const { code = 0, reason = '', message = '', details, status = '' } = said
+  const deniedBy = `admission webhook ${goQuote(name)} denied the request`
+  const why = message || reason
+  const error = new StatusError(
+    code > MAX_STATUS ? 500 : Math.max(code, BAD_REQUEST),
+    reason === '' ? undefined : reason,
+    why === '' ? `${deniedBy} without explanation` : `${deniedBy}: ${why}`,
+    details as StatusDetails | undefined, // of meta/v1, decoded as such
+    said.metadata === undefined ? {} : (said.metadata as { continue?: string }),
+  )
+  if (status !== '' && status !== 'Success') Object.assign(error.status, { status })
+  if (code > MAX_STATUS) Object.assign(error.status, { code })
+  return error
+}

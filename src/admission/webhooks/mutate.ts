@@ -1,0 +1,79 @@
+/** What mutating webhooks make of the object of a request, one after the other. */
+import { parseJson, plainJson } from '../../api/json.ts'
+import { JsonSyntaxError } from '../../api/json.ts'
+import type { JsonTree } from '../../api/json.ts'
+import type { JsonObject } from '../../api/object.ts'
+import { StatusError, internalError } from '../../api/status.ts'
+import { stringify } from '../../api/json.ts'
+import { goQuote } from '../../go/quote.ts'
+import { copyOf } from '../../patch/json-document.ts'
+import { readJsonPatch } from '../../patch/json-patch.ts'
+import type { JsonPatch } from '../../patch/json-patch.ts'
+import { PatchRejection, applyJsonPatch } from '../../patch/json-patch-operations.ts'
+import { asWritten } from '../../patch/managed-fields.ts'
+import type { PatchedType } from '../made-object.ts'
+import { decodeMade, replaceObject } from '../made-object.ts'
+import type { Asked, Response } from './admission-review.ts'
+import { JSON_PATCH } from './admission-review.ts'
+import { CallingWebhookError } from './ask.ts'
+import type { Webhook } from './configured-webhooks.ts'
+import type { ResourceEntry } from '../../registry/resources.ts'
+
+/** What a webhook did. */
+export interface Mutation {
+  readonly changed: boolean
+  /** Where it sent one: for audit. */
+  readonly patch?: JsonTree
+}
+
+/**
+ * Changes the object of the request in place.
+ * @throws CallingWebhookError
+ * @throws StatusError 500 for a patch that cannot be done
+ */
+export function applyResponse(
+  webhook: Webhook,
+  { patch, patchType }: Response,
+  { attributes, objects: { object } }: Asked,
+  of: PatchedType,
+  entry: ResourceEntry | undefined,
+): Mutation {
+  if (patch === '') return { changed: false }
+  const { tree, operations } = readPatch(webhook, patch)
+  if (operations.operations.length === 0) return { changed: false }
+  if (object === undefined)
+    throw internalError(
+      `admission webhook ${goQuote(webhook.name ?? '')} attempted to modify the object, which is not supported for this operation`,
+    )
+  if (patchType !== JSON_PATCH) throw new CallingWebhookError(webhook, `unsupported patch type ${goQuote(patchType)}`)
+  // an API object is JSON, and so is what is written of it
+  const written = asWritten(of.type, object as unknown as JsonObject) as JsonTree
+  const document = patched(copyOf(written), operations)
+  return { changed: replaceObject(attributes, entry, decodeMade(document, of, 'lenient')), patch: tree }
+}
+
+function readPatch(webhook: Webhook, text: string): { readonly tree: JsonTree; readonly operations: JsonPatch } {
+  try {
+    const tree = parseJson(text)
+    return { tree, operations: readJsonPatch(tree, false) }
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError || error instanceof StatusError)) throw error
+    throw new CallingWebhookError(webhook, `received undecodable patch in webhook response: ${error.message}`)
+  }
+}
+
+function patched(document: JsonTree, operations: JsonPatch): JsonTree {
+  try {
+    return applyJsonPatch(document, operations)
+  } catch (error) {
+    if (error instanceof PatchRejection) throw internalError(error.why)
+    throw error instanceof StatusError ? internalError(error.message) : error
+  }
+}
+
+/** Value of an audit annotation. */
+export const mutationText = ({ configuration, name = '' }: Webhook, mutated: boolean): string =>
+  stringify({ configuration, webhook: name, mutated })
+
+export const patchText = ({ configuration, name = '' }: Webhook, patch: JsonTree): string =>
+  stringify({ configuration, webhook: name, patch: plainJson(patch), patchType: JSON_PATCH })

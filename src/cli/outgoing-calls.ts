@@ -1,0 +1,135 @@
+// Calls that leave a local server for the engine, which can pin no authority: webhooks. The engine posts each to a socket
+// in a directory that only the user who started the server may enter (src/webhooks/by-front.ts).
+import { rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Agent, request as httpsRequest } from 'node:https'
+import { FAILED, STATUS_HEADER, TYPE_HEADER } from '../webhooks/by-front.ts'
+import type { CallFailure } from '../webhooks/failure-text.ts'
+import { DEADLINE } from '../webhooks/failure-text.ts'
+import type { OutgoingAnswer, OutgoingCall } from '../webhooks/outgoing-call.ts'
+import { CallFailed, readAnswer } from '../webhooks/outgoing-call.ts'
+
+export interface OutgoingCalls {
+  close(): void
+}
+
+/** Connections to one host, and those of them that wait for more to do. */
+const MAX_SOCKETS = 128
+const MAX_IDLE = 8
+const IDLE_MS = 30_000
+
+export async function serveOutgoingCalls(socket: string): Promise<OutgoingCalls> {
+  const agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS })
+  const server = createServer((request, response) => void serve(agent, request, response))
+  rmSync(socket, { force: true })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(socket, resolve)
+  })
+  return {
+    close() {
+      server.close()
+      server.closeAllConnections()
+      agent.destroy()
+    },
+  }
+}
+
+async function serve(agent: Agent, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const given = new AbortController()
+  response.once('close', () => given.abort()) // the engine no longer wants the answer
+  let late: AbortSignal | undefined
+  try {
+    const { call, body } = await readCall(request)
+    late = AbortSignal.timeout(call.timeoutMs)
+    const answer = await made(agent, call, body, AbortSignal.any([given.signal, late]))
+    response.writeHead(200, { [STATUS_HEADER]: String(answer.status), [TYPE_HEADER]: answer.contentType })
+    response.end(answer.body)
+  } catch (error) {
+    if (response.destroyed) return
+    const failure = late?.aborted ? { code: DEADLINE, message: '' } : failureOf(error)
+    response.writeHead(FAILED, { 'content-type': 'application/json' }).end(JSON.stringify(failure))
+  }
+}
+
+async function readCall(request: IncomingMessage): Promise<{ call: OutgoingCall; body: Buffer }> {
+  const chunks: Buffer[] = []
+  // an IncomingMessage without an encoding has buffers
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  const whole = Buffer.concat(chunks)
+  const end = whole.indexOf('\n')
+  // the engine writes it (by-front.ts)
+  const call = JSON.parse(whole.toString('utf8', 0, end)) as OutgoingCall
+  if (new URL(call.url).protocol !== 'https:') throw new CallFailed('only https is called')
+  return { call, body: whole.subarray(end + 1) }
+}
+
+/** A connection that had waited may have been closed just now by the other side: the call is made once more then. */
+async function made(agent: Agent, call: OutgoingCall, body: Buffer, signal: AbortSignal): Promise<OutgoingAnswer> {
+  const first = new Attempt()
+  try {
+    return await first.make(agent, call, body, signal)
+  } catch (error) {
+    if (!first.onUsedConnection || signal.aborted) throw error
+    return new Attempt().make(agent, call, body, signal)
+  }
+}
+
+class Attempt {
+  onUsedConnection = false
+
+  async make(agent: Agent, call: OutgoingCall, body: Buffer, signal: AbortSignal): Promise<OutgoingAnswer> {
+    const { url, serverName, caBundle, headers } = call
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const request = httpsRequest(
+        url,
+        {
+          agent,
+          method: 'POST',
+          headers: { ...headers, 'Content-Length': body.length },
+          signal,
+          ...(caBundle === undefined ? {} : { ca: caBundle }),
+          ...(serverName === undefined ? {} : { servername: serverName }),
+        },
+        resolve,
+      )
+      request.once('error', (error: NodeJS.ErrnoException) => {
+        this.onUsedConnection = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+        reject(error)
+      })
+      request.end(body)
+    })
+    return {
+      status: answer.statusCode ?? 0,
+      contentType: answer.headers['content-type'] ?? '',
+      body: await readAnswer(answer),
+    }
+  }
+}
+
+/** What Node's network and TLS errors have besides a code. */
+interface NodeError extends Error {
+  readonly code?: string
+  readonly address?: string
+  readonly port?: number
+  readonly hostname?: string
+  readonly host?: string
+  readonly cert?: { readonly subjectaltname?: string }
+  /** Of an AggregateError: one for each address of a name. */
+  readonly errors?: readonly NodeError[]
+}
+
+function failureOf(thrown: unknown): CallFailure {
+  // what is thrown while a call is made is an error of Node's
+  const whole = thrown as NodeError
+  const error = whole.errors?.at(-1) ?? whole
+  const { code = '', message, address, port, cert } = error
+  return {
+    code,
+    message,
+    address: address === undefined ? undefined : `${address.includes(':') ? `[${address}]` : address}:${port}`,
+    host: error.hostname ?? error.host,
+    names: cert?.subjectaltname,
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The way out on the platform: its own fetch, which trusts public authorities and no others. `https://NAME.worker/…` is
+ * the Worker that is bound as WORKER_NAME, at no network.
+ */
+import { ownValue } from '../api/own.ts'
+import type { Settings } from '../settings.ts'
+import { forbiddenHost } from './forbidden-hosts.ts'
+import type { Outgoing, OutgoingAnswer, OutgoingCall } from './outgoing-call.ts'
+import { CallFailed, readAnswer } from './outgoing-call.ts'
+
+export interface Fetches {
+  fetch(url: string, init: RequestInit): Promise<Response>
+}
+
+const WORKER = /^([a-z0-9-]+)\.worker$/
+
+export const byFetch =
+  (network: Fetches, bindings: object, { unpinnedHosts }: Pick<Settings, 'unpinnedHosts'>): Outgoing =>
+  (call, body) => {
+    const { hostname } = new URL(call.url)
+    const worker = WORKER.exec(hostname)?.[1]
+    if (worker !== undefined) return send(boundWorker(bindings, worker), call, body)
+    const why = forbiddenHost(hostname)
+    if (why !== undefined) throw new CallFailed(`this server calls no ${why}: ${hostname}`)
+    if (call.caBundle !== undefined && !unpinnedHosts.has(hostname))
+      throw new CallFailed(
+        `this server can only verify certificates of public authorities, not by the caBundle; ` +
+          `KEDGE_UNPINNED_HOSTS may name ${hostname} to have the bundle ignored`,
+      )
+    return send(network, call, body)
+  }
+
+function boundWorker(bindings: object, name: string): Fetches {
+  const binding = `WORKER_${name.toUpperCase().replaceAll('-', '_')}`
+  // a service binding has fetch; a variable of this name has none
+  const bound = ownValue(bindings as Record<string, Partial<Fetches> | string | undefined>, binding)
+  if (typeof bound !== 'object' || typeof bound.fetch !== 'function')
+    throw new CallFailed(`no Worker is bound to this server as ${binding}`)
+  return bound as Fetches
+}
+
+async function send(
+  network: Fetches,
+  { url, headers, timeoutMs }: OutgoingCall,
+  body: string,
+): Promise<OutgoingAnswer> {
+  try {
+    const answer = await network.fetch(url, {
+      method: 'POST',
+      headers,
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    return {
+      status: answer.status,
+      contentType: answer.headers.get('Content-Type') ?? '',
+      body: await readAnswer(answer.body),
+    }
+  } catch (error) {
+    if (error instanceof CallFailed) throw error
+    const { name, message } = error instanceof Error ? error : { name: '', message: String(error) }
+    throw new CallFailed(name === 'TimeoutError' || name === 'AbortError' ? 'context deadline exceeded' : message)
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * The way out of a local server: the process in front of the engine makes the call, for the engine can pin no authority.
+ * A call is one line of JSON, and behind it what is posted (cli/outgoing-calls.ts reads it).
+ */
+import * as z from 'zod/mini'
+import type { CallFailure } from './failure-text.ts'
+import { failureText } from './failure-text.ts'
+import type { Outgoing } from './outgoing-call.ts'
+import { CallFailed, readAnswer } from './outgoing-call.ts'
+
+/** Headers of the front's answer. */
+export const STATUS_HEADER = 'outgoing-status'
+export const TYPE_HEADER = 'outgoing-type'
+/** The front's status where the call failed; the body is a CallFailure. */
+export const FAILED = 502
+
+interface Fetches {
+  fetch(url: string, init: RequestInit): Promise<Response>
+}
+
+const text = z.optional(z.string())
+const callFailure = z.object({ code: z.string(), message: z.string(), address: text, host: text, names: text })
+
+/** The front ends the call in time; this is for a front that does not answer. Milliseconds. */
+const GRACE_MS = 2_000
+
+export const byFront =
+  (front: Fetches): Outgoing =>
+  async (call, body) => {
+    let answer: Response
+    try {
+      answer = await front.fetch('http://outgoing/', {
+        method: 'POST',
+        body: `${JSON.stringify(call)}\n${body}`,
+        signal: AbortSignal.timeout(call.timeoutMs + GRACE_MS),
+      })
+    } catch (error) {
+      throw new CallFailed(`the process in front of this server did not make the call: ${String(error)}`)
+    }
+    if (answer.status === FAILED) throw new CallFailed(failureText(failureOf(await answer.text())))
+    const status = Number(answer.headers.get(STATUS_HEADER))
+    if (!answer.ok || !(status > 0)) {
+      await answer.body?.cancel()
+      throw new CallFailed(`the process in front of this server answered ${answer.status}`)
+    }
+    return { status, contentType: answer.headers.get(TYPE_HEADER) ?? '', body: await readAnswer(answer.body) }
+  }
+
+const failureOf = (json: string): CallFailure => callFailure.parse(JSON.parse(json))

@@ -1,0 +1,75 @@
+/** Why a call brought no answer, in the words of Go's net, crypto/tls and crypto/x509. */
+import { ownValue } from '../api/own.ts'
+import { familyOf } from '../api/ip-addresses.ts'
+
+/** What the front says of a call that failed. */
+export interface CallFailure {
+  /** Of Node: a system error, an error of OpenSSL's verification, or one of the front's own. */
+  readonly code: string
+  /** Node's words, for codes that have none here. */
+  readonly message: string
+  /** HOST:PORT that was dialled. */
+  readonly address?: string | undefined
+  /** Name that the certificate should have had. */
+  readonly host?: string | undefined
+  /** subjectAltName of the certificate, as Node shows it: `DNS:a, IP Address:10.0.0.1`. */
+  readonly names?: string | undefined
+}
+
+/** The front's own code: the call took too long. */
+export const DEADLINE = 'DEADLINE'
+
+const dialled: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connect: connection refused',
+  EHOSTUNREACH: 'connect: no route to host',
+  ENETUNREACH: 'connect: network is unreachable',
+  ETIMEDOUT: 'connect: connection timed out',
+  EADDRNOTAVAIL: 'connect: cannot assign requested address',
+}
+
+const certificates: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+      'SELF_SIGNED_CERT_IN_CHAIN',
+      'UNABLE_TO_GET_ISSUER_CERT',
+      'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      'CERT_SIGNATURE_FAILURE',
+    ].map((code) => [code, 'certificate signed by unknown authority']),
+  ),
+  CERT_HAS_EXPIRED: 'certificate has expired or is not yet valid',
+  CERT_NOT_YET_VALID: 'certificate has expired or is not yet valid',
+  INVALID_PURPOSE: 'certificate specifies an incompatible key usage',
+}
+
+const others: Readonly<Record<string, string>> = {
+  [DEADLINE]: 'context deadline exceeded',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'http: server gave HTTP response to HTTPS client',
+  EPROTO: 'remote error: tls: handshake failure',
+  HPE_INVALID_CONSTANT: 'net/http: HTTP/1.x transport connection broken: malformed HTTP response',
+}
+
+export function failureText({ code, message, address = '', host = '', names = '' }: CallFailure): string {
+  const dial = ownValue(dialled, code)
+  if (dial !== undefined) return `dial tcp ${address}: ${dial}`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${host}: no such host`
+  if (code === 'ECONNRESET') return /socket hang up/.test(message) ? 'EOF' : 'read: connection reset by peer'
+  const certificate =
+    code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? otherNames(host, names.split(', ')) : ownValue(certificates, code)
+  if (certificate !== undefined) return `tls: failed to verify certificate: x509: ${certificate}`
+  return ownValue(others, code) ?? message
+}
+
+function otherNames(host: string, names: readonly string[]): string {
+  const of = (type: string) => names.flatMap((name) => (name.startsWith(type) ? [name.slice(type.length)] : []))
+  const addresses = of('IP Address:')
+  if (familyOf(host) !== undefined)
+    return addresses.length === 0
+      ? `cannot validate certificate for ${host} because it doesn't contain any IP SANs`
+      : `certificate is valid for ${addresses.join(', ')}, not ${host}`
+  const valid = of('DNS:')
+  return valid.length === 0
+    ? `certificate is not valid for any names, but wanted to match ${host}`
+    : `certificate is valid for ${valid.join(', ')}, not ${host}`
+}

@@ -1,0 +1,32 @@
+/**
+ * Hosts that a server on the platform never calls: itself, its neighbours on the link, and what tells secrets to
+ * machines that ask from near. A URL's host is spelled in one way: `0x7f.1` is 127.0.0.1 by then.
+ */
+import { lazy } from '../api/lazy.ts'
+import type { IpRange } from '../api/ip-addresses.ts'
+import { contains, parseCidr, parseIp } from '../api/ip-addresses.ts'
+
+/** CIDRs, by what they are. */
+const forbidden: Readonly<Record<string, readonly string[]>> = {
+  'loopback address': ['127.0.0.0/8', '::1/128'],
+  'address of this host': ['0.0.0.0/8', '::/128'],
+  'link-local address': ['169.254.0.0/16', 'fe80::/10'],
+  'metadata server': ['100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32', 'fd00:ec2::254/128'],
+  'translated address': ['64:ff9b::/96'], // any of the others may be behind it
+}
+
+const ranges = lazy(() =>
+  Object.entries(forbidden).flatMap(([what, cidrs]) =>
+    cidrs.map((cidr): readonly [string, IpRange] => [what, parseCidr(cidr)!]),
+  ),
+)
+
+/** @param hostname of a URL @returns what it is; undefined where it may be called */
+export function forbiddenHost(hostname: string): string | undefined {
+  const host = hostname.replace(/\.$/, '').replace(/^\[(.*)\]$/, '$1')
+  if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback address'
+  if (host.endsWith('.internal')) return 'metadata server'
+  const address = parseIp(host)
+  if (address === undefined) return undefined
+  return ranges().find(([, range]) => range.address.family === address.family && contains(range, address))?.[0]
+}

@@ -1,0 +1,46 @@
+/** A POST to a server outside of this one, and what came of it: what the two ways out (by the front, by fetch) agree on. */
+export interface OutgoingCall {
+  readonly url: string
+  /** Name that the certificate must have; absent: the host of the URL. */
+  readonly serverName?: string | undefined
+  /** PEM of the only authorities that count; absent: those that everybody trusts. */
+  readonly caBundle?: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+}
+
+export interface OutgoingAnswer {
+  readonly status: number
+  /** '' where there is none. */
+  readonly contentType: string
+  readonly body: Uint8Array
+}
+
+/** There is no answer. The message says why, as Go's HTTP client would. */
+export class CallFailed extends Error {
+  override readonly name = 'CallFailed'
+}
+
+/** Bytes of an answer that are read; kube-apiserver takes as much in requests. */
+export const MAX_ANSWER = 3 * 1024 * 1024
+
+export type Outgoing = (call: OutgoingCall, body: string) => Promise<OutgoingAnswer>
+
+/** @throws CallFailed where it is too long */
+export async function readAnswer(stream: AsyncIterable<Uint8Array> | null): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  // leaving the loop ends the stream
+  for await (const chunk of stream ?? []) {
+    length += chunk.length
+    if (length > MAX_ANSWER) throw new CallFailed(`the answer is longer than ${MAX_ANSWER} bytes`)
+    chunks.push(chunk)
+  }
+  const body = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    body.set(chunk, at)
+    at += chunk.length
+  }
+  return body
+}

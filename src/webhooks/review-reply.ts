@@ -1,0 +1,96 @@
+/** What a webhook answered, as kube-apiserver's REST client reads it: an error of HTTP, or an object of the kind it sent. */
+import type { GroupVersionKind } from '../api/group-version.ts'
+import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
+import type { JsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
+import { DecodeError } from '../codec/decode.ts'
+import { decodeUtf8 } from '../api/json.ts'
+import type { ParsedBody } from '../codec/parse-body.ts'
+import { parseBody } from '../codec/parse-body.ts'
+import { loadYaml } from '../codec/yaml-reader.ts'
+import { goQuote } from '../go/quote.ts'
+import { typeOfKind } from '../schema/built-in.ts'
+import { WebhookCallError } from './call-webhook.ts'
+import type { OutgoingAnswer } from './outgoing-call.ts'
+
+const SCHEME = 'pkg/runtime/scheme.go:111'
+
+/**
+ * @param expected a review's kind; one that the answer does not name is taken to be this
+ * @returns the review, whose apiVersion and kind are those that the answer has, '' for none
+ * @throws WebhookCallError
+ */
+export async function reviewIn(answer: OutgoingAnswer, expected: GroupVersionKind): Promise<JsonObject> {
+  const { status, contentType, body } = answer
+  if (status < 200 || status > 206) throw new WebhookCallError(httpErrorText(answer))
+  if (body.length === 0)
+    throw new WebhookCallError(
+      `0-length response with status code: ${status} and content type: ${contentType || 'application/json'}`,
+    )
+  try {
+    return decodeAs(await parsed(body), expected)
+  } catch (error) {
+    throw error instanceof DecodeError ? new WebhookCallError(error.message) : error
+  }
+}
+
+/** What does not begin as an object is read as YAML, whatever its Content-Type. @throws DecodeError */
+async function parsed(body: Uint8Array): Promise<ParsedBody> {
+  if (/^\s*\{/.test(decodeUtf8(body.subarray(0, 64)))) return parseBody('json', body)
+  await loadYaml()
+  return parseBody('yaml', body)
+}
+
+/** @throws DecodeError */
+function decodeAs(found: ParsedBody, expected: GroupVersionKind): JsonObject {
+  const apiVersion = found.apiVersion || apiVersionOf(expected)
+  const version = parseApiVersion(apiVersion)
+  if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`)
+  const kind = found.kind || expected.kind
+  const isExpected = kind === expected.kind && apiVersion === apiVersionOf(expected)
+  if (!isExpected && (version.group !== expected.group || kind !== expected.kind))
+    throw new DecodeError(
+      `no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme ${goQuote(SCHEME)}`,
+    )
+  const { object } = found.decodeAs(typeOfKind(expected)!)
+  if (!isExpected)
+    throw new DecodeError(
+      `converting (${version.version}.${kind}) to (${expected.version}.${kind}): unknown conversion`,
+    )
+  return { ...object, apiVersion: found.apiVersion, kind: found.kind }
+}
+
+/** `admission.k8s.io/v1, Kind=AdmissionReview`; `/, Kind=` where nothing is said. */
+export function kindText({ apiVersion, kind }: JsonObject): string {
+  const { group, version } = parseApiVersion(String(apiVersion)) ?? { group: '', version: '' }
+  return `${group}/${version}, Kind=${String(kind)}`
+}
+
+/** By status (apimachinery's NewGenericServerResponse). */
+const errors: Readonly<Record<string, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  409: 'the server reported a conflict',
+  422: 'the server rejected our request due to an error in our request',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+}
+
+const MAX_SHOWN = 2048
+
+function httpErrorText({ status, contentType, body }: OutgoingAnswer): string {
+  const isText = contentType === '' || /^text\/[^;]/i.test(contentType.trim())
+  const said = isText ? decodeUtf8(body.subarray(0, MAX_SHOWN)).trim() : 'unknown'
+  const known = ownValue(errors, String(status))
+  if (known !== undefined) return known
+  if (status === 403 || status === 415) return said
+  if (status === 406)
+    return said === '' || said === 'unknown'
+      ? 'the server was unable to respond with a content type that the client supports'
+      : said
+  if (status >= 500) return `an error on the server (${goQuote(said)}) has prevented the request from succeeding`
+  return `the server responded with the status code ${status} but did not return more information`
+}

@@ -1,0 +1,197 @@
+/** The front makes a call for the engine: what comes back of servers of every kind. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createAuthority, issue } from '../../src/cli/certificate.ts'
+import { serveOutgoingCalls } from '../../src/cli/outgoing-calls.ts'
+import type { OutgoingCalls } from '../../src/cli/outgoing-calls.ts'
+import { byFront } from '../../src/webhooks/by-front.ts'
+import type { OutgoingCall } from '../../src/webhooks/outgoing-call.ts'
+import { MAX_ANSWER } from '../../src/webhooks/outgoing-call.ts'
+
+const subject = { commonName: 'webhooks' }
+const authority = createAuthority(subject, new Date(), 30)
+const stranger = createAuthority(subject, new Date(), 30)
+const certificateFor = (...names: string[]) =>
+  issue(authority, subject, { subject: { commonName: 'hook' }, usage: 'server', names, days: 30 }, new Date())
+
+const directory = mkdtempSync(join(tmpdir(), 'kedge-outgoing-'))
+const socket = join(directory, 'outgoing.sock')
+let front: OutgoingCalls
+beforeAll(async () => void (front = await serveOutgoingCalls(socket)))
+afterAll(() => {
+  front.close()
+  rmSync(directory, { recursive: true })
+})
+
+/** What the engine's binding does. */
+const binding = {
+  fetch: (_url: string, init: RequestInit): Promise<Response> =>
+    new Promise((resolve, reject) => {
+      const request = httpRequest(
+        { socketPath: socket, method: 'POST', signal: init.signal ?? undefined },
+        (answer) => {
+          const chunks: Buffer[] = []
+          answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+          answer.on('end', () => {
+            const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [
+              name,
+              String(value),
+            ])
+            resolve(new Response(Buffer.concat(chunks), { status: answer.statusCode, headers }))
+          })
+        },
+      )
+      request.on('error', reject)
+      request.end(init.body)
+    }),
+}
+
+const closing: (() => void)[] = []
+afterEach(() => {
+  for (const close of closing.splice(0)) close()
+})
+
+type Serve = (request: IncomingMessage, response: ServerResponse, body: string) => void
+
+async function hook(serve: Serve, names = ['127.0.0.1']): Promise<string> {
+  const { key, certificate } = certificateFor(...names)
+  const server = createServer({ key, cert: certificate }, (request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (text: string) => (body += text))
+    request.on('end', () => serve(request, response, body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  // it listens on an address
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+}
+
+const post = (url: string, more: Partial<OutgoingCall> = {}) =>
+  byFront(binding)(
+    { url, headers: { 'X-A': 'b' }, timeoutMs: 20_000, caBundle: authority.certificate, ...more },
+    'sent',
+  )
+
+const echo: Serve = ({ method, url, headers, httpVersion }, response, body) =>
+  response
+    .writeHead(418, { 'content-type': 'text/x' })
+    .end(JSON.stringify({ method, url, httpVersion, a: headers['x-a'], body }))
+
+const text = (body: Uint8Array) => new TextDecoder().decode(body)
+
+test('the call is made, and answered with what came', async () => {
+  const { status, contentType, body } = await post(`${await hook(echo)}?timeout=1s`)
+  expect({ status, contentType }).toEqual({ status: 418, contentType: 'text/x' })
+  expect(JSON.parse(text(body))).toEqual({
+    method: 'POST',
+    url: '/hook?timeout=1s',
+    httpVersion: '1.1',
+    a: 'b',
+    body: 'sent',
+  })
+})
+
+test('a redirect is an answer', async () => {
+  const url = await hook((_, response) => response.writeHead(307, { location: 'https://127.0.0.1:1/' }).end())
+  expect((await post(url)).status).toBe(307)
+})
+
+test('a connection is used again', async () => {
+  const ports = new Set<number | undefined>()
+  const url = await hook(({ socket: { remotePort } }, response) => {
+    ports.add(remotePort)
+    response.end()
+  })
+  for (let count = 0; count < 3; count++) await post(url)
+  expect(ports.size).toBe(1)
+})
+
+test('a connection that was closed while it waited is made anew', async () => {
+  let calls = 0
+  const url = await hook((request, response) => {
+    calls++
+    // the second call comes on the connection of the first
+    if (calls === 2) request.socket.destroy()
+    else response.end('good')
+  })
+  await post(url)
+  expect(text((await post(url)).body)).toBe('good')
+  expect(calls).toBe(3)
+})
+
+test.each<[string, Partial<OutgoingCall>, string[], string]>([
+  [
+    'of an authority that is not in the bundle',
+    { caBundle: stranger.certificate },
+    ['127.0.0.1'],
+    'x509: certificate signed by unknown authority',
+  ],
+  ['of no public authority', { caBundle: undefined }, ['127.0.0.1'], 'x509: certificate signed by unknown authority'],
+  ['for another address', {}, ['10.0.0.1'], 'x509: certificate is valid for 10.0.0.1, not 127.0.0.1'],
+  [
+    'for another Service',
+    { serverName: 'hooks.blue.svc' },
+    ['hooks.red.svc'],
+    'x509: certificate is valid for hooks.red.svc, not hooks.blue.svc',
+  ],
+])('a certificate %s is refused', async (_, more, names, why) => {
+  let calls = 0
+  const url = await hook((_request, response) => void (calls++, response.end()), names)
+  await expect(post(url, more)).rejects.toThrow(why)
+  expect(calls).toBe(0)
+})
+
+test('a Service is known by its name in the cluster', async () => {
+  const url = await hook(echo, ['hooks.blue.svc'])
+  expect((await post(url, { serverName: 'hooks.blue.svc' })).status).toBe(418)
+})
+
+test('an answer that does not come is given up', async () => {
+  const url = await hook(() => {})
+  await expect(post(url, { timeoutMs: 50 })).rejects.toThrow('context deadline exceeded')
+})
+
+test('an answer that begins and does not end is given up', async () => {
+  const url = await hook((_, response) => void response.write('{'))
+  await expect(post(url, { timeoutMs: 50 })).rejects.toThrow('context deadline exceeded')
+})
+
+test('an answer without end is not read to its end', async () => {
+  const url = await hook((_, response) => response.end(Buffer.alloc(MAX_ANSWER + 1)))
+  await expect(post(url)).rejects.toThrow(`the answer is longer than ${MAX_ANSWER} bytes`)
+})
+
+test('a call that nobody waits for is ended', async () => {
+  const [asked, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const url = await hook((_, response) => {
+    response.once('close', gone.resolve)
+    asked.resolve()
+  })
+  const given = new AbortController()
+  const body = `${JSON.stringify({ url, headers: {}, timeoutMs: 20_000, caBundle: authority.certificate })}\n`
+  const call = binding.fetch('', { body, signal: given.signal }).catch(() => {})
+  await asked.promise
+  given.abort()
+  await gone.promise
+  await call
+})
+
+test('who hangs up, or does not listen, is told of', async () => {
+  const url = await hook(({ socket: connection }) => void connection.destroy())
+  await expect(post(url)).rejects.toThrow('EOF')
+  for (const close of closing.splice(0)) close()
+  await expect(post(url)).rejects.toThrow(/^dial tcp 127\.0\.0\.1:\d+: connect: connection refused$/)
+})
+
+test('nothing but https is called', async () => {
+  await expect(post('http://127.0.0.1:1/')).rejects.toThrow('only https is called')
+})

@@ -1,0 +1,50 @@
+/** The process in front of a local server, as far as calls to webhooks go. */
+import type { CallFailure } from '../../src/webhooks/failure-text.ts'
+import { FAILED, STATUS_HEADER, TYPE_HEADER } from '../../src/webhooks/by-front.ts'
+import type { OutgoingCall } from '../../src/webhooks/outgoing-call.ts'
+
+export interface Called {
+  readonly call: OutgoingCall
+  readonly review: any
+}
+
+/** What a webhook answers: JSON, or text with a status. */
+export type Answer = object | { readonly status: number; readonly type?: string; readonly text: string }
+
+/** @returns the binding of such a process, and what it was asked so far */
+export function frontAnswering(answer: (called: Called) => Answer | Promise<Answer>): {
+  readonly binding: Fetcher
+  readonly calls: Called[]
+} {
+  const calls: Called[] = []
+  const fetch = async (_url: string, init: RequestInit): Promise<Response> => {
+    const [head = '', body = ''] = String(init.body).split('\n')
+    const called = { call: JSON.parse(head) as OutgoingCall, review: JSON.parse(body) as unknown }
+    calls.push(called)
+    const given = await answer(called)
+    const {
+      status = 200,
+      type = 'application/json',
+      text = JSON.stringify(given),
+    } = given as {
+      status?: number
+      type?: string
+      text?: string
+    }
+    return new Response(text, { headers: { [STATUS_HEADER]: String(status), [TYPE_HEADER]: type } })
+  }
+  return { binding: { fetch } as unknown as Fetcher, calls }
+}
+
+/** Every call fails like this. */
+export const frontFailing = (failure: CallFailure): Fetcher =>
+  ({ fetch: async () => Response.json(failure, { status: FAILED }) }) as unknown as Fetcher
+
+/** The review with this response. */
+export const responding =
+  (response: object) =>
+  ({ review }: Called): object => ({
+    ...review,
+    request: undefined,
+    response: { uid: review.request.uid, ...response },
+  })
