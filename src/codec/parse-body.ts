@@ -1,4 +1,6 @@
 /** Request bodies in any of the serializations, up to the point where their type must be known. */
+import { atOnce } from '../api/slices.ts'
+import type { Steps } from '../api/slices.ts'
 import type { StructType } from '../schema/structural.ts'
 import { parseCbor } from './cbor.ts'
 import type { Decoded } from './decode.ts'
@@ -35,24 +37,30 @@ export interface ParsedBody {
  * @throws {DecodeError} with the reference's text
  */
 export function parseBody(format: BodyFormat, body: Uint8Array): ParsedBody {
-  return parsers[format](body)
+  return format === 'yaml' ? atOnce(parsingYaml(body)) : parsers[format](body)
 }
 
-const parsers: Readonly<Record<BodyFormat, (body: Uint8Array) => ParsedBody>> = {
+/** The same in steps. */
+export function* parsing(format: BodyFormat, body: Uint8Array): Steps<ParsedBody> {
+  return format === 'yaml' ? yield* parsingYaml(body) : parsers[format](body)
+}
+
+function* parsingYaml(body: Uint8Array): Steps<ParsedBody> {
+  const { parsingYamlBytes, YamlError } = yamlReader()
+  try {
+    const { tree, duplicates } = yield* parsingYamlBytes(body)
+    return parsedTree(tree, duplicates)
+  } catch (error) {
+    throw error instanceof YamlError ? new DecodeError(error.message) : error
+  }
+}
+
+const parsers: Readonly<Record<Exclude<BodyFormat, 'yaml'>, (body: Uint8Array) => ParsedBody>> = {
   json: (body) =>
     parsedTree(
       reading(() => parseJsonBytes(body)),
       [],
     ),
-  yaml(body) {
-    const { parseYamlBytes, YamlError } = yamlReader()
-    try {
-      const { tree, duplicates } = parseYamlBytes(body)
-      return parsedTree(tree, duplicates)
-    } catch (error) {
-      throw error instanceof YamlError ? new DecodeError(error.message) : error
-    }
-  },
   protobuf(body) {
     const { apiVersion, kind, raw } = readEnvelope(body)
     return {

@@ -4,6 +4,8 @@
  * budget.
  */
 import { setOwn } from '../api/own.ts'
+import { atOnce } from '../api/slices.ts'
+import type { Steps } from '../api/slices.ts'
 import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
 import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml'
 import { base64ToBytes, canonicalBase64, corruptAt } from '../api/base64.ts'
@@ -22,23 +24,37 @@ export interface ParsedYaml {
   readonly duplicates: readonly string[]
 }
 
+/**
+ * Beginnings, ends and scalars. What fits into storage has hundreds of thousands of characters; a body of millions of
+ * empty maps is no object.
+ */
+const MAX_EVENTS = 600_000
+
 /** @throws {YamlError} */
-export function parseYaml(text: string): ParsedYaml {
+export const parseYaml = (text: string): ParsedYaml => atOnce(parsingYaml(text))
+
+function* parsingYaml(text: string): Steps<ParsedYaml> {
   const document = eventsOf(firstDocument(text))
+  if (document.events.length > MAX_EVENTS) throw new YamlError(`yaml: more than ${MAX_EVENTS} nodes`)
+  yield
   const root = new Composer(document.text, document.events).document()
+  yield
   const reader = new NodeReader()
   const tree = root === undefined ? null : reader.read(root)
   return { tree, duplicates: reader.duplicates }
 }
 
 /** The same of bytes: UTF-8, or UTF-16 with its byte order mark. @throws {YamlError} */
-export function parseYamlBytes(bytes: Uint8Array): ParsedYaml {
+export const parseYamlBytes = (bytes: Uint8Array): ParsedYaml => atOnce(parsingYamlBytes(bytes))
+
+/** The same in steps. */
+export function* parsingYamlBytes(bytes: Uint8Array): Steps<ParsedYaml> {
   const [first, second] = bytes
-  if (first === 0xff && second === 0xfe) return parseYaml(new TextDecoder('utf-16le').decode(bytes))
-  if (first === 0xfe && second === 0xff) return parseYaml(new TextDecoder('utf-16be').decode(bytes))
+  if (first === 0xff && second === 0xfe) return yield* parsingYaml(new TextDecoder('utf-16le').decode(bytes))
+  if (first === 0xfe && second === 0xff) return yield* parsingYaml(new TextDecoder('utf-16be').decode(bytes))
   const text = decodeUtf8(bytes)
   if (text.includes('\ufffd') && !isUtf8(bytes)) throw new YamlError('yaml: invalid leading UTF-8 octet')
-  return parseYaml(text.startsWith('\ufeff') ? text.slice(1) : text)
+  return yield* parsingYaml(text.startsWith('\ufeff') ? text.slice(1) : text)
 }
 
 function isUtf8(bytes: Uint8Array): boolean {

@@ -1,4 +1,4 @@
-import { turnOfOthers } from '../api/slices.ts'
+import { atOnce, inTurns, turnOfOthers } from '../api/slices.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { reviewOf } from '../registry/review.ts'
@@ -8,8 +8,8 @@ import { admitMutating } from './admit-mutating.ts'
 import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { checkName } from './check-name.ts'
 import { afterConversion } from '../registry/convert-version.ts'
-import { decodeBody, readBody } from './decode-body.ts'
-import { trackFields } from '../registry/track-fields.ts'
+import { decodingBody, readBody } from './decode-body.ts'
+import { trackingFields } from '../registry/track-fields.ts'
 import { legacyBinding } from './pods/binding.ts'
 import { prepareNewMetadata } from './new-metadata.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
@@ -24,13 +24,15 @@ export async function create(scope: ResourceScope): Promise<Response> {
   const input = negotiateInput(request, { custom: scope.custom })
   const body = await readBody(request)
   const options = parseCreateOptions(request.query)
-  if (request.isLarge) await turnOfOthers()
-  const decoded = afterConversion(scope, decodeBody(scope, input, body, options.fieldValidation))
+  const decoding = decodingBody(scope, input, body, options.fieldValidation)
+  const decoded = afterConversion(scope, request.isLarge ? await inTurns(decoding) : atOnce(decoding))
   if (request.isLarge) await turnOfOthers()
   prepareNewMetadata(scope, decoded)
   // a custom resource's item takes POST too, which was authorized for the name in the path
   if (scope.name !== '') checkName(scope, decoded)
-  trackFields(scope, undefined, decoded, options.fieldManager)
+  const tracking = trackingFields(scope, undefined, decoded, options.fieldManager)
+  if (request.isLarge) await inTurns(tracking)
+  else atOnce(tracking)
   if (request.isLarge) await turnOfOthers()
   const object = scope.toStorage(decoded)
   await admitMutating(admissionAttributes(scope, 'CREATE', options, { object }))

@@ -1,6 +1,7 @@
 /** Request bodies → objects of the endpoint's type, with the complaints of the reference (apiserver's handlers). */
 import { append } from '../api/append.ts'
-import { LARGE } from '../api/slices.ts'
+import { atOnce, LARGE } from '../api/slices.ts'
+import type { Steps } from '../api/slices.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
@@ -15,7 +16,7 @@ import { JsonSyntaxError, decodeUtf8, parseJsonBytes, plainJson, stringify, stri
 import type { JsonTree } from '../api/json.ts'
 import { loadYaml } from '../codec/yaml-reader.ts'
 import type { BodyFormat, ParsedBody } from '../codec/parse-body.ts'
-import { parseBody, strictErrors } from '../codec/parse-body.ts'
+import { parseBody, parsing, strictErrors } from '../codec/parse-body.ts'
 import type { DeleteOptions, FieldValidation } from '../request/options.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -62,16 +63,19 @@ const tooLarge = () => requestEntityTooLarge(`limit is ${MAX_BODY}`)
  * refused, warned of or dropped, as fieldValidation says.
  * @throws 400
  */
-export function decodeBody(
+export const decodeBody = (...body: Parameters<typeof decodingBody>): KubeObject => atOnce(decodingBody(...body))
+
+export function* decodingBody(
   scope: ResourceScope,
   format: BodyFormat,
   body: Uint8Array,
   fieldValidation: FieldValidation,
-): KubeObject {
+): Steps<KubeObject> {
   const expected = endpointKind(scope)
   let found: GroupVersionKind | undefined
   try {
-    const parsed = parseBody(format, body)
+    const parsed = yield* parsing(format, body)
+    yield
     const isCustom = scope.custom && scope.view === undefined
     found = isCustom ? saidKind(parsed, format, body) : completedKind(parsed, expected)
     const isExpected = found.kind === expected.kind && sameVersion(found, expected)
@@ -82,6 +86,7 @@ export function decodeBody(
         `no kind "${found.kind}" is registered for version "${apiVersionOf(found)}" in scheme "${SCHEME}"`,
       )
     const { object, strict, tree } = parsed.decodeAs(type)
+    yield
     if (!isCustom) checkKind(found, expected)
     reportStrict(scope, found, parsed.repeated, isCustom ? knownTo(expected, found, strict) : strict, fieldValidation)
     checkVersion(found, expected)

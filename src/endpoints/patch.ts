@@ -1,7 +1,8 @@
 import { noteFault } from '../request/fault.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
-import { turnOfOthers } from '../api/slices.ts'
+import { atOnce, inTurns, turnOfOthers } from '../api/slices.ts'
+import type { Steps } from '../api/slices.ts'
 import { negotiateOutput, negotiatePatchType } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { appliedYaml } from '../patch/applied-yaml.ts'
@@ -48,7 +49,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
   notePatch(request, patchFormats[patchType] ?? 'json', body)
 
   const defaults = (type: StructType, object: JsonObject): void => applyDefaults(type, object, defaultingOf(scope))
-  const patched = (live: KubeObject | undefined): KubeObject =>
+  const patching = (live: KubeObject | undefined): Steps<KubeObject> =>
     applyPatch({
       type: endpointType(scope),
       kind: endpointKind(scope),
@@ -88,7 +89,12 @@ export async function patch(scope: ResourceScope): Promise<Response> {
       const operation = stored === undefined ? 'CREATE' : 'UPDATE'
       const admit = (object: KubeObject, oldObject: KubeObject | undefined) =>
         admitMutating(admissionAttributes(scope, operation, options, { object, oldObject }))
-      const wanted = view === undefined ? patched(live) : await throughView(scope, view, live!, patched, admit)
+      const wanted =
+        view !== undefined
+          ? await throughView(scope, view, live!, (before) => atOnce(patching(before)), admit)
+          : request.isLarge
+            ? await inTurns(patching(live))
+            : atOnce(patching(live))
       checkName(scope, wanted)
       dropDuplicateOwners(wanted, request.warnings)
       if (request.isLarge) await turnOfOthers()

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../api/object.ts'
-import { turnOfOthers } from '../api/slices.ts'
+import { atOnce, inTurns, turnOfOthers } from '../api/slices.ts'
+import type { Steps } from '../api/slices.ts'
 import { copyWithEmptied } from '../schema/emptied.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
@@ -10,11 +11,11 @@ import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { authorizeCreate } from './authorize-create.ts'
 import { afterConversion } from '../registry/convert-version.ts'
 import { checkName } from './check-name.ts'
-import { decodeBody, readBody } from './decode-body.ts'
+import { decodingBody, readBody } from './decode-body.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { throughView } from './through-view.ts'
-import { trackFields } from '../registry/track-fields.ts'
+import { trackingFields } from '../registry/track-fields.ts'
 
 export async function update(scope: ResourceScope): Promise<Response> {
   const { request } = scope
@@ -22,8 +23,8 @@ export async function update(scope: ResourceScope): Promise<Response> {
   const body = await readBody(request)
   const options = parseUpdateOptions(request.query)
   const input = negotiateInput(request, { custom: scope.custom })
-  if (request.isLarge) await turnOfOthers()
-  const sent = decodeBody(scope, input, body, options.fieldValidation)
+  const decoding = decodingBody(scope, input, body, options.fieldValidation)
+  const sent = request.isLarge ? await inTurns(decoding) : atOnce(decoding)
   checkName(scope, sent)
   dropDuplicateOwners(sent, request.warnings)
 
@@ -36,17 +37,21 @@ export async function update(scope: ResourceScope): Promise<Response> {
     async transform(stored) {
       if (request.isLarge) await turnOfOthers()
       const live = stored && scope.fromStorage(stored)
-      const decoded = (before: KubeObject | undefined) => {
+      const decoded = function* (before: KubeObject | undefined): Steps<KubeObject> {
         const object = afterConversion(scope, copyWithEmptied(sent))
-        trackFields(scope, before, object, options.fieldManager)
+        yield
+        yield* trackingFields(scope, before, object, options.fieldManager)
         return object
       }
       const operation = stored === undefined ? 'CREATE' : 'UPDATE'
       const admit = (object: KubeObject, oldObject: KubeObject | undefined) =>
         admitMutating(admissionAttributes(scope, operation, options, { object, oldObject }))
       // a view never creates: what is absent was answered with 404 before
-      if (scope.view !== undefined) return scope.toStorage(await throughView(scope, scope.view, live!, decoded, admit))
-      const wanted = decoded(live)
+      if (scope.view !== undefined) {
+        const viewed = (before: KubeObject) => atOnce(decoded(before))
+        return scope.toStorage(await throughView(scope, scope.view, live!, viewed, admit))
+      }
+      const wanted = request.isLarge ? await inTurns(decoded(live)) : atOnce(decoded(live))
       if (request.isLarge) await turnOfOthers()
       const object = scope.toStorage(wanted)
       await admit(object, stored)

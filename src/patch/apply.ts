@@ -3,6 +3,8 @@
  * before and says no more, unless another manager would lose something (structured-merge-diff's pkg/merge, and the
  * chain of apimachinery's pkg/util/managedfields around it).
  */
+import { atOnce } from '../api/slices.ts'
+import type { Steps } from '../api/slices.ts'
 import { byteLength } from '../api/utf8.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
@@ -63,12 +65,15 @@ export interface Application {
  * @throws StatusError 400 where the configuration is not of the kind, 409 for conflicts, 500 without a reason for
  * what does not have the form that its type demands
  */
-export function serverSideApply(application: Application): KubeObject {
+export const serverSideApply = (application: Application): KubeObject => atOnce(applying(application))
+
+export function* applying(application: Application): Steps<KubeObject> {
   const { kind, config, live, manager } = application
   const sent = kindOf(config)
   if (!sameKind(sent, kind)) throw badRequest(`invalid object type: ${kindText(sent)}`)
   const managers = storedManagers(live)
-  const applied = applyOrUpgrade(application, managers)
+  const applied = yield* applyOrUpgrade(application, managers)
+  yield
   const object = applied.object ?? structuredCloneOf(live ?? unnamed(application))
   if (manager === KUBECTL) refreshLastApplied(object, config)
   const managedFields = encodeManagers(applied.managers)
@@ -122,16 +127,16 @@ const MAX_ANNOTATIONS = 256 * 1024
  * kubectl takes over what it has applied on the client side: conflicts about fields that still are as its annotation
  * says are none.
  */
-function applyOrUpgrade(application: Application, managers: Managers): Applied {
+function* applyOrUpgrade(application: Application, managers: Managers): Steps<Applied> {
   try {
-    return apply(application, managers, application.force)
+    return yield* apply(application, managers, application.force)
   } catch (error) {
     if (!(error instanceof Conflicts)) throw error
     if (application.manager !== KUBECTL) throw error.toStatus()
     const allowed = fieldsOfLastApplied(application)
     const left = error.list.filter(({ path }) => allowed?.has(path) !== true)
     if (left.length > 0) throw new Conflicts(left).toStatus()
-    return apply(application, managers, true)
+    return yield* apply(application, managers, true)
   }
 }
 
@@ -172,7 +177,7 @@ function withoutLastApplied(config: JsonObject): JsonObject {
 
 const BEFORE_FIRST_APPLY = 'before-first-apply'
 
-function apply(application: Application, managers: Managers, force: boolean): Applied {
+function* apply(application: Application, managers: Managers, force: boolean): Steps<Applied> {
   const { kind, config, manager, subresource, now } = application
   const apiVersion = apiVersionOf(kind)
   if (isJsonObject(config['metadata']) && Array.isArray(config['metadata']['managedFields']))
@@ -180,9 +185,10 @@ function apply(application: Application, managers: Managers, force: boolean): Ap
   const before = managers.size === 0 ? untrackedManagers(application) : managers
   const entry = { manager: manager || 'unknown', operation: 'Apply' as const, apiVersion, subresource }
   const key = managerKey(entry)
-  const { merged, managers: after } = mustCompare(() =>
+  const { merged, managers: after } = yield* compared(
     update(application, before, { ...entry, time: before.get(key)?.time }, force),
   )
+  yield
   const own = after.get(key)
   if (own !== undefined) {
     const fields = own.fields.difference(neverOwned())
@@ -193,9 +199,9 @@ function apply(application: Application, managers: Managers, force: boolean): Ap
 }
 
 /** What does not fit its type in another version is told as it is. */
-function mustCompare(comparing: () => Updated): Updated {
+function* compared(comparing: Steps<Updated>): Steps<Updated> {
   try {
-    return comparing()
+    return yield* comparing
   } catch (error) {
     throw error instanceof TypeMismatch ? plainError(error.message) : error
   }
@@ -256,7 +262,12 @@ interface Updated {
   readonly managers: Map<string, Owned>
 }
 
-function update(application: Application, before: Managers, applier: Omit<Owned, 'fields'>, force: boolean): Updated {
+function* update(
+  application: Application,
+  before: Managers,
+  applier: Omit<Owned, 'fields'>,
+  force: boolean,
+): Steps<Updated> {
   const { type, config, live, resetFields, convert } = application
   const { apiVersion } = applier
   const atom = atomOf(type)
@@ -264,19 +275,25 @@ function update(application: Application, before: Managers, applier: Omit<Owned,
   const current = live === undefined ? emptyObject(type, apiVersion) : asWritten(type, withoutManagedFields(live))
   mustBeTyped(() => checkType(atom, current, 'allowed'), 'live', config)
 
+  yield
   const converter = versionConverter(convert)
   const versioned = (value: Json): Versioned => ({ type, apiVersion, value })
   const unchanged = versionsOf(versioned(current), versioned(current), converter, resetFields)
   const managers = reconciledManagers(before, unchanged)
   const key = managerKey(applier)
   const last = managers.get(key)
+  yield
   const fields = fieldsIn(atom, config)
   const filter = resetFields?.(apiVersion)
   managers.set(key, { ...applier, fields: filter === undefined ? fields : filter(fields) })
 
+  yield
   const merging = mustMerge(() => merge(atom, current, config))
+  yield
   const pruned = prune(versioned(merging), managers, apiVersion, last, converter)
+  yield
   const versions = versionsOf(versioned(current), pruned, converter, resetFields)
+  yield
   if (!force) throwConflicts(managers, versions, key)
   return {
     // what is merged from objects is one

@@ -2,7 +2,8 @@
  * The operations of JSON patches, in the words of evanphx/json-patch where one cannot be done: PATCH tells them to nobody,
  * a mutating policy does.
  */
-import { StatusError, badRequest } from '../api/status.ts'
+import { Budget } from '../api/budget.ts'
+import { StatusError, badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { byteLength } from '../api/utf8.ts'
 import type { JsonTree } from '../api/json.ts'
 import { MAX_NESTING, nestsDeeper } from '../api/json.ts'
@@ -12,6 +13,8 @@ import type { JsonPatch, Operation } from './json-patch.ts'
 
 /** Bytes by which the `copy` operations of one patch may make a document grow. */
 const MAX_COPIED = 3 * 1024 * 1024
+/** Elements that the insertions and removals of one patch may move: thousands of them at the front of a long list. */
+const MAX_MOVED = 100_000_000
 
 const MISSING = 'missing value'
 const BAD_INDEX = 'invalid index referenced'
@@ -45,7 +48,7 @@ export function applyJsonPatch(document: JsonTree, patch: JsonPatch): JsonTree {
 function applied(document: JsonTree, { operations }: JsonPatch): JsonTree {
   let root = opened(document)
   if (root === undefined) throw new PatchRejection('the document is no container')
-  const budget = { copied: 0 }
+  const budget = { copied: 0, moved: new Budget(MAX_MOVED) }
   let isAsStored = true
   for (const operation of operations) {
     if (operation.op !== 'test') isAsStored = false
@@ -55,17 +58,17 @@ function applied(document: JsonTree, { operations }: JsonPatch): JsonTree {
   return closed(root)
 }
 
-function applyOperation(root: Container, operation: Operation, budget: { copied: number }): Container {
+function applyOperation(root: Container, operation: Operation, budget: { copied: number; moved: Budget }): Container {
   const { value = null, path = '' } = operation
   switch (operation.op) {
     case 'add': {
       const place = find(root, operation.path, (at) => `add operation does not apply: doc is missing path: "${at}"`)
-      within(`error in add for path: '${path}'`, () => add(place, value))
+      within(`error in add for path: '${path}'`, () => add(place, value, budget.moved))
       return root
     }
     case 'remove': {
       const place = find(root, operation.path, (at) => `remove operation does not apply: doc is missing path: "${at}"`)
-      within(`error in remove for path: '${path}'`, () => remove(place))
+      within(`error in remove for path: '${path}'`, () => remove(place, budget.moved))
       return root
     }
     case 'replace': {
@@ -80,11 +83,11 @@ function applyOperation(root: Container, operation: Operation, budget: { copied:
       const from = find(root, operation.from, (at) => `move operation does not apply: doc is missing from path: ${at}`)
       const moved = within(`error in move for path: '${from.key}'`, () => {
         const found = get(from)
-        remove(from)
+        remove(from, budget.moved)
         return found
       })
       const place = find(root, operation.path, missingDestination('move'))
-      within(`error in move for path: '${path}'`, () => add(place, moved ?? null))
+      within(`error in move for path: '${path}'`, () => add(place, moved ?? null, budget.moved))
       return root
     }
     case 'copy': {
@@ -101,7 +104,7 @@ function applyOperation(root: Container, operation: Operation, budget: { copied:
         fail(
           `Unable to complete the copy, the accumulated size increase of copy is ${budget.copied}, exceeding the limit ${MAX_COPIED}`,
         )
-      within('error while adding value during copy', () => add(place, copy))
+      within('error while adding value during copy', () => add(place, copy, budget.moved))
       return root
     }
     case 'test':
@@ -204,14 +207,20 @@ function put({ container, key }: Place, value: DocumentNode): void {
   else container.items[indexOf(key, container.items.length)] = value
 }
 
-function add({ container, key }: Place, value: DocumentNode): void {
+function add({ container, key }: Place, value: DocumentNode, moved: Budget): void {
   if (container instanceof OpenMap) {
     container.members.set(key, value)
     return
   }
   const { items } = container
   const at = key === '-' ? items.length : indexToAdd(key, items.length)
+  spendMoves(moved, items.length - at)
   items.splice(at, 0, value)
+}
+
+function spendMoves(moved: Budget, count: number): void {
+  if (!moved.spend(count))
+    throw requestEntityTooLarge(`the operations of a JSON patch move more than ${MAX_MOVED} elements of arrays`)
 }
 
 function indexToAdd(key: string, length: number): number {
@@ -221,7 +230,10 @@ function indexToAdd(key: string, length: number): number {
   return at > length ? noSuchIndex(at) : at
 }
 
-function remove({ container, key }: Place): void {
-  if (!(container instanceof OpenMap)) container.items.splice(existing(key, container.items.length), 1)
-  else if (!container.members.delete(key)) fail(`Unable to remove nonexistent key: ${key}: ${MISSING}`)
+function remove({ container, key }: Place, moved: Budget): void {
+  if (!(container instanceof OpenMap)) {
+    const at = existing(key, container.items.length)
+    spendMoves(moved, container.items.length - at)
+    container.items.splice(at, 1)
+  } else if (!container.members.delete(key)) fail(`Unable to remove nonexistent key: ${key}: ${MISSING}`)
 }

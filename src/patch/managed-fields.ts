@@ -8,6 +8,8 @@ import { parseApiVersion } from '../api/group-version.ts'
 import { lazy } from '../api/lazy.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject, KubeObject, ManagedFieldsEntry } from '../api/object.ts'
+import { atOnce } from '../api/slices.ts'
+import type { Steps } from '../api/slices.ts'
 import { isPrint } from '../api/unicode.ts'
 import type { Atom } from '../schema/atom.ts'
 import { atomOf } from '../schema/atom.ts'
@@ -81,13 +83,17 @@ export interface Write {
  * The managedFields of the object after a plain write; undefined for none.
  * Where ownership can't be worked out, nothing is owned any more: a write does not fail for that.
  */
-export function trackUpdate(write: Write): ManagedFieldsEntry[] | undefined {
+export const trackUpdate = (write: Write): ManagedFieldsEntry[] | undefined => atOnce(tracking(write))
+
+export function* tracking(write: Write): Steps<ManagedFieldsEntry[] | undefined> {
   const { live } = write
   const managers = managersBefore(write)
   // an object that is not tracked stays so, until somebody applies
   if (managers.size === 0 && live?.metadata.uid) return undefined
   try {
-    return encodeManagers(managersAfter(write, managers))
+    const after = yield* stepsAfter(write, managers)
+    yield
+    return encodeManagers(after)
   } catch (error) {
     write.failed(error)
     return undefined
@@ -95,10 +101,14 @@ export function trackUpdate(write: Write): ManagedFieldsEntry[] | undefined {
 }
 
 /** @throws Error where the objects are not of their type */
-export function managersAfter(write: Omit<Write, 'failed'>, before: Managers): Managers {
+export const managersAfter = (write: Omit<Write, 'failed'>, before: Managers): Managers =>
+  atOnce(stepsAfter(write, before))
+
+function* stepsAfter(write: Omit<Write, 'failed'>, before: Managers): Steps<Managers> {
   const { type, apiVersion, live, object } = write
   const was = live === undefined ? emptyObject(type, apiVersion) : asWritten(type, withoutManagedFields(live))
   const is = asWritten(type, withoutManagedFields(object))
+  yield
   // what was decoded as a built-in type is of it
   if (type.goType === undefined) for (const object of [was, is]) checkType(atomOf(type), object, 'allowed')
   const versions = versionsOf(
@@ -107,6 +117,7 @@ export function managersAfter(write: Omit<Write, 'failed'>, before: Managers): M
     versionConverter(write.convert),
     write.resetFields,
   )
+  yield
   return cappedUpdaters(updatedManagers(write, versions, before))
 }
 

@@ -1,4 +1,5 @@
 /** The types of patches: each takes the live object and a body, and says what is to be stored. */
+import type { Steps } from '../api/slices.ts'
 import type { GroupResource, GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import { invalidValue, path } from '../api/field.ts'
@@ -10,13 +11,13 @@ import { JsonSyntaxError, MAX_NESTING, decodeUtf8, parseJsonBytes, plainJson } f
 import type { JsonTree } from '../api/json.ts'
 import type { FieldValidation } from '../request/options.ts'
 import type { StructType } from '../schema/structural.ts'
-import { serverSideApply } from './apply.ts'
+import { applying } from './apply.ts'
 import { fromUnstructured } from './from-unstructured.ts'
 import { goValue } from '../go/value.ts'
 import { closed, copyOf, opened, treeText } from './json-document.ts'
 import { readJsonPatch } from './json-patch.ts'
 import { applyJsonPatch } from './json-patch-operations.ts'
-import { asWritten, keepReset, trackUpdate } from './managed-fields.ts'
+import { asWritten, keepReset, tracking } from './managed-fields.ts'
 import type { ConvertVersion } from './managed-fields.ts'
 import { applyMergePatch } from './merge-patch.ts'
 import type { ResetFields } from './reset-fields.ts'
@@ -70,7 +71,7 @@ export interface PatchInput {
  * patch made of it: that name, namespace and resourceVersion fit is for the caller to check.
  * @throws StatusError
  */
-export type Patch = (input: PatchInput) => KubeObject
+export type Patch = (input: PatchInput) => Steps<KubeObject>
 
 export const patchTypes = {
   'application/json-patch+json': jsonPatch,
@@ -81,22 +82,26 @@ export const patchTypes = {
 
 export type PatchTypeName = keyof typeof patchTypes
 
-function jsonPatch(input: PatchInput): KubeObject {
+function* jsonPatch(input: PatchInput): Steps<KubeObject> {
   const live = mustExist(input)
   const patch = readJsonPatch(
     parse(input, (why) => (checks(input) ? `error decoding patch: ${why}` : why)),
     checks(input),
     decodeUtf8(input.body),
   )
+  yield
   const document = applyJsonPatch(documentOf(input, live), patch)
-  return tracked(input, live, decodeDocument(input, document, patch.strict))
+  yield
+  return yield* tracked(input, live, decodeDocument(input, document, patch.strict))
 }
 
-function mergePatch(input: PatchInput): KubeObject {
+function* mergePatch(input: PatchInput): Steps<KubeObject> {
   const live = mustExist(input)
   const patch = parse(input, (why) => (checks(input) ? `error decoding patch: ${why}` : 'Invalid JSON Patch'))
+  yield
   const { document, strict } = applyMergePatch(documentOf(input, live), patch, checks(input))
-  return tracked(input, live, decodeDocument(input, document, strict))
+  yield
+  return yield* tracked(input, live, decodeDocument(input, document, strict))
 }
 
 const checks = ({ fieldValidation }: PatchInput) => fieldValidation !== 'Ignore'
@@ -147,10 +152,11 @@ function report(input: PatchInput, strict: readonly string[], value: () => strin
   strict.forEach((text) => input.warn(text))
 }
 
-function tracked(input: PatchInput, live: KubeObject, patched: KubeObject): KubeObject {
+function* tracked(input: PatchInput, live: KubeObject, patched: KubeObject): Steps<KubeObject> {
+  yield
   const object = input.afterConversion?.(patched) ?? patched
   const { type, kind, manager, subresource, now, resetFields, convert } = input
-  const managedFields = trackUpdate({
+  const managedFields = yield* tracking({
     type,
     live,
     object,
@@ -166,12 +172,13 @@ function tracked(input: PatchInput, live: KubeObject, patched: KubeObject): Kube
   return { ...object, metadata: { ...metadata, ...(managedFields === undefined ? {} : { managedFields }) } }
 }
 
-function strategicMergePatch(input: PatchInput): KubeObject {
+function* strategicMergePatch(input: PatchInput): Steps<KubeObject> {
   const live = mustExist(input)
   const { type, kind } = input
   const tree = parse(input, (why) => why)
   const strict = checks(input) ? repeatedMembers(tree) : []
   const patch = withoutRepeats(tree)
+  yield
   const patched = applyStrategicMergePatch(type, copyOf(documentOf(input, live)) as PatchMap, patch)
   let converted: Decoded
   try {
@@ -185,7 +192,8 @@ function strategicMergePatch(input: PatchInput): KubeObject {
   input.applyDefaults(object)
   const typed = asObject(withKind(object, kind))
   keepReset(type, patched as JsonTree, typed)
-  return tracked(input, live, typed)
+  yield
+  return yield* tracked(input, live, typed)
 }
 
 function repeatedMembers(tree: JsonTree): readonly string[] {
@@ -222,10 +230,11 @@ const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({
   apiVersion: apiVersionOf(kind),
 })
 
-function applyPatch(input: PatchInput): KubeObject {
+function* applyPatch(input: PatchInput): Steps<KubeObject> {
   const { type, kind, live, manager, force, subresource, now, resetFields, convert } = input
   const { tree, repeated } = parseConfiguration(input)
-  const object = serverSideApply({
+  yield
+  const object = yield* applying({
     type,
     kind,
     live,

@@ -1,21 +1,25 @@
 import { noteFault } from '../request/fault.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import { managerOfUserAgent, trackUpdate } from '../patch/managed-fields.ts'
+import { atOnce } from '../api/slices.ts'
+import type { Steps } from '../api/slices.ts'
+import { managerOfUserAgent, tracking } from '../patch/managed-fields.ts'
 import { resetFieldsOf } from '../patch/reset-fields.ts'
 import { convertVersion } from './convert-version.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { endpointKind, endpointType, hasStatus, storedAs } from './resource-scope.ts'
 
 /** Writes into the object who owns which of its fields after this write. Without a manager the User-Agent names it. */
-export function trackFields(
+export const trackFields = (...write: Parameters<typeof trackingFields>): void => atOnce(trackingFields(...write))
+
+export function* trackingFields(
   scope: ResourceScope,
   live: KubeObject | undefined,
   object: KubeObject,
   manager: string,
-): void {
+): Steps<void> {
   const { request, subresource } = scope
-  const managedFields = trackUpdate({
+  const managedFields = yield* tracking({
     type: endpointType(scope),
     live,
     object,

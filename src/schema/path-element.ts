@@ -93,7 +93,7 @@ const kinds = 'fkvi'
 export function sortedPathElements(elements: readonly PathElement[]): PathElement[] {
   if (elements.every((element) => element.startsWith('f:'))) return elements.toSorted(compareText)
   return elements
-    .map((element) => ({ element, value: hasValue(element) ? parse(element).value : null }))
+    .map((element) => ({ element, value: hasValue(element) ? (JSON.parse(element.slice(2)) as Json) : null }))
     .sort((a, b) =>
       compareRead(
         a.element,

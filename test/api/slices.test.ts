@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
-import { SLICE, slicesOf } from '../../src/api/slices.ts'
+import { describe, expect, test } from 'vitest'
+import { atOnce, inTurns, SLICE, slicesOf } from '../../src/api/slices.ts'
+import type { Steps } from '../../src/api/slices.ts'
 
 test.each([0, 1, SLICE, SLICE + 1, 1_000])(
   '%i items, all of them in order, with a turn between two slices',
@@ -21,4 +22,36 @@ test('others have their turn before the work is done', async () => {
   setTimeout(() => order.push('other'), 0)
   await work
   expect(order.indexOf('other')).toBeLessThan(order.length - 1)
+})
+
+describe('steps', () => {
+  function* counting(seen: number[]): Steps<string> {
+    for (const step of [1, 2, 3]) {
+      seen.push(step)
+      yield
+    }
+    return 'done'
+  }
+
+  test('run at once without a turn', () => {
+    const seen: number[] = []
+    expect(atOnce(counting(seen))).toBe('done')
+    expect(seen).toEqual([1, 2, 3])
+  })
+
+  test('run with a turn between two of them', async () => {
+    const seen: number[] = []
+    const turn = async () => void seen.push(0)
+    expect(await inTurns(counting(seen), turn)).toBe('done')
+    expect(seen).toEqual([1, 0, 2, 0, 3, 0])
+  })
+
+  test('throw what a step throws', async () => {
+    const failing = function* (): Steps<void> {
+      yield
+      throw new Error('no')
+    }
+    expect(() => atOnce(failing())).toThrow('no')
+    await expect(inTurns(failing(), async () => {})).rejects.toThrow('no')
+  })
 })

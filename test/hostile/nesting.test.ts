@@ -66,3 +66,20 @@ describe('a JSON patch', () => {
     expect(patched([{ op: 'copy', from: '/a', path: '/a/b/c' }])).toEqual({ a: { b: { c: { b: {} } } } })
   })
 })
+
+describe('what is cheap to write and dear to read', () => {
+  test('a JSON patch that moves a long array again and again is refused', () => {
+    const front = { op: 'add', path: '/a/0', value: 'x' }
+    const list = Array.from({ length: 50_000 }, () => 'x')
+    const patch = (count: number) => readJsonPatch(Array.from({ length: count }, () => front) as never, false)
+    expect(() => applyJsonPatch({ a: [...list] }, patch(3_000))).toThrow(
+      /^Request entity too large: .* move more than 100000000 elements of arrays$/,
+    )
+    expect(applyJsonPatch({ a: [...list] }, patch(100))).toMatchObject({ a: { length: 50_100 } })
+  })
+
+  test('YAML of more nodes than any object has is refused', () => {
+    const text = `x: [${'{},'.repeat(400_000)}]`
+    expect(() => decoded('yaml', core('ConfigMap'), text)).toThrow(/more than 600000 nodes/)
+  })
+})
