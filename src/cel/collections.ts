@@ -1,8 +1,8 @@
 /** Lists and maps that expressions make. */
 import { equalOthers } from './equality.ts'
-import { compareNumbers, isNumber } from './numbers.ts'
+import { compareNumbers, isNumber, noSuchOverload } from './numbers.ts'
 import type { Value } from './value.ts'
-import { ListValue, MapValue, Optional, Uint } from './value.ts'
+import { ListValue, MapValue, OpaqueValue, Optional, Uint } from './value.ts'
 
 /**
  * A list of values. Appending to the list that reaches the end of its storage shares the storage, so that a fold that
@@ -169,3 +169,15 @@ function equalMaps(a: MapValue, b: MapValue): boolean {
   }
   return true
 }
+
+/** Whether a value is in a list, or a key of a map. */
+export function isIn(value: Value, container: Value): Value {
+  if (container instanceof MapValue) return container.get(value) !== undefined
+  if (!(container instanceof ListValue)) return noSuchOverload()
+  if (isIncomparable(value)) return false
+  for (let i = 0; i < container.size; i++) if (equal(value, container.at(i))) return true
+  return false
+}
+
+/** What `==` does not know: it asks somebody else. */
+export const isIncomparable = (value: Value): boolean => value instanceof OpaqueValue && !value.isComparable

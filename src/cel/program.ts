@@ -5,7 +5,7 @@
  */
 import type { Call, Comprehension, Expression } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
-import { compiledPattern } from './library/standard.ts'
+import { compiledPattern } from './patterns.ts'
 import { listFrom, mapKey, ValueMap } from './collections.ts'
 import type { Environment } from './environment.ts'
 import type { FunctionDeclaration, Overload, Run } from './declarations.ts'
@@ -121,7 +121,12 @@ class Planner {
       if (local !== undefined) return attributed(Attribute.of(local))
     }
     const named = this.environment.isVariable(name) ? undefined : this.environment.typeValue(name)
-    if (named !== undefined) return constant(named)
+    if (named !== undefined) {
+      const { types } = this.environment
+      if (types.findStruct(name) !== undefined && types.isValue?.(name) === false)
+        throw new ProgramError(`reference to undefined type: ${name}`)
+      return constant(named)
+    }
     return attributed(
       Attribute.of((frame) => {
         const value = frame.variables(name)

@@ -48,6 +48,8 @@ export interface TypeProvider {
   findField(struct: string, field: string): Type | undefined
   /** Names of a struct's fields, for struct literals and error texts. */
   fieldNames(struct: string): readonly string[]
+  /** Whether the name of a type stands for the type in an expression that runs. Absent: always. */
+  isValue?(name: string): boolean
   /** What a struct literal makes. Absent: there are none. */
   newStruct?(name: string, fields: ReadonlyMap<string, Value>): Value
 }

@@ -83,6 +83,10 @@ export class TypeValue {
 export abstract class OpaqueValue {
   abstract readonly type: Type
   abstract equals(other: OpaqueValue): boolean
+  /** False: `==` does not know such values, and `in` finds none. */
+  get isComparable(): boolean {
+    return true
+  }
   /** As costs count it. */
   get size(): number {
     return 1

@@ -63,6 +63,8 @@ export const mutationTypes: TypeProvider = {
   findStruct: (name) => (name === 'JSONPatch' || isObject(name) ? structNamed(name) : undefined),
   findField: (struct, field) => (struct === 'JSONPatch' ? (patchFields.get(field) ?? NOTHING) : DYN),
   fieldNames: (struct) => (struct === 'JSONPatch' ? [...patchFields.keys()] : []),
+  /** kube-apiserver knows them where they are made only. */
+  isValue: () => false,
   newStruct(name, fields) {
     if (name === 'JSONPatch')
       for (const [field, value] of fields)

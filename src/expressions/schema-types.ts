@@ -277,6 +277,7 @@ export function typesOf(...providers: readonly TypeProvider[]): TypeProvider {
     findStruct: (name) => owner(name)?.findStruct(name),
     findField: (struct, field) => owner(struct)?.findField(struct, field),
     fieldNames: (struct) => owner(struct)?.fieldNames(struct) ?? [],
+    isValue: (name) => owner(name)?.isValue?.(name) ?? true,
     newStruct: (name, fields) => owner(name)!.newStruct!(name, fields),
   }
 }

@@ -2,7 +2,7 @@
 import { goQuote } from '../../go/quote.ts'
 import { toDouble, toText } from '../conversions.ts'
 import { runtimeType, runtimeTypeName } from '../runtime-types.ts'
-import { compareTexts } from './standard.ts'
+import { compareTexts } from '../order.ts'
 import type { Value } from '../value.ts'
 import { CelError, Duration, ListValue, MapValue, Timestamp, TypeValue, Uint } from '../value.ts'
 

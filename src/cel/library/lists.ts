@@ -12,7 +12,8 @@ import { CelError, Duration, ListValue, Uint } from '../value.ts'
 import { traversing } from './costs.ts'
 import { binary, fn, member, overload, unary, withCost } from './declare.ts'
 import { bound } from './optional.ts'
-import { add, compare, isComparable } from './standard.ts'
+import { add } from '../arithmetic.ts'
+import { compare, isComparable } from '../order.ts'
 
 const A = parameter('A')
 const LIST = listOf(A)

@@ -7,7 +7,7 @@ import { INT, listOf, STRING } from '../type.ts'
 import type { Value } from '../value.ts'
 import { CelError } from '../value.ts'
 import { fn, member } from './declare.ts'
-import { compiledPattern } from './standard.ts'
+import { compiledPattern } from '../patterns.ts'
 
 /** Overloads are guarded by type. @param limit fewer than zero: all */
 function matchesOf(text: Value | undefined, pattern: Value | undefined, limit: number): string[] | CelError {

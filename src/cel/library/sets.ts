@@ -1,6 +1,6 @@
 /** `sets.contains`, `sets.equivalent`, `sets.intersects` over lists. */
 import type { FunctionDeclaration, Library, Overload, SizedNode, SizeEstimator } from '../declarations.ts'
-import { isIn } from './standard.ts'
+import { isIn } from '../collections.ts'
 import { BOOL, listOf, parameter } from '../type.ts'
 import type { Value } from '../value.ts'
 import { ListValue } from '../value.ts'

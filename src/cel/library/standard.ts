@@ -1,25 +1,17 @@
 /** The functions of the language itself (cel-spec's standard definitions), as cel-go answers them. */
-import { RE2JS } from 're2js'
-import { concatenated, equal } from '../collections.ts'
+import { add, isAddable, isSubtractable, isWhole, negate, subtract } from '../arithmetic.ts'
+import { equal, isIn, isIncomparable } from '../collections.ts'
 import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from '../conversions.ts'
 import type { FunctionDeclaration, Library, Overload } from '../declarations.ts'
 import { affix, lookingThrough, matching, readingBoth, readingOf, readingSmaller, searching } from './costs.ts'
 import type { Costs } from './costs.ts'
+import { calendarFunctions } from './calendar.ts'
 import { binary, member, overload, unary } from './declare.ts'
-
-import {
-  checkedInt,
-  checkedUint,
-  compareNumbers,
-  divide,
-  isNumber,
-  modulo,
-  multiply,
-  noSuchOverload,
-} from '../numbers.ts'
+import { divide, isNumber, modulo, multiply, noSuchOverload } from '../numbers.ts'
+import { compare, isComparable } from '../order.ts'
+import { compiledPattern, matches } from '../patterns.ts'
 import { runtimeType } from '../runtime-types.ts'
 import { sizeOf } from '../runtime-size.ts'
-import { between, calendarIn, checkedDuration, shifted } from '../times.ts'
 import type { Type } from '../type.ts'
 import {
   BOOL,
@@ -37,7 +29,7 @@ import {
   UINT,
 } from '../type.ts'
 import type { Value } from '../value.ts'
-import { CelError, Duration, ListValue, MapValue, Timestamp, TypeValue, Uint } from '../value.ts'
+import { CelError, Duration, ListValue, MapValue, TypeValue } from '../value.ts'
 
 const A = parameter('A')
 const B = parameter('B')
@@ -45,102 +37,6 @@ const LIST_OF_A = listOf(A)
 const MAP_OF_A_B = mapOf(A, B)
 
 type Extra = Pick<Overload, 'run' | 'cost' | 'estimate' | 'nonStrict'>
-
-/** More elements than any evaluation can pay for; functions that read all of a list must end. */
-const MAX_LIST = 2_000_000
-
-const concatenatedList = (a: ListValue, b: ListValue): Value =>
-  a.size + b.size > MAX_LIST ? new CelError('list is too long') : concatenated(a, b)
-
-export function add(a: Value, b: Value): Value {
-  if (typeof a === 'bigint') return typeof b === 'bigint' ? checkedInt(a + b) : noSuchOverload()
-  if (typeof a === 'number') return typeof b === 'number' ? a + b : noSuchOverload()
-  if (typeof a === 'string') return typeof b === 'string' ? a + b : noSuchOverload()
-  if (a instanceof Uint) return b instanceof Uint ? checkedUint(a.value + b.value) : noSuchOverload()
-  if (a instanceof ListValue) return b instanceof ListValue ? concatenatedList(a, b) : noSuchOverload()
-  if (a instanceof Uint8Array) return b instanceof Uint8Array ? joinedBytes(a, b) : noSuchOverload()
-  if (a instanceof Timestamp) return b instanceof Duration ? shifted(a, b.nanos) : noSuchOverload()
-  if (a instanceof Duration) {
-    if (b instanceof Duration) return checkedDuration(a.nanos + b.nanos)
-    return b instanceof Timestamp ? shifted(b, a.nanos) : noSuchOverload()
-  }
-  return noSuchOverload()
-}
-
-function joinedBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(a.length + b.length)
-  joined.set(a)
-  joined.set(b, a.length)
-  return joined
-}
-
-function subtract(a: Value, b: Value): Value {
-  if (typeof a === 'bigint') return typeof b === 'bigint' ? checkedInt(a - b) : noSuchOverload()
-  if (typeof a === 'number') return typeof b === 'number' ? a - b : noSuchOverload()
-  if (a instanceof Uint) return b instanceof Uint ? checkedUint(a.value - b.value) : noSuchOverload()
-  if (a instanceof Duration) return b instanceof Duration ? checkedDuration(a.nanos - b.nanos) : noSuchOverload()
-  if (a instanceof Timestamp) {
-    if (b instanceof Duration) return shifted(a, -b.nanos)
-    return b instanceof Timestamp ? between(a, b) : noSuchOverload()
-  }
-  return noSuchOverload()
-}
-
-function negate(value: Value): Value {
-  if (typeof value === 'bigint') return checkedInt(-value)
-  if (typeof value === 'number') return -value
-  if (value instanceof Duration) return checkedDuration(-value.nanos)
-  return noSuchOverload()
-}
-
-const isAddable = (value: Value): boolean =>
-  isNumber(value) ||
-  typeof value === 'string' ||
-  value instanceof ListValue ||
-  value instanceof Uint8Array ||
-  value instanceof Timestamp ||
-  value instanceof Duration
-const isSubtractable = (value: Value): boolean =>
-  isNumber(value) || value instanceof Timestamp || value instanceof Duration
-const isWhole = (value: Value): boolean => typeof value === 'bigint' || value instanceof Uint
-export const isComparable = (value: Value): boolean =>
-  (isAddable(value) && !(value instanceof ListValue)) || typeof value === 'boolean'
-
-/** Negative, zero or positive. */
-export function compare(a: Value, b: Value): number | CelError {
-  if (isNumber(a)) {
-    if (!isNumber(b)) return noSuchOverload()
-    return compareNumbers(a, b) ?? new CelError('NaN values cannot be ordered')
-  }
-  if (typeof a === 'string') return typeof b === 'string' ? compareTexts(a, b) : noSuchOverload()
-  if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : noSuchOverload()
-  if (a instanceof Uint8Array) return b instanceof Uint8Array ? compareBytes(a, b) : noSuchOverload()
-  if (a instanceof Duration) return b instanceof Duration ? compareWhole(a.nanos, b.nanos) : noSuchOverload()
-  if (a instanceof Timestamp)
-    return b instanceof Timestamp ? compareWhole(a.seconds, b.seconds) || a.nanos - b.nanos : noSuchOverload()
-  return noSuchOverload()
-}
-
-const compareWhole = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
-
-/** By code points, as the order of UTF-8 is. */
-export function compareTexts(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  for (let i = 0; i < length; i++) {
-    const left = a.charCodeAt(i)
-    const right = b.charCodeAt(i)
-    if (left !== right) {
-      const surrogates = (left >= 0xd800 && left <= 0xdfff ? 1 : 0) - (right >= 0xd800 && right <= 0xdfff ? 1 : 0)
-      return surrogates !== 0 ? surrogates : left - right
-    }
-  }
-  return a.length - b.length
-}
-
-function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! - b[i]!
-  return a.length - b.length
-}
 
 function comparison(name: string, id: string, holds: (order: number) => boolean): FunctionDeclaration {
   const pair = (suffix: string, a: Type, b: Type, extra: Extra = {}): Overload =>
@@ -187,41 +83,6 @@ const INT64: [string, Type] = ['int64', INT]
 const UINT64: [string, Type] = ['uint64', UINT]
 const FLOAT64: [string, Type] = ['double', DOUBLE]
 
-/** Whether a value is in a list, or a key of a map. */
-export function isIn(value: Value, container: Value): Value {
-  if (container instanceof MapValue) return container.get(value) !== undefined
-  if (!(container instanceof ListValue)) return noSuchOverload()
-  for (let i = 0; i < container.size; i++) if (equal(value, container.at(i))) return true
-  return false
-}
-
-/** Patterns are compiled once for a program, see `compiledPattern`. */
-export function matches(text: Value, pattern: Value): Value {
-  if (typeof text !== 'string' || typeof pattern !== 'string') return noSuchOverload()
-  const compiled = compiledPattern(pattern)
-  return compiled instanceof CelError ? compiled : compiled.matcher(text).find()
-}
-
-/** Patterns that expressions used, the last used last. Bound: MAX_COMPILED. */
-const compiled = new Map<string, RE2JS | CelError>()
-const MAX_COMPILED = 500
-
-export function compiledPattern(pattern: string): RE2JS | CelError {
-  const known = compiled.get(pattern) ?? compile(pattern)
-  compiled.delete(pattern)
-  compiled.set(pattern, known)
-  if (compiled.size > MAX_COMPILED) compiled.delete(compiled.keys().next().value!)
-  return known
-}
-
-function compile(pattern: string): RE2JS | CelError {
-  try {
-    return RE2JS.compile(pattern)
-  } catch (error) {
-    return new CelError(error instanceof Error ? error.message : String(error))
-  }
-}
-
 const textTest = (
   name: string,
   id: string,
@@ -250,36 +111,6 @@ const conversion = (
   name,
   overloads: from.map(([id, type, costs]) => overload(id, [type], result, { run: unary(convert), ...costs })),
 })
-
-/** A part of the calendar of a timestamp, in UTC or in a time zone. */
-function calendarPart(
-  name: string,
-  id: string,
-  part: (calendar: Date, time: Timestamp) => number,
-  ofDuration?: { readonly id: string; of(nanos: bigint): bigint },
-): FunctionDeclaration {
-  const inZone = (time: Value, zone: string): Value => {
-    const instant = time as Timestamp // overloads are guarded by type
-    const calendar = calendarIn(instant, zone)
-    return calendar instanceof CelError ? calendar : BigInt(part(calendar, instant))
-  }
-  return {
-    name,
-    overloads: [
-      member(id, [TIMESTAMP], INT, { run: ([time]) => inZone(time!, 'UTC') }),
-      member(`${id}_with_tz`, [TIMESTAMP, STRING], INT, { run: ([time, zone]) => inZone(time!, zone as string) }),
-      ...(ofDuration === undefined
-        ? []
-        : [member(ofDuration.id, [DURATION], INT, { run: ([span]) => ofDuration.of((span as Duration).nanos) })]),
-    ],
-  }
-}
-
-const dayOfYear = (date: Date): number => {
-  const first = new Date(0)
-  first.setUTCFullYear(date.getUTCFullYear(), 0, 1)
-  return Math.floor((date.getTime() - first.getTime()) / 86_400_000)
-}
 
 function typeValue(value: Value): Value {
   return new TypeValue(runtimeType(value))
@@ -325,12 +156,12 @@ export const standardLibrary: Library = {
     {
       name: '_==_',
       overloads: [overload('equals', [A, A], BOOL, readingSmaller)],
-      run: binary((a, b) => equal(a, b)),
+      run: binary((a, b) => (isIncomparable(a) ? noSuchOverload() : equal(a, b))),
     },
     {
       name: '_!=_',
       overloads: [overload('not_equals', [A, A], BOOL, readingSmaller)],
-      run: binary((a, b) => !equal(a, b)),
+      run: binary((a, b) => isIncomparable(a) || !equal(a, b)),
     },
     arithmetic(
       '_+_',
@@ -460,27 +291,6 @@ export const standardLibrary: Library = {
         isValid: (value) => typeof value !== 'string' || !(compiledPattern(value) instanceof CelError),
       },
     },
-    calendarPart('getFullYear', 'timestamp_to_year', (date) => date.getUTCFullYear()),
-    calendarPart('getMonth', 'timestamp_to_month', (date) => date.getUTCMonth()),
-    calendarPart('getDayOfYear', 'timestamp_to_day_of_year', dayOfYear),
-    calendarPart('getDayOfMonth', 'timestamp_to_day_of_month', (date) => date.getUTCDate() - 1),
-    calendarPart('getDate', 'timestamp_to_day_of_month_1_based', (date) => date.getUTCDate()),
-    calendarPart('getDayOfWeek', 'timestamp_to_day_of_week', (date) => date.getUTCDay()),
-    calendarPart('getHours', 'timestamp_to_hours', (date) => date.getUTCHours(), {
-      id: 'duration_to_hours',
-      of: (nanos) => nanos / 3_600_000_000_000n,
-    }),
-    calendarPart('getMinutes', 'timestamp_to_minutes', (date) => date.getUTCMinutes(), {
-      id: 'duration_to_minutes',
-      of: (nanos) => nanos / 60_000_000_000n,
-    }),
-    calendarPart('getSeconds', 'timestamp_to_seconds', (date) => date.getUTCSeconds(), {
-      id: 'duration_to_seconds',
-      of: (nanos) => nanos / 1_000_000_000n,
-    }),
-    calendarPart('getMilliseconds', 'timestamp_to_milliseconds', (_, { nanos }) => Math.floor(nanos / 1_000_000), {
-      id: 'duration_to_milliseconds',
-      of: (nanos) => nanos / 1_000_000n,
-    }),
+    ...calendarFunctions,
   ],
 }

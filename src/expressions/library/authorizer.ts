@@ -52,6 +52,10 @@ abstract class Asking extends OpaqueValue {
   equals(other: OpaqueValue): boolean {
     return this === other
   }
+
+  override get isComparable(): boolean {
+    return false
+  }
 }
 
 export class AuthorizerValue extends Asking {
