@@ -35,7 +35,7 @@ class Encoder {
       if (object.kind) out.kind = object.kind
       if (object.apiVersion) out.apiVersion = object.apiVersion
     }
-    for (const field of type.fields) {
+    for (const field of writtenFields(type, object)) {
       // own key: a field of a built-in type
       const value = written(field, object[field.name], this.keepEmpty)
       if (value !== undefined) out[field.name] = this.value(field.type, value) // own key: as above
@@ -117,6 +117,45 @@ function sortedMapsText(type: Structural, value: Json): string {
     default:
       return JSON.stringify(value)
   }
+}
+
+/** In how many fields for each member of an object it pays to look for those that it has. */
+const SPARSE = 3
+
+interface Places {
+  readonly byName: ReadonlyMap<string, number>
+  /** Of fields that are written though they are absent. */
+  readonly always: readonly number[]
+}
+
+const placesOfTypes = new WeakMap<StructType, Places>()
+
+function placesOf(type: StructType): Places {
+  let places = placesOfTypes.get(type)
+  if (places === undefined) {
+    const { fields } = type
+    places = {
+      byName: new Map(fields.map(({ name }, place) => [name, place])),
+      always: fields.flatMap((field, place) => (absent(field) === undefined ? [] : [place])),
+    }
+    placesOfTypes.set(type, places)
+  }
+  return places
+}
+
+/** In their order, those that the object may write; most objects have few of their type's fields (a JSON schema has 43). */
+function writtenFields(type: StructType, object: JsonObject): readonly Field[] {
+  const { fields } = type
+  const names = Object.keys(object)
+  if (names.length * SPARSE >= fields.length) return fields
+  const { byName, always } = placesOf(type)
+  if (always.length * SPARSE >= fields.length) return fields
+  const places = always.slice()
+  for (const name of names) {
+    const place = byName.get(name)
+    if (place !== undefined && !always.includes(place)) places.push(place)
+  }
+  return places.sort((a, b) => a - b).map((place) => fields[place]!)
 }
 
 /** What a field is written as: undefined when it is left out. */

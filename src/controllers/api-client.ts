@@ -1,4 +1,5 @@
 /** How controllers read and write the API: the same store as requests, without HTTP, as a user of their own. */
+import { cloneJson } from '../api/clone-json.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { SYSTEM_MASTERS } from '../request/user-info.ts'
@@ -86,7 +87,7 @@ export class ApiClient {
       mayCreate: false,
       transform: async (live) => {
         // never undefined: an absent object was answered with NotFound
-        const object = structuredClone(live!)
+        const object = cloneJson(live!)
         change(object)
         trackFields(this.scope, live, object, this.manager)
         return object

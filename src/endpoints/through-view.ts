@@ -1,3 +1,4 @@
+import { cloneJson } from '../api/clone-json.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { SPEC_REPLICAS, ownersAfterScale, ownersOfScale } from '../patch/scale-ownership.ts'
@@ -29,7 +30,7 @@ export async function throughView(
   })
   checkName(scope, wanted)
   await admit(wanted, before)
-  const object = structuredClone(live)
+  const object = cloneJson(live)
   view.into(object, wanted, scope.resource)
   const after = ownersAfterScale(managedFields, wanted.metadata.managedFields, apiVersionOf(kind), replicasIn)
   if (after === undefined) delete object.metadata.managedFields

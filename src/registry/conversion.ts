@@ -1,4 +1,5 @@
 /** Between the versions of a kind that share storage (hub and spokes are the same two here). */
+import { cloneJson } from '../api/clone-json.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -63,5 +64,5 @@ const fieldsBetween = (from: GroupVersionKind, to: GroupVersionKind): Convert | 
 function convert(from: GroupVersionKind, to: GroupVersionKind): Convert {
   const apiVersion = apiVersionOf(to)
   const fields = fieldsBetween(from, to)
-  return (object) => ({ ...(fields === undefined ? object : fields(structuredClone(object))), apiVersion })
+  return (object) => ({ ...(fields === undefined ? object : fields(cloneJson(object))), apiVersion })
 }

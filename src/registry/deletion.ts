@@ -2,6 +2,7 @@
  * DELETE: preconditions, grace, finalizers, and what is left to the garbage collector (apiserver's
  * registry/generic/registry Store.Delete and registry/rest BeforeDelete).
  */
+import { cloneJson } from '../api/clone-json.ts'
 import type { KubeObject } from '../api/object.ts'
 import { conflict, notFound } from '../api/status.ts'
 import type { ResourceScope } from './resource-scope.ts'
@@ -57,7 +58,7 @@ async function deleteLive(
   if (scope.strategy.markFirst !== undefined) checkMark(scope, live.object, options)
   checkPreconditions(scope, live.object, options)
   await admit(live.object)
-  const object = structuredClone(live.object)
+  const object = cloneJson(live.object)
   if (scope.strategy.markFirst?.(object, scope.strategyContext(dryRun)))
     return { object: dryRun ? object : (await writeIfChanged(scope, object, live)).object, gone: false }
   const { metadata } = object

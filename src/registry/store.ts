@@ -2,6 +2,7 @@
  * Any resource in storage (apiserver's registry/generic/registry Store): what every write does before and after it
  * touches a shard. Objects are in the storage version.
  */
+import { cloneJson } from '../api/clone-json.ts'
 import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
 import { goQuote } from '../go/quote.ts'
@@ -265,7 +266,7 @@ async function updateLive(scope: ResourceScope, name: string, live: Live, update
   const old = live.object
   if (update.uid && update.uid !== old.metadata.uid)
     throw uidPreconditionFailed(scope, name, update, old.metadata.uid ?? '')
-  const object = await update.transform(structuredClone(old))
+  const object = await update.transform(cloneJson(old))
   checkVersion(scope, name, object, old)
   return allocating(scope, object, old, update, () => replace(scope, name, object, live, update))
 }

@@ -2,6 +2,7 @@
  * The types of custom resources, compiled from their definitions when they are first needed. There may be thousands of
  * definitions, so what was not used for long goes when all that is kept is too large.
  */
+import { cloneJson } from '../../api/clone-json.ts'
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
@@ -144,7 +145,7 @@ export function inVersion(
   const apiVersion = apiVersionOf({ group: definition.spec?.group ?? '', version })
   if (object.apiVersion === apiVersion) return object
   checkConversion(definition, object, version)
-  const converted = { ...structuredClone(object), apiVersion }
+  const converted = { ...cloneJson(object), apiVersion }
   // nulls stay: an applied one is for validation to refuse
   prune(compiledVersion(tenant, definition, version).type, converted as unknown as JsonObject)
   return converted

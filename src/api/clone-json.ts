@@ -1,0 +1,16 @@
+import { setOwn } from './own.ts'
+
+/** A copy of JSON that shares nothing with it. structuredClone, which can do more, takes several times as long. */
+export function cloneJson<Value>(value: Value): Value {
+  // each part has the shape of what it is copied from
+  return clone(value) as Value
+}
+
+function clone(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(clone)
+  const copy = {}
+  // own keys: Object.keys names no others
+  for (const name of Object.keys(value)) setOwn(copy, name, clone(value[name as keyof typeof value]))
+  return copy
+}
