@@ -1,142 +1,209 @@
 // Writers, watchers and controllers at work for minutes (KEDGE_SOAK_MINUTES, 3), while the engine, the front or all of
-// the tree is killed at random moments (KEDGE_SEED repeats them). At the end every history is whole.
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// the tree is killed at random moments (KEDGE_SEED repeats them). At the end every history is whole; so it is where a
+// backup of that time is restored under kills.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startKedge } from '../cli/kedge-process.ts'
-import type { KedgeProcess } from '../cli/kedge-process.ts'
-import { ApiClient } from '../e2e/api-client.ts'
 import type { Family, Seen, Target, Written } from './actors.ts'
 import { countIn, defineAndForget, emptyNamespaces, follow, makeFamilies, SPACE } from './actors.ts'
+import type { StoredObject } from './backups.ts'
+import { countAll, objectsIn, restore, wholeBackup } from './backups.ts'
+import { pause, randomFrom, Victim } from './victim.ts'
 
 const MINUTES = Number(process.env['KEDGE_SOAK_MINUTES'] ?? '3')
 const seed = Number(process.env['KEDGE_SEED'] ?? Date.now() % 1_000_000)
 const WRITERS = 16
+/** How often a backup is restored. */
+const RESTORES = Math.max(1, Math.floor(MINUTES / 2))
+const NAMESPACES = '/api/v1/namespaces'
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-/** mulberry32 */
-let state = seed
-const random = (): number => {
-  state = (state + 0x6d2b79f5) | 0
-  let t = Math.imul(state ^ (state >>> 15), 1 | state)
-  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+const random = randomFrom(seed)
+
+/** What is known of a time, beside what is stored. */
+interface Account {
+  readonly acknowledged: Map<string, Written>
+  readonly seen: Seen[]
+  readonly families: Family[]
+  readonly deletedNamespaces: string[]
+  readonly forgotten: string[]
 }
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-let dataDir: string
-let server: KedgeProcess
-let port = '0'
-let target: Target
+const newAccount = (): Account => ({
+  acknowledged: new Map(),
+  seen: [],
+  families: [],
+  deletedNamespaces: [],
+  forgotten: [],
+})
 
-async function start(): Promise<void> {
-  server = await startKedge(['--data-dir', dataDir, '--port', port])
-  port = new URL(server.url).port
-}
+const copyOf = ({ acknowledged, seen, families, deletedNamespaces, forgotten }: Account): Account => ({
+  acknowledged: new Map(acknowledged),
+  seen: [...seen],
+  families: [...families],
+  deletedNamespaces: [...deletedNamespaces],
+  forgotten: [...forgotten],
+})
+
+let victim: Victim
+/** Of the server while it was killed, and what had been acknowledged before and after it was made. */
+let backup: { readonly lines: readonly string[]; readonly before: Account; readonly after: Account } | undefined
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'kedge-soak-'))
-  await start()
-  target = { client: new ApiClient(server.kubeconfig), stopped: false }
+  victim = await Victim.start(random)
 })
-afterAll(async () => {
-  target.stopped = true
-  await server.stop()
-  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
-})
+afterAll(() => victim.stop())
 
-const engines = (): number[] => {
-  try {
-    const children = execFileSync('pgrep', ['-P', String(server.process.pid), '-f', 'workerd serve'])
-    return children.toString().trim().split('\n').map(Number)
-  } catch {
-    return [] // it is being started again
-  }
-}
-
-const ways = ['engine', 'front', 'tree'] as const
-
-/** The engine comes back by itself; after the others the server is started again. */
-async function kill(way: (typeof ways)[number]): Promise<void> {
-  if (way === 'engine') {
-    for (const pid of engines()) process.kill(pid, 'SIGKILL')
-    return
-  }
-  if (way === 'front') await server.stop('SIGKILL')
-  else {
-    process.kill(-server.process.pid!, 'SIGKILL')
-    await server.stop('SIGKILL')
-  }
-  await pause(500) // an engine that lost its front goes a moment later
-  await start()
-}
-
-async function killAtRandom(until: number): Promise<Record<string, number>> {
-  const kills: Record<string, number> = { engine: 0, front: 0, tree: 0 }
-  while (Date.now() < until) {
-    await pause(500 + random() * 5_000)
-    const way = ways[Math.floor(random() * ways.length)] ?? 'engine'
-    await kill(way)
-    kills[way] = (kills[way] ?? 0) + 1
-  }
-  return kills
-}
-
-const names = async (path: string): Promise<Map<string, number>> => {
-  const { body } = await target.client.send('GET', path)
+async function counts(target: Target, path: string): Promise<Map<string, number>> {
+  const { status, body } = await target.client.send('GET', path)
+  if (status !== 200) throw new Error(`${path}: ${status} ${body.message}`)
   return new Map((body.items ?? []).map(({ metadata, data }) => [metadata.name, Number(data?.['count'] ?? 0)] as const))
 }
 
-test(`nothing is lost in ${MINUTES} minutes of kills (seed ${seed})`, { timeout: (MINUTES + 5) * 60_000 }, async () => {
-  await target.client.send('POST', '/api/v1/namespaces', { metadata: { name: 'soak' } })
+/** What was acknowledged is there; the write after it may have been done without its answer. */
+function expectAcknowledged({ acknowledged }: Account, stored: ReadonlyMap<string, number>): void {
+  for (const [name, { count }] of acknowledged) expect(stored.get(name), name).toBeOneOf([count, count + 1])
+}
+
+/** A watcher sees each state once, in order, and none is missing. */
+function expectWholeHistories({ seen, acknowledged }: Account): void {
+  const versions = seen.map(({ version }) => version)
+  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
+  for (const [name] of acknowledged) {
+    const of = seen.filter((event) => event.name === name).map(({ count }) => count)
+    expect(of, name).toEqual(of.map((_, index) => index))
+  }
+}
+
+/** Controllers end what they began, and take nothing else. */
+async function expectEnds({ families, deletedNamespaces, forgotten }: Account, target: Target): Promise<void> {
+  const orphans = families.filter(({ ownerDeleted }) => ownerDeleted).flatMap(({ dependents }) => dependents)
+  const kept = families.filter(({ ownerDeleted }) => !ownerDeleted).flatMap(({ dependents }) => dependents)
+  const isThere = async (wanted: readonly string[], path: string): Promise<string[]> => {
+    const there = await counts(target, path)
+    return wanted.filter((name) => there.has(name))
+  }
+  const patience = { timeout: 120_000, interval: 1_000 }
+  await expect.poll(() => isThere(orphans, `${SPACE}/configmaps`), patience).toEqual([])
+  await expect.poll(() => isThere(deletedNamespaces, NAMESPACES), patience).toEqual([])
+  await expect.poll(() => isThere(forgotten, DEFINITIONS), patience).toEqual([])
+  expect(await isThere(kept, `${SPACE}/configmaps`)).toEqual(kept)
+}
+
+const writers = (target: Target, account: Account, prefix: string): Promise<void>[] =>
+  Array.from({ length: WRITERS }, (_, writer) => countIn(target, `${prefix}-${writer}`, account.acknowledged))
+
+async function revisionOf(target: Target): Promise<number> {
   const { body } = await target.client.send('GET', `${SPACE}/configmaps`)
-  const began = Number(body.metadata.resourceVersion)
-  const acknowledged = new Map<string, Written>()
-  const seen: Seen[] = []
-  const families: Family[] = []
-  const deletedNamespaces: string[] = []
-  const forgotten: string[] = []
+  return Number(body.metadata.resourceVersion)
+}
+
+test(`nothing is lost in ${MINUTES} minutes of kills (seed ${seed})`, { timeout: (MINUTES + 5) * 60_000 }, async () => {
+  const { target } = victim
+  await target.client.send('POST', NAMESPACES, { metadata: { name: 'soak' } })
+  const began = await revisionOf(target)
+  const account = newAccount()
+  const { seen, families, deletedNamespaces, forgotten } = account
   const actors = [
-    ...Array.from({ length: WRITERS }, (_, writer) => countIn(target, `writer-${writer}`, acknowledged)),
+    ...writers(target, account, 'writer'),
     follow(target, seen, () => seen.at(-1)?.version ?? began),
     emptyNamespaces(target, deletedNamespaces),
     makeFamilies(target, families),
     defineAndForget(target, forgotten),
   ]
-  const kills = await killAtRandom(Date.now() + MINUTES * 60_000)
+  const until = Date.now() + MINUTES * 60_000
+  const backingUp = (async () => {
+    await pause((MINUTES * 60_000) / 3)
+    const before = copyOf(account)
+    const lines = await wholeBackup(target)
+    if (lines !== undefined) backup = { lines, before, after: copyOf(account) }
+  })()
+  await victim.killAtRandom(until)
+  await pause(2_000)
+  target.stopped = true
+  await Promise.all([...actors, backingUp])
+  console.log(
+    `seed ${seed}: kills ${JSON.stringify(victim.kills)}, ${seen.length} events, ${families.length} families, ${deletedNamespaces.length} namespaces, ${forgotten.length} definitions`,
+  )
+  expectAcknowledged(account, await counts(target, `${SPACE}/configmaps`))
+  expectWholeHistories(account)
+  await expectEnds(account, target)
+})
+
+const inSoak = (objects: readonly StoredObject[]): StoredObject[] =>
+  objects.filter(({ kind, metadata }) => kind === 'ConfigMap' && metadata.namespace === 'soak')
+
+test('a backup of that time is one state of it', () => {
+  if (backup === undefined) throw new Error('no backup came to its end between kills')
+  const stored = new Map(
+    inSoak(objectsIn(backup.lines)).map(({ metadata, data }) => [metadata.name, Number(data?.['count'])]),
+  )
+  for (const [name, { count }] of backup.before.acknowledged) {
+    const after = backup.after.acknowledged.get(name)!
+    expect(stored.get(name), name).toBeGreaterThanOrEqual(count)
+    expect(stored.get(name), name).toBeLessThanOrEqual(after.count + 1)
+  }
+})
+
+/** The server is killed at random moments of the restore, and of what goes on after it. */
+async function restoreUnderKills({ lines, before }: NonNullable<typeof backup>): Promise<void> {
+  const restored = await Victim.start(random)
+  const { target } = restored
+  const objects = objectsIn(lines)
+  const inBackup = inSoak(objects)
+  const lists = new Set<number>()
+  const reader = { client: target.client, stopped: false }
+  const reading = countAll(reader, lists)
+  let isOver = false
+  const killing = (async () => {
+    for (let kills = 0; kills < 4 && !isOver; kills++) {
+      await pause(200 + random() * 4_000)
+      if (!isOver) await restored.kill()
+    }
+  })()
+  const tries = await restore(restored, lines)
+  isOver = true
+  reader.stopped = true
+  await Promise.all([reading, killing])
+  // nobody saw a part of it: before there was nothing, and then only the collector takes, dependents
+  const staying = inBackup.filter(({ metadata }) => metadata.ownerReferences === undefined).length
+  for (const count of lists) expect(count === 0 || count >= staying, `a list of ${count}, not ${staying}`).toBe(true)
+
+  const account = {
+    ...newAccount(),
+    families: before.families,
+    forgotten: goingIn(objects, 'CustomResourceDefinition'),
+  }
+  const { seen } = account
+  const began = await revisionOf(target)
+  const actors = [
+    ...writers(target, account, `after-${tries}`),
+    follow(target, seen, () => seen.at(-1)?.version ?? began),
+    emptyNamespaces(target, account.deletedNamespaces),
+  ]
+  await restored.killAtRandom(Date.now() + 10_000)
   await pause(2_000)
   target.stopped = true
   await Promise.all(actors)
-  console.log(
-    `seed ${seed}: kills ${JSON.stringify(kills)}, ${seen.length} events, ${families.length} families, ${deletedNamespaces.length} namespaces, ${forgotten.length} definitions`,
-  )
+  console.log(`a restore of ${objects.length} objects: tried ${tries} times, kills ${JSON.stringify(restored.kills)}`)
+  const stored = await counts(target, `${SPACE}/configmaps`)
+  for (const { metadata, data } of inBackup)
+    if (metadata.name.startsWith('writer-')) expect(stored.get(metadata.name)).toBe(Number(data?.['count']))
+  expectAcknowledged(account, stored)
+  expectWholeHistories(account)
+  account.deletedNamespaces.push(...goingIn(objects, 'Namespace'))
+  await expectEnds(account, target)
+  await restored.stop()
+}
 
-  // what was acknowledged is there; the write after it may have been done without its answer
-  const stored = await names(`${SPACE}/configmaps`)
-  for (const [name, { count }] of acknowledged) expect(stored.get(name), name).toBeOneOf([count, count + 1])
+const goingIn = (objects: readonly StoredObject[], ofKind: string): string[] =>
+  objects
+    .filter(({ kind, metadata }) => kind === ofKind && metadata.deletionTimestamp !== undefined)
+    .map(({ metadata }) => metadata.name)
 
-  // a watcher sees each state once, in order, and none is missing
-  const versions = seen.map(({ version }) => version)
-  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
-  for (const [name] of acknowledged) {
-    const counts = seen.filter((event) => event.name === name).map(({ count }) => count)
-    expect(counts, name).toEqual(counts.map((_, index) => index))
-  }
-
-  // controllers end what they began, and take nothing else
-  const orphans = families.filter(({ ownerDeleted }) => ownerDeleted).flatMap(({ dependents }) => dependents)
-  const kept = families.filter(({ ownerDeleted }) => !ownerDeleted).flatMap(({ dependents }) => dependents)
-  const isThere = async (wanted: readonly string[], path: string): Promise<string[]> => {
-    const there = await names(path)
-    return wanted.filter((name) => there.has(name))
-  }
-  const patience = { timeout: 120_000, interval: 1_000 }
-  await expect.poll(() => isThere(orphans, `${SPACE}/configmaps`), patience).toEqual([])
-  await expect.poll(() => isThere(deletedNamespaces, '/api/v1/namespaces'), patience).toEqual([])
-  await expect
-    .poll(() => isThere(forgotten, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'), patience)
-    .toEqual([])
-  expect(await isThere(kept, `${SPACE}/configmaps`)).toEqual(kept)
-  target.client.close()
-})
+test.each(Array.from({ length: RESTORES }, (_, n) => n + 1))(
+  'restored under kills it is whole, and goes on (%i)',
+  { timeout: 300_000 },
+  async () => {
+    if (backup === undefined) throw new Error('no backup came to its end between kills')
+    await restoreUnderKills(backup)
+  },
+)
