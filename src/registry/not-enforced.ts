@@ -2,6 +2,7 @@
  * What this server keeps and does not enforce yet: whoever writes it is told. A row goes when what it names is enforced.
  * A dry run keeps nothing, so that nothing is missing after it.
  */
+import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -15,7 +16,16 @@ interface NotEnforced {
 
 const whole = (warning: string): NotEnforced => ({ warning, of: () => 'all of it' })
 
+const CONVERSION: NotEnforced = {
+  warning: 'this server does not call conversion webhooks yet: requests in a version that needs one fail',
+  of(object) {
+    const { spec }: CustomResourceDefinition = object
+    return spec?.conversion?.strategy === 'Webhook' && (spec.versions ?? []).length > 1 ? 'conversion' : ''
+  },
+}
+
 const rows: Readonly<Record<string, NotEnforced>> = {
+  'customresourcedefinitions.apiextensions.k8s.io': CONVERSION,
   resourcequotas: whole('this server does not enforce resource quotas yet: usage is neither counted nor limited'),
 }
 
