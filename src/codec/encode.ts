@@ -122,10 +122,12 @@ function sortedMapsText(type: Structural, value: Json): string {
 /** In how many fields for each member of an object it pays to look for those that it has. */
 const SPARSE = 3
 
+/** In the type. */
 interface Places {
-  readonly byName: ReadonlyMap<string, number>
   /** Of fields that are written though they are absent. */
   readonly always: readonly number[]
+  /** Of the others. */
+  readonly byName: ReadonlyMap<string, number>
 }
 
 const placesOfTypes = new WeakMap<StructType, Places>()
@@ -133,11 +135,10 @@ const placesOfTypes = new WeakMap<StructType, Places>()
 function placesOf(type: StructType): Places {
   let places = placesOfTypes.get(type)
   if (places === undefined) {
-    const { fields } = type
-    places = {
-      byName: new Map(fields.map(({ name }, place) => [name, place])),
-      always: fields.flatMap((field, place) => (absent(field) === undefined ? [] : [place])),
-    }
+    const all = type.fields.map((field, place) => ({ name: field.name, place, isLeftOut: absent(field) === undefined }))
+    const always = all.filter(({ isLeftOut }) => !isLeftOut).map(({ place }) => place)
+    const others = all.filter(({ isLeftOut }) => isLeftOut)
+    places = { always, byName: new Map(others.map(({ name, place }) => [name, place])) }
     placesOfTypes.set(type, places)
   }
   return places
@@ -153,7 +154,7 @@ function writtenFields(type: StructType, object: JsonObject): readonly Field[] {
   const places = always.slice()
   for (const name of names) {
     const place = byName.get(name)
-    if (place !== undefined && !always.includes(place)) places.push(place)
+    if (place !== undefined) places.push(place)
   }
   return places.sort((a, b) => a - b).map((place) => fields[place]!)
 }
