@@ -86,7 +86,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     await this.run()
   }
 
-  /** One run at a time; whoever asks meanwhile waits for the same. */
+  /** One run at a time: calls that come meanwhile wait for it. */
   private run(): Promise<void> {
     this.running ??= this.drain()
       .catch((error: unknown) => {

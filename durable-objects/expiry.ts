@@ -9,7 +9,7 @@ import type { Statements } from './statements.ts'
 
 /** Objects a turn. */
 const BATCH = 64
-/** Milliseconds by which an object may live longer, so that many of them end together: as the reference's leases do. */
+/** Milliseconds by which an object may live longer, so that many of them end together: as kube-apiserver's leases do. */
 const SLACK = 60_000
 
 export class Expiry {

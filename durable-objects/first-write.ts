@@ -13,7 +13,7 @@ export class FirstWrite {
     this.isTold = statements.meta('told') === 1
   }
 
-  /** Undefined where it was told. Whoever writes meanwhile waits for the same. */
+  /** Undefined where that is done. Writes that come meanwhile wait for it. */
   told(): Promise<void> | undefined {
     if (this.isTold) return undefined
     this.telling ??= this.tell()

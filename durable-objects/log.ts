@@ -148,7 +148,7 @@ export class Log {
   }
 
   /**
-   * What happened until now is no longer told to new watchers, as when the reference builds a resource's cache anew.
+   * What happened until now is no longer told to new watchers, as when kube-apiserver builds a resource's cache anew.
    * It can still be listed.
    */
   renew(): void {

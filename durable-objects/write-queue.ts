@@ -2,7 +2,7 @@
  * Writes that arrive together are committed together: one commit costs one fsync, whatever is in it. Each is a
  * transaction of its own, because the failure of one must not undo its neighbours. Nobody is answered before all of
  * them are durable: the platform holds answers and messages back until the turn's writes are confirmed. When they
- * cannot be confirmed it ends the object, and whoever waits is told by the platform.
+ * cannot be confirmed it ends the object, and the platform fails the calls that wait.
  */
 import { logError } from '../src/log/log.ts'
 import { StorageError } from '../src/storage/errors.ts'

@@ -4,7 +4,7 @@ export const log = {
   sql: `
     -- rv: the revision, text order is key order. t: 0 added, 1 modified, 2 deleted. crv: revision of the creation.
     -- prv: revision of the state before, null when there was none. at: UTF-16 offset of the revision's digits in v.
-    -- l: what selectors look at. v: the JSON text, last, because whoever reads the others should not read over it.
+    -- l: what selectors look at. v: the JSON text, last, so that a read of the other columns does not read over it.
     CREATE TABLE rev (
       rv INTEGER PRIMARY KEY, k TEXT NOT NULL, t INTEGER NOT NULL, crv INTEGER NOT NULL, prv INTEGER,
       at INTEGER NOT NULL, l TEXT NOT NULL, v TEXT NOT NULL

@@ -74,7 +74,7 @@ export const clusterTrustBundleAttest: AdmissionPlugin = {
   },
 }
 
-/** Whether a write changes no more than the collector of garbage and whoever migrates storage do. */
+/** Whether a write changes only what garbage collection and storage migration change. */
 function isOnlyCollected(object: KubeObject | undefined, old: KubeObject): boolean {
   const rest = (of: KubeObject | undefined) => {
     const { ownerReferences: _, finalizers: __, managedFields: ___, ...metadata } = of?.metadata ?? {}

@@ -1,4 +1,4 @@
-/** The built-in admission plugins, in the order of the reference: mutating ones first, then validating ones. */
+/** The built-in admission plugins, in the order of kube-apiserver: mutating ones first, then validating ones. */
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { Reinvocation } from './reinvocation.ts'
 import { podGroupWorkloadExists } from './pod-groups.ts'

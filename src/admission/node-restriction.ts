@@ -235,7 +235,7 @@ function claimWrite(attributes: Attributes, node: string): void {
     )
 }
 
-/** All but what a kubelet tells of a volume that grew. */
+/** What a kubelet may not change in a claim: all but the fields in which it reports that a volume was expanded. */
 function fixedPart(claim: (PersistentVolumeClaim & KubeObject) | undefined): JsonObject | undefined {
   if (claim === undefined) return undefined
   const { metadata, status = {} } = claim

@@ -10,7 +10,7 @@ export const isOfPods = ({ resource, subresource }: Attributes, ...subresources:
 /** @param attributes of a request for which `isOfPods` holds: what it writes was decoded as a Pod */
 export const podOf = ({ object }: Attributes): Pod => object as unknown as Pod
 
-/** Why a pod is not admitted, as the reference says it: pods that are yet to be named by their prefix. */
+/** Why a pod is not admitted, as kube-apiserver says it: pods that are yet to be named by their prefix. */
 export function podForbidden({ resource, object, name }: Attributes, why: string): StatusError {
   const { generateName = '' } = object?.metadata ?? {}
   const shown = name !== '' ? name : (object?.metadata.name ?? '')

@@ -109,7 +109,7 @@ function made(type: FieldErrorType, at: FieldPath, text: string, detail: string)
   return { type, field: at.toString(), message: detail === '' ? text : `${text}: ${detail}` }
 }
 
-/** A value as the reference prints it in messages: text quoted as Go's %q, everything else as compact JSON. */
+/** A value as kube-apiserver prints it in messages: text quoted as Go's %q, everything else as compact JSON. */
 export function valueText(value: unknown): string {
   if (value === undefined || value === null) return 'null'
   if (typeof value === 'string') return goQuote(value)

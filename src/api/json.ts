@@ -21,7 +21,7 @@ BigInt.prototype.toJSON = function () {
   return JSON.rawJSON(String(this))
 }
 
-/** Nesting that the reference refuses. */
+/** Nesting that kube-apiserver refuses. */
 export const MAX_DEPTH = 10_000
 
 /**

@@ -48,6 +48,6 @@ function prefixErrors(prefix: string): string[] {
   return errors
 }
 
-/** The comma before "or" and before "regex" is the reference's. */
+/** The comma before "or" and before "regex" is kube-apiserver's. */
 const regexError = (rule: string, regex: string, ...examples: string[]): string =>
   `${rule} (e.g. ${examples.map((example) => `'${example}', `).join(' or ')}regex used for validation is '${regex}')`

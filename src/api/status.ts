@@ -174,7 +174,7 @@ export const tooManyRequests = (message: string, retryAfterSeconds: number) =>
 export const internalError = (why: string) =>
   new StatusError(500, 'InternalError', `Internal error occurred: ${why}`, { causes: [{ message: why }] })
 
-/** A bare Go error that reached the response writer of the reference: code 500 without a reason. */
+/** A bare Go error that reached the response writer of kube-apiserver: code 500 without a reason. */
 export const plainError = (message: string) => new StatusError(500, undefined, message)
 
 export const serviceUnavailable = (message: string) => new StatusError(503, 'ServiceUnavailable', message)

@@ -1,4 +1,4 @@
-/** Bytes of a text in UTF-8, which is what the reference counts. A surrogate alone takes three, as U+FFFD does. */
+/** Bytes of a text in UTF-8, which is what kube-apiserver counts. A surrogate alone takes three, as U+FFFD does. */
 export function byteLength(text: string): number {
   if (text.length > 64 && /^[\0-\x7f]*$/.test(text)) return text.length
   let length = text.length

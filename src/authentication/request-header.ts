@@ -1,5 +1,5 @@
 /**
- * Front proxies: whoever presents a certificate of their authority may say in X-Remote-* headers for whom it asks
+ * Front proxies: a client with a certificate of their authority names the user of its request in X-Remote-* headers
  * (kube-apiserver's --requestheader-* flags with their usual values).
  */
 import { settingsOf } from '../settings.ts'

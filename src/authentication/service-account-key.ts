@@ -30,7 +30,7 @@ export async function serviceAccountKey(env: Env): Promise<ServiceAccountKey | u
 }
 
 async function keyOf(text: string): Promise<ServiceAccountKey> {
-  const jwk = JSON.parse(text) as JWK // written by whoever runs the server
+  const jwk = JSON.parse(text) as JWK // a setting, which the operator wrote
   const algorithm = jwk.alg ?? (jwk.kty === 'RSA' ? 'RS256' : 'ES256')
   const publicJwk = publicPart({ ...jwk, alg: algorithm, use: 'sig' })
   const [sign, verify] = await Promise.all([imported(jwk, algorithm), imported(publicJwk, algorithm)])

@@ -106,7 +106,7 @@ function fingerprint(input: string): [number, number] {
   return [mtimeMs, size]
 }
 
-/** In one step: whoever starts meanwhile reads the old file or the new one. */
+/** In one step: another process that starts meanwhile reads the old file or the new one. */
 function replaceFile(path: string, contents: string | Uint8Array): void {
   const fresh = join(dirname(path), `.${basename(path)}.${process.pid}`)
   writeFileSync(fresh, contents)

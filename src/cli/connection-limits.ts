@@ -23,7 +23,7 @@ export class ConnectionLimits {
     this.#limits = limits
   }
 
-  /** Whoever is not 'closed' is released again. */
+  /** Each connection that is not 'closed' is released once. */
   admit(address: string): Admission {
     const key = addressKey(address)
     const ofAddress = this.#byAddress.get(key) ?? 0

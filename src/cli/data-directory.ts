@@ -33,7 +33,7 @@ interface LockFile extends ProcessIdentity {
 }
 
 export interface Lock {
-  /** Notes the engine's process, so that whoever finds this lock abandoned can end it. */
+  /** Notes the engine's process, so that the next start, which finds the lock abandoned, can end it. */
   engineStarted(pid: number): void
   release(): void
 }

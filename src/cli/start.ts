@@ -67,7 +67,7 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** What stands in the way of a start, in words for whoever typed the command. */
+/** What stands in the way of a start, in words for the user of the command. */
 export class CannotStart extends Error {}
 
 /** Together well under the two seconds in which a server has to end. */

@@ -145,7 +145,7 @@ function saveStrict(strict: string[], text: string): void {
 const META_TYPE = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
 
 /**
- * apiVersion and kind of a body, read before its type is known and, as the reference does, whatever the case of their
+ * apiVersion and kind of a body, read before its type is known and, as kube-apiserver does, whatever the case of their
  * names. Empty where absent.
  * @throws {DecodeError}
  */
@@ -429,7 +429,7 @@ class Decoder {
     return this.mismatchedAs(value, goTypeOf(type))
   }
 
-  /** Decoding goes on, but the first of these is what is told. */
+  /** Decoding goes on, and reports the first of these. */
   private mismatchedAs(value: string, goType: string): undefined {
     this.mismatch ??= this.complete(new TypeMismatch(value, goType))
     return undefined
@@ -459,7 +459,7 @@ function reading<T>(read: () => T): T {
   }
 }
 
-/** What the reference's quantities see of a value: its JSON text without quotes. Objects and lists are wrong anyhow. */
+/** What kube-apiserver's quantities see of a value: its JSON text without quotes. Objects and lists are wrong anyhow. */
 const quantityText = (tree: JsonTree): string =>
   typeof tree === 'string'
     ? tree.trim()

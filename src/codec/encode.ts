@@ -12,7 +12,7 @@ import { escapeHtml, sortNames, stringifySorted } from '../api/json.ts'
 
 export interface EncodeOptions {
   /**
-   * Empty lists and maps as they are. By default they are null where they can't be left out, for the reference stores
+   * Empty lists and maps as they are. By default they are null where they can't be left out, for kube-apiserver stores
    * objects in protobuf, where nothing tells them from absent ones. Kinds that are never stored keep them.
    */
   readonly keepEmpty?: boolean

@@ -1,4 +1,4 @@
-/** Media types in the headers Accept and Content-Type, read as the reference reads them (goautoneg, Go's mime). */
+/** Media types in the headers Accept and Content-Type, read as kube-apiserver reads them (goautoneg, Go's mime). */
 
 /** One alternative of an Accept header. */
 export interface AcceptClause {

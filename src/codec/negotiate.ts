@@ -216,7 +216,7 @@ function allowsTransform(
   }
 }
 
-/** Resources and subresources whose REST storage of the reference converts to no Table. */
+/** Resources and subresources whose REST storage of kube-apiserver converts to no Table. */
 const withoutTable: ReadonlySet<string> = new Set([
   'apiservices/status',
   'bindings',

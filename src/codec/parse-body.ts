@@ -34,7 +34,7 @@ export interface ParsedBody {
 
 /**
  * What reads YAML must have been loaded (yaml-reader.ts) for a body in it.
- * @throws {DecodeError} with the reference's text
+ * @throws {DecodeError} with kube-apiserver's text
  */
 export function parseBody(format: BodyFormat, body: Uint8Array): ParsedBody {
   return format === 'yaml' ? atOnce(parsingYaml(body)) : parsers[format](body)

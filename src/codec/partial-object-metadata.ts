@@ -21,7 +21,7 @@ export function partialObjectMetadata({ metadata }: KubeObject, version: MetaVer
 }
 
 /**
- * Annotations that the reference makes of a field of its internal type whenever it writes the object as a whole: its
+ * Annotations that kube-apiserver makes of a field of its internal type whenever it writes the object as a whole: its
  * metadata alone doesn't have them.
  */
 const internalFields: Readonly<Record<string, string>> = {
@@ -64,7 +64,7 @@ const internalPackages: Readonly<Record<string, string>> = {
   'internal.apiserver.k8s.io': 'apiserverinternal',
 }
 
-/** Go's name of the type in which the reference holds a kind: `core.ConfigMap`; custom resources have none. */
+/** Go's name of the type in which kube-apiserver holds a kind: `core.ConfigMap`; custom resources have none. */
 export function internalTypeName({ group, kind }: { group: string; kind: string }, custom: boolean): string {
   if (custom) return kind.endsWith('List') ? 'unstructured.UnstructuredList' : 'unstructured.Unstructured'
   return `${ownValue(internalPackages, group) ?? group.split('.', 1)[0]!}.${kind}`

@@ -184,7 +184,7 @@ export class Presenter {
 
   private partial(source: Source, version: MetaVersion): KubeObject {
     const { custom, storageKind, view } = this.scope
-    // of built-in kinds the reference shows that of its internal form, which no other version has added to
+    // of built-in kinds kube-apiserver shows that of its internal form, which no other version has added to
     const object = custom || view !== undefined ? this.answered(source) : source.object
     return partialObjectMetadata(internalMetadata(object, storageKind), version)
   }

@@ -26,7 +26,7 @@ export interface Envelope {
   readonly raw: Uint8Array
 }
 
-/** A body that is no object in an envelope. @throws {ProtobufError} with the reference's texts */
+/** A body that is no object in an envelope. @throws {ProtobufError} with kube-apiserver's texts */
 export function readEnvelope(bytes: Uint8Array): Envelope {
   if (bytes.length === 0) throw new ProtobufError('empty data')
   if (!PREFIX.every((byte, i) => bytes[i] === byte))

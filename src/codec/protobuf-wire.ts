@@ -6,7 +6,7 @@ import { byteLength } from '../api/utf8.ts'
 import { DecodeError } from './decode.ts'
 import { decodeUtf8 } from '../api/json.ts'
 
-/** Bytes that are no message of their type; the texts are those of the reference's generated code. */
+/** Bytes that are no message of their type; the texts are those of kube-apiserver's generated code. */
 export class ProtobufError extends DecodeError {
   override readonly name = 'ProtobufError'
 }
@@ -174,7 +174,7 @@ export class WireReader {
 const utf8 = new TextEncoder()
 
 /**
- * Writes from the end to the start, so that the length of a message is known once it is written. Whoever uses it writes
+ * Writes from the end to the start, so that the length of a message is known once it is written. Its caller writes
  * the last field first, and of a field the value, then its length, then its tag.
  */
 export class WireWriter {

@@ -34,5 +34,5 @@ function truncated(texts: readonly string[]): string[] {
 
 const isSendable = (text: string): boolean => !/[\0-\x1f\x7f-\x9f]/.test(text)
 
-/** The engine writes header values in UTF-8, as the reference does. */
+/** The engine writes header values in UTF-8, as kube-apiserver does. */
 const header = (text: string): string => `299 - "${text.replace(/["\\]/g, '\\$&')}"`

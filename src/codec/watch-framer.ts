@@ -63,7 +63,7 @@ abstract class Framer implements WatchFramer {
     return this.checked('BOOKMARK', Source.ofObject(zeroObject(this.scope.storageKind, metadata)))
   }
 
-  /** The reference fails at the first event of a watch that asked for lists, and ends it. */
+  /** kube-apiserver fails at the first event of a watch that asked for lists, and ends it. */
   private checked(type: string, source: Source): Uint8Array {
     this.presenter.checkObject()
     return this.frame(type, source)

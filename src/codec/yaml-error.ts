@@ -5,13 +5,13 @@
 import type { YAMLException } from 'js-yaml'
 import { Budget } from '../api/budget.ts'
 
-/** Text that is no YAML, or YAML that is no JSON; `message` begins with `yaml: ` where the reference's does. */
+/** Text that is no YAML, or YAML that is no JSON; `message` begins with `yaml: ` where kube-apiserver's does. */
 export class YamlError extends Error {
   override readonly name = 'YamlError'
 }
 
 /**
- * Found while cutting the text into tokens, or while putting tokens together: the reference counts lines from 1 for
+ * Found while cutting the text into tokens, or while putting tokens together: kube-apiserver counts lines from 1 for
  * the former and from 0 for the latter, and names no line that it counts as 0. `end`: noticed at the end of the text.
  */
 interface Problem {
@@ -42,7 +42,7 @@ interface Place {
 
 /**
  * @param text what was read, up to the end of the first document
- * @returns undefined when the text is right up to the place of the error, beyond which the reference does not look
+ * @returns undefined when the text is right up to the place of the error, beyond which kube-apiserver does not look
  */
 export function yamlSyntaxError(text: string, error: YAMLException): YamlError | { readonly endsAt: number } {
   const line = error.mark?.line ?? 0
@@ -61,7 +61,7 @@ function errorOf({ text, line }: Place, { found, text: what, at }: Problem): Yam
 export const yamlErrorAt = (line: number, what: string) =>
   new YamlError(`yaml: ${line > 0 ? `line ${line}: ` : ''}${what}`)
 
-/** An unfinished last line is over once the reference has seen the end. */
+/** An unfinished last line is over once kube-apiserver has seen the end. */
 const endLine = (text: string) => text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
 const lastLine = (text: string, found: Problem['found']) =>
   found === 'structure' ? endLine(text) : text.split('\n').length - 1

@@ -31,7 +31,7 @@ function numberText(value: number | bigint): string {
 
 type Context = 'root' | 'element' | 'value' | 'key'
 
-/** One run over one document; follows the state of the reference's emitter, which decides where lines break. */
+/** One run over one document; follows the state of kube-apiserver's emitter, which decides where lines break. */
 class YamlWriter {
   text = ''
   private indent = -1
@@ -278,7 +278,7 @@ function literalHints(text: string): string {
 
 const isBreak = (character: string) => /^[\r\n\x85\u2028\u2029]$/.test(character)
 
-/** As the reference's library has it: no tabs, and nothing beyond the basic plane. */
+/** As kube-apiserver's library has it: no tabs, and nothing beyond the basic plane. */
 const isPrintable = (character: string) => /^[\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]$/.test(character)
 
 /** A character that is not, wherever it stands. */
@@ -346,7 +346,7 @@ function stylesAllowed(text: string): { plain: boolean; single: boolean; literal
 
 const codeOf = (character: string) => character.codePointAt(0)!
 
-/** Names in the order of the reference's library: numbers inside of them by value, letters after everything else. */
+/** Names in the order of kube-apiserver's library: numbers inside of them by value, letters after everything else. */
 function compareKeys(a: string, b: string): number {
   const quick = compareLetters(a, b)
   if (quick !== undefined) return quick

@@ -1,6 +1,6 @@
 /**
  * YAML bodies as Kubernetes reads them (sigs.k8s.io/yaml): the first document, turned into JSON. Names of members that
- * are numbers or booleans become text, members are sorted, and what aliases blow up is bounded by the reference's own
+ * are numbers or booleans become text, members are sorted, and what aliases blow up is bounded by kube-apiserver's own
  * budget.
  */
 import { setOwn } from '../api/own.ts'
@@ -20,7 +20,7 @@ export { YamlError }
 
 export interface ParsedYaml {
   readonly tree: JsonTree
-  /** `line 7: key "a" already set in map`, in the order in which the reference finds them. */
+  /** `line 7: key "a" already set in map`, in the order in which kube-apiserver finds them. */
   readonly duplicates: readonly string[]
 }
 

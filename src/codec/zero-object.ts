@@ -6,7 +6,7 @@ import type { JsonObject, KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 
 /**
- * Members of the storage version that are there although nobody set them: the reference's internal types hold numbers
+ * Members of the storage version that are there although nobody set them: kube-apiserver's internal types hold numbers
  * where the published ones have pointers.
  */
 const filled: Readonly<Record<string, () => JsonObject>> = {

@@ -1,4 +1,4 @@
-/** What the signers of kubernetes.io sign (pkg/apis/certificates helpers of the reference tell the texts). */
+/** What the signers of kubernetes.io sign (pkg/apis/certificates helpers of kube-apiserver tell the texts). */
 import { ownValue } from '../api/own.ts'
 import type { CertificateRequest } from '../x509/certificate-request.ts'
 

@@ -1,5 +1,5 @@
 /**
- * An APIService for each served version of a group of custom resources (the reference's CRD registration controller).
+ * An APIService for each served version of a group of custom resources (kube-apiserver's CRD registration controller).
  * Key: the group.
  */
 import type { APIService } from '../api/apiregistration/v1.ts'

@@ -1,5 +1,5 @@
 /**
- * Deletes the objects of a CustomResourceDefinition that is being deleted, then lets it go (the reference's finalizing
+ * Deletes the objects of a CustomResourceDefinition that is being deleted, then lets it go (kube-apiserver's finalizing
  * controller). Key: the definition's name.
  */
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '../api/apiextensions/v1.ts'

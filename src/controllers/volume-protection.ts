@@ -1,7 +1,7 @@
 /**
- * Lets protected claims, volumes, classes of volume attributes and groups of pods go once they are deleted and nobody
- * uses them (the reference's pvc-protection, pv-protection, vac-protection and podgroup-protection controllers). Key: as
- * `protectedKey` makes it.
+ * Removes the protection finalizer of deleted claims, volumes, VolumeAttributesClasses and PodGroups that nothing uses
+ * (kube-controller-manager's pvc-protection, pv-protection, vac-protection and podgroup-protection controllers). The
+ * key is that of `protectedKey`.
  */
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../api/core/v1.ts'
 import { StatusError } from '../api/status.ts'

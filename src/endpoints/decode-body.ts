@@ -1,4 +1,4 @@
-/** Request bodies → objects of the endpoint's type, with the complaints of the reference (apiserver's handlers). */
+/** Request bodies → objects of the endpoint's type, with the complaints of kube-apiserver (apiserver's handlers). */
 import { append } from '../api/append.ts'
 import { atOnce, LARGE } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
@@ -24,7 +24,7 @@ import { applyDefaults } from '../schema/defaulting.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { defaultingOf, endpointKind, endpointType } from '../registry/resource-scope.ts'
 
-/** The reference's limit of a request body. */
+/** kube-apiserver's limit of a request body. */
 export const MAX_BODY = 3 * 1024 * 1024
 
 /** The body of a request, and what can read it. @throws 413 */
@@ -173,7 +173,7 @@ function checkVersion(found: GroupVersionKind, expected: GroupVersionKind): void
     )
 }
 
-/** The reference's package of internal types: the first part of the group's name. */
+/** kube-apiserver's package of internal types: the first part of the group's name. */
 const internalPackage = ({ group }: GroupVersionKind) => (group === '' ? 'core' : group.split('.')[0]!)
 
 /** A definition says nothing of what is in objects of another kind, but for their metadata. */
@@ -205,7 +205,7 @@ function summaryOf(body: Uint8Array): string {
   if (body.length === 0) return '<empty>'
   const head = body.subarray(0, MAX)
   const more = body.length > MAX ? ' ...' : ''
-  // the reference looks for an opening brace to tell JSON, and prints everything else in hex
+  // kube-apiserver looks for an opening brace to tell JSON, and prints everything else in hex
   const isJson = new TextDecoder('latin1').decode(body).trimStart().startsWith('{')
   return (isJson ? new TextDecoder().decode(head) : head.toHex()) + more
 }

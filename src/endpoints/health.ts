@@ -1,5 +1,5 @@
 /**
- * `/healthz`, `/livez`, `/readyz` and their checks. The names are those of the reference, since monitoring excludes and
+ * `/healthz`, `/livez`, `/readyz` and their checks. The names are those of kube-apiserver, since monitoring excludes and
  * asks for them one by one. A hook of the start (`poststarthook/…`) is passed when the isolate answers at all: what it
  * prepares is code here, or made by the first write. Only the storage is a matter of this moment.
  */

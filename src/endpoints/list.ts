@@ -99,7 +99,7 @@ function placeOf(
   }
   if (resourceVersion === '') return { at: { kind: 'latest' }, ...paging }
   const revision = parseRevisionOfList(resourceVersion)
-  // any state will do: the cache of the reference answers with everything it has
+  // any state will do: the cache of kube-apiserver answers with everything it has
   if (revision === 0) return { at: { kind: 'latest' }, ...(cached ? {} : paging) }
   const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && options.limit > 0)
   return { at: { kind: exact ? 'exact' : 'notOlderThan', revision }, ...paging }

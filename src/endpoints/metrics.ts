@@ -1,5 +1,5 @@
 /**
- * `/metrics` and `/metrics/slis` in the text format of Prometheus, under the reference's names. What is counted is what
+ * `/metrics` and `/metrics/slis` in the text format of Prometheus, under kube-apiserver's names. What is counted is what
  * this isolate did since it began; an installation with several isolates sums over them, as over several servers.
  */
 import type { GroupResource } from '../api/group-version.ts'

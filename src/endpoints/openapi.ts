@@ -84,7 +84,7 @@ async function protobufOf(document: OpenApiDocument | OpenApiStream, version: 'v
   return version === 'v2' ? protobufV2(whole) : protobufV3(whole)
 }
 
-/** The 2 MB of v2 are compressed for whoever takes it. */
+/** The 2 MB of v2 are compressed for clients that accept it. */
 function gzipped(request: Request, response: Response): Response {
   const accepted = /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?(?:$|[\s,]))/.test(
     request.headers.get('Accept-Encoding') ?? '',

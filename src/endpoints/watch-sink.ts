@@ -81,7 +81,7 @@ export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
 }
 
 /**
- * One event a message. The handshake is checked as the reference does: an Origin that is an absolute URL, version 13,
+ * One event a message. The handshake is checked as kube-apiserver does: an Origin that is an absolute URL, version 13,
  * at most one sub-protocol, which is echoed whatever it is.
  */
 export function socketSink(asked: RequestHeaders, isText: boolean): WatchSink | Response {

@@ -95,7 +95,7 @@ function listModel(entry: ResourceEntry, own: string, version: OpenApiVersion, d
   }
 }
 
-/** Members of a schema in the order in which the reference writes them; extensions by name behind. */
+/** Members of a schema in the order in which kube-apiserver writes them; extensions by name behind. */
 const ORDER = [
   'description',
   'type',

@@ -12,7 +12,7 @@ import type { Describe } from '../schema/to-openapi.ts'
 
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch'
 
-/** The order in which the reference writes the operations of a path. */
+/** The order in which kube-apiserver writes the operations of a path. */
 export const methods: readonly Method[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
 
 export interface Parameter {

@@ -1,4 +1,4 @@
-/** Paths in OpenAPI v2, keys in the order of the reference; parameters that are no kind's own are shared by reference. */
+/** Paths in OpenAPI v2, keys in the order of kube-apiserver; parameters that are no kind's own are shared by reference. */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'

@@ -1,4 +1,4 @@
-/** Paths and documents in OpenAPI v3, keys in the order of the reference: the text is hashed. */
+/** Paths and documents in OpenAPI v3, keys in the order of kube-apiserver: the text is hashed. */
 import type { Json, JsonObject } from '../api/object.ts'
 import { referenceTo } from '../schema/to-openapi.ts'
 import type { Operation, Parameter, PathItem } from './operations.ts'

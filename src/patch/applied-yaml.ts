@@ -11,7 +11,7 @@ interface Applied {
 
 /**
  * What reads the configuration, each time into a value of its own: a write that lost a race is made again.
- * @returns throws Error with the reference's text
+ * @returns throws Error with kube-apiserver's text
  */
 export async function appliedYaml(body: Uint8Array): Promise<() => Applied> {
   let first = plainJsonOf(body)

@@ -1,4 +1,4 @@
-/** From a patched document to an object of the endpoint's kind, as the reference decodes it again. */
+/** From a patched document to an object of the endpoint's kind, as kube-apiserver decodes it again. */
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -20,7 +20,7 @@ const SCHEME = 'pkg/runtime/scheme.go:111'
 
 /**
  * The object has the endpoint's kind. A patch may have removed the kind; one that changes it can't be decoded.
- * @param hasInternal whether the reference has an internal type of the kind: for the Scale of custom resources it has none
+ * @param hasInternal whether kube-apiserver has an internal type of the kind: for the Scale of custom resources it has none
  * @throws DecodeError
  */
 export function decodePatched(
@@ -33,7 +33,7 @@ export function decodePatched(
   if (type.goType === undefined) return decodeCustom(type, kind, tree, applyDefaults)
   if (isCustomKind(type)) return decodePatchedCustom(type, kind, tree, applyDefaults)
   const found = kindIn(tree)
-  // without a version the reference decodes into its internal type, whose fields have other names
+  // without a version kube-apiserver decodes into its internal type, whose fields have other names
   if (found.apiVersion === '' && hasInternal) {
     const { object, strict } = decodeInternal(type, tree)
     return { object: withKind(object, kind), strict }
@@ -100,7 +100,7 @@ function decodePatchedCustom(
   return { object, strict }
 }
 
-/** The reference's package of internal types: the first part of the group's name. */
+/** kube-apiserver's package of internal types: the first part of the group's name. */
 const internalPackage = ({ group }: GroupVersionKind) => (group === '' ? 'core' : group.split('.')[0]!)
 
 const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({

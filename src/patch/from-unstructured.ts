@@ -1,5 +1,5 @@
 /**
- * From a tree of maps to an object of a built-in type, as the reference converts the outcome of a strategic merge
+ * From a tree of maps to an object of a built-in type, as kube-apiserver converts the outcome of a strategic merge
  * (apimachinery's pkg/runtime converter): laxer than JSON decoding with numbers, and with texts of its own.
  */
 import type { JsonObject } from '../api/object.ts'

@@ -24,7 +24,7 @@ export interface Operation {
   readonly path: string | undefined
   readonly from: string | undefined
   readonly value: JsonTree | undefined
-  /** The reference compares texts: a string of another spelling is not what the live object has (`<` for `\u003c`). */
+  /** kube-apiserver compares texts: a string of another spelling is not what the live object has (`<` for `\u003c`). */
   readonly isSpelledAsStored: boolean
 }
 
@@ -120,7 +120,7 @@ function readOperation(tree: JsonTree): Operation {
   }
 }
 
-/** What the reference decodes a patch into, for the sake of its complaints. */
+/** What kube-apiserver decodes a patch into, for the sake of its complaints. */
 const operationType = ((): StructType => {
   const text: Leaf = { shape: 'leaf', scalar: 'string' }
   const fields: Field[] = (

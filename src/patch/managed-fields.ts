@@ -150,7 +150,7 @@ function managersBefore({ live, object, subresource }: Write): Managers {
 }
 
 /**
- * A list of no entries says something that an absent one does not, which decoding loses. The reference loses it too
+ * A list of no entries says something that an absent one does not, which decoding loses. kube-apiserver loses it too
  * where custom resources are concerned.
  * @param sent what the object was decoded from
  */
@@ -331,7 +331,7 @@ export const versionConverter =
     if (converted === undefined) return undefined
     const { type } = converted
     const value = asWritten(type, converted.object)
-    // unlike in its own version, the reference takes no duplicates here
+    // unlike in its own version, kube-apiserver takes no duplicates here
     checkType(atomOf(type), value, 'refused')
     return { type, apiVersion, value }
   }
@@ -425,7 +425,7 @@ const MAX_UPDATERS = 10
 const ANCIENT = 'ancient-changes'
 
 /**
- * Of too many updaters the oldest of each version are put together into one entry. As in the reference, the entry gets
+ * Of too many updaters the oldest of each version are put together into one entry. As in kube-apiserver, the entry gets
  * the time of the last one that went into it.
  */
 function cappedUpdaters(managers: Managers): Managers {

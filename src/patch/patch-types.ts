@@ -58,7 +58,7 @@ export interface PatchInput {
   parseYaml(body: Uint8Array): { readonly tree: JsonTree; readonly repeated: readonly string[] }
   /** What conversion makes of an object of this version, which counts as written too. */
   afterConversion?(object: KubeObject): KubeObject
-  /** The endpoint is the scale of a custom resource, to which nothing can be applied: the reference converts it not. */
+  /** The endpoint is the scale of a custom resource, to which nothing can be applied: kube-apiserver converts it not. */
   readonly isCustomScale?: boolean
   /** Told why it could not be worked out who owns which fields. */
   untracked(error: unknown): void

@@ -1,7 +1,7 @@
 /**
  * Fields that a write can't change, and which therefore nobody owns through it: the main resource does not write the
  * status, `status` does not write the spec (the strategies' GetResetFields in kubernetes/pkg/registry). Of custom
- * resources, the reference says so of the main resource for no version but that of the request.
+ * resources, kube-apiserver says so of the main resource for no version but that of the request.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { lazy } from '../api/lazy.ts'

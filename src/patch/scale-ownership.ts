@@ -33,7 +33,7 @@ export function ownersOfScale(
 }
 
 /**
- * The managedFields of the workload after a write to its scale. As in the reference, updaters are told apart by their
+ * The managedFields of the workload after a write to its scale. As in kube-apiserver, updaters are told apart by their
  * version too, so that one that keeps the replicas has them in an entry without time from then on.
  * @param apiVersion of the workload in the request
  */

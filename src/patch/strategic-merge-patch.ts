@@ -93,7 +93,7 @@ function orderElements(original: PatchMap, patch: PatchMap, type: Structural): v
 }
 
 /**
- * The live list as the reference compares orders with it: merging has moved its elements up over deleted ones and put
+ * The live list as kube-apiserver compares orders with it: merging has moved its elements up over deleted ones and put
  * new ones into the room that became free, in place.
  */
 function overwritten(live: readonly JsonTree[], sent: readonly JsonTree[], mergeKey: string): JsonTree[] {
@@ -462,7 +462,7 @@ function sameTypes(live: readonly JsonTree[], sent: readonly JsonTree[]): JsonTr
   return first
 }
 
-/** The last of the list takes the place of a repeated one, which is how the reference drops it. */
+/** The last of the list takes the place of a repeated one, which is how kube-apiserver drops it. */
 function distinct(items: JsonTree[]): JsonTree[] {
   const placesOf = new Map<unknown, number[]>()
   const note = (at: number) => {

@@ -59,7 +59,7 @@ function problemsOf(atom: Atom, value: Json, duplicates: boolean): Problem[] {
 const isScalarAt = (atom: Atom, value: Json | undefined): atom is Atom & { scalar: ScalarKind } =>
   typeof value !== 'object' && value !== undefined && atom.scalar !== undefined
 
-/** `%v` of the reference's wrapper around a value. */
+/** `%v` of kube-apiserver's wrapper around a value. */
 const shown = (value: Json) => `&{${goValue(value)}}`
 
 const indexedProblems = (list: ListAtom, items: readonly Json[], duplicates: boolean): Problem[] =>
@@ -424,7 +424,7 @@ function mergeLists(
   const merged: Json[] = []
   const taken = new Set<PathElement>()
   const take = (a: Json | undefined, b: Json | undefined) => {
-    // the reference loses what is wrong inside of elements: they have been checked before
+    // kube-apiserver loses what is wrong inside of elements: they have been checked before
     const value = mergeAt(list.element, a, b, [])
     if (value !== undefined) merged.push(value)
   }

@@ -32,7 +32,7 @@ function betweenBuiltIn({ request, kind, entry, storageKind }: ResourceScope): C
     const target = builtInServed(request.env).resources.resources.find(
       (other) =>
         apiVersionOf(other) === apiVersion &&
-        // the reference converts within a group: an owner in another one (events) is forgotten
+        // kube-apiserver converts within a group: an owner in another one (events) is forgotten
         other.group === kind.group &&
         other.kind === kind.kind &&
         other.storage.group === entry.storage.group &&

@@ -98,7 +98,7 @@ function checkMark({ resource }: ResourceScope, { metadata }: KubeObject, { prec
 }
 
 function checkPreconditions(scope: ResourceScope, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
-  // namespaces have a DELETE of their own in the reference, with texts of its own
+  // namespaces have a DELETE of their own in kube-apiserver, with texts of its own
   if (scope.strategy.marksOnDelete && preconditions?.uid !== undefined && preconditions.uid !== metadata.uid)
     throw conflict(
       scope.resource,
@@ -166,7 +166,7 @@ function graceOf(
   if (asked === undefined || asked >= current) return 'pending'
   const until = Date.parse(deletionTimestamp) + (asked - current) * 1000
   if (until >= now) return { seconds: asked, until: new Date(until) }
-  // the whole grace is over; whoever waits for the object still gets to see that it shall go
+  // the grace period is over; a client that waits for the object still sees its deletionTimestamp first
   return { seconds: asked === 0 ? 0 : 1, until: request.now }
 }
 

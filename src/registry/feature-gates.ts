@@ -1,6 +1,6 @@
 /**
  * The feature gates of kube-apiserver 1.36 and the setting that changes them, read as its --feature-gates flag.
- * Gates of parts that Kedge does not have (kubelet, scheduler) are known and change nothing, as in the reference.
+ * Gates of parts that Kedge does not have (kubelet, scheduler) are known and change nothing, as in kube-apiserver.
  */
 import { lazy } from '../api/lazy.ts'
 import { ownValue } from '../api/own.ts'
@@ -36,7 +36,7 @@ const defaults = lazy(
 
 /**
  * Reads `Gate=true,Other=false`. AllAlpha and AllBeta change every gate of the stage that is not named itself.
- * @throws Error with the reference's text for an unknown gate, a value that is no boolean, a gate that is always on
+ * @throws Error with kube-apiserver's text for an unknown gate, a value that is no boolean, a gate that is always on
  */
 export function parseFeatureGates(setting: string | undefined): FeatureGates {
   const wanted = new Map<string, boolean>()

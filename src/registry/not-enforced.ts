@@ -1,5 +1,5 @@
 /**
- * What this server keeps and does not enforce yet: whoever writes it is told. A row goes when what it names is enforced.
+ * What this server keeps and does not enforce yet: a write of it gets a Warning. A row goes when what it names is enforced.
  * A dry run keeps nothing, so that nothing is missing after it.
  */
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'

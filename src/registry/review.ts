@@ -15,7 +15,7 @@ import {
 
 /**
  * @param object as it was sent, after mutating admission
- * @param admitted runs validating admission, at the point where the reference does
+ * @param admitted runs validating admission, at the point where kube-apiserver does
  * @throws StatusError
  */
 export type Review = (request: ApiRequest, object: KubeObject, admitted: () => Promise<void>) => Promise<KubeObject>

@@ -16,7 +16,7 @@ export type KnownVersions = ReadonlyMap<string, readonly string[]>
 
 const stageWords = ['api/all', 'api/ga', 'api/beta', 'api/alpha'] as const
 
-/** @throws Error with the reference's text: an unknown word, group, version, or a value that is no boolean */
+/** @throws Error with kube-apiserver's text: an unknown word, group, version, or a value that is no boolean */
 export function parseRuntimeConfig(setting: string | undefined, known: KnownVersions): RuntimeConfig {
   const pairs = new Map(assignments(setting))
   if (pairs.size === 1 && pairs.get('api/all') === 'false')

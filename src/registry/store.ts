@@ -303,7 +303,7 @@ const uidPreconditionFailed = (scope: ResourceScope, name: string, { uid, dryRun
     `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${referenceKey(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
   )
 
-/** The storage key as the reference names it in messages, behind `/registry`, which dry runs leave out. */
+/** The storage key as kube-apiserver names it in messages, behind `/registry`, which dry runs leave out. */
 export function referenceKey(scope: ResourceScope, name: string): string {
   const { group, resource } = scope.resource
   const prefix =
@@ -381,7 +381,7 @@ async function beforeUpdate(
   const errors = [
     ...validateAnyMeta(meta, scope.namespaced, pathSegmentName),
     ...validateObjectMetaUpdate(meta, before),
-    // the strategies of the reference check this once more, and so it is told twice
+    // the strategies of kube-apiserver check this once more, and so it is told twice
     ...metaErrorsAgain(scope, update?.metadataOnUpdate ?? 'as change', meta, before),
     ...((await update?.validateUpdate?.(object, old, context)) ?? []),
   ]

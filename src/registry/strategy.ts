@@ -35,7 +35,7 @@ export interface UpdateStrategy<O extends KubeObject = KubeObject> {
    * status, and `status` keeps everything but the status and its own part of the metadata.
    */
   prepareForUpdate?(object: O, old: O, context: StrategyContext): void | Promise<void>
-  /** All that is wrong, in the order of the reference. Object metadata is checked by the store. */
+  /** All that is wrong, in the order of kube-apiserver. Object metadata is checked by the store. */
   validateUpdate?(object: O, old: O, context: StrategyContext): readonly FieldError[] | Promise<readonly FieldError[]>
   warningsOnUpdate?(object: O, old: O, context: StrategyContext): readonly string[]
   /** Default: as a change. */
@@ -95,7 +95,7 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   warningsOnCreate?(object: O, context: StrategyContext): readonly string[]
   /**
    * What reads and the answers to writes show instead of what is stored, and a watch of what was there before it. What
-   * happens while somebody watches is told as it is stored. (A decorator of the reference, whose cache passes it by.)
+   * happens while somebody watches is told as it is stored. (A decorator of kube-apiserver, whose cache passes it by.)
    * `as` changes nothing in the object, and is asked only where a stored text contains `mark`.
    */
   readonly shown?: { readonly mark: string; as(object: O): O }

@@ -1,5 +1,5 @@
 /**
- * The resources of which there may be objects. A thousand definitions are a thousand databases: whoever walks over all
+ * The resources of which there may be objects. A thousand definitions are a thousand databases: a caller that walks over all
  * that a control plane holds asks this first, and opens none that was never written to.
  */
 import type { GroupResource } from '../api/group-version.ts'

@@ -26,7 +26,7 @@ export interface ApiRequest {
   readonly answerHeaders: Record<string, string>
   /** Texts for `Warning: 299 - "…"` headers, in order. Repeats are dropped when rendered. */
   readonly warnings: string[]
-  /** What is told of it elsewhere than in the answer; undefined where nobody wants to know. */
+  /** For the audit log and the access log; undefined where neither is on. */
   readonly record: RequestRecord | undefined
   /** A Durable Object makes it for itself. */
   readonly isObject?: boolean

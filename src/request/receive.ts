@@ -12,7 +12,7 @@ import { targetOf } from './target.ts'
 
 /**
  * Reads method, path and query; everything a step after this one needs. A path that is no text is 400, one that names a
- * verb and no resource 500, whoever asks. The path is cut out of the URL as it came: parsing would tidy it up.
+ * verb and no resource 500, for any user. The path is cut out of the URL as it came: parsing would tidy it up.
  */
 export function receive(request: Request, env: Env, execution: ExecutionContext, clock: Clock): ApiRequest | Response {
   const method = methodOf(request)

@@ -127,7 +127,7 @@ function deployment({ spec }: AppsV1.Deployment): void {
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 
-/** The reference's internal type has the generation of the template as a field, which is written as an annotation. */
+/** kube-apiserver's internal type has the generation of the template as a field, which is written as an annotation. */
 function daemonSet({ metadata, spec }: AppsV1.DaemonSet): void {
   metadata!.annotations = {
     ...metadata!.annotations,
@@ -139,7 +139,7 @@ function daemonSet({ metadata, spec }: AppsV1.DaemonSet): void {
     strategy.rollingUpdate ??= {}
     strategy.rollingUpdate.maxUnavailable ??= 1
   }
-  // the reference's internal form knows no absence of these
+  // kube-apiserver's internal form knows no absence of these
   if (strategy.rollingUpdate !== undefined) {
     strategy.rollingUpdate.maxUnavailable ??= 0
     strategy.rollingUpdate.maxSurge ??= 0

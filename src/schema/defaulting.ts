@@ -31,7 +31,7 @@ export function applyDefaults(type: StructType, object: JsonObject, context: Def
 /** All defaulting of a value of one type; undefined where there is none, so that most of an object isn't looked at. */
 type Plan = ((value: Json, context: DefaultingContext) => void) | undefined
 
-/** Types of these packages have members with defaults, but the reference doesn't default their kinds. */
+/** Types of these packages have members with defaults, but kube-apiserver doesn't default their kinds. */
 const withoutDefaults = /^io\.k8s\.api\.node\./
 
 const plans = new WeakMap<StructType, { plan: Plan }>()

@@ -25,7 +25,7 @@ export function customKindType(name: string, gvk: GroupVersionKind, schema: Json
   }
 }
 
-/** A schema within another one. Nothing that is wrong with it is refused: that is for whoever takes the definition. */
+/** A schema within another one. It refuses nothing: validation of the definition does. */
 export function structuralOf(schema: JsonObject): Structural {
   const validation = validationOf(schema)
   if (schema['x-kubernetes-int-or-string'] === true) return { shape: 'special', special: 'intOrString', validation }

@@ -6,7 +6,7 @@
 /** What a quantity was written in, which is what it is written in again. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
 
-/** A text that is no quantity; `message` is the reference's. */
+/** A text that is no quantity; `message` is kube-apiserver's. */
 export class QuantityError extends Error {
   override readonly name = 'QuantityError'
 }
@@ -43,7 +43,7 @@ const binarySuffixOf = new Map(binarySuffixes.map(([suffix, exponent]) => [expon
 /** Finer than this nothing is kept: 10^-9. */
 const NANO = -9
 const MAX_INT64 = 0x7fff_ffff_ffff_ffffn
-/** Decimal digits of an int64 that cannot overflow; with so few the reference may keep the text as it was. */
+/** Decimal digits of an int64 that cannot overflow; with so few kube-apiserver may keep the text as it was. */
 const INT64_DIGITS = 18
 
 const pow10 = (exponent: number) => 10n ** BigInt(exponent)
@@ -265,7 +265,7 @@ function interpret(suffix: string, isZero: boolean): { base: 2 | 10; exponent: n
   if (/^[eE][+-]?\d+$/.test(suffix)) {
     const written = Number(suffix.slice(1))
     const exponent = isZero ? Math.max(-MAX_EXPONENT, Math.min(written, MAX_EXPONENT)) : written
-    // beyond 32 bits the reference wraps around; such an amount is no use to anybody
+    // beyond 32 bits kube-apiserver wraps around; such an amount is no use to anybody
     if (Math.abs(exponent) <= MAX_EXPONENT) return { base: 10, exponent, format: 'DecimalExponent' }
     throw new QuantityError(WRONG_NUMBER)
   }

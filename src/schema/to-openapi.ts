@@ -1,5 +1,5 @@
 /**
- * A type as OpenAPI publishes it: definitions of v2, component schemas of v3. Keys come in the order of the reference
+ * A type as OpenAPI publishes it: definitions of v2, component schemas of v3. Keys come in the order of kube-apiserver
  * (the documents are hashed), properties by name. The texts are not part of the schema: the caller brings them.
  */
 import { append } from '../api/append.ts'
@@ -141,7 +141,7 @@ export function openApiModel(
   }
 }
 
-/** Keys in the order in which the reference sorts them. */
+/** Keys in the order in which kube-apiserver sorts them. */
 export const kindEntry = (group: string, version: string, kind: string): JsonObject => ({ group, kind, version })
 
 const kindsOf = ({ gvk }: StructType): JsonObject[] =>
@@ -163,7 +163,7 @@ function fieldSchema(field: Field, version: OpenApiVersion, description: string 
   return schemaOf(field.type, version, { ...described(description) }, value, extensionsOf(field))
 }
 
-/** What the reference publishes as default of a field without a declared one. */
+/** What kube-apiserver publishes as default of a field without a declared one. */
 function impliedDefault({ type, pointer, omit }: Field): Json | undefined {
   if (pointer) return undefined
   if (type.shape === 'struct') return {}

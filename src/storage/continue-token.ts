@@ -59,7 +59,7 @@ const invalidToken = (why: string) => badRequest(`invalid continue token: contin
 function decodeBase64Url(text: string): Uint8Array {
   const stray = /[^A-Za-z0-9_\-\r\n]/.exec(text)
   const digits = text.replace(/[\r\n]/g, '')
-  // A single digit left over holds no byte; the reference points at where it would have gone on.
+  // A single digit left over holds no byte; kube-apiserver points at where it would have gone on.
   if (stray === null && digits.length % 4 === 1) throw illegalBase64(text.length - 1)
   if (stray !== null) throw illegalBase64(new TextEncoder().encode(text.slice(0, stray.index)).length)
   const binary = atob(digits.replaceAll('-', '+').replaceAll('_', '/'))

@@ -40,7 +40,7 @@ export class StorageError extends Error {
   }
 }
 
-/** SQLite's names, and the engine's own, of what is told of a database that cannot be written, or not even read. */
+/** The names that SQLite and the engine give the errors of a database that cannot be written or read. */
 const failures: readonly (readonly [name: string, code: StorageErrorCode])[] = [
   ['SQLITE_FULL', 'Full'],
   ['SQLITE_TOOBIG', 'TooLarge'],

@@ -1,6 +1,6 @@
 /**
  * Field selectors in a query: `a=b,c==d,e!=f`, with `\,`, `\=` and `\\` in values (apimachinery's pkg/fields). Which
- * fields a kind has, its strategy knows; the requirements come in the order in which the reference asks it.
+ * fields a kind has, its strategy knows; the requirements come in the order in which kube-apiserver asks it.
  */
 import { badRequest } from '../api/status.ts'
 import type { FieldRequirement } from './selection.ts'

@@ -1,6 +1,6 @@
 /**
  * Label selectors in a query: `a=b, c!=d, e in (f, g), h notin (i), j, !k, l>1, m<2` (apimachinery's pkg/labels).
- * Errors are the reference's texts. A key and its operator may be the words `in` and `notin`, as may values.
+ * Errors are kube-apiserver's texts. A key and its operator may be the words `in` and `notin`, as may values.
  */
 import type { FieldError } from '../api/field.ts'
 import { FieldPath, invalidValue, messageOf } from '../api/field.ts'
@@ -170,7 +170,7 @@ class Tokens {
 }
 
 const END: Token = { kind: 'end', text: '' }
-// A NUL ends a word, and between words the whole selector: the reference's lexer takes it for the end of its input.
+// A NUL ends a word, and between words the whole selector: kube-apiserver's lexer takes it for the end of its input.
 const token = /[ \t\r\n]*(?:(==|!=|[=!(),<>])\0?|([^ \t\r\n=!(),<>\0]+)\0?|\0)/y
 
 function* tokenize(text: string): Generator<Token> {

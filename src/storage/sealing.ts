@@ -82,7 +82,7 @@ export class Sealer {
       )
       return await unpacked(new Uint8Array(plain))
     } catch {
-      // WebCrypto does not say what is wrong, and whoever changed the value shall not learn it
+      // WebCrypto does not say what is wrong, and an attacker who changed the value must not learn it
       throw unreadable(collection, key, `encryption key ${JSON.stringify(known.id)} does not open it`)
     }
   }

@@ -46,7 +46,7 @@ export interface ShardStorage extends Storage {
   renew(collection: Collection): Promise<void>
 }
 
-/** How long a revision of the future is waited for, as in the reference. Milliseconds. */
+/** How long a revision of the future is waited for, as in kube-apiserver. Milliseconds. */
 const FUTURE_WAIT = 3_000
 const FUTURE_STEP = 250
 /** Milliseconds before a call is sent again after the shard moved or was restarted. */

@@ -133,7 +133,7 @@ export interface OutboxReceiver {
   receive(shard: string, rows: readonly OutboxRow[]): Promise<void>
 }
 
-/** A shard's own account of itself, for whoever pays for it. Counts are since `since`. */
+/** What a shard counts about itself, for its operator. Counts begin at `since`. */
 export interface ShardStats {
   readonly name: string
   /** Milliseconds since 1970: when this instance was constructed. */

@@ -1,6 +1,6 @@
 /**
  * The Worker's end of a watch: a socket to the shard, opened again where it left off when it breaks (deploys and moves
- * cut sockets), so that whoever iterates notices nothing. Timers and buffers are here, because the shard has none.
+ * cut sockets), so that its reader notices nothing. Timers and buffers are here, because the shard has none.
  */
 import type { Clock } from '../api/clock.ts'
 import { StorageError } from './errors.ts'

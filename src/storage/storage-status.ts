@@ -34,7 +34,7 @@ export function statusFor(error: StorageError, resource: GroupResource, name: st
       return tooManyRequests('the storage of this resource is overloaded, please try again', 1)
     case 'Unavailable':
       return notAvailable('the storage of this resource is not available at the moment', 1)
-    // as the reference where etcd is out of space: code 500, and nothing says that trying again would help
+    // as kube-apiserver where etcd is out of space: code 500, and nothing says that trying again would help
     case 'Full':
       return internalError('the storage of this resource is full: no space left for this write')
     case 'Failed':
@@ -63,5 +63,5 @@ const notAvailable = (message: string, retryAfterSeconds: number): StatusError =
 /** 504 without a Retry-After: clients that try again by themselves would find their own object in the way. */
 const timeout = (message: string): StatusError => new StatusError(504, 'Timeout', message, {})
 
-/** Events have no watch cache in the reference: some answers are worded otherwise. */
+/** Events have no watch cache in kube-apiserver: some answers are worded otherwise. */
 export const cacheless = ({ resource }: GroupResource): boolean => resource === 'events'

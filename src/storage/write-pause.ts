@@ -48,7 +48,7 @@ export class WritePause {
     return pause !== undefined && this.now() < pause.until + FORGOTTEN
   }
 
-  /** Why not to write now. Whoever is told nothing tries for all; others wait for what comes of it. */
+  /** Why not to write now. One caller gets undefined and tries for all; the others wait for its outcome. */
   refusal(shard: string): StorageErrorCode | undefined {
     const pause = this.pauses.get(shard)
     if (pause === undefined) return undefined

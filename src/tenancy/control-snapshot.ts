@@ -1,8 +1,8 @@
 /**
  * What every request needs to know of its control plane: namespaces, RBAC, types, webhooks, policies, flow control. All
  * of it lives in the control shard; each isolate keeps a copy per tenant and brings it up to date with one call that
- * asks for what changed. A copy is at most MAX_AGE old when a request begins, so what was revoked is gone within that
- * time; whoever is about to refuse something looks once more at a fresh one, so what was granted is there at once.
+ * asks for what changed. A copy is at most MAX_AGE old when a request begins, so a revoked grant stops working within
+ * that time. Before a step refuses a request it reads a fresh snapshot, so a new grant works at once.
  */
 import { platformClock } from '../api/clock.ts'
 import type { GroupResource } from '../api/group-version.ts'
@@ -57,8 +57,8 @@ class Copy {
   fetched = 0
   readonly ofRequests = new Calls()
   /**
-   * The engine runs what waits for a call in the context of whoever made it. That of an object has no request between
-   * two events, and calls out of it fail then: so an object waits for no request's call, and no request for its.
+   * The engine runs what waits for a call in the context that made the call. The context of an object has no request
+   * between two events, and calls out of it fail then. So objects and requests do not wait for each other's calls.
    */
   readonly ofObject = new Calls()
 }

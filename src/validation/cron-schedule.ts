@@ -26,7 +26,7 @@ export function scheduleProblem(schedule: string): string | undefined {
   if (text === '') return 'empty spec string'
   if (text.startsWith('TZ=') || text.startsWith('CRON_TZ=')) {
     const space = text.indexOf(' ')
-    // the reference's parser breaks down without a schedule behind the zone
+    // kube-apiserver's parser breaks down without a schedule behind the zone
     if (space < 0) return `runtime error: slice bounds out of range [:-1]`
     const zone = text.slice(text.indexOf('=') + 1, space)
     if (!isZone(zone)) return `provided bad location ${zone}: unknown time zone ${zone}`

@@ -63,7 +63,7 @@ export const validateTemplateMeta = (meta: ObjectMeta, at: FieldPath): FieldErro
   ...validateLabels(meta.labels ?? {}, at.child('labels')),
   ...notInTemplates
     .filter((field) => (sentField(meta, field) ?? undefined) !== undefined)
-    // the reference makes the name from Go's
+    // kube-apiserver makes the name from Go's
     .map((field) => forbiddenField(at.child(field === 'uid' ? 'uID' : field), 'cannot be set')),
 ]
 

@@ -12,7 +12,7 @@ export function timeZoneProblem(name: string): string | undefined {
   return isKnown(name) ? undefined : `unknown time zone ${name}`
 }
 
-/** Names are files to the reference: their case counts. */
+/** Names are files to kube-apiserver: their case counts. */
 function isKnown(name: string): boolean {
   if (name === 'UTC') return true
   try {

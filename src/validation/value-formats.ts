@@ -1,4 +1,4 @@
-/** String formats of schemas, as the reference knows them (kube-openapi's pkg/validation/strfmt). */
+/** String formats of schemas, as kube-apiserver knows them (kube-openapi's pkg/validation/strfmt). */
 import { byteLength } from '../api/utf8.ts'
 import { lazy } from '../api/lazy.ts'
 import { ownValue } from '../api/own.ts'

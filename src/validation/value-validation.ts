@@ -1,6 +1,6 @@
 /**
  * A value against the OpenAPI schema of a CustomResourceDefinition: what is wrong with it, in the words and the order of
- * the reference (kube-openapi's pkg/validation/validate, apiextensions' pkg/apiserver/validation). A schema's structure is
+ * kube-apiserver (kube-openapi's pkg/validation/validate, apiextensions' pkg/apiserver/validation). A schema's structure is
  * read elsewhere (schema/from-openapi.ts); here it only says which values it allows.
  */
 import type { FieldError, FieldPath } from '../api/field.ts'
@@ -381,7 +381,7 @@ function checkEnum(schema: JsonObject, value: Json, place: string): Outcome | un
   return outcome
 }
 
-/** The reference converts a value to the type of what it is compared with: 2.5 is 2 there. */
+/** kube-apiserver converts a value to the type of what it is compared with: 2.5 is 2 there. */
 function isConvertible(value: Json, to: Json): boolean {
   const isNumber = typeof value === 'number' || typeof value === 'bigint'
   if (typeof to === 'number' && Number.isSafeInteger(to) && typeof value === 'number') return Math.trunc(value) === to

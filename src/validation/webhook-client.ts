@@ -79,7 +79,7 @@ function urlProblem(text: string): string | undefined {
   return wrongEscape === null ? undefined : `invalid URL escape ${goQuote(wrongEscape[0])}`
 }
 
-/** The reference takes one for the other here: a missing name is told as `namespace`. */
+/** kube-apiserver takes one for the other here: a missing name is told as `namespace`. */
 function serviceErrors({ name, namespace, path = '', port = 443 }: WebhookService, at: FieldPath): FieldError[] {
   return [
     ...requiredText(at.child('name'), namespace),
@@ -92,7 +92,7 @@ function serviceErrors({ name, namespace, path = '', port = 443 }: WebhookServic
 function pathProblems(path: string): string[] {
   if (path === '' || path === '/') return []
   if (path === '//') return ['segment[0] may not be empty']
-  // the reference cuts off one byte
+  // kube-apiserver cuts off one byte
   const steps = path
     .replace(/^[\x00-\x7f]/, '')
     .replace(/\/$/, '')

@@ -45,7 +45,7 @@ export function parseCertificateRequest(pem: string): CertificateRequest {
   }
 }
 
-/** Whoever asks for the certificate has the key. */
+/** The signature proves that the requester has the key. */
 export const hasOwnSignature = async ({ signed, publicKey }: CertificateRequest): Promise<boolean> => {
   try {
     return await isSignedBy(signed, publicKey)

@@ -6,6 +6,7 @@ import { circleProblems, importsIn, layerProblems } from './layers.ts'
 import { floatingPromisesOf } from './floating-promises.ts'
 import { nestedLookupsIn } from './nested-lookups.ts'
 import { findingsIn, unsafeKeysOf } from './own-keys.ts'
+import { hardWordsIn } from './plain-words.ts'
 import { spreadArgumentsIn } from './spread-arguments.ts'
 
 const root = new URL('../..', import.meta.url).pathname
@@ -54,6 +55,11 @@ const imports = sources.flatMap((file) => importsIn(file, sourceOf(file)))
 const structure = [...layerProblems(imports), ...circleProblems(imports)]
 for (const problem of structure) console.error(problem)
 if (structure.length > 0) process.exit(1)
+
+const written = globSync('{src,durable-objects,migrations,docs}/**/*.{ts,md,mjs}', { cwd: root })
+const hard = [...written, 'README.md', 'SECURITY.md'].flatMap((file) => hardWordsIn(file, sourceOf(file)))
+for (const place of hard) console.error(place)
+if (hard.length > 0) process.exit(1)
 
 const unbounded = unboundedIn(root)
 for (const name of unbounded) console.error(`${name} outlives a request and does not say what bounds it`)

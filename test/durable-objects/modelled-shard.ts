@@ -244,7 +244,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     check?.()
   }
 
-  /** Whoever gets no answer does not know whether it was written; whoever reads afterwards does. */
+  /** A writer without an answer does not know whether it was written; a reader afterwards does. */
   private async written(
     plans: readonly { readonly write: Omit<Write, 'revision'> }[],
     outcomes: readonly PromiseSettledResult<{ readonly revision: Revision }>[],
@@ -431,7 +431,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     if (this.random() < 0.5) watched.watch.ping()
   }
 
-  /** Whoever did not take anything until now, does. */
+  /** Watchers that took nothing until now do. */
   async take(): Promise<void> {
     for (const watched of this.watches.filter(({ waiting }) => waiting)) {
       watched.waiting = false

@@ -1,4 +1,4 @@
-// Requests of one isolate wait for one call, in the engine itself: whoever made it may go away.
+// Requests of one isolate wait for one call, in the engine itself: the one that made it may go away.
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -34,7 +34,7 @@ async function start(...flags: string[]): Promise<KedgeProcess> {
   return server
 }
 
-/** The engines that run on the server's data, whoever started them. */
+/** The engines that run on the server's data, no matter who started them. */
 function enginesOf(server: KedgeProcess): number[] {
   const config = join(dirname(server.kubeconfig), 'run', 'workerd.capnp')
   return readdirSync('/proc')

@@ -1,4 +1,4 @@
-// A watch over a WebSocket, as browsers open it: one event a text message, and handshakes that the reference refuses.
+// A watch over a WebSocket, as browsers open it: one event a text message, and handshakes that kube-apiserver refuses.
 import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'

@@ -88,7 +88,7 @@ describe('path elements', () => {
     expect([...sorted].reverse().sort(comparePathElements)).toEqual(sorted)
   })
 
-  test('are named in messages as the reference names them', () => {
+  test('are named in messages as kube-apiserver names them', () => {
     expect(
       pathText([
         'f:spec',

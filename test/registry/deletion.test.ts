@@ -42,7 +42,7 @@ describe('a second DELETE of a Pod', () => {
     expect(await remove(5, { gracePeriodSeconds: 10 })).toEqual({ until: 10, grace: 10, gone: false })
   })
 
-  it('leaves a second to whoever waits when the whole grace is over', async () => {
+  it('leaves a second to clients that wait when the whole grace is over', async () => {
     const remove = await podOnNode()
     await remove(0, { gracePeriodSeconds: 30 })
     expect(await remove(20, { gracePeriodSeconds: 10 })).toEqual({ until: 20, grace: 1, gone: false })

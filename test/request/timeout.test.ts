@@ -1,4 +1,4 @@
-// As asked of kube-apiserver 1.36.3: what is answered whoever asks, and what is never looked at.
+// As asked of kube-apiserver 1.36.3: what any user is answered, and what is never looked at.
 import { platformClock } from '../../src/api/clock.ts'
 import { describe, expect, test } from 'vitest'
 import type { Env } from '../../src/env.ts'

@@ -7,7 +7,7 @@ const encoded = (json: string) => Buffer.from(json).toString('base64url')
 const decoded = (token: string) => Buffer.from(token, 'base64url').toString()
 
 describe('continue tokens', () => {
-  it('are what the reference writes, relative to the namespace listed', () => {
+  it('are what kube-apiserver writes, relative to the namespace listed', () => {
     expect(decoded(nextContinueToken(page)!)).toBe('{"v":"meta.k8s.io/v1","rv":42,"start":"team/web\\u0000"}')
     expect(decoded(nextContinueToken(page, 'team')!)).toBe('{"v":"meta.k8s.io/v1","rv":42,"start":"web\\u0000"}')
     expect(nextContinueToken({ ...page, continueAfter: undefined })).toBeUndefined()

@@ -31,7 +31,7 @@ test('types apart, in the order of their keys', () => {
   expect(first.get(ROLES, 'a/x')).toBeUndefined()
 })
 
-test('what did not change stays the same value, for whoever keeps things beside it', () => {
+test('what did not change stays the same value, so that things can be kept beside it', () => {
   const roles = first.list(ROLES)
   const a = first.get(NAMESPACES, 'a')
   const second = first.with({

@@ -37,7 +37,7 @@ export const networking: Printers = {
     (object.spec?.cidrs ?? []).join(','),
     age(object, now),
   ]),
-  // the age is a cell of the reference that has no column
+  // the age is a cell of kube-apiserver that has no column
   IPAddress: printer<IPAddress>((object, now) => [nameOf(object), parentText(object), age(object, now)]),
 }
 

@@ -1,4 +1,4 @@
-/** The discovery documents, made of the list of served resources. Keys in the order in which the reference writes them. */
+/** The discovery documents, made of the list of served resources. Keys in the order in which kube-apiserver writes them. */
 import type { Json, JsonObject } from '../../api/object.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
 import type {

@@ -17,7 +17,7 @@ export interface DocumentResponse {
   readonly json?: string
 }
 
-/** @param document with kind and, where its type has one, apiVersion; in the order of the reference */
+/** @param document with kind and, where its type has one, apiVersion; in the order of kube-apiserver */
 export function respondDocument(
   form: Form,
   document: JsonObject,

@@ -8,7 +8,7 @@ import { compilationErrors, expressionErrors } from './expressions.ts'
 
 const MAX_CONDITIONS = 64
 
-/** Conditions have names, each its own, and expressions that compile. */
+/** Each condition has a name that no other has, and an expression that compiles. */
 export function matchConditionErrors(
   conditions: readonly MatchCondition[],
   at: FieldPath,

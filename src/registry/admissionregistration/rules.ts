@@ -64,7 +64,7 @@ function resourceErrors(resources: readonly string[], at: FieldPath): FieldError
   })
   if (resources.length > 1 && resources.includes('*/*'))
     errors.push(invalidValue(at, resources, "if '*/*' is present, must not specify other resources"))
-  // in the reference the last name without a subresource decides
+  // in kube-apiserver the last name without a subresource decides
   const last = resources.findLast((name) => name !== '' && !name.includes('/'))
   if (resources.includes(ALL) && last !== ALL)
     errors.push(invalidValue(at, resources, "if '*' is present, must not specify other resources without subresources"))

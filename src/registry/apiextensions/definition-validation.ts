@@ -491,7 +491,7 @@ function nameProblems(names: CustomResourceDefinitionNames, at: FieldPath): Fiel
   return errors
 }
 
-/** Versions of ConversionReview that the reference knows. */
+/** Versions of ConversionReview that kube-apiserver knows. */
 const REVIEW_VERSIONS = ['v1', 'v1beta1']
 
 function conversionProblems(

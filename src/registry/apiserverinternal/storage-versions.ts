@@ -49,7 +49,7 @@ function statusErrors(status: StorageVersionStatus, at: FieldPath): FieldError[]
       ]
     }),
     ...commonVersionErrors(status, at.child('commonEncodingVersion')),
-    // the reference leaves the field's name out
+    // kube-apiserver leaves the field's name out
     ...conditionErrors(conditions ?? [], at),
   ]
 }

@@ -94,7 +94,7 @@ const counts = [
   'collisionCount',
 ] as const
 
-/** @throws 400 where it is no 64-bit number, for then the reference cannot read the object */
+/** @throws 400 where it is no 64-bit number, for then kube-apiserver cannot read the object */
 function templateGeneration({ metadata }: DaemonSet): bigint {
   const text = metadata.annotations?.[TEMPLATE_GENERATION]
   if (text === undefined) return 0n

@@ -27,7 +27,7 @@ interface AccessReview extends KubeObject {
   status?: SubjectAccessReviewStatus
 }
 
-/** The errors name no kind: so does the reference. */
+/** The errors name no kind: so does kube-apiserver. */
 const NO_KIND = { group: 'authorization.k8s.io', kind: '' }
 const SPEC = path('spec')
 

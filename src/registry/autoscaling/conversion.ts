@@ -59,7 +59,7 @@ export function fromV1(hpa: V1.HorizontalPodAutoscaler): V2.HorizontalPodAutosca
   }
 }
 
-/** v2 has a field for all that these annotations say: whoever writes them there is not heard. */
+/** v2 has fields for all that these annotations say, and ignores them. */
 export const withoutV1Annotations = (hpa: V2.HorizontalPodAutoscaler): V2.HorizontalPodAutoscaler => ({
   ...hpa,
   metadata: withoutRoundTrip(hpa.metadata),
@@ -145,7 +145,7 @@ function parsed<T>(type: Structural, text: string | undefined): T | undefined {
   }
 }
 
-/** The members' names as the type spells them: here, unlike in bodies, the reference reads them in any case. */
+/** The members' names as the type spells them: here, unlike in bodies, kube-apiserver reads them in any case. */
 function spelled(type: Structural, value: Json): Json {
   if (Array.isArray(value))
     return type.shape === 'list' ? value.map((element) => spelled(type.element, element)) : value
@@ -364,7 +364,7 @@ function currentMetricToV1({
   }
 }
 
-/** The annotation has the names of the reference's internal type, which has no JSON names of its own. */
+/** The annotation has the names of kube-apiserver's internal type, which has no JSON names of its own. */
 function internalBehavior({ scaleUp, scaleDown }: V2.HorizontalPodAutoscalerBehavior): unknown {
   const rules = (of: V2.HPAScalingRules | undefined) =>
     of === undefined

@@ -206,7 +206,7 @@ function conditionErrors({ conditions }: PodCertificateRequestStatus, at: FieldP
   let known = 0
   const list = conditions ?? []
   const kinds = list.flatMap(({ type = '', status = '' }, index) => {
-    // the reference writes the index as a name
+    // kube-apiserver writes the index as a name
     const here = at.child(`[${index}]`)
     if (!TERMINAL.includes(type)) return [notSupported(here.child('type'), type, TERMINAL)]
     known++
@@ -219,7 +219,7 @@ function conditionErrors({ conditions }: PodCertificateRequestStatus, at: FieldP
   return [...kinds, ...validateConditions(at, list)]
 }
 
-/** Whoever changes the status is the signer, or acts for it. */
+/** The user who changes the status is the signer, or acts for it. */
 async function signerErrors(signerName: string, context: StrategyContext): Promise<FieldError[]> {
   const { user } = context
   for (const name of [signerName, `${signerName.split('/')[0]}/*`]) {

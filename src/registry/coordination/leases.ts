@@ -26,7 +26,7 @@ function specErrors({ leaseDurationSeconds: duration, leaseTransitions, strategy
 
 /** One of Kubernetes' own, or somebody's with a domain. */
 export function strategyErrors(strategy: string): FieldError[] {
-  // the reference names the field twice
+  // kube-apiserver names the field twice
   const at = spec.child('strategy', 'strategy')
   if (strategy.includes('/')) return validateQualifiedName(at, strategy)
   return strategy === OLDEST ? [] : [notSupported(at, strategy, [OLDEST])]

@@ -37,7 +37,7 @@ function validateConfigMap({ data = {}, binaryData = {} }: ConfigMap): FieldErro
     for (const problem of configKeyProblems(key)) errors.push(invalidValue(path('binaryData').key(key), key, problem))
     total += base64Length(value)
   }
-  // the reference reports the total at an empty path, which prints as []
+  // kube-apiserver reports the total at an empty path, which prints as []
   if (total > MAX_BYTES) errors.push(tooLong(FieldPath.root.key(''), MAX_BYTES))
   return errors
 }

@@ -133,7 +133,7 @@ function changeErrors(event: Event, old: Event): FieldError[] {
   ]
 }
 
-/** With the names that the reference uses inside. */
+/** With the names that kube-apiserver uses inside. */
 const asPrinted = (reference: ObjectReference) => ({
   Kind: reference.kind ?? '',
   Namespace: reference.namespace ?? '',

@@ -123,7 +123,7 @@ function relationErrors(at: FieldPath, name: string, amounts: Amounts): FieldErr
   ordered('defaultRequest', [min, 'min'], [defaultRequest, 'default request'], defaultRequest)
   ordered('defaultRequest', [defaultRequest, 'default request'], [max, 'max'], defaultRequest)
   ordered('defaultRequest', [defaultRequest, 'default request'], [defaults, 'default limit'], defaultRequest)
-  // the reference shows the bound here, not the default
+  // kube-apiserver shows the bound here, not the default
   ordered('default', [min, 'min'], [defaults, 'default'], min)
   ordered('default', [defaults, 'default'], [max, 'max'], max)
   const ratioAt = at.child('maxLimitRequestRatio').key(name)

@@ -24,7 +24,7 @@ const DRY_RUN_PORT = LAST_NODE_PORT + 2
 
 const services = { group: '', resource: 'services' }
 
-/** Why there is no port, as texts of the reference. */
+/** Why there is no port, as texts of kube-apiserver. */
 export class NodePortError extends Error {
   override readonly name = 'NodePortError'
 }

@@ -74,7 +74,7 @@ function nodeErrors(node: Node): FieldError[] {
   ]
 }
 
-/** The reference tells taints as if they were metadata. */
+/** kube-apiserver tells taints as if they were metadata. */
 function taintErrors(node: Node): FieldError[] {
   const taints = node.spec?.taints ?? []
   const seen = new Set<string>()

@@ -184,7 +184,7 @@ function statusErrors(claim: PersistentVolumeClaim): FieldError[] {
     ...sortedEntries(capacity).flatMap(([name, amount]) => basicErrors(status.child('capacity').key(name), amount)),
     ...sortedEntries(allocatedResourceStatuses).flatMap(([name, state]) => [
       ...resourceKeyErrors(resizeAt, name),
-      // the reference shows the key here
+      // kube-apiserver shows the key here
       ...(resizeStates.includes(state) ? [] : [notSupported(resizeAt, name, resizeStates)]),
     ]),
     ...sortedEntries(allocatedResources).flatMap(([name, amount]) => {

@@ -127,7 +127,7 @@ function capacityErrors(spec: FieldPath, volume: PersistentVolumeSpec): FieldErr
       : [notSupported(at, names.length === 0 ? sentField(volume, 'capacity') : sorted(capacity), ['storage'])]),
     ...names.flatMap((name) => {
       const amount = Quantity.parse(ownValue(capacity, name)!)
-      // the reference counts in 64 bits here
+      // kube-apiserver counts in 64 bits here
       const value = BigInt.asIntN(64, amount.scaledValue(0))
       return [
         ...(value < 0n ? [invalidValue(at.key(name), value, 'must be a valid resource quantity')] : []),
@@ -165,7 +165,7 @@ type SourceName =
   | 'storageos'
   | 'csi'
 
-/** In the order in which the reference looks for them. */
+/** In the order in which kube-apiserver looks for them. */
 const sourceOrder: readonly SourceName[] = [
   'hostPath',
   'gcePersistentDisk',
@@ -408,7 +408,7 @@ export function volumeChangeErrors(now: PersistentVolumeSpec, before: Persistent
   const classBefore = before.volumeAttributesClassName
   return [
     ...sourceChangeErrors(now, before),
-    // the reference tells these paths without the spec
+    // kube-apiserver tells these paths without the spec
     ...immutable(path('volumeMode'), now.volumeMode, now.volumeMode === before.volumeMode),
     ...(before.nodeAffinity !== undefined && !sameAffinity(now.nodeAffinity, before.nodeAffinity)
       ? [
@@ -443,7 +443,7 @@ function sourceChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeS
   ]
 }
 
-/** The sources, with the names that the reference uses inside. */
+/** The sources, with the names that kube-apiserver uses inside. */
 function shownSources(of: PersistentVolumeSpec): object {
   const whole = internalJson('io.k8s.api.core.v1.PersistentVolumeSpec', sourcesOf(of)) as JsonObject
   return Object.fromEntries(Object.entries(whole).filter(([name]) => !besideSources.has(name)))
@@ -464,7 +464,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, member]) => [key, sorted(member)]))
 }
 
-/** Labels of nodes that got other names may be written with these. The reference takes a removed key, too. */
+/** Labels of nodes that got other names may be written with these. kube-apiserver takes a removed key, too. */
 const renamedLabels: Readonly<Record<string, string>> = {
   'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
@@ -504,7 +504,7 @@ const sameExpressions = (before: readonly Expression[], now: readonly Expression
     return isSameKey && JSON.stringify(rest) === JSON.stringify(oldRest)
   })
 
-/** With the names that the reference uses inside. */
+/** With the names that kube-apiserver uses inside. */
 function affinityAsPrinted({ required: selector }: VolumeNodeAffinity) {
   const expressions = (list: readonly { key?: string; operator?: string; values?: string[] }[] | undefined) =>
     list === undefined || list.length === 0

@@ -28,7 +28,7 @@ export const persistentVolumes: Strategy<PersistentVolume> = {
     volume.status = { phase: 'Pending', lastPhaseTransitionTime: secondsText(now) }
   },
   validate: (volume) => validateVolume(volume),
-  // the reference validates the whole object twice
+  // kube-apiserver validates the whole object twice
   metadataOnUpdate: 'as new',
   validateUpdate: (volume, old) => [
     ...validateVolume(volume, old),

@@ -111,7 +111,7 @@ function selectorErrors({ scopeSelector, scopes: list }: ResourceQuotaSpec, hard
   if (scopeSelector === undefined) return []
   const at = spec.child('scopeSelector', 'matchExpressions')
   const expressions = scopeSelector.matchExpressions ?? []
-  // the reference shows the selector with the names that it uses inside
+  // kube-apiserver shows the selector with the names that it uses inside
   const shown = {
     MatchExpressions: expressions.map(({ scopeName = '', operator = '', values }) => ({
       ScopeName: scopeName,

@@ -38,7 +38,7 @@ const services: InternalResource = {
   kind: { group: '', version: 'v1', kind: 'Service' },
 }
 
-/** Why there is no address, as texts of the reference. */
+/** Why there is no address, as texts of kube-apiserver. */
 export class AddressError extends Error {
   override readonly name = 'AddressError'
   constructor(

@@ -240,7 +240,7 @@ function repeatedPortErrors({ ports = [] }: ServiceSpec): FieldError[] {
   })
 }
 
-/** The key of a port, with the names that the reference uses inside. */
+/** The key of a port, with the names that kube-apiserver uses inside. */
 const portAsPrinted = (Protocol: string, Port: number) => ({
   Name: '',
   Protocol,
@@ -338,7 +338,7 @@ function familyChangeErrors(now: ServiceSpec, before: ServiceSpec): FieldError[]
   const errors: FieldError[] = []
   if (old.length > list.length && (clusterIPs ?? []).length === 0)
     errors.push(invalidValue(at, now.ipFamilies, 'primary ipFamily can not be unset'))
-  // the reference shows the addresses here
+  // kube-apiserver shows the addresses here
   if (old.length > 0 && list.length > 0 && list[0] !== old[0]) errors.push(invalidValue(at, clusterIPs, SET_ONCE))
   if (old.length > list.length && list.length === 1) append(errors, notSingle(now, 'ipFamily'))
   return errors

@@ -11,7 +11,7 @@ import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY, sortedVersions } from '
 import { compareVersions } from '../version-order.ts'
 import { isEstablished, isNamespaced, isTerminating, storageVersion, versionsOf } from './definition.ts'
 
-/** The verbs in the order of the reference's discovery. */
+/** The verbs in the order of kube-apiserver's discovery. */
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const TERMINATING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update']

@@ -106,7 +106,7 @@ export function customStrategy(
       status: {
         prepareForUpdate(object, old) {
           const { managedFields } = object.metadata
-          // of the metadata only who owns what changes
+          // a status update changes nothing in the metadata but managedFields
           object.metadata = { ...structuredClone(old.metadata), resourceVersion: object.metadata.resourceVersion }
           if (managedFields === undefined) delete object.metadata.managedFields
           else object.metadata.managedFields = managedFields
@@ -147,7 +147,7 @@ type Rules = (
   old?: KubeObject,
 ) => Promise<readonly FieldError[]>
 
-/** Errors after which rules would not find the values that their schema promises. */
+/** After these errors rules are not evaluated: a value may not have the type that its schema declares. */
 const BLOCKING: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -156,7 +156,7 @@ const BLOCKING: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
   'FieldValueTypeInvalid',
 ])
 
-/** Adds to what is wrong with an object what its schema's rules say of it. */
+/** The errors of an object, followed by those of its schema's rules. */
 function rulesOfSchema(schema: JsonObject | undefined): Rules {
   // a definition's schema was decoded by the type of schemas
   if (schema === undefined || !schemaHasRules(schema as JSONSchemaProps)) return async (errors) => errors
@@ -179,7 +179,7 @@ function rulesOfSchema(schema: JsonObject | undefined): Rules {
 const NOT_CHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
-/** While a definition is terminating nothing is added to what has to go. */
+/** A terminating definition takes no new objects. */
 export function withoutCreates(strategy: Strategy, resource: GroupResource): Strategy {
   return {
     ...strategy,
@@ -190,7 +190,7 @@ export function withoutCreates(strategy: Strategy, resource: GroupResource): Str
   }
 }
 
-/** The kind is what the object says it is, until here. @throws 422 of that kind */
+/** Until here the object may name any kind. @throws 422, which names that kind */
 function kindProblems(object: KubeObject, { spec, status }: CustomResourceDefinition): never[] {
   const kind = status?.acceptedNames?.kind ?? ''
   if (object.kind === kind) return []
@@ -233,7 +233,7 @@ function finalizerWarnings(added: readonly string[]): string[] {
   })
 }
 
-/** What a field selector compares: '' where there is nothing. */
+/** The value that a field selector compares: '' for an absent field. */
 function textAt(at: ReturnType<typeof parseJsonPath>, object: KubeObject): string {
   const value = found(at, object)
   return value === undefined || value === null ? '' : typeof value === 'string' ? value : goValue(value)

@@ -49,7 +49,7 @@ const keysOf = ({ group = '', resource = '', namespace = '', name = '' }: Parent
 const same = (a: ParentReference | undefined, b: ParentReference | undefined): boolean =>
   JSON.stringify(a && keysOf(a)) === JSON.stringify(b && keysOf(b))
 
-/** With the names that the reference uses inside. */
+/** With the names that kube-apiserver uses inside. */
 function asPrinted(parent: ParentReference | undefined) {
   if (parent === undefined) return null
   const [Group, Resource, Namespace, Name] = keysOf(parent)

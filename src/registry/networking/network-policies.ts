@@ -95,7 +95,7 @@ function portErrors(at: FieldPath, { protocol, port, endPort }: NetworkPolicyPor
   }
   append(errors, validatePort(at.child('port'), port))
   if (endPort === undefined) return errors
-  // the reference shows the port here
+  // kube-apiserver shows the port here
   if (endPort < port) errors.push(invalidValue(endAt, port, 'must be greater than or equal to `port`'))
   return [...errors, ...validatePort(endAt, endPort)]
 }

@@ -24,7 +24,7 @@ export const serviceCidrs: Strategy<ServiceCIDR> = {
 
 function cidrsErrors(cidrs: readonly string[]): FieldError[] {
   if (cidrs.length === 0) return [required(at, 'at least one CIDR required')]
-  // the reference shows the whole spec, with the name that it uses inside
+  // kube-apiserver shows the whole spec, with the name that it uses inside
   if (cidrs.length > 2) return [invalidValue(at, { CIDRs: cidrs }, 'may only hold up to 2 values')]
   const errors = cidrs.flatMap((cidr, index) => cidrErrors(at.index(index), cidr))
   const families = cidrs.map((cidr) => parseCidr(cidr)?.address.family)

@@ -141,7 +141,7 @@ function constraintErrors(constraint: DeviceConstraint, at: FieldPath, isRequest
       ? fullyQualifiedNameErrors(matchAttribute, at.child('matchAttribute'))
       : distinctAttribute !== undefined
         ? fullyQualifiedNameErrors(distinctAttribute, at.child('distinctAttribute'))
-        : // the reference says so when there is none
+        : // kube-apiserver says so when there is none
           [
             required(
               at,

@@ -105,7 +105,7 @@ function attributeErrors(attribute: DeviceAttribute, at: FieldPath): FieldError[
   return errors
 }
 
-/** As the reference names the fields in itself: `int` is IntValue, `ints` IntValues. */
+/** As kube-apiserver names the fields in itself: `int` is IntValue, `ints` IntValues. */
 const shownAttribute = (attribute: DeviceAttribute) =>
   Object.fromEntries(
     attributeFields.map((field) => {

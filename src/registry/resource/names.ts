@@ -24,7 +24,7 @@ export function poolNameErrors(name: string, at: FieldPath): FieldError[] {
   ]
 }
 
-/** `[DOMAIN/]IDENTIFIER`. More than one slash is let through unseen, as in the reference. */
+/** `[DOMAIN/]IDENTIFIER`. More than one slash is let through unseen, as in kube-apiserver. */
 export function qualifiedNameErrors(name: string, at: FieldPath): FieldError[] {
   const [first = '', second, ...more] = name.split('/')
   if (more.length > 0) return []

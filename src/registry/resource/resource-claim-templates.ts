@@ -22,7 +22,7 @@ const SPEC_TYPE = 'io.k8s.api.resource.v1.ResourceClaimTemplateSpec'
 
 export const resourceClaimTemplates: Strategy<Template> = {
   validate: async (template, context) => [
-    // the reference names the place that it would have in a claim
+    // kube-apiserver names the place that it would have in a claim
     ...(await adminAccessErrors(requestedAdminAccess(template.spec?.spec?.devices), context)),
     ...(await specErrors(template)),
   ],

@@ -93,7 +93,7 @@ interface DeviceId {
   readonly shareID?: string
 }
 
-/** As the reference shows it. */
+/** As kube-apiserver shows it. */
 const idOf = ({ driver = '', pool = '', device = '', shareID = '' }: DeviceId) => ({
   Driver: driver,
   Pool: pool,

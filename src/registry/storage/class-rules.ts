@@ -24,7 +24,7 @@ export function parameterErrors(at: FieldPath, parameters: Readonly<Record<strin
   ]
 }
 
-/** Keys sorted, as the reference shows maps. */
+/** Keys sorted, as kube-apiserver shows maps. */
 export const sortedMap = (map: Readonly<Record<string, string>> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
 

@@ -31,7 +31,7 @@ export const csiStorageCapacities: Strategy<CSIStorageCapacity> = {
   warningsOnUpdate: warnings,
 }
 
-/** The reference shows what is required even where it is empty. */
+/** kube-apiserver shows what is required even where it is empty. */
 function shown(selector: CSIStorageCapacity['nodeTopology']) {
   return selector?.matchExpressions === undefined
     ? selector

@@ -61,7 +61,7 @@ function topologyErrors(terms: readonly TopologySelectorTerm[]): FieldError[] {
     const at = topologies.index(index).child('matchLabelExpressions')
     const before = times.get(keys[index]!) ?? 0
     times.set(keys[index]!, before + 1)
-    // the reference compares with as many empty terms as there are terms, too
+    // kube-apiserver compares with as many empty terms as there are terms, too
     const repeats = keys[index] === EMPTY ? terms.length + before : before
     return [...termErrors(at, term), ...Array.from({ length: repeats }, () => duplicate(at, ''))]
   })

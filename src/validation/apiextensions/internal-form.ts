@@ -1,5 +1,5 @@
 /**
- * A CustomResourceDefinition as the reference holds it in memory: what all versions have in common is said once, at the
+ * A CustomResourceDefinition as kube-apiserver holds it in memory: what all versions have in common is said once, at the
  * top. Paths and values in its messages are of that form (apiextensions' internal version and its conversion from v1).
  */
 import type {
@@ -198,12 +198,12 @@ const versionDump = struct([
   ['SelectableFields', 'selectableFields', null, list(() => struct([['JSONPath', 'jsonPath', '']]))],
 ])
 
-/** As the reference prints them, by the names of its Go types. */
+/** As kube-apiserver prints them, by the names of its Go types. */
 export const internalVersions = (versions: readonly CustomResourceDefinitionVersion[] | undefined): Json =>
   versions === undefined ? null : versions.map((version) => versionDump(version as unknown as Json))
 
-/** A schema as the reference prints it. */
+/** A schema as kube-apiserver prints it. */
 export const internalSchema = (value: unknown): Json => schemaDump(value as Json)
 
-/** A rule as the reference prints it. */
+/** A rule as kube-apiserver prints it. */
 export const internalRule = (rule: ValidationRule): Json => ruleDump(rule as unknown as Json)

@@ -223,7 +223,7 @@ function validatePorts(at: FieldPath, ports: readonly CoreV1.ContainerPort[]): F
     if (name !== '') {
       const texts = portNameProblems(name)
       if (texts.length > 0) {
-        // the reference counts these texts with the same variable as the ports
+        // kube-apiserver counts these texts with the same variable as the ports
         append(errors, problems(here.child('name'), name, texts))
       } else if (names.has(name)) errors.push(duplicate(here.child('name'), name))
       else names.add(name)

@@ -1,5 +1,5 @@
 /**
- * Values as the reference shows them in errors: its internal types, which have no JSON names, so that Go's names of the
+ * Values as kube-apiserver shows them in errors: its internal types, which have no JSON names, so that Go's names of the
  * fields stand there and every field does. Metadata and label selectors are the same types inside and outside.
  */
 import type { Json, JsonObject, ObjectMeta } from '../../api/object.ts'

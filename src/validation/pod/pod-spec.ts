@@ -1,4 +1,4 @@
-/** The spec of a pod, by itself or in a template: everything that is wrong, in the order of the reference. */
+/** The spec of a pod, by itself or in a template: everything that is wrong, in the order of kube-apiserver. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'

@@ -367,7 +367,7 @@ function validateSameContainers(spec: CoreV1.PodSpec, old: CoreV1.PodSpec): Fiel
 
 /**
  * Puts the old amounts of what may be resized into `rest`; what still differs was not to be changed. Claims are not put
- * back: nothing that has some can be resized, as it is in the reference.
+ * back: nothing that has some can be resized, as it is in kube-apiserver.
  */
 function undoResize(rest: CoreV1.PodSpec, old: CoreV1.PodSpec): FieldError[] {
   const errors: FieldError[] = []

@@ -22,7 +22,7 @@ export function validateProjected(
 ): FieldError[] {
   const errors: FieldError[] = []
   const taken = new Set<string>()
-  /** @param value what the reference shows of a file whose path is taken */
+  /** @param value what kube-apiserver shows of a file whose path is taken */
   const claim = (file: string, value: unknown) => {
     if (taken.has(file)) errors.push(invalidValue(at, value, CONFLICT))
     taken.add(file)

@@ -254,7 +254,7 @@ export function validateHostProcess(at: FieldPath, spec: CoreV1.PodSpec): FieldE
 const NOT_ON_WINDOWS = 'cannot be set for a windows pod'
 const NOT_ON_LINUX = 'windows options cannot be set for a linux pod'
 
-/** A pod's own fields that Windows does not have, in the order of the reference; those before the dot are the spec's. */
+/** A pod's own fields that Windows does not have, in the order of kube-apiserver; those before the dot are the spec's. */
 const linuxFieldsOfPods = `securityContext.appArmorProfile securityContext.seLinuxOptions hostUsers hostPID hostIPC
   securityContext.seccompProfile securityContext.fsGroup securityContext.fsGroupChangePolicy securityContext.sysctls
   shareProcessNamespace securityContext.runAsUser securityContext.runAsGroup securityContext.supplementalGroups

@@ -164,7 +164,7 @@ const HOST_PORTS = 'must be a host:port pair or multiple pairs separated by comm
 const MANAGED_DISK = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'
 const BLOB_DISK = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd'
 
-/** Checks of the sources, in the order in which the reference looks for them. */
+/** Checks of the sources, in the order in which kube-apiserver looks for them. */
 const sourceRules: { readonly [F in SourceName]: Source<NonNullable<CoreV1.Volume[F]>> } = {
   emptyDir: (at, { sizeLimit }) =>
     sizeLimit !== undefined && Quantity.parse(sizeLimit).sign < 0

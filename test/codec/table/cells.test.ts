@@ -30,7 +30,7 @@ describe('every kind', () => {
       // what storage would hold: with the nulls that are always written
       const stored = JSON.parse(encodeJson(scope.storageType, { ...zero, metadata: {} })) as KubeObject
       const columns = JSON.parse(layout.columns) as unknown[]
-      // the reference has an age there that no column names
+      // kube-apiserver has an age there that no column names
       const extra = resource.endsWith('/ipaddresses') ? 1 : 0
       expect(layout.printer.cells(zero, NOW)).toHaveLength(columns.length + extra)
       expect(layout.printer.cells(stored, NOW)).toEqual(layout.printer.cells(zero, NOW))

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest'
+import { hardWordsIn } from './plain-words.ts'
+
+test.each([
+  ['// Whoever writes waits.', 1],
+  ['// It waits, lest it fails.', 1],
+  ["// as in the reference's cache", 1],
+  ['// as in kube-apiserver', 0],
+  ['// shared by reference', 0],
+  ['// the latest version', 0],
+])('%s', (line, found) => expect(hardWordsIn('a.ts', line)).toHaveLength(found))
