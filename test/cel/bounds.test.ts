@@ -87,6 +87,7 @@ describe('bounds', () => {
       { numRuns: 300 },
     ))
 
+  // no less: kube-apiserver's estimate knows neither lists that are constants nor folds that stop early, and nor does this
   test('an evaluation costs no more than was estimated', () =>
     fc.assert(
       fc.property(bool, (text) => {
@@ -112,6 +113,15 @@ describe('bounds', () => {
       result = 'stopped'
     }
     expect(result === 'stopped' || result instanceof CelError).toBe(true)
+  })
+
+  test.each([
+    '((a{100}){100}){100}',
+    '(((a{1000}){1000}){1000}',
+    'a{1001}',
+    '((((((((((a{10}){10}){10}){10}){10}){10}){10}',
+  ])('the pattern %s is refused before there is a text', (pattern) => {
+    expect(compile(`text.matches("${pattern}")`, environment).issues).toContain('invalid matches argument')
   })
 
   test('a list that was cut off keeps nothing that others see', () => {
