@@ -24,6 +24,8 @@ const LAST_BOOKMARKS_MS = [2_000, 1_000]
 
 export interface WatchPlan {
   readonly query: WatchQuery
+  /** What exists comes first, as of now: `resourceVersion` says nothing, or initial events are asked for. */
+  readonly isOfNow: boolean
   readonly bookmarks: boolean
   /** After how many seconds the stream ends. */
   readonly seconds: number
@@ -58,9 +60,22 @@ export async function pumpWatch(
         stream.ping()
       })
     let show = plan.query.from === undefined && scope.strategy.shown !== undefined
+    let isInitial = plan.isOfNow
+    let isStuck = false
     for await (const batch of watch.messages) {
-      await forward(framer, sink, batch, plan.bookmarks, show ? (text) => shownText(scope, text) : undefined)
-      if (batch.mark?.kind === 'synced') show = false
+      if (isStuck) continue
+      try {
+        await forward(framer, sink, batch, plan.bookmarks, show ? (text) => shownText(scope, text) : undefined)
+      } catch (error) {
+        if (!(error instanceof ConversionError)) throw error
+        if (isInitial) {
+          await sink.send(framer.error(await notYet(scope)))
+          break
+        }
+        // nothing more is told, bookmarks neither: the client comes back to what it missed
+        isStuck = true
+      }
+      if (batch.mark?.kind === 'synced') show = isInitial = false
     }
   } catch (error) {
     // a version that is not reached yet: nothing to tell until the stream ends
@@ -105,9 +120,14 @@ const watchBufferOf = ({ tenant, user }: ResourceScope['request']): WatchBuffer 
 const isMistake = (error: unknown): boolean =>
   !(error instanceof ClientGone || error instanceof StatusError || error instanceof StorageError)
 
+/** As kube-apiserver, whose cache of a version does not get beyond an object that no webhook converts. */
+async function notYet({ storage, collection }: ResourceScope): Promise<StatusError> {
+  const revision = await storage.revision(collection)
+  return resourceVersionTooLarge(revision, revision - 1, 1)
+}
+
 /** What the client is told before the stream ends; nothing when it only has to come back. */
 function watchError({ resource }: ResourceScope, error: unknown): StatusError | undefined {
-  if (error instanceof ConversionError) return error
   // an event that can't be written as the client asked ends the stream without a word
   if (!(error instanceof StorageError)) return undefined
   if (error.code === 'Compacted') return expired(`too old resource version: ${error.revision} (${error.current})`)

@@ -25,7 +25,9 @@ export async function watch(scope: ResourceScope, options: ListOptions): Promise
     ? socketSink(request.headers, framer.isText)
     : streamSink(watchHeaders(scope, output), framer.isText)
   if (sink instanceof Response) return sink
-  const plan = { query: { namespace, selection, ...beginning }, bookmarks: options.allowWatchBookmarks, seconds }
+  const isOfNow = options.sendInitialEvents === true || options.resourceVersion === ''
+  const bookmarks = options.allowWatchBookmarks
+  const plan = { query: { namespace, selection, ...beginning }, isOfNow, bookmarks, seconds }
   request.waitUntil(pumpWatch(scope, framer, sink, plan))
   return sink.response
 }

@@ -167,15 +167,38 @@ describe('a request in v2 of an object that is stored in v1', () => {
     }
   })
 
-  test('a watch tells it and ends', async () => {
+  const watched = async (server: Server, query: string) => {
+    const scope = await server.scopeOf('v2', { query: `?watch=true&allowWatchBookmarks=true&timeoutSeconds=1${query}` })
+    const lines = (await (await watch(scope, listOptions(scope))).text()).split('\n').filter((line) => line !== '')
+    return lines.map((line) => JSON.parse(line) as { type: string; object: object })
+  }
+
+  test.each(['', '&sendInitialEvents=true&resourceVersionMatch=NotOlderThan'])(
+    'a watch of what is there now tells that it is not so far, and ends: %s',
+    async (query) => {
+      const server = await serverWith('Webhook')
+      await server.put(thing('v1'))
+      expect(await watched(server, query)).toEqual([
+        {
+          type: 'ERROR',
+          object: expect.objectContaining({
+            message: expect.stringMatching(/^Timeout: Too large resource version: \d+, current: \d+$/),
+            reason: 'Timeout',
+            code: 504,
+          }),
+        },
+      ])
+    },
+  )
+
+  test('a watch from a version on tells nothing of it, and nothing after it', async () => {
     const server = await serverWith('Webhook')
+    const { storage, collection } = await server.scopeOf('v2')
+    const revision = await storage.revision(collection)
     await server.put(thing('v1'))
-    const scope = await server.scopeOf('v2', { query: '?watch=true&timeoutSeconds=1' })
-    const response = await watch(scope, listOptions(scope))
-    const events = (await response.text()).trim().split('\n')
-    expect(events.map((line) => JSON.parse(line) as object)).toEqual([
-      { type: 'ERROR', object: expect.objectContaining({ message: FROM_V1.status.message, code: 500 }) },
-    ])
+    await server.put(thing('v2', { name: 'b' }))
+    expect(await watched(server, `&resourceVersion=${revision}`)).toEqual([])
+    expect(await watched(server, '&resourceVersion=0')).toEqual([])
   })
 })
 

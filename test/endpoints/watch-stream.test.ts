@@ -43,7 +43,12 @@ async function watchWith(error: Error) {
     storage: { watch: async () => watch },
   } as unknown as ResourceScope // a watch looks at nothing else
   const framer = { error: () => new Uint8Array([1]) } as unknown as WatchFramer
-  const plan = { query: { selection: everything, from: 1, namespace: undefined }, bookmarks: true, seconds: 60 }
+  const plan = {
+    isOfNow: false,
+    query: { selection: everything, from: 1, namespace: undefined },
+    bookmarks: true,
+    seconds: 60,
+  }
   await pumpWatch(scope, framer, sink, plan)
   return { sent: sent.length, closed }
 }
