@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { unboundedIn } from './bounded-state.ts'
 import { clockProblemsIn, staleClockPlaces } from './clocks.ts'
@@ -6,6 +6,7 @@ import { circleProblems, importsIn, layerProblems } from './layers.ts'
 import { floatingPromisesOf } from './floating-promises.ts'
 import { nestedLookupsIn } from './nested-lookups.ts'
 import { findingsIn, unsafeKeysOf } from './own-keys.ts'
+import { missingFilesIn } from './named-files.ts'
 import { hardWordsIn } from './plain-words.ts'
 import { spreadArgumentsIn } from './spread-arguments.ts'
 
@@ -57,9 +58,20 @@ for (const problem of structure) console.error(problem)
 if (structure.length > 0) process.exit(1)
 
 const written = globSync('{src,durable-objects,migrations,docs}/**/*.{ts,md,mjs}', { cwd: root })
-const hard = [...written, 'README.md', 'SECURITY.md'].flatMap((file) => hardWordsIn(file, sourceOf(file)))
+const hard = [...written, 'README.md', 'SECURITY.md', 'CONTRIBUTING.md'].flatMap((file) =>
+  hardWordsIn(file, sourceOf(file)),
+)
 for (const place of hard) console.error(place)
 if (hard.length > 0) process.exit(1)
+
+const pages = [...globSync('docs/*.md', { cwd: root }), 'README.md', 'SECURITY.md', 'CONTRIBUTING.md']
+const missing = pages.flatMap((page) =>
+  missingFilesIn(sourceOf(page), (file) => existsSync(root + file) || file.includes('GROUP')).map(
+    (file) => `${page} names ${file}, which is not there`,
+  ),
+)
+for (const problem of missing) console.error(problem)
+if (missing.length > 0) process.exit(1)
 
 const unbounded = unboundedIn(root)
 for (const name of unbounded) console.error(`${name} outlives a request and does not say what bounds it`)
