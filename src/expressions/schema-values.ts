@@ -235,11 +235,11 @@ class TypedMapList extends TypedList {
   }
 }
 
-/** Keys that clients choose. */
-class TypedMap extends MapValue {
+/** An object of JSON under a schema. */
+abstract class TypedEntries extends MapValue {
   constructor(
     readonly object: JsonObject,
-    private readonly node: SchemaNode,
+    protected readonly node: SchemaNode,
   ) {
     super()
   }
@@ -247,7 +247,10 @@ class TypedMap extends MapValue {
   get size(): number {
     return Object.keys(this.object).length
   }
+}
 
+/** Keys that clients choose. */
+class TypedMap extends TypedEntries {
   get(key: Value): Value | undefined {
     const json = typeof key === 'string' ? ownValue(this.object, key) : undefined
     return json === undefined ? undefined : valueOf(json, this.node.element!)
@@ -259,18 +262,7 @@ class TypedMap extends MapValue {
 }
 
 /** Fields of a schema. A field that is null is one that is not there. */
-export class TypedObject extends MapValue {
-  constructor(
-    readonly object: JsonObject,
-    private readonly node: SchemaNode,
-  ) {
-    super()
-  }
-
-  get size(): number {
-    return Object.keys(this.object).length
-  }
-
+export class TypedObject extends TypedEntries {
   get(key: Value): Value | undefined {
     const name = typeof key === 'string' ? unescapeField(key) : undefined
     return name === undefined ? undefined : this.member(name)

@@ -10,7 +10,7 @@ import { CelError, Duration, ListValue, MapValue, Timestamp, TypeValue, Uint } f
 type Clause = (value: Value) => string | CelError
 
 const DEFAULT_PRECISION = 6
-/** No double has more digits behind the point; kube-apiserver takes a million for a cost of one. */
+/** No double has more digits behind the point, and what is written costs nothing by its length. */
 const MAX_PRECISION = 1100
 
 export function format(pattern: string, args: ListValue): Value {
