@@ -1,5 +1,5 @@
 /** What a policy or a webhook makes of the object of a request. */
-import { parseApiVersion } from '../api/group-version.ts'
+import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { JsonTree } from '../api/json.ts'
 import { plainJson } from '../api/json.ts'
@@ -12,6 +12,7 @@ import type { ResourceEntry } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
 import { DecodeError } from '../codec/decode.ts'
 import { decodePatched } from '../patch/decode-patched.ts'
+import { closed, opened, OpenMap } from '../patch/json-document.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { DefaultingContext } from '../schema/default-rules.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
@@ -25,11 +26,14 @@ import { inKind } from './policies/versioned-object.ts'
 export interface PatchedType {
   readonly type: StructType
   readonly kind: GroupVersionKind
+  /** The OpenAPI document of its version has it: kinds of resources, and not those of subresources. */
+  readonly isPublished: boolean
+  readonly requestKind: GroupVersionKind
   readonly defaulting: DefaultingContext
 }
 
 export function typeOfMatched(
-  { request }: Attributes,
+  { request, kind: requestKind }: Attributes,
   { kind }: ResourceKind,
   entry: ResourceEntry | undefined,
 ): PatchedType {
@@ -40,7 +44,13 @@ export function typeOfMatched(
       ? compiledVersion(request.tenant, entry.definition, kind.version).type
       : typeOfKind(kind)
   if (type !== undefined)
-    return { type, kind, defaulting: { now: request.now, enabled: (gate) => gates.enabled(gate) } }
+    return {
+      type,
+      kind,
+      isPublished: isOwnKind,
+      requestKind,
+      defaulting: { now: request.now, enabled: (gate) => gates.enabled(gate) },
+    }
   throw serviceUnavailable(
     `Resource kind ${kind.group}/${kind.version}, Kind=${kind.kind} not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.`,
   )
@@ -81,10 +91,20 @@ export function decodeMade(
     return object as unknown as KubeObject
   }
   try {
-    const { object, strict } = decodePatched(type, kind, document, (of, one) => applyDefaults(of, one, defaulting))
+    const { object, strict } = decodePatched(type, kind, withVersion(document, kind), (of, one) =>
+      applyDefaults(of, one, defaulting),
+    )
     if (fields === 'strict' && strict.length > 0) throw new DecodeError(`strict decoding error: ${strict.join(', ')}`)
     return object as unknown as KubeObject
   } catch (error) {
     throw error instanceof DecodeError ? internalError(error.message) : error
   }
+}
+
+/** What says no version is of the version that was patched. */
+function withVersion(document: JsonTree, kind: GroupVersionKind): JsonTree {
+  const open = opened(document)
+  if (!(open instanceof OpenMap) || open.members.has('apiVersion')) return document
+  open.members.set('apiVersion', apiVersionOf(kind))
+  return closed(open)
 }

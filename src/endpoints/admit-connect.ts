@@ -17,7 +17,7 @@ export async function admitConnect(scope: ResourceScope, deeper: readonly string
     kind: kind.kind,
     apiVersion: apiVersionOf(kind),
     ...optionsIn(request.query, typeOfKind(kind)?.fields ?? []),
-    ...(deeper.length === 0 ? {} : { path: deeper.join('/') }),
+    ...(deeper.length === 0 ? {} : { path: `/${deeper.join('/')}` }),
   }
   // options have no metadata, for which plugins ask of objects that are kept
   const object = options as unknown as KubeObject

@@ -4,7 +4,7 @@ import { setOwn } from '../api/own.ts'
 import { runtimeType, runtimeTypeName } from '../cel/runtime-types.ts'
 import { durationText, timestampText } from '../cel/times.ts'
 import type { Value } from '../cel/value.ts'
-import { Duration, ListValue, MapValue, Timestamp, Uint } from '../cel/value.ts'
+import { Duration, ListValue, MapValue, Optional, Timestamp, Uint } from '../cel/value.ts'
 import { toBase64 } from '../x509/pem.ts'
 import { MadeObject } from './mutation-types.ts'
 
@@ -14,20 +14,26 @@ export class NoJson extends Error {}
 /** Values share their parts, JSON does not: it could grow without end. Characters, an element counting one. */
 const MAX_SIZE = 3 * 1024 * 1024
 
-/** @throws NoJson */
-export function madeJson(value: Value): Json {
-  return new Maker().of(value)
+/**
+ * @param large what becomes of whole numbers that a double does not hold: protobuf's JSON has them as text
+ * @throws NoJson
+ */
+export function madeJson(value: Value, large: 'text' | 'number'): Json {
+  return new Maker(large).of(value)
 }
 
 class Maker {
   private size = 0
 
+  constructor(private readonly large: 'text' | 'number') {}
+
   of(value: Value): Json {
     this.count(1)
     if (value === null || typeof value === 'boolean') return value
     if (typeof value === 'string') return this.text(value)
-    if (typeof value === 'bigint') return whole(value)
-    if (value instanceof Uint) return whole(value.value)
+    if (typeof value === 'bigint') return this.whole(value)
+    if (value instanceof Uint) return this.whole(value.value)
+    if (value instanceof Optional) return this.optional(value)
     if (typeof value === 'number') {
       if (Number.isFinite(value)) return value
       throw new NoJson(`no JSON value for ${value}`)
@@ -38,7 +44,18 @@ class Maker {
     if (value instanceof ListValue) return Array.from({ length: value.size }, (_, at) => this.of(value.at(at)))
     if (value instanceof MapValue) return this.object([...value.keys()].map((key) => [keyOf(key), value.get(key)!]))
     if (value instanceof MadeObject && value.type.name !== 'JSONPatch') return this.object(value.fields)
-    throw new NoJson(`unsupported type: ${runtimeTypeName(runtimeType(value))}`)
+    throw new NoJson(`type conversion error from '${shortName(value)}' to '*structpb.Value'`)
+  }
+
+  private optional({ value }: Optional): Json {
+    if (value !== undefined) return this.of(value)
+    if (this.large === 'number') return null
+    throw new NoJson('optional.none() dereference')
+  }
+
+  private whole(value: bigint): Json {
+    if (Number.isSafeInteger(Number(value))) return Number(value)
+    return this.large === 'text' ? String(value) : value
   }
 
   private object(members: Iterable<readonly [name: string, value: Value]>): JsonObject {
@@ -63,4 +80,5 @@ function keyOf(key: Value): string {
   throw new NoJson(`unsupported type conversion from '${runtimeTypeName(runtimeType(key))}' to string`)
 }
 
-const whole = (value: bigint): number | bigint => (Number.isSafeInteger(Number(value)) ? Number(value) : value)
+/** `Quantity` of `kubernetes.Quantity`. */
+const shortName = (value: Value): string => runtimeTypeName(runtimeType(value)).replace(/^.*\./, '')

@@ -46,7 +46,7 @@ test.each<[string, string, string, string, string, string[]?]>([
     'object.kind + string(object.ports[1] + 1)',
     'PodPortForwardOptions444',
   ],
-  ['services', 'proxy', '', 'object.kind + string(object.path)', 'ServiceProxyOptionsb/c', ['b', 'c']],
+  ['services', 'proxy', '', 'object.kind + string(object.path)', 'ServiceProxyOptions/b/c', ['b', 'c']],
   [
     'nodes',
     'proxy',

@@ -1,5 +1,6 @@
 /** The patches that a mutating policy makes (apiserver's plugin/policy/mutating/patch). */
 import { append } from '../../api/append.ts'
+import type { GroupVersionKind } from '../../api/group-version.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
@@ -42,7 +43,17 @@ export async function mutated(
 ): Promise<KubeObject> {
   if (expression.program === undefined) throw new MutationProblem(expression.problem)
   const value = await valueOf(new Evaluation(subject, variables, RUNTIME_BUDGET), expression)
-  return patchType === 'JSONPatch' ? jsonPatched(value, subject.object, of) : configured(value, subject.object, of)
+  const patched =
+    patchType === 'JSONPatch' ? jsonPatched(value, subject.object, of) : configured(value, subject.object, of)
+  checkReturn(of)
+  return patched
+}
+
+/** As in kube-apiserver, which converts between what is stored and a version, and not between two versions. */
+function checkReturn({ type, kind, requestKind }: PatchedType): void {
+  if (type.goType === undefined || apiVersionOf(kind) === apiVersionOf(requestKind)) return
+  const name = (of: GroupVersionKind): string => `(${of.version}.${of.kind})`
+  throw new MutationProblem(`converting ${name(kind)} to ${name(requestKind)}: unknown conversion`)
 }
 
 async function valueOf(evaluation: Evaluation, expression: CompiledMutation['expression']): Promise<Value> {
@@ -77,8 +88,9 @@ const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObje
 const asObject = (object: JsonObject): KubeObject => object as unknown as KubeObject
 
 /** ApplyConfiguration: what is said is merged into the object; nothing of that is owned by anybody. */
-function configured(value: Value, object: KubeObject, { type, kind, defaulting }: PatchedType): KubeObject {
-  const made = attempt('invalid return type', () => madeJson(value))
+function configured(value: Value, object: KubeObject, of: PatchedType): KubeObject {
+  const { type, kind, defaulting } = of
+  const made = attempt('invalid return type', () => madeJson(value, 'number'))
   checkNames(value, 'Object')
   const configuration: JsonObject = {
     ...(isJsonObject(made) ? made : {}),
@@ -87,9 +99,11 @@ function configured(value: Value, object: KubeObject, { type, kind, defaulting }
   }
   const atom = atomOf(type)
   const current = asWritten(type, asJson(object))
-  attempt('error applying patch: failed to convert patch object to typed object', () =>
-    checkType(atom, configuration, 'refused'),
-  )
+  attempt('error applying patch: failed to convert patch object to typed object', () => {
+    if (!of.isPublished)
+      throw new DecodeError(`no corresponding type for ${kind.group}/${kind.version}, Kind=${kind.kind}`)
+    checkType(atom, configuration, 'refused')
+  })
   const atomics = atomicsIn(atom, configuration, '')
   if (atomics.length > 0)
     throw new MutationProblem(
@@ -148,7 +162,9 @@ function operationOf(made: Value): Operation {
   const json =
     value === undefined
       ? undefined
-      : attempt('JSONPath valueExpression evaluated to a type that could not marshal to JSON', () => madeJson(value))
+      : attempt('JSONPath valueExpression evaluated to a type that could not marshal to JSON', () =>
+          madeJson(value, 'text'),
+        )
   if (value instanceof MadeObject) checkNames(value, value.type.name)
   return {
     op: text('op') ?? '',

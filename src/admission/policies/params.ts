@@ -70,7 +70,12 @@ async function objectsOf(
     throw new ConfigurationError(
       `paramKind kind \`&ParamKind{APIVersion:${apiVersionOf(entry)},Kind:${entry.kind},}\` not yet synced to use for admission`,
     )
-  const shown = (object: KubeObject) => asServed(request.tenant, entry, object)
+  const shown = (object: KubeObject) => {
+    const served = asServed(request.tenant, entry, object)
+    // kube-apiserver keeps built-in parameters without them
+    if (entry.definition === undefined) delete served.metadata.managedFields
+    return served
+  }
   if (name) {
     const found = await storedObject(request, entry.storage, namespace === undefined ? name : `${namespace}/${name}`)
     return found === undefined ? [] : [shown(found)]

@@ -49,6 +49,8 @@ export async function createToken(
   const spec = withDefaults(asked.spec ?? {}, tokenIssuer(env))
   const errors = durationErrors(spec)
   if (errors.length > 0) throw invalid(KIND, '', errors)
+  // validating admission sees whose token it is
+  asked.metadata = { ...asked.metadata, name, namespace }
   await admitted()
   const bound = await boundObject(request, spec, name, namespace)
   const extended = bound.pod !== undefined && isForServerAlone(spec, env) && spec.expirationSeconds === WARN_SECONDS

@@ -81,6 +81,18 @@ describe('what a mutation makes of an object', () => {
         },
       },
     ],
+    [
+      'what is optional, and whole numbers that a double does not hold',
+      patching(
+        "[JSONPatch{op: 'add', path: '/data/x', value: optional.of('y')}, JSONPatch{op: 'add', path: '/data/z', value: 9007199254740993}]",
+      ),
+      { data: { a: 'b', x: 'y', z: '9007199254740993' } },
+    ],
+    [
+      'everything, whose version and kind are those of before',
+      patching("[JSONPatch{op: 'replace', path: '', value: {'metadata': object.metadata, 'data': dyn({'q': 'r'})}}]"),
+      { data: { q: 'r' } },
+    ],
     ['no operation', patching("[JSONPatch{op: 'remove', path: '/data'}].filter(o, false)"), {}],
     [
       'nothing where a test fails',
@@ -207,13 +219,9 @@ describe('kinds', () => {
     })
   })
 
-  test('a policy that names another version patches the object in it', async () => {
-    const mutations = [
-      applying(
-        "Object{spec: Object.spec{targetCPUUtilizationPercentage: object.apiVersion == 'autoscaling/v1' ? 70 : 1}}",
-      ),
-    ]
-    const { error, object } = await mutate(
+  test('what was patched in another version does not come back, as in kube-apiserver', async () => {
+    const mutations = [applying('Object{spec: Object.spec{targetCPUUtilizationPercentage: 70}}')]
+    const { error } = await mutate(
       { policies: { p: { ...rules('autoscaling', 'horizontalpodautoscalers'), mutations } } },
       {
         resource: { group: 'autoscaling', version: 'v2', resource: 'horizontalpodautoscalers' },
@@ -226,13 +234,28 @@ describe('kinds', () => {
         },
       },
     )
-    expect(error).toBeUndefined()
-    expect(object).toMatchObject({
-      apiVersion: 'autoscaling/v2',
-      spec: {
-        maxReplicas: 3,
-        metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { averageUtilization: 70 } } }],
-      },
+    expect(error).toMatchObject({
+      code: 403,
+      message:
+        "policy 'p' with binding 'p-b' denied request: converting (v1.HorizontalPodAutoscaler) to (v2.HorizontalPodAutoscaler): unknown conversion",
+    })
+  })
+
+  test('a Scale takes JSON patches, and no configuration: the document of its version does not have it', async () => {
+    const scale = () => ({
+      resource: { group: 'apps', version: 'v1', resource: 'deployments' },
+      kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+      subresource: 'scale',
+      object: { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name: 'a' }, ...{ spec: { replicas: 9 } } },
+    })
+    const by = (mutation: JsonObject) => ({
+      policies: { p: { ...rules('apps', 'deployments/scale'), mutations: [mutation] } },
+    })
+    const patched = await mutate(by(patching("[JSONPatch{op: 'replace', path: '/spec/replicas', value: 5}]")), scale())
+    expect(patched).toMatchObject({ error: undefined, object: { spec: { replicas: 5 } } })
+    const { error } = await mutate(by(applying('Object{spec: Object.spec{replicas: 5}}')), scale())
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/typed object: no corresponding type for autoscaling\/v1, Kind=Scale$/),
     })
   })
 })
