@@ -59,7 +59,9 @@ export function parseRequestHead(text: string): RequestHead {
   const single = singleHeaders(lower)
   checkHost(single.host, version)
   const body = bodyOf(single, version)
-  if (single.upgrade !== undefined && body !== 'none') throw new MalformedRequest(400, 'an upgrade with a body')
+  // clients of SPDY say that their POST has no body
+  if (single.upgrade !== undefined && body !== 'none' && body !== 0)
+    throw new MalformedRequest(400, 'an upgrade with a body')
   const isFramed = (single['content-length'] ?? single['transfer-encoding'] ?? single.expect) !== undefined
   const isNamed = single.host !== undefined && single.host !== ''
   const lines = text.slice(endOfLine + 2)

@@ -187,6 +187,7 @@ describe('octets that are meant to be understood in two ways', () => {
       0,
       400,
     ],
+    ['an upgrade with an empty body', post('Connection: upgrade\r\nUpgrade: SPDY/3.1\r\nContent-Length: 0\r\n', ''), 1],
     ['an unknown expectation', post('Expect: 200-ok\r\nContent-Length: 2\r\n', 'hi'), 0, 417],
     ['a known one', post('Expect: 100-continue\r\nContent-Length: 2\r\n', `hi${smuggled}`), 2],
     ['a body of GET', `GET /a HTTP/1.1\r\nHost: h\r\nContent-Length: 36\r\n\r\n${smuggled.padEnd(36)}`, 1],
