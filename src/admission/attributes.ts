@@ -26,10 +26,13 @@ export interface Attributes {
   readonly reinvocation?: Reinvocation
 }
 
+/** Takes back what a plugin did beside the object, when the write fails after all. */
+export type Undo = () => Promise<void>
+
 /** A built-in plugin. Refusals are thrown as StatusError. */
 export interface AdmissionPlugin {
   readonly name: string
   handles(attributes: Attributes): boolean
   admit?(attributes: Attributes): void | Promise<void>
-  validate?(attributes: Attributes): void | Promise<void>
+  validate?(attributes: Attributes): void | Promise<Undo | undefined | void>
 }

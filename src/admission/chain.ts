@@ -1,5 +1,5 @@
 /** The built-in admission plugins, in the order of kube-apiserver: mutating ones first, then validating ones. */
-import type { AdmissionPlugin, Attributes } from './attributes.ts'
+import type { AdmissionPlugin, Attributes, Undo } from './attributes.ts'
 import { Reinvocation } from './reinvocation.ts'
 import { podGroupWorkloadExists } from './pod-groups.ts'
 import { podGroupProtection, storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
@@ -25,6 +25,7 @@ import { nodeTaint } from './node-taint.ts'
 import { mutatingAdmissionPolicy } from './policies/mutating-admission-policy.ts'
 import { validatingAdmissionPolicy } from './policies/validating-admission-policy.ts'
 import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from './webhooks/admission-webhooks.ts'
+import { resourceQuota } from './quota/resource-quota.ts'
 import { rbacEscalation } from './rbac-escalation.ts'
 
 const plugins: readonly AdmissionPlugin[] = [
@@ -52,6 +53,7 @@ const plugins: readonly AdmissionPlugin[] = [
   mutatingAdmissionWebhook,
   validatingAdmissionPolicy,
   validatingAdmissionWebhook,
+  resourceQuota,
 ]
 
 /** May change `attributes.object` in place. @throws StatusError when a plugin refuses */
@@ -64,16 +66,36 @@ export async function admit(attributes: Attributes): Promise<void> {
   await inOrder('admit', reinvoked)
 }
 
-/** @throws StatusError when a plugin refuses */
-export const validateAdmission = (attributes: Attributes): Promise<void> => inOrder('validate', attributes)
+/**
+ * @returns what takes back what plugins did beside the object
+ * @throws StatusError when a plugin refuses
+ */
+export async function validateAdmission(attributes: Attributes): Promise<Undo | undefined> {
+  const undos = await inOrder('validate', attributes)
+  return undos.length === 0 ? undefined : () => all(undos)
+}
 
-async function inOrder(step: 'admit' | 'validate', attributes: Attributes): Promise<void> {
+async function inOrder(step: 'admit' | 'validate', attributes: Attributes): Promise<Undo[]> {
+  const undos: Undo[] = []
   await measured(undefined, step, attributes, async () => {
-    for (const plugin of plugins) {
-      if (plugin[step] === undefined || !plugin.handles(attributes)) continue
-      await measured(plugin.name, step, attributes, () => plugin[step]?.(attributes))
+    try {
+      for (const plugin of plugins) {
+        if (plugin[step] === undefined || !plugin.handles(attributes)) continue
+        await measured(plugin.name, step, attributes, async () => {
+          const undo = await plugin[step]?.(attributes)
+          if (undo !== undefined) undos.push(undo)
+        })
+      }
+    } catch (error) {
+      await all(undos)
+      throw error
     }
   })
+  return undos
+}
+
+async function all(undos: readonly Undo[]): Promise<void> {
+  for (const undo of undos) await undo()
 }
 
 async function measured(

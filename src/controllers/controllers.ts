@@ -20,6 +20,7 @@ import {
   waitingController,
 } from './garbage-collector.ts'
 import { namespaceController, namespaceSweeper } from './namespace.ts'
+import { loweredQuota, resourceQuotaController } from './resource-quota.ts'
 import { rootCaPublisher } from './root-ca-publisher.ts'
 import { restoredServerObjects } from './server-objects.ts'
 import { serviceAccountController } from './service-account.ts'
@@ -55,6 +56,8 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'service-account-departed': departedServiceAccount,
   'service-account-secret': serviceAccountSecret,
   'token-cleaner': tokenCleaner,
+  'resource-quota': resourceQuotaController,
+  'resource-quota-lower': loweredQuota,
   'root-ca-publisher': rootCaPublisher,
   'validating-admission-policy-status': validatingAdmissionPolicyStatus,
   'volume-protection': volumeProtection,

@@ -12,6 +12,7 @@ import type { FreedOwners, ObjectKey } from '../registry/collector-work.ts'
 import { departedIn, freedOwnersIn, objectKeyIn, servedKindIn } from '../registry/collector-work.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { reportForeignOwners } from './foreign-owners.ts'
+import { countAgain } from './resource-quota.ts'
 import { lookAtNamespace } from './namespace.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf } from '../registry/owner-kinds.ts'
 import type { Found } from './owners.ts'
@@ -29,7 +30,10 @@ export const departedController: Controller = {
     if (dependents.length > 0 && !isBuiltIn(context, departed.ownerKind)) context.departedOwners.add(departed)
     for (const dependent of dependents) await collectIfUnowned(context, dependent)
     await letGo(context, departed)
-    if (departed.namespace !== '') await lookAtNamespace(context, departed.namespace)
+    if (departed.namespace !== '') {
+      await lookAtNamespace(context, departed.namespace)
+      await countAgain(context, departed.namespace)
+    }
     return undefined
   },
 }

@@ -25,5 +25,5 @@ export async function review(
   trackFields(scope, undefined, object, options.fieldManager)
   await admit(admissionAttributes(scope, 'CREATE', options, { object }))
   const validate = validatingOf(scope, 'CREATE', options)
-  return respondObject(scope, output, 201, await answer(request, object, () => validate(object)))
+  return respondObject(scope, output, 201, await answer(request, object, async () => void (await validate(object))))
 }

@@ -14,8 +14,6 @@ interface NotEnforced {
   of(object: KubeObject): string
 }
 
-const whole = (warning: string): NotEnforced => ({ warning, of: () => 'all of it' })
-
 const CONVERSION: NotEnforced = {
   warning: 'this server does not call conversion webhooks yet: requests in a version that needs one fail',
   of(object) {
@@ -26,7 +24,6 @@ const CONVERSION: NotEnforced = {
 
 const rows: Readonly<Record<string, NotEnforced>> = {
   'customresourcedefinitions.apiextensions.k8s.io': CONVERSION,
-  resourcequotas: whole('this server does not enforce resource quotas yet: usage is neither counted nor limited'),
 }
 
 /** @param resource as what the objects are kept */

@@ -3,7 +3,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { APIService } from '../api/apiregistration/v1.ts'
-import type { Secret } from '../api/core/v1.ts'
+import type { ResourceQuota, Secret } from '../api/core/v1.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { APPROVED_BY, isProtectedGroup } from './apiextensions/approval.ts'
@@ -87,7 +87,12 @@ const rules: Readonly<Record<string, Rule>> = {
     object === undefined || object.metadata.generation === old?.metadata.generation
       ? []
       : work('validating-admission-policy-status', object.metadata.name),
-  persistentvolumeclaims: protection,
+  persistentvolumeclaims: (change) => [...protection(change), ...freedUsage(change)],
+  pods: freedUsage,
+  // its status is what the controller writes
+  resourcequotas: ({ object, old }) =>
+    object === undefined || sameHard(object, old) ? [] : work('resource-quota', object.metadata.namespace),
+  services: freedUsage,
   persistentvolumes: protection,
   'volumeattributesclasses.storage.k8s.io': protection,
   'clusterroles.rbac.authorization.k8s.io': () => work('cluster-role-aggregation', ''),
@@ -130,6 +135,30 @@ const servedVersions = (definition: CustomResourceDefinition): string =>
 function protection({ resource, object, old }: Change): Work[] {
   if (object === undefined || old?.metadata.deletionTimestamp !== undefined) return []
   return work('volume-protection', protectedKey(resource, object))
+}
+
+function sameHard(quota: KubeObject & ResourceQuota, old: (KubeObject & ResourceQuota) | undefined): boolean {
+  const hardOf = ({ spec, status }: ResourceQuota): string => JSON.stringify([spec?.hard, status?.hard])
+  return old !== undefined && hardOf(quota) === hardOf(old)
+}
+
+/** What an update stops using: quotas count it until their controller looks. (What is deleted is work anyhow.) */
+function freedUsage({ resource, object, old }: Change): Work[] {
+  if (object === undefined || old === undefined) return []
+  const [now, before] = [object, old].map(({ spec, status }: KubeObject & Charged) =>
+    JSON.stringify([
+      resource.resource === 'pods' && (status?.phase === 'Succeeded' || status?.phase === 'Failed'),
+      resource.resource === 'services' && [spec?.type, spec?.ports?.length],
+      resource.resource === 'persistentvolumeclaims' && [spec?.resources, status?.allocatedResources],
+    ]),
+  )
+  return now === before ? [] : work('resource-quota', object.metadata.namespace)
+}
+
+/** What of a Pod, a Service or a claim says what it uses. */
+interface Charged {
+  readonly spec?: { readonly type?: string; readonly ports?: readonly unknown[]; readonly resources?: unknown }
+  readonly status?: { readonly phase?: string; readonly allocatedResources?: unknown }
 }
 
 const CLUSTER_INFO = 'kube-public/cluster-info'

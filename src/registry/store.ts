@@ -50,8 +50,11 @@ import { isWithoutFinalizers, removeEmptied } from './deletion.ts'
 const GENERATE_NAME_TRIES = 8
 const UPDATE_TRIES = 20
 
-/** Runs after everything that may change the object: validating admission. */
-export type Validating = (object: KubeObject, old?: KubeObject) => Promise<void>
+/**
+ * Runs after everything that may change the object: validating admission.
+ * @returns what takes back what was done beside the object, for a write that fails
+ */
+export type Validating = (object: KubeObject, old?: KubeObject) => Promise<(() => Promise<void>) | undefined | void>
 
 export interface WriteMode {
   readonly dryRun: boolean
@@ -93,8 +96,7 @@ export async function createObject(
       return await allocating(scope, object, undefined, mode, async () => {
         await beforeCreate(scope, object, mode)
         if (scope.request.isLarge) await turnOfOthers()
-        await validating(object)
-        return insert(scope, object, mode)
+        return admitted(validating, object, undefined, () => insert(scope, object, mode))
       })
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
@@ -126,6 +128,23 @@ async function allocating(
     return written
   } catch (error) {
     await allocation.revert()
+    throw error
+  }
+}
+
+/** What admission did beside the object is taken back when the write fails. */
+async function admitted(
+  validating: Validating,
+  object: KubeObject,
+  old: KubeObject | undefined,
+  write: () => Promise<Left>,
+): Promise<Left> {
+  const undo = await validating(object, old)
+  if (!undo) return write()
+  try {
+    return await write()
+  } catch (error) {
+    await undo()
     throw error
   }
 }
@@ -248,8 +267,7 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
   fillSystemFields(scope, object)
   const left = await allocating(scope, object, undefined, update, async () => {
     await beforeCreate(scope, object, update)
-    await update.validating(object)
-    return insert(scope, object, update)
+    return admitted(update.validating, object, undefined, () => insert(scope, object, update))
   })
   return { left, created: true }
 }
@@ -282,7 +300,17 @@ async function replace(
   if (scope.request.isLarge) await turnOfOthers()
   await beforeUpdate(scope, object, old, update)
   if (scope.request.isLarge) await turnOfOthers()
-  await update.validating(object, old)
+  return admitted(update.validating, object, old, () => put(scope, name, object, live, update))
+}
+
+async function put(
+  scope: ResourceScope,
+  name: string,
+  object: KubeObject,
+  live: Live,
+  update: UpdateRequest,
+): Promise<Left> {
+  const old = live.object
   if (isWithoutFinalizers(scope, object, old))
     return { object: await removeEmptied(scope, object, live, update.dryRun) }
   const value = newValueOf(scope.storageType, object, scope.strategy)

@@ -18,6 +18,8 @@ export type Topic =
   | 'namespace-sweep'
   | 'owned'
   | 'owners-freed'
+  | 'resource-quota'
+  | 'resource-quota-lower'
   | 'root-ca-publisher'
   | 'server-object-gone'
   | 'server-objects'

@@ -6,7 +6,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { Env } from '../env.ts'
 import { WRITTEN_SHARDS } from '../storage/written-shards.ts'
 import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
-import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
+import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import { collectionOf, CONTROL_SHARD } from '../storage/collections.ts'
 import type { ResourceEntry } from './resources.ts'
@@ -21,6 +21,11 @@ const isWrittenAt = (snapshot: ControlSnapshot, shard: string): boolean =>
 /** @param resource as what it is stored */
 export async function wasWritten(plane: ControlPlane, resource: GroupResource): Promise<boolean> {
   return isWrittenAt(await freshControlSnapshot(plane), collectionOf(plane.tenant, resource).shard)
+}
+
+/** The same as this isolate knows it, which costs no call: what another isolate wrote first is seen within a second. */
+export async function mayHaveObjects(plane: ControlPlane, resource: GroupResource): Promise<boolean> {
+  return isWrittenAt(await controlSnapshot(plane), collectionOf(plane.tenant, resource).shard)
 }
 
 /** What is served and stored, the definitions of other groups unread. */

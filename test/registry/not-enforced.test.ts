@@ -32,9 +32,7 @@ test.each<[string, Parameters<typeof notEnforcedWarnings>, RegExp | undefined]>(
   ],
   ['a version that nobody converts', [DEFINITIONS, converted('Webhook', 'v1')], undefined],
   ['versions that need no webhook', [DEFINITIONS, converted('None', 'v1', 'v2')], undefined],
-  ['a quota', [{ group: '', resource: 'resourcequotas' }, any], /does not enforce resource quotas yet/],
-  ['a quota that was there', [{ group: '', resource: 'resourcequotas' }, any, any], undefined],
-  ['a quota of a definition', [{ group: 'example.com', resource: 'resourcequotas' }, any], undefined],
+  ['a quota', [{ group: '', resource: 'resourcequotas' }, any], undefined],
 ])('%s', (_, given, expected) => {
   expect(notEnforcedWarnings(...given)).toEqual(expected === undefined ? [] : [expect.stringMatching(expected)])
 })

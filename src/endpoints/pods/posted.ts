@@ -54,7 +54,7 @@ export async function readPosted<O>(
   prepareNewMetadata(scope, object, { keepsSystemFields })
   await admit(admissionAttributes(posted, 'CREATE', options, { object }))
   const validate = validatingOf(posted, 'CREATE', options)
-  return { object, dryRun: options.dryRun, output, validate: () => validate(object) }
+  return { object, dryRun: options.dryRun, output, validate: async () => void (await validate(object)) }
 }
 
 export const respondDone = (scope: ResourceScope, { output }: Posted<unknown>): Response =>

@@ -1,0 +1,84 @@
+/** Writes what is used into the status of a quota. */
+import type { ResourceQuota } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { StatusError } from '../../api/status.ts'
+import type { Amounts } from '../../registry/quota/amounts.ts'
+import { amountsOf, growth, textsOf } from '../../registry/quota/amounts.ts'
+import { resourceScope } from '../../registry/scope.ts'
+import { builtInServed } from '../../registry/served.ts'
+import { guaranteedUpdate } from '../../registry/store.ts'
+import { trackFields } from '../../registry/track-fields.ts'
+import type { ApiRequest } from '../../request/context.ts'
+
+/** Who writes the usage, as in kube-apiserver. */
+const MANAGER = 'kube-apiserver'
+
+/** How often the store's own tries are repeated: many may charge one quota at once. */
+const ROUNDS = 10
+
+export interface Charge {
+  readonly namespace: string
+  readonly name: string
+  readonly amounts: Amounts
+}
+
+/**
+ * @param usageAfter what is used after the write, from the quota as it is then; throws where the write does not fit
+ * @returns undefined where nothing was to be charged
+ */
+export async function charge(
+  request: ApiRequest,
+  { metadata }: ResourceQuota,
+  usageAfter: (quota: ResourceQuota) => Amounts | undefined,
+): Promise<Charge | undefined> {
+  const { namespace = '', name = '' } = metadata
+  let amounts: Amounts | undefined
+  await changeUsage(request, namespace, name, (quota) => {
+    const after = usageAfter(quota)
+    amounts = after && growth(after, amountsOf(quota.status?.used))
+    return after
+  })
+  return amounts && { namespace, name, amounts }
+}
+
+/** Never below zero: its controller may have counted meanwhile. */
+export async function giveBack(request: ApiRequest, { namespace, name, amounts }: Charge): Promise<void> {
+  await changeUsage(request, namespace, name, ({ status }) => growth(amountsOf(status?.used), amounts))
+}
+
+/** A quota that is gone holds nobody back. */
+async function changeUsage(
+  request: ApiRequest,
+  namespace: string,
+  name: string,
+  change: (quota: ResourceQuota) => Amounts | undefined,
+): Promise<void> {
+  // its own warnings and audit are not those of the request
+  const quiet: ApiRequest = { ...request, warnings: [], record: undefined }
+  const entry = builtInServed(request.env).resources.find('', 'v1', 'resourcequotas')
+  if (entry === undefined) return
+  const scope = resourceScope(quiet, entry, { name, subresource: 'status', namespace })
+  for (let round = 1; ; round++) {
+    try {
+      await guaranteedUpdate(scope, name, {
+        dryRun: false,
+        mayCreate: false,
+        async transform(live) {
+          // never undefined: an absent quota was answered with NotFound
+          const quota = structuredClone(live!) as KubeObject & ResourceQuota
+          const used = change(quota)
+          if (used === undefined) return quota
+          quota.status = { ...quota.status, used: textsOf(used) }
+          trackFields(scope, live, quota, MANAGER)
+          return quota
+        },
+        validating: async () => {},
+      })
+      return
+    } catch (error) {
+      const { reason } = error instanceof StatusError ? error.status : {}
+      if (reason === 'NotFound') return
+      if (reason !== 'Conflict' || round === ROUNDS) throw error
+    }
+  }
+}

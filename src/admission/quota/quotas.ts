@@ -1,0 +1,45 @@
+/**
+ * The quotas of a namespace. They are read from storage, for their usage changes with each write. A control plane
+ * without any, and for a second a namespace without any, is not asked.
+ */
+import type { ResourceQuota } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { BoundedMap } from '../../api/bounded-map.ts'
+import { mayHaveObjects } from '../../registry/written-types.ts'
+import type { ApiRequest } from '../../request/context.ts'
+import { storedObjects } from '../../tenancy/stored-objects.ts'
+import { perTenant } from '../../tenancy/tenant-state.ts'
+
+export const RESOURCE_QUOTAS = { group: '', resource: 'resourcequotas' }
+
+/** Milliseconds: what another isolate creates is seen that late, as with the control snapshot. */
+const REMEMBERED = 1000
+
+const stateOf = perTenant(() => ({
+  /** This isolate created one: that is known before the control snapshot says so. */
+  hasSome: false,
+  /** When a namespace was found without quotas. */
+  emptyAt: new BoundedMap<string, number>({ entries: 10_000 }),
+  /** Until when a namespace is not remembered as empty, for this isolate creates a quota in it. */
+  expectedUntil: new BoundedMap<string, number>({ entries: 10_000 }),
+}))
+
+/** In the order of their names. */
+export async function quotasOf(request: ApiRequest, namespace: string): Promise<(ResourceQuota & KubeObject)[]> {
+  const { hasSome, emptyAt, expectedUntil } = stateOf(request.tenant)
+  if (!hasSome && !(await mayHaveObjects(request, RESOURCE_QUOTAS))) return []
+  const now = request.now.getTime()
+  const isExpected = now < (expectedUntil.get(namespace) ?? 0)
+  if (!isExpected && now - (emptyAt.get(namespace) ?? -Infinity) < REMEMBERED) return []
+  const quotas = await storedObjects<ResourceQuota>(request, RESOURCE_QUOTAS, namespace)
+  if (quotas.length === 0 && !isExpected) emptyAt.set(namespace, now)
+  return quotas
+}
+
+/** One is being created here: what is asked meanwhile must not remember that there was none. */
+export function expectQuota(request: ApiRequest, namespace: string): void {
+  const state = stateOf(request.tenant)
+  state.hasSome = true
+  state.emptyAt.delete(namespace)
+  state.expectedUntil.set(namespace, request.now.getTime() + REMEMBERED)
+}

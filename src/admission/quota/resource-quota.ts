@@ -1,0 +1,79 @@
+/**
+ * ResourceQuota: what a namespace may use in all. A write is charged to each quota that counts it, in the quota's
+ * status, before it is done, by a compare-and-swap: writers in several isolates never exceed it together. A write that
+ * fails after its charge gives it back; what a crash leaves behind the quota's controller finds.
+ */
+import type { ResourceQuota } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { forbidden } from '../../api/status.ts'
+import type { Amounts } from '../../registry/quota/amounts.ts'
+import { checkQuota } from '../../registry/quota/check.ts'
+import type { Evaluator, Write } from '../../registry/quota/evaluator.ts'
+import { evaluatorOf } from '../../registry/quota/evaluators.ts'
+import type { AdmissionPlugin, Attributes, Undo } from '../attributes.ts'
+import { charge, giveBack } from './charge.ts'
+import type { Charge } from './charge.ts'
+import { expectQuota, quotasOf } from './quotas.ts'
+
+export const resourceQuota: AdmissionPlugin = {
+  name: 'ResourceQuota',
+  handles: ({ operation, namespace, resource, object }) =>
+    (operation === 'CREATE' || operation === 'UPDATE') &&
+    namespace !== '' &&
+    object !== undefined &&
+    !(resource.group === '' && resource.resource === 'namespaces'),
+  async validate(attributes) {
+    const { request, namespace, resource, operation } = attributes
+    if (resource.group === '' && resource.resource === 'resourcequotas' && operation === 'CREATE')
+      expectQuota(request, namespace)
+    const evaluator = evaluatorOf(resource)
+    const write = writeOf(attributes)
+    if (evaluator?.handles(write) !== true) return undefined
+    const check = (quota: ResourceQuota): Amounts | undefined => usedAfter(attributes, quota, evaluator, write)
+    // all of them are asked before one is charged
+    const quotas = (await quotasOf(request, namespace)).filter((quota) => check(quota) !== undefined)
+    return attributes.dryRun ? undefined : chargeAll(attributes, quotas, check)
+  },
+}
+
+function writeOf({ operation, subresource, object, oldObject }: Attributes): Write {
+  // `handles` lets nothing else through
+  return { operation: operation as Write['operation'], subresource, object: object!, oldObject }
+}
+
+/** @throws StatusError where the write does not fit */
+function usedAfter(
+  { request, resource, name, object }: Attributes,
+  quota: ResourceQuota,
+  evaluator: Evaluator,
+  write: Write,
+): Amounts | undefined {
+  const checked = checkQuota(quota, evaluator, write, request.now)
+  if ('refusal' in checked) throw forbidden(resource, shownName(name, object), checked.refusal)
+  return checked.used
+}
+
+/** A name that is yet to be made is shown by its prefix. */
+const shownName = (name: string, object: KubeObject | undefined): string =>
+  name !== '' ? name : (object?.metadata.name ?? object?.metadata.generateName ?? '')
+
+async function chargeAll(
+  { request }: Attributes,
+  quotas: readonly (ResourceQuota & KubeObject)[],
+  check: (quota: ResourceQuota) => Amounts | undefined,
+): Promise<Undo | undefined> {
+  const charges: Charge[] = []
+  const undo = async (): Promise<void> => {
+    for (const one of charges) await giveBack(request, one)
+  }
+  try {
+    for (const quota of quotas) {
+      const made = await charge(request, quota, check)
+      if (made !== undefined) charges.push(made)
+    }
+  } catch (error) {
+    await undo()
+    throw error
+  }
+  return charges.length === 0 ? undefined : undo
+}

@@ -1,0 +1,145 @@
+/**
+ * Keeps the status of quotas (kube-controller-manager's resource quota controller): what they limit, and what is used.
+ * Admission charges what is written, so here usage rises only with a new quota, and falls with what goes.
+ */
+import type { ResourceQuota } from '../api/core/v1.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { GroupResource } from '../api/group-version.ts'
+import { groupResourceText } from '../api/group-version.ts'
+import { StatusError } from '../api/status.ts'
+import type { Amounts } from '../registry/quota/amounts.ts'
+import { amountsOf, isSame, only, sum, textsOf } from '../registry/quota/amounts.ts'
+import { SPECIAL_RESOURCES, evaluatorOf, isInScope } from '../registry/quota/evaluators.ts'
+import { wasWritten } from '../registry/written-types.ts'
+import { Quantity } from '../schema/quantity.ts'
+import { ApiClient } from './api-client.ts'
+import { HopelessWork } from '../registry/hopeless-work.ts'
+import type { Controller, ControllerContext } from './controller.ts'
+
+const RESOURCE_QUOTAS: GroupResource = { group: '', resource: 'resourcequotas' }
+
+/** Milliseconds: what is deleted in numbers is counted together. */
+const GATHERING = 200
+/**
+ * Milliseconds. What was charged may not be written yet, and then it is not found: usage falls only where the quota
+ * stays as it was for so long.
+ */
+const QUIET = 1000
+/** So often a quota that keeps changing is waited for. */
+const PATIENCE = 10
+
+type Quota = ResourceQuota & KubeObject
+
+/** Something in a namespace went. */
+export async function countAgain(context: ControllerContext, namespace: string): Promise<void> {
+  if (await wasWritten(context, RESOURCE_QUOTAS)) context.later('resource-quota', namespace, GATHERING)
+}
+
+/** Key: a namespace. */
+export const resourceQuotaController: Controller = {
+  async reconcile(namespace, context) {
+    if (!(await wasWritten(context, RESOURCE_QUOTAS))) return undefined
+    // only this kind is kept there
+    const quotas = (await new ApiClient(context, RESOURCE_QUOTAS, namespace).list()) as Quota[]
+    for (const quota of quotas) await judge(context, quota, 0)
+    return undefined
+  },
+}
+
+/** Key: `NAMESPACE/NAME REVISION TRIES` of a quota of which less was used, at that revision, than its status says. */
+export const loweredQuota: Controller = {
+  async reconcile(key, context) {
+    const [, namespace, name, revision, tries] = /^([^/ ]+)\/([^ ]+) (\d+) (\d+)$/.exec(key) ?? []
+    if (namespace === undefined || name === undefined) throw new HopelessWork(`no quota and revision: ${key}`)
+    // only this kind is kept there
+    const quota = (await new ApiClient(context, RESOURCE_QUOTAS, namespace).get(name)) as Quota | undefined
+    if (quota === undefined) return undefined
+    const isQuiet = quota.metadata.resourceVersion === revision || Number(tries) >= PATIENCE
+    await judge(context, quota, Number(tries) + 1, isQuiet)
+    return undefined
+  },
+}
+
+async function judge(context: ControllerContext, quota: Quota, tries: number, mayLower = false): Promise<void> {
+  const { namespace = '', name = '', resourceVersion: revision = '' } = quota.metadata
+  const hard = quota.spec?.hard ?? {}
+  const used = await usageOf(context, quota)
+  const before = amountsOf(quota.status?.used)
+  const isKnown = quota.status?.hard !== undefined && isSame(amountsOf(hard), amountsOf(quota.status.hard))
+  if (isKnown && isSame(used, before)) return
+  const falls = [...used].some(([one, amount]) => amount.compare(before.get(one) ?? Quantity.zero) < 0)
+  if (falls && !mayLower) {
+    context.later('resource-quota-lower', `${namespace}/${name} ${revision} ${tries}`, QUIET)
+    if (isKnown) return
+  }
+  const kept = falls && !mayLower ? larger(used, before) : used
+  await writeStatus(context, quota, { hard, used: textsOf(kept) })
+}
+
+/** What rises may be written at once. */
+const larger = (used: Amounts, before: Amounts): Amounts =>
+  new Map(
+    [...used].map(([name, amount]) => {
+      const old = before.get(name)
+      return [name, old !== undefined && old.compare(amount) > 0 ? old : amount]
+    }),
+  )
+
+async function writeStatus(
+  context: ControllerContext,
+  { metadata }: Quota,
+  status: NonNullable<ResourceQuota['status']>,
+): Promise<void> {
+  const { namespace = '', name = '', resourceVersion } = metadata
+  try {
+    await new ApiClient(context, RESOURCE_QUOTAS, namespace, 'status').update(name, (object) => {
+      // what was charged meanwhile was not counted
+      object.metadata.resourceVersion = resourceVersion
+      Object.assign(object, { status })
+    })
+  } catch (error) {
+    const { reason } = error instanceof StatusError ? error.status : {}
+    if (reason === 'Conflict') context.later('resource-quota', namespace, GATHERING)
+    else if (reason !== 'NotFound') throw error
+  }
+}
+
+/** Of the names that can be counted. */
+async function usageOf(context: ControllerContext, quota: Quota): Promise<Amounts> {
+  let used: Amounts = new Map()
+  for (const { resource, names } of tracked(Object.keys(quota.spec?.hard ?? {}))) {
+    const evaluator = evaluatorOf(resource)
+    const client = evaluator && (await ApiClient.ifServed(context, resource, quota.metadata.namespace ?? ''))
+    if (evaluator === undefined || client === undefined) continue
+    let total: Amounts = new Map([...names].map((name) => [name, Quantity.zero]))
+    if (await wasWritten(context, resource))
+      for await (const object of client.each())
+        if (isInScope(evaluator, quota, object)) total = sum(total, only(evaluator.usage(object, context.now()), names))
+    used = new Map([...used, ...total])
+  }
+  return used
+}
+
+interface Tracked {
+  readonly resource: GroupResource
+  readonly names: Set<string>
+}
+
+/** Which resources a quota is about, and by which of its names. */
+function tracked(names: readonly string[]): Iterable<Tracked> {
+  const found = new Map<string, Tracked>()
+  for (const name of names)
+    for (const resource of resourcesOf(name)) {
+      const text = groupResourceText(resource)
+      const known = found.get(text) ?? { resource, names: new Set() }
+      known.names.add(name)
+      found.set(text, known)
+    }
+  return found.values()
+}
+
+function resourcesOf(name: string): readonly GroupResource[] {
+  if (!name.startsWith('count/')) return SPECIAL_RESOURCES.filter((resource) => evaluatorOf(resource)?.tracks(name))
+  const [resource = '', ...group] = name.slice('count/'.length).split('.')
+  return [{ group: group.join('.'), resource }]
+}

@@ -1,0 +1,56 @@
+/** Amounts of named resources, as quotas reckon with them. */
+import { Quantity } from '../../schema/quantity.ts'
+
+export type Amounts = ReadonlyMap<string, Quantity>
+
+export const ONE = Quantity.of(1)
+
+/** @param texts as they are stored: validated when they were written */
+export const amountsOf = (texts: Readonly<Record<string, string>> = {}): Map<string, Quantity> =>
+  new Map(Object.entries(texts).map(([name, text]) => [name, Quantity.parse(text)]))
+
+/** By name, as it is stored. */
+export const textsOf = (amounts: Amounts): Record<string, string> =>
+  Object.fromEntries([...amounts].sort(byName).map(([name, amount]) => [name, amount.toString()]))
+
+/** `cpu=1,memory=2Gi`, as messages show it. */
+export const amountsText = (amounts: Amounts): string =>
+  [...amounts]
+    .sort(byName)
+    .map(([name, amount]) => `${name}=${amount.toString()}`)
+    .join(',')
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1)
+
+function combined(a: Amounts, b: Amounts, both: (a: Quantity, b: Quantity) => Quantity): Map<string, Quantity> {
+  const result = new Map(a)
+  for (const [name, amount] of b) {
+    const before = result.get(name)
+    result.set(name, before === undefined ? amount : both(before, amount))
+  }
+  return result
+}
+
+export const sum = (a: Amounts, b: Amounts): Map<string, Quantity> => combined(a, b, (one, other) => one.add(other))
+
+export const larger = (a: Amounts, b: Amounts): Map<string, Quantity> =>
+  combined(a, b, (one, other) => (one.compare(other) <= 0 ? other : one))
+
+/** What a is above b; nothing falls below zero. */
+export const growth = (a: Amounts, b: Amounts): Map<string, Quantity> =>
+  new Map(
+    [...a].map(([name, amount]) => {
+      const rest = amount.sub(b.get(name) ?? Quantity.zero)
+      return [name, rest.sign > 0 ? rest : Quantity.zero]
+    }),
+  )
+
+/** Those of some names. */
+export const only = (amounts: Amounts, names: ReadonlySet<string>): Map<string, Quantity> =>
+  new Map([...amounts].filter(([name]) => names.has(name)))
+
+export const withoutZeros = (amounts: Amounts): Map<string, Quantity> =>
+  new Map([...amounts].filter(([, amount]) => !amount.isZero))
+
+export const isSame = (a: Amounts, b: Amounts): boolean =>
+  a.size === b.size && [...a].every(([name, amount]) => b.get(name)?.equals(amount) === true)

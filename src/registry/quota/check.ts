@@ -1,0 +1,39 @@
+/** Whether what a write uses fits into a quota, and what the quota's usage is after it. */
+import type { ResourceQuota } from '../../api/core/v1.ts'
+import type { Amounts } from './amounts.ts'
+import { amountsOf, amountsText, growth, isSame, only, sum, withoutZeros } from './amounts.ts'
+import type { Evaluator, Write } from './evaluator.ts'
+import { isInScope } from './evaluators.ts'
+
+export type Checked =
+  | { readonly refusal: string }
+  /** The usage after the write; undefined where the write changes nothing of it. */
+  | { readonly used: Amounts | undefined }
+
+const UNCHANGED: Checked = { used: undefined }
+
+export function checkQuota(quota: ResourceQuota, evaluator: Evaluator, write: Write, now: Date): Checked {
+  const { object, oldObject, subresource } = write
+  const name = quota.metadata.name ?? ''
+  const hard = amountsOf(quota.status?.hard)
+  const tracked = [...hard.keys()].filter((one) => evaluator.tracks(one)).sort()
+  if (tracked.length === 0 || !isInScope(evaluator, quota, object)) return UNCHANGED
+  const problem = evaluator.problem?.(tracked, object)
+  if (problem !== undefined) return { refusal: `failed quota: ${name}: ${problem}` }
+  const used = amountsOf(quota.status?.used)
+  if (!tracked.every((one) => used.has(one)))
+    return { refusal: `status unknown for quota: ${name}, resources: ${tracked.join(',')}` }
+  const usage = evaluator.usage(object, now)
+  const negative = [...usage].filter(([, amount]) => amount.sign < 0).map(([one]) => one)
+  if (negative.length > 0) return { refusal: `quota usage is negative for resource(s): ${negative.sort().join(',')}` }
+  const wasCounted = oldObject !== undefined && isInScope(evaluator, quota, oldObject)
+  const grown = wasCounted ? growth(usage, evaluator.usage(oldObject, now)) : usage
+  const asked = only(withoutZeros(grown), new Set(hard.keys()))
+  const after = sum(used, asked)
+  if (isSame(used, after)) return UNCHANGED
+  const exceeded = new Set([...asked.keys()].filter((one) => after.get(one)!.compare(hard.get(one)!) > 0))
+  // what its controller found to be there is counted, however much it is
+  if (exceeded.size === 0 || subresource === 'status') return { used: after }
+  const [requested, before, limited] = [asked, used, hard].map((amounts) => amountsText(only(amounts, exceeded)))
+  return { refusal: `exceeded quota: ${name}, requested: ${requested}, used: ${before}, limited: ${limited}` }
+}

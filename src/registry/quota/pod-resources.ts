@@ -1,0 +1,62 @@
+/** What the containers of a pod need together (KEP-753 for sidecars, KEP-2837 for resources of the pod itself). */
+import type { Container, ContainerStatus, Pod } from '../../api/core/v1.ts'
+import type { Quantity } from '../../schema/quantity.ts'
+import type { Amounts } from './amounts.ts'
+import { amountsOf, larger, sum } from './amounts.ts'
+
+/** Which part of the resources of a container is meant, looked up in its status too: a resize may be under way. */
+type Part = 'requests' | 'limits'
+
+const isOfPods = (name: string): boolean => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
+
+export const hasOwnResources = ({ spec }: Pod): boolean =>
+  [spec?.resources?.requests, spec?.resources?.limits].some((amounts) => Object.keys(amounts ?? {}).some(isOfPods))
+
+export function podAmounts(pod: Pod, part: Part): Amounts {
+  const { spec = {} } = pod
+  let total = ofContainers(pod, part)
+  for (const [name, amount] of amountsOf(spec.resources?.[part])) if (isOfPods(name)) total.set(name, amount)
+  const overhead = amountsOf(spec.overhead)
+  // where nothing limits, the pod's overhead does not either
+  if (part === 'limits') for (const name of [...overhead.keys()]) if (!hasSome(total, name)) overhead.delete(name)
+  total = sum(total, overhead)
+  return total
+}
+
+const hasSome = (amounts: Amounts, name: string): boolean => amounts.get(name)?.isZero === false
+
+/** Containers run together; an init container runs beside the sidecars that began before it. */
+function ofContainers(pod: Pod, part: Part): Map<string, Quantity> {
+  const { spec = {}, status = {} } = pod
+  const statuses = new Map(
+    [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])].map((one) => [one.name, one]),
+  )
+  let total = new Map<string, Quantity>()
+  for (const container of spec.containers ?? [])
+    total = sum(total, effective(pod, container, statuses.get(container.name), part))
+  let sidecars: Amounts = new Map()
+  let most: Amounts = new Map()
+  for (const container of spec.initContainers ?? []) {
+    const isSidecar = container.restartPolicy === 'Always'
+    const amounts = effective(pod, container, isSidecar ? statuses.get(container.name) : undefined, part)
+    const beside = sum(sidecars, amounts)
+    if (isSidecar) {
+      total = sum(total, amounts)
+      sidecars = beside
+    }
+    most = larger(most, beside)
+  }
+  return larger(total, most)
+}
+
+/** What a container asks for, what its node gave it, and what was promised to it: the largest counts. */
+function effective(pod: Pod, { resources }: Container, status: ContainerStatus | undefined, part: Part): Amounts {
+  const wanted = amountsOf(resources?.[part])
+  if (status?.resources === undefined) return wanted
+  const given = amountsOf(status.resources[part])
+  const known = part === 'requests' ? larger(given, amountsOf(status.allocatedResources)) : given
+  return isResizeInfeasible(pod) ? known : larger(wanted, known)
+}
+
+const isResizeInfeasible = ({ status }: Pod): boolean =>
+  status?.conditions?.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible'

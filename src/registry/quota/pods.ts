@@ -1,0 +1,130 @@
+import type { Container, Pod, PodAffinityTerm } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { qosClassOf } from '../../validation/pod/pod-qos.ts'
+import { isExtended, isHugePages, isNative } from '../../validation/pod/resources.ts'
+import type { Amounts } from './amounts.ts'
+import { ONE, amountsOf } from './amounts.ts'
+import type { Evaluator } from './evaluator.ts'
+import { hasOwnResources, podAmounts } from './pod-resources.ts'
+import { matchesNames } from './scopes.ts'
+
+const COUNT = 'count/pods'
+const OWN = new Set([
+  COUNT,
+  'cpu',
+  'memory',
+  'ephemeral-storage',
+  'requests.cpu',
+  'requests.memory',
+  'requests.ephemeral-storage',
+  'limits.cpu',
+  'limits.memory',
+  'limits.ephemeral-storage',
+  'pods',
+])
+
+/** Where a quota names one of these, each container has to say what it needs. */
+const REQUIRED = ['cpu', 'limits.cpu', 'limits.memory', 'memory', 'requests.cpu', 'requests.memory']
+
+const REQUESTS = 'requests.'
+const DEVICE_CLASS = 'deviceclass.resource.kubernetes.io/'
+
+/** Quotas count it under `requests.NAME`. */
+const isCountedExtended = (name: string): boolean => name.startsWith(DEVICE_CLASS) || isExtended(name)
+
+// what is kept and admitted as a pod has the form of one
+const podOf = (object: KubeObject): Pod => object as unknown as Pod
+
+export const podEvaluator: Evaluator = {
+  handles({ operation, subresource, object, oldObject }) {
+    if (subresource === 'resize') return operation === 'UPDATE'
+    if (subresource !== '') return false
+    return (
+      operation === 'CREATE' || oldObject === undefined || hasDeadline(podOf(object)) !== hasDeadline(podOf(oldObject))
+    )
+  },
+  tracks: (name) =>
+    OWN.has(name) ||
+    isHugePages(name) ||
+    name.startsWith(`${REQUESTS}hugepages-`) ||
+    (name.startsWith(REQUESTS) && (!isNative(name) || name.startsWith(REQUESTS + DEVICE_CLASS))),
+  matchesScope(scope, object) {
+    const pod = podOf(object)
+    const { priorityClassName = '' } = pod.spec ?? {}
+    switch (scope.scopeName) {
+      case 'Terminating':
+        return hasDeadline(pod)
+      case 'NotTerminating':
+        return !hasDeadline(pod)
+      case 'BestEffort':
+        return qosOf(pod) === 'BestEffort'
+      case 'NotBestEffort':
+        return qosOf(pod) !== 'BestEffort'
+      case 'PriorityClass':
+        return matchesNames(scope, priorityClassName === '' ? [] : [priorityClassName])
+      case 'CrossNamespacePodAffinity':
+        return affinityTerms(pod).some(
+          ({ namespaces = [], namespaceSelector }) => namespaces.length > 0 || namespaceSelector !== undefined,
+        )
+      default:
+        return false
+    }
+  },
+  problem(names, object) {
+    const pod = podOf(object)
+    if (hasOwnResources(pod)) return undefined
+    const asked = new Set(names)
+    const required = REQUIRED.filter((name) => asked.has(name))
+    const lacking = new Map<string, Set<string>>(required.map((name) => [name, new Set()]))
+    for (const container of [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])]) {
+      const said = usageOf(container)
+      for (const name of required) if (!said.has(name)) lacking.get(name)!.add(container.name ?? '')
+    }
+    const missing = [...lacking]
+      .filter(([, containers]) => containers.size > 0)
+      .map(([name, containers]) => `${name} for: ${[...containers].sort().join(',')}`)
+    return missing.length === 0 ? undefined : `must specify ${missing.join('; ')}`
+  },
+  usage(object, now) {
+    const pod = podOf(object)
+    const count: Amounts = new Map([[COUNT, ONE]])
+    if (!isCharged(pod, now)) return count
+    return new Map([...count, ...computeUsage(podAmounts(pod, 'requests'), podAmounts(pod, 'limits'))])
+  },
+}
+
+const qosOf = ({ spec = {}, status }: Pod): string => status?.qosClass ?? qosClassOf(spec)
+
+const hasDeadline = ({ spec }: Pod): boolean => (spec?.activeDeadlineSeconds ?? -1) >= 0
+
+function affinityTerms({ spec }: Pod): PodAffinityTerm[] {
+  const { podAffinity, podAntiAffinity } = spec?.affinity ?? {}
+  return [podAffinity, podAntiAffinity].flatMap((affinity) => [
+    ...(affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).flatMap(({ podAffinityTerm }) =>
+      podAffinityTerm === undefined ? [] : [podAffinityTerm],
+    ),
+  ])
+}
+
+/** What has ended needs nothing any more, and neither does what should have been gone by now. */
+function isCharged({ metadata, status }: Pod, now: Date): boolean {
+  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return false
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
+  if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return true
+  return now.getTime() <= Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
+}
+
+const usageOf = ({ resources }: Container): Amounts =>
+  computeUsage(amountsOf(resources?.requests), amountsOf(resources?.limits))
+
+function computeUsage(requests: Amounts, limits: Amounts): Amounts {
+  const usage = new Map([['pods', ONE]])
+  for (const [name, amount] of requests)
+    if (['cpu', 'memory', 'ephemeral-storage'].includes(name) || isHugePages(name))
+      usage.set(name, amount).set(REQUESTS + name, amount)
+    else if (isCountedExtended(name)) usage.set(REQUESTS + name, amount)
+  for (const [name, amount] of limits)
+    if (['cpu', 'memory', 'ephemeral-storage'].includes(name)) usage.set(`limits.${name}`, amount)
+  return usage
+}

@@ -1,0 +1,31 @@
+import type { Service } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { Quantity } from '../../schema/quantity.ts'
+import { ONE } from './amounts.ts'
+import type { Evaluator } from './evaluator.ts'
+
+const names = ['count/services', 'services', 'services.nodeports', 'services.loadbalancers']
+
+export const serviceEvaluator: Evaluator = {
+  // a Service may change its type
+  handles: ({ subresource }) => subresource === '',
+  tracks: (name) => names.includes(name),
+  usage(object) {
+    // what is kept and admitted as a Service has the form of one
+    const service = object as unknown as Service & KubeObject
+    return new Map([
+      ['count/services', ONE],
+      ['services', ONE],
+      ['services.loadbalancers', service.spec?.type === 'LoadBalancer' ? ONE : Quantity.zero],
+      ['services.nodeports', Quantity.of(nodePorts(service))],
+    ])
+  },
+}
+
+/** Those to come as well: they are allocated once the Service is admitted. */
+function nodePorts({ spec: { type, ports = [], allocateLoadBalancerNodePorts } = {} }: Service): number {
+  if (type === 'NodePort') return ports.length
+  if (type !== 'LoadBalancer') return 0
+  if (allocateLoadBalancerNodePorts !== false) return ports.length
+  return ports.filter(({ nodePort = 0 }) => nodePort !== 0).length
+}

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import type { Attributes } from '../../../src/admission/attributes.ts'
+import { resourceQuota } from '../../../src/admission/quota/resource-quota.ts'
+import type { ResourceQuota } from '../../../src/api/core/v1.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { storedObjects } from '../../../src/tenancy/stored-objects.ts'
+import type { MemoryServer } from '../../request-in-memory.ts'
+import { memoryServer } from '../../request-in-memory.ts'
+
+const QUOTAS = { group: '', resource: 'resourcequotas' }
+
+async function serverWith(...quotas: { name: string; hard: Record<string, string>; used?: Record<string, string> }[]) {
+  const server = memoryServer()
+  await server.put('', 'namespaces', { metadata: { name: 'blue' } })
+  for (const { name, hard, used = Object.fromEntries(Object.keys(hard).map((one) => [one, '0'])) } of quotas) {
+    const metadata = { name, namespace: 'blue', creationTimestamp: '2026-01-01T00:00:00Z' }
+    const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard }, status: { hard, used } }
+    await server.put('', 'resourcequotas', quota)
+  }
+  return server
+}
+
+const usedIn = async (server: MemoryServer) =>
+  Object.fromEntries(
+    (await storedObjects<ResourceQuota>(server.request('/'), QUOTAS, 'blue')).map(({ metadata, status }) => [
+      metadata.name,
+      status?.used,
+    ]),
+  )
+
+const configMap = (name: string, more: Partial<Attributes> = {}): Partial<Attributes> => ({
+  resource: { group: '', version: 'v1', resource: 'configmaps' },
+  kind: { group: '', version: 'v1', kind: 'ConfigMap' },
+  object: { metadata: { name, namespace: 'blue' } },
+  name,
+  ...more,
+})
+
+function ask(server: MemoryServer, more: Partial<Attributes>) {
+  const request = server.request('/')
+  // all that the plugin reads is there
+  const attributes = {
+    operation: 'CREATE',
+    subresource: '',
+    namespace: 'blue',
+    dryRun: false,
+    ...more,
+    request,
+  } as Attributes
+  return resourceQuota.handles(attributes) ? Promise.resolve(resourceQuota.validate?.(attributes)) : undefined
+}
+
+const REFUSED =
+  'configmaps "a" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=1, limited: configmaps=1'
+
+describe('a create', () => {
+  test('is charged before it is done, and what fails gives it back', async () => {
+    const server = await serverWith({ name: 'q', hard: { configmaps: '1' } })
+    const undo = await ask(server, configMap('a'))
+    expect(await usedIn(server)).toEqual({ q: { configmaps: '1' } })
+    await expect(ask(server, configMap('a'))).rejects.toThrow(REFUSED)
+    await undo?.()
+    expect(await usedIn(server)).toEqual({ q: { configmaps: '0' } })
+  })
+
+  test('of many at once never exceeds', async () => {
+    const server = await serverWith({ name: 'q', hard: { configmaps: '7' } })
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, index) => ask(server, configMap(`c${index}`))),
+    )
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(7)
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(String(outcome.reason)).toContain('exceeded quota: q')
+    expect(await usedIn(server)).toEqual({ q: { configmaps: '7' } })
+  })
+
+  test('that one quota refuses is charged to none', async () => {
+    const server = await serverWith({ name: 'p', hard: { configmaps: '5' } }, { name: 'q', hard: { configmaps: '0' } })
+    await expect(ask(server, configMap('a'))).rejects.toThrow('exceeded quota: q')
+    expect(await usedIn(server)).toEqual({ p: { configmaps: '0' }, q: { configmaps: '0' } })
+  })
+
+  test('that is a dry run is judged and not charged', async () => {
+    const server = await serverWith({ name: 'q', hard: { configmaps: '1' } })
+    expect(await ask(server, configMap('a', { dryRun: true }))).toBeUndefined()
+    expect(await usedIn(server)).toEqual({ q: { configmaps: '0' } })
+  })
+
+  test('in a namespace without quota, and of what is cluster-wide, is free', async () => {
+    const server = await serverWith({ name: 'q', hard: { configmaps: '0' } })
+    expect(await ask(server, configMap('a', { namespace: 'green' }))).toBeUndefined()
+    expect(ask(server, configMap('a', { namespace: '' }))).toBeUndefined()
+  })
+
+  test('of what has no name yet is shown by its prefix', async () => {
+    const server = await serverWith({ name: 'q', hard: { configmaps: '0' } })
+    const object: KubeObject = { metadata: { generateName: 'g-' } }
+    await expect(ask(server, configMap('', { object }))).rejects.toThrow('configmaps "g-" is forbidden')
+  })
+})
+
+test('a quota of this isolate counts at once, and later', async () => {
+  const server = await serverWith()
+  expect(await ask(server, configMap('a'))).toBeUndefined()
+  const resource = { group: '', version: 'v1', resource: 'resourcequotas' }
+  await ask(server, { resource, object: { metadata: { name: 'q', namespace: 'blue' } }, name: 'q' })
+  // what is asked between admission and write finds nothing, and must not remember it
+  expect(await ask(server, configMap('a'))).toBeUndefined()
+  const metadata = { name: 'q', namespace: 'blue' }
+  const [hard, used] = [{ configmaps: '0' }, { configmaps: '0' }]
+  await server.put('', 'resourcequotas', { metadata, spec: { hard }, status: { hard, used } })
+  for (const later of [0, 900, 1100, 5000]) {
+    server.now = new Date(server.now.getTime() + later)
+    await expect(ask(server, configMap('a'))).rejects.toThrow('exceeded quota: q')
+  }
+})
+
+test('a quota of another isolate counts within a second', async () => {
+  const server = await serverWith({ name: 'other', hard: { secrets: '0' } })
+  expect(await ask(server, configMap('a', { namespace: 'green' }))).toBeUndefined()
+  const metadata = { name: 'q', namespace: 'green' }
+  const [hard, used] = [{ configmaps: '0' }, { configmaps: '0' }]
+  await server.put('', 'resourcequotas', { metadata, spec: { hard }, status: { hard, used } })
+  server.now = new Date(server.now.getTime() + 1000)
+  await expect(ask(server, configMap('a', { namespace: 'green' }))).rejects.toThrow('exceeded quota: q')
+})
