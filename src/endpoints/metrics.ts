@@ -125,6 +125,12 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
     ...flowControlRows(request.tenant),
     ['apiserver_longrunning_requests', 'gauge', 'Watches and other long requests.', one(longRunning)],
     [
+      'apiserver_mutating_admission_policy_check_total',
+      'counter',
+      'Mutations of admission policies that were made, or failed.',
+      all.policyChecks.mutating.samples(),
+    ],
+    [
       'apiserver_request_body_size_bytes',
       'histogram',
       'Bytes of bodies of known length.',
@@ -151,6 +157,12 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'gauge',
       'The same, by one name.',
       await objectCounts(request, (resource) => ({ resource: groupResourceText(resource) })),
+    ],
+    [
+      'apiserver_validating_admission_policy_check_total',
+      'counter',
+      'Validations of admission policies that denied, warned, were noted, or failed and were ignored.',
+      all.policyChecks.validating.samples(),
     ],
     [
       'authentication_attempts',

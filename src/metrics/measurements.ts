@@ -34,6 +34,8 @@ class Measurements {
   readonly deprecated = new Counters()
   readonly admissions = new Histograms()
   readonly admissionSteps = new Histograms()
+  /** Bound: series that Counters keep. */
+  readonly policyChecks = { validating: new Counters(), mutating: new Counters() }
   readonly healthRuns = new Counters()
   inFlight = 0
   longRunning = 0
@@ -130,6 +132,34 @@ function count(all: Measurements, request: ApiRequest, response: Response, secon
 function observeLength(histogram: Histogram, headers: Pick<Headers, 'get'>): void {
   const length = headers.get('Content-Length')
   if (length !== null) histogram.observe(Number(length))
+}
+
+export interface PolicyCheck {
+  readonly policy: string
+  readonly binding: string
+  /** Undefined: nothing went wrong. */
+  readonly problem: string | undefined
+}
+
+const problemTypes: readonly (readonly [start: string, type: string])[] = [
+  ['compilation', 'compile_error'],
+  ['validation failed due to running out of cost budget', 'out_of_budget'],
+]
+
+/** An expression of an admission policy was asked; of a validating one, what followed. */
+export function measurePolicyCheck(
+  request: Pick<ApiRequest, 'tenant'>,
+  type: 'validating' | 'mutating',
+  { policy, binding, problem }: PolicyCheck,
+  action?: 'allow' | 'deny' | 'audit' | 'warn',
+): void {
+  const known = problem === undefined ? undefined : problemTypes.find(([start]) => problem.startsWith(start))
+  measurementsOf(request).policyChecks[type].add({
+    ...(action === undefined ? {} : { enforcement_action: action }),
+    error_type: problem === undefined ? 'no_error' : (known?.[1] ?? 'invalid_error'),
+    policy,
+    policy_binding: binding,
+  })
 }
 
 /** Told by the chain of admission: how long a plugin, or (without a name) a whole step took, in seconds. */

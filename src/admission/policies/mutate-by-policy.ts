@@ -102,6 +102,8 @@ function configured(value: Value, object: KubeObject, of: PatchedType): KubeObje
   attempt('error applying patch: failed to convert patch object to typed object', () => {
     if (!of.isPublished)
       throw new DecodeError(`no corresponding type for ${kind.group}/${kind.version}, Kind=${kind.kind}`)
+    const [nothing] = nullsIn(atom, configuration, '')
+    if (nothing !== undefined) throw new DecodeError(nothing)
     checkType(atom, configuration, 'refused')
   })
   const atomics = atomicsIn(atom, configuration, '')
@@ -119,6 +121,28 @@ function configured(value: Value, object: KubeObject, of: PatchedType): KubeObje
   const typed = { ...patched, kind: kind.kind, apiVersion: apiVersionOf(kind) }
   applyDefaults(type, typed, defaulting)
   return asObject(typed)
+}
+
+/** To kube-apiserver a null that an expression makes is a number of protobuf's, which is of no type. */
+function nullsIn(atom: Atom, value: Json | undefined, path: string): string[] {
+  if (value === null) return [`${path}: ${nullProblem(atom)}`]
+  if (Array.isArray(value))
+    return value.flatMap((item, index) =>
+      atom.list === undefined ? [] : nullsIn(atom.list.element, item, `${path}[${index}]`),
+    )
+  if (!isJsonObject(value)) return []
+  return Object.entries(value).flatMap(([name, member]) => {
+    const type = atom.map?.declared(name) ?? atom.map?.others
+    return type === undefined ? [] : nullsIn(type, member, `${path}.${name}`)
+  })
+}
+
+function nullProblem({ scalar, list, map }: Atom): string {
+  if (scalar === 'string') return 'expected string, got &value.valueUnstructured{Value:0}'
+  if (scalar === 'numeric') return 'expected numeric (int or float), got structpb.NullValue'
+  if (scalar === 'boolean') return 'expected boolean, got &{0}'
+  if (scalar === undefined && list !== undefined) return 'expected list, got &{0}'
+  return scalar === undefined && map !== undefined ? 'expected map, got &{0}' : 'expected any scalar, got &{0}'
 }
 
 /** Paths of what can only be replaced as a whole. */

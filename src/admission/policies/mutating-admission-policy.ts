@@ -2,6 +2,7 @@
 import { append } from '../../api/append.ts'
 import { StatusError } from '../../api/status.ts'
 import { goQuote } from '../../go/quote.ts'
+import { measurePolicyCheck } from '../../metrics/measurements.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { admissionForbidden } from '../forbidden.ts'
@@ -100,6 +101,9 @@ async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> 
       param?.metadata.name,
     ])
     if (!rounds.isTurnOf(key)) return []
+    const names = { policy: policy.metadata.name ?? '', binding: binding.metadata.name ?? '' }
+    const measured = (problem: string | undefined) =>
+      measurePolicyCheck(attributes.request, 'mutating', { ...names, problem })
     const problems: string[] = []
     let object = objects.object
     const type = typeOfMatched(attributes, matched, entry)
@@ -107,8 +111,10 @@ async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> 
       try {
         object = await engine.mutated(mutation, compiled, { ...subject, object: object! }, type)
         rounds.mutated()
+        measured(undefined)
       } catch (error) {
         if (!(error instanceof engine.MutationProblem)) throw error
+        measured(error.message)
         problems.push(error.message)
       }
     if (object !== undefined && replaceObject(attributes, entry, object)) rounds.changed()

@@ -11,7 +11,8 @@ import { conditionsMatch } from './match-conditions.ts'
 
 /** One for each validation; or a single one, where something went wrong with the whole. */
 export type PolicyDecision =
-  | { readonly action: 'admit' }
+  /** `ignored`: what went wrong, where the policy ignores that. */
+  | { readonly action: 'admit'; readonly ignored?: string }
   | { readonly action: 'deny'; readonly message: string; readonly reason?: string | undefined }
 
 export type AuditValue =
@@ -31,7 +32,7 @@ export async function validateByPolicy(
 ): Promise<Verdict> {
   const { failurePolicy, validations = [], auditAnnotations = [] } = spec
   const failed = (message: string): PolicyDecision =>
-    failurePolicy === 'Ignore' ? { action: 'admit' } : { action: 'deny', message }
+    failurePolicy === 'Ignore' ? { action: 'admit', ignored: message } : { action: 'deny', message }
   const failedAltogether = (message: string): Verdict => ({ decisions: [failed(message)], auditAnnotations: [] })
 
   const matches = await conditionsMatch(compiled.matchConditions, compiled.variables, subject, failurePolicy)

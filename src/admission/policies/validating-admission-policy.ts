@@ -3,6 +3,7 @@ import { append } from '../../api/append.ts'
 import { ownValue } from '../../api/own.ts'
 import { StatusError } from '../../api/status.ts'
 import { stringify } from '../../api/json.ts'
+import { measurePolicyCheck } from '../../metrics/measurements.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { admissionForbidden } from '../forbidden.ts'
@@ -98,9 +99,17 @@ function actOn(
 ): Denial[] {
   const denials: Denial[] = []
   const { validationActions = [] } = binding.spec ?? {}
+  const names = { policy: policy.metadata.name ?? '', binding: binding.metadata.name ?? '' }
+  const measured = (action: 'allow' | 'deny' | 'audit' | 'warn', problem: string) =>
+    measurePolicyCheck(request, 'validating', { ...names, problem }, action)
   for (const [index, decision] of decisions.entries()) {
-    if (decision.action === 'admit') continue
+    if (decision.action === 'admit') {
+      if (decision.ignored !== undefined) measured('allow', decision.ignored)
+      continue
+    }
     for (const action of validationActions) {
+      const counted = ownValue(countedActions, action)
+      if (counted !== undefined) measured(counted, decision.message)
       if (action === 'Deny') denials.push({ policy, binding, ...decision })
       if (action === 'Warn')
         request.warnings.push(
@@ -111,9 +120,14 @@ function actOn(
   }
   for (const annotation of auditAnnotations)
     if (annotation.error === undefined) audit.add(policy, annotation.key, annotation.value)
-    else denials.push({ policy, binding, message: annotation.error })
+    else {
+      measured('deny', annotation.error)
+      denials.push({ policy, binding, message: annotation.error })
+    }
   return denials
 }
+
+const countedActions = { Deny: 'deny', Audit: 'audit', Warn: 'warn' } as const
 
 const FAILURE = 'validation.policy.admission.k8s.io/validation_failure'
 

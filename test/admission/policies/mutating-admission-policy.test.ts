@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { Attributes } from '../../../src/admission/attributes.ts'
 import { mutatingAdmissionPolicy } from '../../../src/admission/policies/mutating-admission-policy.ts'
+import { measurementsOf } from '../../../src/metrics/measurements.ts'
 import { Reinvocation } from '../../../src/admission/reinvocation.ts'
 import type { Given } from './policy-server.ts'
 import { attributesOf, CONFIG_MAPS, configMap, policyServer, run } from './policy-server.ts'
@@ -123,6 +124,11 @@ describe('what a mutation makes of an object', () => {
       'a value has another type',
       applying("Object{data: ['a']}"),
       'error applying patch: failed to convert patch object to typed object: .data: expected map, got &{[a]}',
+    ],
+    [
+      'a value is null',
+      applying('Object{metadata: Object.metadata{generateName: null}}'),
+      'error applying patch: failed to convert patch object to typed object: .metadata.generateName: expected string, got &value.valueUnstructured{Value:0}',
     ],
     [
       'a type is named by another place',
@@ -258,6 +264,25 @@ describe('kinds', () => {
       message: expect.stringMatching(/typed object: no corresponding type for autoscaling\/v1, Kind=Scale$/),
     })
   })
+})
+
+test('each mutation is counted, by what came of it', async () => {
+  const server = await policyServer('mutating', {
+    policies: {
+      p: {
+        mutations: [labelling('a', "'b'"), labelling('c', 'object.none.x'), applying('1')],
+        failurePolicy: 'Ignore',
+      },
+    },
+  })
+  const attributes = attributesOf(server)
+  await run(mutatingAdmissionPolicy, attributes)
+  const samples = measurementsOf(attributes.request).policyChecks.mutating.samples()
+  const counted = (error_type: string, value: number) => ({
+    labels: { error_type, policy: 'p', policy_binding: 'p-b' },
+    value,
+  })
+  expect(samples).toEqual([counted('no_error', 1), counted('invalid_error', 2)])
 })
 
 test('a deletion has nothing to change', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { Attributes } from '../../../src/admission/attributes.ts'
 import { validatingAdmissionPolicy } from '../../../src/admission/policies/validating-admission-policy.ts'
+import { measurementsOf } from '../../../src/metrics/measurements.ts'
 import { RequestRecord } from '../../../src/request/record.ts'
 import type { Given } from './policy-server.ts'
 import { attributesOf, CONFIG_MAPS, configMap, policyServer, run } from './policy-server.ts'
@@ -328,6 +329,29 @@ describe('what is answered', () => {
     })
     expect(error).toBeUndefined()
     expect(annotations).toEqual({ 'p/k': 'word one, word two', 'p/same': 'a' })
+  })
+
+  test('what came of a validation is counted', async () => {
+    const server = await policyServer('validating', {
+      policies: {
+        p: { validations: [{ expression: 'true' }, { expression: 'false' }, { expression: '1' }] },
+        q: { ...validation({ expression: 'object.none.a' }), failurePolicy: 'Ignore' },
+      },
+      bindings: {
+        'p-b': { policyName: 'p', validationActions: ['Warn', 'Audit'] },
+        'q-b': { policyName: 'q', validationActions: ['Deny'] },
+      },
+    })
+    const attributes = attributesOf(server)
+    await run(validatingAdmissionPolicy, attributes)
+    const samples = measurementsOf(attributes.request).policyChecks.validating.samples()
+    expect(samples.map(({ labels, value }) => `${Object.values(labels).join(' ')} ${value}`)).toEqual([
+      'warn invalid_error p p-b 1',
+      'audit invalid_error p p-b 1',
+      'warn compile_error p p-b 1',
+      'audit compile_error p p-b 1',
+      'allow compile_error q q-b 1',
+    ])
   })
 
   test('a name that is yet to be generated', async () => {
