@@ -154,9 +154,12 @@ function writtenFields(type: StructType, object: JsonObject): readonly Field[] {
   const places = always.slice()
   for (const name of names) {
     const place = byName.get(name)
-    if (place !== undefined) places.push(place)
+    if (place === undefined) continue
+    let at = places.length
+    while (at > 0 && places[at - 1]! > place) at--
+    places.splice(at, 0, place)
   }
-  return places.sort((a, b) => a - b).map((place) => fields[place]!)
+  return places.map((place) => fields[place]!)
 }
 
 /** What a field is written as: undefined when it is left out. */

@@ -2,6 +2,7 @@
  * Any resource in storage (apiserver's registry/generic/registry Store): what every write does before and after it
  * touches a shard. Objects are in the storage version.
  */
+import { valuesEqual } from '../api/value-order.ts'
 import { cloneJson } from '../api/clone-json.ts'
 import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
@@ -465,7 +466,9 @@ function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): bo
   return encodeSame(scope, bare, before) && !(scope.strategy.countsEmptied && hasEmptied(object, BESIDE_SPEC))
 }
 
+/** What is equal need not be encoded to be known so. */
 const encodeSame = (scope: ResourceScope, a: KubeObject, b: KubeObject): boolean =>
+  valuesEqual(asJson(a), asJson(b)) ||
   newValueOf(scope.storageType, a, {}).text === newValueOf(scope.storageType, b, {}).text
 
 /** RFC 3339 in UTC with whole seconds, as metadata has it. */
