@@ -30,6 +30,8 @@ export interface ApiRequest {
   readonly record: RequestRecord | undefined
   /** A Durable Object makes it for itself. */
   readonly isObject?: boolean
+  /** As in ControlPlane: it asks for a built-in resource. */
+  readonly definitionsMayLag?: boolean
   /** Its body, or what it changes, is LARGE: others have a turn between the steps of its verb (`if`, so that the rest awaits nothing). */
   isLarge?: boolean
   /** Work that may go on after the answer (ExecutionContext.waitUntil). */

@@ -14,7 +14,7 @@ import { storageOf } from '../storage/environment-storage.ts'
 import type { Collection, Revision, Storage } from '../storage/storage.ts'
 import { credentialsWritten, holdsCredentials } from './credential-writes.ts'
 import { SharedCall } from './shared-call.ts'
-import { SnapshotData } from './snapshot-data.ts'
+import { isGrouped, SnapshotData } from './snapshot-data.ts'
 import { perTenant, weighTenant } from './tenant-state.ts'
 import type { Tenant } from '../storage/tenant.ts'
 
@@ -41,6 +41,11 @@ export interface ControlPlane {
   waitUntil?(work: Promise<unknown>): void
   /** It is a Durable Object that asks, and no request. */
   readonly isObject?: boolean
+  /**
+   * A built-in resource is asked for: what definitions and APIServices say may be as old as another isolate's copy, also
+   * where this one wrote them. Else all others would fetch a snapshot each while a thousand definitions are written.
+   */
+  readonly definitionsMayLag?: boolean
 }
 
 /** Milliseconds. */
@@ -53,8 +58,10 @@ export const LONGEST_AGE = MAX_AGE_WHILE_FETCHING
 /** What this isolate holds of a control plane's configuration. */
 class Copy {
   snapshot: SnapshotData | undefined
-  /** When the call began that brought it, in milliseconds since 1970. */
+  /** When the call began that brought it, in milliseconds since 1970; 0 where this isolate wrote something since. */
   fetched = 0
+  /** The same, where it wrote definitions or APIServices. */
+  definitionsFetched = 0
   readonly ofRequests = new Calls()
   /**
    * The engine runs what waits for a call in the context that made the call. The context of an object has no request
@@ -66,6 +73,8 @@ class Copy {
 class Calls extends SharedCall<ControlSnapshot> {
   /** The first call that sees what this isolate wrote last. */
   needed = 0
+  /** The same of definitions and APIServices. */
+  neededOfDefinitions = 0
 
   constructor() {
     super(platformClock)
@@ -80,12 +89,14 @@ const copyOf = perTenant(() => new Copy())
 export async function controlSnapshot(plane: ControlPlane): Promise<ControlSnapshot> {
   const copy = copyOf(plane.tenant)
   const calls = callsOf(copy, plane)
+  const mayLag = plane.definitionsMayLag === true
   const underWay = calls.underWay(MAX_AGE)
   if (copy.snapshot !== undefined) {
-    const age = platformClock() - copy.fetched
+    const age = platformClock() - (mayLag ? copy.fetched : copy.definitionsFetched)
     if (age < MAX_AGE || (age < MAX_AGE_WHILE_FETCHING && underWay !== undefined)) return copy.snapshot
   }
-  return calls.answer(Math.max(underWay ?? calls.next, calls.needed), (call) => fetch(plane, copy, call))
+  const needed = mayLag ? calls.needed : Math.max(calls.needed, calls.neededOfDefinitions)
+  return calls.answer(Math.max(underWay ?? calls.next, needed), (call) => fetch(plane, copy, call))
 }
 
 /** With everything that was written before the call. */
@@ -134,7 +145,9 @@ async function fetchInto(plane: ControlPlane, copy: Copy, call: number): Promise
   // A call that counted as lost may end after a later one.
   if (copy.snapshot !== undefined && copy.snapshot.revision > snapshot.revision) return copy.snapshot
   copy.snapshot = snapshot
-  copy.fetched = call < callsOf(copy, plane).needed ? 0 : began
+  const { needed, neededOfDefinitions } = callsOf(copy, plane)
+  copy.fetched = call < needed ? 0 : began
+  copy.definitionsFetched = call < Math.max(needed, neededOfDefinitions) ? 0 : began
   weighTenant(tenant, snapshot.size)
   return snapshot
 }
@@ -147,7 +160,7 @@ export function noticingControlWrites(storage: Storage): Storage {
   if (known !== undefined) return known
   const noticed = <Written>(collection: Collection, write: Promise<Written>): Promise<Written> =>
     collection.shard === CONTROL_SHARD
-      ? write.finally(() => outdated(collection.tenant))
+      ? write.finally(() => outdated(collection))
       : holdsCredentials(collection)
         ? write.finally(() => credentialsWritten({ uid: collection.tenant }))
         : write
@@ -161,10 +174,14 @@ export function noticingControlWrites(storage: Storage): Storage {
   return wrapped
 }
 
-function outdated(tenant: string): void {
+function outdated({ tenant, prefix }: Collection): void {
   const copy = copyOf({ uid: tenant })
-  copy.fetched = 0
-  for (const calls of [copy.ofRequests, copy.ofObject]) calls.needed = calls.next
+  copy.definitionsFetched = 0
+  if (!isGrouped(prefix)) copy.fetched = 0
+  for (const calls of [copy.ofRequests, copy.ofObject]) {
+    calls.neededOfDefinitions = calls.next
+    if (!isGrouped(prefix)) calls.needed = calls.next
+  }
 }
 
 async function fetchChanges(storage: Storage, tenant: Tenant, known?: SnapshotData): Promise<SnapshotData> {

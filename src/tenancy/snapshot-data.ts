@@ -16,6 +16,8 @@ const grouped: ReadonlyMap<string, Parse> = new Map([
   ['apiservices.apiregistration.k8s.io', parseStoredObject],
 ])
 
+export const isGrouped = (prefix: string): boolean => grouped.has(prefix)
+
 const groupIn = (name: string): string => name.slice(name.indexOf('.') + 1)
 
 class Entry {

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { GroupResource } from '../../src/api/group-version.ts'
+import { receive } from '../../src/request/receive.ts'
 import { collectionOf } from '../../src/storage/collections.ts'
 import {
   SnapshotData,
@@ -6,6 +8,7 @@ import {
   freshControlSnapshot,
   noticingControlWrites,
 } from '../../src/tenancy/control-snapshot.ts'
+import type { MemoryServer } from '../request-in-memory.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 const NAMESPACES = { group: '', resource: 'namespaces' }
@@ -132,6 +135,46 @@ test('the next request sees what this isolate wrote', async () => {
   const value = { text: '{"metadata":{"resourceVersion":"","name":"own"}}', at: 32, uid: 'u' }
   await noticingControlWrites(server.storage).create(collection, 'own', value)
   expect((await controlSnapshot(server)).get(NAMESPACES, 'own')?.metadata.name).toBe('own')
+})
+
+describe('a definition that this isolate wrote', () => {
+  const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
+  const write = async (server: MemoryServer, resource: GroupResource) => {
+    const value = { text: '{"metadata":{"resourceVersion":"","name":"own"}}', at: 32, uid: 'u' }
+    await noticingControlWrites(server.storage).create(collectionOf(server.tenant, resource), 'own', value)
+  }
+
+  test('is seen by the next request that may be about it, and fetched by no other', async () => {
+    const { server, count } = countedServer()
+    await controlSnapshot(server)
+    await write(server, DEFINITIONS)
+    const before = count()
+    for (let n = 0; n < 30; n++) await controlSnapshot({ ...server, definitionsMayLag: true })
+    expect(count()).toBe(before)
+    expect((await controlSnapshot(server)).get(DEFINITIONS, 'own')?.metadata.name).toBe('own')
+    expect(count()).toBe(before + 1)
+  })
+
+  test('keeps nobody from what else this isolate wrote', async () => {
+    const { server } = countedServer()
+    await controlSnapshot(server)
+    await write(server, NAMESPACES)
+    await write(server, DEFINITIONS)
+    const snapshot = await controlSnapshot({ ...server, definitionsMayLag: true })
+    expect(snapshot.get(NAMESPACES, 'own')?.metadata.name).toBe('own')
+  })
+
+  test.each([
+    ['/api/v1/pods', true],
+    ['/apis/apiextensions.k8s.io/v1/customresourcedefinitions/a', true],
+    ['/apis/example.com/v1/things', false],
+    ['/apis', false],
+    ['/openapi/v2', false],
+  ])('may be what %s is about: unless %s', (path, mayLag) => {
+    const execution = { waitUntil: () => {}, passThroughOnException: () => {} } as unknown as ExecutionContext
+    const request = receive(new Request(`https://server${path}`), memoryServer().env, execution, () => 0)
+    expect(request).toMatchObject({ definitionsMayLag: mayLag })
+  })
 })
 
 test('an object and a request do not wait for each other: each makes its own call', async () => {
