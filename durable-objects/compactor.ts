@@ -37,7 +37,7 @@ export class Compactor {
     private readonly history: History,
     private readonly transact: (work: () => void) => void,
     private readonly now: () => number,
-    private readonly others: () => Promise<void>,
+    private readonly yieldToWriters: () => Promise<void>,
   ) {}
 
   /** When to run again: undefined when there is nothing to drop until something is written. Milliseconds since 1970. */
@@ -71,7 +71,7 @@ export class Compactor {
         this.drop(batch, from, floor)
         dropped += batch.revisions.length
         from = batch.upTo
-        if (from < floor) await this.others()
+        if (from < floor) await this.yieldToWriters()
       }
     } finally {
       this.isRunning = false

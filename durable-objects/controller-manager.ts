@@ -20,7 +20,7 @@ import type { OutboxRow } from '../src/storage/shard-protocol.ts'
 import type { Tenant } from '../src/storage/tenant.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { databaseProblem } from './check-database.ts'
-import { DepartedOwnerTable } from './departed-owners.ts'
+import { AbsentOwnerTable } from './absent-owners.ts'
 import { DependentTable } from './dependent-table.ts'
 import type { Work } from './work-table.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
@@ -37,7 +37,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private readonly alarms: AlarmClock
   private readonly tenantUid: string | undefined
   private readonly work: WorkTable
-  private readonly departedOwners: DepartedOwnerTable
+  private readonly absentOwners: AbsentOwnerTable
   private readonly dependents: DependentTable
   private running: Promise<void> | undefined
   private readonly turns = new Turns()
@@ -49,7 +49,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     void ctx.blockConcurrencyWhile(() => this.alarms.load())
     this.work = new WorkTable(this.sql, this.now)
     this.work.resume((controller) => controllerOf(controller) !== undefined)
-    this.departedOwners = new DepartedOwnerTable(this.sql)
+    this.absentOwners = new AbsentOwnerTable(this.sql)
     this.dependents = new DependentTable(this.sql)
     this.sql.exec('CREATE TABLE IF NOT EXISTS tenant (uid TEXT NOT NULL)')
     this.tenantUid = this.ownTenant()
@@ -108,7 +108,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       now: () => new Date(this.now()),
       dependentsOf: (kind) => this.dependents.of(kind),
       alone: (name, work) => this.turns.run(name, work),
-      departedOwners: this.departedOwners,
+      absentOwners: this.absentOwners,
       later: (controller, key, delay) => this.work.add(controller, key, delay),
     }
     for (let due = this.work.due(PARALLEL); due.length > 0; due = this.work.due(PARALLEL)) {
@@ -153,7 +153,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   /** The control plane has another state from now on, which brings its own work. */
   async forget(): Promise<void> {
     this.work.clear()
-    this.departedOwners.clear()
+    this.absentOwners.clear()
   }
 
   /** What waits to be done and what is parked, by controller. */

@@ -20,7 +20,7 @@ export class Expiry {
     private readonly history: History,
     private readonly write: (write: () => WriteOutcome) => Promise<WriteOutcome>,
     private readonly now: () => number,
-    private readonly others: () => Promise<void>,
+    private readonly yieldToWriters: () => Promise<void>,
   ) {}
 
   /** When to run again; undefined when nothing expires. Milliseconds since 1970. */
@@ -38,7 +38,7 @@ export class Expiry {
   async run(): Promise<void> {
     if (this.history.expiry === undefined) return
     const upTo = revisionAt(this.now() - this.history.expiry)
-    for (let after = 0; ; await this.others()) {
+    for (let after = 0; ; await this.yieldToWriters()) {
       const expired = this.statements.current(after, upTo, BATCH)
       await Promise.all(expired.map(({ k, rv }) => this.write(() => this.log.expire(k, rv))))
       if (expired.length < BATCH) return

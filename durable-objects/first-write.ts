@@ -2,32 +2,32 @@
 import type { Statements } from './statements.ts'
 
 export class FirstWrite {
-  private isTold: boolean
-  private telling: Promise<void> | undefined
+  private isAnnounced: boolean
+  private announcing: Promise<void> | undefined
 
-  /** @param tell ends when it is on disk */
+  /** @param announce ends when it is on disk */
   constructor(
     private readonly statements: Statements,
-    private readonly tell: () => Promise<void>,
+    private readonly announce: () => Promise<void>,
   ) {
-    this.isTold = statements.meta('told') === 1
+    this.isAnnounced = statements.meta('told') === 1
   }
 
   /** Undefined where that is done. Writes that come meanwhile wait for it. */
-  told(): Promise<void> | undefined {
-    if (this.isTold) return undefined
-    this.telling ??= this.tell()
+  announced(): Promise<void> | undefined {
+    if (this.isAnnounced) return undefined
+    this.announcing ??= this.announce()
       .then(() => {
         this.statements.setMeta('told', 1)
-        this.isTold = true
+        this.isAnnounced = true
       })
-      .finally(() => (this.telling = undefined))
-    return this.telling
+      .finally(() => (this.announcing = undefined))
+    return this.announcing
   }
 
   /** The control shard forgets it: its contents go. */
   forget(): void {
     this.statements.setMeta('told', 0)
-    this.isTold = false
+    this.isAnnounced = false
   }
 }

@@ -107,7 +107,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       history,
       (work) => ctx.storage.transactionSync(work),
       now,
-      () => this.others(),
+      () => this.yieldToWriters(),
     )
     this.expiry = new Expiry(
       this.log,
@@ -115,7 +115,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       history,
       (write) => this.writes.run(write),
       now,
-      () => this.others(),
+      () => this.yieldToWriters(),
     )
     this.outbox = new Outbox(this.name, this.statements, receiverOf(env, this.name), () => ctx.storage.sync(), now)
     this.firstWrite = new FirstWrite(this.statements, () => tellControlShard(env, this.name))
@@ -321,7 +321,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   private async write(write: () => WriteOutcome): Promise<ShardReply<Written>> {
     this.usage.woken('write')
     try {
-      await this.firstWrite.told()
+      await this.firstWrite.announced()
       const { written } = await this.writes.run(write)
       return { value: written }
     } catch (error) {
@@ -373,7 +373,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   /** Between two pieces of the shard's own work: as long as there are writers, most of the time is theirs. */
-  private async others(): Promise<void> {
+  private async yieldToWriters(): Promise<void> {
     const before = this.writes.flushes
     await pause(0)
     if (this.writes.flushes !== before) await pause(BETWEEN)

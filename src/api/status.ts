@@ -115,16 +115,16 @@ export const badRequest = (message: string) => new StatusError(400, 'BadRequest'
 
 /** 422: all that is wrong with an object. `kind.group ""` stands for query options (`ListOptions.meta.k8s.io`). */
 /** Characters of messages that an answer tells: a body full of wrong values makes none that is many times as long. */
-const MAX_TOLD = 1024 * 1024
+const MAX_REPORTED = 1024 * 1024
 
-function told(errors: readonly FieldError[]): readonly FieldError[] {
+function reported(errors: readonly FieldError[]): readonly FieldError[] {
   let length = 0
-  const count = errors.findIndex(({ field, message }) => (length += field.length + message.length) > MAX_TOLD)
+  const count = errors.findIndex(({ field, message }) => (length += field.length + message.length) > MAX_REPORTED)
   return count <= 0 ? errors.slice(0, count < 0 ? errors.length : 1) : errors.slice(0, count)
 }
 
 export function invalid(kind: { group: string; kind: string }, name: string, all: readonly FieldError[]) {
-  const errors = told(all)
+  const errors = reported(all)
   const named = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
   return new StatusError(422, 'Invalid', `${named} ${goQuote(name)} is invalid: ${messageOf(errors)}`, {
     ...(name === '' ? {} : { name }),

@@ -122,8 +122,8 @@ function sourceAddresses(sent: Request, headers: RequestHeaders): string[] | und
 
 /** The local server's front tells it beside the request, Cloudflare in a header that clients cannot set there. */
 function addressSeen({ cf }: Request, headers: RequestHeaders): string | undefined {
-  const told: unknown = cf?.clientAddress
-  return typeof told === 'string' ? told : (headers.get('CF-Connecting-IP') ?? undefined)
+  const address: unknown = cf?.clientAddress
+  return typeof address === 'string' ? address : (headers.get('CF-Connecting-IP') ?? undefined)
 }
 
 /** @param text of an object, a list or a Table */

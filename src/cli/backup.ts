@@ -151,7 +151,7 @@ function messageOf(text: string): string {
 class Progress extends Transform {
   tail = ''
   bytes = 0
-  private told = 0
+  private printedAt = 0
 
   private readonly what: string
   /** Bytes that there will be, where that is known. */
@@ -166,8 +166,8 @@ class Progress extends Transform {
   override _transform(chunk: Buffer, _encoding: string, next: (error: null, chunk: Buffer) => void): void {
     this.bytes += chunk.length
     this.tail = (this.tail + chunk.toString('latin1')).slice(-TAIL_BYTES)
-    if (process.stderr.isTTY && Date.now() - this.told > 200) {
-      this.told = Date.now()
+    if (process.stderr.isTTY && Date.now() - this.printedAt > 200) {
+      this.printedAt = Date.now()
       const part = this.of === undefined ? '' : ` of ${megabytes(this.of)}`
       process.stderr.write(`\r${this.what} ${megabytes(this.bytes)}${part} …`)
     }

@@ -45,7 +45,7 @@ interface Exchange {
 
 interface ConnectionOptions {
   /** That there are too many connections: its first request is refused. */
-  readonly isToBeTold: boolean
+  readonly isToBeRefused: boolean
   /** Each request says from which address it comes. */
   readonly tellsAddress: boolean
 }
@@ -56,7 +56,7 @@ const plainAddress = (address: string): string => address.replace(/^::ffff:(?=[\
 export class ClientConnection {
   readonly #client: TLSSocket
   readonly #deadlines: Deadlines
-  readonly #isToBeTold: boolean
+  readonly #isToBeRefused: boolean
   /** Something is stated of each of its requests. */
   readonly #isAttested: boolean
   readonly #attestation: Attestation
@@ -75,11 +75,11 @@ export class ClientConnection {
     client: TLSSocket,
     engine: () => Promise<EngineAddress>,
     deadlines: Deadlines,
-    { isToBeTold, tellsAddress }: ConnectionOptions,
+    { isToBeRefused, tellsAddress }: ConnectionOptions,
   ) {
     this.#client = client
     this.#deadlines = deadlines
-    this.#isToBeTold = isToBeTold
+    this.#isToBeRefused = isToBeRefused
     const certificate = tlsClientAuth(client)
     const address = tellsAddress ? plainAddress(client.remoteAddress ?? '') : undefined
     this.#isAttested = certificate !== undefined || address !== undefined
@@ -174,7 +174,7 @@ export class ClientConnection {
     const part = this.#reader.next()
     if (part === undefined) return false
     if (part.kind !== 'head') throw new Error(`a ${part.kind} where a request begins`)
-    if (this.#isToBeTold) throw new MalformedRequest(429, 'there are as many connections as this server can hold')
+    if (this.#isToBeRefused) throw new MalformedRequest(429, 'there are as many connections as this server can hold')
     const { head, octets } = part
     const request = engineRequest(head)
     const isAttested = this.#isAttested || request.method !== head.method

@@ -8,16 +8,16 @@ export interface Limits {
 }
 
 /** So many more than `total` are accepted to be told that there are too many; further ones are closed unheard. */
-export const TO_BE_TOLD = 128
+export const TO_BE_REFUSED = 128
 
-export type Admission = 'admitted' | 'to be told' | 'closed'
+export type Admission = 'admitted' | 'to be refused' | 'closed'
 
 export class ConnectionLimits {
   readonly #limits: Limits
   /** Bound: the connections there are. */
   readonly #byAddress = new Map<string, number>()
   #admitted = 0
-  #told = 0
+  #refusing = 0
 
   constructor(limits: Limits) {
     this.#limits = limits
@@ -32,13 +32,13 @@ export class ConnectionLimits {
       this.#byAddress.set(key, ofAddress + 1)
       return 'admitted'
     }
-    if (this.#told >= TO_BE_TOLD) return 'closed'
-    this.#told++
-    return 'to be told'
+    if (this.#refusing >= TO_BE_REFUSED) return 'closed'
+    this.#refusing++
+    return 'to be refused'
   }
 
   release(address: string, admission: Admission): void {
-    if (admission === 'to be told') this.#told--
+    if (admission === 'to be refused') this.#refusing--
     if (admission !== 'admitted') return
     this.#admitted--
     const key = addressKey(address)

@@ -68,7 +68,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     if (handshake === undefined) return void socket.destroy() // its connection is gone, or was never counted
     handshakes.delete(peerOf(socket))
     const connection = new ClientConnection(socket, engine, deadlines, {
-      isToBeTold: handshake.admission === 'to be told',
+      isToBeRefused: handshake.admission === 'to be refused',
       tellsAddress,
     })
     connections.add(connection)

@@ -29,5 +29,5 @@ export interface EncodingScope {
   fromStorage(object: KubeObject): KubeObject
   checkConvertible?(object: KubeObject): void
   readonly storedAsServed: boolean
-  readonly strategy: { readonly shown?: { readonly mark: string; as(object: KubeObject): KubeObject } }
+  readonly strategy: { readonly decorator?: { readonly mark: string; decorate(object: KubeObject): KubeObject } }
 }

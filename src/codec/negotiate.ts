@@ -58,9 +58,9 @@ export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): 
   const accept = request.headers.get('Accept') ?? ''
   if (!endpoint.custom) {
     // who is not let through to the endpoint is not told that it is deprecated
-    const told = request.warnings.splice(0)
+    const earlier = request.warnings.splice(0)
     matchProduced(accept, produced(request, endpoint, available))
-    append(request.warnings, told)
+    append(request.warnings, earlier)
   }
   const negotiated = negotiate(request, accept, available, {
     allows: (serialization, target) => allowsTransform(request, endpoint, serialization, target),

@@ -22,7 +22,7 @@ import type { EncodedList } from './protobuf-list.ts'
 import { encodeJson } from './encode.ts'
 import { isBinary, serializeText, serializeTyped } from './serialize.ts'
 import type { Body, Form } from './serialize.ts'
-import { shownObject, shownText } from './shown.ts'
+import { decorated, decoratedText } from './decorate.ts'
 import { warningHeaders } from './warnings.ts'
 
 /** Headers of every answer of the API that do not say anything of its request. */
@@ -58,7 +58,7 @@ export function respondObject(
   const presenter = new Presenter(scope, output)
   presenter.checkObject()
   const source =
-    'text' in object ? Source.ofText(shownText(scope, object.text)) : Source.ofObject(shownObject(scope, object))
+    'text' in object ? Source.ofText(decoratedText(scope, object.text)) : Source.ofObject(decorated(scope, object))
   const { serialization } = output
   const { record } = scope.request
   if (record?.wantsResponse) record.responseObject = record.bounded(presenter.json(source, scope.request.now))
@@ -146,7 +146,7 @@ export function listShape(scope: EncodingScope, output: OutputNegotiation): List
   const { transform } = output
   if (output.serialization !== 'json' || !passesText(scope)) return { as: 'lines' }
   const identity = identityText(scope)
-  if (transform === undefined && scope.strategy.shown !== undefined) return { as: 'lines' }
+  if (transform === undefined && scope.strategy.decorator !== undefined) return { as: 'lines' }
   if (transform === undefined) return scope.custom ? { as: 'items' } : { as: 'items', without: identity }
   if (transform.kind !== 'PartialObjectMetadataList' || !cutsMetadata(scope)) return { as: 'lines' }
   const [head = '', tail = ''] = partialObjectMetadataText('\n', transform.version).split('\n')
@@ -225,7 +225,7 @@ export async function respondItems(
 ): Promise<Response> {
   const presenter = new Presenter(scope, output)
   presenter.checkList()
-  const sources = list.items.map((item) => Source.ofObject(shownObject(scope, item)))
+  const sources = list.items.map((item) => Source.ofObject(decorated(scope, item)))
   const { serialization } = output
   const metadata = metadataOf(list)
   const { record, now } = scope.request

@@ -25,7 +25,7 @@ export interface Live {
 }
 
 /** What a write leaves; `stored` is absent where nothing was written: a dry run, or a write that would change nothing. */
-export type Left = Pick<Live, 'object'> & Partial<Live>
+export type WriteResult = Pick<Live, 'object'> & Partial<Live>
 
 export const liveOf = (stored: StoredValue): Live => new ParsedLater(stored)
 

@@ -82,7 +82,7 @@ export class ApiClient {
 
   /** @param change edits the object in place; runs again when somebody else was faster */
   async update(name: string, change: (object: KubeObject) => void): Promise<KubeObject> {
-    const { left } = await guaranteedUpdate(this.scope, name, {
+    const { result } = await guaranteedUpdate(this.scope, name, {
       dryRun: false,
       mayCreate: false,
       transform: async (live) => {
@@ -94,13 +94,13 @@ export class ApiClient {
       },
       validating: async () => {},
     })
-    return left.object
+    return result.object
   }
 
   /** Server-side apply, taking what others own, to the client's subresource if it has one. The object exists. */
   async apply(config: JsonObject & KubeObject, manager: string): Promise<KubeObject> {
     const { type, kind, request, subresource } = this.scope
-    const { left } = await guaranteedUpdate(this.scope, config.metadata.name ?? '', {
+    const { result } = await guaranteedUpdate(this.scope, config.metadata.name ?? '', {
       dryRun: false,
       mayCreate: false,
       transform: async (live) =>
@@ -118,7 +118,7 @@ export class ApiClient {
         }),
       validating: async () => {},
     })
-    return left.object
+    return result.object
   }
 
   delete(name: string, options: DeleteOptions = {}): Promise<Deleted> {

@@ -2,7 +2,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { Env } from '../env.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import type { Tenant } from '../storage/tenant.ts'
-import type { DepartedOwner } from '../registry/collector-work.ts'
+import type { AbsentOwner } from '../registry/collector-work.ts'
 import type { Topic } from '../registry/topic.ts'
 
 export interface ControllerContext {
@@ -18,15 +18,15 @@ export interface ControllerContext {
   dependentsOf(ownerKind: string): readonly GroupResource[]
   /** Runs work when no other work of that name is under way. */
   alone<Done>(name: string, work: () => Promise<Done>): Promise<Done>
-  readonly departedOwners: DepartedOwners
+  readonly absentOwners: AbsentOwners
   /** Hands work to a controller, after so many milliseconds. */
   later(controller: Topic, key: string, delay: number): void
 }
 
 /** Owners that went and whose kind may go as well: who named one is still known to be left without it. */
-export interface DepartedOwners {
-  has(owner: DepartedOwner): boolean
-  add(owner: DepartedOwner): void
+export interface AbsentOwners {
+  has(owner: AbsentOwner): boolean
+  add(owner: AbsentOwner): void
 }
 
 /** Brings the world nearer to what it should be, for one key, whatever happened before. */

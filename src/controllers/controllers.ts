@@ -13,7 +13,7 @@ import { crdRenewalController } from './crd-renewal.ts'
 import { flowDefaults } from './flow-defaults.ts'
 import { flowSchemaStatus } from './flow-schema-status.ts'
 import {
-  departedController,
+  deletedOwnerController,
   freedController,
   ownedController,
   servedKindController,
@@ -24,7 +24,7 @@ import { loweredQuota, resourceQuotaController } from './resource-quota.ts'
 import { rootCaPublisher } from './root-ca-publisher.ts'
 import { restoredServerObjects } from './server-objects.ts'
 import { serviceAccountController } from './service-account.ts'
-import { departedServiceAccount, serviceAccountSecret } from './service-account-secret.ts'
+import { deletedServiceAccount, serviceAccountSecret } from './service-account-secret.ts'
 import type { Topic } from '../registry/topic.ts'
 import { validatingAdmissionPolicyStatus } from './validating-admission-policy-status.ts'
 import { volumeProtection } from './volume-protection.ts'
@@ -40,7 +40,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'crd-finalizer': crdFinalizerController,
   'crd-names': crdNamesController,
   'crd-renewal': crdRenewalController,
-  departed: departedController,
+  departed: deletedOwnerController,
   'owners-freed': freedController,
   'flow-defaults': flowDefaults,
   'flow-object-written': afterAWhile('flow-defaults', 30_000),
@@ -53,7 +53,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'server-object-gone': afterAWhile('server-objects', 5_000),
   'server-objects': restoredServerObjects,
   'service-account': serviceAccountController,
-  'service-account-departed': departedServiceAccount,
+  'service-account-departed': deletedServiceAccount,
   'service-account-secret': serviceAccountSecret,
   'token-cleaner': tokenCleaner,
   'resource-quota': resourceQuotaController,

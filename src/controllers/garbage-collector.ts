@@ -9,7 +9,7 @@ import { StatusError } from '../api/status.ts'
 import { wasWritten } from '../registry/written-types.ts'
 import { ApiClient } from './api-client.ts'
 import type { FreedOwners, ObjectKey } from '../registry/collector-work.ts'
-import { departedIn, freedOwnersIn, objectKeyIn, servedKindIn } from '../registry/collector-work.ts'
+import { deletedOwnerIn, freedOwnersIn, objectKeyIn, servedKindIn } from '../registry/collector-work.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { reportForeignOwners } from './foreign-owners.ts'
 import { countAgain } from './resource-quota.ts'
@@ -21,18 +21,18 @@ import { findObject, stateOf, waitsForDependents } from './owners.ts'
 /** How often an object is judged again because it changed meanwhile, before the work waits. */
 const TRIES = 5
 
-/** Key: a Departed. Its dependents may go, and owners that waited for it may too. */
-export const departedController: Controller = {
+/** Key: a DeletedOwner. Its dependents may go, and owners that waited for it may too. */
+export const deletedOwnerController: Controller = {
   async reconcile(key, context) {
-    const departed = departedIn(key)
-    const dependents = await dependentsOf(context, departed.ownerKind, departed.uid)
+    const deleted = deletedOwnerIn(key)
+    const dependents = await dependentsOf(context, deleted.ownerKind, deleted.uid)
     // a built-in kind stays served: whether it is gone can be looked up
-    if (dependents.length > 0 && !isBuiltIn(context, departed.ownerKind)) context.departedOwners.add(departed)
+    if (dependents.length > 0 && !isBuiltIn(context, deleted.ownerKind)) context.absentOwners.add(deleted)
     for (const dependent of dependents) await collectIfUnowned(context, dependent)
-    await letGo(context, departed)
-    if (departed.namespace !== '') {
-      await lookAtNamespace(context, departed.namespace)
-      await countAgain(context, departed.namespace)
+    await letGo(context, deleted)
+    if (deleted.namespace !== '') {
+      await lookAtNamespace(context, deleted.namespace)
+      await countAgain(context, deleted.namespace)
     }
     return undefined
   },

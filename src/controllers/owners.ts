@@ -32,7 +32,7 @@ export async function stateOf(
 ): Promise<OwnerState> {
   const { uid = '', name = '' } = owner
   const ownerKind = ownerKindOf(owner)
-  const wasSeenToGo = (within: string) => context.departedOwners.has({ uid, ownerKind, namespace: within })
+  const wasSeenToGo = (within: string) => context.absentOwners.has({ uid, ownerKind, namespace: within })
   if (wasSeenToGo('') || (namespace !== '' && wasSeenToGo(namespace))) return GONE
   const entry = await ownerEntry(context, owner)
   if (entry === undefined) return NOT_SERVED

@@ -38,7 +38,7 @@ export const serviceAccountSecret: Controller = {
 }
 
 /** An account is gone, and its tokens with it. Key: NAMESPACE/NAME of the account. */
-export const departedServiceAccount: Controller = {
+export const deletedServiceAccount: Controller = {
   async reconcile(key, context) {
     const [namespace = '', name = ''] = key.split('/')
     const secrets = secretsOf(context, namespace)

@@ -36,7 +36,7 @@ export async function create(scope: ResourceScope): Promise<Response> {
   if (request.isLarge) await turnOfOthers()
   const object = scope.toStorage(decoded)
   await admitMutating(admissionAttributes(scope, 'CREATE', options, { object }))
-  const left = await createObject(scope, object, options, validatingOf(scope, 'CREATE', options))
+  const result = await createObject(scope, object, options, validatingOf(scope, 'CREATE', options))
   if (request.isLarge) await turnOfOthers()
-  return respondObject(scope, output, 201, left.stored ?? left.object)
+  return respondObject(scope, output, 201, result.stored ?? result.object)
 }

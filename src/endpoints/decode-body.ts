@@ -7,7 +7,7 @@ import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
-import { keepReset } from '../patch/managed-fields.ts'
+import { keepEmptyManagedFields } from '../patch/managed-fields.ts'
 import { opened, treeText } from '../patch/json-document.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { DecodeError, missingKind } from '../codec/decode.ts'
@@ -93,7 +93,7 @@ export function* decodingBody(
     applyDefaults(type, object, defaultingOf(scope))
     // every type of an endpoint has metadata, which decoding fills in
     const decoded = object as unknown as KubeObject
-    keepReset(type, tree, decoded)
+    keepEmptyManagedFields(type, tree, decoded)
     // validation of custom resources speaks of their kind
     const kind = isCustom ? found.kind : expected.kind
     return noted(scope, type, Object.assign(decoded, { kind, apiVersion: apiVersionOf(expected) }))

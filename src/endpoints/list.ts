@@ -3,7 +3,7 @@ import { negotiateOutput } from '../codec/negotiate.ts'
 import { passesText } from '../codec/present.ts'
 import { respondList } from '../codec/respond.ts'
 import { liveOf } from '../codec/stored-object.ts'
-import { shownLines } from '../codec/shown.ts'
+import { decoratedLines } from '../codec/decorate.ts'
 import type { ListOptions } from '../request/options.ts'
 import type { ContinueToken } from '../storage/continue-token.ts'
 import { inconsistentContinueToken, nextContinueToken, parseContinueToken } from '../storage/continue-token.ts'
@@ -33,7 +33,7 @@ export async function list(scope: ResourceScope, options: ListOptions): Promise<
   }
   await checkList(scope, result, again)
   const shown = (values: ReadableStream<Uint8Array>) =>
-    query.shape.as === 'lines' ? shownLines(scope, values) : values
+    query.shape.as === 'lines' ? decoratedLines(scope, values) : values
   return respondList(scope, output, {
     revision: result.revision,
     continueToken: nextContinueToken(result, namespace),

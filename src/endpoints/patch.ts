@@ -79,7 +79,7 @@ export async function patch(scope: ResourceScope): Promise<Response> {
       warn: (text) => request.warnings.push(text),
     })
 
-  const { left, created } = await guaranteedUpdate(scope, name, {
+  const { result, created } = await guaranteedUpdate(scope, name, {
     dryRun: options.dryRun,
     mayCreate: applies && scope.subresource === '',
     authorizeCreate: () => authorizeCreate(scope),
@@ -105,5 +105,5 @@ export async function patch(scope: ResourceScope): Promise<Response> {
     validating: validatingOf(scope, 'UPDATE', options),
   })
   if (request.isLarge) await turnOfOthers()
-  return respondObject(scope, output, created ? 201 : 200, left.stored ?? left.object)
+  return respondObject(scope, output, created ? 201 : 200, result.stored ?? result.object)
 }

@@ -28,7 +28,7 @@ export async function update(scope: ResourceScope): Promise<Response> {
   checkName(scope, sent)
   dropDuplicateOwners(sent, request.warnings)
 
-  const { left, created } = await guaranteedUpdate(scope, scope.name, {
+  const { result, created } = await guaranteedUpdate(scope, scope.name, {
     dryRun: options.dryRun,
     // also through the status, where there is one: Services
     mayCreate: ['', 'status'].includes(scope.subresource) && scope.strategy.allowCreateOnUpdate === true,
@@ -60,5 +60,5 @@ export async function update(scope: ResourceScope): Promise<Response> {
     validating: validatingOf(scope, 'UPDATE', options),
   })
   if (request.isLarge) await turnOfOthers()
-  return respondObject(scope, output, created ? 201 : 200, left.stored ?? left.object)
+  return respondObject(scope, output, created ? 201 : 200, result.stored ?? result.object)
 }

@@ -4,7 +4,7 @@
  */
 import { noteFault } from '../request/fault.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
-import { shownText } from '../codec/shown.ts'
+import { decoratedText } from '../codec/decorate.ts'
 import type { WatchFramer } from '../codec/watch-framer.ts'
 import { expired, resourceVersionTooLarge, StatusError } from '../api/status.ts'
 import { ConversionError } from '../registry/custom-resources/conversion-webhook.ts'
@@ -59,13 +59,13 @@ export async function pumpWatch(
         // keeps a quiet selection ahead of compaction, and notices a shard that is gone
         stream.ping()
       })
-    let show = plan.query.from === undefined && scope.strategy.shown !== undefined
+    let show = plan.query.from === undefined && scope.strategy.decorator !== undefined
     let isInitial = plan.isOfNow
     let isStuck = false
     for await (const batch of watch.messages) {
       if (isStuck) continue
       try {
-        await forward(framer, sink, batch, plan.bookmarks, show ? (text) => shownText(scope, text) : undefined)
+        await forward(framer, sink, batch, plan.bookmarks, show ? (text) => decoratedText(scope, text) : undefined)
       } catch (error) {
         if (!(error instanceof ConversionError)) throw error
         if (isInitial) {

@@ -154,7 +154,7 @@ function managersBefore({ live, object, subresource }: Write): Managers {
  * where custom resources are concerned.
  * @param sent what the object was decoded from
  */
-export function keepReset(type: StructType, sent: JsonTree, object: KubeObject): void {
+export function keepEmptyManagedFields(type: StructType, sent: JsonTree, object: KubeObject): void {
   if (type.goType === undefined) return
   const metadata = isJsonObject(sent) ? sent['metadata'] : undefined
   const managedFields = isJsonObject(metadata) ? metadata['managedFields'] : undefined

@@ -17,7 +17,7 @@ import { goValue } from '../go/value.ts'
 import { closed, copyOf, opened, treeText } from './json-document.ts'
 import { readJsonPatch } from './json-patch.ts'
 import { applyJsonPatch } from './json-patch-operations.ts'
-import { asWritten, keepReset, tracking } from './managed-fields.ts'
+import { asWritten, keepEmptyManagedFields, tracking } from './managed-fields.ts'
 import type { ConvertVersion } from './managed-fields.ts'
 import { applyMergePatch } from './merge-patch.ts'
 import type { ResetFields } from './reset-fields.ts'
@@ -134,7 +134,7 @@ function decodeDocument(input: PatchInput, document: JsonTree, strict: readonly 
   }
   report(input, [...strict, ...decoded.strict], () => treeText(document))
   const object = asObject(decoded.object)
-  keepReset(input.type, document, object)
+  keepEmptyManagedFields(input.type, document, object)
   return object
 }
 
@@ -191,7 +191,7 @@ function* strategicMergePatch(input: PatchInput): Steps<KubeObject> {
   const { object } = converted
   input.applyDefaults(object)
   const typed = asObject(withKind(object, kind))
-  keepReset(type, patched as JsonTree, typed)
+  keepEmptyManagedFields(type, patched as JsonTree, typed)
   yield
   return yield* tracked(input, live, typed)
 }

@@ -22,7 +22,7 @@ export interface FreedOwners {
 }
 
 /** An owner that was seen to go. */
-export interface DepartedOwner {
+export interface AbsentOwner {
   readonly uid: string
   /** `Kind.group` */
   readonly ownerKind: string
@@ -31,7 +31,7 @@ export interface DepartedOwner {
 }
 
 /** What an object that went leaves to be done. */
-export interface Departed extends FreedOwners, DepartedOwner {}
+export interface DeletedOwner extends FreedOwners, AbsentOwner {}
 
 /** A kind that is served from now on, or in other versions than before. */
 export interface ServedKind extends GroupResource {
@@ -47,7 +47,7 @@ export function freedOwnersIn(payload: string): FreedOwners {
   return { ...textsIn(payload, ['namespace']), owners: ownersIn(payload) }
 }
 
-export function departedIn(payload: string): Departed {
+export function deletedOwnerIn(payload: string): DeletedOwner {
   return { ...textsIn(payload, ['uid', 'ownerKind', 'namespace']), owners: ownersIn(payload) }
 }
 

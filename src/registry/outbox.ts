@@ -8,7 +8,7 @@ import type { KubeObject, OwnerReference } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { APPROVED_BY, isProtectedGroup } from './apiextensions/approval.ts'
 import { isEstablished, versionsOf } from './custom-resources/definition.ts'
-import type { Departed, FreedOwners, ObjectKey, ServedKind } from './collector-work.ts'
+import type { DeletedOwner, FreedOwners, ObjectKey, ServedKind } from './collector-work.ts'
 import type { Topic } from './topic.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
 import { protectedKey } from './protection-finalizers.ts'
@@ -192,13 +192,13 @@ const serverObjects: ReadonlySet<string> = new Set([
 /** What the garbage collector has to look at. */
 function collection({ resource, object, old }: Change): readonly Work[] {
   if (object === undefined) {
-    const departed: Departed = {
+    const deleted: DeletedOwner = {
       uid: old?.metadata.uid ?? '',
       ownerKind: ownerKindOf({ apiVersion: old?.apiVersion, kind: old?.kind }),
       namespace: old?.metadata.namespace ?? '',
       owners: old?.metadata.ownerReferences ?? [],
     }
-    return mayOwn(resource) || departed.owners.length > 0 ? work('departed', JSON.stringify(departed)) : []
+    return mayOwn(resource) || deleted.owners.length > 0 ? work('departed', JSON.stringify(deleted)) : []
   }
   const { metadata } = object
   const { finalizers = [], ownerReferences = [] } = metadata

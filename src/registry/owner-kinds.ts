@@ -13,8 +13,8 @@ import type { Tenant } from '../storage/tenant.ts'
 export const FOREGROUND = 'foregroundDeletion'
 export const ORPHAN = 'orphan'
 
-/** Pairs that this isolate has told. One that was forgotten is told again. */
-const toldOf = perTenant(
+/** Pairs that this isolate has announced. One that was forgotten is announced again. */
+const announcedOf = perTenant(
   () => new BoundedMap<string, true>({ entries: 10_000, size: 1024 * 1024, sizeOf: ({ length }) => length }),
 )
 
@@ -30,15 +30,15 @@ export async function announceOwners(
   { metadata }: KubeObject,
 ): Promise<void> {
   if (metadata.ownerReferences === undefined) return
-  const told = toldOf(tenant)
+  const announced = announcedOf(tenant)
   const kinds = new Set(metadata.ownerReferences.map(ownerKindOf).filter(mayBeServed))
-  const news = [...kinds].filter((kind) => !told.has(pairOf(resource, kind)))
+  const news = [...kinds].filter((kind) => !announced.has(pairOf(resource, kind)))
   if (news.length === 0) return
   await env.CONTROLLERS.getByName(tenant.uid).announceOwners(
     { group: resource.group, resource: resource.resource },
     news,
   )
-  for (const kind of news) told.set(pairOf(resource, kind), true)
+  for (const kind of news) announced.set(pairOf(resource, kind), true)
 }
 
 const pairOf = (resource: GroupResource, kind: string) => `${groupResourceText(resource)}\n${kind}`

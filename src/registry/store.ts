@@ -42,7 +42,7 @@ import {
 import type { MetadataCheck } from './strategy.ts'
 import { generatedName } from './generated-name.ts'
 import { notEnforcedWarnings } from './not-enforced.ts'
-import type { Left, Live } from '../codec/stored-object.ts'
+import type { WriteResult, Live } from '../codec/stored-object.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import { asJson } from '../api/object.ts'
 import { isUnchanged, newValueOf } from './stored-form.ts'
@@ -87,7 +87,7 @@ export async function createObject(
   wanted: KubeObject,
   mode: WriteMode,
   validating: Validating,
-): Promise<Left> {
+): Promise<WriteResult> {
   fillSystemFields(scope, wanted)
   const generates = !wanted.metadata.name && !!wanted.metadata.generateName
   for (let attempt = 1; ; attempt++) {
@@ -117,8 +117,8 @@ async function allocating(
   object: KubeObject,
   old: KubeObject | undefined,
   { dryRun }: WriteMode,
-  write: () => Promise<Left>,
-): Promise<Left> {
+  write: () => Promise<WriteResult>,
+): Promise<WriteResult> {
   const { strategy, subresource } = scope
   const allocation =
     subresource === '' ? await strategy.allocate?.(object, old, scope.strategyContext(dryRun)) : undefined
@@ -138,8 +138,8 @@ async function admitted(
   validating: Validating,
   object: KubeObject,
   old: KubeObject | undefined,
-  write: () => Promise<Left>,
-): Promise<Left> {
+  write: () => Promise<WriteResult>,
+): Promise<WriteResult> {
   const undo = await validating(object, old)
   if (!undo) return write()
   try {
@@ -150,7 +150,7 @@ async function admitted(
   }
 }
 
-async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<Left> {
+async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<WriteResult> {
   const key = keyOf(scope, object.metadata.name!)
   if (dryRun) {
     if ((await scope.storage.get(scope.collection, key)) !== undefined) throw new StorageError('KeyExists')
@@ -225,7 +225,7 @@ const genericMetaGroups = new Set([
 ])
 
 export interface Updated {
-  readonly left: Left
+  readonly result: WriteResult
   readonly created: boolean
 }
 
@@ -248,7 +248,7 @@ export async function guaranteedUpdate(scope: ResourceScope, name: string, updat
     const live = await readLive(scope, name)
     try {
       if (live === undefined) return await createOnUpdate(scope, name, update)
-      return { left: await updateLive(scope, name, live, update), created: false }
+      return { result: await updateLive(scope, name, live, update), created: false }
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
       const moved = error.code === 'Conflict' || error.code === 'KeyNotFound' || error.code === 'KeyExists'
@@ -266,11 +266,11 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
   // there is no version to compare with: whatever it names is taken, and shown where nothing is written
   if (!update.dryRun) delete object.metadata.resourceVersion
   fillSystemFields(scope, object)
-  const left = await allocating(scope, object, undefined, update, async () => {
+  const result = await allocating(scope, object, undefined, update, async () => {
     await beforeCreate(scope, object, update)
     return admitted(update.validating, object, undefined, () => insert(scope, object, update))
   })
-  return { left, created: true }
+  return { result, created: true }
 }
 
 /** Times of managedFields alone are no change: strategies may have put back all that a write was to change. */
@@ -281,7 +281,7 @@ function isUnchangedButTimes({ storageType, strategy }: ResourceScope, object: K
   return isUnchanged(newValueOf(storageType, withOldTimes, strategy), live)
 }
 
-async function updateLive(scope: ResourceScope, name: string, live: Live, update: UpdateRequest): Promise<Left> {
+async function updateLive(scope: ResourceScope, name: string, live: Live, update: UpdateRequest): Promise<WriteResult> {
   const old = live.object
   if (update.uid && update.uid !== old.metadata.uid)
     throw uidPreconditionFailed(scope, name, update, old.metadata.uid ?? '')
@@ -296,7 +296,7 @@ async function replace(
   object: KubeObject,
   live: Live,
   update: UpdateRequest,
-): Promise<Left> {
+): Promise<WriteResult> {
   const old = live.object
   if (scope.request.isLarge) await turnOfOthers()
   await beforeUpdate(scope, object, old, update)
@@ -310,7 +310,7 @@ async function put(
   object: KubeObject,
   live: Live,
   update: UpdateRequest,
-): Promise<Left> {
+): Promise<WriteResult> {
   const old = live.object
   if (isWithoutFinalizers(scope, object, old))
     return { object: await removeEmptied(scope, object, live, update.dryRun) }

@@ -96,9 +96,9 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   /**
    * What reads and the answers to writes show instead of what is stored, and a watch of what was there before it. What
    * happens while somebody watches is told as it is stored. (A decorator of kube-apiserver, whose cache passes it by.)
-   * `as` changes nothing in the object, and is asked only where a stored text contains `mark`.
+   * `decorate` changes nothing in the object, and is asked only where a stored text contains `mark`.
    */
-  readonly shown?: { readonly mark: string; as(object: O): O }
+  readonly decorator?: { readonly mark: string; decorate(object: O): O }
   /** Values of the field selectors besides metadata.name and metadata.namespace. */
   selectableFields?(object: O): Readonly<Record<string, string>>
   /**

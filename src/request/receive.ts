@@ -66,6 +66,6 @@ export function internalErrorText(target: string, why: string, more: Readonly<Re
 
 /** The local engine cannot carry every method; its front then tells the real one beside the request. */
 function methodOf({ method, cf }: Request): string {
-  const told: unknown = cf?.method
-  return typeof told === 'string' ? told : method
+  const carried: unknown = cf?.method
+  return typeof carried === 'string' ? carried : method
 }

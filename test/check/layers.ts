@@ -44,7 +44,7 @@ const elsewhere: ReadonlyMap<string, string> = new Map([
   ['src/server.ts', 'server'],
   // the object in which controllers run
   ['durable-objects/controller-manager.ts', 'controllers'],
-  ['durable-objects/departed-owners.ts', 'controllers'],
+  ['durable-objects/absent-owners.ts', 'controllers'],
 ])
 
 export const layerOf = (file: string): string => elsewhere.get(file) ?? /^(?:src\/)?([^/]+)\//.exec(file)?.[1] ?? file

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ConnectionLimits, TO_BE_TOLD } from '../../src/cli/connection-limits.ts'
+import { ConnectionLimits, TO_BE_REFUSED } from '../../src/cli/connection-limits.ts'
 
 const admitAll = (limits: ConnectionLimits, address: string, count: number): string[] =>
   Array.from({ length: count }, () => limits.admit(address))
@@ -21,12 +21,12 @@ test.each([
 
 test('so many are admitted, so many told, and the others closed; who leaves makes room', () => {
   const limits = new ConnectionLimits({ total: 3, perAddress: 3 })
-  const all = admitAll(limits, '192.0.2.1', TO_BE_TOLD + 5)
+  const all = admitAll(limits, '192.0.2.1', TO_BE_REFUSED + 5)
   expect(all.slice(0, 3)).toEqual(Array(3).fill('admitted'))
-  expect(all.slice(3, 3 + TO_BE_TOLD)).toEqual(Array(TO_BE_TOLD).fill('to be told'))
-  expect(all.slice(3 + TO_BE_TOLD)).toEqual(['closed', 'closed'])
-  limits.release('192.0.2.1', 'to be told')
-  expect(limits.admit('192.0.2.2')).toBe('to be told')
+  expect(all.slice(3, 3 + TO_BE_REFUSED)).toEqual(Array(TO_BE_REFUSED).fill('to be refused'))
+  expect(all.slice(3 + TO_BE_REFUSED)).toEqual(['closed', 'closed'])
+  limits.release('192.0.2.1', 'to be refused')
+  expect(limits.admit('192.0.2.2')).toBe('to be refused')
   limits.release('192.0.2.1', 'admitted')
   expect(limits.admit('192.0.2.2')).toBe('admitted')
 })

@@ -20,7 +20,7 @@ beforeEach(async () => {
     now: () => now,
     dependentsOf: () => [],
     alone: (_, work) => work(),
-    departedOwners: { has: () => false, add: () => {} },
+    absentOwners: { has: () => false, add: () => {} },
     later: () => {},
   }
   client = new ApiClient(context, CONFIG_MAPS, 'default', '', 'a-controller')

@@ -88,7 +88,7 @@ export class ControlPlaneInMemory {
 
   async context(): Promise<ControllerContext> {
     const { env, tenant } = this.server
-    const textOf = ({ uid, ownerKind, namespace }: Parameters<ControllerContext['departedOwners']['has']>[0]) =>
+    const textOf = ({ uid, ownerKind, namespace }: Parameters<ControllerContext['absentOwners']['has']>[0]) =>
       `${uid} ${ownerKind} ${namespace}`
     return {
       env,
@@ -97,7 +97,7 @@ export class ControlPlaneInMemory {
       freshServed: () => freshServedResources({ env, tenant }),
       now: () => this.now,
       dependentsOf: (kind) => [...(this.dependents.get(kind)?.values() ?? [])],
-      departedOwners: {
+      absentOwners: {
         has: (owner) => this.departed.has(textOf(owner)),
         add: (owner) => void this.departed.add(textOf(owner)),
       },

@@ -30,7 +30,7 @@ async function contextOf(server: MemoryServer): Promise<ControllerContext> {
     tenant: server.tenant,
     served: await servedResources(server.request('/')),
     freshServed: () => servedResources(server),
-    departedOwners: { has: () => false, add: () => {} },
+    absentOwners: { has: () => false, add: () => {} },
     now: () => server.now,
     dependentsOf: () => [],
     alone: (name, work) => turns.run(name, work),

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { DepartedOwnerTable } from '../../durable-objects/departed-owners.ts'
+import { AbsentOwnerTable } from '../../durable-objects/absent-owners.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from '../../durable-objects/work-table.ts'
 import type { Env } from '../../src/env.ts'
 import type { Recorder } from './recorder.ts'
@@ -117,7 +117,7 @@ describe('owners that went', () => {
 
   it('are known by uid, kind and namespace', () =>
     within('departed-1', (sql) => {
-      const table = new DepartedOwnerTable(sql)
+      const table = new AbsentOwnerTable(sql)
       table.add(owner('a'))
       table.add(owner('a'))
       expect(table.has(owner('a'))).toBe(true)
@@ -127,7 +127,7 @@ describe('owners that went', () => {
 
   it('are forgotten, the oldest first', () =>
     within('departed-2', (sql) => {
-      const table = new DepartedOwnerTable(sql)
+      const table = new AbsentOwnerTable(sql)
       for (let n = 0; n <= 500; n++) table.add(owner(`u${n}`))
       expect([0, 1, 500].map((n) => table.has(owner(`u${n}`)))).toEqual([false, true, true])
     }))

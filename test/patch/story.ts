@@ -7,7 +7,7 @@ import { decodeObject } from '../../src/codec/decode.ts'
 import { canonical } from '../../src/codec/encode.ts'
 import { serverSideApply } from '../../src/patch/apply.ts'
 import { fromUnstructured } from '../../src/patch/from-unstructured.ts'
-import { keepReset, trackUpdate } from '../../src/patch/managed-fields.ts'
+import { keepEmptyManagedFields, trackUpdate } from '../../src/patch/managed-fields.ts'
 import { resetFieldsOf } from '../../src/patch/reset-fields.ts'
 import { parseFeatureGates } from '../../src/registry/feature-gates.ts'
 import { typeOfKind } from '../../src/schema/built-in.ts'
@@ -46,7 +46,7 @@ export class Story {
       ? structuredClone(body)
       : decodeObject(type, structuredClone(body)).object) as unknown as KubeObject
     if (type.goType !== undefined) applyDefaults(type, object as unknown as JsonObject, defaulting)
-    keepReset(type, body, object)
+    keepEmptyManagedFields(type, body, object)
     const managedFields = trackUpdate({
       type,
       live: this.object,

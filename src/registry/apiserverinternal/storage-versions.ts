@@ -111,23 +111,25 @@ function apiVersionProblems(apiVersion: string): string[] {
 
 /** It says in what version all servers write, when they agree. */
 function commonVersionErrors(
-  { storageVersions, commonEncodingVersion: told }: StorageVersionStatus,
+  { storageVersions, commonEncodingVersion: reported }: StorageVersionStatus,
   at: FieldPath,
 ): FieldError[] {
   const versions = new Set((storageVersions ?? []).map(({ encodingVersion = '' }) => encodingVersion))
   const [common] = versions.size === 1 ? versions : []
-  if (common === told) return []
+  if (common === reported) return []
   if (common === undefined)
     return [
       invalidValue(
         at,
-        told,
+        reported,
         'should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet',
       ),
     ]
   const why =
-    told === undefined ? `the common encoding version is ${common}` : `the actual common encoding version is ${common}`
-  return [invalidValue(at, told ?? null, why)]
+    reported === undefined
+      ? `the common encoding version is ${common}`
+      : `the actual common encoding version is ${common}`
+  return [invalidValue(at, reported ?? null, why)]
 }
 
 function conditionErrors(conditions: readonly StorageVersionCondition[], at: FieldPath): FieldError[] {

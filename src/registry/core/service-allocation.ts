@@ -37,11 +37,11 @@ export async function allocateForService(
   fillFamilies(service, before, context)
   const log = new AllocationLog()
   const ports = new NodePorts(context, `${context.namespace}/${service.metadata.name}`)
-  const desk = new Desk(service, context, log, ports)
+  const allocator = new ServiceAllocator(service, context, log, ports)
   try {
-    await desk.clusterIps(before)
-    await (before === undefined ? desk.nodePorts() : desk.changedNodePorts(before))
-    await desk.healthPort(before)
+    await allocator.clusterIps(before)
+    await (before === undefined ? allocator.nodePorts() : allocator.changedNodePorts(before))
+    await allocator.healthPort(before)
   } catch (error) {
     await log.revert()
     throw error
@@ -203,7 +203,7 @@ function unservedFamilyErrors(now: ServiceSpec, served: readonly string[]): Fiel
 }
 
 /** Takes and drops for one Service, and writes down both. */
-class Desk {
+class ServiceAllocator {
   private readonly now: ServiceSpec
 
   constructor(

@@ -28,7 +28,7 @@ const endpoints = {
 
 export const services: Strategy<Service> = {
   allocate: allocateForService,
-  shown: { mark: '"type":"ExternalName"', as: withoutInternalPolicy },
+  decorator: { mark: '"type":"ExternalName"', decorate: withoutInternalPolicy },
   prepareForCreate(service) {
     service.status = {}
   },

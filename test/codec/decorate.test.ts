@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { negotiateOutput } from '../../src/codec/negotiate.ts'
 import { listShape, respondObject } from '../../src/codec/respond.ts'
-import { shownLines, shownText } from '../../src/codec/shown.ts'
+import { decoratedLines, decoratedText } from '../../src/codec/decorate.ts'
 import { services } from '../../src/registry/core/services.ts'
 import type { Strategy } from '../../src/registry/strategy.ts'
 import { fakeRequest, fakeScope } from './fake-scope.ts'
@@ -27,7 +27,7 @@ test.each([
     service('ClusterIP').replace('"7"}', '"7","labels":{"type":"ExternalName"}}'),
   ],
 ])('a Service %s', (_, stored, shown) => {
-  expect(shownText(scopeOf(), stored)).toBe(shown)
+  expect(decoratedText(scopeOf(), stored)).toBe(shown)
 })
 
 test('one is answered so, as text and as object', async () => {
@@ -45,6 +45,6 @@ test('lists are read line by line', async () => {
   expect(listShape(scope, negotiateOutput(scope.request, { kind: 'list', custom: false }))).toEqual({ as: 'lines' })
   const texts = [service('ClusterIP'), service('ExternalName'), service('NodePort')]
   const stored = new Response(texts.map((text) => `${text}\n`).join('')).body!
-  const shown = await new Response(shownLines(scope, stored)).text()
+  const shown = await new Response(decoratedLines(scope, stored)).text()
   expect(shown.split('\n')).toEqual([texts[0], hidden, texts[2], ''])
 })

@@ -1,11 +1,11 @@
-import type { DepartedOwner } from '../src/registry/collector-work.ts'
-import type { DepartedOwners } from '../src/controllers/controller.ts'
+import type { AbsentOwner } from '../src/registry/collector-work.ts'
+import type { AbsentOwners } from '../src/controllers/controller.ts'
 
 /** As many as kube-controller-manager's garbage collector keeps; the newest of them. */
 const MAX = 500
 
 /** Owners that went, on disk: their definition may be gone when the last of their dependents is looked at. */
-export class DepartedOwnerTable implements DepartedOwners {
+export class AbsentOwnerTable implements AbsentOwners {
   constructor(private readonly sql: SqlStorage) {
     sql.exec(
       `CREATE TABLE IF NOT EXISTS departed (seq INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE,
@@ -13,7 +13,7 @@ export class DepartedOwnerTable implements DepartedOwners {
     )
   }
 
-  has({ uid, ownerKind, namespace }: DepartedOwner): boolean {
+  has({ uid, ownerKind, namespace }: AbsentOwner): boolean {
     const found = this.sql.exec(
       'SELECT 1 FROM departed WHERE uid = ? AND kind = ? AND namespace = ?',
       uid,
@@ -27,7 +27,7 @@ export class DepartedOwnerTable implements DepartedOwners {
     this.sql.exec('DELETE FROM departed')
   }
 
-  add({ uid, ownerKind, namespace }: DepartedOwner): void {
+  add({ uid, ownerKind, namespace }: AbsentOwner): void {
     this.sql.exec(
       'INSERT INTO departed (uid, kind, namespace) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
       uid,
