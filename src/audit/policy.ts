@@ -1,4 +1,5 @@
 /** Which requests are audited, and how much of them (audit.k8s.io/v1 Policy; kubernetes.io/docs/tasks/debug/debug-cluster/audit). */
+import { withoutTrailing } from '../api/trim.ts'
 import * as z from 'zod/mini'
 import type { AuthorizationAttributes } from '../authorization/attributes.ts'
 import type { UserInfo } from '../request/user-info.ts'
@@ -141,7 +142,7 @@ function matches(rule: Rule, asked: AuditedAttributes): boolean {
 }
 
 const matchesPath = (url: string, path: string): boolean =>
-  url === path || (url.endsWith('*') && path.startsWith(url.replace(/\*+$/, '')))
+  url === path || (url.endsWith('*') && path.startsWith(withoutTrailing(url, '*')))
 
 function matchesResource({ namespaces, resources = [] }: Rule, asked: AuditedAttributes): boolean {
   if (!names(namespaces, asked.namespace)) return false

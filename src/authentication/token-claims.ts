@@ -57,14 +57,19 @@ export function compactForm(token: string): string | undefined {
   return compact.every(isBase64Url) ? compact.join('.') : undefined
 }
 
+const DUPLICATE = 'duplicate field "'
+
 /**
  * @param payload of a token whose signature is good
  * @throws WrongClaims with go-jose's words
  */
 export function readClaims(payload: Uint8Array, isLegacy: boolean): TokenClaims {
   const { object, strict } = readJson(payload)
-  const repeated = /^duplicate field "(?:.*\.)?(.*)"$/.exec(strict[0] ?? '')
-  if (repeated !== null) throw new WrongClaims(`json: duplicate key '${repeated[1]}' in object`)
+  const [problem = ''] = strict
+  if (problem.startsWith(DUPLICATE)) {
+    const name = problem.slice(DUPLICATE.length, -1)
+    throw new WrongClaims(`json: duplicate key '${name.slice(name.lastIndexOf('.') + 1)}' in object`)
+  }
   const claims = object as JsonObject
   const legacyText = (name: string) => (isLegacy ? text(claims, `kubernetes.io/serviceaccount/${name}`) : '')
   const legacy = {

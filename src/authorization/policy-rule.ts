@@ -1,4 +1,5 @@
 /** Whether one rule of a role allows what is asked (rbac/v1 PolicyRule). */
+import { withoutTrailing } from '../api/trim.ts'
 import type { PolicyRule } from '../api/rbac/v1.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
 
@@ -32,5 +33,5 @@ const nameMatches = (allowed: readonly string[], name: string): boolean =>
 /** A star counts at the end only. */
 export function pathMatches(allowed: string, path: string): boolean {
   if (allowed === ALL || allowed === path) return true
-  return allowed.endsWith(ALL) && path.startsWith(allowed.replace(/\*+$/, ''))
+  return allowed.endsWith(ALL) && path.startsWith(withoutTrailing(allowed, ALL))
 }

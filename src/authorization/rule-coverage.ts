@@ -1,4 +1,5 @@
 /** Whether some rules allow all that other rules allow: nobody may grant what they do not have. */
+import { withoutTrailing } from '../api/trim.ts'
 import { append } from '../api/append.ts'
 import { goQuote } from '../go/quote.ts'
 import { Budget } from '../api/budget.ts'
@@ -76,7 +77,7 @@ const heldRule = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs 
   resources: new Set(resources),
   resourceNames: new Set(resourceNames),
   nonResourceURLs: new Set(nonResourceURLs),
-  prefixes: nonResourceURLs.filter((url) => url.endsWith(ALL)).map((url) => url.replace(/\*+$/, '')),
+  prefixes: nonResourceURLs.filter((url) => url.endsWith(ALL)).map((url) => withoutTrailing(url, ALL)),
 })
 
 function covers(held: HeldRule, part: PolicyRule): boolean {

@@ -65,7 +65,7 @@ export function toDouble(value: Value): Value {
 function parsedDouble(text: string): number | undefined {
   const special = /^([+-]?)(?:(inf|infinity)|nan)$/i.exec(text)
   if (special) return special[2] === undefined ? NaN : special[1] === '-' ? -Infinity : Infinity
-  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) {
+  if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) {
     const value = Number(text)
     return Number.isFinite(value) ? value : undefined
   }
@@ -74,10 +74,12 @@ function parsedDouble(text: string): number | undefined {
 
 /** `0x1.8p3`: the exponent is one of two. */
 function hexadecimalDouble(text: string): number | undefined {
-  const parts = /^([+-]?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)[pP]([+-]?\d{1,6})$/.exec(text)
-  if (parts === null || (parts[2] === '' && parts[3] === '')) return undefined
-  const digits = BigInt(`0x${parts[2]}${parts[3]}`)
-  const value = Number(digits) * 2 ** (Number(parts[4]) - 4 * parts[3]!.length)
+  const parts = /^([+-]?)0[xX]([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?[pP]([+-]?\d{1,6})$/.exec(text)
+  if (parts === null) return undefined
+  const [, , whole = '', fraction = ''] = parts
+  if (whole === '' && fraction === '') return undefined
+  const digits = BigInt(`0x${whole}${fraction}`)
+  const value = Number(digits) * 2 ** (Number(parts[4]) - 4 * fraction.length)
   return Number.isFinite(value) ? (parts[1] === '-' ? -value : value) : undefined
 }
 

@@ -1,4 +1,5 @@
 /** Timestamps and durations: Go's time arithmetic, texts and parsing. */
+import { withoutTrailing } from '../api/trim.ts'
 import type { Value } from './value.ts'
 import { CelError, Duration, Timestamp } from './value.ts'
 import { MAX_INT, MIN_INT } from './numbers.ts'
@@ -60,7 +61,7 @@ export const inRange = ({ seconds }: Timestamp): boolean => seconds >= MIN_TIME 
 /** RFC 3339 with as many digits behind the point as there are. */
 export function timestampText({ seconds, nanos, offset }: Timestamp): string {
   const whole = dateText(new Date((Number(seconds) + offset * 60) * 1000))
-  const fraction = nanos === 0 ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`
+  const fraction = nanos === 0 ? '' : `.${withoutTrailing(String(nanos).padStart(9, '0'), '0')}`
   return `${whole}${fraction}${offset === 0 ? 'Z' : offsetText(offset)}`
 }
 
@@ -94,6 +95,8 @@ export function parseDuration(text: string): Duration | undefined {
   if (rest === '0') return new Duration(0n)
   if (!/^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(rest)) return undefined
   let nanos = 0n
+  // pattern: the whole text is parts like these, as the line above the loop says
+  // pattern: the whole text is parts like these, as was found above
   for (const [, whole = '', fraction = '', unit = ''] of rest.matchAll(/(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g)) {
     const scale = UNITS.get(unit)!
     nanos += BigInt(whole === '' ? '0' : whole) * scale + fractionOf(fraction, scale)
@@ -113,7 +116,7 @@ function fractionOf(digits: string, scale: bigint): bigint {
 export function durationText({ nanos }: Duration): string {
   const sign = nanos < 0n ? '-' : ''
   const absolute = nanos < 0n ? -nanos : nanos
-  const fraction = (absolute % NANOS).toString().padStart(9, '0').replace(/0+$/, '')
+  const fraction = withoutTrailing((absolute % NANOS).toString().padStart(9, '0'), '0')
   return `${sign}${absolute / NANOS}${fraction === '' ? '' : `.${fraction}`}s`
 }
 

@@ -52,6 +52,7 @@ function engineTarget(target: string): string {
 }
 
 function originForm(target: string): string {
+  // pattern: a target has no line breaks, so that its end matches at once
   const absolute = /^https?:\/\/[^/?#]*(.*)$/i.exec(target)
   if (absolute) return absolute[1]?.startsWith('/') ? absolute[1] : '/' + (absolute[1] ?? '')
   return '/' + target // '*', or the host and port of CONNECT

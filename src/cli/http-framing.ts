@@ -158,6 +158,7 @@ export function parseResponseHead(text: string, bodiless: boolean): ResponseHead
   }
 }
 
+// pattern: of heads that the engine writes
 const RESPONSE_FRAMING = /\r\n(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r]*)(?=\r\n)/gi
 
 function responseBody(text: string): ResponseHead['body'] {

@@ -55,6 +55,7 @@ function readTables(text: string): { name: string; values: Table }[] {
       tables.push({ name: header[1] ?? '', values: {} })
       continue
     }
+    // pattern: the project's own file
     const entry = /^(\w+)\s*=\s*(.+)$/.exec(line)
     const key = entry?.[1]
     const value = entry?.[2] === undefined ? undefined : readValue(entry[2])

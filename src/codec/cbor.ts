@@ -3,6 +3,7 @@
  * encoded names, bytes carry tag 22 ("base64, if you must write this as text"), and a whole object begins with the
  * self-describing tag. What is read is what a JSON body would have said.
  */
+import { withoutTrailing } from '../api/trim.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
 import type { Structural, StructType } from '../schema/structural.ts'
@@ -420,7 +421,7 @@ class CborReader {
     const bytes = this.run(BYTES, this.argument(first, BYTES))
     if (tag === AS_BASE16) return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
     const text = bytesToBase64(bytes)
-    return tag === AS_BASE64 ? text : text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+    return tag === AS_BASE64 ? text : withoutTrailing(text.replaceAll('+', '-').replaceAll('/', '_'), '=')
   }
 
   private simple(first: number): JsonTree {

@@ -1,3 +1,4 @@
+import { trimmedOf } from '../api/trim.ts'
 /** Media types in the headers Accept and Content-Type, read as kube-apiserver reads them (goautoneg, Go's mime). */
 
 /** One alternative of an Accept header. */
@@ -8,7 +9,7 @@ export interface AcceptClause {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-const trimSpaces = (text: string): string => text.replace(/^ +| +$/g, '')
+const trimSpaces = (text: string): string => trimmedOf(text, ' ')
 
 /** The alternatives, best first. What is malformed is skipped; q=0 is the last choice, not a refusal. */
 export function parseAccept(header: string): AcceptClause[] {
@@ -43,7 +44,7 @@ function parseClause(text: string): AcceptClause | undefined {
   return { type, subtype, q, parameters }
 }
 
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
 /** Go's ParseFloat, whose value is 0 for what is no number. */
 function parseFloat64(text: string): number {

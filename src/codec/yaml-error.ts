@@ -151,6 +151,7 @@ function tab({ text, line }: Place): Problem {
   const header = before.find((one) => one.search(/\S/) < last.search(/\S/) && /\S/.test(one)) ?? ''
   if (/[|>][-+0-9]*\s*$/.test(last) || /: [|>][-+0-9]*\s*$/.test(header))
     return token('found a tab character where an indentation space is expected')
+  // pattern: of a line that is cut (LONG)
   const isPlain = /(?:[:-] )?[^\s:"'\]}|>#-][^"'\]}#]*$/.test(last) && !/:\s*$/.test(last) && !/["'\]}]\s*$/.test(last)
   return isPlain ? token('found a tab character that violates indentation') : cannotStart
 }
@@ -203,6 +204,7 @@ function endOfQuoted(text: string, start: number, work: Budget): number {
 const closing = (text: string) => openBrackets(text).at(-1) ?? ']'
 
 function endOfFlow(text: string): Problem {
+  // pattern: the end of a line is always there
   const content = text.replace(/(^|\s)#.*$/gm, '').trimEnd()
   if (/[[{,:?]$/.test(content)) return structure(noNode.text, 'end')
   return structure(`did not find expected ',' or '${closing(text)}'`, 'end')

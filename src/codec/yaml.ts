@@ -238,6 +238,7 @@ class Composer {
   private colonLine(): number | undefined {
     const start = this.lineStarts[this.lastLine - 1]!
     // one that is further away tells no line, and the absent name is refused as such
+    // pattern: 400 characters are looked at
     const found = /(?:^|[\s{,-]) *:(?=[\s,}]|$)/m.exec(this.text.slice(start, start + 400))
     if (found === null || /(?:^|\s)\?(?:\s|$)/.test(this.text.slice(start, start + found.index + found[0].length)))
       return undefined

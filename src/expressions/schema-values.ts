@@ -107,8 +107,9 @@ function spelledDuration(text: string): Duration | undefined {
   const plain = parseDuration(text)
   if (plain !== undefined) return plain
   let nanos: bigint | undefined
-  for (const [, count, unit] of text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)) {
-    const name = unit!.toLowerCase()
+  for (const [, count, unit] of text.matchAll(/(\d+)(?:\s*([A-Za-zµ]+))?/g)) {
+    if (unit === undefined) continue
+    const name = unit.toLowerCase()
     for (const [names, factor] of unitNanos)
       // only the last name may be the beginning of a longer word (`days`)
       if (names.includes(name) || name.startsWith(names.at(-1)!)) nanos = (nanos ?? 0n) + BigInt(count!) * factor

@@ -1,4 +1,5 @@
 /** Times and durations as Go reads and writes them (meta/v1 Time and MicroTime, time.Duration). */
+import { withoutTrailing } from '../api/trim.ts'
 import { ownValue } from '../api/own.ts'
 
 /** A text that is no time or duration; `message` is Go's. */
@@ -245,8 +246,6 @@ export function formatDuration(nanoseconds: bigint): string {
 /** `value / 10^digits` without needless zeros. */
 function decimal(value: bigint, digits: number): string {
   const factor = 10n ** BigInt(digits)
-  const fraction = String(value % factor)
-    .padStart(digits, '0')
-    .replace(/0+$/, '')
+  const fraction = withoutTrailing(String(value % factor).padStart(digits, '0'), '0')
   return `${value / factor}${fraction === '' ? '' : `.${fraction}`}`
 }

@@ -48,6 +48,7 @@ export function parseHistory(setting = ''): HistorySetting {
   const tenants = new Map<string, number>()
   for (const entry of setting.split(',').map((part) => part.trim())) {
     if (entry === '') continue
+    // pattern: a setting
     const [, tenant, seconds = ''] = /^(?:([^=/\s]+)\s*=\s*)?(.*)$/.exec(entry) ?? []
     if (tenant === undefined) {
       if (standard !== undefined) throw wrong(entry, 'a second time without a tenant')

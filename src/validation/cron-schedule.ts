@@ -67,7 +67,7 @@ function descriptorProblem(text: string): string | undefined {
 
 function durationProblem(text: string): string {
   if (/^[-+]?(\d+(\.\d*)?|\.\d+)$/.test(text)) return `time: missing unit in duration ${goQuote(text)}`
-  const unit = /^[-+]?(?:\d+\.?\d*|\.\d+)([^\d.]+)/.exec(text)?.[1]
+  const unit = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)([^\d.]+)/.exec(text)?.[1]
   return unit === undefined
     ? `time: invalid duration ${goQuote(text)}`
     : `time: unknown unit ${goQuote(unit)} in duration ${goQuote(text)}`

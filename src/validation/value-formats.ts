@@ -90,6 +90,7 @@ function isUri(text: string): boolean {
   const host = /^\/\/([^/?#]*)/.exec(rest)?.[1]
   return (
     host === undefined ||
+    // pattern: what stands in brackets holds none, so that each part is looked at once
     (!/[\s<>"]/.test(host) && /^(?:[^:[\]]*|.*\[[^[\]]*\])(?::\d*)?$/.test(host.replace(/^.*@/, '')))
   )
 }
@@ -118,6 +119,7 @@ function isDuration(text: string): boolean {
     return true
   } catch {
     // a number is only begun at its first digit: from each of them would be quadratic
+    // pattern: it begins once in each run of digits
     const words = [...text.matchAll(/(?<!\d)\d+\s*([A-Za-z\u00b5]+)/g)]
     return words.some(([, unit = '']) =>
       /^(?:ns|nano.*|us|\u00b5s|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr.*|hour.*|d|day.*|w|wk.*|week.*)$/i.test(unit),

@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
+import { ambiguousPatternsIn } from './ambiguous-patterns.ts'
 import { unboundedIn } from './bounded-state.ts'
 import { clockProblemsIn, staleClockPlaces } from './clocks.ts'
 import { circleProblems, importsIn, layerProblems } from './layers.ts'
@@ -32,6 +33,18 @@ const searches = nestedLookupsIn([`${root}tsconfig.json`], (file) =>
 for (const { file, line, text, why } of searches) console.error(`${relative(root, file)}:${line}: ${text} — ${why}`)
 if (searches.length > 0) {
   console.error(`${searches.length} searches in loops may be quadratic (see test/check/nested-lookups.ts)`)
+  process.exit(1)
+}
+
+const patterns = ambiguousPatternsIn(
+  ['tsconfig.json', 'tsconfig.node.json'].map((name) => root + name),
+  isOurs,
+)
+for (const { file, line, text, why } of patterns) console.error(`${relative(root, file)}:${line}: ${text} — ${why}`)
+if (patterns.length > 0) {
+  console.error(
+    `${patterns.length} patterns may take the square of a text's length (see test/check/ambiguous-patterns.ts)`,
+  )
   process.exit(1)
 }
 

@@ -191,6 +191,7 @@ const infinite = (value: number): string => (Number.isNaN(value) ? 'NaN' : value
 function fixed(value: number, precision: number): string {
   if (!Number.isFinite(value)) return infinite(value)
   const [integer, fraction] = decimalDigits(value, precision)
+  // pattern: a number has 309 digits before the point at most
   const grouped = integer.replace(/\B(?=(?:\d{3})+$)/g, ',')
   return `${signOf(value)}${fraction === '' ? grouped : `${grouped}.${fraction}`}`
 }

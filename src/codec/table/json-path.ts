@@ -2,6 +2,7 @@
  * JSONPath as client-go understands it (util/jsonpath), for the columns of custom resources: `.spec.x`, `['a']`,
  * `[0]`, `[1:3]`, `[*]`, `..x`, `[?(@.a=="b")]`, unions. What is missing is no result; what can't be done is an error.
  */
+import { trimmedOf } from '../../api/trim.ts'
 import { append } from '../../api/append.ts'
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
@@ -148,7 +149,7 @@ class Parser {
     let text = ''
     if (this.peek() === '+' || this.peek() === '-') text += this.next()
     while (this.peek() === '.' || isDigit(this.peek())) text += this.next()
-    if (!/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(text)) throw new JsonPathError(`cannot parse number ${text}`)
+    if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text)) throw new JsonPathError(`cannot parse number ${text}`)
     return Number(text)
   }
 
@@ -163,7 +164,7 @@ class Parser {
     if (text === '*') text = ':'
     const members = text.split(',')
     if (members.length > 1)
-      return [{ kind: 'union', paths: members.map((member) => expression(`[${member.replace(/^ +| +$/g, '')}]`)) }]
+      return [{ kind: 'union', paths: members.map((member) => expression(`[${trimmedOf(member, ' ')}]`)) }]
     const key = /^'([^']*)'$/.exec(text)
     return key === null ? [slice(text)] : [...expression(`.${key[1]!}`)]
   }
@@ -184,6 +185,7 @@ class Parser {
       text += character
     }
     if (this.next() !== ']') throw new JsonPathError('unclosed array expect ]')
+    // pattern: whatever stands behind an operator matches, so that nothing is tried twice
     const parts = /^([^!<>=]+)([!<>=]+)(.+?)$/s.exec(text)
     if (parts === null) return { kind: 'filter', left: expression(text), operator: 'exists', right: [] }
     const [, left = '', operator = '', right = ''] = parts

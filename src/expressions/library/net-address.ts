@@ -25,7 +25,7 @@ export function parseAddress(text: string): IpAddress | Problem {
 }
 
 export const zoneOf = (text: string): string => (text.includes('%') ? text.slice(text.indexOf('%') + 1) : '')
-const withoutZone = (text: string): string => text.replace(/%.*$/s, '')
+const withoutZone = (text: string): string => text.split('%', 1)[0]!
 
 export function parsePrefix(text: string): Prefix | Problem {
   const refused = (message: string): Problem => ({ problem: `netip.ParsePrefix(${goQuote(text)}): ${message}` })

@@ -81,11 +81,16 @@ function jsonAt({ data: values = {} }: Secret, key: string): FieldError[] {
 function tlsWarnings({ type, data: values = {} }: Secret): string[] {
   if (type !== 'kubernetes.io/tls') return []
   const text = (key: string): string => new TextDecoder('latin1').decode(base64ToBytes(ownValue(values, key) ?? ''))
-  if (!/-----BEGIN CERTIFICATE-----[^]*-----END CERTIFICATE-----/.test(text('tls.crt')))
+  if (!hasBlock(text('tls.crt'), /-----BEGIN CERTIFICATE-----/, /-----END CERTIFICATE-----/))
     return [`tls: failed to find ${pemLack(text('tls.crt'), 'certificate', '"CERTIFICATE" PEM block')}`]
-  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*-----END [A-Z ]*PRIVATE KEY-----/.test(text('tls.key')))
+  if (!hasBlock(text('tls.key'), /-----BEGIN [A-Z ]*PRIVATE KEY-----/, /-----END [A-Z ]*PRIVATE KEY-----/))
     return [`tls: failed to find ${pemLack(text('tls.key'), 'key', 'PEM block with type ending in "PRIVATE KEY"')}`]
   return []
+}
+
+function hasBlock(text: string, begin: RegExp, end: RegExp): boolean {
+  const found = begin.exec(text)
+  return found !== null && end.test(text.slice(found.index + found[0].length))
 }
 
 /** Nothing at all, or blocks of other types. */

@@ -52,9 +52,11 @@ export function validateFieldRef(
   if (fieldPath === '') return [required(at.child('fieldPath'))]
   const failed = (why: string) => [invalidValue(at.child('fieldPath'), fieldPath, `error converting fieldPath: ${why}`)]
   if (apiVersion !== 'v1') return failed(`unsupported pod version: ${apiVersion}`)
-  const subscripted = /^(.+?)\['(.*)'\]$/s.exec(fieldPath)
-  if (subscripted !== null) {
-    const [, field = '', subscript = ''] = subscripted
+  // a field, and a subscript in brackets and quotes
+  const bracket = fieldPath.indexOf("['", 1)
+  if (bracket > 0 && fieldPath.endsWith("']") && fieldPath.length >= bracket + 4) {
+    const field = fieldPath.slice(0, bracket)
+    const subscript = fieldPath.slice(bracket + 2, -2)
     if (field === 'metadata.annotations') return validateQualifiedName(at, subscript.toLowerCase())
     if (field === 'metadata.labels') return validateQualifiedName(at, subscript)
     return failed(`field label does not support subscript: ${fieldPath}`)

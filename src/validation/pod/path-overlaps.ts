@@ -1,4 +1,5 @@
 /** Files of one volume that would be written over each other. */
+import { withoutTrailing } from '../../api/trim.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import { goQuote } from '../../go/quote.ts'
 import { Budget } from '../../api/budget.ts'
@@ -52,7 +53,7 @@ function overlaps(files: readonly File[]): string[] {
   const before: File[] = []
   const work = new Budget(MAX_COMPARISONS)
   return files.flatMap((given) => {
-    const file = { ...given, path: given.path.replace(/\/+$/, '') }
+    const file = { ...given, path: withoutTrailing(given.path, '/') }
     if (file.path === '' || !work.spend(before.length)) return []
     // few: the budget ends it
     const met = before.filter((other) => overlap(file.path, other.path))

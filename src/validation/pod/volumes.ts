@@ -138,8 +138,18 @@ function validatePartition(at: FieldPath, partition = 0): FieldError[] {
   return partition < 0 || partition > 255 ? [invalidValue(at, partition, rangeText(1, 255))] : []
 }
 
-export const IQN_FORMATS: readonly (readonly [prefix: string, pattern: RegExp])[] = [
-  ['iqn', /iqn\.\d{4}-\d{2}\.([-.a-zA-Z0-9]+)(:[^,;*&$|\s]+)$/],
+/**
+ * `iqn\.\d{4}-\d{2}\.([-.a-zA-Z0-9]+)(:[^,;*&$|\s]+)$`, which may begin anywhere, in one look at each part: what stands
+ * between two colons ends with the authority and its date, and nothing behind it is one of those characters.
+ */
+function isIqn(name: string): boolean {
+  const tail = name.split(/[,;*&$|\s]/).at(-1)!
+  const parts = (tail.endsWith(':') ? tail.slice(0, -1) : tail).split(':').slice(0, -1)
+  return parts.some((part) => /iqn\.\d{4}-\d{2}\../.test(part.split(/[^-.a-zA-Z0-9]/).at(-1)!))
+}
+
+export const IQN_FORMATS: readonly (readonly [prefix: string, format: Pick<RegExp, 'test'>])[] = [
+  ['iqn', { test: isIqn }],
   ['eui', /^eui.[a-zA-Z0-9]{16}$/],
   ['naa', /^naa.[a-zA-Z0-9]{32}$/],
 ]
