@@ -15,21 +15,20 @@ interface Plane {
 }
 
 /**
- * The objects of a resource as they are now, in its storage version.
+ * All objects of a resource as they are now, in its storage version.
  * @param namespace absent: of all namespaces
  */
 export async function storedObjects<O>(
   plane: Plane,
   resource: GroupResource,
   namespace?: string,
-  selection: Selection = everything,
 ): Promise<(O & KubeObject)[]> {
   const objects: (O & KubeObject)[] = []
-  for await (const object of eachStoredObject<O>(plane, resource, namespace, selection)) objects.push(object)
+  for await (const object of eachStoredObject<O>(plane, resource, namespace)) objects.push(object)
   return objects
 }
 
-/** The same, one after the other: for what may be too much to hold. */
+/** The same, or those that are selected, one after the other: for what may be too much to hold. */
 export async function* eachStoredObject<O>(
   { env, tenant }: Plane,
   resource: GroupResource,

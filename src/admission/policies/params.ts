@@ -9,7 +9,7 @@ import type { LabelSelector } from '../../storage/label-selector.ts'
 import { labelSelectorRequirements } from '../../storage/label-selector.ts'
 import { everything } from '../../storage/selection.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
-import { storedObjects } from '../../tenancy/stored-objects.ts'
+import { eachStoredObject } from '../../tenancy/stored-objects.ts'
 import { asServed } from './versioned-object.ts'
 
 /** A policy or a binding cannot be used as it is. */
@@ -29,6 +29,9 @@ export async function paramResource(request: ApiRequest, { apiVersion = '', kind
   const text = `${version.group}/${version.version}, Kind=${kind}`
   throw new ConfigurationError(`failed to find resource referenced by paramKind: '${text}'`)
 }
+
+/** A policy is asked once for each: kube-apiserver has no limit. */
+export const MAX_PARAMS = 1_000
 
 const NO_PARAMS = 'no params found for policy binding with `Deny` parameterNotFoundAction'
 
@@ -83,5 +86,11 @@ async function objectsOf(
   if (selector === undefined) throw new ConfigurationError('one of name or selector must be provided')
   // validation lets no selector be written without keys, or with operators that are not known
   const labels = labelSelectorRequirements(selector as LabelSelector)
-  return (await storedObjects<object>(request, entry.storage, namespace, { ...everything, labels })).map(shown)
+  const found: KubeObject[] = []
+  for await (const object of eachStoredObject<object>(request, entry.storage, namespace, { ...everything, labels })) {
+    if (found.length === MAX_PARAMS)
+      throw new ConfigurationError(`paramRef.selector must not select more than ${MAX_PARAMS} objects`)
+    found.push(shown(object))
+  }
+  return found
 }

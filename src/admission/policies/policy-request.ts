@@ -76,7 +76,12 @@ export class PolicyRequest {
 const isNamespace = ({ group, version, kind }: GroupVersionKind): boolean =>
   group === '' && version === 'v1' && kind === 'Namespace'
 
-function once<Value>(known: Map<string, Promise<Value>>, key: string, make: () => Promise<Value>): Promise<Value> {
+/** What is asked for again is not made again. */
+export function once<Value>(
+  known: Map<string, Promise<Value>>,
+  key: string,
+  make: () => Promise<Value>,
+): Promise<Value> {
   let value = known.get(key)
   if (value === undefined) known.set(key, (value = make()))
   return value

@@ -1,18 +1,20 @@
 /** ValidatingAdmissionPolicy: what the policies that are bound to a request say of it. */
 import { append } from '../../api/append.ts'
+import { apiVersionOf } from '../../api/group-version.ts'
 import { ownValue } from '../../api/own.ts'
 import { StatusError } from '../../api/status.ts'
 import { stringify } from '../../api/json.ts'
 import { measurePolicyCheck } from '../../metrics/measurements.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
+import type { ResourceKind } from '../equivalent-resources.ts'
 import { admissionForbidden } from '../forbidden.ts'
 import type { BoundPolicy, Policies } from './configured-policies.ts'
 import { policiesAbout } from './configured-policies.ts'
 import { isBeyondPolicies } from './exempt-resources.ts'
 import type { Invocation } from './invocations.ts'
 import { configurationProblem, invocationsOf } from './invocations.ts'
-import { PolicyRequest } from './policy-request.ts'
+import { once, PolicyRequest } from './policy-request.ts'
 import { requestValue } from './request-value.ts'
 import type { Verdict } from './validate-by-policy.ts'
 
@@ -70,18 +72,27 @@ async function evaluator(request: PolicyRequest): Promise<(usable: Usable) => Pr
   const engine = await import('./policy-engine.ts')
   const decisions = new engine.Decisions(attributes.request)
   const authorizer = engine.authorizerOf(attributes, decisions)
-  return async ({ policy, params, matched }) => {
-    if (params.length === 0) return []
-    const compiled = engine.compiledPolicy(attributes.request.tenant, 'validating', policy)
+  const seenIn = async (matched: ResourceKind) => {
     const objects = await request.versioned(matched).catch((error: unknown) => configurationProblem(error))
-    if (typeof objects === 'string') return `failed to configure binding: failed to convert object version: ${objects}`
-    const seen = {
+    if (typeof objects === 'string') return objects
+    const asked = requestValue(attributes, matched)
+    const isOwn =
+      matched.resource.group === attributes.resource.group && matched.resource.version === attributes.resource.version
+    return {
       ...objects,
       authorizer,
       namespaceObject: await request.namespaceObject(),
-      request: requestValue(attributes, matched),
-      requestOfConditions: requestValue(attributes, { ...matched, resource: attributes.resource }),
+      request: asked,
+      requestOfConditions: isOwn ? asked : requestValue(attributes, { ...matched, resource: attributes.resource }),
     }
+  }
+  /** By version: most policies of a request see it in one. */
+  const seenBefore = new Map<string, ReturnType<typeof seenIn>>()
+  return async ({ policy, params, matched }) => {
+    if (params.length === 0) return []
+    const compiled = engine.compiledPolicy(attributes.request.tenant, 'validating', policy)
+    const seen = await once(seenBefore, apiVersionOf(matched.resource), () => seenIn(matched))
+    if (typeof seen === 'string') return `failed to configure binding: failed to convert object version: ${seen}`
     const verdicts: Verdict[] = []
     for (const param of params)
       verdicts.push(await engine.validateByPolicy(policy.spec ?? {}, compiled, { ...seen, params: param }))

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { Attributes } from '../../../src/admission/attributes.ts'
+import { MAX_PARAMS } from '../../../src/admission/policies/params.ts'
 import { validatingAdmissionPolicy } from '../../../src/admission/policies/validating-admission-policy.ts'
 import { measurementsOf } from '../../../src/metrics/measurements.ts'
 import { RequestRecord } from '../../../src/request/record.ts'
@@ -440,6 +441,15 @@ describe('parameters', () => {
     ],
   ])('%s: the request fails', async (_, paramRef, spec, more, why) => {
     expect(await said(withParams(paramRef, { ...SPEC, ...spec }), more)).toEqual({ first: why, all: [] })
+  })
+
+  test('are not without number', async () => {
+    const many = Array.from({ length: MAX_PARAMS + 1 }, (_, at) => param(`c${at}`, 'red'))
+    const given = withParams({ selector: { matchLabels: { use: 'c' } }, namespace: 'red' })
+    expect(await said({ ...given, objects: { configmaps: many } })).toEqual({
+      first: 'failed to configure binding: paramRef.selector must not select more than 1000 objects',
+      all: [],
+    })
   })
 
   test('of a custom kind, in the version that the policy names', async () => {
