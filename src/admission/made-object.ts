@@ -57,15 +57,15 @@ export function typeOfMatched(
 }
 
 /** Puts what a policy made into the object of the request, in the version in which that is. @returns whether it changed */
-export function replaceObject(
+export async function replaceObject(
   { object, request }: Attributes,
   entry: ResourceEntry | undefined,
   made: KubeObject,
-): boolean {
+): Promise<boolean> {
   if (object === undefined) return false
   const { group = '', version = '' } = parseApiVersion(object.apiVersion ?? '') ?? {}
   const kind = { group, version, kind: object.kind ?? '' }
-  const wanted = entry === undefined ? made : inKind(request.tenant, entry, kind, made)
+  const wanted = entry === undefined ? made : await inKind(request, entry, kind, made)
   // API objects are JSON
   if (valuesEqual(object as unknown as Json, wanted as unknown as Json)) return false
   const target = object as unknown as JsonObject

@@ -12,6 +12,7 @@ import { decodingBody, readBody } from './decode-body.ts'
 import { trackingFields } from '../registry/track-fields.ts'
 import { legacyBinding } from './pods/binding.ts'
 import { prepareNewMetadata } from './new-metadata.ts'
+import { inRequestVersion } from '../registry/converted.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { review } from './review.ts'
 
@@ -38,5 +39,5 @@ export async function create(scope: ResourceScope): Promise<Response> {
   await admitMutating(admissionAttributes(scope, 'CREATE', options, { object }))
   const result = await createObject(scope, object, options, validatingOf(scope, 'CREATE', options))
   if (request.isLarge) await turnOfOthers()
-  return respondObject(scope, output, 201, result.stored ?? result.object)
+  return respondObject(scope, output, 201, await inRequestVersion(scope, result.stored ?? result.object))
 }

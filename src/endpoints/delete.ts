@@ -51,12 +51,12 @@ export async function deleteCollection(scope: ResourceScope): Promise<Response> 
   const options = await deleteOptions(scope)
   const namespace = scope.namespaced ? scope.namespace : undefined
   const found = await listed(scope, listOptions, { namespace, selection })
-  const items: KubeObject[] = []
+  const stored: KubeObject[] = []
   for await (const text of linesOf(found.values)) {
     const { object } = liveOf({ revision: found.revision, text })
-    scope.checkConvertible?.(object)
-    items.push(object)
+    stored.push(object)
   }
+  const items = (await scope.converter?.toServed(stored, 'stored')) ?? stored
   for (const object of items) {
     try {
       await deleteObject(scope, object.metadata.name!, options, admitDelete(scope, options))

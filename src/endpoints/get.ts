@@ -5,6 +5,7 @@ import { liveOf } from '../codec/stored-object.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { keyOf } from '../registry/resource-scope.ts'
+import { inRequestVersion } from '../registry/converted.ts'
 import { parseRevisionOfGet } from './resource-version.ts'
 import { statusFor } from '../storage/storage-status.ts'
 
@@ -15,12 +16,9 @@ export async function get(scope: ResourceScope): Promise<Response> {
   try {
     const stored = await scope.storage.get(scope.collection, keyOf(scope, scope.name), notOlderThan)
     if (stored === undefined) throw notFound(scope.resource, scope.name)
-    if (scope.view !== undefined) {
-      const { object } = liveOf(stored)
-      scope.checkConvertible?.(object)
-      scope.view.checkRead?.(object)
-    }
-    return respondObject(scope, output, 200, stored)
+    const shown = scope.converter === undefined ? stored : await inRequestVersion(scope, stored)
+    if (scope.view !== undefined) scope.view.checkRead?.('text' in shown ? liveOf(shown).object : shown)
+    return respondObject(scope, output, 200, shown)
   } catch (error) {
     throw error instanceof StorageError ? statusFor(error, scope.resource, scope.name) : error
   }

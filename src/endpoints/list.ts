@@ -2,7 +2,6 @@ import { badRequest, expired } from '../api/status.ts'
 import { negotiateOutput } from '../codec/negotiate.ts'
 import { passesText } from '../codec/present.ts'
 import { respondList } from '../codec/respond.ts'
-import { liveOf } from '../codec/stored-object.ts'
 import { decoratedLines } from '../codec/decorate.ts'
 import type { ListOptions } from '../request/options.ts'
 import type { ContinueToken } from '../storage/continue-token.ts'
@@ -10,7 +9,8 @@ import { inconsistentContinueToken, nextContinueToken, parseContinueToken } from
 import { StorageError } from '../storage/errors.ts'
 import type { ListAt, ListQuery, ListResult } from '../storage/storage.ts'
 import { listShape } from '../codec/respond.ts'
-import { linesOf } from '../storage/lines.ts'
+import { lineBatches } from '../storage/lines.ts'
+import { convertedLines, convertedTexts } from '../registry/converted.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { parseRevisionOfList } from './resource-version.ts'
 import { selectionOf } from './selection.ts'
@@ -33,7 +33,7 @@ export async function list(scope: ResourceScope, options: ListOptions): Promise<
   }
   await checkList(scope, result, again)
   const shown = (values: ReadableStream<Uint8Array>) =>
-    query.shape.as === 'lines' ? decoratedLines(scope, values) : values
+    query.shape.as === 'lines' ? decoratedLines(scope, convertedLines(scope, values)) : values
   return respondList(scope, output, {
     revision: result.revision,
     continueToken: nextContinueToken(result, namespace),
@@ -47,14 +47,13 @@ export async function list(scope: ResourceScope, options: ListOptions): Promise<
 }
 
 /**
- * An answer that has begun cannot become an error: what needs a webhook is looked for before.
+ * An answer that has begun cannot become an error: what needs a webhook is converted before, and most of it remembered.
  * @throws StatusError
  */
 async function checkList(scope: ResourceScope, found: ListResult, again: () => Promise<ListResult>): Promise<void> {
-  if (scope.checkConvertible === undefined || passesText(scope) || found.isEmpty) return
+  if (scope.converter === undefined || passesText(scope) || found.isEmpty) return
   try {
-    for await (const text of linesOf((await again()).values))
-      scope.checkConvertible(liveOf({ revision: found.revision, text }).object)
+    for await (const texts of lineBatches((await again()).values)) await convertedTexts(scope, texts)
   } catch (error) {
     await found.values.cancel()
     throw error

@@ -23,6 +23,7 @@ import { checkName } from './check-name.ts'
 import { afterConversion, convertVersion } from '../registry/convert-version.ts'
 import { notePatch, readBody } from './decode-body.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
+import { inRequestVersion } from '../registry/converted.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { defaultingOf, endpointKind, endpointType, hasStatus, storedAs } from '../registry/resource-scope.ts'
 import { throughView } from './through-view.ts'
@@ -105,5 +106,10 @@ export async function patch(scope: ResourceScope): Promise<Response> {
     validating: validatingOf(scope, 'UPDATE', options),
   })
   if (request.isLarge) await turnOfOthers()
-  return respondObject(scope, output, created ? 201 : 200, result.stored ?? result.object)
+  return respondObject(
+    scope,
+    output,
+    created ? 201 : 200,
+    await inRequestVersion(scope, result.stored ?? result.object),
+  )
 }

@@ -13,6 +13,7 @@ import { afterConversion } from '../registry/convert-version.ts'
 import { checkName } from './check-name.ts'
 import { decodingBody, readBody } from './decode-body.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
+import { inRequestVersion } from '../registry/converted.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { throughView } from './through-view.ts'
 import { trackingFields } from '../registry/track-fields.ts'
@@ -60,5 +61,10 @@ export async function update(scope: ResourceScope): Promise<Response> {
     validating: validatingOf(scope, 'UPDATE', options),
   })
   if (request.isLarge) await turnOfOthers()
-  return respondObject(scope, output, created ? 201 : 200, result.stored ?? result.object)
+  return respondObject(
+    scope,
+    output,
+    created ? 201 : 200,
+    await inRequestVersion(scope, result.stored ?? result.object),
+  )
 }

@@ -12,6 +12,7 @@ import { perTenant } from '../tenancy/tenant-state.ts'
 import { WatchBuffer } from '../storage/watch-buffer.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Watch, WatchBatch, WatchQuery } from '../storage/storage.ts'
+import { convertedTexts } from '../registry/converted.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { statusFor } from '../storage/storage-status.ts'
 import { ClientGone } from './watch-sink.ts'
@@ -65,7 +66,8 @@ export async function pumpWatch(
     for await (const batch of watch.messages) {
       if (isStuck) continue
       try {
-        await forward(framer, sink, batch, plan.bookmarks, show ? (text) => decoratedText(scope, text) : undefined)
+        const shown = show ? (text: string) => decoratedText(scope, text) : undefined
+        await forward(framer, sink, await inRequestVersions(scope, batch), plan.bookmarks, shown)
       } catch (error) {
         if (!(error instanceof ConversionError)) throw error
         if (isInitial) {
@@ -85,6 +87,20 @@ export async function pumpWatch(
     if (status !== undefined) await sink.send(framer.error(status)).catch(() => {})
   }
   end()
+}
+
+/** Events that came together are converted together. */
+async function inRequestVersions(scope: ResourceScope, batch: WatchBatch): Promise<WatchBatch> {
+  if (scope.converter === undefined || scope.storedAsServed) return batch
+  const events = [...batch].filter((message) => message.kind === 'event')
+  const given = events.map(({ text }) => text)
+  const texts = await convertedTexts(scope, given)
+  const converted = events.map((event, at) => ({ ...event, text: texts[at]! }))
+  return {
+    lines: new Uint8Array(),
+    ...(batch.mark === undefined ? {} : { mark: batch.mark }),
+    [Symbol.iterator]: () => converted.values(),
+  }
 }
 
 /** @param shown what is shown for a stored text, where it is not that */

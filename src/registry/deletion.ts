@@ -14,6 +14,7 @@ import { StorageError } from '../storage/errors.ts'
 import type { Live } from '../codec/stored-object.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import { newValueOf } from './stored-form.ts'
+import { valueToStore } from './converted.ts'
 import { readLive, timeText } from './store.ts'
 
 const DELETE_TRIES = 20
@@ -192,9 +193,10 @@ function countMark(metadata: KubeObject['metadata']): void {
 }
 
 async function writeIfChanged(scope: ResourceScope, object: KubeObject, live: Live): Promise<Live> {
-  const value = newValueOf(scope.storageType, object, scope.strategy)
+  const textOf = (one: KubeObject) => newValueOf(scope.storageType, one, scope.strategy).text
   const key = keyOf(scope, object.metadata.name!, object.metadata.namespace)
-  if (value.text === newValueOf(scope.storageType, live.object, scope.strategy).text) return live
+  if (textOf(object) === textOf(live.object)) return live
+  const value = await valueToStore(scope, object)
   const outbox = workFor({ resource: storedAs(scope), object, old: live.object })
   return liveOf(await scope.storage.update(scope.collection, key, { ...value, outbox }, live.stored.revision))
 }
@@ -202,11 +204,12 @@ async function writeIfChanged(scope: ResourceScope, object: KubeObject, live: Li
 async function remove(scope: ResourceScope, live: Live): Promise<Deleted> {
   const { object } = live
   const outbox = workFor({ resource: storedAs(scope), old: object })
-  const last = { ...newValueOf(scope.storageType, object, scope.strategy), outbox }
+  const last = { ...(await valueToStore(scope, object)), outbox }
   const key = keyOf(scope, object.metadata.name!, object.metadata.namespace)
   const stored = await scope.storage.delete(scope.collection, key, last, live.stored.revision)
   await scope.strategy.afterDelete?.(object, scope.strategyContext(false))
-  return { object: liveOf(stored).object, gone: true }
+  const [served] = (await scope.converter?.toServed([liveOf(stored).object], 'stored')) ?? []
+  return { object: served ?? liveOf(stored).object, gone: true }
 }
 
 /** Whether this write takes away the last thing that held an object back from going. */

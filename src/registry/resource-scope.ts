@@ -27,6 +27,15 @@ export interface View {
   readonly replicasIn?: ReplicasPath
 }
 
+/** @see ResourceScope.converter. Its methods throw StatusErrors. */
+export interface VersionConverter {
+  /** @param origin stored: as storage has them, nothing of them changed */
+  toServed(objects: readonly KubeObject[], origin: 'stored' | 'made'): Promise<KubeObject[]>
+  toStored(object: KubeObject): Promise<KubeObject>
+  /** Of the storage version. */
+  readonly storedStrategy: Strategy
+}
+
 /** All that a verb knows of its resource, in the version of the request. */
 export interface ResourceScope {
   readonly request: ApiRequest
@@ -56,9 +65,11 @@ export interface ResourceScope {
    */
   currentForm(object: KubeObject): KubeObject
   /**
-   * For what is read from storage, before anything is done with it. Absent: all of it can be shown in the version of the
-   * request. @throws StatusError
+   * Present where a webhook converts: objects are in the version of the request from when they are read until they are
+   * written.
    */
+  readonly converter?: VersionConverter
+  /** Before an object is shown. @throws StatusError where it is of another version and nothing can be waited for */
   checkConvertible?(object: KubeObject): void
   /** A JSON client gets the stored text as it is. */
   readonly storedAsServed: boolean

@@ -5,6 +5,7 @@ import { converterBetween } from './conversion.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { compiledVersion, currentForm, inVersion, servedForm } from './custom-resources/compiled-versions.ts'
 import { checkConversion, isConvertedByWebhook } from './custom-resources/conversion-webhook.ts'
+import { webhookConverter } from './custom-resources/webhook-converter.ts'
 import { isTerminating, versionNamed } from './custom-resources/definition.ts'
 import { withoutCreates } from './custom-resources/strategy.ts'
 import { customScaleView } from './custom-resources/scale-view.ts'
@@ -14,7 +15,6 @@ import { strategyOf } from './strategies.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import { storageOf } from '../storage/environment-storage.ts'
-import type { Tenant } from '../storage/tenant.ts'
 import { noticingControlWrites } from '../tenancy/control-snapshot.ts'
 import { scaleView } from './scale.ts'
 import type { ResourceScope } from './resource-scope.ts'
@@ -43,7 +43,7 @@ export function resourceScope(
     storageKind,
     ...(entry.definition === undefined
       ? builtInParts(entry, kind, storageKind, subresource)
-      : customParts(request.tenant, entry, entry.definition, subresource)),
+      : customParts(request, entry, entry.definition, subresource)),
     collection: collectionOf(request.tenant, { group: entry.storage.group, resource: entry.storage.resource }),
     storage,
     strategyContext: (dryRun) => ({
@@ -72,6 +72,7 @@ type Parts = Pick<
   | 'strategy'
   | 'currentForm'
   | 'checkConvertible'
+  | 'converter'
   | 'storedAsServed'
 >
 
@@ -112,24 +113,31 @@ function makeBuiltInParts(
 
 /** Unlike built-in kinds, custom ones are validated in the version of the request. */
 function customParts(
-  tenant: Tenant,
-  { group, version, resource, storage }: ResourceEntry,
+  request: ApiRequest,
+  { group, version, kind, resource, storage }: ResourceEntry,
   definition: CustomResourceDefinition,
   subresource: string,
-): Parts {
+): Parts & Partial<Pick<ResourceScope, 'storageKind'>> {
+  const { tenant } = request
   const { type, strategy } = compiledVersion(tenant, definition, version)
+  const isConverted = isConvertedByWebhook(definition)
   const scale = versionNamed(definition, version)?.subresources?.scale
   const current = (object: KubeObject) => currentForm(tenant, definition, object)
   return {
     type,
-    storageType: version === storage.version ? type : compiledVersion(tenant, definition, storage.version).type,
+    storageType:
+      isConverted || version === storage.version ? type : compiledVersion(tenant, definition, storage.version).type,
     ...(subresource === 'scale' && scale !== undefined
       ? { view: customScaleView(scale, definition.spec?.group ?? '') }
       : {}),
-    toStorage: (object) => inVersion(tenant, definition, object, storage.version),
+    toStorage: (object) => (isConverted ? object : inVersion(tenant, definition, object, storage.version)),
     fromStorage: (object) => servedForm(tenant, definition, object, version),
-    ...(isConvertedByWebhook(definition)
-      ? { checkConvertible: (object: KubeObject) => checkConversion(definition, object, version) }
+    ...(isConverted
+      ? {
+          storageKind: { group, version, kind },
+          checkConvertible: (object: KubeObject) => checkConversion(definition, object, version),
+          converter: webhookConverter(request, definition, version),
+        }
       : {}),
     strategy: isTerminating(definition) ? withoutCreates(strategy, { group, resource }) : strategy,
     currentForm: current,

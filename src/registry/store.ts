@@ -41,11 +41,11 @@ import {
 } from '../validation/object-meta.ts'
 import type { MetadataCheck } from './strategy.ts'
 import { generatedName } from './generated-name.ts'
-import { notEnforcedWarnings } from './not-enforced.ts'
 import type { WriteResult, Live } from '../codec/stored-object.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import { asJson } from '../api/object.ts'
 import { isUnchanged, newValueOf } from './stored-form.ts'
+import { valueToStore } from './converted.ts'
 import { isWithoutFinalizers, removeEmptied } from './deletion.ts'
 
 const GENERATE_NAME_TRIES = 8
@@ -77,8 +77,9 @@ export async function readLive(
   if (stored === undefined) return undefined
   if (stored.text.length > LARGE) scope.request.isLarge = true
   const { object } = liveOf(stored)
-  scope.checkConvertible?.(object)
-  return { stored, object: scope.currentForm(object) }
+  if (scope.converter === undefined) return { stored, object: scope.currentForm(object) }
+  const [converted] = await scope.converter.toServed([object], 'stored')
+  return { stored, object: converted! }
 }
 
 /** @returns the object as it is stored now, its resourceVersion in it (none on a dry run) */
@@ -162,7 +163,7 @@ async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: Writ
   await announceOwners(scope.request.env, scope.request.tenant, storedAs(scope), object)
   if (scope.request.isLarge) await turnOfOthers()
   const value = {
-    ...newValueOf(scope.storageType, object, scope.strategy),
+    ...(await valueToStore(scope, object)),
     outbox: workFor({ resource: storedAs(scope), object }),
   }
   if (scope.request.isLarge) await turnOfOthers()
@@ -205,7 +206,6 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   if (common.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', common)
   strategy.completeOnCreate?.(object, context)
   append(scope.request.warnings, strategy.warningsOnCreate?.(object, context) ?? [])
-  if (!dryRun) append(scope.request.warnings, notEnforcedWarnings(storedAs(scope), object))
 }
 
 function newMetaErrors(scope: ResourceScope, metadata: ObjectMeta): FieldError[] {
@@ -274,11 +274,11 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
 }
 
 /** Times of managedFields alone are no change: strategies may have put back all that a write was to change. */
-function isUnchangedButTimes({ storageType, strategy }: ResourceScope, object: KubeObject, live: Live): boolean {
+async function isUnchangedButTimes(scope: ResourceScope, object: KubeObject, live: Live): Promise<boolean> {
   const managedFields = sameButTimes(object.metadata.managedFields, live.object.metadata.managedFields)
   if (managedFields === undefined) return false
   const withOldTimes = { ...object, metadata: { ...object.metadata, managedFields } }
-  return isUnchanged(newValueOf(storageType, withOldTimes, strategy), live)
+  return isUnchanged(await valueToStore(scope, withOldTimes), live)
 }
 
 async function updateLive(scope: ResourceScope, name: string, live: Live, update: UpdateRequest): Promise<WriteResult> {
@@ -314,9 +314,9 @@ async function put(
   const old = live.object
   if (isWithoutFinalizers(scope, object, old))
     return { object: await removeEmptied(scope, object, live, update.dryRun) }
-  const value = newValueOf(scope.storageType, object, scope.strategy)
+  const value = await valueToStore(scope, object)
   if (scope.request.isLarge) await turnOfOthers()
-  const isNoChange = isUnchanged(value, live) || isUnchangedButTimes(scope, object, live)
+  const isNoChange = isUnchanged(value, live) || (await isUnchangedButTimes(scope, object, live))
   if (isNoChange && live.stored.isStale !== true) return { object: old }
   if (update.dryRun) return { object }
   await announceOwners(scope.request.env, scope.request.tenant, storedAs(scope), object)
@@ -417,7 +417,6 @@ async function beforeUpdate(
   if (errors.length > 0) throw invalid(scope.storageKind, meta.name ?? '', errors)
   if (subresource === '') strategy.completeOnUpdate?.(object, context)
   append(scope.request.warnings, update?.warningsOnUpdate?.(object, old, context) ?? [])
-  if (!dryRun && subresource === '') append(scope.request.warnings, notEnforcedWarnings(storedAs(scope), object, old))
 }
 
 function metaErrorsAgain(scope: ResourceScope, how: MetadataCheck, meta: ObjectMeta, before: ObjectMeta): FieldError[] {

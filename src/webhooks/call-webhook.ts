@@ -56,12 +56,6 @@ export async function callWebhook(
 const shownUrl = (client: WebhookClientConfig, timeoutMs: number): string =>
   `${urlOf(client)}?timeout=${Math.ceil(timeoutMs / 1000)}s`
 
-const NOT_YET = 'this server does not call webhooks yet'
-
-/** As Go's HTTP client tells it. */
-export const callError = (client: WebhookClientConfig, timeoutSeconds: number, why = NOT_YET): WebhookCallError =>
-  new WebhookCallError(`Post ${goQuote(shownUrl(client, timeoutSeconds * 1000))}: ${why}`)
-
 /** Where an isolate's calls leave. */
 const ways = new WeakMap<object, Outgoing>()
 

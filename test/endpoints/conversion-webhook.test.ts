@@ -1,4 +1,4 @@
-/** Objects of a definition whose versions a webhook converts, which cannot be called: kube-apiserver's answers then. */
+/** Objects of a definition whose versions a webhook converts: what is asked of it, and what follows where it fails. */
 import { describe, expect, test } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
 import { SYSTEM_MASTERS } from '../../src/request/user-info.ts'
@@ -15,9 +15,12 @@ import { servedResources } from '../../src/registry/served.ts'
 import { parseListOptions } from '../../src/request/options.ts'
 import { everything } from '../../src/storage/selection.ts'
 import { memoryServer } from '../request-in-memory.ts'
+import type { Called } from '../webhooks/front.ts'
+import { frontAnswering, frontFailing } from '../webhooks/front.ts'
 
 const GROUP = 'example.com'
-const POST = 'Post "https://convert.example.com/things?timeout=30s": this server does not call webhooks yet'
+const POST = 'Post "https://convert.example.com/things?timeout=30s": dial tcp 10.0.0.1:443: connect: connection refused'
+const unreachable = frontFailing({ code: 'ECONNREFUSED', message: '', address: '10.0.0.1:443' })
 const failureOf = (version: string) => ({
   code: 500,
   status: { message: `conversion webhook for example.com/${version}, Kind=Thing failed: ${POST}` },
@@ -73,8 +76,8 @@ const thing = (version: string, metadata: object = {}) => ({
   spec: { [version]: 'only here' },
 })
 
-async function serverWith(strategy: 'None' | 'Webhook', stored = 'v1') {
-  const server = memoryServer()
+async function serverWith(strategy: 'None' | 'Webhook', stored = 'v1', webhook = unreachable) {
+  const server = memoryServer({ OUTGOING: webhook })
   await server.put('apiextensions.k8s.io', 'customresourcedefinitions', definition(strategy, stored))
   const scopeOf = async (
     version: string,
@@ -258,4 +261,168 @@ test('without a webhook versions differ in their name', async () => {
   await server.put(thing('v1'))
   const response = await get(await server.scopeOf('v2', { name: 'a' }))
   expect(await response.json()).toMatchObject({ apiVersion: 'example.com/v2', spec: {} })
+})
+
+/** `spec.v1` is `spec.v2` of the other version. */
+function swapping({ review }: Called, change: (object: any) => object = (object) => object) {
+  const { uid, desiredAPIVersion, objects } = review.request
+  const to = desiredAPIVersion.split('/')[1] as string
+  const convertedObjects = objects.map((object: any) => {
+    const from = object.apiVersion.split('/')[1] as string
+    const { [from]: text, ...spec } = object.spec
+    return change({ ...object, apiVersion: desiredAPIVersion, spec: { ...spec, [to]: text } })
+  })
+  return { ...review, response: { uid, result: { status: 'Success' }, convertedObjects } }
+}
+
+async function serverConverting(stored = 'v1', change?: (object: any) => object) {
+  const front = frontAnswering((called) => swapping(called, change))
+  return { ...(await serverWith('Webhook', stored, front.binding)), calls: front.calls }
+}
+const shown = (version: string) => ({ apiVersion: `${GROUP}/${version}`, spec: { [version]: 'only here' } })
+const json = async (response: Promise<Response>) => (await response).json() as Promise<any>
+
+describe('a webhook that converts', () => {
+  test('is sent the object without its version, and asked once for a revision', async () => {
+    const { scopeOf, put, calls } = await serverConverting()
+    await put(thing('v1', { uid: 'u' }))
+    for (let count = 0; count < 2; count++)
+      expect(await json(get(await scopeOf('v2', { name: 'a' })))).toMatchObject(shown('v2'))
+    expect(calls).toHaveLength(1)
+    expect(calls[0]?.call.url).toBe('https://convert.example.com/things?timeout=30s')
+    expect(calls[0]?.review).toEqual({
+      kind: 'ConversionReview',
+      apiVersion: 'apiextensions.k8s.io/v1',
+      request: { uid: expect.any(String), desiredAPIVersion: 'example.com/v2', objects: [thing('v1', { uid: 'u' })] },
+      response: { uid: '', convertedObjects: null, result: { metadata: {} } },
+    })
+  })
+
+  test('is asked once for the objects of a list', async () => {
+    const { scopeOf, put, calls } = await serverConverting()
+    for (const name of ['a', 'b', 'c']) await put(thing('v1', { name }))
+    const scope = await scopeOf('v2')
+    const { items } = await json(list(scope, listOptions(scope)))
+    expect(items).toMatchObject([shown('v2'), shown('v2'), shown('v2')])
+    expect(calls.map(({ review }) => review.request.objects.length)).toEqual([3])
+  })
+
+  test('is not asked about what is of the version already', async () => {
+    const { scopeOf, put, calls } = await serverConverting()
+    await put(thing('v1'))
+    expect(await json(get(await scopeOf('v1', { name: 'a' })))).toMatchObject(shown('v1'))
+    expect(calls).toEqual([])
+  })
+
+  test('converts what is written into the version that is stored', async () => {
+    const { scopeOf, stored } = await serverConverting()
+    expect(await json(create(await scopeOf('v2', { method: 'POST', body: thing('v2') })))).toMatchObject(shown('v2'))
+    expect((await stored()).map((text) => JSON.parse(text) as object)).toMatchObject([shown('v1')])
+  })
+
+  test('loses nothing where a patch comes in another version', async () => {
+    const { scopeOf, put, stored } = await serverConverting()
+    await put(thing('v1'))
+    const target = { method: 'PATCH', name: 'a', body: labelled, type: MERGE }
+    expect(await json(patch(await scopeOf('v2', target)))).toMatchObject({ ...shown('v2'), ...labelled })
+    expect((await stored()).map((text) => JSON.parse(text) as object)).toMatchObject([{ ...shown('v1'), ...labelled }])
+  })
+
+  test('is asked for what the schema of the written version leaves of an object', async () => {
+    const { scopeOf, put, calls } = await serverConverting()
+    await put({ ...thing('v1'), spec: { v1: 'only here', unknown: true } })
+    await get(await scopeOf('v2', { name: 'a' }))
+    expect(calls[0]?.review.request.objects[0].spec).toEqual({ v1: 'only here' })
+  })
+
+  test('converts the events of a watch', async () => {
+    const { scopeOf, put } = await serverConverting()
+    await put(thing('v1'))
+    const scope = await scopeOf('v2', { query: '?watch=true&timeoutSeconds=1' })
+    const events = (await (await watch(scope, listOptions(scope))).text()).trim().split('\n')
+    expect(events.map((line) => JSON.parse(line) as object)).toMatchObject([{ type: 'ADDED', object: shown('v2') }])
+  })
+
+  test('deletes, and answers in the version of the request', async () => {
+    const { scopeOf, put, stored } = await serverConverting('v2')
+    await put(thing('v1', { uid: 'u' }))
+    await deleteOne(await scopeOf('v2', { method: 'DELETE', name: 'a' }))
+    expect(await stored()).toEqual([])
+  })
+
+  test('may change labels and annotations, and nothing else of the metadata', async () => {
+    const change = (object: any) => ({
+      ...object,
+      metadata: { ...object.metadata, labels: { by: 'webhook' }, finalizers: ['sneaked/in'] },
+    })
+    const { scopeOf, put } = await serverConverting('v1', change)
+    await put(thing('v1', { labels: { a: 'b' }, annotations: { c: 'd' } }))
+    const { metadata } = await json(get(await scopeOf('v2', { name: 'a' })))
+    expect(metadata).toMatchObject({ labels: { by: 'webhook' }, annotations: { c: 'd' } })
+    expect(metadata.finalizers).toBeUndefined()
+  })
+})
+
+describe('an answer that cannot be used', () => {
+  const metadata = (more: object) => (object: any) => ({ ...object, metadata: { ...object.metadata, ...more } })
+  test.each<[string, (object: any) => object, string]>([
+    [
+      'of another version',
+      (object) => ({ ...object, apiVersion: 'example.com/v3' }),
+      'returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received example.com/v3)',
+    ],
+    [
+      'of another kind',
+      (object) => ({ ...object, kind: 'Other' }),
+      'returned invalid object at index 0: invalid kind (expected Thing, received Other)',
+    ],
+    ['of another name', metadata({ name: 'b' }), 'returned invalid object: must have the same name: a != b'],
+    ['of another UID', metadata({ uid: 'x' }), 'returned invalid object: must have the same UID: u != x'],
+    [
+      'without metadata',
+      ({ metadata: _, ...object }) => object,
+      'returned invalid object: must have the same name: a != ',
+    ],
+    [
+      'with labels of another type',
+      metadata({ labels: { a: 1 } }),
+      'returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object',
+    ],
+    [
+      'with labels that are none',
+      metadata({ labels: { 'bad key': '' } }),
+      'returned invalid metadata: metadata.labels: Invalid value: "bad key"',
+    ],
+  ])('%s fails the request', async (_, change, why) => {
+    const { scopeOf, put } = await serverConverting('v1', change)
+    await put(thing('v1', { uid: 'u' }))
+    await expect(get(await scopeOf('v2', { name: 'a' }))).rejects.toMatchObject({
+      code: 500,
+      message: expect.stringContaining(`conversion webhook for example.com/v1, Kind=Thing ${why}`),
+    })
+  })
+
+  test.each<[string, object, string]>([
+    ['without a response', { response: undefined }, 'failed: no response provided'],
+    ['for another request', { response: { uid: 'x' } }, 'failed: expected response.uid='],
+    [
+      'of fewer objects',
+      { response: { result: { status: 'Success' }, convertedObjects: [] } },
+      'returned 0 objects, expected 1',
+    ],
+    ['that failed', { response: { result: { status: 'Failed', message: 'because' } } }, 'failed: because'],
+    ['that does not say so', { response: { result: {} } }, "failed: response.result.status was '', not 'Success'"],
+  ])('%s fails the request', async (_, more: any, why) => {
+    const front = frontAnswering(({ review }) => ({
+      ...review,
+      ...more,
+      ...(more.response && { response: { uid: review.request.uid, ...more.response } }),
+    }))
+    const { scopeOf, put } = await serverWith('Webhook', 'v1', front.binding)
+    await put(thing('v1'))
+    await expect(get(await scopeOf('v2', { name: 'a' }))).rejects.toMatchObject({
+      code: 500,
+      message: expect.stringContaining(`conversion webhook for example.com/v1, Kind=Thing ${why}`),
+    })
+  })
 })

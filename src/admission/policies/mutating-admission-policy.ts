@@ -117,7 +117,7 @@ async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> 
         measured(error.message)
         problems.push(error.message)
       }
-    if (object !== undefined && replaceObject(attributes, entry, object)) rounds.changed()
+    if (object !== undefined && (await replaceObject(attributes, entry, object))) rounds.changed()
     if (policy.spec?.reinvocationPolicy === 'IfNeeded') rounds.mayReturn(key)
     return problems
   }

@@ -40,8 +40,8 @@ export class PolicyRequest {
     const entry = await this.entryOf(matched)
     const { kind } = matched
     const shown = (one: KubeObject | undefined) =>
-      one === undefined || entry === undefined ? one : inKind(request.tenant, entry, kind, one)
-    return { object: shown(object), oldObject: shown(oldObject) }
+      one === undefined || entry === undefined ? one : inKind(request, entry, kind, one)
+    return { object: await shown(object), oldObject: await shown(oldObject) }
   }
 
   /** @throws ConfigurationError */

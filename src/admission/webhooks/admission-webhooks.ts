@@ -69,7 +69,7 @@ async function mutate(
     const patchedType = typeOfMatched(attributes, matched, entry)
     const asked: Asked = { attributes, matched, type: patchedType.type, objects: await request.versioned(matched) }
     const response = await ask(webhook, 'mutating', asked)
-    const { changed, patch } = applyResponse(webhook, response, asked, patchedType, entry)
+    const { changed, patch } = await applyResponse(webhook, response, asked, patchedType, entry)
     mutated = changed
     if (patch !== undefined && record?.wantsRequest)
       record.annotate(`patch.webhook.admission.k8s.io/${round}`, patchText(webhook, patch))

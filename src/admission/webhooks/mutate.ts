@@ -31,13 +31,13 @@ export interface Mutation {
  * @throws CallingWebhookError
  * @throws StatusError 500 for a patch that cannot be done
  */
-export function applyResponse(
+export async function applyResponse(
   webhook: Webhook,
   { patch, patchType }: Response,
   { attributes, objects: { object } }: Asked,
   of: PatchedType,
   entry: ResourceEntry | undefined,
-): Mutation {
+): Promise<Mutation> {
   if (patch === '') return { changed: false }
   const { tree, operations } = readPatch(webhook, patch)
   if (operations.operations.length === 0) return { changed: false }
@@ -49,7 +49,7 @@ export function applyResponse(
   // an API object is JSON, and so is what is written of it
   const written = asWritten(of.type, object as unknown as JsonObject) as JsonTree
   const document = patched(copyOf(written), operations)
-  return { changed: replaceObject(attributes, entry, decodeMade(document, of, 'lenient')), patch: tree }
+  return { changed: await replaceObject(attributes, entry, decodeMade(document, of, 'lenient')), patch: tree }
 }
 
 function readPatch(webhook: Webhook, text: string): { readonly tree: JsonTree; readonly operations: JsonPatch } {

@@ -94,9 +94,9 @@ function compile(
  * in, then in the storage version of today. Changes it in place.
  */
 export function currentForm(tenant: Tenant, definition: CustomResourceDefinition, object: KubeObject): KubeObject {
-  const stored = storageVersion(definition)
   reshape(tenant, definition, object)
-  return inVersion(tenant, definition, object, stored)
+  // a webhook converts it where that can be waited for
+  return isConvertedByWebhook(definition) ? object : inVersion(tenant, definition, object, storageVersion(definition))
 }
 
 /**

@@ -1,27 +1,134 @@
 /** Definitions whose objects a webhook converts (apiextensions' conversion/webhook_converter). */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
+import { BoundedMap } from '../../api/bounded-map.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
+import { stringify, parseStored } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { asJson } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
-import { callError } from '../../webhooks/call-webhook.ts'
+import type { ApiRequest } from '../../request/context.ts'
+import { perTenant } from '../../tenancy/tenant-state.ts'
+import { WebhookCallError, WebhookClientError, callWebhook } from '../../webhooks/call-webhook.ts'
+import { reviewIn } from '../../webhooks/review-reply.ts'
+import {
+  UnusableConversion,
+  conversionReviewText,
+  convertedIn,
+  objectKindText,
+  reviewVersions,
+} from './conversion-review.ts'
 
-const TIMEOUT_SECONDS = 30
+const TIMEOUT_MS = 30_000
+/** All that a request has converted is converted by then; a watch goes on. */
+const REQUEST_MS = 60_000
+
+/** Characters of the objects of one review: what comes back has a bound, too (MAX_ANSWER). */
+const MAX_BATCH = 512 * 1024
 
 /** A bare Go error in kube-apiserver: no reason. A watch tells it before it ends. */
-export class ConversionError extends StatusError {}
+export class ConversionError extends StatusError {
+  constructor(object: KubeObject, why: string) {
+    super(500, undefined, `conversion webhook for ${objectKindText(object)} ${why}`)
+  }
+}
 
 export const isConvertedByWebhook = ({ spec }: CustomResourceDefinition): boolean =>
   spec?.conversion?.strategy === 'Webhook'
 
 /**
- * Before an object becomes one of this version. No webhook is called yet: pruning it to the other version's fields
+ * Before an object becomes one of this version where nothing can be waited for. Pruning it to the other version's fields
  * instead would lose the fields that only its own version has.
  * @throws ConversionError where a webhook would have to be asked
  */
 export function checkConversion(definition: CustomResourceDefinition, object: KubeObject, version: string): void {
-  const { group = '', conversion } = definition.spec ?? {}
-  if (!isConvertedByWebhook(definition) || object.apiVersion === apiVersionOf({ group, version })) return
-  const { message } = callError(conversion?.webhook?.clientConfig ?? {}, TIMEOUT_SECONDS)
-  const what = `${object.apiVersion}, Kind=${object.kind}`
-  throw new ConversionError(500, undefined, `conversion webhook for ${what} failed: ${message}`)
+  if (!isConvertedByWebhook(definition) || object.apiVersion === versionText(definition, version)) return
+  throw new ConversionError(object, 'failed: this server does not ask it here')
+}
+
+const versionText = ({ spec }: CustomResourceDefinition, version: string): string =>
+  apiVersionOf({ group: spec?.group ?? '', version })
+
+/** What was converted of stored objects, by revision and version. */
+const known = perTenant(
+  () => new BoundedMap<string, string>({ entries: 10_000, size: 8 * 1024 * 1024, sizeOf: (_, { length }) => length }),
+)
+
+/** Whether objects are as storage has them: then what they become is remembered. */
+export type Origin = 'stored' | 'made'
+
+/**
+ * The objects in a version; those that are of it already, as they are.
+ * @throws ConversionError
+ */
+export async function convertByWebhook(
+  request: ApiRequest,
+  definition: CustomResourceDefinition,
+  objects: readonly KubeObject[],
+  version: string,
+  origin: Origin,
+): Promise<KubeObject[]> {
+  const apiVersion = versionText(definition, version)
+  const results = [...objects]
+  const cache = known(request.tenant)
+  const keyOf = ({ apiVersion: from = '', metadata: { uid = '', resourceVersion = '' } }: KubeObject) =>
+    JSON.stringify([definition.metadata.uid, definition.metadata.generation, uid, resourceVersion, from, version])
+  const remembers = (object: KubeObject) => origin === 'stored' && (object.metadata.resourceVersion ?? '') !== ''
+  let batch: number[] = []
+  let length = 0
+  const convertBatch = async () => {
+    const originals = batch.map((index) => objects[index]!)
+    const converted = originals.length === 0 ? [] : await ask(request, definition, originals, apiVersion)
+    for (const [at, object] of converted.entries()) {
+      results[batch[at]!] = object
+      if (remembers(originals[at]!)) cache.set(keyOf(originals[at]!), stringify(asJson(object)))
+    }
+    batch = []
+    length = 0
+  }
+  for (const [index, object] of objects.entries()) {
+    if (object.apiVersion === apiVersion) continue
+    const text = remembers(object) ? cache.get(keyOf(object)) : undefined
+    if (text !== undefined) {
+      // it was written above
+      results[index] = parseStored(text) as unknown as KubeObject
+      continue
+    }
+    const size = stringify(asJson(object)).length
+    if (length > 0 && length + size > MAX_BATCH) await convertBatch()
+    batch.push(index)
+    length += size
+  }
+  await convertBatch()
+  return results
+}
+
+/** One review. @param originals of other versions, at least one */
+async function ask(
+  request: ApiRequest,
+  definition: CustomResourceDefinition,
+  originals: readonly KubeObject[],
+  apiVersion: string,
+): Promise<KubeObject[]> {
+  const [first] = originals
+  const { clientConfig = {}, conversionReviewVersions = [] } = definition.spec?.conversion?.webhook ?? {}
+  const version = conversionReviewVersions.flatMap((one) => reviewVersions.filter((ours) => ours === one))[0]
+  if (version === undefined) throw new StatusError(500, undefined, 'no supported conversion review versions')
+  const uid = crypto.randomUUID()
+  try {
+    const review = conversionReviewText(originals, apiVersion, version, uid)
+    const answer = await callWebhook(request, clientConfig, review, timeLeft(request))
+    const kind = { group: 'apiextensions.k8s.io', version, kind: 'ConversionReview' }
+    return convertedIn(await reviewIn(answer, kind), originals, apiVersion, version, uid)
+  } catch (error) {
+    if (error instanceof UnusableConversion) throw new ConversionError(first!, error.message)
+    if (error instanceof WebhookCallError || error instanceof WebhookClientError)
+      throw new ConversionError(first!, `failed: ${error.message}`)
+    throw error
+  }
+}
+
+/** Milliseconds: a request that has none left gets one, in which nothing can be done. */
+function timeLeft({ info, now, clock }: ApiRequest): number {
+  if (info.verb === 'watch') return TIMEOUT_MS
+  return Math.max(1, Math.min(TIMEOUT_MS, now.getTime() + REQUEST_MS - clock()))
 }

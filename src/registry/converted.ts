@@ -1,0 +1,57 @@
+/** Steps at the edges of storage that only definitions with a conversion webhook need; elsewhere they cost nothing. */
+import { stringify } from '../api/json.ts'
+import type { KubeObject } from '../api/object.ts'
+import { asJson } from '../api/object.ts'
+import { liveOf, parseStoredObject } from '../codec/stored-object.ts'
+import { lineBatches } from '../storage/lines.ts'
+import type { NewValue, StoredValue } from '../storage/storage.ts'
+import type { ResourceScope } from './resource-scope.ts'
+import { newValueOf } from './stored-form.ts'
+
+/** What was read or written, in the version of the request. @throws StatusError */
+export function inRequestVersion<Value extends KubeObject | StoredValue>(
+  scope: ResourceScope,
+  value: Value,
+): Value | Promise<KubeObject> {
+  return scope.converter === undefined ? value : convertedValue(scope, value)
+}
+
+async function convertedValue(scope: ResourceScope, value: KubeObject | StoredValue): Promise<KubeObject> {
+  const [object] =
+    'text' in value
+      ? await scope.converter!.toServed([liveOf(value).object], 'stored')
+      : await scope.converter!.toServed([value], 'made')
+  return object!
+}
+
+/** What storage shall keep of an object. @throws StatusError */
+export async function valueToStore(scope: ResourceScope, object: KubeObject): Promise<NewValue> {
+  const { converter, storageType, strategy } = scope
+  if (converter === undefined) return newValueOf(storageType, object, strategy)
+  return newValueOf(storageType, await converter.toStored(object), converter.storedStrategy)
+}
+
+/** Texts of storage in the version of the request. @throws StatusError */
+export async function convertedTexts(scope: ResourceScope, texts: readonly string[]): Promise<string[]> {
+  if (scope.converter === undefined) return [...texts]
+  const objects = await scope.converter.toServed(texts.map(parseStoredObject), 'stored')
+  return objects.map((object) => stringify(asJson(object)))
+}
+
+/** @param values texts, each followed by a newline */
+export function convertedLines(scope: ResourceScope, values: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  if (scope.converter === undefined) return values
+  const encoder = new TextEncoder()
+  const batches = lineBatches(values)
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value: lines } = await batches.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode((await convertedTexts(scope, lines)).map((text) => `${text}\n`).join('')))
+    },
+    async cancel(reason) {
+      await batches.return(undefined)
+      await values.cancel(reason).catch(() => {})
+    },
+  })
+}

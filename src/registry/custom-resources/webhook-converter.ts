@@ -1,0 +1,35 @@
+/** Between what storage keeps and the version of a request, by a definition's webhook. */
+import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { ApiRequest } from '../../request/context.ts'
+import type { VersionConverter } from '../resource-scope.ts'
+import { compiledVersion, currentForm, servedForm } from './compiled-versions.ts'
+import { convertByWebhook } from './conversion-webhook.ts'
+import { storageVersion } from './definition.ts'
+
+/** @param version of the request */
+export function webhookConverter(
+  request: ApiRequest,
+  definition: CustomResourceDefinition,
+  version: string,
+): VersionConverter {
+  const { tenant } = request
+  const stored = storageVersion(definition)
+  return {
+    async toServed(objects, origin) {
+      // what the definition says of the version that they were written in comes first
+      const whole = origin === 'stored' ? objects.map((object) => currentForm(tenant, definition, object)) : objects
+      const converted = await convertByWebhook(request, definition, whole, version, origin)
+      return converted.map((object, at) =>
+        object === whole[at] ? object : servedForm(tenant, definition, object, version),
+      )
+    },
+    async toStored(object): Promise<KubeObject> {
+      const [converted = object] = await convertByWebhook(request, definition, [object], stored, 'made')
+      return converted === object ? object : currentForm(tenant, definition, converted)
+    },
+    get storedStrategy() {
+      return compiledVersion(tenant, definition, stored).strategy
+    },
+  }
+}
