@@ -74,6 +74,16 @@ function flowControlRows(tenant: Tenant): Row[] {
         Object.entries(flow.rejected).map(([reason, value]) => ({ labels: { ...labelsOf(flow), reason }, value })),
       ),
     ],
+    [
+      'apiserver_flowcontrol_request_wait_duration_seconds',
+      'histogram',
+      'Time until a request got a seat, or none.',
+      flows.flatMap((flow) =>
+        (['dispatched', 'rejected'] as const).flatMap((outcome) =>
+          flow.waits[outcome].samples({ execute: String(outcome === 'dispatched'), ...labelsOf(flow) }),
+        ),
+      ),
+    ],
     ['apiserver_flowcontrol_upper_limit_seats', 'gauge', 'With borrowed ones.', ofLimits(({ upper }) => upper)],
   ]
 }

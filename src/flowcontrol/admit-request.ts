@@ -6,6 +6,7 @@ import type { KubeObject } from '../api/object.ts'
 import { ANONYMOUS } from '../request/user-info.ts'
 import type { Env } from '../env.ts'
 import { settingsOf } from '../settings.ts'
+import { Histogram } from '../metrics/series.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { isLongRunning, timeoutOf } from '../request/timeout.ts'
 import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
@@ -25,7 +26,11 @@ export interface FlowCount {
   readonly level: string
   dispatched: number
   readonly rejected: Partial<Record<Refusal, number>>
+  /** Seconds until a request got its seat, and until one was refused. */
+  readonly waits: Readonly<Record<'dispatched' | 'rejected', Histogram>>
 }
+
+const WAITS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
 
 class Gate {
   readonly seats = new Seats(platformClock)
@@ -41,7 +46,13 @@ class Gate {
   }
 
   count(schema: string, level: string): FlowCount {
-    return this.counts.getOrMake(`${schema}\n${level}`, () => ({ schema, level, dispatched: 0, rejected: {} }))
+    return this.counts.getOrMake(`${schema}\n${level}`, () => ({
+      schema,
+      level,
+      dispatched: 0,
+      rejected: {},
+      waits: { dispatched: new Histogram(WAITS), rejected: new Histogram(WAITS) },
+    }))
   }
 }
 
@@ -67,8 +78,9 @@ export function admitRequest(
   const count = gate.count(schema, name)
   const flow = () => `${schema}\n${distinguisherOf(request, spec?.distinguisherMethod?.type)}`
   const taken = gate.seats.take(level, flow, patienceOf(request))
-  if (!(taken instanceof Promise)) return counted(count, taken)
-  const seat = taken.then((found) => counted(count, found))
+  if (!(taken instanceof Promise)) return counted(count, taken, 0)
+  const since = request.clock()
+  const seat = taken.then((found) => counted(count, found, (request.clock() - since) / 1000))
   // A seat that is given to a request whose client went away must be left again.
   request.waitUntil(seat)
   return seat
@@ -79,9 +91,10 @@ export const leaveSeat = (tenant: Tenant, seat: Seat): void => gateOf(tenant).se
 /** For metrics. */
 export const flowState = (tenant: Tenant): Pick<Gate, 'seats' | 'counts'> => gateOf(tenant)
 
-function counted(count: FlowCount, found: Seat | Refusal): Seat | Refusal {
+function counted(count: FlowCount, found: Seat | Refusal, waited: number): Seat | Refusal {
   if (typeof found === 'string') count.rejected[found] = (count.rejected[found] ?? 0) + 1
   else count.dispatched++
+  count.waits[typeof found === 'string' ? 'rejected' : 'dispatched'].observe(waited)
   return found
 }
 

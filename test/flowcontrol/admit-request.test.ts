@@ -91,4 +91,9 @@ test('in a level with a queue it waits, as long as the request may take at most'
   expect(await metrics(server, 'apiserver_flowcontrol_dispatched_requests_total')).toEqual([
     'apiserver_flowcontrol_dispatched_requests_total{flow_schema="alice",priority_level="small"} 3',
   ])
+  const waits = await metrics(server, 'apiserver_flowcontrol_request_wait_duration_seconds_count')
+  expect(waits).toEqual([
+    'apiserver_flowcontrol_request_wait_duration_seconds_count{execute="true",flow_schema="alice",priority_level="small"} 3',
+    'apiserver_flowcontrol_request_wait_duration_seconds_count{execute="false",flow_schema="alice",priority_level="small"} 2',
+  ])
 })

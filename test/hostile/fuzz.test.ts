@@ -1,8 +1,17 @@
 // Whatever is sent, a parser answers or throws what it declares: never an error of the engine's own. The runs of
 // `npm test` are few; `npm run fuzz` makes more (KEDGE_RUNS).
 import fc from 'fast-check'
-import { beforeAll, describe, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import type { KubeObject } from '../../src/api/object.ts'
 import { StatusError } from '../../src/api/status.ts'
+import { compactForm, readClaims, WrongClaims } from '../../src/authentication/token-claims.ts'
+import { impersonate } from '../../src/authorization/impersonation.ts'
+import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
+import { serverSideApply } from '../../src/patch/apply.ts'
+import { fromUnstructured } from '../../src/patch/from-unstructured.ts'
+import { RequestHeaders } from '../../src/request/request-headers.ts'
+import { authenticated } from '../../src/request/user-info.ts'
+import { memoryServer } from '../request-in-memory.ts'
 import { DecodeError } from '../../src/codec/decode.ts'
 import { JsonSyntaxError, parseJsonBytes } from '../../src/api/json.ts'
 import { parseAccept } from '../../src/codec/media-type.ts'
@@ -267,4 +276,167 @@ describe('DER', () => {
   )
   test('certificates', () => holds(der, [RangeError, TypeError], readCertificate))
   test('certificate requests', () => holds(der, [BadRequestText], (bytes) => parseCertificateRequest(pem(bytes))))
+})
+
+describe('tokens', () => {
+  const claims = textOf(
+    '{',
+    '}',
+    '"sub":',
+    '"aud":',
+    '"exp":',
+    '[',
+    ']',
+    '"a"',
+    ',',
+    '1e99',
+    '-1',
+    'null',
+    '"kubernetes.io":',
+    '"iss":',
+  )
+  test('what is no token is none', () => holds(textOf('.', 'a', '=', ' ', '\n', 'eyJ', '-_'), [], compactForm))
+  test('claims', () => holds(bytesOf(claims), [WrongClaims], (payload) => readClaims(payload, true)))
+  test('claims that are JSON', () =>
+    holds(
+      fc.dictionary(fc.constantFrom('sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'kubernetes.io'), fc.jsonValue()),
+      [WrongClaims],
+      (object) => readClaims(utf8.encode(JSON.stringify(object)), false),
+    ))
+})
+
+test('nobody becomes somebody else without leave, whatever the headers say', async () => {
+  const server = memoryServer()
+  const name = fc.constantFrom(
+    'User',
+    'Group',
+    'Uid',
+    'Extra-a',
+    'Extra-%2F',
+    'Extra-%zz',
+    'Extra-',
+    'Extra-__proto__',
+    'extra-A',
+  )
+  const value = fc.constantFrom(
+    '',
+    'system:admin',
+    'system:masters',
+    'system:serviceaccount:a:b',
+    'system:node:a',
+    'system:anonymous',
+    'a',
+    ',',
+    'a, b',
+  )
+  const alice = authenticated({ name: 'alice', groups: [] })
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(name, value), { minLength: 1, maxLength: 4 }), async (pairs) => {
+      const headers = new Headers()
+      for (const [key, text] of pairs) headers.append(`Impersonate-${key}`, text)
+      const request = { ...server.request('/api/v1/pods'), headers: RequestHeaders.of(headers), user: alice }
+      try {
+        expect((await impersonate(request)).user).toBe(alice)
+      } catch (error) {
+        expect(error).toBeInstanceOf(StatusError)
+        expect([400, 403]).toContain((error as StatusError).code)
+      }
+    }),
+    { numRuns },
+  )
+})
+
+describe('unknown groups of protobuf', () => {
+  const varint = (value: number): number[] => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >> 7)])
+  const field = fc.integer({ min: 100, max: 3_000 })
+  const unknown: fc.Arbitrary<number[]> = fc.letrec<{ group: number[] }>((tie) => ({
+    group: fc.oneof(
+      { depthSize: 'small' },
+      fc.tuple(field, fc.nat(127)).map(([number, value]) => [...varint(number * 8), value]),
+      fc
+        .tuple(field, fc.array(fc.nat(255), { maxLength: 5 }))
+        .map(([number, bytes]) => [...varint(number * 8 + 2), bytes.length, ...bytes]),
+      fc
+        .tuple(field, fc.array(tie('group'), { maxLength: 3 }))
+        .map(([number, parts]) => [...varint(number * 8 + 3), ...parts.flat(), ...varint(number * 8 + 4)]),
+    ),
+  })).group
+  const configMap = builtInType('io.k8s.api.core.v1.ConfigMap')
+  const members = [
+    [0x0a, 0x03, 0x0a, 0x01, 0x61],
+    [0x12, 0x06, 0x0a, 0x01, 0x6b, 0x12, 0x01, 0x76],
+  ]
+
+  test('say nothing of the object that they stand in', () => {
+    const plain = decodeMessage(configMap, Uint8Array.from(members.flat()))
+    fc.assert(
+      fc.property(unknown, unknown, unknown, (before, between, behind) => {
+        const bytes = [...before, ...members[0]!, ...between, ...members[1]!, ...behind]
+        expect(decodeMessage(configMap, Uint8Array.from(bytes))).toEqual(plain)
+      }),
+      { numRuns },
+    )
+  })
+
+  test('are refused where they end otherwise', () =>
+    holds(fc.tuple(unknown, fc.array(fc.nat(255), { maxLength: 6 })), [DecodeError], ([group, more]) =>
+      decodeMessage(configMap, Uint8Array.from([...more, ...group.slice(0, -1), ...more])),
+    ))
+})
+
+describe('server-side apply', () => {
+  const kind = { group: '', version: 'v1', kind: 'Pod' }
+  const type = builtInType('io.k8s.api.core.v1.Pod')
+  const apply = (config: object, live: KubeObject | undefined, manager: string) =>
+    serverSideApply({
+      type,
+      kind,
+      live,
+      config: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, ...config } as never,
+      manager,
+      force: true,
+      subresource: '',
+      now: new Date(0),
+      toObject: (merged) => fromUnstructured(type, merged).object as never,
+    })
+  const name = fc.constantFrom('a', 'b', '__proto__', 'constructor', '')
+  const container = fc.record(
+    {
+      name,
+      image: fc.constantFrom('x', 'y'),
+      args: fc.array(name),
+      env: fc.array(fc.record({ name, value: name }), { maxLength: 3 }),
+      ports: fc.array(fc.record({ containerPort: fc.nat(3), protocol: fc.constantFrom('TCP', 'UDP') }), {
+        maxLength: 3,
+      }),
+    },
+    { requiredKeys: ['name'] },
+  )
+  const spec = fc.record(
+    {
+      containers: fc.array(container, { maxLength: 3 }),
+      nodeSelector: fc.dictionary(name, name),
+      tolerations: fc.array(fc.record({ key: name }), { maxLength: 2 }),
+    },
+    { requiredKeys: [] },
+  )
+  test('of anything answers in words', () =>
+    holds(fc.tuple(fc.jsonValue({ maxDepth: 5 }), spec), [StatusError], ([any, good]) =>
+      apply({ spec: any }, apply({ spec: good }, undefined, 'a'), 'b'),
+    ))
+
+  test('of the same twice changes nothing, whoever applied before', () => {
+    fc.assert(
+      fc.property(spec, spec, (first, second) => {
+        try {
+          const live = apply({ spec: first }, undefined, 'a')
+          const once = apply({ spec: second }, live, 'b')
+          expect(apply({ spec: second }, structuredClone(once), 'b')).toEqual(once)
+        } catch (error) {
+          if (!(error instanceof StatusError)) throw error
+        }
+      }),
+      { numRuns },
+    )
+  })
 })
