@@ -6,11 +6,9 @@
 import * as z from 'zod/mini'
 import { parsePolicy } from './audit/policy.ts'
 import type { Policy } from './audit/policy.ts'
-import { modes } from './audit/sink.ts'
-import type { AuditMode } from './audit/sink.ts'
 import { builtInServedBy } from './registry/built-in-served.ts'
 import type { BuiltInServed } from './registry/built-in-served.ts'
-import { parseFeatureGates } from './registry/feature-gates.ts'
+import { parseFeatureGates } from './api/feature-gates.ts'
 import { base64ToBytes } from './api/base64.ts'
 import { isControlText } from './storage/collections.ts'
 import type { EncryptionKey, EncryptionSetting } from './storage/encryption-setting.ts'
@@ -21,6 +19,10 @@ import type { IpRange } from './api/ip-addresses.ts'
 import { readAuthorities } from './x509/client-chain.ts'
 import { readElement } from './x509/der.ts'
 import { pemBlocks } from './x509/pem.ts'
+
+const auditModes = ['batch', 'blocking', 'blocking-strict'] as const
+/** As kube-apiserver's --audit-log-mode. `blocking-strict` refuses requests whose reception cannot be written down. */
+export type AuditMode = (typeof auditModes)[number]
 
 export interface Settings {
   readonly administratorToken: string | undefined
@@ -177,14 +179,14 @@ const requestCount = setting('must be a number of requests, at least 1', (text) 
 const webhook = z.strictObject({
   url: z.string().check(z.refine((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))),
   token: z.optional(z.string().check(z.regex(/^[\x21-\x7e]+$/))),
-  mode: z._default(z.enum(modes), 'batch'),
+  mode: z._default(z.enum(auditModes), 'batch'),
 })
 
 const auditWebhook = setting('must be JSON: {"url": …, "token": …, "mode": …}, of which url is needed', (text) =>
   webhook.parse(JSON.parse(text)),
 )
 
-const auditMode = setting(`must be one of ${modes.join(', ')}`, (text) => modes.find((mode) => mode === text))
+const auditMode = setting(`must be one of ${auditModes.join(', ')}`, (text) => auditModes.find((mode) => mode === text))
 
 const UNREADABLE = 'cannot be read'
 

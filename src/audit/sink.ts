@@ -3,12 +3,9 @@
  * empties after its answer; in the blocking modes each request waits until its event is written.
  */
 import { logError } from '../log/log.ts'
+import type { AuditMode } from '../settings.ts'
 import type { AuditPlugin } from './metrics.ts'
 import { auditCounts, countUp } from './metrics.ts'
-
-export const modes = ['batch', 'blocking', 'blocking-strict'] as const
-/** As kube-apiserver's --audit-log-mode. `blocking-strict` refuses requests whose reception cannot be written down. */
-export type AuditMode = (typeof modes)[number]
 
 export interface Backend {
   readonly name: AuditPlugin & ('log' | 'webhook')

@@ -4,7 +4,7 @@
  * prepares is code here, or made by the first write. Only the storage is a matter of this moment.
  */
 import { collectionOf } from '../storage/collections.ts'
-import type { FeatureGates } from '../registry/feature-gates.ts'
+import type { FeatureGates } from '../api/feature-gates.ts'
 import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { unreadableDatabases } from './database-checks.ts'

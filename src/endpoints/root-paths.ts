@@ -1,6 +1,6 @@
 /** `/` and `/index.html`: the paths there are. */
 import { append } from '../api/append.ts'
-import type { FeatureGates } from '../registry/feature-gates.ts'
+import type { FeatureGates } from '../api/feature-gates.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { healthChecks } from './health.ts'
 

@@ -1,5 +1,5 @@
-import { parseFeatureGates } from './feature-gates.ts'
-import type { FeatureGates } from './feature-gates.ts'
+import { parseFeatureGates } from '../api/feature-gates.ts'
+import type { FeatureGates } from '../api/feature-gates.ts'
 import { builtInResources } from './resources.ts'
 import type { ServedResources } from './resources.ts'
 

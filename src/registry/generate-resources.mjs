@@ -125,7 +125,7 @@ export function generateResources(facts, out, { check = false } = {}) {
   const different = []
   for (const [file, text] of [
     ['resources-table.json', resourcesTable(facts)],
-    ['feature-gates-table.json', featureGatesTable(facts.featureGates)],
+    ['../api/feature-gates-table.json', featureGatesTable(facts.featureGates)],
   ]) {
     const path = join(out, file)
     if (existsSync(path) && readFileSync(path, 'utf8') === text) continue

@@ -8,7 +8,7 @@ import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import { lazy } from '../api/lazy.ts'
 import type { JsonObject } from '../api/object.ts'
-import { parseFeatureGates } from './feature-gates.ts'
+import { parseFeatureGates } from '../api/feature-gates.ts'
 import { parseRuntimeConfig } from './runtime-config.ts'
 import { compareVersions } from './version-order.ts'
 import table from './resources-table.json' with { type: 'json' }

@@ -3,7 +3,7 @@
  * `api/all|ga|beta|alpha` (in this order), then `group/version`, then `group/version/resource`, whatever their order in
  * the text; a coarser word undoes no finer one.
  */
-import { assignments, parseBoolean } from './feature-gates.ts'
+import { assignments, parseBoolean } from '../api/feature-gates.ts'
 import { stageOf } from './version-order.ts'
 
 export interface RuntimeConfig {

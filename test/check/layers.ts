@@ -53,9 +53,7 @@ export const layerOf = (file: string): string => elsewhere.get(file) ?? /^(?:src
 const SETTINGS = 'settings.ts checks all settings at once: the parsers of these want a place below, or are handed in'
 export const knownEdges: ReadonlyMap<string, string> = new Map([
   ['src/settings.ts -> src/audit/policy.ts', SETTINGS],
-  ['src/settings.ts -> src/audit/sink.ts', SETTINGS],
   ['src/settings.ts -> src/registry/built-in-served.ts', SETTINGS],
-  ['src/settings.ts -> src/registry/feature-gates.ts', SETTINGS],
 ])
 
 export interface Import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseFeatureGates } from '../../src/registry/feature-gates.ts'
+import { parseFeatureGates } from '../../src/api/feature-gates.ts'
 import { parseRuntimeConfig } from '../../src/registry/runtime-config.ts'
 import { prototypeNames } from '../prototype-names.ts'
 

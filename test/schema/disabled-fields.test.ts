@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
-import { parseFeatureGates } from '../../src/registry/feature-gates.ts'
+import { parseFeatureGates } from '../../src/api/feature-gates.ts'
 import { builtInType, builtInTypeNames, structuralOf } from '../../src/schema/built-in.ts'
 import { dropDisabledFields } from '../../src/schema/disabled-fields.ts'
 

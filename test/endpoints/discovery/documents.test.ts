@@ -9,7 +9,7 @@ import {
 } from '../../../src/endpoints/discovery/documents.ts'
 import { rootPaths } from '../../../src/endpoints/root-paths.ts'
 import { versionInfo } from '../../../src/endpoints/version.ts'
-import { parseFeatureGates } from '../../../src/registry/feature-gates.ts'
+import { parseFeatureGates } from '../../../src/api/feature-gates.ts'
 import { builtInResources } from '../../../src/registry/resources.ts'
 import type { ServedResources } from '../../../src/registry/resources.ts'
 import hashes from './document-hashes.json' with { type: 'json' }

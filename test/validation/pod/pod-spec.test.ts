@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { PodSpec } from '../../../src/api/core/v1.ts'
 import { path } from '../../../src/api/field.ts'
 import { qosClassOf } from '../../../src/validation/pod/pod-qos.ts'
-import { parseFeatureGates } from '../../../src/registry/feature-gates.ts'
+import { parseFeatureGates } from '../../../src/api/feature-gates.ts'
 import { validatePodSpec } from '../../../src/validation/pod/pod-spec.ts'
 import { podRules } from '../../../src/validation/pod/rules.ts'
 

@@ -2,8 +2,8 @@
  * The feature gates of kube-apiserver 1.36 and the setting that changes them, read as its --feature-gates flag.
  * Gates of parts that Kedge does not have (kubelet, scheduler) are known and change nothing, as in kube-apiserver.
  */
-import { lazy } from '../api/lazy.ts'
-import { ownValue } from '../api/own.ts'
+import { lazy } from './lazy.ts'
+import { ownValue } from './own.ts'
 import table from './feature-gates-table.json' with { type: 'json' }
 
 export type FeatureStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED'
