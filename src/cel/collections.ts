@@ -2,6 +2,7 @@
 import { equalOthers } from './equality.ts'
 import { compareNumbers, isNumber, noSuchOverload } from './numbers.ts'
 import type { Value } from './value.ts'
+import { visit } from './work.ts'
 import { ListValue, MapValue, OpaqueValue, Optional, Uint } from './value.ts'
 
 /**
@@ -149,6 +150,7 @@ function structurallyEqual(a: Value, b: Value): boolean {
 }
 
 function equalLists(a: ListValue, b: ListValue): boolean {
+  visit(a.size)
   if (a.equalTo !== undefined) return a.equalTo(b)
   if (a.size !== b.size) return false
   for (let i = 0; i < a.size; i++) if (!equal(a.at(i), b.at(i))) return false
@@ -160,6 +162,7 @@ const equalContents = (a: Value | undefined, b: Value | undefined): boolean =>
   a === undefined || b === undefined ? a === b : equal(a, b)
 
 function equalMaps(a: MapValue, b: MapValue): boolean {
+  visit(a.size)
   const own = a.equalTo?.(b)
   if (own !== undefined) return own
   if (a.size !== b.size) return false

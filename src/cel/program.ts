@@ -14,6 +14,7 @@ import { Attribute, relative, unusableKey } from './attribute.ts'
 import { fitsAtRuntime, runtimeType, runtimeTypeName } from './runtime-types.ts'
 import { describe, goTypeName } from './describe.ts'
 import type { Value } from './value.ts'
+import { metered, WorkExceeded } from './work.ts'
 import { CelError, Duration, ListValue, MapValue, Optional, Timestamp, Uint } from './value.ts'
 
 /** Asked for the variables that an expression names, each at most once in an evaluation. */
@@ -59,14 +60,26 @@ export interface Program {
   run(variables: Variables, costLimit: number): Result
 }
 
+/** What is done for one unit of cost: as many characters as a traversal reads for it. */
+const WORK_OF_COST = 10
+/** Most evaluations do less, and cost what they cost in kube-apiserver. */
+const FREE_WORK = 10_000
+
 /** @throws ProgramError */
 export function programOf(checked: CheckedExpression, environment: Environment): Program {
   const step = new Planner(checked, environment).plan(checked.root).evaluate
   return {
     run(variables, costLimit) {
       const frame = new Frame(variables, costLimit)
-      const value = step(frame)
-      return { value, cost: frame.cost }
+      try {
+        const { made, done } = metered(FREE_WORK + costLimit * WORK_OF_COST, () => step(frame))
+        return { value: made, cost: Math.max(frame.cost, Math.floor((done - FREE_WORK) / WORK_OF_COST)) }
+      } catch (error) {
+        if (error instanceof WorkExceeded) throw new CostExceeded(Math.max(frame.cost, costLimit + 1))
+        // the stack is too small for values that nest so deep
+        if (error instanceof RangeError) return { value: new CelError('evaluation nests too deep'), cost: frame.cost }
+        throw error
+      }
     },
   }
 }

@@ -8,6 +8,7 @@ import type { Type, TypeProvider } from '../cel/type.ts'
 import { DYN, STRING, structNamed } from '../cel/type.ts'
 import type { Value } from '../cel/value.ts'
 import { CelError, ListValue, MapValue, ObjectValue } from '../cel/value.ts'
+import { metered, visit, work, WorkExceeded } from '../cel/work.ts'
 import { goQuote } from '../go/quote.ts'
 
 export const OBJECT = structNamed('Object')
@@ -37,6 +38,7 @@ export class MadeObject extends ObjectValue {
 
   override equals(other: ObjectValue): boolean {
     if (!(other instanceof MadeObject) || other.type.name !== this.type.name) return false
+    visit(this.fields.size)
     return (
       this.fields.size === other.fields.size &&
       [...this.fields].every(([name, value]) => {
@@ -81,8 +83,21 @@ function goNative(value: Value): string {
   return names[typeof value] ?? goTypeName(value) // own key: the results of typeof
 }
 
+/** Values share their parts: as many as JSON of this size may have are looked at. */
+const MAX_PARTS = 3 * 1024 * 1024
+
 /** Objects whose type is not named by their place, in kube-apiserver's words. */
 export function misnamedTypes(value: Value, path: readonly string[] = ['Object']): string[] {
+  try {
+    return metered(MAX_PARTS, () => namesWithin(value, path)).made
+  } catch (error) {
+    if (error instanceof WorkExceeded) return [`the value has more than ${MAX_PARTS} parts`]
+    throw error
+  }
+}
+
+function namesWithin(value: Value, path: readonly string[]): string[] {
+  work(1)
   if (value instanceof MadeObject) {
     const expected = path.join('.')
     const own =
@@ -91,9 +106,9 @@ export function misnamedTypes(value: Value, path: readonly string[] = ['Object']
         : [
             `unexpected type name ${goQuote(value.type.name)}, expected ${goQuote(expected)}, which matches field name path from root Object type`,
           ]
-    return [...own, ...[...value.fields].flatMap(([name, field]) => misnamedTypes(field, [...path, name]))]
+    return [...own, ...[...value.fields].flatMap(([name, field]) => namesWithin(field, [...path, name]))]
   }
-  if (value instanceof ListValue) return itemsOf(value).flatMap((item) => misnamedTypes(item, path))
-  if (value instanceof MapValue) return [...value.keys()].flatMap((key) => misnamedTypes(value.get(key)!, path))
+  if (value instanceof ListValue) return itemsOf(value).flatMap((item) => namesWithin(item, path))
+  if (value instanceof MapValue) return [...value.keys()].flatMap((key) => namesWithin(value.get(key)!, path))
   return []
 }

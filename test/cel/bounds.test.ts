@@ -98,7 +98,16 @@ describe('bounds', () => {
       { numRuns: 300 },
     ))
 
+  /** Built in so many steps, with 2 to the power of that many elements to go through. */
+  const shared = (steps: number): string => `[1]${'.map(x, [x, x])'.repeat(steps)}`
   const hostile: Readonly<Record<string, string>> = {
+    'values that share their parts, compared': `${shared(40)} == ${shared(40)}`,
+    'values that share their parts, looked for': `${shared(40)}[0] in ${shared(40)}`,
+    'values that share their parts, shown': `"%s".format([${shared(40)}]) == text`,
+    'values that share their parts, flattened': `${shared(30)}.flatten(60).size() > 0`,
+    'values that share their parts, again and again': `lists.range(500).exists(i, ${shared(30)} == ${shared(30)})`,
+    'a replacement of each character': `"${'a'.repeat(40_000)}".replace("a", "${'b'.repeat(40_000)}").size() > 0`,
+    'a long text that is joined': `lists.range(10000).map(i, "${'b'.repeat(40_000)}").join("").size() > 0`,
     'a text that doubles': `${'[1,2,3,4,5,6,7,8,9,10].map(i, '.repeat(7)}text${')'.repeat(7)}.size() > 0`,
     'folds within folds': `${'lists.range(1000).all(i, '.repeat(5)}true${')'.repeat(5)}`,
     'a pattern that others backtrack on': 'lists.range(100000).all(i, ("a" + text).matches("(a*)*(a*)*b$") || true)',
@@ -122,6 +131,17 @@ describe('bounds', () => {
     '((((((((((a{10}){10}){10}){10}){10}){10}){10}',
   ])('the pattern %s is refused before there is a text', (pattern) => {
     expect(compile(`text.matches("${pattern}")`, environment).issues).toContain('invalid matches argument')
+  })
+
+  test('what little work costs in kube-apiserver it costs here', () => {
+    expect(run(`${shared(9)} == ${shared(9)}`)).toMatchObject({ value: true, cost: 451 })
+  })
+
+  test('an evaluation that needs more stack than there is fails', () => {
+    const { expression } = compile('n', environment)
+    const program = programOf(expression!, environment)
+    const again = (): Value => program.run(again, 1_000_000).value
+    expect(again()).toBeInstanceOf(CelError)
   })
 
   test('a list that was cut off keeps nothing that others see', () => {

@@ -4,6 +4,7 @@ import { toDouble, toText } from '../conversions.ts'
 import { runtimeType, runtimeTypeName } from '../runtime-types.ts'
 import { compareTexts } from '../order.ts'
 import type { Value } from '../value.ts'
+import { visit, work } from '../work.ts'
 import { CelError, Duration, ListValue, MapValue, Timestamp, TypeValue, Uint } from '../value.ts'
 
 /** What a clause writes, or an error. */
@@ -32,6 +33,7 @@ export function format(pattern: string, args: ListValue): Value {
     if (clause instanceof CelError) return new CelError(`could not parse formatting clause: ${clause.message}`)
     const written = clause.write(args.at(index++))
     if (written instanceof CelError) return new CelError(`error during formatting: ${written.message}`)
+    work(written.length)
     text += written
     i = clause.end
   }
@@ -116,9 +118,11 @@ function asText(value: Value): string | CelError {
 
 /** A value inside of a list or map. */
 function nested(value: Value): string | CelError {
-  if (typeof value === 'string') return goQuote(value)
-  if (typeof value === 'number')
-    return Number.isFinite(value) ? value.toFixed(DEFAULT_PRECISION) : goQuote(special(value))
+  if (typeof value === 'string') {
+    work(value.length)
+    return goQuote(value)
+  }
+  if (typeof value === 'number') return Number.isFinite(value) ? plainText(value) : goQuote(special(value))
   if (value instanceof Timestamp) return `timestamp(${goQuote(String(toText(value)))})`
   if (value instanceof Duration) return `duration(${goQuote(String(toText(value)))})`
   if (value instanceof Uint8Array) {
@@ -133,7 +137,14 @@ function nested(value: Value): string | CelError {
 
 const special = (value: number): string => (Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf')
 
+/** Go's `%.6f`. */
+function plainText(value: number): string {
+  const sign = Object.is(value, -0) ? '-' : signOf(value)
+  return sign + decimalDigits(value, DEFAULT_PRECISION).join('.')
+}
+
 function listText(list: ListValue): string | CelError {
+  visit(list.size)
   const parts: string[] = []
   for (let i = 0; i < list.size; i++) {
     const part = nested(list.at(i))
@@ -144,6 +155,7 @@ function listText(list: ListValue): string | CelError {
 }
 
 function mapText(map: MapValue): string | CelError {
+  visit(map.size)
   const parts: [key: string, value: string][] = []
   for (const key of map.keys()) {
     const isKey = ['string', 'boolean', 'bigint'].includes(typeof key) || key instanceof Uint

@@ -8,6 +8,7 @@ import { sizeOf } from '../runtime-size.ts'
 import type { Type } from '../type.ts'
 import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, listOf, parameter, STRING, TIMESTAMP, UINT } from '../type.ts'
 import type { Value } from '../value.ts'
+import { visit } from '../work.ts'
 import { CelError, Duration, ListValue, Uint } from '../value.ts'
 import { traversing } from './costs.ts'
 import { binary, fn, member, overload, unary, withCost } from './declare.ts'
@@ -125,10 +126,13 @@ function slice([items, from, to]: readonly Value[]): Value {
   return listFrom(itemsOf(values).slice(start, end))
 }
 
-function flattened(values: ListValue, depth: number): Value[] {
-  return itemsOf(values).flatMap((value) =>
-    value instanceof ListValue && depth > 0 ? flattened(value, depth - 1) : [value],
-  )
+function flattened(values: ListValue, depth: number, flat: Value[] = []): Value[] {
+  visit(values.size)
+  for (const value of itemsOf(values)) {
+    if (value instanceof ListValue && depth > 0) flattened(value, depth - 1, flat)
+    else flat.push(value)
+  }
+  return flat
 }
 
 const flatten = (items: Value, depth: bigint): Value => {

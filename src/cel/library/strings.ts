@@ -6,6 +6,7 @@ import { noSuchOverload } from '../numbers.ts'
 import { sizeOf, traversal } from '../runtime-size.ts'
 import { DYN, INT, listOf, STRING } from '../type.ts'
 import type { Value } from '../value.ts'
+import { work } from '../work.ts'
 import { CelError, ListValue } from '../value.ts'
 import { describe } from '../describe.ts'
 import type { Costs } from './costs.ts'
@@ -72,6 +73,7 @@ function replaced(string: string, old: string, by: string, count: number): strin
   const last = old === '' ? [''] : []
   const all = [...parts, ...last]
   const limit = count < 0 ? all.length - 1 : Math.min(count, all.length - 1)
+  work(string.length + limit * by.length)
   return (
     all.slice(0, limit + 1).join(by) +
     all
@@ -95,6 +97,7 @@ function joined(list: Value | undefined, separator: string): Value {
   const parts: string[] = []
   for (const item of itemsOf(list)) {
     if (typeof item !== 'string') return new CelError(`join: invalid input: ${describe(item)}`)
+    work(item.length + separator.length)
     parts.push(item)
   }
   return parts.join(separator)
