@@ -1,6 +1,6 @@
 /**
  * Work that kube-apiserver's costs leave out. Values share their parts: a list of a list twice, again and again, is built
- * in forty steps and has a billion elements to whoever goes through it. Elements that are compared or shown and characters
+ * in forty steps and a walk through it meets a billion elements. Elements that are compared or shown and characters
  * that are written count here.
  */
 
