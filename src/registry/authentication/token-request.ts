@@ -49,8 +49,9 @@ export async function createToken(
   const spec = withDefaults(asked.spec ?? {}, tokenIssuer(env))
   const errors = durationErrors(spec)
   if (errors.length > 0) throw invalid(KIND, '', errors)
-  // validating admission sees whose token it is
-  asked.metadata = { ...asked.metadata, name, namespace }
+  // validating admission sees what will be issued, and to whom
+  asked.metadata = { ...asked.metadata, name, namespace, creationTimestamp: timeText(now) }
+  asked.spec = spec
   await admitted()
   const bound = await boundObject(request, spec, name, namespace)
   const extended = bound.pod !== undefined && isForServerAlone(spec, env) && spec.expirationSeconds === WARN_SECONDS
@@ -68,8 +69,7 @@ export async function createToken(
   const token = await issueToken({ env, now, id, audiences: spec.audiences ?? [], expirationSeconds, claims })
   const answer: KubeObject & TokenRequest = {
     ...asked,
-    metadata: { ...asked.metadata, name, namespace, uid, creationTimestamp: timeText(now) },
-    spec,
+    metadata: { ...asked.metadata, uid },
     status: { token, expirationTimestamp: timeText(new Date((issued + seconds) * 1000)) },
   }
   return answer
