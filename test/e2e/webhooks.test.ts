@@ -1,0 +1,135 @@
+// A webhook of ours that answers well, slowly, badly, hugely or not at all, and a local server that calls it.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createAuthority, issue } from '../../src/cli/certificate.ts'
+import type { KedgeProcess } from '../cli/kedge-process.ts'
+import { startKedge } from '../cli/kedge-process.ts'
+import { ApiClient } from './api-client.ts'
+
+type Hook = (review: any, response: ServerResponse) => void
+
+const subject = { commonName: 'webhooks' }
+const authority = createAuthority(subject, new Date(), 30)
+const { key, certificate } = issue(
+  authority,
+  subject,
+  { subject: { commonName: 'hook' }, usage: 'server', names: ['127.0.0.1'], days: 30 },
+  new Date(),
+)
+
+const reply = ({ kind, apiVersion, request }: any, more: object): string =>
+  JSON.stringify({ kind, apiVersion, response: { uid: request.uid, ...more } })
+const waiting: (() => void)[] = []
+
+/** By the label `hook` of what is written. */
+const hooks: Readonly<Record<string, Hook>> = {
+  good: (review, response) => response.end(reply(review, { allowed: true, warnings: ['seen'] })),
+  denying: (review, response) => response.end(reply(review, { allowed: false, status: { code: 403, message: 'no' } })),
+  failing: (_, response) => response.writeHead(500, { 'content-type': 'text/plain' }).end('broken'),
+  wrong: (_, response) => response.end('{"response":'),
+  huge: (review, response) => response.end(reply(review, { allowed: true, warnings: ['x'.repeat(4 * 1024 * 1024)] })),
+  late: () => {},
+  // answers when both are there
+  together: (review, response) => {
+    waiting.push(() => response.end(reply(review, { allowed: true })))
+    if (waiting.length === 2) for (const answer of waiting) answer()
+  },
+}
+
+const server = createServer({ key, cert: certificate }, (request: IncomingMessage, response) => {
+  let text = ''
+  request.setEncoding('utf8').on('data', (part: string) => (text += part))
+  request.on('end', () => {
+    const name = new URL(request.url ?? '', 'https://hook').pathname.slice(1)
+    response.setHeader('content-type', 'application/json')
+    hooks[name]?.(JSON.parse(text), response)
+  })
+})
+
+let kedge: KedgeProcess
+let api: ApiClient
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // of a server that listens on TCP
+  kedge = await startKedge([
+    '--ephemeral',
+    '--port',
+    '0',
+    '--webhook-services',
+    `default/hooks:443=https://127.0.0.1:${port}`,
+  ])
+  api = new ApiClient(kedge.kubeconfig)
+  const webhook = (name: string, more: object = {}) => ({
+    name: `${name}.example.com`,
+    clientConfig: {
+      url: `https://127.0.0.1:${port}/${name}`,
+      caBundle: Buffer.from(authority.certificate).toString('base64'),
+    },
+    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
+    objectSelector: { matchLabels: { hook: name } },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    timeoutSeconds: name === 'late' ? 1 : 30,
+    ...more,
+  })
+  const untrusted = Buffer.from(createAuthority(subject, new Date(), 30).certificate).toString('base64')
+  const { status } = await api.send('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'hooks' },
+    webhooks: [
+      ...Object.keys(hooks).map((name) => webhook(name)),
+      { ...webhook('together'), name: 'together-too.example.com' },
+      webhook('stranger', { clientConfig: { url: `https://127.0.0.1:${port}/good`, caBundle: untrusted } }),
+      webhook('ignored', { clientConfig: { url: `https://127.0.0.1:${port}/failing` }, failurePolicy: 'Ignore' }),
+      // its certificate is for 127.0.0.1, not for the Service
+      webhook('service', {
+        clientConfig: {
+          service: { namespace: 'default', name: 'hooks', path: '/good' },
+          caBundle: Buffer.from(authority.certificate).toString('base64'),
+        },
+      }),
+      webhook('elsewhere', { clientConfig: { service: { namespace: 'default', name: 'none' } } }),
+    ],
+  })
+  expect(status).toBe(201)
+  // what was configured takes effect a moment later
+  await vi.waitFor(async () => expect((await create('denying', '?dryRun=All')).status).toBe(403), 10_000)
+}, 120_000)
+afterAll(async () => {
+  api?.close()
+  await kedge?.stop()
+  server.close()
+  server.closeAllConnections()
+})
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
+const configMap = (hook: string) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { generateName: 'a-', labels: { hook } },
+})
+const create = (hook: string, query = '') => api.send('POST', `${CONFIG_MAPS}${query}`, configMap(hook))
+
+describe('a write is', () => {
+  test.each([
+    ['good', 201, undefined],
+    ['nobody', 201, undefined],
+    ['together', 201, undefined],
+    ['ignored', 201, undefined],
+    ['denying', 403, 'admission webhook "denying.example.com" denied the request: no'],
+    ['failing', 500, 'an error on the server ("broken") has prevented the request from succeeding'],
+    ['wrong', 500, "couldn't get version/kind; json parse error: unexpected end of JSON input"],
+    ['huge', 500, 'the answer is longer than 3145728 bytes'],
+    ['late', 500, '/late?timeout=1s": context deadline exceeded'],
+    ['stranger', 500, 'tls: failed to verify certificate: x509: certificate signed by unknown authority'],
+    ['service', 500, 'certificate is not valid for any names, but wanted to match hooks.default.svc'],
+    ['elsewhere', 500, 'Post "https://none.default.svc:443/?timeout=30s": service "none" not found'],
+  ])('answered as webhook %s has it: %i', async (hook, expected, message) => {
+    const { status, body } = await create(hook)
+    expect(status).toBe(expected)
+    if (message !== undefined) expect(body.message).toContain(message)
+  })
+})
