@@ -16,6 +16,7 @@ import type { HistorySetting } from './storage/history.ts'
 import { parseHistory } from './storage/history.ts'
 import { cidrText, parseCidr } from './api/ip-addresses.ts'
 import type { IpRange } from './api/ip-addresses.ts'
+import { isKeyOf } from './x509/key-pair.ts'
 import { readAuthorities } from './x509/client-chain.ts'
 import { readElement } from './x509/der.ts'
 import { pemBlocks } from './x509/pem.ts'
@@ -279,6 +280,19 @@ const schema = z.object({
 
 export const DEFAULT_SERVICE_RANGE = '10.96.0.0/16'
 
+/** What is signed with another key is believed by nobody. */
+function isOtherKey({ KEDGE_CA, KEDGE_CA_KEY }: z.infer<typeof schema>): boolean {
+  const [certificate] = KEDGE_CA === undefined ? [] : readAuthorities(KEDGE_CA)
+  const [block] = KEDGE_CA_KEY === undefined ? [] : pemBlocks(KEDGE_CA_KEY)
+  if (certificate === undefined || block === undefined) return false
+  try {
+    return isKeyOf(block.bytes, certificate) === false
+  } catch (error) {
+    if (error instanceof RangeError) return true
+    throw error
+  }
+}
+
 function parseSettings(env: Environment): Settings | BadSettings {
   const named = Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('KEDGE_')))
   const result = schema.safeParse(named)
@@ -287,6 +301,8 @@ function parseSettings(env: Environment): Settings | BadSettings {
     if (!Object.hasOwn(schema.shape, name)) problems.push({ text: `${name} is no setting`, why: '' })
   if (named['KEDGE_CA_KEY'] !== undefined && named['KEDGE_CA'] === undefined)
     problems.push({ text: 'KEDGE_CA_KEY needs KEDGE_CA, whose key it is', why: '' })
+  if (result.success && isOtherKey(result.data))
+    problems.push({ text: 'KEDGE_CA_KEY is not the key of the first certificate of KEDGE_CA', why: '' })
   if (named['KEDGE_AUDIT_WEBHOOK'] !== undefined && named['KEDGE_AUDIT_POLICY'] === undefined)
     problems.push({ text: 'KEDGE_AUDIT_WEBHOOK needs KEDGE_AUDIT_POLICY, which says what is sent', why: '' })
   if (named['KEDGE_ENCRYPTION_RESOURCES'] !== undefined && named['KEDGE_ENCRYPTION_KEYS'] === undefined)

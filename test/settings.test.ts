@@ -4,13 +4,18 @@ import { describe, expect, test } from 'vitest'
 import type { Env } from '../src/env.ts'
 import { serve } from '../src/server.ts'
 import { BadSettings, problemOf, settingsOf } from '../src/settings.ts'
+import { pemText } from '../src/x509/pem.ts'
 import { authorityBit, CN, makeCertificate } from './x509/make-certificate.ts'
 
-const { pem } = await makeCertificate(new Date(), { subject: [[CN, 'kubernetes']], extensions: [authorityBit()] })
+const { pem, key: authorityKey } = await makeCertificate(new Date(), {
+  subject: [[CN, 'kubernetes']],
+  extensions: [authorityBit()],
+})
 const rsa = (bits: number) => generateKeyPairSync('rsa', { modulusLength: bits }).privateKey
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const pkcs8 = ec.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 const jwk = (key: { export(options: { format: 'jwk' }): object }) => JSON.stringify(key.export({ format: 'jwk' }))
+const ownKey = pemText('PRIVATE KEY', authorityKey)
 const TOKEN = 'x'.repeat(32)
 
 const RULES = {
@@ -58,7 +63,12 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_VERBOSITY: '11' }, 'KEDGE_VERBOSITY must be a number from 0 to 10'],
     [{ KEDGE_CA_KEY: pkcs8 }, 'KEDGE_CA_KEY needs KEDGE_CA, whose key it is'],
     [{ KEDGE_CA: pem, KEDGE_CA_KEY: '' }, RULES.key],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pkcs8 }, 'KEDGE_CA_KEY is not the key of the first certificate of KEDGE_CA'],
     [{ KEDGE_CA: pem, KEDGE_CA_KEY: pem }, RULES.key],
+    [
+      { KEDGE_CA: pem, KEDGE_CA_KEY: pemText('PRIVATE KEY', Uint8Array.of(0x30, 3, 2, 9, 0)) },
+      'KEDGE_CA_KEY is not the key of the first certificate of KEDGE_CA',
+    ],
     [{ KEDGE_CA: pem, KEDGE_CA_KEY: pkcs8 + pkcs8 }, RULES.key],
     [{ KEDGE_REQUESTHEADER_CA: '' }, RULES.proxies],
     [{ KEDGE_SA_KEY: '' }, RULES.sa],
@@ -117,7 +127,7 @@ test('good ones are parsed once for each environment', () => {
   const env = {
     KEDGE_ADMIN_TOKEN: TOKEN,
     KEDGE_CA: pem,
-    KEDGE_CA_KEY: pkcs8,
+    KEDGE_CA_KEY: ownKey,
     KEDGE_SA_KEY: key,
     KEDGE_SERVICE_RANGE: '10.0.0.0/16,fd00::/108',
     KEDGE_FEATURE_GATES: '',
@@ -127,7 +137,7 @@ test('good ones are parsed once for each environment', () => {
   expect(settingsOf(env)).toMatchObject({
     administratorToken: TOKEN,
     authority: pem,
-    authorityKey: pkcs8,
+    authorityKey: ownKey,
     serviceAccountKey: key,
     serviceRange: '10.0.0.0/16,fd00::/108',
     history: { standard: 60, tenants: new Map([['acme', 120]]) },
