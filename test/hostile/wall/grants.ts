@@ -226,6 +226,13 @@ export const grants: readonly Row[] = [
     '404 NotFound',
     binding('ClusterRole', 'later'),
   ),
+  row(
+    'a binding for all namespaces names no role of one',
+    'granter',
+    `POST ${CLUSTER_BINDINGS}${DRY}`,
+    '400 BadRequest',
+    binding('Role', 'owner'),
+  ),
   row('the owner binds his own role', 'owner', `POST ${BINDINGS}${DRY}`, '201', binding('Role', 'owner')),
   row(
     'a cluster role gives in a namespace what is there',
