@@ -43,8 +43,9 @@ async function mutateBy(webhooks: readonly Webhook[], attributes: Attributes): P
   const { reinvocation = new Reinvocation() } = attributes
   const rounds = reinvocation.keep(newRounds)
   rounds.begin(attributes)
+  const request = new PolicyRequest(attributes)
   for (const [index, webhook] of webhooks.entries()) {
-    const matched = await matchOf(webhook, attributes)
+    const matched = await matchOf(webhook, request)
     const key = `${webhook.configuration}/${webhook.index}`
     if (matched === undefined || !rounds.isTurnOf(key)) continue
     const round = `round_${reinvocation.isSecond ? 1 : 0}_index_${index}`
@@ -86,7 +87,7 @@ async function validateBy(webhooks: readonly Webhook[], attributes: Attributes):
   const request = new PolicyRequest(attributes)
   const calls: (() => Promise<void>)[] = []
   for (const webhook of webhooks) {
-    const matched = await matchOf(webhook, attributes)
+    const matched = await matchOf(webhook, request)
     if (matched === undefined) continue
     const { type } = typeOfMatched(attributes, matched, await request.entryOf(matched))
     const asked: Asked = { attributes, matched, type, objects: await request.versioned(matched) }

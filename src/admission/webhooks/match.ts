@@ -2,7 +2,6 @@
 import { forbidden } from '../../api/status.ts'
 import type { Attributes } from '../attributes.ts'
 import type { ResourceKind } from '../equivalent-resources.ts'
-import { equivalentResources } from '../equivalent-resources.ts'
 import { PolicyRequest } from '../policies/policy-request.ts'
 import { requestValue } from '../policies/request-value.ts'
 import type { Webhook } from './configured-webhooks.ts'
@@ -13,10 +12,11 @@ import { namespaceMatches, objectMatches } from './selectors.ts'
  * Undefined: it is not asked.
  * @throws StatusError where that cannot be told
  */
-export async function matchOf(webhook: Webhook, attributes: Attributes): Promise<ResourceKind | undefined> {
+export async function matchOf(webhook: Webhook, asked: PolicyRequest): Promise<ResourceKind | undefined> {
+  const { attributes } = asked
   const { namespaceSelector, objectSelector } = webhook
   if (!objectMatches(objectSelector, attributes)) return undefined
-  const matched = await matchedByRules(webhook, attributes)
+  const matched = await matchedByRules(webhook, asked)
   if (matched === undefined || !(await namespaceMatches(namespaceSelector, attributes))) return undefined
   return (await conditionsHold(webhook, attributes, matched)) ? matched : undefined
 }
@@ -24,12 +24,12 @@ export async function matchOf(webhook: Webhook, attributes: Attributes): Promise
 /** The version of the request's resource that the rules name: of other versions, that of the first rule. */
 async function matchedByRules(
   { rules = [], matchPolicy = 'Equivalent' }: Webhook,
-  attributes: Attributes,
+  { attributes, equivalents }: PolicyRequest,
 ): Promise<ResourceKind | undefined> {
   const { resource, kind } = attributes
   if (rules.some((rule) => ruleMatches(rule, attributes))) return { resource, kind }
   if (matchPolicy !== 'Equivalent') return undefined
-  const others = await equivalentResources(attributes)
+  const others = await equivalents()
   for (const rule of rules)
     for (const other of others) if (ruleMatches(rule, { ...attributes, resource: other.resource })) return other
   return undefined
