@@ -11,6 +11,7 @@ import type { Type } from '../cel/type.ts'
 import { opaque } from '../cel/type.ts'
 import type { Value } from '../cel/value.ts'
 import { CelError, Duration, ListValue, MapValue, OpaqueValue } from '../cel/value.ts'
+import { goType } from '../go/value.ts'
 import { valuesEqual } from '../api/value-order.ts'
 import { escapeField, unescapeField } from './field-names.ts'
 import type { SchemaNode } from './schema-types.ts'
@@ -45,23 +46,6 @@ export function valueOf(json: Json, node: SchemaNode): Value {
 }
 
 const isWhole = (json: Json): json is number | bigint => typeof json === 'bigint' || Number.isInteger(json)
-
-/** Names of types as Go's. */
-const goType = (json: Json): string => {
-  if (Array.isArray(json)) return '[]interface {}'
-  switch (typeof json) {
-    case 'boolean':
-      return 'bool'
-    case 'string':
-      return 'string'
-    case 'bigint':
-      return 'int64'
-    case 'number':
-      return Number.isInteger(json) ? 'int64' : 'float64'
-    default:
-      return 'map[string]interface {}'
-  }
-}
 
 const invalid = (json: Json, expected: string): CelError =>
   new CelError(`invalid data, expected ${expected}, got ${goType(json)}`)

@@ -40,6 +40,7 @@ import {
   validateObjectMetaUpdate,
 } from '../validation/object-meta.ts'
 import type { MetadataCheck } from './strategy.ts'
+import { noteFault } from '../request/fault.ts'
 import { generatedName } from './generated-name.ts'
 import type { WriteResult, Live } from '../codec/stored-object.ts'
 import { liveOf } from '../codec/stored-object.ts'
@@ -98,7 +99,7 @@ export async function createObject(
       return await allocating(scope, object, undefined, mode, async () => {
         await beforeCreate(scope, object, mode)
         if (scope.request.isLarge) await turnOfOthers()
-        return admitted(validating, object, undefined, () => insert(scope, object, mode))
+        return admitted(scope, validating, object, undefined, () => insert(scope, object, mode))
       })
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
@@ -124,31 +125,40 @@ async function allocating(
   const allocation =
     subresource === '' ? await strategy.allocate?.(object, old, scope.strategyContext(dryRun)) : undefined
   if (allocation === undefined) return write()
+  const written = await undoing(scope, write, () => allocation.revert())
+  await allocation.commit()
+  return written
+}
+
+/**
+ * What was taken beside the object is given back when the write fails. Where nobody knows whether it did, the object may
+ * be there and need it: it stays taken.
+ */
+async function undoing(
+  { request }: ResourceScope,
+  write: () => Promise<WriteResult>,
+  undo: () => Promise<void>,
+): Promise<WriteResult> {
   try {
-    const written = await write()
-    await allocation.commit()
-    return written
+    return await write()
   } catch (error) {
-    await allocation.revert()
+    if (error instanceof StorageError && error.code === 'Uncertain') throw error
+    // the write's own error is the answer
+    await undo().catch((failure: unknown) => noteFault('undo', failure, request))
     throw error
   }
 }
 
 /** What admission did beside the object is taken back when the write fails. */
 async function admitted(
+  scope: ResourceScope,
   validating: Validating,
   object: KubeObject,
   old: KubeObject | undefined,
   write: () => Promise<WriteResult>,
 ): Promise<WriteResult> {
   const undo = await validating(object, old)
-  if (!undo) return write()
-  try {
-    return await write()
-  } catch (error) {
-    await undo()
-    throw error
-  }
+  return undo ? undoing(scope, write, undo) : write()
 }
 
 async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<WriteResult> {
@@ -268,7 +278,7 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
   fillSystemFields(scope, object)
   const result = await allocating(scope, object, undefined, update, async () => {
     await beforeCreate(scope, object, update)
-    return admitted(update.validating, object, undefined, () => insert(scope, object, update))
+    return admitted(scope, update.validating, object, undefined, () => insert(scope, object, update))
   })
   return { result, created: true }
 }
@@ -301,7 +311,7 @@ async function replace(
   if (scope.request.isLarge) await turnOfOthers()
   await beforeUpdate(scope, object, old, update)
   if (scope.request.isLarge) await turnOfOthers()
-  return admitted(update.validating, object, old, () => put(scope, name, object, live, update))
+  return admitted(scope, update.validating, object, old, () => put(scope, name, object, live, update))
 }
 
 async function put(

@@ -9,6 +9,7 @@ const messages = {
   list: 'a list broke off',
   managedFields: 'managedFields could not be worked out, and are dropped',
   request: 'a request failed',
+  undo: 'what a write had taken could not be given back',
   watch: 'a watch broke off',
 } as const
 

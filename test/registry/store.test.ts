@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import type { KubeObject } from '../../src/api/object.ts'
+import { resourceScope } from '../../src/registry/scope.ts'
+import { servedResources } from '../../src/registry/served.ts'
+import { createObject } from '../../src/registry/store.ts'
+import type { StorageErrorCode } from '../../src/storage/errors.ts'
+import { StorageError } from '../../src/storage/errors.ts'
+import { memoryServer } from '../request-in-memory.ts'
+
+/** Creates a ConfigMap in a storage that fails, after an admission that took something beside it. */
+async function failingCreate(code: StorageErrorCode, undo: () => Promise<void>): Promise<unknown> {
+  const server = memoryServer()
+  const request = server.request('/api/v1/namespaces/blue/configmaps')
+  const entry = (await servedResources(request)).find('', 'v1', 'configmaps')!
+  const scope = resourceScope(request, entry, { name: '', subresource: '', namespace: 'blue' })
+  const create = () => Promise.reject(new StorageError(code))
+  const storage = new Proxy(scope.storage, {
+    get: (target, name) => (name === 'create' ? create : (Reflect.get(target, name) as unknown)),
+  })
+  const object: KubeObject = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a', namespace: 'blue' } }
+  return createObject({ ...scope, storage }, object, { dryRun: false }, () => Promise.resolve(undo)).catch(
+    (error: unknown) => error,
+  )
+}
+
+test.each<[StorageErrorCode, number]>([
+  ['KeyExists', 1],
+  ['TooLarge', 1],
+  ['Full', 1],
+  ['Unavailable', 1],
+  ['Uncertain', 0],
+])('what admission took is given back when a write fails, and kept when nobody knows: %s', async (code, times) => {
+  let undone = 0
+  expect(
+    await failingCreate(code, () => {
+      undone++
+      return Promise.resolve()
+    }),
+  ).toBeInstanceOf(Error)
+  expect(undone).toBe(times)
+})
+
+test('a write is answered with its own error where nothing could be given back', async () => {
+  const error = await failingCreate('KeyExists', () => Promise.reject(new Error('no storage')))
+  expect(error).toMatchObject({ code: 409, status: { reason: 'AlreadyExists' } })
+})
