@@ -29,12 +29,13 @@ import { problemOf } from './settings.ts'
 import type { BadSettings } from './settings.ts'
 import { admitRequest, leaveSeat } from './flowcontrol/admit-request.ts'
 import { classify, flowControlHeaders } from './flowcontrol/classify.ts'
-import { builtInServed, servedAt } from './registry/served.ts'
+import { servedAt } from './registry/served.ts'
 import type { ApiRequest } from './request/context.ts'
 import { receive } from './request/receive.ts'
 import { checkTimeout } from './request/timeout.ts'
 import { StorageError } from './storage/errors.ts'
-import { bootstrapWith, controlSnapshot } from './tenancy/control-snapshot.ts'
+import { bootstrapWith, controlSnapshot, SnapshotData } from './tenancy/control-snapshot.ts'
+import type { ControlSnapshot } from './tenancy/control-snapshot.ts'
 
 bootstrapWith(ensureBootstrapped)
 
@@ -87,12 +88,8 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   if (refusal !== undefined) return refusal
   const request = await impersonate(known)
   const asked = attributesOf(request.user, request.info, request.query)
-  if (request.info.path === RESTORE_PATH) {
-    // While a control plane is restored there is no snapshot of it; this is how it is restored once more.
-    await authorize(request, asked)
-    return serveFixedPath(request, builtInServed(request.env).resources)!
-  }
-  const snapshot = await controlSnapshot(request)
+  const isRestore = request.info.path === RESTORE_PATH
+  const snapshot = isRestore ? await snapshotToRestore(request) : await controlSnapshot(request)
   const classification = classify(snapshot, asked)
   if (record !== undefined) record.flowSchema = classification.schema.metadata.name ?? ''
   // own key: the server names the headers
@@ -105,6 +102,16 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
     const served = await servedAt(request.env, snapshot)
     return await (serveFixedPath(request, served) ?? serveResource(request, authorized, served, handlers))
   } finally {
-    if (seat !== undefined) leaveSeat(request.tenant, seat)
+    leaveSeat(request.tenant, seat)
+  }
+}
+
+/** While a control plane is restored there is no snapshot of it, and it may be restored once more: what is mandatory holds. */
+async function snapshotToRestore(request: ApiRequest): Promise<ControlSnapshot> {
+  try {
+    return await controlSnapshot(request)
+  } catch (error) {
+    if (error instanceof StorageError && error.code === 'Restoring') return SnapshotData.empty
+    throw error
   }
 }

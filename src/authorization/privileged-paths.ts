@@ -5,7 +5,7 @@
 import type { UserInfo } from '../request/user-info.ts'
 import { SYSTEM_MASTERS } from '../request/user-info.ts'
 
-const privilegedPaths = ['/backup', '/debug/shards', '/restore'] as const
+export const privilegedPaths = ['/backup', '/debug/shards', '/restore'] as const
 export type PrivilegedPath = (typeof privilegedPaths)[number]
 
 export const isPrivilegedPath = (path: string): path is PrivilegedPath =>

@@ -8,7 +8,7 @@ import type { Env } from '../env.ts'
 import { settingsOf } from '../settings.ts'
 import { Histogram } from '../metrics/series.ts'
 import type { ApiRequest } from '../request/context.ts'
-import { isLongRunning, timeoutOf } from '../request/timeout.ts'
+import { timeoutOf } from '../request/timeout.ts'
 import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 import type { Tenant } from '../storage/tenant.ts'
@@ -60,15 +60,16 @@ const gateOf = perTenant(() => new Gate())
 
 const LEVELS = { group: 'flowcontrol.apiserver.k8s.io', resource: 'prioritylevelconfigurations' }
 
-/** A seat, to be left when the request is answered; undefined where none is needed; why there is none. */
+/**
+ * A seat, or why there is none. Every request takes one and leaves it when the head of its answer is there: a watch, too,
+ * and what else takes long, which here ends at once or goes on outside of the isolate.
+ */
 export function admitRequest(
   request: ApiRequest,
   snapshot: ControlSnapshot,
   { schema: { metadata, spec } }: Classification,
-): Seat | undefined | Refusal | Promise<Seat | Refusal> {
-  const { info, env, tenant } = request
-  // A watch has a seat until it begins; what else takes long has none, as in kube-apiserver.
-  if (info.verb !== 'watch' && isLongRunning(info)) return undefined
+): Seat | Refusal | Promise<Seat | Refusal> {
+  const { env, tenant } = request
   const gate = gateOf(tenant)
   gate.configure(snapshot.list<KubeObject & PriorityLevelConfiguration>(LEVELS), env)
   const name = spec?.priorityLevelConfiguration?.name ?? ''

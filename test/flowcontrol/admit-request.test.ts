@@ -59,18 +59,20 @@ test('a second request at once is refused; one after the first is served', async
   expect((await ask(server, '/api/v1/pods')).admitted).toMatchObject({ level: { name: 'small' } })
 })
 
-test('who is exempt is served beside them, and what takes long needs no seat', async () => {
+test('who is exempt is served beside them', async () => {
   const server = await small({ type: 'Reject' })
   await ask(server, '/api/v1/pods')
   expect((await ask(server, '/api/v1/pods', admin)).admitted).toMatchObject({ level: { name: 'exempt' } })
-  expect((await ask(server, '/api/v1/namespaces/a/pods/b/log')).admitted).toBeUndefined()
 })
 
-test('a watch needs a seat until it begins', async () => {
-  const server = await small({ type: 'Reject' })
-  await ask(server, '/api/v1/pods')
-  expect((await ask(server, '/api/v1/pods?watch=true')).admitted).toBe('concurrency-limit')
-})
+test.each(['/api/v1/pods?watch=true', '/api/v1/namespaces/a/pods/b/log', '/api/v1/namespaces/a/pods/b/exec'])(
+  'what takes long needs a seat until it begins: %s',
+  async (target) => {
+    const server = await small({ type: 'Reject' })
+    await ask(server, '/api/v1/pods')
+    expect((await ask(server, target)).admitted).toBe('concurrency-limit')
+  },
+)
 
 test('in a level with a queue it waits, as long as the request may take at most', async () => {
   const server = await small({ type: 'Queue', queuing: { queues: 1, handSize: 1, queueLengthLimit: 1 } })
