@@ -19,12 +19,7 @@ export function usageOf(root: number): Usage {
 
 /** By the names of their programs. */
 export function usageByCommand(root: number): ReadonlyMap<string, Usage> {
-  const parents = new Map<number, number>()
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const stat = fieldsOf(name)
-    if (stat !== undefined) parents.set(Number(name), Number(stat[1]))
-  }
+  const parents = parentsOfAll()
   const usages = new Map<string, Usage>()
   for (const pid of parents.keys()) {
     if (!descendsFrom(pid, root, parents)) continue
@@ -38,6 +33,16 @@ export function usageByCommand(root: number): ReadonlyMap<string, Usage> {
     })
   }
   return usages
+}
+
+function parentsOfAll(): Map<number, number> {
+  const parents = new Map<number, number>()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const stat = fieldsOf(name)
+    if (stat !== undefined) parents.set(Number(name), Number(stat[1]))
+  }
+  return parents
 }
 
 function commandOf(pid: number): string {
@@ -66,6 +71,14 @@ function descendsFrom(pid: number, root: number, parents: ReadonlyMap<number, nu
 /** CPU time of all threads of one process, in milliseconds, as exact as the kernel counts (Linux). */
 export const millisecondsOf = (pid: number): number =>
   readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + millisecondsOfThread(pid, thread), 0)
+
+/** The same of a process and all that it started. */
+export function millisecondsOfTree(root: number): number {
+  const parents = parentsOfAll()
+  let sum = 0
+  for (const pid of parents.keys()) if (descendsFrom(pid, root, parents)) sum += millisecondsOf(pid)
+  return sum
+}
 
 /** CPU time of the thread that a process began with. */
 export const millisecondsOfMain = (pid: number): number => millisecondsOfThread(pid, String(pid))

@@ -1,11 +1,13 @@
 // `npm run bench`: Kedge beside the floor on the same engine, in one run; ratios, for single times mean little. Then what
 // its writes write, and its codecs beside the engine's JSON.
 // `npm run bench -- --kubeconfig FILE [--pid N,…]` drives any server alone (N: its processes, for CPU and memory);
+// `--against DIR` tells what requests cost beside another checkout, in `--rounds` pairs of turns.
 // `--beside` drives Kedge in turn with it. `--write` puts what was found into the README.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
+import { besideCheckout } from './against.ts'
 import { codecFigures } from './codecs.ts'
 import { coldStartFigures, printColdStart } from './cold-start.ts'
 import { measureFanOut } from './fan-out.ts'
@@ -22,6 +24,8 @@ const { values: flags } = parseArgs({
     kubeconfig: { type: 'string' },
     pid: { type: 'string' },
     beside: { type: 'boolean', default: false },
+    against: { type: 'string' },
+    rounds: { type: 'string', default: '30' },
     write: { type: 'boolean', default: false },
     // and two thirds of it before, to warm up: the engine optimizes what has run often, which goes on for seconds
     seconds: { type: 'string', default: '12' },
@@ -94,6 +98,7 @@ async function drive(kubeconfig: string): Promise<void> {
   )
 }
 
-if (flags.kubeconfig === undefined) await besideFloor()
+if (flags.against !== undefined) await besideCheckout(flags.against, Number(flags.rounds))
+else if (flags.kubeconfig === undefined) await besideFloor()
 else await drive(flags.kubeconfig)
 process.exit(0)

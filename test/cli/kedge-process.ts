@@ -20,13 +20,15 @@ export interface KedgeProcess {
  * Starts `kedge start` with these flags and waits until it is ready; by default on any free port, with data that is
  * thrown away. In a process group of its own. Rejects with what it printed where it does not get ready.
  * @param within a command that runs the command given to it, in place of itself
+ * @param launcher of another checkout
  */
 export async function startKedge(
   flags: readonly string[] = ['--ephemeral', '--port', '0'],
   env: NodeJS.ProcessEnv = process.env,
   within: readonly string[] = [],
+  launcher = LAUNCHER,
 ): Promise<KedgeProcess> {
-  const [command = '', ...args] = [...within, process.execPath, LAUNCHER, 'start', ...flags]
+  const [command = '', ...args] = [...within, process.execPath, launcher, 'start', ...flags]
   const child = spawn(command, args, {
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel ends it when this process is gone
