@@ -33,20 +33,25 @@ export async function openPki(directory: string, names: readonly string[], now: 
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const files = new Files(directory)
   const serviceAccountKey = files.text('service-account.jwk') ?? createServiceAccountKey()
-  const authority = files.credential('ca') ?? files.keep('ca', createAuthority(AUTHORITY, now, AUTHORITY_DAYS))
-  const leaf = (name: string, leaf: Leaf): Credential => {
+  const authority = files.credential('ca') ?? files.keep('ca', await createAuthority(AUTHORITY, now, AUTHORITY_DAYS))
+  const leaf = async (name: string, leaf: Leaf): Promise<Credential> => {
     const kept = files.credential(name)
     return kept && isGood(kept, authority, leaf.names ?? [], now)
       ? kept
-      : files.keep(name, issue(authority, AUTHORITY, leaf, now))
+      : files.keep(name, await issue(authority, leaf, now))
   }
   return {
     authority,
     frontProxyAuthority:
       files.credential('front-proxy-ca') ??
-      files.keep('front-proxy-ca', createAuthority(FRONT_PROXY_AUTHORITY, now, AUTHORITY_DAYS)),
-    server: leaf('server', { subject: { commonName: 'kube-apiserver' }, usage: 'server', names, days: LEAF_DAYS }),
-    administrator: leaf('admin', {
+      files.keep('front-proxy-ca', await createAuthority(FRONT_PROXY_AUTHORITY, now, AUTHORITY_DAYS)),
+    server: await leaf('server', {
+      subject: { commonName: 'kube-apiserver' },
+      usage: 'server',
+      names,
+      days: LEAF_DAYS,
+    }),
+    administrator: await leaf('admin', {
       subject: { commonName: 'kubernetes-admin', organizations: ['system:masters'] },
       usage: 'client',
       days: LEAF_DAYS,

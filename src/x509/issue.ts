@@ -3,21 +3,10 @@ import { ownValue } from '../api/own.ts'
 import { readCertificate } from './certificate.ts'
 import type { AlternativeNames, CertificateRequest } from './certificate-request.ts'
 import { ALTERNATIVE_NAME } from './certificate-request.ts'
-import {
-  bitString,
-  contextTag,
-  namedBits,
-  objectIdentifier,
-  primitiveContextTag,
-  printable,
-  sequence,
-  TAG,
-  timeOf,
-  unsignedInteger,
-  write,
-} from './der.ts'
+import { namedBits, objectIdentifier, primitiveContextTag, printable, sequence, TAG, write } from './der.ts'
 import { COMMON_NAME } from './name.ts'
-import { pemBlocks, pemText } from './pem.ts'
+import { pemBlocks } from './pem.ts'
+import { extension, signCertificate } from './sign-certificate.ts'
 import { signerOf } from './signature.ts'
 
 export interface Authority {
@@ -42,18 +31,15 @@ export async function issueCertificate(authority: Authority, issue: Issue): Prom
   const signer = await signerOf(pemBlocks(authority.key)[0]!.bytes)
   const { request, notBefore, notAfter, usages } = issue
   const end = new Date(Math.min(notAfter.getTime(), issuer.notAfter))
-  const toBeSigned = sequence(
-    write(contextTag(0), unsignedInteger(Uint8Array.of(2))), // version 3
-    unsignedInteger(crypto.getRandomValues(new Uint8Array(16))),
-    signer.algorithm,
-    issuer.subject,
-    sequence(timeOf(notBefore), timeOf(end)),
-    subjectName(request),
-    request.publicKey,
-    write(contextTag(3), sequence(...extensions(request, usages, issuer.subjectKeyId))),
-  )
-  const signature = bitString(await signer.sign(toBeSigned))
-  return pemText('CERTIFICATE', sequence(toBeSigned, signer.algorithm, signature))
+  return signCertificate(signer, {
+    serial: crypto.getRandomValues(new Uint8Array(16)),
+    issuer: issuer.subject,
+    subject: subjectName(request),
+    notBefore,
+    notAfter: end,
+    publicKey: request.publicKey,
+    extensions: extensions(request, usages, issuer.subjectKeyId),
+  })
 }
 
 /** Attributes that names have in certificates, in this order; those of one type are one set. */
@@ -141,10 +127,3 @@ function generalNames({ dnsNames, emails, addresses, uris }: AlternativeNames): 
     ...uris.map(text(6)),
   ]
 }
-
-const extension = (type: string, critical: boolean, value: Uint8Array): Uint8Array =>
-  sequence(
-    objectIdentifier(type),
-    ...(critical ? [write(TAG.boolean, Uint8Array.of(0xff))] : []),
-    write(TAG.octetString, value),
-  )

@@ -19,10 +19,9 @@ import type { Front, FrontOptions } from '../../src/cli/front.ts'
 const CF = FRONT_STATEMENT.toLowerCase()
 const KEY = createSecretKey(new Uint8Array(32))
 const SUBJECT = { commonName: 'ca' }
-const authority = createAuthority(SUBJECT, new Date(), 1)
-const serverCertificate = issue(
+const authority = await createAuthority(SUBJECT, new Date(), 1)
+const serverCertificate = await issue(
   authority,
-  SUBJECT,
   { subject: { commonName: 's' }, usage: 'server', names: ['127.0.0.1'], days: 1 },
   new Date(),
 )
@@ -181,7 +180,7 @@ describe('client certificates', () => {
 
   test('one of our authority', async () => {
     await before(echo())
-    const client = issue(authority, SUBJECT, { subject, usage: 'client', days: 1 }, new Date())
+    const client = await issue(authority, { subject, usage: 'client', days: 1 }, new Date())
     const { cf } = bodyOf(await exchange(`GET / HTTP/1.1\r\n${HEADERS}\r\n`, client)) as { cf: object }
     expect(cf).toEqual({
       ...statement,
@@ -197,8 +196,8 @@ describe('client certificates', () => {
 
   test('one of another authority', async () => {
     await before(echo())
-    const stranger = createAuthority(SUBJECT, new Date(), 1)
-    const client = issue(stranger, SUBJECT, { subject, usage: 'client', days: 1 }, new Date())
+    const stranger = await createAuthority(SUBJECT, new Date(), 1)
+    const client = await issue(stranger, { subject, usage: 'client', days: 1 }, new Date())
     const { cf } = bodyOf(await exchange(`GET / HTTP/1.1\r\n${HEADERS}\r\n`, client)) as { cf: object }
     expect(cf).toMatchObject({
       tlsClientAuth: { certPresented: '1', certVerified: expect.stringMatching(/^FAILED:[A-Z_]+$/) },
@@ -207,7 +206,7 @@ describe('client certificates', () => {
 
   test('every request of a connection has it, one without a certificate never', async () => {
     await before(echo())
-    const client = issue(authority, SUBJECT, { subject, usage: 'client', days: 1 }, new Date())
+    const client = await issue(authority, { subject, usage: 'client', days: 1 }, new Date())
     const two = `GET / HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\n${HEADERS}\r\n`
     expect((await exchange(two, client)).match(/"certVerified":"SUCCESS"/g)).toHaveLength(2)
     expect((await exchange(two)).match(/"cf":null/g)).toHaveLength(2)

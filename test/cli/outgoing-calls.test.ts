@@ -15,10 +15,10 @@ import type { OutgoingCall } from '../../src/webhooks/outgoing-call.ts'
 import { MAX_ANSWER } from '../../src/webhooks/outgoing-call.ts'
 
 const subject = { commonName: 'webhooks' }
-const authority = createAuthority(subject, new Date(), 30)
-const stranger = createAuthority(subject, new Date(), 30)
+const authority = await createAuthority(subject, new Date(), 30)
+const stranger = await createAuthority(subject, new Date(), 30)
 const certificateFor = (...names: string[]) =>
-  issue(authority, subject, { subject: { commonName: 'hook' }, usage: 'server', names, days: 30 }, new Date())
+  issue(authority, { subject: { commonName: 'hook' }, usage: 'server', names, days: 30 }, new Date())
 
 const directory = mkdtempSync(join(tmpdir(), 'kedge-outgoing-'))
 const socket = join(directory, 'outgoing.sock')
@@ -60,7 +60,7 @@ afterEach(() => {
 type Serve = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
 async function hook(serve: Serve, names = ['127.0.0.1']): Promise<string> {
-  const { key, certificate } = certificateFor(...names)
+  const { key, certificate } = await certificateFor(...names)
   const server = createServer({ key, cert: certificate }, (request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', (text: string) => (body += text))

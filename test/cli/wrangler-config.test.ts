@@ -34,10 +34,21 @@ new_sqlite_classes = ["ResourceShard"]
   })
 })
 
-test('names the line that it does not understand', () => {
-  expect(() => parseWranglerConfig('compatibility_date = "2026-01-02"\na = """x"""')).toThrow(
-    'wrangler.toml:2: not understood: a = """x"""',
-  )
+test.each([
+  ['what is no TOML, with its line', 'compatibility_date = "2026-01-02"\na = =', /^wrangler\.toml:2: Invalid TOML/],
+  ['a setting that is missing', 'name = "x"', 'wrangler.toml: compatibility_date: is not a string'],
+  [
+    'a setting of another form',
+    'compatibility_date = "2026-01-02"\n[[durable_objects.bindings]]\nname = "SHARDS"',
+    'wrangler.toml: durable_objects.bindings.0.class_name: is not a string',
+  ],
+  [
+    'a variable that is no text',
+    'compatibility_date = "2026-01-02"\n[vars]\nN = 1',
+    'wrangler.toml: vars.N: is not a string',
+  ],
+])('names %s', (_what, text, message) => {
+  expect(() => parseWranglerConfig(text)).toThrow(message)
 })
 
 test("the project's own configuration gives one for the local engine", () => {

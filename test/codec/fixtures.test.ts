@@ -1,6 +1,5 @@
 /** Every fixture of Kubernetes, from each of its forms to the others, byte for byte. */
 import { describe, expect, test } from 'vitest'
-import { parseApiVersion } from '../../src/api/group-version.ts'
 import type { JsonObject } from '../../src/api/object.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
 import { canonical, encodeJson } from '../../src/codec/encode.ts'
@@ -10,18 +9,7 @@ import { transcodeMessage } from '../../src/codec/protobuf-transcoder.ts'
 import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
 import { parseYaml } from '../../src/codec/yaml.ts'
 import { yamlText } from '../../src/codec/yaml-text.ts'
-import { builtInType, typeOfKind } from '../../src/schema/built-in.ts'
-import type { StructType } from '../../src/schema/structural.ts'
-import { fixtures } from '../fixtures/kubernetes/fixtures.ts'
-
-const WATCH_EVENT = 'io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent'
-
-/** A WatchEvent carries neither kind nor apiVersion. */
-function typeOf(object: JsonObject): StructType {
-  if (object.kind === undefined) return builtInType(WATCH_EVENT)
-  const version = parseApiVersion(object.apiVersion as string)!
-  return typeOfKind({ ...version, kind: object.kind as string })!
-}
+import { fixtures, typeOfFixture } from '../fixtures/kubernetes/fixtures.ts'
 
 test('all of them are there', () => {
   expect(fixtures).toHaveLength(95)
@@ -30,7 +18,7 @@ test('all of them are there', () => {
 describe.each(fixtures)('$name', ({ json, yaml, protobuf }) => {
   const given = plainJson(parseJson(json)) as JsonObject
   const text = stringify(given)
-  const type = typeOf(given)
+  const type = typeOfFixture(given)
 
   test('JSON → JSON', () => {
     const { object, strict } = decodeObject(type, parseJson(json))

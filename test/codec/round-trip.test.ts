@@ -13,19 +13,10 @@ import { encodeMessage, hasProtobuf } from '../../src/codec/protobuf-encode.ts'
 import { transcodeMessage } from '../../src/codec/protobuf-transcoder.ts'
 import { parseYaml } from '../../src/codec/yaml.ts'
 import { yamlText } from '../../src/codec/yaml-text.ts'
-import { builtInType, builtInTypeNames, typeOfKind } from '../../src/schema/built-in.ts'
+import { builtInType, typeOfKind } from '../../src/schema/built-in.ts'
 import { fixtures } from '../fixtures/kubernetes/fixtures.ts'
+import { builtInKindNames as kinds } from '../schema/built-in-kinds.ts'
 import { randomNumbers, randomObject } from '../schema/random-object.ts'
-
-const kinds = builtInTypeNames()
-  .filter((name) => !/\.(runtime|resource|intstr)\.\w+$/.test(name) || name.includes('.api.resource.'))
-  .filter((name) => {
-    try {
-      return builtInType(name).gvk !== undefined
-    } catch {
-      return false
-    }
-  })
 
 /** JSON of an object after it was decoded once: what any other round must give as well. */
 function decoded(name: string, seed: number): { object: JsonObject; text: string } {

@@ -11,10 +11,9 @@ import { ApiClient } from './api-client.ts'
 type Hook = (review: any, response: ServerResponse) => void
 
 const subject = { commonName: 'webhooks' }
-const authority = createAuthority(subject, new Date(), 30)
-const { key, certificate } = issue(
+const authority = await createAuthority(subject, new Date(), 30)
+const { key, certificate } = await issue(
   authority,
-  subject,
   { subject: { commonName: 'hook' }, usage: 'server', names: ['127.0.0.1'], days: 30 },
   new Date(),
 )
@@ -74,7 +73,7 @@ beforeAll(async () => {
     timeoutSeconds: name === 'late' ? 1 : 30,
     ...more,
   })
-  const untrusted = Buffer.from(createAuthority(subject, new Date(), 30).certificate).toString('base64')
+  const untrusted = Buffer.from((await createAuthority(subject, new Date(), 30)).certificate).toString('base64')
   const { status } = await api.send('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingWebhookConfiguration',

@@ -44,7 +44,7 @@ async function requestOf(kind: 'ec' | 'rsa', subject: Subject, names: readonly U
 }
 
 const now = new Date('2026-05-01T00:00:00Z')
-const authority = createAuthority({ commonName: 'kubernetes' }, now, 30)
+const authority = await createAuthority({ commonName: 'kubernetes' }, now, 30)
 const dns = (name: string) => write(primitiveContextTag(2), new TextEncoder().encode(name))
 
 test.each(['ec', 'rsa'] as const)('a certificate for a request with a key of kind %s', async (kind) => {
