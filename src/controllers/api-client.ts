@@ -2,6 +2,7 @@
 import { cloneJson } from '../api/clone-json.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
+import type { UserInfo } from '../request/user-info.ts'
 import { SYSTEM_MASTERS } from '../request/user-info.ts'
 import { resourceScope } from '../registry/scope.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
@@ -13,6 +14,7 @@ import { deleteObject } from '../registry/deletion.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
 import { createObject, guaranteedUpdate, readLive } from '../registry/store.ts'
+import { withoutAdmission } from '../registry/write/admission.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { DeleteOptions } from '../request/options.ts'
 import { RequestHeaders } from '../request/request-headers.ts'
@@ -23,6 +25,12 @@ import type { ControllerContext } from './controller.ts'
 import { QueryParameters } from '../request/query-parameters.ts'
 
 const MANAGER = 'kube-controller-manager'
+const MANAGER_USER: UserInfo = {
+  name: 'system:kube-controller-manager',
+  uid: '',
+  groups: [SYSTEM_MASTERS],
+  extra: {},
+}
 
 /** What a controller may do with one resource in one namespace ('' for cluster-scoped ones). */
 export class ApiClient {
@@ -122,7 +130,7 @@ export class ApiClient {
   }
 
   delete(name: string, options: DeleteOptions = {}): Promise<Deleted> {
-    return deleteObject(this.scope, name, options, async () => {})
+    return deleteObject(this.scope, name, options, withoutAdmission)
   }
 }
 
@@ -130,7 +138,7 @@ export class ApiClient {
  * That of the storage version, where several versions share their objects.
  * @param resource as what its objects are kept: a definition may have the names of a built-in type
  */
-function entryIn(served: ServedResources, { group, resource }: GroupResource): ResourceEntry | undefined {
+export function entryIn(served: ServedResources, { group, resource }: GroupResource): ResourceEntry | undefined {
   const entries = served.inGroup(group).filter(({ storage }) => storage.resource === resource)
   return entries.find(({ version, storage }) => version === storage.version) ?? entries[0]
 }
@@ -141,7 +149,7 @@ function servedEntry({ served }: ControllerContext, resource: GroupResource): Re
   return entry
 }
 
-function internalRequest({ env, tenant, now }: ControllerContext): ApiRequest {
+export function internalRequest({ env, tenant, now }: ControllerContext, user: UserInfo = MANAGER_USER): ApiRequest {
   const request = new Request('https://kubernetes.default.svc/')
   return {
     request,
@@ -151,10 +159,10 @@ function internalRequest({ env, tenant, now }: ControllerContext): ApiRequest {
     info: requestInfoOf('GET', '/', new QueryParameters()),
     tenant,
     env,
-    user: { name: 'system:kube-controller-manager', uid: '', groups: [SYSTEM_MASTERS], extra: {} },
+    user,
     now: now(),
     clock: () => now().getTime(),
-    answerHeaders: {},
+    answerHeaders: { 'Audit-Id': crypto.randomUUID() },
     warnings: [],
     record: undefined,
     isObject: true,

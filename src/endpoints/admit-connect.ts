@@ -6,7 +6,7 @@ import type { ResourceScope } from '../registry/resource-scope.ts'
 import type { QueryParameters } from '../request/query-parameters.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { Field, Structural } from '../schema/structural.ts'
-import { admissionAttributes } from './admission-attributes.ts'
+import { admissionAttributes } from '../admission/write-admission.ts'
 
 /** @param deeper the path behind a proxy. @throws StatusError where admission refuses */
 export async function admitConnect(scope: ResourceScope, deeper: readonly string[]): Promise<void> {

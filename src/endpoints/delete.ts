@@ -1,4 +1,4 @@
-import { admit, validateAdmission } from '../admission/chain.ts'
+import { admissionChain } from '../admission/write-admission.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
@@ -10,7 +10,6 @@ import type { DeleteOptions } from '../request/options.ts'
 import { checkDeleteOptions, deleteOptionsOfQuery, parseListOptions } from '../request/options.ts'
 import { StatusError } from '../api/status.ts'
 import { nextContinueToken } from '../storage/continue-token.ts'
-import { admissionAttributes } from './admission-attributes.ts'
 import { decodeDeleteOptions, readBody } from './decode-body.ts'
 import { linesOf } from '../storage/lines.ts'
 import { listed } from './list.ts'
@@ -20,7 +19,7 @@ import { selectionOf } from './selection.ts'
 export async function deleteOne(scope: ResourceScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'object', custom: scope.custom })
   const options = await deleteOptions(scope)
-  const deleted = await deleteObject(scope, scope.name, options, admitDelete(scope, options))
+  const deleted = await deleteObject(scope, scope.name, options, admissionChain)
   if (deleted.gone && !scope.strategy.deleteAnswersObject)
     return respondSuccess(scope, output, successOf(scope, deleted))
   // only this old option is told that the object is not gone yet
@@ -59,7 +58,7 @@ export async function deleteCollection(scope: ResourceScope): Promise<Response> 
   const items = (await scope.converter?.toServed(stored, 'stored')) ?? stored
   for (const object of items) {
     try {
-      await deleteObject(scope, object.metadata.name!, options, admitDelete(scope, options))
+      await deleteObject(scope, object.metadata.name!, options, admissionChain)
     } catch (error) {
       // somebody else was faster
       if (!(error instanceof StatusError) || error.code !== 404) throw error
@@ -91,11 +90,4 @@ async function deleteOptions(scope: ResourceScope): Promise<DeleteOptions> {
   if (warning !== undefined && options.propagationPolicy === undefined && options.orphanDependents === undefined)
     request.warnings.push(warning)
   return options
-}
-
-const admitDelete = (scope: ResourceScope, options: DeleteOptions) => async (oldObject: KubeObject) => {
-  const mode = { ...options, dryRun: (options.dryRun ?? []).length > 0 }
-  const attributes = admissionAttributes(scope, 'DELETE', mode, { oldObject })
-  await admit(attributes)
-  await validateAdmission(attributes)
 }

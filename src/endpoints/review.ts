@@ -1,11 +1,10 @@
-import { admit } from '../admission/chain.ts'
+import { admissionChain } from '../admission/write-admission.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import type { Review } from '../registry/review.ts'
 import { parseCreateOptions } from '../request/options.ts'
-import { admissionAttributes, validatingOf } from './admission-attributes.ts'
 import { decodeBody, readBody } from './decode-body.ts'
-import { prepareNewMetadata } from './new-metadata.ts'
+import { prepareNewMetadata } from '../registry/write/new-metadata.ts'
 import { trackFields } from '../registry/track-fields.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 
@@ -23,7 +22,7 @@ export async function review(
   const object = decodeBody(scope, input, body, options.fieldValidation)
   prepareNewMetadata(scope, object, { keepsSystemFields })
   trackFields(scope, undefined, object, options.fieldManager)
-  await admit(admissionAttributes(scope, 'CREATE', options, { object }))
-  const validate = validatingOf(scope, 'CREATE', options)
-  return respondObject(scope, output, 201, await answer(request, object, async () => void (await validate(object))))
+  await admissionChain.mutate(scope, 'CREATE', options, { object })
+  const validate = async () => void (await admissionChain.validate(scope, 'CREATE', options, { object }))
+  return respondObject(scope, output, 201, await answer(request, object, validate))
 }

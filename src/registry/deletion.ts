@@ -16,6 +16,7 @@ import { liveOf } from '../codec/stored-object.ts'
 import { newValueOf } from './stored-form.ts'
 import { valueToStore } from './converted.ts'
 import { readLive, timeText } from './store.ts'
+import type { Admission } from './write/admission.ts'
 
 const DELETE_TRIES = 20
 const FOREGROUND = 'foregroundDeletion'
@@ -27,20 +28,18 @@ export interface Deleted {
   readonly gone: boolean
 }
 
-export type AdmitDelete = (old: KubeObject) => Promise<void>
-
 export async function deleteObject(
   scope: ResourceScope,
   name: string,
   options: DeleteOptions,
-  admit: AdmitDelete,
+  admission: Admission,
   namespace = scope.namespace,
 ): Promise<Deleted> {
   for (let attempt = 1; ; attempt++) {
     const live = await readLive(scope, name, namespace)
     if (live === undefined) throw notFound(scope.resource, name)
     try {
-      return await deleteLive(scope, live, options, admit)
+      return await deleteLive(scope, live, options, admission)
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
       const moved = error.code === 'Conflict' || error.code === 'KeyNotFound'
@@ -53,12 +52,14 @@ async function deleteLive(
   scope: ResourceScope,
   live: Live,
   options: DeleteOptions,
-  admit: AdmitDelete,
+  admission: Admission,
 ): Promise<Deleted> {
   const dryRun = (options.dryRun ?? []).length > 0
   if (scope.strategy.markFirst !== undefined) checkMark(scope, live.object, options)
   checkPreconditions(scope, live.object, options)
-  await admit(live.object)
+  const admitted = { ...options, dryRun }
+  await admission.mutate(scope, 'DELETE', admitted, { oldObject: live.object })
+  await admission.validate(scope, 'DELETE', admitted, { oldObject: live.object })
   const object = cloneJson(live.object)
   if (scope.strategy.markFirst?.(object, scope.strategyContext(dryRun)))
     return { object: dryRun ? object : (await writeIfChanged(scope, object, live)).object, gone: false }

@@ -244,12 +244,12 @@ export interface UpdateRequest {
   /** PUT or apply to an absent name may create it. */
   readonly mayCreate: boolean
   /** The UID that the written object names, checked against the stored one before anything else. */
-  readonly uid?: string
+  readonly uid?: string | undefined
   /** The new object, made from the live one (undefined: to be created). Runs again when the revision moved. */
   readonly transform: (live: KubeObject | undefined) => Promise<KubeObject>
   readonly validating: Validating
   /** Permission to create, asked for when it comes to that. */
-  readonly authorizeCreate?: () => Promise<void>
+  readonly authorizeCreate?: (() => Promise<void>) | undefined
 }
 
 /** Read, change, compare-and-swap; again when somebody else was faster, unless the client named a version. */

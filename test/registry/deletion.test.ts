@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
+import { withoutAdmission } from '../../src/registry/write/admission.ts'
 import { deleteObject } from '../../src/registry/deletion.ts'
 import { servedResources } from '../../src/registry/served.ts'
 import type { DeleteOptions } from '../../src/request/options.ts'
@@ -18,7 +19,7 @@ async function podOnNode(phase = 'Running') {
     const request = server.request('/api/v1/namespaces/default/pods/p', { method: 'DELETE' })
     const entry = (await servedResources(request)).find('', 'v1', 'pods')!
     const scope = resourceScope(request, entry, { name: 'p', subresource: '', namespace: request.info.namespace })
-    const { object, gone } = await deleteObject(scope, 'p', options, async () => {})
+    const { object, gone } = await deleteObject(scope, 'p', options, withoutAdmission)
     return { ...markOf(object), gone }
   }
 }

@@ -8,6 +8,7 @@ import { parseBody } from '../../codec/parse-body.ts'
 import { negotiateInput } from '../../codec/negotiate.ts'
 import { deleteObject } from '../../registry/deletion.ts'
 import { readLive } from '../../registry/store.ts'
+import { withoutAdmission } from '../../registry/write/admission.ts'
 import { builtInServed } from '../../registry/served.ts'
 import { checkDeleteOptions } from '../../request/options.ts'
 import type { DeleteOptions } from '../../request/options.ts'
@@ -169,7 +170,7 @@ async function markAndDelete(scope: ResourceScope, options: DeleteOptions, dryRu
     scope,
     scope.name,
     now === undefined ? options : { ...options, preconditions: now },
-    async () => {},
+    withoutAdmission,
   )
 }
 

@@ -1,4 +1,4 @@
-import { admit } from '../../admission/chain.ts'
+import { admissionChain } from '../../admission/write-admission.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { methodNotAllowed } from '../../api/status.ts'
@@ -7,9 +7,8 @@ import { negotiateInput, negotiateOutput } from '../../codec/negotiate.ts'
 import { respondSuccess } from '../../codec/respond.ts'
 import { parseCreateOptions } from '../../request/options.ts'
 import { typeOfKind } from '../../schema/built-in.ts'
-import { admissionAttributes, validatingOf } from '../admission-attributes.ts'
 import { decodeBody, readBody } from '../decode-body.ts'
-import { prepareNewMetadata } from '../new-metadata.ts'
+import { prepareNewMetadata } from '../../registry/write/new-metadata.ts'
 import type { ResourceScope } from '../../registry/resource-scope.ts'
 import type { Verb } from '../route.ts'
 
@@ -52,9 +51,9 @@ export async function readPosted<O>(
   // the endpoint's type is what was asked for
   const object = decodeBody(posted, input, body, options.fieldValidation) as O & KubeObject
   prepareNewMetadata(scope, object, { keepsSystemFields })
-  await admit(admissionAttributes(posted, 'CREATE', options, { object }))
-  const validate = validatingOf(posted, 'CREATE', options)
-  return { object, dryRun: options.dryRun, output, validate: async () => void (await validate(object)) }
+  await admissionChain.mutate(posted, 'CREATE', options, { object })
+  const validate = async () => void (await admissionChain.validate(posted, 'CREATE', options, { object }))
+  return { object, dryRun: options.dryRun, output, validate }
 }
 
 export const respondDone = (scope: ResourceScope, { output }: Posted<unknown>): Response =>

@@ -1,10 +1,10 @@
-import { cloneJson } from '../api/clone-json.ts'
-import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
-import type { KubeObject } from '../api/object.ts'
-import { SPEC_REPLICAS, ownersAfterScale, ownersOfScale } from '../patch/scale-ownership.ts'
-import type { ReplicasPath } from '../patch/scale-ownership.ts'
+import { cloneJson } from '../../api/clone-json.ts'
+import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { SPEC_REPLICAS, ownersAfterScale, ownersOfScale } from '../../patch/scale-ownership.ts'
+import type { ReplicasPath } from '../../patch/scale-ownership.ts'
 import { checkName } from './check-name.ts'
-import type { ResourceScope, View } from '../registry/resource-scope.ts'
+import type { ResourceScope, View } from '../resource-scope.ts'
 
 /**
  * What is written is the view; what is stored is the object behind it, whose owners learn what the view's owners are.

@@ -1,6 +1,6 @@
-import type { KubeObject } from '../api/object.ts'
-import { badRequest } from '../api/status.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { badRequest } from '../../api/status.ts'
+import type { ResourceScope } from '../resource-scope.ts'
 
 /** What is written to a URL must be of the namespace, and then be named, as the URL says. @throws 400 */
 export function checkName(

@@ -1,7 +1,7 @@
-import type { KubeObject } from '../api/object.ts'
-import { badRequest } from '../api/status.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { badRequest } from '../../api/status.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { ResourceScope } from '../resource-scope.ts'
 
 /**
  * What a create does to the metadata that was sent, before anybody else sees it (apiserver's create handler).

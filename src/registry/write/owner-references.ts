@@ -1,4 +1,4 @@
-import type { KubeObject, OwnerReference } from '../api/object.ts'
+import type { KubeObject, OwnerReference } from '../../api/object.ts'
 
 /** Owner references that say the same stay once; the client is told (apiserver's handlers). */
 export function dropDuplicateOwners({ metadata }: KubeObject, warnings: string[]): void {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkName } from '../../src/endpoints/check-name.ts'
+import { checkName } from '../../../src/registry/write/check-name.ts'
 
 it.each([
   [{ name: 'b', namespace: 'other' }, 'the namespace of the provided object does not match'],

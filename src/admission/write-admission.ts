@@ -1,0 +1,68 @@
+/** The admission chain as the write path calls it (registry/write). */
+import type { KubeObject } from '../api/object.ts'
+import { managedFieldsProblem } from '../patch/managed-fields.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
+import { endpointKind } from '../registry/resource-scope.ts'
+import type { Admission } from '../registry/write/admission.ts'
+import type { Attributes, Operation } from './attributes.ts'
+import { admit, validateAdmission } from './chain.ts'
+
+export const admissionChain: Admission = {
+  mutate: (scope, operation, options, objects) =>
+    admitMutating(admissionAttributes(scope, operation, options, objects)),
+  validate: (scope, operation, options, { object, oldObject }) =>
+    validateAdmission(
+      admissionAttributes(scope, operation, options, {
+        object: object && seenThrough(scope, object),
+        oldObject: oldObject && seenThrough(scope, oldObject),
+      }),
+    ),
+}
+
+/** @param objects in the storage version; those of a view, where the subresource is one */
+export function admissionAttributes(
+  scope: ResourceScope,
+  operation: Operation,
+  options: { readonly dryRun: boolean },
+  objects: Pick<Attributes, 'object' | 'oldObject'>,
+): Attributes {
+  const { request, resource, subresource, namespace } = scope
+  return {
+    operation,
+    resource,
+    subresource,
+    kind: endpointKind(scope),
+    // a Namespace is its own namespace, for the rules of namespaces
+    namespace:
+      namespace !== '' || resource.resource !== 'namespaces'
+        ? namespace
+        : (objects.object?.metadata.name ?? scope.name),
+    name: scope.name !== '' ? scope.name : (objects.object?.metadata.name ?? ''),
+    ...objects,
+    options,
+    dryRun: options.dryRun,
+    user: request.user,
+    request,
+  }
+}
+
+/** Admission that may change the object, but not make a mess of its managedFields: those are put back. */
+async function admitMutating(attributes: Attributes): Promise<void> {
+  const metadata = attributes.object?.metadata
+  const before = metadata?.managedFields
+  await admit(attributes)
+  const after = attributes.object?.metadata
+  // the server made what admission left alone
+  if (after?.managedFields === before) return
+  const problem = managedFieldsProblem(after?.managedFields)
+  if (after === undefined || problem === undefined) return
+  if (before === undefined) delete after.managedFields
+  else after.managedFields = before
+  attributes.request.warnings.push(
+    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem}`,
+  )
+}
+
+/** Reading a view may fill in defaults, which are not for the object that is written. */
+const seenThrough = ({ view, fromStorage }: ResourceScope, object: KubeObject): KubeObject =>
+  view === undefined ? object : view.of(fromStorage(structuredClone(object)))

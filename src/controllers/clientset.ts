@@ -1,0 +1,69 @@
+/** The clients of one controller (client-go's clientset): what it reads and writes goes the way of any request. */
+import { admissionChain } from '../admission/write-admission.ts'
+import type { GroupResource } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import { serviceAccountGroups, serviceAccountUser } from '../authentication/service-account-name.ts'
+import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
+import type { Actor } from '../registry/write/actor.ts'
+import { authenticated } from '../request/user-info.ts'
+import type { ControllerContext } from './controller.ts'
+import { ResourceClient } from './resource-client.ts'
+
+/** A resource, and the type of its objects: `{ group: '', resource: 'pods' } satisfies TypedResource<Pod>`. */
+export interface TypedResource<O extends KubeObject = KubeObject> extends GroupResource {
+  /** There is no such value: it carries the type. */
+  readonly objects?: O
+}
+
+export const typedResource = <O extends KubeObject>(group: string, resource: string): TypedResource<O> => ({
+  group,
+  resource,
+})
+
+export class Clientset {
+  constructor(
+    private readonly context: ControllerContext,
+    private readonly actor: Actor,
+  ) {}
+
+  /**
+   * @param namespace '' for cluster-scoped resources, and to list across namespaces
+   * @throws Error where the resource is not served
+   */
+  resource<O extends KubeObject>(resource: TypedResource<O>, namespace = ''): ResourceClient<O> {
+    const entry = entryIn(this.context.served, resource)
+    if (entry === undefined) throw new Error(`${resource.resource}.${resource.group} is not served`)
+    return new ResourceClient<O>(this.context, this.actor, entry, namespace)
+  }
+
+  /** Undefined where the resource is not served, not even by a definition of this moment. */
+  async ifServed<O extends KubeObject>(
+    resource: TypedResource<O>,
+    namespace = '',
+  ): Promise<ResourceClient<O> | undefined> {
+    const entry = entryIn(this.context.served, resource) ?? entryIn(await this.context.freshServed(), resource)
+    return entry && new ResourceClient<O>(this.context, this.actor, entry, namespace)
+  }
+}
+
+/** As kube-controller-manager runs it: with the ServiceAccount of its name in kube-system, and all of admission. */
+export const clientsetFor = (context: ControllerContext, controller: string): Clientset =>
+  new Clientset(context, serviceAccountActor(controller))
+
+const serviceAccountActor = (name: string): Actor => ({
+  user: authenticated({
+    name: serviceAccountUser({ namespace: 'kube-system', name }),
+    groups: serviceAccountGroups('kube-system'),
+  }),
+  fieldManager: 'kube-controller-manager',
+  admission: admissionChain,
+})
+
+/**
+ * That of the storage version, where several versions share their objects.
+ * @param resource as what its objects are kept: a definition may have the names of a built-in type
+ */
+export function entryIn(served: ServedResources, { group, resource }: GroupResource): ResourceEntry | undefined {
+  const entries = served.inGroup(group).filter(({ storage }) => storage.resource === resource)
+  return entries.find(({ version, storage }) => version === storage.version) ?? entries[0]
+}

@@ -1,0 +1,192 @@
+/** One resource in one namespace, as one actor reads and writes it (client-go's ResourceInterface). */
+import { apiVersionOf } from '../api/group-version.ts'
+import { cloneJson } from '../api/clone-json.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
+import { asJson } from '../api/object.ts'
+import { stringify } from '../api/json.ts'
+import { decodeObject } from '../codec/decode.ts'
+import type { WriteResult } from '../codec/stored-object.ts'
+import { liveOf } from '../codec/stored-object.ts'
+import type { PatchTypeName } from '../patch/patch-types.ts'
+import { inRequestVersion } from '../registry/converted.ts'
+import type { Deleted } from '../registry/deletion.ts'
+import { deleteObject } from '../registry/deletion.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
+import { defaultingOf, endpointKind, endpointType } from '../registry/resource-scope.ts'
+import type { ResourceEntry } from '../registry/resources.ts'
+import { resourceScope } from '../registry/scope.ts'
+import { readLive } from '../registry/store.ts'
+import { trackingFields } from '../registry/track-fields.ts'
+import type { Actor } from '../registry/write/actor.ts'
+import { create } from '../registry/write/create.ts'
+import { APPLY, patch } from '../registry/write/patch.ts'
+import { update, updateWith } from '../registry/write/update.ts'
+import type { DeleteOptions, PatchOptions } from '../request/options.ts'
+import { applyDefaults } from '../schema/defaulting.ts'
+import { parseFieldSelector } from '../storage/field-selector.ts'
+import { parseLabelSelector } from '../storage/label-selector.ts'
+import { linesOf } from '../storage/lines.ts'
+import { internalRequest } from './api-client.ts'
+import type { ControllerContext } from './controller.ts'
+
+export interface ListOptions {
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  /** UID: only its dependents. */
+  readonly owner?: string
+}
+
+/** What is thrown is a StatusError, as a client would get it. */
+export class ResourceClient<O extends KubeObject = KubeObject> {
+  constructor(
+    private readonly context: ControllerContext,
+    private readonly actor: Actor,
+    private readonly entry: ResourceEntry,
+    private readonly namespace: string,
+  ) {}
+
+  /** Undefined: there is none. */
+  async get(name: string): Promise<O | undefined> {
+    return this.typed((await readLive(this.call(name), name))?.object)
+  }
+
+  async list(options: ListOptions = {}): Promise<O[]> {
+    const items: O[] = []
+    for await (const object of this.each(options)) items.push(object)
+    return items
+  }
+
+  /** The same, one after the other. */
+  async *each({ labelSelector = '', fieldSelector = '', owner }: ListOptions = {}): AsyncGenerator<O> {
+    const scope = this.call('')
+    const { values, revision } = await scope.storage.list(scope.collection, {
+      ...(scope.namespaced && scope.namespace !== '' ? { namespace: scope.namespace } : {}),
+      selection: {
+        labels: parseLabelSelector(labelSelector),
+        fields: parseFieldSelector(fieldSelector),
+        ...(owner === undefined ? {} : { owner }),
+      },
+      at: { kind: 'latest' },
+    })
+    for await (const text of linesOf(values)) yield this.typed(scope.currentForm(liveOf({ revision, text }).object))
+  }
+
+  /** Its name may be left to generateName. @throws StatusError AlreadyExists */
+  async create(object: O): Promise<O> {
+    const scope = this.call('')
+    return this.written(scope, await create(scope, decoded(scope, object), this.options, this.actor.admission))
+  }
+
+  /** As PUT: the object's resourceVersion, where it has one, must still be that. @throws StatusError Conflict */
+  update(object: O): Promise<O> {
+    return this.put(object, '')
+  }
+
+  updateStatus(object: O): Promise<O> {
+    return this.put(object, 'status')
+  }
+
+  /**
+   * @param change edits the object in place; runs again when somebody else was faster
+   * @returns what is stored now, which may be what was stored before
+   */
+  updateWithRetries(name: string, change: (object: O) => void): Promise<O> {
+    return this.changed(name, '', change)
+  }
+
+  updateStatusWithRetries(name: string, change: (object: O) => void): Promise<O> {
+    return this.changed(name, 'status', change)
+  }
+
+  /** @param body a JSON patch is a list of operations; the others are what is to be merged */
+  patch(name: string, type: Exclude<PatchTypeName, typeof APPLY>, body: unknown, subresource = ''): Promise<O> {
+    return this.patched(name, subresource, { type, bytes: jsonBytes(body), mayCreate: false }, this.options)
+  }
+
+  /** Server-side apply, which takes over what others own. */
+  apply(config: JsonObject & KubeObject, fieldManager = this.actor.fieldManager, subresource = ''): Promise<O> {
+    const bytes = new Uint8Array()
+    const parseYaml = () => ({ tree: cloneJson(config), repeated: [] })
+    const options = { ...this.options, fieldManager, force: true }
+    return this.patched(
+      config.metadata.name ?? '',
+      subresource,
+      { type: APPLY, bytes, parseYaml, mayCreate: true },
+      options,
+    )
+  }
+
+  delete(name: string, options: DeleteOptions = {}): Promise<Deleted> {
+    return deleteObject(this.call(name), name, options, this.actor.admission)
+  }
+
+  private async put(object: O, subresource: string): Promise<O> {
+    const scope = this.call(object.metadata.name ?? '', subresource)
+    const { result } = await update(scope, decoded(scope, object), this.options, this.actor.admission)
+    return this.written(scope, result)
+  }
+
+  private async changed(name: string, subresource: string, change: (object: O) => void): Promise<O> {
+    const scope = this.call(name, subresource)
+    const typed = (object: KubeObject) => this.typed(object)
+    const { fieldManager } = this.options
+    const { result } = await updateWith(scope, this.options, this.actor.admission, {
+      mayCreate: false,
+      *wanted(live) {
+        // never undefined: an absent object was answered with NotFound
+        const wanted = typed(cloneJson(live!))
+        change(wanted)
+        const object = decoded(scope, wanted)
+        yield* trackingFields(scope, live, object, fieldManager)
+        return object
+      },
+    })
+    return this.written(scope, result)
+  }
+
+  private async patched(
+    name: string,
+    subresource: string,
+    body: Parameters<typeof patch>[1],
+    options: PatchOptions,
+  ): Promise<O> {
+    const scope = this.call(name, subresource)
+    const { result } = await patch(scope, body, options, this.actor.admission)
+    return this.written(scope, result)
+  }
+
+  /** Each call is one of its own, with its own time and audit id. */
+  private call(name: string, subresource = ''): ResourceScope {
+    const { context, entry, actor, namespace } = this
+    return resourceScope(internalRequest(context, actor.user), entry, { name, subresource, namespace })
+  }
+
+  private get options(): PatchOptions {
+    return { dryRun: false, fieldManager: this.actor.fieldManager, fieldValidation: 'Ignore', force: undefined }
+  }
+
+  private async written(scope: ResourceScope, result: WriteResult): Promise<O> {
+    const shown = await inRequestVersion(scope, result.stored ?? result.object)
+    return this.typed('text' in shown ? liveOf(shown).object : shown)
+  }
+
+  // only objects of the resource's type are stored under it
+  private typed(object: KubeObject): O
+  private typed(object: KubeObject | undefined): O | undefined
+  private typed(object: KubeObject | undefined): O | undefined {
+    return object as O | undefined
+  }
+}
+
+/** In its normal form, with defaults: as if it had come as the body of a request. */
+function decoded(scope: ResourceScope, sent: KubeObject): KubeObject {
+  const type = endpointType(scope)
+  const kind = endpointKind(scope)
+  const { object } = decodeObject(type, cloneJson(asJson(sent)))
+  applyDefaults(type, object, defaultingOf(scope))
+  // every type of an endpoint has metadata, which decoding fills in
+  return Object.assign(object as unknown as KubeObject, { kind: kind.kind, apiVersion: apiVersionOf(kind) })
+}
+
+// what JSON can say is a Json
+const jsonBytes = (value: unknown): Uint8Array => new TextEncoder().encode(stringify(value as JsonObject))

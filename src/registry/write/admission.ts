@@ -1,0 +1,36 @@
+import type { KubeObject } from '../../api/object.ts'
+import type { ResourceScope } from '../resource-scope.ts'
+
+export type WriteOperation = 'CREATE' | 'UPDATE' | 'DELETE'
+
+/** In the storage version; those of a view, where the subresource is one. */
+export interface AdmittedObjects {
+  /** Absent: removed. */
+  readonly object?: KubeObject | undefined
+  /** Absent: created. */
+  readonly oldObject?: KubeObject | undefined
+}
+
+/** Takes back what admission did beside the object, for a write that fails. */
+export type Undo = () => Promise<void>
+
+/** What has a say in a write. The layer above hands it in: admission/write-admission.ts is that of Kubernetes. */
+export interface Admission {
+  /** May change `object` in place. @throws StatusError */
+  mutate(
+    scope: ResourceScope,
+    operation: WriteOperation,
+    options: { readonly dryRun: boolean },
+    objects: AdmittedObjects,
+  ): Promise<void>
+  /** Runs when nothing changes the object any more. @throws StatusError */
+  validate(
+    scope: ResourceScope,
+    operation: WriteOperation,
+    options: { readonly dryRun: boolean },
+    objects: AdmittedObjects,
+  ): Promise<Undo | undefined>
+}
+
+/** For what the server does on its own account: nobody may change or refuse it. */
+export const withoutAdmission: Admission = { mutate: async () => {}, validate: async () => undefined }

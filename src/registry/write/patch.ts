@@ -1,0 +1,81 @@
+import { apiVersionOf } from '../../api/group-version.ts'
+import type { JsonObject } from '../../api/object.ts'
+import { decodePatched } from '../../patch/decode-patched.ts'
+import { managerOfUserAgent } from '../../patch/managed-fields.ts'
+import type { PatchInput, PatchTypeName } from '../../patch/patch-types.ts'
+import { patchTypes } from '../../patch/patch-types.ts'
+import { resetFieldsOf } from '../../patch/reset-fields.ts'
+import { noteFault } from '../../request/fault.ts'
+import type { PatchOptions } from '../../request/options.ts'
+import { applyDefaults } from '../../schema/defaulting.ts'
+import type { StructType } from '../../schema/structural.ts'
+import { afterConversion, convertVersion } from '../convert-version.ts'
+import type { ResourceScope } from '../resource-scope.ts'
+import { defaultingOf, endpointKind, endpointType, hasStatus, storedAs } from '../resource-scope.ts'
+import type { Updated } from '../store.ts'
+import type { Admission } from './admission.ts'
+import { checkName } from './check-name.ts'
+import { dropDuplicateOwners } from './owner-references.ts'
+import type { AuthorizeCreate } from './update.ts'
+import { updateWith } from './update.ts'
+
+export const APPLY = 'application/apply-patch+yaml'
+
+export interface PatchBody {
+  readonly type: PatchTypeName
+  readonly bytes: Uint8Array
+  /** Of an absent name it makes an object: apply. */
+  readonly mayCreate: boolean
+  /** Of an applied configuration. @see PatchInput.parseYaml */
+  readonly parseYaml?: PatchInput['parseYaml']
+}
+
+/** @throws StatusError */
+export function patch(
+  scope: ResourceScope,
+  body: PatchBody,
+  options: PatchOptions,
+  admission: Admission,
+  authorizeCreate?: AuthorizeCreate,
+): Promise<Updated> {
+  const { request, view, name, subresource } = scope
+  const isCustomScale = scope.custom && view !== undefined
+  const defaults = (type: StructType, object: JsonObject): void => applyDefaults(type, object, defaultingOf(scope))
+  const input: Omit<PatchInput, 'live'> = {
+    type: endpointType(scope),
+    kind: endpointKind(scope),
+    resource: scope.resource,
+    name,
+    subresource,
+    body: body.bytes,
+    manager: options.fieldManager || managerOfUserAgent(request.headers.get('User-Agent') ?? 'unknown'),
+    force: options.force === true,
+    fieldValidation: options.fieldValidation,
+    now: request.now,
+    resetFields: resetFieldsOf(storedAs(scope), subresource, hasStatus(scope), scope.custom, apiVersionOf(scope.kind)),
+    convert: convertVersion(scope),
+    afterConversion: (object) => afterConversion(scope, object),
+    isCustomScale,
+    decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, defaults, !isCustomScale),
+    applyDefaults: (object) => defaults(endpointType(scope), object),
+    parseYaml: body.parseYaml ?? noYaml,
+    untracked: (error) => noteFault('managedFields', error, request),
+    warn: (text) => request.warnings.push(text),
+  }
+  return updateWith(scope, options, admission, {
+    mayCreate: body.mayCreate && subresource === '',
+    authorizeCreate,
+    *wanted(live) {
+      const object = yield* patchTypes[body.type]({ ...input, live })
+      // what is written through a view is compared there
+      if (view !== undefined) return object
+      checkName(scope, object)
+      dropDuplicateOwners(object, request.warnings)
+      return object
+    },
+  })
+}
+
+const noYaml = (): never => {
+  throw new Error('assertion failed: only what is applied is YAML')
+}

@@ -1,0 +1,83 @@
+/** What PUT and the patches share: the wanted object is made from the live one, and again when somebody was faster. */
+import type { KubeObject } from '../../api/object.ts'
+import { atOnce, inTurns, turnOfOthers } from '../../api/slices.ts'
+import type { Steps } from '../../api/slices.ts'
+import { copyWithEmptied } from '../../schema/emptied.ts'
+import type { WriteOptions } from '../../request/options.ts'
+import { afterConversion } from '../convert-version.ts'
+import type { ResourceScope } from '../resource-scope.ts'
+import { guaranteedUpdate } from '../store.ts'
+import type { Updated } from '../store.ts'
+import { trackingFields } from '../track-fields.ts'
+import type { Admission } from './admission.ts'
+import { checkName } from './check-name.ts'
+import { dropDuplicateOwners } from './owner-references.ts'
+import { throughView } from './through-view.ts'
+
+/** Permission to create, asked for when it comes to that. @throws 403 */
+export type AuthorizeCreate = () => Promise<void>
+
+/** @param sent decoded, with defaults, in the version of the request. @throws StatusError */
+export function update(
+  scope: ResourceScope,
+  sent: KubeObject,
+  options: WriteOptions,
+  admission: Admission,
+  authorizeCreate?: AuthorizeCreate,
+): Promise<Updated> {
+  checkName(scope, sent)
+  dropDuplicateOwners(sent, scope.request.warnings)
+  return updateWith(scope, options, admission, {
+    // also through the status, where there is one: Services
+    mayCreate: ['', 'status'].includes(scope.subresource) && scope.strategy.allowCreateOnUpdate === true,
+    uid: sent.metadata.uid,
+    authorizeCreate,
+    *wanted(live) {
+      const object = afterConversion(scope, copyWithEmptied(sent))
+      yield
+      yield* trackingFields(scope, live, object, options.fieldManager)
+      return object
+    },
+  })
+}
+
+export interface Wanted {
+  readonly mayCreate: boolean
+  /** The UID that the written object names. */
+  readonly uid?: string | undefined
+  readonly authorizeCreate?: AuthorizeCreate | undefined
+  /** In the version of the request, with its managedFields. Runs again when the revision moved. */
+  wanted(live: KubeObject | undefined): Steps<KubeObject>
+}
+
+export function updateWith(
+  scope: ResourceScope,
+  options: WriteOptions,
+  admission: Admission,
+  { mayCreate, uid, authorizeCreate, wanted }: Wanted,
+): Promise<Updated> {
+  const { request, view } = scope
+  return guaranteedUpdate(scope, scope.name, {
+    dryRun: options.dryRun,
+    mayCreate,
+    uid,
+    authorizeCreate,
+    async transform(stored) {
+      if (request.isLarge) await turnOfOthers()
+      const live = stored && scope.fromStorage(stored)
+      const operation = stored === undefined ? 'CREATE' : 'UPDATE'
+      const admit = (object: KubeObject, oldObject: KubeObject | undefined) =>
+        admission.mutate(scope, operation, options, { object, oldObject })
+      // a view never creates: what is absent was answered with 404 before
+      if (view !== undefined)
+        return scope.toStorage(await throughView(scope, view, live!, (before) => atOnce(wanted(before)), admit))
+      const made = request.isLarge ? await inTurns(wanted(live)) : atOnce(wanted(live))
+      if (request.isLarge) await turnOfOthers()
+      const object = scope.toStorage(made)
+      await admit(object, stored)
+      return object
+    },
+    validating: (object, oldObject) =>
+      admission.validate(scope, oldObject === undefined ? 'CREATE' : 'UPDATE', options, { object, oldObject }),
+  })
+}

@@ -1,0 +1,158 @@
+import { beforeEach, expect, test } from 'vitest'
+import type { ConfigMap, Pod, ResourceQuota } from '../../src/api/core/v1.ts'
+import type { JsonObject, KubeObject } from '../../src/api/object.ts'
+import { clientsetFor, typedResource } from '../../src/controllers/clientset.ts'
+import type { Clientset } from '../../src/controllers/clientset.ts'
+import type { ResourceClient } from '../../src/controllers/resource-client.ts'
+import { ControlPlaneInMemory } from './control-plane.ts'
+
+const PODS = typedResource<Pod>('', 'pods')
+const CONFIG_MAPS = typedResource<ConfigMap>('', 'configmaps')
+const QUOTAS = typedResource<ResourceQuota>('', 'resourcequotas')
+
+let plane: ControlPlaneInMemory
+let clients: Clientset
+let pods: ResourceClient<Pod>
+let configMaps: ResourceClient<ConfigMap>
+
+beforeEach(async () => {
+  plane = new ControlPlaneInMemory()
+  clients = clientsetFor(await plane.context(), 'replicaset-controller')
+  pods = clients.resource(PODS, 'default')
+  configMaps = clients.resource(CONFIG_MAPS, 'default')
+})
+
+const pod = (name = 'web'): Pod => ({
+  metadata: { name, labels: { app: 'web' } },
+  spec: { containers: [{ name: 'c', image: 'nginx' }] },
+})
+const configMap = (data: Record<string, string>): ConfigMap => ({ metadata: { name: 'a' }, data })
+
+test('a created object has defaults, what admission adds, and fields that are owned', async () => {
+  const created = await pods.create(pod())
+  expect(created).toMatchObject({
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { namespace: 'default', managedFields: [{ manager: 'kube-controller-manager', operation: 'Update' }] },
+    spec: { restartPolicy: 'Always', enableServiceLinks: true, serviceAccountName: 'default', priority: 0 },
+    status: { phase: 'Pending', qosClass: 'BestEffort' },
+  })
+  expect(await pods.get('web')).toEqual(created)
+})
+
+test('generateName gives a name of its own to each', async () => {
+  const named = { ...pod(), metadata: { generateName: 'web-' } }
+  const names = [(await pods.create(named)).metadata.name, (await pods.create(named)).metadata.name]
+  expect(names).toEqual([expect.stringMatching(/^web-.{5}$/), expect.stringMatching(/^web-.{5}$/)])
+  expect(new Set(names).size).toBe(2)
+})
+
+test('what was given to create is left as it was', async () => {
+  const given = pod()
+  await pods.create(given)
+  expect(given).toEqual(pod())
+})
+
+test('an invalid object is refused as to any client', async () => {
+  await expect(pods.create({ metadata: { name: 'web' }, spec: { containers: [] } })).rejects.toMatchObject({
+    code: 422,
+    message: expect.stringContaining('spec.containers: Required value'),
+  })
+})
+
+test('quota counts what a controller creates, and gives back what could not be written', async () => {
+  const quotas = clients.resource(QUOTAS, 'default')
+  await quotas.create({ metadata: { name: 'q' }, spec: { hard: { pods: '1' } } })
+  await plane.settle()
+  await pods.create(pod('one'))
+  await expect(pods.create(pod('two'))).rejects.toMatchObject({ code: 403, status: { reason: 'Forbidden' } })
+  await expect(pods.create(pod('one'))).rejects.toMatchObject({ code: 403 })
+  expect((await quotas.get('q'))?.status?.used).toEqual({ pods: '1' })
+})
+
+test('a list is selected by labels, by fields, and by owner', async () => {
+  const owner = await configMaps.create(configMap({}))
+  const { uid = '' } = owner.metadata
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid }]
+  await pods.create({ ...pod('owned'), metadata: { name: 'owned', ownerReferences } })
+  await pods.create(pod('labelled'))
+  const names = async (options: Parameters<typeof pods.list>[0]) =>
+    (await pods.list(options)).map(({ metadata }) => metadata.name)
+  expect(await names({ labelSelector: 'app=web' })).toEqual(['labelled'])
+  expect(await names({ fieldSelector: 'metadata.name=owned' })).toEqual(['owned'])
+  expect(await names({ owner: uid })).toEqual(['owned'])
+  expect(await names({ fieldSelector: 'spec.nodeName=' })).toEqual(['labelled', 'owned'])
+})
+
+test('an update of an older version is a conflict', async () => {
+  const first = await configMaps.create(configMap({ a: '1' }))
+  await configMaps.update({ ...first, data: { a: '2' } })
+  await expect(configMaps.update({ ...first, data: { a: '3' } })).rejects.toMatchObject({
+    code: 409,
+    status: { reason: 'Conflict' },
+  })
+  expect((await configMaps.get('a'))?.data).toEqual({ a: '2' })
+})
+
+test('an update with retries runs again when somebody was faster', async () => {
+  await configMaps.create(configMap({ count: '0' }))
+  const increment = (object: ConfigMap) => {
+    object.data = { count: String(Number(object.data?.['count']) + 1) }
+  }
+  await Promise.all([1, 2, 3].map(() => configMaps.updateWithRetries('a', increment)))
+  expect((await configMaps.get('a'))?.data).toEqual({ count: '3' })
+})
+
+test('an update with retries that changes nothing writes nothing; of what is not there it is refused', async () => {
+  const created = await configMaps.create(configMap({ a: '1' }))
+  expect(await configMaps.updateWithRetries('a', () => {})).toEqual(created)
+  await expect(configMaps.updateWithRetries('b', () => {})).rejects.toMatchObject({ code: 404 })
+})
+
+test('a status is written apart from the spec, and owned as such', async () => {
+  await pods.create(pod())
+  const written = await pods.updateStatusWithRetries('web', (object) => {
+    object.status = { ...object.status, phase: 'Running' }
+    object.spec!.nodeName = 'ignored'
+  })
+  expect(written.status?.phase).toBe('Running')
+  expect(written.spec?.nodeName).toBeUndefined()
+  expect(written.metadata.managedFields?.map(({ subresource = '' }) => subresource)).toEqual(['', 'status'])
+  const again = await pods.updateStatus({ ...written, status: { ...written.status, phase: 'Succeeded' } })
+  expect(again.status?.phase).toBe('Succeeded')
+})
+
+test.each([
+  ['application/merge-patch+json', { metadata: { labels: { app: null, tier: 'front' } } }],
+  ['application/strategic-merge-patch+json', { metadata: { labels: { app: null, tier: 'front' } } }],
+  ['application/json-patch+json', [{ op: 'replace', path: '/metadata/labels', value: { tier: 'front' } }]],
+] as const)('a patch of type %s', async (type, body) => {
+  await pods.create(pod())
+  expect((await pods.patch('web', type, body)).metadata.labels).toEqual({ tier: 'front' })
+})
+
+test('apply makes what is not there, and takes over what others own', async () => {
+  const config = (data: Record<string, string>) =>
+    ({ kind: 'ConfigMap', apiVersion: 'v1', ...configMap(data) }) as unknown as JsonObject & KubeObject // it is JSON
+  expect((await configMaps.apply(config({ a: '1' }))).data).toEqual({ a: '1' })
+  expect((await configMaps.apply(config({ a: '2' }), 'another')).data).toEqual({ a: '2' })
+})
+
+test('a delete with a precondition removes no other object of the name', async () => {
+  const { metadata } = await configMaps.create(configMap({}))
+  await expect(configMaps.delete('a', { preconditions: { uid: 'another' } })).rejects.toMatchObject({ code: 409 })
+  expect(await configMaps.delete('a', { preconditions: { uid: metadata.uid! } })).toMatchObject({ gone: true })
+  expect(await configMaps.get('a')).toBeUndefined()
+})
+
+test('what a write brings is work for the controllers', async () => {
+  await pods.create(pod())
+  await pods.delete('web', { gracePeriodSeconds: 0 })
+  expect(plane.waiting.map((work) => work.split(' ')[0])).toEqual(['departed'])
+})
+
+test('a resource that is not served has no client', async () => {
+  const unknown = typedResource('example.com', 'widgets')
+  expect(() => clients.resource(unknown)).toThrow('widgets.example.com is not served')
+  expect(await clients.ifServed(unknown)).toBeUndefined()
+})
