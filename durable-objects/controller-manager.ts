@@ -22,6 +22,7 @@ import { AlarmClock } from './alarm-clock.ts'
 import { databaseProblem } from './check-database.ts'
 import { AbsentOwnerTable } from './absent-owners.ts'
 import { DependentTable } from './dependent-table.ts'
+import { WatchedKindTable } from './watched-kinds.ts'
 import type { Work } from './work-table.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
 
@@ -39,6 +40,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private readonly work: WorkTable
   private readonly absentOwners: AbsentOwnerTable
   private readonly dependents: DependentTable
+  private readonly watchedKinds: WatchedKindTable
   private running: Promise<void> | undefined
   private readonly turns = new Turns()
 
@@ -51,6 +53,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.work.resume((controller) => controllerOf(controller) !== undefined)
     this.absentOwners = new AbsentOwnerTable(this.sql)
     this.dependents = new DependentTable(this.sql)
+    this.watchedKinds = new WatchedKindTable(this.sql)
     this.sql.exec('CREATE TABLE IF NOT EXISTS tenant (uid TEXT NOT NULL)')
     this.tenantUid = this.ownTenant()
   }
@@ -81,6 +84,11 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.dependents.add(resource, kinds)
   }
 
+  /** Objects of this definition are watched from now on: a change of it is news to somebody. */
+  async announceWatch(definition: string, uid: string): Promise<void> {
+    this.watchedKinds.add(definition, uid)
+  }
+
   override async alarm(): Promise<void> {
     this.alarms.rang()
     await this.run()
@@ -109,6 +117,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       dependentsOf: (kind) => this.dependents.of(kind),
       alone: (name, work) => this.turns.run(name, work),
       absentOwners: this.absentOwners,
+      watchedKinds: this.watchedKinds,
       later: (controller, key, delay) => this.work.add(controller, key, delay),
     }
     for (let due = this.work.due(PARALLEL); due.length > 0; due = this.work.due(PARALLEL)) {

@@ -14,7 +14,7 @@ import { SEALED } from '../src/storage/sealing.ts'
 import { StorageError, databaseFailure } from '../src/storage/errors.ts'
 import { shardStorage } from '../src/storage/shard-client.ts'
 import { encodeHeader } from '../src/storage/shard-protocol.ts'
-import { CONTROL_SHARD, writtenShardRow } from '../src/storage/written-shards.ts'
+import { CONTROL_SHARD, writtenShardRow, writtenShardsOf, writtenShardValue } from '../src/storage/written-shards.ts'
 import type {
   Attempt,
   ListCall,
@@ -217,6 +217,22 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     return { value: null }
   }
 
+  /** The control shard forgets this one, if it is empty. For the shard of a type that went. */
+  async retire(): Promise<ShardReply<null>> {
+    this.usage.woken('retire')
+    try {
+      this.lock.check()
+      await this.firstWrite.retire({
+        settled: () => this.writes.settled(),
+        isEmpty: () => this.statements.isEmpty(),
+        forget: () => forgetInControlShard(this.env, this.name),
+      })
+      return { value: null }
+    } catch (error) {
+      return failure(error)
+    }
+  }
+
   revision(): Revision {
     this.usage.woken('revision')
     return this.log.last
@@ -394,6 +410,14 @@ async function tellControlShard(env: Env, name: string): Promise<void> {
   await shardStorage(env.SHARDS, platformClock).createMissing({ tenant, shard: CONTROL_SHARD }, [
     writtenShardRow(tenant, shard),
   ])
+}
+
+async function forgetInControlShard(env: Env, name: string): Promise<void> {
+  const slash = name.indexOf('/')
+  const [tenant, shard] = [name.slice(0, slash), name.slice(slash + 1)]
+  const control = shardStorage(env.SHARDS, platformClock)
+  const row = await control.get(writtenShardsOf(tenant), shard)
+  if (row !== undefined) await control.delete(writtenShardsOf(tenant), shard, writtenShardValue(shard), row.revision)
 }
 
 /** A tenant's controllers are one object; a shard's name is `TENANT/SHARD`. */

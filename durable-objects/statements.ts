@@ -244,6 +244,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
       ),
     deleteOutbox: (upTo: number) => run('DELETE FROM outbox WHERE seq <= ?', upTo),
 
+    isEmpty: () => first<{ k: string }>('SELECT k FROM cur LIMIT 1') === undefined,
     counts: () =>
       first<{ keys: number; versions: number; outbox: number }>(
         'SELECT (SELECT COUNT(*) FROM cur) AS keys, (SELECT COUNT(*) FROM rev) AS versions, (SELECT COUNT(*) FROM outbox) AS outbox',

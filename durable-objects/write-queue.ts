@@ -5,6 +5,7 @@
  * cannot be confirmed it ends the object, and the platform fails the calls that wait.
  */
 import { logError } from '../src/log/log.ts'
+import { turnOfOthers } from '../src/api/slices.ts'
 import { StorageError } from '../src/storage/errors.ts'
 
 /** Writes of one commit: they take some ten milliseconds, in which the object serves nobody else. */
@@ -36,6 +37,12 @@ export class WriteQueue<Outcome> {
         return reject(new StorageError('Overloaded', 0, 0, 'too many writes wait'))
       if (this.waiting.push({ write, resolve, reject }) === 1) setTimeout(() => this.flush(), 0)
     })
+  }
+
+  /** Ends when nothing waits, what comes in this turn included. */
+  async settled(): Promise<void> {
+    do await turnOfOthers()
+    while (this.waiting.length > 0)
   }
 
   private flush(): void {

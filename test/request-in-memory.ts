@@ -30,7 +30,12 @@ export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: Outbo
   const { namespace, storage } = shardsInMemory(undefined, deliver)
   const tenant = { uid: `tenant-${++servers}` } // isolates keep what they know of a tenant
   const controllers = {
-    getByName: () => ({ announceOwners: async () => {}, counts: async () => [], forget: async () => {} }),
+    getByName: () => ({
+      announceOwners: async () => {},
+      announceWatch: async () => {},
+      counts: async () => [],
+      forget: async () => {},
+    }),
   }
   const env = { CONTROLLERS: controllers, ...settings, SHARDS: namespace } as unknown as Env
   const server: MemoryServer = {

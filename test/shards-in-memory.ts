@@ -18,7 +18,7 @@ import type {
   Storage,
 } from '../src/storage/storage.ts'
 
-import { CONTROL_SHARD, writtenShardRow } from '../src/storage/written-shards.ts'
+import { CONTROL_SHARD, writtenShardRow, writtenShardsOf, writtenShardValue } from '../src/storage/written-shards.ts'
 
 export interface MemoryShards {
   readonly namespace: Env['SHARDS']
@@ -93,6 +93,14 @@ export function shardsInMemory(
         }),
       unlockRestored: (restore: RestoreId, cut: Revision) => done(() => storage.unlock(shard, restore, cut)),
       hold: (revision: Revision, milliseconds: number) => done(() => storage.hold(shard, revision, milliseconds)),
+      retire: () =>
+        done(async () => {
+          const { changed } = await bare.changes(shard)
+          const rows = writtenShardsOf(shard.tenant)
+          const row = await bare.get(rows, shard.shard)
+          if (row === undefined || changed.some(({ text }) => text !== undefined)) return
+          await bare.delete(rows, shard.shard, writtenShardValue(shard.shard), row.revision)
+        }),
       renew: () => Promise.resolve({ value: null }),
       async changes(since: Revision | undefined) {
         const answer = await reply(() => storage.changes(shard, since))

@@ -60,8 +60,11 @@ export async function restore(server: Server, file: string): Promise<void> {
   const progress = new Progress('Restored', size)
   try {
     const response = await ask(server, 'POST', '/restore', createReadStream(file).pipe(progress))
-    const { objects } = JSON.parse(await textOf(response)) as { objects: number }
+    // written by endpoints/restore.ts
+    const { objects, unserved = [] } = JSON.parse(await textOf(response)) as { objects: number; unserved?: string[] }
     progress.done(`${objects} objects`)
+    if (unserved.length > 0)
+      console.log(`Nothing defines ${unserved.join(', ')}: their objects are kept, and served once something does.`)
   } catch (error) {
     if (error instanceof Refused) throw error
     throw new Error(

@@ -19,6 +19,7 @@ export interface ControllerContext {
   /** Runs work when no other work of that name is under way. */
   alone<Done>(name: string, work: () => Promise<Done>): Promise<Done>
   readonly absentOwners: AbsentOwners
+  readonly watchedKinds: WatchedKinds
   /** Hands work to a controller, after so many milliseconds. */
   later(controller: Topic, key: string, delay: number): void
 }
@@ -27,6 +28,13 @@ export interface ControllerContext {
 export interface AbsentOwners {
   has(owner: AbsentOwner): boolean
   add(owner: AbsentOwner): void
+}
+
+/** Definitions, by name and uid, of whose objects somebody watched before there were any. */
+export interface WatchedKinds {
+  has(name: string): boolean
+  /** Forgets those of the name that have another uid. */
+  forgetOthers(name: string, uid: string): void
 }
 
 /** Brings the world nearer to what it should be, for one key, whatever happened before. */

@@ -1,16 +1,26 @@
 /**
  * Ends the watches of custom resources whose definition changed or went: what they were told may look otherwise now.
- * Key: the definition's name.
+ * Of a definition that went, the control shard forgets the objects' shard if it is empty. A kind that was never written
+ * to nor watched has no database, and gets none. Key: the definition's name.
  */
-import { collectionOf, customStorageOf } from '../storage/collections.ts'
+import { DEFINITIONS } from '../registry/custom-resources/definition.ts'
+import { wasWritten } from '../registry/written-types.ts'
+import { collectionOf, customStorageOf, groupResourceNamed } from '../storage/collections.ts'
 import { storageOf } from '../storage/environment-storage.ts'
+import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { Controller } from './controller.ts'
 
 export const crdRenewalController: Controller = {
-  async reconcile(name, { env, tenant }) {
-    const dot = name.indexOf('.')
-    const resource = { group: name.slice(dot + 1), resource: name.slice(0, dot) }
-    await storageOf(env).renew(collectionOf(tenant, customStorageOf(resource)))
+  async reconcile(name, context) {
+    const { env, tenant, watchedKinds } = context
+    const definition = (await freshControlSnapshot(context)).get(DEFINITIONS, name)
+    const stored = customStorageOf(groupResourceNamed(name))
+    const collection = collectionOf(tenant, stored)
+    if (watchedKinds.has(name) || (await wasWritten(context, stored))) {
+      await storageOf(env).renew(collection)
+      if (definition === undefined) await storageOf(env).retire(collection)
+    }
+    watchedKinds.forgetOthers(name, definition?.metadata.uid ?? '')
     return undefined
   },
 }

@@ -5,11 +5,9 @@
  * what went wrong.
  */
 import type { GroupResource } from '../api/group-version.ts'
-import { groupResourceText } from '../api/group-version.ts'
 import { badRequest } from '../api/status.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { DEFINITIONS } from '../registry/custom-resources/definition.ts'
-import type { ResourceEntry } from '../registry/resources.ts'
 import type { Revision, ShardName } from '../storage/storage.ts'
 import type { Tenant } from '../storage/tenant.ts'
 
@@ -64,15 +62,6 @@ export function parsedLine(line: string): Readonly<Record<string, unknown>> | un
 }
 
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
-
-/** Definitions come first: what they define can only be read with them. */
-export function storedTypes(entries: readonly ResourceEntry[]): GroupResource[] {
-  const stored = entries.filter(({ persisted }) => persisted).map(({ storage }) => storage)
-  const distinct = new Map(
-    stored.map(({ group, resource }) => [groupResourceText({ group, resource }), { group, resource }]),
-  )
-  return [...distinct.values()].sort((a, b) => Number(isDefinitions(b)) - Number(isDefinitions(a)))
-}
 
 export const isDefinitions = ({ group, resource }: GroupResource): boolean =>
   group === DEFINITIONS.group && resource === DEFINITIONS.resource

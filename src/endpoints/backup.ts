@@ -6,7 +6,10 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { Clock } from '../api/clock.ts'
 import { logError } from '../log/log.ts'
 import { collectionOf } from '../storage/collections.ts'
-import { writtenEntries } from '../registry/written-types.ts'
+import { storedResources, writtenShards } from '../registry/written-types.ts'
+import { liveOf } from '../codec/stored-object.ts'
+import { linesOf } from '../storage/lines.ts'
+import { writtenShardsOf } from '../storage/written-shards.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { forEachShard } from '../storage/for-each-shard.ts'
 import { everything } from '../storage/selection.ts'
@@ -15,7 +18,7 @@ import { storageOf } from '../storage/environment-storage.ts'
 import type { Revision, ShardName, Storage } from '../storage/storage.ts'
 import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { End, Head, Section } from './backup-format.ts'
-import { FORMAT, shardsOf, storedTypes } from './backup-format.ts'
+import { FORMAT, shardsOf } from './backup-format.ts'
 
 /** A shard keeps the state for so long after it was last asked to. */
 const HOLD_MS = 600_000
@@ -27,13 +30,23 @@ export async function serveBackup(request: ApiRequest): Promise<Response> {
   const revision = revisionAt(request.now.getTime())
   // what is first written to after this is of a later revision
   const snapshot = await freshControlSnapshot(request)
-  const types = storedTypes(writtenEntries(request.env, request.tenant, snapshot))
+  const written = new Set([...writtenShards(snapshot), ...(await writtenThen(request, revision))])
+  const types = storedResources(request.tenant, snapshot, [...written])
   const hold = new Hold(storageOf(request.env), revision, shardsOf(request.tenant, types), request.clock)
   await hold.begin()
   const head: Head = { format: FORMAT, revision, time: request.now.toISOString() }
   const { readable, writable } = new IdentityTransformStream()
   request.waitUntil(writeBackup(request, types, head, writable).finally(() => hold.end()))
   return new Response(readable, { headers: { 'Content-Type': 'application/jsonl', 'Cache-Control': 'no-store' } })
+}
+
+/** A shard that was emptied since then is not known any more, and its state of then is to be told. */
+async function writtenThen(request: ApiRequest, revision: Revision): Promise<string[]> {
+  const query = { selection: everything, at: { kind: 'exact', revision } } as const
+  const { values } = await storageOf(request.env).list(writtenShardsOf(request.tenant.uid), query)
+  const names: string[] = []
+  for await (const text of linesOf(values)) names.push(liveOf({ revision, text }).object.metadata.name ?? '')
+  return names
 }
 
 const notHeld = (error: unknown): void => logError('old versions could not be held for a backup', { error })

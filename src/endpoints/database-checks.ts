@@ -6,7 +6,7 @@
 import { logError } from '../log/log.ts'
 import type { Env } from '../env.ts'
 import { collectionOf, CONTROL_SHARD } from '../storage/collections.ts'
-import { writtenEntries } from '../registry/written-types.ts'
+import { storedResources } from '../registry/written-types.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { settingsOf } from '../settings.ts'
 import { storageOf } from '../storage/environment-storage.ts'
@@ -97,8 +97,8 @@ async function within<Value>(milliseconds: number, work: Promise<Value>, late?: 
 async function databasesOf(request: ApiRequest, names?: readonly string[]): Promise<Map<string, Database>> {
   const { env, tenant } = request
   const { databases: stored } = settingsOf(env)
-  const entries = writtenEntries(env, tenant, await controlSnapshot(request))
-  const shards = new Set([CONTROL_SHARD, ...entries.map(({ storage }) => collectionOf(tenant, storage).shard)])
+  const types = storedResources(tenant, await controlSnapshot(request))
+  const shards = new Set([CONTROL_SHARD, ...types.map((type) => collectionOf(tenant, type).shard)])
   const all = [...shards].map((shard): [DurableObjectId, Database] => {
     const name = `${tenant.uid}/${shard}`
     const id = env.SHARDS.idFromName(name)

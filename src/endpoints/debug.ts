@@ -3,11 +3,12 @@
  * system:masters (authorization/privileged-paths). Asking wakes
  * a shard too, so `?shard=NAME` asks only one, and of custom resources only those are asked that were ever written to.
  */
+import type { GroupResource } from '../api/group-version.ts'
 import { notServed } from '../api/status.ts'
 import { collectionOf } from '../storage/collections.ts'
-import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
+import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
-import { writtenEntries } from '../registry/written-types.ts'
+import { storedResources } from '../registry/written-types.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import { forEachShard } from '../storage/for-each-shard.ts'
@@ -16,13 +17,15 @@ import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 
 export async function serveShardStats(request: ApiRequest, served: ServedResources): Promise<Response> {
   const { tenant, env, query } = request
-  const shardsOf = (entries: readonly ResourceEntry[]) =>
-    new Set(entries.filter(({ persisted }) => persisted).map(({ storage }) => collectionOf(tenant, storage).shard))
+  const shardsOf = (types: readonly GroupResource[]) => new Set(types.map((type) => collectionOf(tenant, type).shard))
   const asked = query.get('shard')
-  if (asked !== null && !shardsOf(served.resources).has(asked)) throw notServed()
+  const persisted = served.resources.filter((entry) => entry.persisted)
+  if (asked !== null && !shardsOf(persisted.map(({ storage }) => storage)).has(asked)) throw notServed()
   const all = async () => [
-    ...builtInServed(env).resources.resources,
-    ...writtenEntries(env, tenant, await controlSnapshot(request)),
+    ...builtInServed(env)
+      .resources.resources.filter((entry) => entry.persisted)
+      .map(({ storage }) => storage),
+    ...storedResources(tenant, await controlSnapshot(request)),
   ]
   const names = asked === null ? shardsOf(await all()) : [asked]
   const shards: ShardStats[] = []

@@ -7,10 +7,16 @@
 import type { GroupResource } from '../api/group-version.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { StatusError } from '../api/status.ts'
-import { collectionOf, CONTROL_SHARD, customStorageOf } from '../storage/collections.ts'
+import {
+  builtInStorages,
+  collectionOf,
+  CONTROL_SHARD,
+  customStorageOf,
+  groupResourceNamed,
+  isBuiltInStorage,
+} from '../storage/collections.ts'
 import { DEFINITIONS } from '../registry/custom-resources/definition.ts'
-import { builtInServed } from '../registry/served.ts'
-import { writtenEntries, writtenShards } from '../registry/written-types.ts'
+import { storedResources, writtenShards } from '../registry/written-types.ts'
 import { StorageError } from '../storage/errors.ts'
 import { revisionAt } from '../storage/revision.ts'
 import { storageOf } from '../storage/environment-storage.ts'
@@ -18,7 +24,8 @@ import { forEachShard } from '../storage/for-each-shard.ts'
 import { writtenShardsOf, writtenShardValue } from '../storage/written-shards.ts'
 import type { Collection, RestoredValue, RestoreId, Revision, ShardName, Storage } from '../storage/storage.ts'
 import { freshControlSnapshot, LONGEST_AGE } from '../tenancy/control-snapshot.ts'
-import { shardsOf, storedTypes } from './backup-format.ts'
+import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
+import { shardsOf } from './backup-format.ts'
 import { revisionsIfEmpty } from './restore-emptiness.ts'
 
 /** How often a control plane is looked at again that was written to by its own controllers meanwhile. */
@@ -143,7 +150,7 @@ export class RestorePlan {
     const written = await storage.lockedKeys(writtenShardsOf(request.tenant.uid), id)
     if (written.includes(CONTROL_SHARD)) return written
     const definitions = await storage.lockedKeys(collectionOf(request.tenant, DEFINITIONS), id)
-    const custom = definitions.map((name) => customStorageOf(typeNamed(name)))
+    const custom = definitions.map((name) => customStorageOf(groupResourceNamed(name)))
     return shardsOf(request.tenant, custom).map(({ shard }) => shard)
   }
 
@@ -151,10 +158,7 @@ export class RestorePlan {
     const { storage, id, request } = this
     for (let attempt = 1; ; attempt++) {
       const snapshot = await freshControlSnapshot(request)
-      const types = storedTypes([
-        ...builtInServed(request.env).resources.resources,
-        ...writtenEntries(request.env, request.tenant, snapshot),
-      ])
+      const types = allTypes(request, snapshot)
       const revisions = await revisionsIfEmpty(request, types)
       // what was first written to since is not among them
       revisions.set(CONTROL_SHARD, Math.min(snapshot.revision, revisions.get(CONTROL_SHARD) ?? Infinity))
@@ -186,8 +190,13 @@ export class RestorePlan {
   }
 }
 
-const builtInShards = ({ env, tenant }: ApiRequest): ShardName[] =>
-  shardsOf(tenant, storedTypes(builtInServed(env).resources.resources))
+const builtInShards = ({ tenant }: ApiRequest): ShardName[] => shardsOf(tenant, builtInStorages())
+
+/** Built-in ones are looked at whether they were written to or not: somebody may do it now. */
+const allTypes = ({ tenant }: ApiRequest, snapshot: ControlSnapshot): GroupResource[] => [
+  ...builtInStorages(),
+  ...storedResources(tenant, snapshot).filter((type) => !isBuiltInStorage(type)),
+]
 
 /** By a restore that is under way, or that was not finished. */
 export async function isBeingRestored(request: ApiRequest): Promise<boolean> {
@@ -198,10 +207,4 @@ export async function isBeingRestored(request: ApiRequest): Promise<boolean> {
     if (error instanceof StorageError && error.code === 'Restoring') return true
     throw error
   }
-}
-
-/** A definition's name is PLURAL.GROUP. */
-function typeNamed(name: string): GroupResource {
-  const dot = name.indexOf('.')
-  return { resource: name.slice(0, dot), group: name.slice(dot + 1) }
 }

@@ -3,21 +3,30 @@
  * finished: what it left is dropped, and the control plane is a new one.
  */
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
+import type { GroupResource } from '../api/group-version.ts'
+import { groupResourceText, parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { badRequest, StatusError } from '../api/status.ts'
 import { announceOwners } from '../registry/owner-kinds.ts'
 import { workForRestored } from '../controllers/restored-work.ts'
-import type { ServedResources } from '../registry/resources.ts'
+import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
+import { customModelName } from '../registry/custom-resources/custom-model-name.ts'
+import { storageVersion, versionNamed } from '../registry/custom-resources/definition.ts'
+import { entryOf } from '../registry/custom-resources/entries.ts'
+import { strategyOf } from '../registry/strategies.ts'
+import { typeOfKind } from '../schema/built-in.ts'
+import { customKindType } from '../schema/from-openapi.ts'
+import type { StructType } from '../schema/structural.ts'
+import { collectionOf, isBuiltInStorage } from '../storage/collections.ts'
 import { servedWith } from '../registry/served.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import { newValueOf } from '../registry/stored-form.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { linesOf } from '../storage/lines.ts'
-import type { RestoredValue } from '../storage/storage.ts'
+import type { Collection, NewValue, RestoredValue } from '../storage/storage.ts'
 import type { Section } from './backup-format.ts'
 import { headIn, isDefinitions, parsedLine, sectionIn } from './backup-format.ts'
-import { keyOf, storedAs } from '../registry/resource-scope.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import { storedAs } from '../registry/resource-scope.ts'
 import type { Pause } from './restore-plan.ts'
 import { isBeingRestored, RestorePlan } from './restore-plan.ts'
 import { resourceScope } from '../registry/scope.ts'
@@ -35,9 +44,16 @@ export async function serveRestore(request: ApiRequest, pause: Pause = wait): Pr
   const lines = linesOf(request.request.body)
   const head = headIn((await lines.next()).value ?? undefined)
   const plan = await RestorePlan.begin(request)
-  const objects = await new Filling(request, plan, lines).run().catch(explain)
+  const filling = new Filling(request, plan, lines)
+  const objects = await filling.run().catch(explain)
   await plan.end(head.revision, pause)
-  return Response.json({ objects, revision: String(head.revision), time: head.time })
+  const { unserved } = filling
+  return Response.json({
+    objects,
+    revision: String(head.revision),
+    time: head.time,
+    ...(unserved.length === 0 ? {} : { unserved }),
+  })
 }
 
 async function abandon(request: ApiRequest, pause: Pause): Promise<Response> {
@@ -60,6 +76,8 @@ class Filling {
   private readonly definitions: CustomResourceDefinition[] = []
   /** By definitions: made again when some were read. */
   private served: ServedResources | undefined
+  /** Kept, and not to be seen until somebody defines it. Bound: the sections of the backup. */
+  readonly unserved: string[] = []
 
   constructor(
     private readonly request: ApiRequest,
@@ -88,29 +106,70 @@ class Filling {
 
   private async fill(section: Section): Promise<void> {
     if (section.count === 0) return
-    const scope = await this.scopeOf(section)
+    const { stored, collection, valueOf } = await this.kindOf(section)
     let batch: RestoredValue[] = []
     for (let left = section.count; left > 0; left--) {
       const text = await this.next()
       if (text === undefined) throw endsTooEarly()
       const object = objectIn(text)
       if (isDefinitions(section)) this.definitions.push(object)
-      await announceOwners(this.request.env, this.request.tenant, storedAs(scope), object)
-      batch.push(restored(scope, object))
+      await announceOwners(this.request.env, this.request.tenant, stored, object)
+      batch.push(restored(section, object, { ...valueOf(object), outbox: workForRestored(stored, object) }))
       if (batch.length < BATCH && left > 1) continue
-      await this.plan.put(scope.collection, batch)
+      await this.plan.put(collection, batch)
       batch = []
     }
     if (isDefinitions(section)) this.served = undefined
   }
 
-  private async scopeOf({ group, resource }: Section): Promise<ResourceScope> {
+  private async kindOf(section: Section): Promise<RestoredKind> {
+    const { group, resource } = section
     this.served ??= await servedWith(this.request.env, this.definitions)
-    const entry = this.served.inGroup(group).find(({ storage }) => storage.resource === resource)
-    if (entry === undefined)
+    const entry =
+      this.served.inGroup(group).find(({ storage }) => storage.resource === resource) ?? this.unservedEntry(section)
+    if (entry !== undefined) {
+      const scope = resourceScope(this.request, entry, { name: '', subresource: '', namespace: '' })
+      const { collection, storageType, strategy } = scope
+      return { stored: storedAs(scope), collection, valueOf: (object) => newValueOf(storageType, object, strategy) }
+    }
+    if (!isBuiltInStorage(section) && !isCustomName(section))
       throw badRequest(`the backup holds ${resource} of group "${group}", which this server does not serve`)
-    return resourceScope(this.request, entry, { name: '', subresource: '', namespace: '' })
+    this.unserved.push(groupResourceText(section))
+    const strategy = isBuiltInStorage(section) ? strategyOf(section) : {}
+    return {
+      stored: { group, resource },
+      collection: collectionOf(this.request.tenant, section),
+      valueOf: (object) => newValueOf(typeOf(object), object, strategy),
+    }
   }
+
+  /** Of a definition that has no served version. */
+  private unservedEntry(section: Section): ResourceEntry | undefined {
+    for (const definition of this.definitions) {
+      const version = versionNamed(definition, storageVersion(definition))
+      if (version === undefined || definition.spec?.group !== section.group) continue
+      const entry = entryOf(definition, version)
+      if (entry.storage.resource === section.resource) return entry
+    }
+    return undefined
+  }
+}
+
+/** What a restore has to know of the objects of a section. */
+interface RestoredKind {
+  readonly stored: GroupResource
+  readonly collection: Collection
+  valueOf(object: KubeObject): NewValue
+}
+
+/** Of what a definition can have defined. */
+const isCustomName = ({ group, resource }: GroupResource): boolean =>
+  /^(custom:)?[a-z0-9-]{1,63}$/.test(resource) && /^[a-z0-9.-]{1,253}$/.test(group)
+
+/** Of an object that no definition tells of: it is written as it is. */
+function typeOf({ apiVersion = '', kind = '' }: KubeObject): StructType {
+  const gvk = { group: '', version: '', ...parseApiVersion(apiVersion), kind }
+  return typeOfKind(gvk) ?? customKindType(customModelName(gvk.group, gvk.version, kind), gvk, undefined)
 }
 
 const endsTooEarly = () => badRequest('the backup ends too early')
@@ -121,15 +180,10 @@ function objectIn(text: string): KubeObject {
   return liveOf({ revision: 0, text }).object
 }
 
-function restored(scope: ResourceScope, object: KubeObject): RestoredValue {
+function restored(section: Section, object: KubeObject, value: NewValue): RestoredValue {
   const { name = '', namespace = '', resourceVersion } = object.metadata
   const revision = Number(resourceVersion)
   if (name === '' || !Number.isSafeInteger(revision) || revision <= 0)
-    throw badRequest(`the backup is damaged: an object of ${scope.resource.resource} has no name or no resourceVersion`)
-  const outbox = workForRestored(storedAs(scope), object)
-  return {
-    key: keyOf(scope, name, namespace),
-    revision,
-    value: { ...newValueOf(scope.storageType, object, scope.strategy), outbox },
-  }
+    throw badRequest(`the backup is damaged: an object of ${section.resource} has no name or no resourceVersion`)
+  return { key: namespace === '' ? name : `${namespace}/${name}`, revision, value }
 }

@@ -3,6 +3,7 @@ import { watchFramer } from '../codec/watch-framer.ts'
 import { watchHeaders } from '../codec/respond.ts'
 import type { ListOptions } from '../request/options.ts'
 import type { WatchQuery } from '../storage/storage.ts'
+import { announceWatch } from '../registry/custom-resources/watched-kinds.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { parseRevisionOfWatch } from './resource-version.ts'
 import { selectionOf } from './selection.ts'
@@ -19,6 +20,7 @@ export async function watch(scope: ResourceScope, options: ListOptions): Promise
   const namespace = scope.namespaced && scope.namespace !== '' ? scope.namespace : undefined
   const revision = options.resourceVersion === '' ? 0 : parseRevisionOfWatch(options.resourceVersion)
   const seconds = options.timeoutSeconds ? Math.max(1, options.timeoutSeconds) : DEFAULT_SECONDS * (1 + Math.random())
+  if (scope.entry.definition !== undefined) await announceWatch(request, scope.entry.definition, scope.entry)
   const beginning = await beginningOf(scope, options, revision)
   const framer = watchFramer(scope, output)
   const sink = wantsSocket(request.headers)

@@ -8,7 +8,15 @@ import { WRITTEN_SHARDS } from '../storage/written-shards.ts'
 import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { Tenant } from '../storage/tenant.ts'
-import { collectionOf, CONTROL_SHARD } from '../storage/collections.ts'
+import {
+  builtInStorages,
+  collectionOf,
+  CONTROL_SHARD,
+  customStorageOf,
+  groupResourceNamed,
+  isBuiltInStorage,
+} from '../storage/collections.ts'
+import { DEFINITIONS } from './custom-resources/definition.ts'
 import type { ResourceEntry } from './resources.ts'
 import { builtInServed, servedAt } from './served.ts'
 
@@ -40,6 +48,28 @@ export function writtenEntries(env: Env, tenant: Tenant, snapshot: ControlSnapsh
   return entries.filter(
     ({ persisted, storage }) => persisted && isWrittenAt(snapshot, collectionOf(tenant, storage).shard),
   )
+}
+
+/**
+ * As what objects are kept of which there may be some, served or not: a definition may have no served version, or
+ * may have gone without its finalizer, and a built-in type may be switched off. Each once, definitions first: what they
+ * define can only be read with them.
+ * @param written names of shards
+ */
+export function storedResources(
+  tenant: Tenant,
+  snapshot: ControlSnapshot,
+  written = writtenShards(snapshot),
+): GroupResource[] {
+  const names = new Set(written)
+  const builtIn = builtInStorages().filter((one) => {
+    const { shard } = collectionOf(tenant, one)
+    return shard === CONTROL_SHARD || !isKnown(snapshot) || names.has(shard)
+  })
+  const custom = isKnown(snapshot)
+    ? [...names].map(groupResourceNamed).filter((one) => !isBuiltInStorage(one) && one.resource !== CONTROL_SHARD)
+    : snapshot.list(DEFINITIONS).map(({ metadata }) => customStorageOf(groupResourceNamed(metadata.name ?? '')))
+  return [DEFINITIONS, ...builtIn.filter(({ resource }) => resource !== DEFINITIONS.resource), ...custom]
 }
 
 /** In the names of shards, each once. */

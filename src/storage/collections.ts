@@ -71,6 +71,18 @@ const ownNames: ReadonlySet<string> = new Set(
     .split(/\s+/),
 )
 
+/** As what built-in types keep their objects, those that are switched off too; each once. */
+export const builtInStorages = (): GroupResource[] =>
+  [...ownNames].filter((text) => ownValue(shared, text) === undefined).map(groupResourceNamed)
+
+export const isBuiltInStorage = (resource: GroupResource): boolean => ownNames.has(groupResourceText(resource))
+
+/** Of what `groupResourceText` made, and of the name of a definition or a shard: `RESOURCE.GROUP`. */
+export function groupResourceNamed(text: string): GroupResource {
+  const dot = text.indexOf('.')
+  return dot < 0 ? { group: '', resource: text } : { group: text.slice(dot + 1), resource: text.slice(0, dot) }
+}
+
 /** No group and no resource has a colon. */
 const CUSTOM = 'custom:'
 

@@ -21,6 +21,7 @@ export interface ShardCalls extends Rpc.DurableObjectBranded {
   unlockRestored(restore: RestoreId, cut: Revision): Answer<ShardReply<null>>
   hold(revision: Revision, milliseconds: number): Answer<ShardReply<null>>
   renew(): Answer<ShardReply<null>>
+  retire(): Answer<ShardReply<null>>
   revision(): Answer<Revision>
   changes(since: Revision | undefined, resetAt?: Revision, keep?: boolean): Answer<ShardChanges | ShardRefusal>
   stats(): Answer<ShardStats>
@@ -37,6 +38,7 @@ export interface WorkCount extends Record<string, SqlStorageValue> {
 export interface ControllerCalls extends Rpc.DurableObjectBranded, OutboxReceiver {
   check(): Answer<string | undefined>
   announceOwners(resource: GroupResource, kinds: readonly string[]): Answer<void>
+  announceWatch(definition: string, uid: string): Answer<void>
   forget(): Answer<void>
   counts(): Answer<WorkCount[]>
 }

@@ -44,6 +44,8 @@ export interface ShardStorage extends Storage {
   stats(shard: ShardName): Promise<ShardStats>
   /** Ends the watches of a resource that has a shard of its own; none begins before this. */
   renew(collection: Collection): Promise<void>
+  /** Of a shard that is empty nobody knows any more who walks over all of them, until it is written to. */
+  retire(shard: ShardName): Promise<void>
 }
 
 /** How long a revision of the future is waited for, as in kube-apiserver. Milliseconds. */
@@ -204,6 +206,10 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock):
 
     async renew(collection) {
       valueOf(await read<ShardReply<null>>(collection, async (stub) => await stub.renew()))
+    },
+
+    async retire(shard) {
+      valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.retire()))
     },
 
     revision: (collection) => read(collection, async (stub) => await stub.revision()),

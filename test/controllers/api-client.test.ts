@@ -20,6 +20,7 @@ beforeEach(async () => {
     now: () => now,
     dependentsOf: () => [],
     alone: (_, work) => work(),
+    watchedKinds: { has: () => false, forgetOthers: () => {} },
     absentOwners: { has: () => false, add: () => {} },
     later: () => {},
   }

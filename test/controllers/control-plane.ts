@@ -27,6 +27,8 @@ export class ControlPlaneInMemory {
   private work: Work[] = []
   private readonly dependents = new Map<string, Map<string, GroupResource>>()
   private readonly departed = new Set<string>()
+  /** Names of definitions of whose objects somebody watches. */
+  readonly watched = new Set<string>()
   readonly server = memoryServer(
     {
       CONTROLLERS: {
@@ -100,6 +102,10 @@ export class ControlPlaneInMemory {
       absentOwners: {
         has: (owner) => this.departed.has(textOf(owner)),
         add: (owner) => void this.departed.add(textOf(owner)),
+      },
+      watchedKinds: {
+        has: (name) => this.watched.has(name),
+        forgetOthers: (name) => void this.watched.delete(name),
       },
       alone: (_, work) => work(),
       later: (controller, key, delay) => this.add(controller, key, delay),

@@ -30,6 +30,7 @@ async function contextOf(server: MemoryServer): Promise<ControllerContext> {
     tenant: server.tenant,
     served: await servedResources(server.request('/')),
     freshServed: () => servedResources(server),
+    watchedKinds: { has: () => false, forgetOthers: () => {} },
     absentOwners: { has: () => false, add: () => {} },
     now: () => server.now,
     dependentsOf: () => [],

@@ -61,6 +61,24 @@ describe('the control shard', () => {
     expect(await rows()).toEqual(['things'])
   })
 
+  it('forgets one that is empty and whose type went, and knows it again when it is written to', async () => {
+    const { things, write, rows } = planeOf()
+    const created = await write('a')
+    await storage.retire(things)
+    expect(await rows()).toEqual(['things'])
+    await storage.delete(things, 'a', { text: created.text, at: 0, uid: 'gone' }, created.revision)
+    // one of them comes first, and the row is there where the other is not
+    const [, again] = await Promise.all([storage.retire(things), write('b')])
+    expect(await rows()).toEqual(['things'])
+    await storage.delete(things, 'b', { text: again.text, at: 0, uid: 'gone' }, again.revision)
+    await storage.retire(things)
+    await storage.retire(things)
+    expect(await rows()).toEqual([])
+    await evictDurableObject(SHARDS.getByName(`${things.tenant}/${things.shard}`))
+    await write('c')
+    expect(await rows()).toEqual(['things'])
+  })
+
   it('that was emptied by a restore is told again', async () => {
     const { control, things, write, rows } = planeOf()
     await write('a')

@@ -109,9 +109,9 @@ describe('a restore that fails', () => {
       'the backup is damaged: an object of namespaces has no name or no resourceVersion',
     ],
     [
-      'at a resource that is not served',
-      [HEAD, ...section({ group: 'nope.example.com', resource: 'nopes' }, '{}'), end(1)],
-      'the backup holds nopes of group "nope.example.com", which this server does not serve',
+      'at a resource that nobody can define',
+      [HEAD, ...section({ group: '', resource: 'nopes' }, '{}'), end(1)],
+      'the backup holds nopes of group "", which this server does not serve',
     ],
     ['where the backup broke off', [HEAD, '{"error":"Error: gone"}'], 'the backup was not finished: Error: gone'],
   ])('%s serves nothing, and is repeated', async (_, lines, message) => {

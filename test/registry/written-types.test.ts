@@ -1,12 +1,17 @@
 // A definition is a database, and a control plane may have a thousand: nobody who walks over all of them opens those that
 // were never written to.
-import { beforeEach, expect, test, vi } from 'vitest'
-import type { JsonObject } from '../../src/api/object.ts'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import type { CustomResourceDefinition } from '../../src/api/apiextensions/v1.ts'
+import { groupResourceText } from '../../src/api/group-version.ts'
+import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import { crdFinalizerController } from '../../src/controllers/crd-finalizer.ts'
+import { turnOfOthers } from '../../src/api/slices.ts'
 import { serveBackup } from '../../src/endpoints/backup.ts'
 import { serveRestore } from '../../src/endpoints/restore.ts'
 import { DEFINITIONS } from '../../src/registry/custom-resources/definition.ts'
-import { writtenEntries } from '../../src/registry/written-types.ts'
+import { builtInResources } from '../../src/registry/resources.ts'
+import { builtInStorages } from '../../src/storage/collections.ts'
+import { writtenEntries, writtenShards } from '../../src/registry/written-types.ts'
 import { WRITTEN_SHARDS } from '../../src/storage/written-shards.ts'
 import { freshControlSnapshot } from '../../src/tenancy/control-snapshot.ts'
 import { ControlPlaneInMemory } from '../controllers/control-plane.ts'
@@ -97,11 +102,105 @@ test('a definition that goes takes its objects with it, and opens no database wh
   expect(custom()).toEqual([`widgets.${group(3)}`])
 })
 
+describe('a definition that changes or goes', () => {
+  const spec = (kind: string) => (object: KubeObject) => {
+    const definition: CustomResourceDefinition = object
+    definition.spec!.names!.listKind = kind
+  }
+
+  test.each([
+    ['without objects opens no database', []],
+    ['without objects ends the watches there are', [0]],
+  ])('%s', async (_, watched) => {
+    await define()
+    for (const n of watched) plane.watched.add(`widgets.${group(n)}`)
+    for (const n of [0, 1]) {
+      const definitions = await plane.client(DEFINITIONS, '')
+      await definitions.update(`widgets.${group(n)}`, spec('Widgets'))
+      await plane.settle()
+      await plane.delete(DEFINITIONS, '', `widgets.${group(n)}`)
+      await plane.settle()
+    }
+    expect(await plane.names(DEFINITIONS)).toHaveLength(COUNT - 2)
+    expect(custom()).toEqual(watched.map((n) => `widgets.${group(n)}`))
+  })
+
+  test('with its objects takes the account of them with it', async () => {
+    await withOneWidget()
+    const written = async () => writtenShards(await freshControlSnapshot(plane.server))
+    expect(await written()).toContain(`widgets.${group(3)}`)
+    const before = Date.now() + 1 // all that was written until now is older
+    while (Date.now() <= before) await turnOfOthers()
+    await plane.delete(DEFINITIONS, '', `widgets.${group(3)}`)
+    await plane.settle()
+    expect(await written()).not.toContain(`widgets.${group(3)}`)
+    // a backup of a moment ago still has the objects of then
+    plane.server.now = new Date(before)
+    expect(await (await serveBackup(plane.server.request('/backup'))).text()).toContain('"name":"w"')
+  })
+})
+
 test('a backup holds what was written, and opens nothing else', async () => {
   await withOneWidget()
   const lines = (await backup()).trim().split('\n')
   expect(lines.filter((line) => line.includes('"name":"w"'))).toHaveLength(1)
   expect(custom()).toEqual([`widgets.${group(3)}`])
+})
+
+describe('objects that are not served', () => {
+  const WIDGETS = { group: group(3), resource: 'widgets' }
+  const name = `widgets.${group(3)}`
+
+  /** Into a new control plane. */
+  async function moved(): Promise<{ to: ControlPlaneInMemory; unserved: unknown }> {
+    const body = await backup()
+    const to = new ControlPlaneInMemory()
+    await to.context()
+    await to.settle()
+    const answer = await serveRestore(to.server.request('/restore', { method: 'POST', body }), async () => {})
+    const { unserved } = (await answer.json()) as { unserved?: unknown }
+    return { to, unserved }
+  }
+
+  const isServed = (served: boolean) => (object: KubeObject) => {
+    const definition: CustomResourceDefinition = object
+    definition.spec!.versions![0]!.served = served
+  }
+
+  test('for their definition has no served version are in a backup, and served again with it', async () => {
+    await withOneWidget()
+    await (await plane.client(DEFINITIONS, '')).update(name, isServed(false))
+    await plane.settle()
+    const { to, unserved } = await moved()
+    expect(unserved).toBeUndefined()
+    await (await to.client(DEFINITIONS, '')).update(name, isServed(true))
+    await to.settle()
+    expect(await to.get(WIDGETS, 'shop', 'w')).toMatchObject({ kind: 'Widget', metadata: { name: 'w' } })
+  })
+
+  test('for their definition went without its finalizer are in a backup, and served again when it comes back', async () => {
+    await withOneWidget()
+    const before = await plane.get(WIDGETS, 'shop', 'w')
+    await plane.delete(DEFINITIONS, '', name)
+    await (
+      await plane.client(DEFINITIONS, '')
+    ).update(name, ({ metadata }) => {
+      delete metadata.finalizers
+    })
+    await plane.settle()
+    expect(await plane.names(DEFINITIONS)).not.toContain(name)
+    const { to, unserved } = await moved()
+    expect(unserved).toEqual([name])
+    await to.create(DEFINITIONS, definition(3))
+    await to.settle()
+    expect(await to.get(WIDGETS, 'shop', 'w')).toEqual(before)
+  })
+})
+
+test('every built-in resource that is stored has a place that backups know', () => {
+  const { resources } = builtInResources()
+  const stored = resources.filter(({ persisted }) => persisted).map(({ storage }) => groupResourceText(storage))
+  expect(builtInStorages().map(groupResourceText)).toEqual(expect.arrayContaining([...new Set(stored)]))
 })
 
 test('what a restore brought is known, and what it took away is not', async () => {
