@@ -15,9 +15,15 @@ export interface Env {
   readonly KEDGE_ADMIN_TOKEN?: string
   /** PEM of the CA: signs the server's certificate and client certificates; published as kube-root-ca.crt. */
   readonly KEDGE_CA?: string
-  /** PEM (PKCS #8) of that CA's key, not without KEDGE_CA: signs certificates that were requested through the API. */
+  /**
+   * PEM (PKCS #8) of that CA's key, not without KEDGE_CA: signs certificates that were requested through the API. RSA of
+   * 2048 bits or more, or EC on P-256, P-384 or P-521 with its public key in it.
+   */
   readonly KEDGE_CA_KEY?: string
-  /** PEM of the CA of front proxies: who presents its certificate may say in X-Remote-* headers for whom it asks. */
+  /**
+   * PEM of the CA of front proxies: who presents its certificate may say in X-Remote-* headers for whom it asks. Another
+   * one than KEDGE_CA.
+   */
   readonly KEDGE_REQUESTHEADER_CA?: string
   /** Base64 of the key with which the local server's front authenticates its statements; made anew for each engine. */
   readonly KEDGE_FRONT_KEY?: string
@@ -30,7 +36,7 @@ export interface Env {
   readonly KEDGE_ENCRYPTION_KEYS?: string
   /** Whose objects are encrypted: `secrets,things.example.com`. Default `secrets`. */
   readonly KEDGE_ENCRYPTION_RESOURCES?: string
-  /** Private JWK that signs service-account tokens: RSA of 2048 bits or more, or EC. */
+  /** Private JWK that signs service-account tokens: RSA of 2048 bits or more, or EC on P-256, P-384 or P-521. */
   readonly KEDGE_SA_KEY?: string
   /** Issuer of these tokens, and the audience that stands for this server: a URL. */
   readonly KEDGE_ISSUER?: string

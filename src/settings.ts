@@ -9,16 +9,19 @@ import type { Policy } from './audit/policy.ts'
 import { builtInServedBy } from './registry/built-in-served.ts'
 import type { BuiltInServed } from './registry/built-in-served.ts'
 import { parseFeatureGates } from './api/feature-gates.ts'
+import { ownValue } from './api/own.ts'
 import { base64ToBytes } from './api/base64.ts'
 import { isControlText } from './storage/collections.ts'
 import type { EncryptionKey, EncryptionSetting } from './storage/encryption-setting.ts'
 import type { HistorySetting } from './storage/history.ts'
 import { parseHistory } from './storage/history.ts'
-import { cidrText, parseCidr } from './api/ip-addresses.ts'
+import { cidrText, parseCidr, widthOf } from './api/ip-addresses.ts'
 import type { IpRange } from './api/ip-addresses.ts'
-import { isKeyOf } from './x509/key-pair.ts'
+import { isAuthority } from './x509/authority.ts'
+import type { Certificate } from './x509/certificate.ts'
+import { isKeyOf, publicHalfOf } from './x509/key-pair.ts'
 import { readAuthorities } from './x509/client-chain.ts'
-import { readElement } from './x509/der.ts'
+import { privateJwk } from './x509/private-jwk.ts'
 import { pemBlocks } from './x509/pem.ts'
 
 const auditModes = ['batch', 'blocking', 'blocking-strict'] as const
@@ -146,28 +149,32 @@ const authority = setting('must be certificates in PEM', (text) =>
   readAuthorities(text).length > 0 ? text : undefined,
 )
 
-const privateKey = setting('must be one private key in PEM (PKCS #8)', (text) => {
-  const [block, ...more] = pemBlocks(text)
-  const isKey = block?.type === 'PRIVATE KEY' && more.length === 0 && readElement(block.bytes).content.length > 0
-  return isKey ? text : undefined
-})
-
-/** Base64url of 2048 bits. */
-const SHORTEST_MODULUS = 342
-const jwk = z.union([
-  z.object({ kty: z.literal('RSA'), n: z.string().check(z.minLength(SHORTEST_MODULUS)), e: z.string(), d: z.string() }),
-  z.object({ kty: z.literal('EC'), crv: z.string(), x: z.string(), y: z.string(), d: z.string() }),
-])
-
-const serviceAccountKey = setting('must be a private JWK: RSA of at least 2048 bits, or EC', (text) =>
-  jwk.safeParse(JSON.parse(text)).success ? text : undefined,
+const privateKey = setting(
+  'must be one private key in PEM (PKCS #8): RSA of at least 2048 bits, or EC on P-256, P-384 or P-521 with its public key',
+  (text) => {
+    const [block, ...more] = pemBlocks(text)
+    const isKey = block?.type === 'PRIVATE KEY' && more.length === 0 && publicHalfOf(block.bytes) !== undefined
+    return isKey ? text : undefined
+  },
 )
 
-const serviceRanges = setting('must be a CIDR, or one of IPv4 and one of IPv6 with a comma between', (text) => {
-  const ranges = text.split(',').flatMap((part) => parseCidr(part.trim()) ?? [])
-  const families = new Set(ranges.map(({ address }) => address.family))
-  return ranges.length === text.split(',').length && families.size === ranges.length ? ranges : undefined
-})
+const serviceAccountKey = setting(
+  'must be a private JWK, whole: RSA of at least 2048 bits, or EC on P-256, P-384 or P-521; its alg must fit',
+  (text) => (privateJwk.safeParse(JSON.parse(text)).success ? text : undefined),
+)
+
+/** As kube-apiserver wants: bits for eight addresses at least. */
+const HOST_BITS = 3
+
+const serviceRanges = setting(
+  'must be a CIDR, or one of IPv4 and one of IPv6 with a comma between, of 8 addresses at least',
+  (text) => {
+    const ranges = text.split(',').flatMap((part) => parseCidr(part.trim()) ?? [])
+    const families = new Set(ranges.map(({ address }) => address.family))
+    const isLarge = ranges.every(({ address, length }) => widthOf(address.family) - length >= HOST_BITS)
+    return isLarge && ranges.length === text.split(',').length && families.size === ranges.length ? ranges : undefined
+  },
+)
 
 const issuer = setting('must be a URL, or a name without colons and blanks', (text) =>
   text === '' || /\s/.test(text) || (text.includes(':') && !URL.canParse(text)) ? undefined : text,
@@ -227,13 +234,23 @@ const webhookServices = setting(
     const services = text.split(',').map((row) => /^([a-z0-9-]+\/[a-z0-9-]+:[1-9]\d*)=(https:\/\/.+)$/.exec(row.trim()))
     const urls = new Map(services.map((row) => [row?.[1] ?? '', row?.[2] ?? '']))
     const areUrls = [...urls.values()].every((url) => URL.canParse(url) && !/[?#@]/.test(url))
+    // few: the operator writes them
+    if (![...urls.keys()].every((service) => isPort(service.slice(service.indexOf(':') + 1)))) return undefined
     return areUrls && urls.size === services.length ? urls : undefined
   },
 )
 
+const isPort = (text: string): boolean => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535
+
 const hosts = setting('must be names of hosts with commas between', (text) => {
   const names = text.split(',').map((name) => name.trim())
   return names.every((name) => /^[a-z0-9.-]+$/.test(name)) ? new Set(names) : undefined
+})
+
+const advertised = setting('must be HOST or HOST:PORT', (text) => {
+  const [, port] = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/.exec(text) ?? [undefined, '']
+  // 0: any free one
+  return port === undefined || port === '0' || isPort(port) ? text : undefined
 })
 
 /** By name: each setting of env.ts has a row. */
@@ -262,9 +279,7 @@ const schema = z.object({
   KEDGE_MAX_REQUESTS_INFLIGHT: z.optional(requestCount),
   KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT: z.optional(requestCount),
   KEDGE_STREAM_ENCODING: z.optional(matching(/^(?:identity)?$/, 'must be identity or nothing')),
-  KEDGE_ADVERTISE: z.optional(
-    matching(/^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/, 'must be HOST or HOST:PORT'),
-  ),
+  KEDGE_ADVERTISE: z.optional(advertised),
   KEDGE_AUDIT_POLICY: z.optional(setting(UNREADABLE, parsePolicy, { explained: true })),
   KEDGE_AUDIT_LOG_MODE: z.optional(auditMode),
   KEDGE_AUDIT_WEBHOOK: z.optional(auditWebhook),
@@ -280,18 +295,50 @@ const schema = z.object({
 
 export const DEFAULT_SERVICE_RANGE = '10.96.0.0/16'
 
-/** What is signed with another key is believed by nobody. */
-function isOtherKey({ KEDGE_CA, KEDGE_CA_KEY }: z.infer<typeof schema>): boolean {
-  const [certificate] = KEDGE_CA === undefined ? [] : readAuthorities(KEDGE_CA)
-  const [block] = KEDGE_CA_KEY === undefined ? [] : pemBlocks(KEDGE_CA_KEY)
-  if (certificate === undefined || block === undefined) return false
-  try {
-    return isKeyOf(block.bytes, certificate) === false
-  } catch (error) {
-    if (error instanceof RangeError) return true
-    throw error
-  }
+type Values = z.infer<typeof schema>
+
+/** What each of two settings may be, and both together not. */
+const contradictions: readonly { readonly text: string; readonly isThere: (values: Values) => boolean }[] = [
+  {
+    text: 'KEDGE_CA_KEY is not the key of the first certificate of KEDGE_CA',
+    isThere: ({ KEDGE_CA, KEDGE_CA_KEY }) => {
+      const [certificate] = authoritiesIn(KEDGE_CA)
+      const [block] = pemBlocks(KEDGE_CA_KEY ?? '')
+      return certificate !== undefined && block !== undefined && !isKeyOf(block.bytes, certificate)
+    },
+  },
+  {
+    text: 'KEDGE_CA_KEY signs for the first certificate of KEDGE_CA, which is no authority',
+    isThere: ({ KEDGE_CA, KEDGE_CA_KEY }) => {
+      const [block] = pemBlocks(KEDGE_CA ?? '').filter(({ type }) => type === 'CERTIFICATE')
+      return KEDGE_CA_KEY !== undefined && block !== undefined && !isAuthority(block.bytes)
+    },
+  },
+  {
+    // every client could name another one for whom it asks
+    text: 'KEDGE_REQUESTHEADER_CA and KEDGE_CA have an authority in common: clients would be front proxies',
+    isThere: ({ KEDGE_CA, KEDGE_REQUESTHEADER_CA }) => {
+      const keys = new Set(authoritiesIn(KEDGE_CA).map(publicKeyText))
+      return authoritiesIn(KEDGE_REQUESTHEADER_CA).some((proxies) => keys.has(publicKeyText(proxies)))
+    },
+  },
+]
+
+const authoritiesIn = (pem: string | undefined): readonly Certificate[] =>
+  pem === undefined ? [] : readAuthorities(pem)
+
+const publicKeyText = ({ publicKey }: Certificate): string => publicKey.join()
+
+/** A setting that means nothing without another one. */
+const needs: Readonly<Record<string, readonly [setting: string, why: string]>> = {
+  KEDGE_CA_KEY: ['KEDGE_CA', ', whose key it is'],
+  KEDGE_AUDIT_WEBHOOK: ['KEDGE_AUDIT_POLICY', ', which says what is sent'],
+  KEDGE_AUDIT_LOG_MODE: ['KEDGE_AUDIT_POLICY', ', which says what is written'],
+  KEDGE_AUDIT_CONSOLE: ['KEDGE_AUDIT_POLICY', ', which says what is written'],
+  KEDGE_ENCRYPTION_RESOURCES: ['KEDGE_ENCRYPTION_KEYS', ''],
 }
+
+const isOff = (value: unknown): boolean => value === undefined || value === '' || value === '0'
 
 function parseSettings(env: Environment): Settings | BadSettings {
   const named = Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('KEDGE_')))
@@ -299,14 +346,11 @@ function parseSettings(env: Environment): Settings | BadSettings {
   const problems = result.success ? [] : result.error.issues.map(problemOfIssue)
   for (const name of Object.keys(named))
     if (!Object.hasOwn(schema.shape, name)) problems.push({ text: `${name} is no setting`, why: '' })
-  if (named['KEDGE_CA_KEY'] !== undefined && named['KEDGE_CA'] === undefined)
-    problems.push({ text: 'KEDGE_CA_KEY needs KEDGE_CA, whose key it is', why: '' })
-  if (result.success && isOtherKey(result.data))
-    problems.push({ text: 'KEDGE_CA_KEY is not the key of the first certificate of KEDGE_CA', why: '' })
-  if (named['KEDGE_AUDIT_WEBHOOK'] !== undefined && named['KEDGE_AUDIT_POLICY'] === undefined)
-    problems.push({ text: 'KEDGE_AUDIT_WEBHOOK needs KEDGE_AUDIT_POLICY, which says what is sent', why: '' })
-  if (named['KEDGE_ENCRYPTION_RESOURCES'] !== undefined && named['KEDGE_ENCRYPTION_KEYS'] === undefined)
-    problems.push({ text: 'KEDGE_ENCRYPTION_RESOURCES needs KEDGE_ENCRYPTION_KEYS', why: '' })
+  for (const [name, [needed, why]] of Object.entries(needs))
+    if (!isOff(ownValue(named, name)) && !Object.hasOwn(named, needed))
+      problems.push({ text: `${name} needs ${needed}${why}`, why: '' })
+  if (result.success)
+    for (const { text, isThere } of contradictions) if (isThere(result.data)) problems.push({ text, why: '' })
   if (!result.success || problems.length > 0) return new BadSettings(problems)
   const {
     KEDGE_SERVICE_RANGE: ranges = serviceRanges.parse(DEFAULT_SERVICE_RANGE),

@@ -1,31 +1,56 @@
 import { platformClock } from '../src/api/clock.ts'
 import { generateKeyPairSync } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Env } from '../src/env.ts'
 import { serve } from '../src/server.ts'
 import { BadSettings, problemOf, settingsOf } from '../src/settings.ts'
+import { elements, readElement, sequence, TAG, write } from '../src/x509/der.ts'
 import { pemText } from '../src/x509/pem.ts'
+import { signsForItself } from '../src/x509/private-jwk.ts'
 import { authorityBit, CN, makeCertificate } from './x509/make-certificate.ts'
 
 const { pem, key: authorityKey } = await makeCertificate(new Date(), {
   subject: [[CN, 'kubernetes']],
   extensions: [authorityBit()],
 })
+const { pem: leaf, key: leafKey } = await makeCertificate(new Date(), { subject: [[CN, 'nobody']] })
 const rsa = (bits: number) => generateKeyPairSync('rsa', { modulusLength: bits }).privateKey
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const pkcs8 = ec.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 const jwk = (key: { export(options: { format: 'jwk' }): object }) => JSON.stringify(key.export({ format: 'jwk' }))
+const pemOf = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString()
+const curve = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve }).privateKey
+// the point of another key
+const otherPoint = { ...ec.privateKey.export({ format: 'jwk' }), ...publicPoint(curve('P-256')) }
+function publicPoint(key: KeyObject): object {
+  const { x, y } = key.export({ format: 'jwk' })
+  return { x, y }
+}
+/** ECPrivateKey without its last, optional part (RFC 5915 §3). */
+function withoutPublicHalf(key: Uint8Array): Uint8Array {
+  const [version, algorithm, wrapped] = elements(readElement(key).content)
+  const parts = elements(readElement(wrapped!.content).content).filter(({ tag }) => tag !== 0xa1)
+  return sequence(
+    version!.whole,
+    algorithm!.whole,
+    write(TAG.octetString, sequence(...parts.map(({ whole }) => whole))),
+  )
+}
+const pkcs8 = pemOf(ec.privateKey)
 const ownKey = pemText('PRIVATE KEY', authorityKey)
+const jwkWith = (key: KeyObject, changed: object) => JSON.stringify({ ...key.export({ format: 'jwk' }), ...changed })
 const TOKEN = 'x'.repeat(32)
 
 const RULES = {
   token: 'KEDGE_ADMIN_TOKEN must have at least 32 characters, printable ASCII without blanks',
   ca: 'KEDGE_CA must be certificates in PEM',
-  key: 'KEDGE_CA_KEY must be one private key in PEM (PKCS #8)',
+  key: 'KEDGE_CA_KEY must be one private key in PEM (PKCS #8): RSA of at least 2048 bits, or EC on P-256, P-384 or P-521 with its public key',
+  otherKey: 'KEDGE_CA_KEY is not the key of the first certificate of KEDGE_CA',
   proxies: 'KEDGE_REQUESTHEADER_CA must be certificates in PEM',
-  sa: 'KEDGE_SA_KEY must be a private JWK: RSA of at least 2048 bits, or EC',
+  sa: 'KEDGE_SA_KEY must be a private JWK, whole: RSA of at least 2048 bits, or EC on P-256, P-384 or P-521; its alg must fit',
   issuer: 'KEDGE_ISSUER must be a URL, or a name without colons and blanks',
-  range: 'KEDGE_SERVICE_RANGE must be a CIDR, or one of IPv4 and one of IPv6 with a comma between',
+  range:
+    'KEDGE_SERVICE_RANGE must be a CIDR, or one of IPv4 and one of IPv6 with a comma between, of 8 addresses at least',
   advertise: 'KEDGE_ADVERTISE must be HOST or HOST:PORT',
   services: 'KEDGE_WEBHOOK_SERVICES must be NAMESPACE/NAME:PORT=https://HOST, with commas between, each Service once',
   tenant: 'KEDGE_ROOT_TENANT must be of letters, digits and dashes, 63 at most',
@@ -42,8 +67,15 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_CA: pkcs8 }, RULES.ca],
     [{ KEDGE_CA: pem.replace(/[A-Za-z0-9]{20}/, '') }, RULES.ca],
     [{ KEDGE_AUDIT_POLICY: '{}' }, 'KEDGE_AUDIT_POLICY cannot be read'],
-    [{ KEDGE_AUDIT_LOG_MODE: 'never' }, 'KEDGE_AUDIT_LOG_MODE must be one of batch, blocking, blocking-strict'],
-    [{ KEDGE_AUDIT_CONSOLE: 'yes' }, 'KEDGE_AUDIT_CONSOLE must be 0 or 1'],
+    [
+      { KEDGE_AUDIT_LOG_MODE: 'never' },
+      'KEDGE_AUDIT_LOG_MODE must be one of batch, blocking, blocking-strict; ' +
+        'KEDGE_AUDIT_LOG_MODE needs KEDGE_AUDIT_POLICY, which says what is written',
+    ],
+    [
+      { KEDGE_AUDIT_CONSOLE: 'yes' },
+      'KEDGE_AUDIT_CONSOLE must be 0 or 1; KEDGE_AUDIT_CONSOLE needs KEDGE_AUDIT_POLICY, which says what is written',
+    ],
     [
       { KEDGE_AUDIT_WEBHOOK: '{"url": "https://audit.example/"}' },
       'KEDGE_AUDIT_WEBHOOK needs KEDGE_AUDIT_POLICY, which says what is sent',
@@ -63,12 +95,24 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_VERBOSITY: '11' }, 'KEDGE_VERBOSITY must be a number from 0 to 10'],
     [{ KEDGE_CA_KEY: pkcs8 }, 'KEDGE_CA_KEY needs KEDGE_CA, whose key it is'],
     [{ KEDGE_CA: pem, KEDGE_CA_KEY: '' }, RULES.key],
-    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pkcs8 }, 'KEDGE_CA_KEY is not the key of the first certificate of KEDGE_CA'],
-    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pem }, RULES.key],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pkcs8 }, RULES.otherKey],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pemOf(curve('P-384')) }, RULES.otherKey],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pemOf(rsa(2048)) }, RULES.otherKey],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pemOf(rsa(1024)) }, RULES.key],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pemOf(curve('secp256k1')) }, RULES.key],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pemOf(generateKeyPairSync('ed25519').privateKey) }, RULES.key],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pemOf(generateKeyPairSync('x25519').privateKey) }, RULES.key],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pemText('PRIVATE KEY', withoutPublicHalf(authorityKey)) }, RULES.key],
     [
-      { KEDGE_CA: pem, KEDGE_CA_KEY: pemText('PRIVATE KEY', Uint8Array.of(0x30, 3, 2, 9, 0)) },
-      'KEDGE_CA_KEY is not the key of the first certificate of KEDGE_CA',
+      { KEDGE_CA: leaf, KEDGE_CA_KEY: pemText('PRIVATE KEY', leafKey) },
+      'KEDGE_CA_KEY signs for the first certificate of KEDGE_CA, which is no authority',
     ],
+    [
+      { KEDGE_CA: leaf + pem, KEDGE_REQUESTHEADER_CA: pem },
+      'KEDGE_REQUESTHEADER_CA and KEDGE_CA have an authority in common: clients would be front proxies',
+    ],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pem }, RULES.key],
+    [{ KEDGE_CA: pem, KEDGE_CA_KEY: pemText('PRIVATE KEY', Uint8Array.of(0x30, 3, 2, 9, 0)) }, RULES.key],
     [{ KEDGE_CA: pem, KEDGE_CA_KEY: pkcs8 + pkcs8 }, RULES.key],
     [{ KEDGE_REQUESTHEADER_CA: '' }, RULES.proxies],
     [{ KEDGE_SA_KEY: '' }, RULES.sa],
@@ -76,11 +120,22 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_SA_KEY: jwk(ec.publicKey) }, RULES.sa],
     [{ KEDGE_SA_KEY: jwk(rsa(1024)) }, RULES.sa],
     [{ KEDGE_SA_KEY: '{"kty":"oct","k":"AAAA"}' }, RULES.sa],
+    [{ KEDGE_SA_KEY: jwk(curve('secp256k1')) }, RULES.sa],
+    [{ KEDGE_SA_KEY: jwk(generateKeyPairSync('ed25519').privateKey) }, RULES.sa],
+    [{ KEDGE_SA_KEY: jwkWith(curve('P-256'), { crv: 'P-384' }) }, RULES.sa],
+    [{ KEDGE_SA_KEY: jwkWith(curve('P-256'), { d: '' }) }, RULES.sa],
+    [{ KEDGE_SA_KEY: jwkWith(curve('P-256'), { alg: 'ES384' }) }, RULES.sa],
+    [{ KEDGE_SA_KEY: jwkWith(rsa(2048), { alg: 'none' }) }, RULES.sa],
+    [{ KEDGE_SA_KEY: jwkWith(rsa(2048), { alg: 'HS256' }) }, RULES.sa],
+    [{ KEDGE_SA_KEY: jwkWith(rsa(2048), { d: '' }) }, RULES.sa],
+    [{ KEDGE_SA_KEY: jwkWith(rsa(2048), { p: undefined }) }, RULES.sa],
     [{ KEDGE_ISSUER: '' }, RULES.issuer],
     [{ KEDGE_ISSUER: 'a:// b' }, RULES.issuer],
     [{ KEDGE_SERVICE_RANGE: '' }, RULES.range],
     [{ KEDGE_SERVICE_RANGE: '10.0.0.0/8,garbage' }, RULES.range],
     [{ KEDGE_SERVICE_RANGE: '10.0.0.0/8,11.0.0.0/8' }, RULES.range],
+    [{ KEDGE_SERVICE_RANGE: '10.0.0.0/30' }, RULES.range],
+    [{ KEDGE_SERVICE_RANGE: '10.0.0.0/16,fd00::/126' }, RULES.range],
     [{ KEDGE_RUNTIME_CONFIG: 'nonsense' }, 'KEDGE_RUNTIME_CONFIG cannot be read'],
     [{ KEDGE_FEATURE_GATES: 'NoGate=true' }, 'KEDGE_FEATURE_GATES cannot be read'],
     [{ KEDGE_HISTORY_SECONDS: '5m' }, 'KEDGE_HISTORY_SECONDS cannot be read'],
@@ -93,6 +148,12 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_STREAM_ENCODING: 'gzip' }, 'KEDGE_STREAM_ENCODING must be identity or nothing'],
     [{ KEDGE_ADVERTISE: '' }, RULES.advertise],
     [{ KEDGE_ADVERTISE: 'https://a' }, RULES.advertise],
+    [{ KEDGE_ADVERTISE: 'a:65536' }, RULES.advertise],
+    [{ KEDGE_ADVERTISE: 'a:' }, RULES.advertise],
+    [{ KEDGE_WEBHOOK_SERVICES: 'blue/hooks:70000=https://a' }, RULES.services],
+    [{ KEDGE_AUDIT_LOG_MODE: 'batch' }, 'KEDGE_AUDIT_LOG_MODE needs KEDGE_AUDIT_POLICY, which says what is written'],
+    [{ KEDGE_AUDIT_CONSOLE: '1' }, 'KEDGE_AUDIT_CONSOLE needs KEDGE_AUDIT_POLICY, which says what is written'],
+    [{ KEDGE_ENCRYPTION_RESOURCES: 'secrets' }, 'KEDGE_ENCRYPTION_RESOURCES needs KEDGE_ENCRYPTION_KEYS'],
     [{ KEDGE_ROOT_TENANT: '' }, RULES.tenant],
     [{ KEDGE_ROOT_TENANT: 'a/b' }, RULES.tenant],
     [{ KEDGE_ADMIN_TOKN: TOKEN }, 'KEDGE_ADMIN_TOKN is no setting'],
@@ -120,6 +181,23 @@ test('without any there are the defaults', () => {
     streamEncoding: '',
     rootTenant: 'root',
   })
+})
+
+test.each(['P-256', 'P-384', 'P-521'])('keys on %s are good', async (namedCurve) => {
+  const key = jwk(curve(namedCurve))
+  expect(settingsOf({ KEDGE_SA_KEY: key }).serviceAccountKey).toBe(key)
+  expect(await signsForItself(key)).toBe(true)
+})
+
+test('a key whose halves are not of one another does not sign for itself', async () => {
+  const key = JSON.stringify(otherPoint)
+  expect(problemOf({ KEDGE_SA_KEY: key })).toBeUndefined()
+  expect(await signsForItself(key)).toBe(false)
+})
+
+test('what is switched off needs nothing else', () => {
+  expect(problemOf({ KEDGE_AUDIT_CONSOLE: '0' })).toBeUndefined()
+  expect(problemOf({ KEDGE_AUDIT_CONSOLE: '' })).toBeUndefined()
 })
 
 test('good ones are parsed once for each environment', () => {

@@ -2,6 +2,7 @@
 import { settingsOf } from '../settings.ts'
 import type { CryptoKey, JWK } from 'jose'
 import { lazy } from '../api/lazy.ts'
+import { algorithmOf } from '../x509/private-jwk.ts'
 import type { Env } from '../env.ts'
 
 /** What reads and writes signatures, which only these tokens need. */
@@ -31,7 +32,7 @@ export async function serviceAccountKey(env: Env): Promise<ServiceAccountKey | u
 
 async function keyOf(text: string): Promise<ServiceAccountKey> {
   const jwk = JSON.parse(text) as JWK // a setting, which the operator wrote
-  const algorithm = jwk.alg ?? (jwk.kty === 'RSA' ? 'RS256' : 'ES256')
+  const algorithm = algorithmOf(jwk)
   const publicJwk = publicPart({ ...jwk, alg: algorithm, use: 'sig' })
   const [sign, verify] = await Promise.all([imported(jwk, algorithm), imported(publicJwk, algorithm)])
   return { algorithm, keyId: jwk.kid ?? '', sign, verify, publicJwk }

@@ -24,6 +24,10 @@ import { serveOutgoingCalls } from './outgoing-calls.ts'
 import { openPki } from './pki.ts'
 import type { Pki } from './pki.ts'
 import { problemOf } from '../settings.ts'
+import { readAuthorities } from '../x509/client-chain.ts'
+import { signsFor } from '../x509/key-pair.ts'
+import { pemBlocks } from '../x509/pem.ts'
+import { signsForItself } from '../x509/private-jwk.ts'
 import { readWranglerConfig } from './wrangler-config.ts'
 
 export interface StartOptions {
@@ -98,6 +102,7 @@ async function startLocked(
 ): Promise<RunningServer> {
   const [build, pki] = await Promise.all([upToDateBuild(), openPki(directory.pki, serverNames(options), new Date())])
   checkSettings(settings(pki, `https://${urlHost(options.host)}:${options.port}`, options))
+  await checkKeys(pki)
   const sockets = { socket: join(directory.run, 'engine.sock'), attestedSocket: join(directory.run, 'attested.sock') }
   const keeper = new EngineKeeper<EngineAddress>({
     launch: () => {
@@ -179,6 +184,16 @@ const checkOptions = (options: StartOptions): void => checkSettings(optionSettin
 function checkSettings(own: Readonly<Record<string, string>>): void {
   const problem = problemOf({ ...workerConfig().vars, ...own })
   if (problem !== undefined) throw new CannotStart(`The settings are wrong: ${problem.details}`)
+}
+
+/** A key may lie about its public half: what it signs is checked. @throws CannotStart */
+async function checkKeys({ authority, serviceAccountKey }: Pki): Promise<void> {
+  const [block] = pemBlocks(authority.key)
+  const [certificate] = readAuthorities(authority.certificate)
+  if (block === undefined || certificate === undefined || !(await signsFor(block.bytes, certificate)))
+    throw new CannotStart('pki/ca.key does not sign for pki/ca.crt: the halves of the key are not of one another')
+  if (!(await signsForItself(serviceAccountKey)))
+    throw new CannotStart('pki/service-account.jwk does not sign: its halves are not of one another')
 }
 
 const workerConfig = () => readWranglerConfig(join(PROJECT, 'wrangler.toml'))

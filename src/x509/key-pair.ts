@@ -1,31 +1,71 @@
-/** Whether a private key is that of a certificate, as far as the key says what its public half is. */
+/** Private keys that sign certificates, and whose they are: what a key says of its public half is compared. */
 import type { Certificate } from './certificate.ts'
 import { elements, readElement, TAG } from './der.ts'
+import { isSigningCurve, isSignedBy, keyAlgorithm, privateKeyAlgorithm, RSA_KEY, signerOf } from './signature.ts'
 
 /** In ECPrivateKey (RFC 5915 §3): the public key, which may be left out. */
 const EC_PUBLIC_KEY = 0xa1
+const EC_KEY = '1.2.840.10045.2.1'
+const RSA_BYTES = 256
+
+interface KeyHalf {
+  /** OIDs: RSA, or EC with its curve. */
+  readonly algorithm: string
+  /** RSA's modulus and exponent, or the point. */
+  readonly numbers: readonly Uint8Array[]
+}
 
 /**
- * Undefined: the key does not say.
- * @throws RangeError where the key is not to be read
- * @param key PrivateKeyInfo (RFC 5208 §5) of an RSA or EC key
+ * What a private key says of its public half. Undefined: it is of a kind that signs no certificates here (signature.ts),
+ * too short, or leaves its public half out.
+ * @param key PrivateKeyInfo (RFC 5208 §5)
+ * @throws RangeError, TypeError where it cannot be read
  */
-export function isKeyOf(key: Uint8Array, { publicKey }: Pick<Certificate, 'publicKey'>): boolean | undefined {
+export function publicHalfOf(key: Uint8Array): KeyHalf | undefined {
+  const [kind, curve = ''] = privateKeyAlgorithm(key)
   const [, , wrapped] = elements(readElement(key).content)
+  if (wrapped?.tag !== TAG.octetString || (kind !== RSA_KEY && kind !== EC_KEY)) return undefined
+  const parts = elements(readElement(wrapped.content).content)
+  if (kind === RSA_KEY) {
+    // RSAPrivateKey: its version, the modulus, the public exponent and seven more
+    const [, modulus, exponent] = parts
+    if (parts.length < 9 || modulus === undefined || exponent === undefined) return undefined
+    if (withoutSign(modulus.content).length < RSA_BYTES) return undefined
+    return { algorithm: RSA_KEY, numbers: [modulus.content, exponent.content] }
+  }
+  const point = parts.find(({ tag }) => tag === EC_PUBLIC_KEY)
+  if (!isSigningCurve(curve) || point === undefined) return undefined
+  return { algorithm: `${kind} ${curve}`, numbers: [bitsOf(readElement(point.content).content)] }
+}
+
+const withoutSign = (number: Uint8Array): Uint8Array => (number[0] === 0 ? number.subarray(1) : number)
+
+/** Behind the number of unused bits. */
+const bitsOf = (bitString: Uint8Array): Uint8Array => bitString.subarray(1)
+
+/** @throws RangeError, TypeError where one of both cannot be read */
+export function isKeyOf(key: Uint8Array, { publicKey }: Pick<Certificate, 'publicKey'>): boolean {
+  const own = publicHalfOf(key)
   const [, bits] = elements(readElement(publicKey).content)
-  if (wrapped?.tag !== TAG.octetString || bits === undefined) return undefined
-  const inner = readElement(wrapped.content)
-  if (inner.tag !== TAG.sequence) return undefined // Ed25519 has its private half only
-  const parts = elements(inner.content)
-  const named = bits.content.subarray(1) // behind the number of unused bits
-  const ofCurve = parts.find(({ tag }) => tag === EC_PUBLIC_KEY)
-  if (ofCurve !== undefined) return sameBytes(readElement(ofCurve.content).content.subarray(1), named)
-  // RSAPrivateKey begins with its version and the modulus, RSAPublicKey with the modulus
-  const [, modulus] = parts
-  if (parts.length < 9 || modulus?.tag !== TAG.integer) return undefined
-  const [theirs] = elements(readElement(named).content)
-  return theirs !== undefined && sameBytes(modulus.content, theirs.content)
+  if (own === undefined || bits === undefined) return false
+  const [kind = '', curve = ''] = keyAlgorithm(publicKey)
+  const named = bitsOf(bits.content)
+  const isRsa = kind === RSA_KEY
+  if (own.algorithm !== (isRsa ? kind : `${kind} ${curve}`)) return false
+  const numbers = isRsa ? elements(readElement(named).content).map(({ content }) => content) : [named]
+  return own.numbers.length === numbers.length && own.numbers.every((one, at) => sameBytes(one, numbers[at]!))
 }
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, at) => byte === b[at])
+
+/** Whether what the key signs can be checked with the certificate: a key may lie about its public half. */
+export async function signsFor(key: Uint8Array, { publicKey }: Pick<Certificate, 'publicKey'>): Promise<boolean> {
+  const bytes = crypto.getRandomValues(new Uint8Array(32))
+  try {
+    const signer = await signerOf(key)
+    return await isSignedBy({ bytes, algorithm: signer.name, signature: await signer.sign(bytes) }, publicKey)
+  } catch {
+    return false
+  }
+}

@@ -16,11 +16,14 @@ type Scheme =
   | { readonly kind: 'EC'; readonly hash: Hash }
   | { readonly kind: 'Ed25519' }
 
+const RSA_SHA256 = '1.2.840.113549.1.1.11'
+const ECDSA_SHA256 = '1.2.840.10045.4.3.2'
+
 const schemes: Readonly<Record<string, Scheme>> = {
-  '1.2.840.113549.1.1.11': { kind: 'RSA', hash: 'SHA-256' },
+  [RSA_SHA256]: { kind: 'RSA', hash: 'SHA-256' },
   '1.2.840.113549.1.1.12': { kind: 'RSA', hash: 'SHA-384' },
   '1.2.840.113549.1.1.13': { kind: 'RSA', hash: 'SHA-512' },
-  '1.2.840.10045.4.3.2': { kind: 'EC', hash: 'SHA-256' },
+  [ECDSA_SHA256]: { kind: 'EC', hash: 'SHA-256' },
   '1.2.840.10045.4.3.3': { kind: 'EC', hash: 'SHA-384' },
   '1.2.840.10045.4.3.4': { kind: 'EC', hash: 'SHA-512' },
   '1.3.101.112': { kind: 'Ed25519' },
@@ -88,12 +91,23 @@ export function keyAlgorithm(publicKey: Uint8Array): string[] {
   return algorithmNames(algorithm!.content)
 }
 
+/** The same of a private key. @param privateKey PKCS #8 */
+export function privateKeyAlgorithm(privateKey: Uint8Array): string[] {
+  const [, algorithm] = elements(readElement(privateKey).content)
+  if (algorithm === undefined) throw new RangeError('no private key')
+  return algorithmNames(algorithm.content)
+}
+
+export const isSigningCurve = (curve: string): boolean => ownValue(curves, curve) !== undefined
+
 const algorithmNames = (content: Uint8Array): string[] =>
   elements(content)
     .filter(({ tag }) => tag === 0x06)
     .map((element) => readObjectIdentifier(element.content))
 
 export interface Signer {
+  /** OID. */
+  readonly name: string
   /** AlgorithmIdentifier. */
   readonly algorithm: Uint8Array
   sign(bytes: Uint8Array): Promise<Uint8Array>
@@ -101,13 +115,13 @@ export interface Signer {
 
 /** @param privateKey PKCS #8 */
 export async function signerOf(privateKey: Uint8Array): Promise<Signer> {
-  const [, algorithm] = elements(readElement(privateKey).content)
-  const [kind, curveName = ''] = algorithmNames(algorithm!.content)
+  const [kind, curveName = ''] = privateKeyAlgorithm(privateKey)
   if (kind === RSA_KEY) {
     const rsa = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
     const key = await crypto.subtle.importKey('pkcs8', privateKey, rsa, false, ['sign'])
     return {
-      algorithm: sequence(objectIdentifier('1.2.840.113549.1.1.11'), write(0x05)),
+      name: RSA_SHA256,
+      algorithm: sequence(objectIdentifier(RSA_SHA256), write(0x05)),
       sign: async (bytes) => new Uint8Array(await crypto.subtle.sign(rsa, key, bytes)),
     }
   }
@@ -116,7 +130,8 @@ export async function signerOf(privateKey: Uint8Array): Promise<Signer> {
   const ecdsa = { name: 'ECDSA', namedCurve: curve.namedCurve, hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('pkcs8', privateKey, ecdsa, false, ['sign'])
   return {
-    algorithm: sequence(objectIdentifier('1.2.840.10045.4.3.2')),
+    name: ECDSA_SHA256,
+    algorithm: sequence(objectIdentifier(ECDSA_SHA256)),
     sign: async (bytes) => derSignature(new Uint8Array(await crypto.subtle.sign(ecdsa, key, bytes))),
   }
 }

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import type { JsonWebKey } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,6 +36,15 @@ test("a bad value in the data directory is told in the Worker's words, and not s
   expect(failure).toBeInstanceOf(CannotStart)
   expect(String(failure)).toContain('KEDGE_ADMIN_TOKEN must have at least 32 characters')
   expect(String(failure)).not.toContain('hunter2')
+})
+
+test('keys whose halves are not of one another are refused, though they look like keys', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'kedge-settings-'))
+  mkdirSync(join(dataDir, 'pki'))
+  const ec = (): JsonWebKey => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })
+  const key = { ...ec(), d: ec().d }
+  writeFileSync(join(dataDir, 'pki', 'service-account.jwk'), JSON.stringify(key))
+  expect(String(await failureOf({ dataDir }))).toContain('pki/service-account.jwk does not sign')
 })
 
 test('the command ends with the words, though its launcher waits', async () => {
