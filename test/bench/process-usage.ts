@@ -72,11 +72,17 @@ function descendsFrom(pid: number, root: number, parents: ReadonlyMap<number, nu
 export const millisecondsOf = (pid: number): number =>
   readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + millisecondsOfThread(pid, thread), 0)
 
-/** The same of a process and all that it started. */
-export function millisecondsOfTree(root: number): number {
+/** The same of a process and of all that it started: those of its own program, and all. */
+export function millisecondsOfTree(root: number): { readonly own: number; readonly all: number } {
   const parents = parentsOfAll()
-  let sum = 0
-  for (const pid of parents.keys()) if (descendsFrom(pid, root, parents)) sum += millisecondsOf(pid)
+  const program = commandOf(root)
+  const sum = { own: 0, all: 0 }
+  for (const pid of parents.keys()) {
+    if (!descendsFrom(pid, root, parents)) continue
+    const used = millisecondsOf(pid)
+    sum.all += used
+    if (commandOf(pid) === program) sum.own += used
+  }
   return sum
 }
 

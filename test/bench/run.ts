@@ -25,7 +25,7 @@ const { values: flags } = parseArgs({
     pid: { type: 'string' },
     beside: { type: 'boolean', default: false },
     against: { type: 'string' },
-    rounds: { type: 'string', default: '30' },
+    rounds: { type: 'string', default: '200' },
     write: { type: 'boolean', default: false },
     // and two thirds of it before, to warm up: the engine optimizes what has run often, which goes on for seconds
     seconds: { type: 'string', default: '12' },
