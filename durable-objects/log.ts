@@ -150,12 +150,17 @@ export class Log {
   /**
    * What happened until now is no longer told to new watchers, as when kube-apiserver builds a resource's cache anew.
    * It can still be listed.
+   * @returns false where that was done since
    */
-  renew(): void {
-    const revision = nextRevision(this.last, this.now())
+  renew(since = Infinity): boolean {
+    if (this.watchFloor > since) return false
+    // the revision may be that of a shard whose clock is ahead
+    const before = since === Infinity ? this.last : Math.max(this.last, since)
+    const revision = nextRevision(before, this.now())
     this.raise(revision)
     this.statements.setMeta('watchFloor', revision)
     this.watchFloor = revision
+    return true
   }
 
   /** Of a shard that nobody reads before `beginAnew`. */

@@ -209,11 +209,13 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     })
   }
 
-  /** Watches end, and none begins before this. Only for shards of one resource. */
-  async renew(): Promise<ShardReply<null>> {
+  /**
+   * Watches end, and none begins before this. Only for shards of one resource.
+   * @param since nothing is done where that was done after it
+   */
+  async renew(since?: Revision): Promise<ShardReply<null>> {
     this.usage.woken('renew')
-    this.log.renew()
-    this.watches.end()
+    if (this.log.renew(since)) this.watches.end()
     return { value: null }
   }
 

@@ -332,7 +332,17 @@ async function put(
   await announceOwners(scope.request.env, scope.request.tenant, storedAs(scope), object)
   const outbox = workFor({ resource: storedAs(scope), object, old })
   const written = { ...value, outbox }
-  return liveOf(await scope.storage.update(scope.collection, keyOf(scope, name), written, live.stored.revision))
+  const result = liveOf(await scope.storage.update(scope.collection, keyOf(scope, name), written, live.stored.revision))
+  if (scope.strategy.afterUpdate !== undefined && scope.subresource === '') await afterUpdate(scope, result.object, old)
+  return result
+}
+
+async function afterUpdate(scope: ResourceScope, object: KubeObject, old: KubeObject): Promise<void> {
+  try {
+    await scope.strategy.afterUpdate?.(object, old, scope.strategyContext(false))
+  } catch (error) {
+    noteFault('renewal', error, scope.request)
+  }
 }
 
 const uidPreconditionFailed = (scope: ResourceScope, name: string, { uid, dryRun }: UpdateRequest, found: string) =>

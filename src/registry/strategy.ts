@@ -114,6 +114,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly marksOnDelete?: boolean
   /** Runs when an object is marked or removed: may change it (namespaces: phase Terminating) or refuse by throwing. */
   prepareForDelete?(object: O, context: StrategyContext): void | Promise<void>
+  /** After an update of the main resource was written. What fails here is noted, and the answer is that of the write. */
+  afterUpdate?(object: O, old: O, context: StrategyContext): Promise<void>
   /** After the object left storage (release what was allocated). Not on dry runs. */
   afterDelete?(object: O, context: StrategyContext): void | Promise<void>
   /** Must hold, beside finalizers, before a marked object may go (namespaces: empty spec.finalizers). */

@@ -8,6 +8,7 @@ import type { ApiRequest } from './context.ts'
 const messages = {
   list: 'a list broke off',
   managedFields: 'managedFields could not be worked out, and are dropped',
+  renewal: 'watches of a definition that changed could not be ended, and its controller does it',
   request: 'a request failed',
   undo: 'what a write had taken could not be given back',
   watch: 'a watch broke off',

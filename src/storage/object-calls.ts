@@ -20,7 +20,7 @@ export interface ShardCalls extends Rpc.DurableObjectBranded {
   restoreValues(restore: RestoreId, values: readonly RestoredValue[]): Answer<ShardReply<null>>
   unlockRestored(restore: RestoreId, cut: Revision): Answer<ShardReply<null>>
   hold(revision: Revision, milliseconds: number): Answer<ShardReply<null>>
-  renew(): Answer<ShardReply<null>>
+  renew(since?: Revision): Answer<ShardReply<null>>
   retire(): Answer<ShardReply<null>>
   revision(): Answer<Revision>
   changes(since: Revision | undefined, resetAt?: Revision, keep?: boolean): Answer<ShardChanges | ShardRefusal>

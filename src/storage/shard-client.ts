@@ -27,6 +27,7 @@ import type {
   RestoredValue,
   ShardChanges,
   ShardName,
+  Revision,
   Storage,
   StoredValue,
 } from './storage.ts'
@@ -42,8 +43,11 @@ export interface ShardStorage extends Storage {
   failing(): string[]
   /** A shard's account of itself, for debugging. */
   stats(shard: ShardName): Promise<ShardStats>
-  /** Ends the watches of a resource that has a shard of its own; none begins before this. */
-  renew(collection: Collection): Promise<void>
+  /**
+   * Ends the watches of a resource that has a shard of its own; none begins before this.
+   * @param since of which it is: what was renewed after that stays as it is
+   */
+  renew(collection: Collection, since?: Revision): Promise<void>
   /** Of a shard that is empty nobody knows any more who walks over all of them, until it is written to. */
   retire(shard: ShardName): Promise<void>
 }
@@ -204,8 +208,8 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock):
       valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.hold(revision, milliseconds)))
     },
 
-    async renew(collection) {
-      valueOf(await read<ShardReply<null>>(collection, async (stub) => await stub.renew()))
+    async renew(collection, since) {
+      valueOf(await read<ShardReply<null>>(collection, async (stub) => await stub.renew(since)))
     },
 
     async retire(shard) {

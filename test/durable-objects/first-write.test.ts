@@ -31,6 +31,21 @@ function planeOf() {
   }
 }
 
+it('a resource is renewed once for a state of its definition: watches that began since go on', async () => {
+  const { things, write } = planeOf()
+  const before = await write('a')
+  const changed = (await write('definition')).revision
+  await storage.renew(things, changed)
+  const from = await storage.revision(things)
+  await expect(storage.watch(things, { selection: everything, from: before.revision })).rejects.toMatchObject({
+    code: 'Compacted',
+  })
+  await storage.renew(things, changed)
+  expect(await storage.revision(things)).toBe(from)
+  const watch = await storage.watch(things, { selection: everything, from })
+  watch.cancel()
+})
+
 describe('the control shard', () => {
   it('has a row for a shard that is written to, and for none that is read', async () => {
     const { things, write, rows } = planeOf()

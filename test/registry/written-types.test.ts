@@ -125,6 +125,12 @@ describe('a definition that changes or goes', () => {
     expect(custom()).toEqual(watched.map((n) => `widgets.${group(n)}`))
   })
 
+  test('ends the watches of its objects before the change is answered', async () => {
+    await withOneWidget()
+    await (await plane.client(DEFINITIONS, '')).update(`widgets.${group(3)}`, spec('Widgets'))
+    expect(custom()).toEqual([`widgets.${group(3)}`])
+  })
+
   test('with its objects takes the account of them with it', async () => {
     await withOneWidget()
     const written = async () => writtenShards(await freshControlSnapshot(plane.server))

@@ -7,9 +7,12 @@ import type {
 } from '../../api/apiextensions/v1.ts'
 import { isKnownFormat } from '../../validation/value-formats.ts'
 import { conditionOf, versionsOf } from '../custom-resources/definition.ts'
+import { renewWatches } from '../custom-resources/renew-watches.ts'
 import { ruleEngineFor } from '../custom-resources/rules.ts'
 import type { Strategy } from '../strategy.ts'
 import { timeText } from '../store.ts'
+import { wasWritten } from '../written-types.ts'
+import { customStorageOf, groupResourceNamed } from '../../storage/collections.ts'
 import { schemasBelow } from './schemas-below.ts'
 import { loadPatterns } from '../../validation/go-pattern.ts'
 import { validateDefinition, validateDefinitionStatus, validateDefinitionUpdate } from './definition-validation.ts'
@@ -55,6 +58,13 @@ export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
       message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
     })
     return true
+  },
+
+  /** What was never written to has few watchers, whom the controller finds. */
+  async afterUpdate(definition, old, context) {
+    const isSame = definition.metadata.generation === old.metadata.generation
+    const stored = customStorageOf(groupResourceNamed(definition.metadata.name ?? ''))
+    if (!isSame && (await wasWritten(context, stored))) await renewWatches(context, definition)
   },
 
   subresources: {
