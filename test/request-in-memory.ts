@@ -56,6 +56,7 @@ export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: Outbo
         tenant,
         env,
         user: ANONYMOUS,
+        auditId: 'audit',
         now: server.now,
         clock: () => server.now.getTime(),
         answerHeaders: { 'Audit-Id': 'audit' },

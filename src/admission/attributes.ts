@@ -1,7 +1,7 @@
 import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { UserInfo } from '../request/user-info.ts'
-import type { ApiRequest } from '../request/context.ts'
+import type { ApiCall } from '../request/context.ts'
 import type { Reinvocation } from './reinvocation.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
@@ -21,7 +21,7 @@ export interface Attributes {
   readonly options: Readonly<Record<string, unknown>>
   readonly dryRun: boolean
   readonly user: UserInfo
-  readonly request: ApiRequest
+  readonly request: ApiCall
   /** Of mutating admission. */
   readonly reinvocation?: Reinvocation
 }

@@ -5,13 +5,13 @@ import { ownValue } from '../api/own.ts'
 import { linesOf } from '../storage/lines.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { liveOf } from '../codec/stored-object.ts'
-import type { ApiRequest } from '../request/context.ts'
+import type { ApiCall } from '../request/context.ts'
 import { everything } from '../storage/selection.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 
 /** @param annotations any of them, being "true", marks a default */
 export async function defaultClass(
-  { env, tenant }: ApiRequest,
+  { env, tenant }: ApiCall,
   resource: GroupResource,
   annotations: readonly string[],
 ): Promise<string | undefined> {

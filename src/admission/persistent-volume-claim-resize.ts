@@ -3,7 +3,7 @@ import type { StorageClass } from '../api/storage/v1.ts'
 import { forbidden } from '../api/status.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { liveOf } from '../codec/stored-object.ts'
-import type { ApiRequest } from '../request/context.ts'
+import type { ApiCall } from '../request/context.ts'
 import { Quantity } from '../schema/quantity.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import type { AdmissionPlugin } from './attributes.ts'
@@ -43,7 +43,7 @@ const classOf = ({ metadata, spec }: PersistentVolumeClaim): string =>
 async function mayGrow(
   claim: PersistentVolumeClaim,
   old: PersistentVolumeClaim,
-  { env, tenant }: ApiRequest,
+  { env, tenant }: ApiCall,
 ): Promise<boolean> {
   const name = classOf(claim)
   if (name === '' || name !== classOf(old)) return false

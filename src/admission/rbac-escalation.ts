@@ -41,7 +41,7 @@ export const rbacEscalation: AdmissionPlugin = {
 async function checkRole(attributes: Attributes): Promise<void> {
   const { user, resource, request, namespace } = attributes
   // a create does not tell its name in the path
-  const { name } = request.info
+  const name = request.info?.name ?? ''
   const asked = { apiGroup: RBAC_GROUP, apiVersion: '*', resource: resource.resource, name, namespace }
   if ((await verdictOn(request, resourceAttributes(user, 'escalate', asked))).allowed) return
   // only these kinds are decoded at these paths

@@ -34,7 +34,7 @@ export function eventLine(
     kind: 'Event',
     apiVersion: 'audit.k8s.io/v1',
     level: decision.level,
-    auditID: request.answerHeaders['Audit-Id'],
+    auditID: request.auditId,
     stage,
     requestURI: targetOf(sent),
     verb: asked.verb,

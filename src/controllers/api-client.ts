@@ -15,14 +15,11 @@ import { liveOf } from '../codec/stored-object.ts'
 import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
 import { createObject, guaranteedUpdate, readLive } from '../registry/store.ts'
 import { withoutAdmission } from '../registry/write/admission.ts'
-import type { ApiRequest } from '../request/context.ts'
 import type { DeleteOptions } from '../request/options.ts'
-import { RequestHeaders } from '../request/request-headers.ts'
-import { requestInfoOf } from '../request/request-info.ts'
 import type { Selection } from '../storage/selection.ts'
 import { everything } from '../storage/selection.ts'
+import { controllerCall } from './controller-call.ts'
 import type { ControllerContext } from './controller.ts'
-import { QueryParameters } from '../request/query-parameters.ts'
 
 const MANAGER = 'kube-controller-manager'
 const MANAGER_USER: UserInfo = {
@@ -48,7 +45,7 @@ export class ApiClient {
     private readonly manager = MANAGER,
   ) {
     const entry = 'storage' in resource ? resource : servedEntry(context, resource)
-    this.scope = resourceScope(internalRequest(context), entry, { name: '', subresource, namespace })
+    this.scope = resourceScope(controllerCall(context, MANAGER_USER), entry, { name: '', subresource, namespace })
   }
 
   /** Undefined where the resource is not served, not even by a definition of this moment. */
@@ -147,25 +144,4 @@ function servedEntry({ served }: ControllerContext, resource: GroupResource): Re
   const entry = entryIn(served, resource)
   if (entry === undefined) throw new Error(`${resource.resource}.${resource.group} is not served`)
   return entry
-}
-
-export function internalRequest({ env, tenant, now }: ControllerContext, user: UserInfo = MANAGER_USER): ApiRequest {
-  const request = new Request('https://kubernetes.default.svc/')
-  return {
-    request,
-    headers: RequestHeaders.of(request.headers),
-    method: 'GET',
-    query: new QueryParameters(),
-    info: requestInfoOf('GET', '/', new QueryParameters()),
-    tenant,
-    env,
-    user,
-    now: now(),
-    clock: () => now().getTime(),
-    answerHeaders: { 'Audit-Id': crypto.randomUUID() },
-    warnings: [],
-    record: undefined,
-    isObject: true,
-    waitUntil: () => {},
-  }
 }

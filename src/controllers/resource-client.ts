@@ -26,7 +26,7 @@ import { applyDefaults } from '../schema/defaulting.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
 import { linesOf } from '../storage/lines.ts'
-import { internalRequest } from './api-client.ts'
+import { controllerCall } from './controller-call.ts'
 import type { ControllerContext } from './controller.ts'
 
 export interface ListOptions {
@@ -158,7 +158,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   /** Each call is one of its own, with its own time and audit id. */
   private call(name: string, subresource = ''): ResourceScope {
     const { context, entry, actor, namespace } = this
-    return resourceScope(internalRequest(context, actor.user), entry, { name, subresource, namespace })
+    return resourceScope(controllerCall(context, actor.user), entry, { name, subresource, namespace })
   }
 
   private get options(): PatchOptions {

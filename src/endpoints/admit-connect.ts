@@ -2,14 +2,14 @@
 import { admit, validateAdmission } from '../admission/chain.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import type { QueryParameters } from '../request/query-parameters.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { Field, Structural } from '../schema/structural.ts'
 import { admissionAttributes } from '../admission/write-admission.ts'
 
 /** @param deeper the path behind a proxy. @throws StatusError where admission refuses */
-export async function admitConnect(scope: ResourceScope, deeper: readonly string[]): Promise<void> {
+export async function admitConnect(scope: RequestScope, deeper: readonly string[]): Promise<void> {
   const { entry, subresource, request } = scope
   const kind = entry.subresources.find(({ name }) => name === subresource)
   if (kind === undefined) throw new Error(`assertion failed: ${entry.resource} have no ${subresource}`)

@@ -12,7 +12,7 @@ import { parseListOptions } from '../request/options.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { matches } from '../storage/selection.ts'
 import { failureOf } from './health.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
 
 export const isComponentStatuses = ({ group, resource }: ResourceEntry): boolean =>
@@ -24,7 +24,7 @@ const parts: Readonly<Record<string, (request: ApiRequest) => Promise<string | u
   'etcd-0': (request) => failureOf('etcd', request),
 }
 
-export async function serveComponentStatuses(scope: ResourceScope): Promise<Response> {
+export async function serveComponentStatuses(scope: RequestScope): Promise<Response> {
   const { request, name } = scope
   if (name !== '') {
     const output = negotiateOutput(request, { kind: 'object', custom: false })

@@ -2,15 +2,16 @@ import { admissionChain } from '../admission/write-admission.ts'
 import { atOnce, inTurns } from '../api/slices.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { reviewOf } from '../registry/review.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import { create as createObject } from '../registry/write/create.ts'
 import { parseCreateOptions } from '../request/options.ts'
 import { decodingBody, readBody } from './decode-body.ts'
 import { legacyBinding } from './pods/binding.ts'
 import { respondWritten } from './respond-written.ts'
 import { review } from './review.ts'
+import { withManager } from './with-manager.ts'
 
-export async function create(scope: ResourceScope): Promise<Response> {
+export async function create(scope: RequestScope): Promise<Response> {
   const { request } = scope
   const answer = reviewOf(scope.resource)
   if (answer !== undefined) return review(scope, answer)
@@ -18,7 +19,7 @@ export async function create(scope: ResourceScope): Promise<Response> {
   const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
   const input = negotiateInput(request, { custom: scope.custom })
   const body = await readBody(request)
-  const options = parseCreateOptions(request.query)
+  const options = withManager(request, parseCreateOptions(request.query))
   const decoding = decodingBody(scope, input, body, options.fieldValidation)
   const sent = request.isLarge ? await inTurns(decoding) : atOnce(decoding)
   const result = await createObject(scope, sent, options, admissionChain)

@@ -21,7 +21,7 @@ import type { DeleteOptions, FieldValidation } from '../request/options.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import { defaultingOf, endpointKind, endpointType } from '../registry/resource-scope.ts'
 
 /** kube-apiserver's limit of a request body. */
@@ -66,7 +66,7 @@ const tooLarge = () => requestEntityTooLarge(`limit is ${MAX_BODY}`)
 export const decodeBody = (...body: Parameters<typeof decodingBody>): KubeObject => atOnce(decodingBody(...body))
 
 export function* decodingBody(
-  scope: ResourceScope,
+  scope: RequestScope,
   format: BodyFormat,
   body: Uint8Array,
   fieldValidation: FieldValidation,
@@ -111,7 +111,7 @@ export function* decodingBody(
 }
 
 /** Audit sees objects as they were sent, with defaults. */
-function noted(scope: ResourceScope, type: StructType, object: KubeObject): KubeObject {
+function noted(scope: RequestScope, type: StructType, object: KubeObject): KubeObject {
   const { record } = scope.request
   if (record === undefined) return object
   record.object = { ...object.metadata } // later steps fill in the object's own
@@ -183,7 +183,7 @@ function knownTo(expected: GroupVersionKind, found: GroupVersionKind, strict: re
 }
 
 function reportStrict(
-  scope: ResourceScope,
+  scope: RequestScope,
   found: GroupVersionKind,
   repeated: readonly string[],
   strict: readonly string[],

@@ -13,10 +13,10 @@ import { nextContinueToken } from '../storage/continue-token.ts'
 import { decodeDeleteOptions, readBody } from './decode-body.ts'
 import { linesOf } from '../storage/lines.ts'
 import { listed } from './list.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
 
-export async function deleteOne(scope: ResourceScope): Promise<Response> {
+export async function deleteOne(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'object', custom: scope.custom })
   const options = await deleteOptions(scope)
   const deleted = await deleteObject(scope, scope.name, options, admissionChain)
@@ -27,7 +27,7 @@ export async function deleteOne(scope: ResourceScope): Promise<Response> {
   return respondObject(scope, output, waiting ? 202 : 200, deleted.object)
 }
 
-function successOf({ resource }: ResourceScope, { object }: Deleted): Status {
+function successOf({ resource }: RequestScope, { object }: Deleted): Status {
   return {
     kind: 'Status',
     apiVersion: 'v1',
@@ -43,7 +43,7 @@ function successOf({ resource }: ResourceScope, { object }: Deleted): Status {
 }
 
 /** Deletes what the selectors match, one after the other, and answers the list of it. */
-export async function deleteCollection(scope: ResourceScope): Promise<Response> {
+export async function deleteCollection(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'list', custom: scope.custom })
   const listOptions = parseListOptions(scope.request.query, false)
   const selection = selectionOf(scope, listOptions)
@@ -76,7 +76,7 @@ export async function deleteCollection(scope: ResourceScope): Promise<Response> 
 const INTERNAL_OPTIONS = 'meta.k8s.io/__internal'
 
 /** A body replaces the options of the query altogether. */
-async function deleteOptions(scope: ResourceScope): Promise<DeleteOptions> {
+async function deleteOptions(scope: RequestScope): Promise<DeleteOptions> {
   const { request } = scope
   const body = await readBody(request)
   const options =

@@ -3,13 +3,13 @@ import { negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import { StorageError } from '../storage/errors.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import { keyOf } from '../registry/resource-scope.ts'
 import { inRequestVersion } from '../registry/converted.ts'
 import { parseRevisionOfGet } from './resource-version.ts'
 import { statusFor } from '../storage/storage-status.ts'
 
-export async function get(scope: ResourceScope): Promise<Response> {
+export async function get(scope: RequestScope): Promise<Response> {
   const { request } = scope
   const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
   const notOlderThan = parseRevisionOfGet(scope, request.query.get('resourceVersion') ?? '')

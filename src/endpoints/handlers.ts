@@ -13,14 +13,14 @@ import { binding } from './pods/binding.ts'
 import { execOrAttach, log, portForward } from './pods/connect.ts'
 import { eviction } from './pods/eviction.ts'
 import { proxy } from './pods/proxy.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import type { Route, Verb } from './route.ts'
 import { token } from './token.ts'
 import { update } from './update.ts'
 import { watch } from './watch.ts'
 
 /** @param verb as it was authorized. @param deeper the path behind the subresource */
-export type Handler = (scope: ResourceScope, verb: Verb | '', deeper: readonly string[]) => Promise<Response>
+export type Handler = (scope: RequestScope, verb: Verb | '', deeper: readonly string[]) => Promise<Response>
 
 export interface Handlers {
   readonly verbs: Readonly<Record<Verb, Handler>>
@@ -65,7 +65,7 @@ export const handlers: Handlers = {
 }
 
 /** A list never turns into a watch: the verb was decided, and authorized, before. */
-async function listAlone(scope: ResourceScope): Promise<Response> {
+async function listAlone(scope: RequestScope): Promise<Response> {
   const options = parseListOptions(scope.request.query, false)
   if (options.watch) throw new Error('assertion failed: a watch was authorized as a list')
   return list(scope, options)

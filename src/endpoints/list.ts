@@ -11,7 +11,7 @@ import type { ListAt, ListQuery, ListResult } from '../storage/storage.ts'
 import { listShape } from '../codec/respond.ts'
 import { lineBatches } from '../storage/lines.ts'
 import { convertedLines, convertedTexts } from '../registry/converted.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import { parseRevisionOfList } from './resource-version.ts'
 import { selectionOf } from './selection.ts'
 import { cacheless, statusFor } from '../storage/storage-status.ts'
@@ -19,7 +19,7 @@ import { cacheless, statusFor } from '../storage/storage-status.ts'
 const CONTINUE_TOO_OLD =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
-export async function list(scope: ResourceScope, options: ListOptions): Promise<Response> {
+export async function list(scope: RequestScope, options: ListOptions): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'list', custom: scope.custom })
   const selection = selectionOf(scope, options)
   const namespace = scope.namespaced && scope.namespace !== '' ? scope.namespace : undefined
@@ -50,7 +50,7 @@ export async function list(scope: ResourceScope, options: ListOptions): Promise<
  * An answer that has begun cannot become an error: what needs a webhook is converted before, and most of it remembered.
  * @throws StatusError
  */
-async function checkList(scope: ResourceScope, found: ListResult, again: () => Promise<ListResult>): Promise<void> {
+async function checkList(scope: RequestScope, found: ListResult, again: () => Promise<ListResult>): Promise<void> {
   if (scope.converter === undefined || passesText(scope) || found.isEmpty) return
   try {
     for await (const texts of lineBatches((await again()).values)) await convertedTexts(scope, texts)
@@ -65,7 +65,7 @@ async function checkList(scope: ResourceScope, found: ListResult, again: () => P
  * @throws StatusError 400 and 410 for what cannot be continued
  */
 export async function listed(
-  scope: ResourceScope,
+  scope: RequestScope,
   options: ListOptions,
   query: Omit<ListQuery, 'at' | 'limit' | 'start'>,
 ): Promise<ListResult> {
@@ -82,7 +82,7 @@ export async function listed(
 
 /** At which state, from where and how many: the tables of resourceVersion, resourceVersionMatch, limit and continue. */
 function placeOf(
-  scope: ResourceScope,
+  scope: RequestScope,
   options: ListOptions,
   namespace: string | undefined,
 ): { at: ListAt; limit?: number; start?: string; token?: ContinueToken } {

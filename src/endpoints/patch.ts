@@ -2,22 +2,23 @@ import { admissionChain } from '../admission/write-admission.ts'
 import { negotiateOutput, negotiatePatchType } from '../codec/negotiate.ts'
 import type { BodyFormat } from '../codec/parse-body.ts'
 import { appliedYaml } from '../patch/applied-yaml.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import { APPLY, patch as patchObject } from '../registry/write/patch.ts'
 import { parsePatchOptions } from '../request/options.ts'
 import { authorizeCreate } from './authorize-create.ts'
 import { notePatch, readBody } from './decode-body.ts'
 import { respondWritten } from './respond-written.ts'
+import { withManager } from './with-manager.ts'
 
 const patchFormats: Readonly<Record<string, BodyFormat>> = { [APPLY]: 'yaml', 'application/apply-patch+cbor': 'cbor' }
 
-export async function patch(scope: ResourceScope): Promise<Response> {
+export async function patch(scope: RequestScope): Promise<Response> {
   const { request } = scope
   const patchType = negotiatePatchType(request, { custom: scope.custom })
   const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
   const bytes = await readBody(request)
   const applies = patchType === APPLY
-  const options = parsePatchOptions(request.query, applies)
+  const options = withManager(request, parsePatchOptions(request.query, applies))
   const type = patchType === 'application/apply-patch+cbor' ? APPLY : patchType
   const body = { type, bytes, mayCreate: applies, ...(type === APPLY && { parseYaml: await appliedYaml(bytes) }) }
   notePatch(request, patchFormats[patchType] ?? 'json', bytes)

@@ -2,12 +2,12 @@ import { turnOfOthers } from '../api/slices.ts'
 import type { OutputNegotiation } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { inRequestVersion } from '../registry/converted.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import type { Updated } from '../registry/store.ts'
 
 /** The answer to a write that leaves an object: as it is stored now, or as a dry run would have left it. */
 export async function respondWritten(
-  scope: ResourceScope,
+  scope: RequestScope,
   output: OutputNegotiation,
   { result, created }: Updated,
 ): Promise<Response> {

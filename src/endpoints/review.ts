@@ -6,11 +6,12 @@ import { parseCreateOptions } from '../request/options.ts'
 import { decodeBody, readBody } from './decode-body.ts'
 import { prepareNewMetadata } from '../registry/write/new-metadata.ts'
 import { trackFields } from '../registry/track-fields.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
+import { withManager } from './with-manager.ts'
 
 /** POST of a kind that is answered and never kept. */
 export async function review(
-  scope: ResourceScope,
+  scope: RequestScope,
   answer: Review,
   { keepsSystemFields = false }: { readonly keepsSystemFields?: boolean } = {},
 ): Promise<Response> {
@@ -18,7 +19,7 @@ export async function review(
   const output = negotiateOutput(request, { kind: 'object', custom })
   const input = negotiateInput(request, { custom })
   const body = await readBody(request)
-  const options = parseCreateOptions(request.query)
+  const options = withManager(request, parseCreateOptions(request.query))
   const object = decodeBody(scope, input, body, options.fieldValidation)
   prepareNewMetadata(scope, object, { keepsSystemFields })
   trackFields(scope, undefined, object, options.fieldManager)

@@ -7,7 +7,7 @@ import { parseLabelSelector } from '../storage/label-selector.ts'
 import type { FieldRequirement, Selection } from '../storage/selection.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import { coreField } from '../registry/events/conversion.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 
 const METADATA_NAME = 'metadata.name'
 
@@ -15,7 +15,7 @@ const METADATA_NAME = 'metadata.name'
  * The selectors of a list, watch or deletecollection, with only such fields as the resource knows. A path that names
  * an object (the deprecated /watch/…/NAME) selects it.
  */
-export function selectionOf(scope: ResourceScope, options: ListOptions): Selection {
+export function selectionOf(scope: RequestScope, options: ListOptions): Selection {
   const labels = parseLabelSelector(options.labelSelector)
   const fields = parseFieldSelector(options.fieldSelector).map((requirement) => knownField(scope, requirement))
   const { name: named } = scope
@@ -27,7 +27,7 @@ export function selectionOf(scope: ResourceScope, options: ListOptions): Selecti
   return { labels, fields }
 }
 
-function knownField({ entry }: ResourceScope, requirement: FieldRequirement): FieldRequirement {
+function knownField({ entry }: RequestScope, requirement: FieldRequirement): FieldRequirement {
   const { field } = requirement
   const known = entry.fieldSelectors
   if (known.includes(field))

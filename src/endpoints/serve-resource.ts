@@ -8,7 +8,7 @@ import { checkNameParameter } from '../registry/store.ts'
 import { freshServedResources } from '../registry/served.ts'
 import type { Handlers } from './handlers.ts'
 import { handlerOf } from './handlers.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import { actionOf } from '../registry/resource-scope.ts'
 import type { Route } from './route.ts'
 import { routeOf } from './route.ts'
@@ -47,7 +47,7 @@ export async function serveResource(
 }
 
 /** The only way to a handler. */
-function perform(authorized: Authorized, route: Route, scope: ResourceScope, table: Handlers): Promise<Response> {
+function perform(authorized: Authorized, route: Route, scope: RequestScope, table: Handlers): Promise<Response> {
   const handler = handlerOf(table, route)
   assertAuthorized(authorized, actionOf(scope, route.verb))
   return handler(scope, route.verb, route.deeper)

@@ -3,17 +3,17 @@ import { methodNotAllowed } from '../api/status.ts'
 import { createToken } from '../registry/authentication/token-request.ts'
 import type { Review } from '../registry/review.ts'
 import { typeOfKind } from '../schema/built-in.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import { review } from './review.ts'
 import type { Verb } from './route.ts'
 
 const TOKEN_REQUEST: GroupVersionKind = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }
 
 /** POST serviceaccounts/NAME/token. */
-export function token(scope: ResourceScope, verb: Verb | ''): Promise<Response> {
+export function token(scope: RequestScope, verb: Verb | ''): Promise<Response> {
   if (verb !== 'create') throw methodNotAllowed()
   const type = typeOfKind(TOKEN_REQUEST)!
-  const asRequest: ResourceScope = {
+  const asRequest: RequestScope = {
     ...scope,
     kind: TOKEN_REQUEST,
     type,

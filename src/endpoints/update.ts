@@ -1,18 +1,19 @@
 import { admissionChain } from '../admission/write-admission.ts'
 import { atOnce, inTurns } from '../api/slices.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import { update as updateObject } from '../registry/write/update.ts'
 import { parseUpdateOptions } from '../request/options.ts'
 import { authorizeCreate } from './authorize-create.ts'
 import { decodingBody, readBody } from './decode-body.ts'
 import { respondWritten } from './respond-written.ts'
+import { withManager } from './with-manager.ts'
 
-export async function update(scope: ResourceScope): Promise<Response> {
+export async function update(scope: RequestScope): Promise<Response> {
   const { request } = scope
   const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
   const body = await readBody(request)
-  const options = parseUpdateOptions(request.query)
+  const options = withManager(request, parseUpdateOptions(request.query))
   const input = negotiateInput(request, { custom: scope.custom })
   const decoding = decodingBody(scope, input, body, options.fieldValidation)
   const sent = request.isLarge ? await inTurns(decoding) : atOnce(decoding)

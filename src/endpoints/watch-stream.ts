@@ -13,7 +13,7 @@ import { WatchBuffer } from '../storage/watch-buffer.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Watch, WatchBatch, WatchQuery } from '../storage/storage.ts'
 import { convertedTexts } from '../registry/converted.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import { statusFor } from '../storage/storage-status.ts'
 import { ClientGone } from './watch-sink.ts'
 import type { WatchSink } from './watch-sink.ts'
@@ -33,7 +33,7 @@ export interface WatchPlan {
 }
 
 export async function pumpWatch(
-  scope: ResourceScope,
+  scope: RequestScope,
   framer: WatchFramer,
   sink: WatchSink,
   plan: WatchPlan,
@@ -90,7 +90,7 @@ export async function pumpWatch(
 }
 
 /** Events that came together are converted together. */
-async function inRequestVersions(scope: ResourceScope, batch: WatchBatch): Promise<WatchBatch> {
+async function inRequestVersions(scope: RequestScope, batch: WatchBatch): Promise<WatchBatch> {
   if (scope.converter === undefined || scope.storedAsServed) return batch
   const events = [...batch].filter((message) => message.kind === 'event')
   const given = events.map(({ text }) => text)
@@ -129,7 +129,7 @@ const buffers = perTenant(
   () => new BoundedMap<string, WatchBuffer>({ entries: 10_000, size: 1024 * 1024, sizeOf: ({ length }) => length }),
 )
 
-const watchBufferOf = ({ tenant, user }: ResourceScope['request']): WatchBuffer =>
+const watchBufferOf = ({ tenant, user }: RequestScope['request']): WatchBuffer =>
   buffers(tenant).getOrMake(user.name, () => new WatchBuffer())
 
 /** Neither the client went, nor does the error have an answer. */
@@ -137,13 +137,13 @@ const isMistake = (error: unknown): boolean =>
   !(error instanceof ClientGone || error instanceof StatusError || error instanceof StorageError)
 
 /** As kube-apiserver, whose cache of a version does not get beyond an object that no webhook converts. */
-async function notYet({ storage, collection }: ResourceScope): Promise<StatusError> {
+async function notYet({ storage, collection }: RequestScope): Promise<StatusError> {
   const revision = await storage.revision(collection)
   return resourceVersionTooLarge(revision, revision - 1, 1)
 }
 
 /** What the client is told before the stream ends; nothing when it only has to come back. */
-function watchError({ resource }: ResourceScope, error: unknown): StatusError | undefined {
+function watchError({ resource }: RequestScope, error: unknown): StatusError | undefined {
   // an event that can't be written as the client asked ends the stream without a word
   if (!(error instanceof StorageError)) return undefined
   if (error.code === 'Compacted') return expired(`too old resource version: ${error.revision} (${error.current})`)

@@ -4,7 +4,7 @@ import { watchHeaders } from '../codec/respond.ts'
 import type { ListOptions } from '../request/options.ts'
 import type { WatchQuery } from '../storage/storage.ts'
 import { announceWatch } from '../registry/custom-resources/watched-kinds.ts'
-import type { ResourceScope } from '../registry/resource-scope.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import { parseRevisionOfWatch } from './resource-version.ts'
 import { selectionOf } from './selection.ts'
 import { socketSink, streamSink, wantsSocket } from './watch-sink.ts'
@@ -13,7 +13,7 @@ import { pumpWatch } from './watch-stream.ts'
 /** Without timeoutSeconds a watch ends after half an hour to an hour, so that not all clients come back at once. */
 const DEFAULT_SECONDS = 30 * 60
 
-export async function watch(scope: ResourceScope, options: ListOptions): Promise<Response> {
+export async function watch(scope: RequestScope, options: ListOptions): Promise<Response> {
   const { request } = scope
   const output = negotiateOutput(request, { kind: 'watch', custom: scope.custom })
   const selection = selectionOf(scope, options)
@@ -36,7 +36,7 @@ export async function watch(scope: ResourceScope, options: ListOptions): Promise
 
 /** From a revision on, or what exists first (WatchList, KEP-3157). */
 async function beginningOf(
-  scope: ResourceScope,
+  scope: RequestScope,
   { sendInitialEvents }: ListOptions,
   revision: number,
 ): Promise<Pick<WatchQuery, 'from' | 'notOlderThan'>> {

@@ -4,7 +4,7 @@ import type { ReplicasPath } from '../patch/scale-ownership.ts'
 import type { Action } from '../authorization/authorized.ts'
 import type { ResourceEntry } from './resources.ts'
 import type { Strategy, StrategyContext } from './strategy.ts'
-import type { ApiRequest } from '../request/context.ts'
+import type { ApiCall, ApiRequest } from '../request/context.ts'
 import type { DefaultingContext } from '../schema/default-rules.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { Collection, Storage } from '../storage/storage.ts'
@@ -36,19 +36,24 @@ export interface VersionConverter {
   readonly storedStrategy: Strategy
 }
 
+/** Which objects a call is about, in the resource. */
+export interface Place {
+  /** '' for cluster-scoped resources and across namespaces. */
+  readonly namespace: string
+  /** '' for a collection. */
+  readonly name: string
+  /** '' for the main resource. */
+  readonly subresource: string
+}
+
 /** All that a verb knows of its resource, in the version of the request. */
-export interface ResourceScope {
-  readonly request: ApiRequest
+export interface ResourceScope<Call extends ApiCall = ApiCall> extends Place {
+  readonly request: Call
   readonly entry: ResourceEntry
   readonly resource: GroupVersionResource
   /** The kind of the resource itself; subresources with kinds of their own (Scale, Eviction) have their own file. */
   readonly kind: GroupVersionKind
-  /** '' for the main resource. */
-  readonly subresource: string
   readonly namespaced: boolean
-  /** '' for cluster-scoped resources and across namespaces. */
-  readonly namespace: string
-  readonly name: string
   /** Of a CustomResourceDefinition: no protobuf, sorted keys, list items carry their kind. */
   readonly custom: boolean
   /** Type of the request's version, and of the version in storage (the same but for kinds with several versions). */
@@ -80,6 +85,9 @@ export interface ResourceScope {
   /** Feature gates: on or off in this server. */
   enabled(gate: string): boolean
 }
+
+/** The scope of a client's request, which the endpoints serve. */
+export type RequestScope = ResourceScope<ApiRequest>
 
 /** What defaults may depend on beside the object. */
 export const defaultingOf = ({ request, enabled }: ResourceScope): DefaultingContext => ({ now: request.now, enabled })

@@ -12,19 +12,19 @@ import { customScaleView } from './custom-resources/scale-view.ts'
 import type { ResourceEntry } from './resources.ts'
 import { builtInServed } from './served.ts'
 import { strategyOf } from './strategies.ts'
-import type { ApiRequest } from '../request/context.ts'
+import type { ApiCall } from '../request/context.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import { noticingControlWrites } from '../tenancy/control-snapshot.ts'
 import { scaleView } from './scale.ts'
-import type { ResourceScope } from './resource-scope.ts'
+import type { Place, ResourceScope } from './resource-scope.ts'
 
 /** Puts together what the verbs need to know of a resource and of the place in it that the request is about. */
-export function resourceScope(
-  request: ApiRequest,
+export function resourceScope<Call extends ApiCall>(
+  request: Call,
   entry: ResourceEntry,
-  { name, subresource, namespace }: { name: string; subresource: string; namespace: string },
-): ResourceScope {
+  { name, subresource, namespace }: Place,
+): ResourceScope<Call> {
   const { group, version, resource } = entry
   const kind: GroupVersionKind = { group, version, kind: entry.kind }
   const storageKind: GroupVersionKind = { group: entry.storage.group, version: entry.storage.version, kind: entry.kind }
@@ -113,7 +113,7 @@ function makeBuiltInParts(
 
 /** Unlike built-in kinds, custom ones are validated in the version of the request. */
 function customParts(
-  request: ApiRequest,
+  request: ApiCall,
   { group, version, kind, resource, storage }: ResourceEntry,
   definition: CustomResourceDefinition,
   subresource: string,

@@ -3,13 +3,13 @@ import { apiVersionOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
-import { managerOfUserAgent, tracking } from '../patch/managed-fields.ts'
+import { tracking } from '../patch/managed-fields.ts'
 import { resetFieldsOf } from '../patch/reset-fields.ts'
 import { convertVersion } from './convert-version.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { endpointKind, endpointType, hasStatus, storedAs } from './resource-scope.ts'
 
-/** Writes into the object who owns which of its fields after this write. Without a manager the User-Agent names it. */
+/** Writes into the object who owns which of its fields after this write. */
 export const trackFields = (...write: Parameters<typeof trackingFields>): void => atOnce(trackingFields(...write))
 
 export function* trackingFields(
@@ -23,7 +23,7 @@ export function* trackingFields(
     type: endpointType(scope),
     live,
     object,
-    manager: manager !== '' ? manager : managerOfUserAgent(request.headers.get('User-Agent') ?? 'unknown'),
+    manager,
     apiVersion: apiVersionOf(endpointKind(scope)),
     subresource,
     now: request.now,

@@ -7,23 +7,17 @@ import type { RequestHeaders } from './request-headers.ts'
 import type { RequestRecord } from './record.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
-/** One request on its way through the chain: what the steps before found out, and what they want to say besides. */
-export interface ApiRequest {
-  readonly request: Request
-  readonly headers: RequestHeaders
-  readonly method: string
-  /** The query, first values winning; decoded leniently as Go's net/url does. */
-  readonly query: QueryParameters
-  readonly info: RequestInfo
+/** One call of the API, by a client's request or a controller: of which control plane, by whom, and what it has to say besides. */
+export interface ApiCall {
   readonly tenant: Tenant
   readonly env: Env
   readonly user: UserInfo
-  /** Taken once at the start: every time of one request is the same. */
+  /** What audit and the log call it. */
+  readonly auditId: string
+  /** Taken once at the start: every time of one call is the same. */
   readonly now: Date
   /** For what is measured, and for what happens after the answer began. */
   readonly clock: Clock
-  /** Headers of the answer that say something of the request; more come as more is known of it. */
-  readonly answerHeaders: Record<string, string>
   /** Texts for `Warning: 299 - "…"` headers, in order. Repeats are dropped when rendered. */
   readonly warnings: string[]
   /** For the audit log and the access log; undefined where neither is on. */
@@ -34,6 +28,22 @@ export interface ApiRequest {
   readonly definitionsMayLag?: boolean
   /** Its body, or what it changes, is LARGE: others have a turn between the steps of its verb (`if`, so that the rest awaits nothing). */
   isLarge?: boolean
+  /** Of a request alone. */
+  readonly method?: string
+  readonly info?: RequestInfo
+  readonly query?: QueryParameters
   /** Work that may go on after the answer (ExecutionContext.waitUntil). */
   waitUntil(work: Promise<unknown>): void
+}
+
+/** A client's request on its way through the chain, with what the steps before found out. */
+export interface ApiRequest extends ApiCall {
+  readonly request: Request
+  readonly headers: RequestHeaders
+  readonly method: string
+  /** The query, first values winning; decoded leniently as Go's net/url does. */
+  readonly query: QueryParameters
+  readonly info: RequestInfo
+  /** Headers of the answer that say something of the request; more come as more is known of it. */
+  readonly answerHeaders: Record<string, string>
 }

@@ -3,7 +3,7 @@
  * with the request that met them, and counted for the metric kedge_faults_total.
  */
 import { logError } from '../log/log.ts'
-import type { ApiRequest } from './context.ts'
+import type { ApiCall } from './context.ts'
 
 const messages = {
   list: 'a list broke off',
@@ -19,19 +19,18 @@ export type Fault = keyof typeof messages
 /** Bound: the faults. */
 export const faultCounts = new Map<Fault, number>()
 
-/** @param request absent where the server works for itself */
+/** @param call absent where the server works for itself */
 export function noteFault(
   fault: Fault,
   error: unknown,
-  request?: Pick<ApiRequest, 'answerHeaders' | 'info' | 'method' | 'user'>,
+  call?: Pick<ApiCall, 'auditId' | 'info' | 'method' | 'user'>,
 ): void {
   faultCounts.set(fault, (faultCounts.get(fault) ?? 0) + 1)
   logError(messages[fault], {
-    ...(request && {
-      auditID: request.answerHeaders['Audit-Id'] ?? '',
-      method: request.method,
-      path: request.info.path,
-      user: request.user.name,
+    ...(call && {
+      auditID: call.auditId,
+      ...(call.info && { method: call.method, path: call.info.path }),
+      user: call.user.name,
     }),
     error,
   })

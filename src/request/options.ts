@@ -94,7 +94,7 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 export interface WriteOptions {
   readonly dryRun: boolean
-  /** '' when not given: the User-Agent names the manager then. */
+  /** Owner of the fields that are written; '' when the query does not say. */
   readonly fieldManager: string
   readonly fieldValidation: FieldValidation
 }

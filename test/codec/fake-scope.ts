@@ -1,6 +1,6 @@
 /** Requests and scopes as far as codecs look into them. */
 import { parseApiVersion } from '../../src/api/group-version.ts'
-import type { ResourceScope, View } from '../../src/registry/resource-scope.ts'
+import type { RequestScope, View } from '../../src/registry/resource-scope.ts'
 import type { Env } from '../../src/env.ts'
 import { builtInResources } from '../../src/registry/resources.ts'
 import type { ResourceEntry } from '../../src/registry/resources.ts'
@@ -26,6 +26,7 @@ export function fakeRequest(line: string, headers: Record<string, string> = {}, 
     info: requestInfoOf(method, path, query),
     now: NOW,
     clock: () => NOW.getTime(),
+    auditId: 'audit',
     answerHeaders: { 'Audit-Id': 'audit' },
     warnings: [],
   }
@@ -36,7 +37,7 @@ export function fakeRequest(line: string, headers: Record<string, string> = {}, 
 const everything = builtInResources({ runtimeConfig: 'api/all=true', featureGates: 'AllAlpha=true,AllBeta=true' })
 
 /** @param resource `v1/pods`, `apps/v1/deployments` */
-export function fakeScope(resource: string, request: ApiRequest, more: { view?: View } = {}): ResourceScope {
+export function fakeScope(resource: string, request: ApiRequest, more: { view?: View } = {}): RequestScope {
   const slash = resource.lastIndexOf('/')
   const { group, version } = parseApiVersion(resource.slice(0, slash))!
   const entry = everything.find(group, version, resource.slice(slash + 1))
@@ -44,7 +45,7 @@ export function fakeScope(resource: string, request: ApiRequest, more: { view?: 
   return scopeOf(entry, request, more)
 }
 
-export function fakeCustomScope(columns: ResourceEntry['printerColumns'], request: ApiRequest): ResourceScope {
+export function fakeCustomScope(columns: ResourceEntry['printerColumns'], request: ApiRequest): RequestScope {
   const gv = { group: 'example.com', version: 'v1' }
   const entry = {
     ...everything.find('', 'v1', 'configmaps')!,
@@ -59,7 +60,7 @@ export function fakeCustomScope(columns: ResourceEntry['printerColumns'], reques
   return scopeOf(entry, request, {})
 }
 
-function scopeOf(entry: ResourceEntry, request: ApiRequest, more: { view?: View }): ResourceScope {
+function scopeOf(entry: ResourceEntry, request: ApiRequest, more: { view?: View }): RequestScope {
   const { group, version, kind, storage } = entry
   const storageKind = { group: storage.group, version: storage.version, kind }
   const type = builtInType(entry.type)
@@ -80,7 +81,7 @@ function scopeOf(entry: ResourceEntry, request: ApiRequest, more: { view?: View 
     enabled: () => true,
     ...more,
     // codecs look at nothing else
-  } as unknown as ResourceScope
+  } as unknown as RequestScope
 }
 
 export const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io'

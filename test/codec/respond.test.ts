@@ -14,7 +14,7 @@ import { encodedItems, encodedLines, listProtobuf } from '../../src/codec/protob
 import type { EncodedList } from '../../src/codec/protobuf-list.ts'
 import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
 import { yamlText } from '../../src/codec/yaml-text.ts'
-import type { ResourceScope } from '../../src/registry/resource-scope.ts'
+import type { RequestScope } from '../../src/registry/resource-scope.ts'
 import { parseQuery } from '../../src/request/query-parameters.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 import type { ListShape } from '../../src/storage/storage.ts'
@@ -32,7 +32,7 @@ interface Asked {
   readonly headers?: Record<string, string>
 }
 
-function scopeFor({ accept = '', query = '', headers = {} }: Asked): ResourceScope {
+function scopeFor({ accept = '', query = '', headers = {} }: Asked): RequestScope {
   const line = `GET /api/v1/namespaces/a/configmaps${query}`
   return fakeScope('v1/configmaps', fakeRequest(line, { ...(accept === '' ? {} : { Accept: accept }), ...headers }))
 }
@@ -270,18 +270,14 @@ describe('a list in another form says what it says in compact JSON', () => {
   const gv = 'flowcontrol.apiserver.k8s.io/v1'
   const schema = `{"kind":"FlowSchema","apiVersion":"${gv}","metadata":{"name":"a"},"spec":{"matchingPrecedence":5}}`
   const thing = '{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a"},"spec":{"items":[1,{}]}}'
-  const cases: [
-    what: string,
-    as: string,
-    texts: string[],
-    scope: (headers: Record<string, string>) => ResourceScope,
-  ][] = [
-    ['built in', '', texts, (headers) => fakeScope('v1/configmaps', fakeRequest('GET /', headers))],
-    ['custom', '', [thing, thing], (headers) => fakeCustomScope(undefined, fakeRequest('GET /', headers))],
-    ['metadata', METADATA_LIST, texts, (headers) => fakeScope('v1/configmaps', fakeRequest('GET /', headers))],
-    ['table', TABLE, texts, (headers) => fakeScope('v1/configmaps', fakeRequest('GET /', headers))],
-    ['ordered', TABLE, [schema, schema], (headers) => fakeScope(`${gv}/flowschemas`, fakeRequest('GET /', headers))],
-  ]
+  const cases: [what: string, as: string, texts: string[], scope: (headers: Record<string, string>) => RequestScope][] =
+    [
+      ['built in', '', texts, (headers) => fakeScope('v1/configmaps', fakeRequest('GET /', headers))],
+      ['custom', '', [thing, thing], (headers) => fakeCustomScope(undefined, fakeRequest('GET /', headers))],
+      ['metadata', METADATA_LIST, texts, (headers) => fakeScope('v1/configmaps', fakeRequest('GET /', headers))],
+      ['table', TABLE, texts, (headers) => fakeScope('v1/configmaps', fakeRequest('GET /', headers))],
+      ['ordered', TABLE, [schema, schema], (headers) => fakeScope(`${gv}/flowschemas`, fakeRequest('GET /', headers))],
+    ]
   const all = cases.flatMap(([what, as, items, scope]) =>
     [items, items.slice(0, 1), []].flatMap((some) =>
       [true, false].map((stored) => [what, some.length, stored ? 'as stored' : 'converted', as, some, scope] as const),

@@ -7,7 +7,7 @@ import { deleteCollection, deleteOne } from '../../src/endpoints/delete.ts'
 import { get } from '../../src/endpoints/get.ts'
 import { list } from '../../src/endpoints/list.ts'
 import { patch } from '../../src/endpoints/patch.ts'
-import type { ResourceScope } from '../../src/registry/resource-scope.ts'
+import type { RequestScope } from '../../src/registry/resource-scope.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
 import { update } from '../../src/endpoints/update.ts'
 import { watch } from '../../src/endpoints/watch.ts'
@@ -82,7 +82,7 @@ async function serverWith(strategy: 'None' | 'Webhook', stored = 'v1', webhook =
   const scopeOf = async (
     version: string,
     target: { method?: string; name?: string; subresource?: string; query?: string; body?: object; type?: string } = {},
-  ): Promise<ResourceScope> => {
+  ): Promise<RequestScope> => {
     const { method = 'GET', name = '', subresource = '', query = '', body, type = 'application/json' } = target
     const path = ['', 'apis', GROUP, version, 'things', name, subresource].filter((part, i) => i === 0 || part !== '')
     const request = server.request(`${path.join('/')}${query}`, {
@@ -102,11 +102,11 @@ async function serverWith(strategy: 'None' | 'Webhook', stored = 'v1', webhook =
   return { scopeOf, put, stored: storedTexts }
 }
 
-const listOptions = (scope: ResourceScope) => parseListOptions(scope.request.query, false)
+const listOptions = (scope: RequestScope) => parseListOptions(scope.request.query, false)
 const MERGE = 'application/merge-patch+json'
 const APPLY = 'application/apply-patch+yaml'
 const labelled = { metadata: { labels: { a: 'b' } } }
-const replaced = async ({ scopeOf }: { scopeOf: (version: string) => Promise<ResourceScope> }) => {
+const replaced = async ({ scopeOf }: { scopeOf: (version: string) => Promise<RequestScope> }) => {
   const { storage, collection } = await scopeOf('v1')
   return thing('v2', { resourceVersion: String((await storage.get(collection, 'a'))!.revision) })
 }

@@ -7,7 +7,7 @@ import type { AuthorizationAttributes } from '../../src/authorization/attributes
 import { StatusError } from '../../src/api/status.ts'
 import type { Handler } from '../../src/endpoints/handlers.ts'
 import { handlers } from '../../src/endpoints/handlers.ts'
-import type { ResourceScope } from '../../src/registry/resource-scope.ts'
+import type { RequestScope } from '../../src/registry/resource-scope.ts'
 import type { ResourceEntry } from '../../src/registry/resources.ts'
 import { servedResources } from '../../src/registry/served.ts'
 import { answer, steps } from '../../src/server.ts'
@@ -18,7 +18,7 @@ const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN, KEDGE_RUNTIME_CONFIG: 'a
 
 interface Ran {
   readonly handler: string
-  readonly scope: ResourceScope
+  readonly scope: RequestScope
 }
 
 interface Outcome {

@@ -3,7 +3,7 @@ import type { WatchFramer } from '../../src/codec/watch-framer.ts'
 import { ClientGone } from '../../src/endpoints/watch-sink.ts'
 import type { WatchSink } from '../../src/endpoints/watch-sink.ts'
 import { pumpWatch } from '../../src/endpoints/watch-stream.ts'
-import type { ResourceScope } from '../../src/registry/resource-scope.ts'
+import type { RequestScope } from '../../src/registry/resource-scope.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 import { everything } from '../../src/storage/selection.ts'
 import { memoryServer } from '../request-in-memory.ts'
@@ -41,7 +41,7 @@ async function watchWith(error: Error) {
     resource: { group: '', version: 'v1', resource: 'pods' },
     strategy: {},
     storage: { watch: async () => watch },
-  } as unknown as ResourceScope // a watch looks at nothing else
+  } as unknown as RequestScope // a watch looks at nothing else
   const framer = { error: () => new Uint8Array([1]) } as unknown as WatchFramer
   const plan = {
     isOfNow: false,

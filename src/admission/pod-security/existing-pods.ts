@@ -1,7 +1,7 @@
 /** What a stricter level says of the pods that a namespace has already: they stay, and who sets the level is told. */
 import type { Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { ApiRequest } from '../../request/context.ts'
+import type { ApiCall } from '../../request/context.ts'
 import { eachStoredObject } from '../../tenancy/stored-objects.ts'
 import { reasonText, violationsOf } from './evaluate.ts'
 import type { Standard } from './policy.ts'
@@ -19,7 +19,7 @@ interface Found {
 }
 
 /** @returns warnings: what was not looked at, what is violated, and by which pods */
-export async function warningsOfPods(request: ApiRequest, namespace: string, standard: Standard): Promise<string[]> {
+export async function warningsOfPods(request: ApiCall, namespace: string, standard: Standard): Promise<string[]> {
   const found = new Map<string, Found>()
   const judge = ({ metadata, spec }: Pod & KubeObject): void => {
     const reasons = reasonText(violationsOf(standard, metadata.annotations, spec))
@@ -51,7 +51,7 @@ function others(count: number): string {
 
 /** One pod of each controller comes first: its others are like it. */
 async function eachPod(
-  request: ApiRequest,
+  request: ApiCall,
   namespace: string,
   judge: (pod: Pod & KubeObject) => void,
 ): Promise<{ checked: number; total: number }> {

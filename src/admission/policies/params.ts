@@ -4,7 +4,7 @@ import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceEntry } from '../../registry/resources.ts'
 import { freshServedResources, servedResources } from '../../registry/served.ts'
-import type { ApiRequest } from '../../request/context.ts'
+import type { ApiCall } from '../../request/context.ts'
 import type { LabelSelector } from '../../storage/label-selector.ts'
 import { labelSelectorRequirements } from '../../storage/label-selector.ts'
 import { everything } from '../../storage/selection.ts'
@@ -19,7 +19,7 @@ export class ConfigurationError extends Error {}
 export type Param = KubeObject | undefined
 
 /** The resource of a policy's paramKind. @throws ConfigurationError where it is not served */
-export async function paramResource(request: ApiRequest, { apiVersion = '', kind = '' }: ParamKind) {
+export async function paramResource(request: ApiCall, { apiVersion = '', kind = '' }: ParamKind) {
   const version = parseApiVersion(apiVersion)
   if (version === undefined) throw new ConfigurationError(`failed to parse paramKind APIVersion: ${apiVersion}`)
   const named = { ...version, kind }
@@ -41,7 +41,7 @@ const NO_PARAMS = 'no params found for policy binding with `Deny` parameterNotFo
  * @throws ConfigurationError
  */
 export async function paramsOf(
-  request: ApiRequest,
+  request: ApiCall,
   entry: ResourceEntry | undefined,
   ref: ParamRef | undefined,
   namespace: string,
@@ -64,7 +64,7 @@ function namespaceOf(entry: ResourceEntry, ref: ParamRef, ofRequest: string): st
 }
 
 async function objectsOf(
-  request: ApiRequest,
+  request: ApiCall,
   entry: ResourceEntry,
   { name, selector }: ParamRef,
   namespace: string | undefined,

@@ -57,7 +57,7 @@ function operationOptions({ operation, options, dryRun, request: { query } }: At
   return {
     ...type,
     ...dry,
-    ...unlessEmpty('fieldManager', query.get('fieldManager') ?? ''),
-    ...unlessEmpty('fieldValidation', query.get('fieldValidation') ?? ''),
+    ...unlessEmpty('fieldManager', query?.get('fieldManager') ?? ''),
+    ...unlessEmpty('fieldValidation', query?.get('fieldValidation') ?? ''),
   }
 }

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { converterBetween } from '../../registry/conversion.ts'
 import { inVersion, servedForm } from '../../registry/custom-resources/compiled-versions.ts'
 import { convertByWebhook, isConvertedByWebhook } from '../../registry/custom-resources/conversion-webhook.ts'
-import type { ApiRequest } from '../../request/context.ts'
+import type { ApiCall } from '../../request/context.ts'
 import type { ResourceEntry } from '../../registry/resources.ts'
 import type { Tenant } from '../../storage/tenant.ts'
 
@@ -16,7 +16,7 @@ import type { Tenant } from '../../storage/tenant.ts'
  * @throws StatusError where the webhook that converts it does not
  */
 export async function inKind(
-  request: ApiRequest,
+  request: ApiCall,
   entry: ResourceEntry,
   kind: GroupVersionKind,
   object: KubeObject,
@@ -30,7 +30,7 @@ export async function inKind(
 }
 
 async function inCustomVersion(
-  request: ApiRequest,
+  request: ApiCall,
   definition: CustomResourceDefinition,
   object: KubeObject,
   version: string,

@@ -8,7 +8,7 @@ import { resourceScope } from '../../registry/scope.ts'
 import { builtInServed } from '../../registry/served.ts'
 import { guaranteedUpdate } from '../../registry/store.ts'
 import { trackFields } from '../../registry/track-fields.ts'
-import type { ApiRequest } from '../../request/context.ts'
+import type { ApiCall } from '../../request/context.ts'
 
 /** Who writes the usage, as in kube-apiserver. */
 const MANAGER = 'kube-apiserver'
@@ -27,7 +27,7 @@ export interface Charge {
  * @returns undefined where nothing was to be charged
  */
 export async function charge(
-  request: ApiRequest,
+  request: ApiCall,
   { metadata }: ResourceQuota,
   usageAfter: (quota: ResourceQuota) => Amounts | undefined,
 ): Promise<Charge | undefined> {
@@ -42,19 +42,19 @@ export async function charge(
 }
 
 /** Never below zero: its controller may have counted meanwhile. */
-export async function giveBack(request: ApiRequest, { namespace, name, amounts }: Charge): Promise<void> {
+export async function giveBack(request: ApiCall, { namespace, name, amounts }: Charge): Promise<void> {
   await changeUsage(request, namespace, name, ({ status }) => growth(amountsOf(status?.used), amounts))
 }
 
 /** A quota that is gone holds nobody back. */
 async function changeUsage(
-  request: ApiRequest,
+  request: ApiCall,
   namespace: string,
   name: string,
   change: (quota: ResourceQuota) => Amounts | undefined,
 ): Promise<void> {
   // its own warnings and audit are not those of the request
-  const quiet: ApiRequest = { ...request, warnings: [], record: undefined }
+  const quiet: ApiCall = { ...request, warnings: [], record: undefined }
   const entry = builtInServed(request.env).resources.find('', 'v1', 'resourcequotas')
   if (entry === undefined) return
   const scope = resourceScope(quiet, entry, { name, subresource: 'status', namespace })

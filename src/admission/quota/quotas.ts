@@ -6,7 +6,7 @@ import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'
 import { mayHaveObjects } from '../../registry/written-types.ts'
-import type { ApiRequest } from '../../request/context.ts'
+import type { ApiCall } from '../../request/context.ts'
 import { storedObjects } from '../../tenancy/stored-objects.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 
@@ -25,7 +25,7 @@ const stateOf = perTenant(() => ({
 }))
 
 /** In the order of their names. */
-export async function quotasOf(request: ApiRequest, namespace: string): Promise<(ResourceQuota & KubeObject)[]> {
+export async function quotasOf(request: ApiCall, namespace: string): Promise<(ResourceQuota & KubeObject)[]> {
   const { hasSome, emptyAt, expectedUntil } = stateOf(request.tenant)
   if (!hasSome && !(await mayHaveObjects(request, RESOURCE_QUOTAS))) return []
   const now = request.now.getTime()
@@ -37,7 +37,7 @@ export async function quotasOf(request: ApiRequest, namespace: string): Promise<
 }
 
 /** One is being created here: what is asked meanwhile must not remember that there was none. */
-export function expectQuota(request: ApiRequest, namespace: string): void {
+export function expectQuota(request: ApiCall, namespace: string): void {
   const state = stateOf(request.tenant)
   state.hasSome = true
   state.emptyAt.delete(namespace)

@@ -6,7 +6,7 @@ import type { FieldError } from '../../api/field.ts'
 import { referenceKey } from '../../registry/store.ts'
 import { builtInServed } from '../../registry/served.ts'
 import { resourceScope } from '../../registry/scope.ts'
-import type { ResourceScope } from '../../registry/resource-scope.ts'
+import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { Verb } from '../route.ts'
 import { setPodCondition } from './pod-conditions.ts'
 import type { Posted } from './posted.ts'
@@ -15,11 +15,11 @@ import { changeObject } from './write-object.ts'
 
 const BINDING = { group: '', version: 'v1', kind: 'Binding' }
 
-export async function binding(scope: ResourceScope, verb: Verb | ''): Promise<Response> {
+export async function binding(scope: RequestScope, verb: Verb | ''): Promise<Response> {
   return apply(scope, await readPosted<Binding>(scope, verb, () => BINDING, { keepsSystemFields: true }))
 }
 
-export async function legacyBinding(scope: ResourceScope): Promise<Response> {
+export async function legacyBinding(scope: RequestScope): Promise<Response> {
   const posted = await readPosted<Binding>(scope, 'create', () => BINDING)
   const { request } = scope
   const pods = builtInServed(request.env).resources.find('', 'v1', 'pods')
@@ -28,7 +28,7 @@ export async function legacyBinding(scope: ResourceScope): Promise<Response> {
   return apply(resourceScope(request, pods, { name, subresource: 'binding', namespace: scope.namespace }), posted)
 }
 
-async function apply(scope: ResourceScope, posted: Posted<Binding>): Promise<Response> {
+async function apply(scope: RequestScope, posted: Posted<Binding>): Promise<Response> {
   const { object, dryRun } = posted
   if ((object.metadata.name ?? '') !== scope.name) throw badRequest('name in URL does not match name in Binding object')
   const errors = validateTarget(object)
@@ -46,7 +46,7 @@ function validateTarget({ target = {} }: Binding): FieldError[] {
   ]
 }
 
-function bind(scope: ResourceScope, pod: Pod, { metadata, target }: Binding, dryRun: boolean): void {
+function bind(scope: RequestScope, pod: Pod, { metadata, target }: Binding, dryRun: boolean): void {
   checkPreconditions(scope, pod, metadata, dryRun)
   const name = pod.metadata.name ?? ''
   const refuse = (why: string) => conflict({ group: '', resource: 'pods/binding' }, name, why)
@@ -64,7 +64,7 @@ function bind(scope: ResourceScope, pod: Pod, { metadata, target }: Binding, dry
 
 /** UID and version of a Binding are those of the pod that is meant. */
 function checkPreconditions(
-  scope: ResourceScope,
+  scope: RequestScope,
   pod: Pod,
   { uid, resourceVersion }: Binding['metadata'],
   dryRun: boolean,

@@ -13,13 +13,13 @@ import { parseTime, TimeError } from '../../schema/time.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
 import { NOT_NEGATIVE } from '../../validation/field-rules.ts'
 import { visitContainers } from '../../validation/pod/visit-containers.ts'
-import type { ResourceScope } from '../../registry/resource-scope.ts'
+import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { QueryParameters } from '../../request/query-parameters.ts'
 
 const KUBELET_PORT = 10250
 
 /** GET pods/NAME/log */
-export async function log(scope: ResourceScope): Promise<Response> {
+export async function log(scope: RequestScope): Promise<Response> {
   const { request, name } = scope
   negotiateOutput(request, { kind: 'object', custom: false })
   const errors = validateLogOptions(request.query)
@@ -34,24 +34,24 @@ export async function log(scope: ResourceScope): Promise<Response> {
   throw await unreachable(scope, pod.spec.nodeName)
 }
 
-export async function execOrAttach(scope: ResourceScope): Promise<Response> {
+export async function execOrAttach(scope: RequestScope): Promise<Response> {
   const pod = await podOf(scope)
   containerOf(pod, scope.request.query.get('container') ?? '')
   return stream(scope, pod)
 }
 
-export async function portForward(scope: ResourceScope): Promise<Response> {
+export async function portForward(scope: RequestScope): Promise<Response> {
   return stream(scope, await podOf(scope))
 }
 
-async function stream(scope: ResourceScope, { spec }: Pod): Promise<Response> {
+async function stream(scope: RequestScope, { spec }: Pod): Promise<Response> {
   if (!spec?.nodeName) throw badRequest(`pod ${scope.name} does not have a host assigned`)
   const refusal = await unreachable(scope, spec.nodeName)
   const upgrades = /\bupgrade\b/i.test(scope.request.headers.get('Connection') ?? '')
   throw refusal.code === 500 && !upgrades ? badRequest('Upgrade request required') : refusal
 }
 
-async function podOf(scope: ResourceScope): Promise<Pod> {
+async function podOf(scope: RequestScope): Promise<Pod> {
   const live = await readLive(scope, scope.name)
   if (live === undefined) throw notFound(scope.resource, scope.name)
   return live.object as Pod
@@ -72,7 +72,7 @@ function containerOf({ metadata, spec = {} }: Pod, name: string): void {
 }
 
 /** Why the node of a pod cannot be asked. */
-async function unreachable({ request }: ResourceScope, nodeName: string) {
+async function unreachable({ request }: RequestScope, nodeName: string) {
   const nodes = { group: '', resource: 'nodes' }
   const node = await storedObject<Node>(request, nodes, nodeName)
   if (node === undefined) return notFound(nodes, nodeName)

@@ -15,7 +15,7 @@ import type { DeleteOptions } from '../../request/options.ts'
 import { timeText } from '../../schema/time.ts'
 import { storedObjects } from '../../tenancy/stored-objects.ts'
 import { selectorMatches } from '../../validation/label-selectors.ts'
-import type { ResourceScope } from '../../registry/resource-scope.ts'
+import type { RequestScope } from '../../registry/resource-scope.ts'
 import { resourceScope } from '../../registry/scope.ts'
 import type { Verb } from '../route.ts'
 import { isReady, setPodCondition } from './pod-conditions.ts'
@@ -27,7 +27,7 @@ const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' }
 /** Pods that were let go and are not gone yet. */
 const MAX_DISRUPTED = 2000
 
-export async function eviction(scope: ResourceScope, verb: Verb | ''): Promise<Response> {
+export async function eviction(scope: RequestScope, verb: Verb | ''): Promise<Response> {
   const posted = await readPosted<Eviction>(scope, verb, (body) => kindOf(scope, body))
   const { metadata, deleteOptions: asked } = posted.object
   if ((metadata.name ?? '') !== scope.name) throw badRequest('name in URL does not match name in Eviction object')
@@ -52,7 +52,7 @@ export async function eviction(scope: ResourceScope, verb: Verb | ''): Promise<R
 }
 
 /** Older clients send the kind of policy/v1beta1. */
-function kindOf({ request }: ResourceScope, body: Uint8Array): typeof EVICTION {
+function kindOf({ request }: RequestScope, body: Uint8Array): typeof EVICTION {
   try {
     const { apiVersion } = parseBody(negotiateInput(request, { custom: false }), body)
     return apiVersion === 'policy/v1beta1' ? { ...EVICTION, version: 'v1beta1' } : EVICTION
@@ -67,7 +67,7 @@ const ENDED = new Set(['Succeeded', 'Failed', 'Pending'])
 const mayIgnoreBudget = ({ metadata, status }: Pod): boolean =>
   ENDED.has(status?.phase ?? '') || metadata.deletionTimestamp !== undefined
 
-async function askBudget(scope: ResourceScope, pod: Pod, dryRun: boolean): Promise<void> {
+async function askBudget(scope: RequestScope, pod: Pod, dryRun: boolean): Promise<void> {
   const budgets = (await storedObjects<PodDisruptionBudget>(scope.request, BUDGETS, scope.namespace)).filter(
     ({ spec }) => selectorMatches(spec?.selector, pod.metadata.labels),
   )
@@ -85,7 +85,7 @@ async function askBudget(scope: ResourceScope, pod: Pod, dryRun: boolean): Promi
   )
 }
 
-function budgetScope({ request, namespace }: ResourceScope): ResourceScope {
+function budgetScope({ request, namespace }: RequestScope): RequestScope {
   const entry = builtInServed(request.env).resources.find(BUDGETS.group, 'v1', BUDGETS.resource)
   if (entry === undefined) throw new Error('assertion failed: disruption budgets are a resource')
   return resourceScope(request, entry, { name: '', subresource: '', namespace })
@@ -146,7 +146,7 @@ function setExhausted({ status = {} }: PodDisruptionBudget, now: Date): void {
 }
 
 /** The pod says why it goes, before it goes. */
-async function markAndDelete(scope: ResourceScope, options: DeleteOptions, dryRun: boolean): Promise<void> {
+async function markAndDelete(scope: RequestScope, options: DeleteOptions, dryRun: boolean): Promise<void> {
   const { preconditions } = options
   let version = preconditions?.resourceVersion
   if (!dryRun) {

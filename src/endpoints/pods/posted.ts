@@ -9,7 +9,7 @@ import { parseCreateOptions } from '../../request/options.ts'
 import { typeOfKind } from '../../schema/built-in.ts'
 import { decodeBody, readBody } from '../decode-body.ts'
 import { prepareNewMetadata } from '../../registry/write/new-metadata.ts'
-import type { ResourceScope } from '../../registry/resource-scope.ts'
+import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { Verb } from '../route.ts'
 
 /** What was sent to a subresource that does something instead of keeping what it gets. */
@@ -21,7 +21,7 @@ export interface Posted<O> {
 }
 
 /** The scope of a subresource whose objects are of another kind than its resource. */
-export function asKind(scope: ResourceScope, kind: GroupVersionKind): ResourceScope {
+export function asKind(scope: RequestScope, kind: GroupVersionKind): RequestScope {
   const type = typeOfKind(kind)!
   return {
     ...scope,
@@ -36,7 +36,7 @@ export function asKind(scope: ResourceScope, kind: GroupVersionKind): ResourceSc
 
 /** @param kindOf the kind of what is sent, by the body */
 export async function readPosted<O>(
-  scope: ResourceScope,
+  scope: RequestScope,
   verb: Verb | '',
   kindOf: (body: Uint8Array) => GroupVersionKind,
   { keepsSystemFields = false }: { readonly keepsSystemFields?: boolean } = {},
@@ -56,5 +56,5 @@ export async function readPosted<O>(
   return { object, dryRun: options.dryRun, output, validate }
 }
 
-export const respondDone = (scope: ResourceScope, { output }: Posted<unknown>): Response =>
+export const respondDone = (scope: RequestScope, { output }: Posted<unknown>): Response =>
   respondSuccess(scope, output, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }, 201)

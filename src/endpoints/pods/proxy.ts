@@ -4,9 +4,9 @@ import { lazy } from '../../api/lazy.ts'
 import { badRequest, notFound, serviceUnavailable } from '../../api/status.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
 import { contains, parseCidr, parseIp } from '../../api/ip-addresses.ts'
-import type { ResourceScope } from '../../registry/resource-scope.ts'
+import type { RequestScope } from '../../registry/resource-scope.ts'
 
-export async function proxy(scope: ResourceScope): Promise<Response> {
+export async function proxy(scope: RequestScope): Promise<Response> {
   const target = targetOf(scope.name)
   if (target === undefined)
     throw badRequest(`invalid ${scope.entry.singular ?? 'proxy'} request ${JSON.stringify(scope.name)}`)
@@ -30,7 +30,7 @@ function targetOf(text: string): Target | undefined {
   return { name: second, port: third! }
 }
 
-async function addressOf(scope: ResourceScope, target: Target): Promise<string> {
+async function addressOf(scope: RequestScope, target: Target): Promise<string> {
   switch (scope.resource.resource) {
     case 'pods':
       return podAddress(scope, target)
@@ -41,7 +41,7 @@ async function addressOf(scope: ResourceScope, target: Target): Promise<string> 
   }
 }
 
-async function found<O>({ request, resource, namespaced, namespace }: ResourceScope, name: string) {
+async function found<O>({ request, resource, namespaced, namespace }: RequestScope, name: string) {
   const object = await storedObject<O>(request, resource, namespaced ? `${namespace}/${name}` : name)
   if (object === undefined) throw notFound(resource, name)
   return object
@@ -61,7 +61,7 @@ const notGlobal = lazy(() =>
   ].map((text) => parseCidr(text)!),
 )
 
-async function podAddress(scope: ResourceScope, { name, port }: Target): Promise<string> {
+async function podAddress(scope: RequestScope, { name, port }: Target): Promise<string> {
   const { spec, status } = await found<Pod>(scope, name)
   const ip = status?.podIPs?.[0]?.ip ?? status?.podIP ?? ''
   const address = parseIp(ip)
@@ -71,7 +71,7 @@ async function podAddress(scope: ResourceScope, { name, port }: Target): Promise
   return hostPort(ip, port || String(first ?? 80))
 }
 
-async function serviceAddress(scope: ResourceScope, { name, port }: Target): Promise<string> {
+async function serviceAddress(scope: RequestScope, { name, port }: Target): Promise<string> {
   const service = await found<Service>(scope, name)
   const key = `${scope.namespace}/${name}`
   const endpoints = await storedObject<Endpoints>(scope.request, { group: '', resource: 'endpoints' }, key)
@@ -85,7 +85,7 @@ async function serviceAddress(scope: ResourceScope, { name, port }: Target): Pro
   throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`)
 }
 
-async function nodeAddress(scope: ResourceScope, { name, port }: Target): Promise<string> {
+async function nodeAddress(scope: RequestScope, { name, port }: Target): Promise<string> {
   const { status } = await found<Node>(scope, name)
   const address = (status?.addresses ?? []).find(({ type }) => type === 'Hostname' || type === 'InternalIP')?.address
   if (address === undefined) throw serviceUnavailable('no preferred addresses found; known addresses: []')

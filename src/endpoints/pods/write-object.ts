@@ -4,7 +4,7 @@ import { workFor } from '../../registry/outbox.ts'
 import { readLive } from '../../registry/store.ts'
 import { newValueOf } from '../../registry/stored-form.ts'
 import { StorageError } from '../../storage/errors.ts'
-import type { ResourceScope } from '../../registry/resource-scope.ts'
+import type { RequestScope } from '../../registry/resource-scope.ts'
 import { keyOf, storedAs } from '../../registry/resource-scope.ts'
 import { statusFor } from '../../storage/storage-status.ts'
 
@@ -17,7 +17,7 @@ const TRIES = 20
  * @throws 404, and what `change` throws
  */
 export async function changeObject<O extends KubeObject>(
-  scope: ResourceScope,
+  scope: RequestScope,
   name: string,
   dryRun: boolean,
   change: (object: O) => void,

@@ -6,7 +6,7 @@ import { stringify, parseStored } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { asJson } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
-import type { ApiRequest } from '../../request/context.ts'
+import type { ApiCall } from '../../request/context.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import { WebhookCallError, WebhookClientError, callWebhook } from '../../webhooks/call-webhook.ts'
 import { reviewIn } from '../../webhooks/review-reply.ts'
@@ -61,7 +61,7 @@ export type Origin = 'stored' | 'made'
  * @throws ConversionError
  */
 export async function convertByWebhook(
-  request: ApiRequest,
+  request: ApiCall,
   definition: CustomResourceDefinition,
   objects: readonly KubeObject[],
   version: string,
@@ -104,7 +104,7 @@ export async function convertByWebhook(
 
 /** One review. @param originals of other versions, at least one */
 async function ask(
-  request: ApiRequest,
+  request: ApiCall,
   definition: CustomResourceDefinition,
   originals: readonly KubeObject[],
   apiVersion: string,
@@ -128,7 +128,7 @@ async function ask(
 }
 
 /** Milliseconds: a request that has none left gets one, in which nothing can be done. */
-function timeLeft({ info, now, clock }: ApiRequest): number {
-  if (info.verb === 'watch') return TIMEOUT_MS
+function timeLeft({ info, now, clock }: ApiCall): number {
+  if (info?.verb === 'watch') return TIMEOUT_MS
   return Math.max(1, Math.min(TIMEOUT_MS, now.getTime() + REQUEST_MS - clock()))
 }

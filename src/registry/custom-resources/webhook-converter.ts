@@ -1,7 +1,7 @@
 /** Between what storage keeps and the version of a request, by a definition's webhook. */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { ApiRequest } from '../../request/context.ts'
+import type { ApiCall } from '../../request/context.ts'
 import type { VersionConverter } from '../resource-scope.ts'
 import { compiledVersion, currentForm, servedForm } from './compiled-versions.ts'
 import { convertByWebhook } from './conversion-webhook.ts'
@@ -9,7 +9,7 @@ import { storageVersion } from './definition.ts'
 
 /** @param version of the request */
 export function webhookConverter(
-  request: ApiRequest,
+  request: ApiCall,
   definition: CustomResourceDefinition,
   version: string,
 ): VersionConverter {

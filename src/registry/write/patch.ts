@@ -1,7 +1,6 @@
 import { apiVersionOf } from '../../api/group-version.ts'
 import type { JsonObject } from '../../api/object.ts'
 import { decodePatched } from '../../patch/decode-patched.ts'
-import { managerOfUserAgent } from '../../patch/managed-fields.ts'
 import type { PatchInput, PatchTypeName } from '../../patch/patch-types.ts'
 import { patchTypes } from '../../patch/patch-types.ts'
 import { resetFieldsOf } from '../../patch/reset-fields.ts'
@@ -48,7 +47,7 @@ export function patch(
     name,
     subresource,
     body: body.bytes,
-    manager: options.fieldManager || managerOfUserAgent(request.headers.get('User-Agent') ?? 'unknown'),
+    manager: options.fieldManager,
     force: options.force === true,
     fieldValidation: options.fieldValidation,
     now: request.now,

@@ -1,0 +1,17 @@
+import type { ApiCall } from '../request/context.ts'
+import type { UserInfo } from '../request/user-info.ts'
+import type { ControllerContext } from './controller.ts'
+
+/** A call that a controller makes within the server: with its own time and audit id, and no HTTP. */
+export const controllerCall = ({ env, tenant, now }: ControllerContext, user: UserInfo): ApiCall => ({
+  env,
+  tenant,
+  user,
+  auditId: crypto.randomUUID(),
+  now: now(),
+  clock: () => now().getTime(),
+  warnings: [],
+  record: undefined,
+  isObject: true,
+  waitUntil: () => {},
+})
