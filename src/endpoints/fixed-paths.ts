@@ -1,10 +1,11 @@
 /**
- * Every path that is no resource: discovery, OpenAPI, version, health, metrics. One table of them all; what is in none
- * of its rows is `404 page not found`, or a Status below a built-in group.
+ * Every path that is no resource: discovery, OpenAPI, version, health, metrics. One router of them all; what is none
+ * of its routes is `404 page not found`, or a Status below a built-in group.
  */
-import { ownValue } from '../api/own.ts'
+import { HonoBase } from 'hono/hono-base'
+import { LinearRouter } from 'hono/router/linear-router'
 import { methodNotAllowed, notServed } from '../api/status.ts'
-import { assertPrivileged, isPrivilegedPath } from '../authorization/privileged-paths.ts'
+import { assertPrivileged, isPrivilegedPath, privilegedPaths } from '../authorization/privileged-paths.ts'
 import type { PrivilegedPath } from '../authorization/privileged-paths.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed, freshServedResources } from '../registry/served.ts'
@@ -13,8 +14,7 @@ import { serveShardStats } from './debug.ts'
 import { serveBackup } from './backup.ts'
 import { serveRestore } from './restore.ts'
 import { serveApiGroup, serveApiGroupList, serveApiResourceList, serveApiVersions } from './discovery/serve.ts'
-import type { HealthEndpoint } from './health.ts'
-import { serveHealth } from './health.ts'
+import { healthEndpoints, serveHealth } from './health.ts'
 import { serveMetrics } from './metrics.ts'
 import { serveOpenApiV2, serveOpenApiV3 } from './openapi.ts'
 import { requireProduced, serveKeySet, serveOpenIdConfiguration } from './openid.ts'
@@ -32,11 +32,11 @@ export function serveFixedPath(request: ApiRequest, served: ServedResources): Re
   return answer(request, served)
 }
 
+/** Hono answers a HEAD as a GET without its body. */
 async function answer(request: ApiRequest, served: ServedResources): Promise<Response> {
-  const { info, method } = request
   // before something is called unknown, the newest definitions are asked for
-  const response = await serve(request, isKnown(info.path, served) ? served : await freshServedResources(request))
-  return method === 'HEAD' ? new Response(null, response) : response
+  const known = isKnown(request.info.path, served) ? served : await freshServedResources(request)
+  return routes.fetch(request.request, { request, served: known })
 }
 
 /** Served by another server, as an APIService says; the path may go on behind the version. */
@@ -81,12 +81,14 @@ const serveVersion = routed((request) => {
   return indentedJson(versionInfo())
 })
 
+/** Members of system:masters only. */
 const privileged: Readonly<Record<PrivilegedPath, Serve>> = {
   '/backup': routed(serveBackup),
   '/debug/shards': routed(serveShardStats),
   '/restore': (request) => serveRestore(request),
 }
 
+/** Each without anything behind it, a slash neither. */
 const exactPaths: Readonly<Record<string, Serve>> = {
   '/': serveRoot,
   '/index.html': serveRoot,
@@ -110,25 +112,44 @@ const exactPaths: Readonly<Record<string, Serve>> = {
   '/debug/flags/v': () => unsupportedMethod(),
 }
 
-async function serve(request: ApiRequest, served: ServedResources): Promise<Response> {
-  const { path } = request.info
-  if (isPrivilegedPath(path)) {
+interface FixedPaths {
+  Bindings: { readonly request: ApiRequest; readonly served: ServedResources }
+}
+
+const routes = new HonoBase<FixedPaths>({
+  router: new LinearRouter(),
+  // as it came: Hono's own getPath decodes it once more
+  getPath: (_request, options) => options!.env!.request.info.path,
+})
+
+const at = (path: string, serve: Serve): void => {
+  routes.all(path, ({ env }) => serve(env.request, env.served))
+}
+
+for (const path of privilegedPaths)
+  at(path, (request, served) => {
+    // authorization knows the path without a slash behind
+    if (!isPrivilegedPath(request.info.path)) return notFoundText()
     assertPrivileged(request.user)
     return privileged[path](request, served)
-  }
-  const exact = ownValue(exactPaths, path)
-  if (exact !== undefined) return exact(request, served)
-  if (path.startsWith('/openapi/v3/')) return serveOpenApiV3(request, served, path.slice('/openapi/v3'.length))
-  if (path.startsWith('/debug/pprof/')) return notFoundText('Unknown profile')
-  if (/^\/(version|openid\/v1\/jwks|\.well-known\/openid-configuration)\//.test(path)) throw notServed()
-  const health = /^\/(healthz|livez|readyz)(\/.*)?$/.exec(path)
-  // the expression names exactly these
-  if (health !== null) return serveHealth(request, health[1] as HealthEndpoint, health[2] ?? '')
-  const [, prefix, ...names] = path.split('/')
-  if (prefix === 'api') return serveGroupVersion(request, served, '', names)
-  if (prefix === 'apis') return serveGroup(request, served, names)
-  return notFoundText()
-}
+  })
+// Hono takes a slash at the end for nothing; kube-apiserver's `/apis/` is another path than `/apis`
+for (const [path, serve] of Object.entries(exactPaths))
+  routes.all(path, ({ env }, next) => (env.request.info.path === path ? serve(env.request, env.served) : next()))
+at('/openapi/v3/*', (request, served) => serveOpenApiV3(request, served, request.info.path.slice('/openapi/v3'.length)))
+at('/debug/pprof/*', () => notFoundText('Unknown profile'))
+for (const path of ['/version/*', '/openid/v1/jwks/*', '/.well-known/openid-configuration/*'])
+  at(path, () => {
+    throw notServed()
+  })
+for (const endpoint of healthEndpoints)
+  at(`/${endpoint}/*`, (request) => serveHealth(request, endpoint, request.info.path.slice(endpoint.length + 1)))
+at('/api/*', (request, served) => serveGroupVersion(request, served, '', request.info.path.split('/').slice(2)))
+at('/apis/*', (request, served) => serveGroup(request, served, request.info.path.split('/').slice(2)))
+routes.notFound(() => notFoundText())
+routes.onError((error) => {
+  throw error
+})
 
 /** Below `/apis`: `GROUP`, `GROUP/VERSION`, each perhaps with a slash behind. */
 function serveGroup(request: ApiRequest, served: ServedResources, names: readonly string[]): Response {

@@ -11,7 +11,8 @@ import { unreadableDatabases } from './database-checks.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import { notFoundText, textResponse } from './text-response.ts'
 
-export type HealthEndpoint = 'healthz' | 'livez' | 'readyz'
+export const healthEndpoints = ['healthz', 'livez', 'readyz'] as const
+export type HealthEndpoint = (typeof healthEndpoints)[number]
 
 /** Hooks of the start; a pair is a hook that only a feature has. */
 const startHooks: readonly (string | readonly [hook: string, gate: string])[] = [
