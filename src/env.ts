@@ -71,7 +71,7 @@ export interface Env {
   /** From 0 (default) to 10, as kube-apiserver's -v: from 3 on a line is logged of every request. */
   readonly KEDGE_VERBOSITY?: string
   /** Where webhooks of Services are: `NAMESPACE/NAME:PORT=https://HOST/PATH`, with commas. */
-  readonly KEDGE_WEBHOOK_SERVICES?: string
+  readonly KEDGE_SERVICES?: string
   /**
    * Hosts, with commas, that are called on the platform's trust in public authorities although a caBundle names others.
    * Of no meaning where OUTGOING is.

@@ -97,12 +97,18 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   const admitted = admitRequest(request, snapshot, classification)
   const seat = admitted instanceof Promise ? await admitted : admitted
   if (typeof seat === 'string') return tooManyRequests()
+  let isSeated = true
+  const leave = (): void => {
+    if (isSeated) leaveSeat(request.tenant, seat)
+    isSeated = false
+  }
+  request.delegate = leave
   try {
     const authorized = await authorize(request, asked)
     const served = await servedAt(request.env, snapshot)
     return await (serveFixedPath(request, served) ?? serveResource(request, authorized, served, handlers))
   } finally {
-    leaveSeat(request.tenant, seat)
+    leave()
   }
 }
 

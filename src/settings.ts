@@ -67,7 +67,7 @@ export interface Settings {
   readonly recordsRequests: boolean
   readonly encryption: EncryptionSetting
   /** URLs by `NAMESPACE/NAME:PORT`. */
-  readonly webhookServices: ReadonlyMap<string, string>
+  readonly serviceUrls: ReadonlyMap<string, string>
   readonly unpinnedHosts: ReadonlySet<string>
 }
 
@@ -228,7 +228,7 @@ const encryptedResources = setting(
   },
 )
 
-const webhookServices = setting(
+const serviceUrls = setting(
   'must be NAMESPACE/NAME:PORT=https://HOST, with commas between, each Service once',
   (text) => {
     const services = text.split(',').map((row) => /^([a-z0-9-]+\/[a-z0-9-]+:[1-9]\d*)=(https:\/\/.+)$/.exec(row.trim()))
@@ -285,7 +285,7 @@ const schema = z.object({
   KEDGE_AUDIT_WEBHOOK: z.optional(auditWebhook),
   KEDGE_AUDIT_CONSOLE: z.optional(matching(/^[01]?$/, 'must be 0 or 1')),
   KEDGE_VERBOSITY: z.optional(matching(/^(?:\d|10)$/, 'must be a number from 0 to 10')),
-  KEDGE_WEBHOOK_SERVICES: z.optional(webhookServices),
+  KEDGE_SERVICES: z.optional(serviceUrls),
   KEDGE_UNPINNED_HOSTS: z.optional(hosts),
   // a part of the names of objects, before a slash
   KEDGE_ROOT_TENANT: z.optional(
@@ -388,7 +388,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     },
     logsRequests,
     recordsRequests: logsRequests || policy !== undefined,
-    webhookServices: values.KEDGE_WEBHOOK_SERVICES ?? new Map(),
+    serviceUrls: values.KEDGE_SERVICES ?? new Map(),
     unpinnedHosts: values.KEDGE_UNPINNED_HOSTS ?? new Set(),
     encryption: {
       sealing: values.KEDGE_ENCRYPTION_KEYS?.sealing,

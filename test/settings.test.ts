@@ -52,7 +52,7 @@ const RULES = {
   range:
     'KEDGE_SERVICE_RANGE must be a CIDR, or one of IPv4 and one of IPv6 with a comma between, of 8 addresses at least',
   advertise: 'KEDGE_ADVERTISE must be HOST or HOST:PORT',
-  services: 'KEDGE_WEBHOOK_SERVICES must be NAMESPACE/NAME:PORT=https://HOST, with commas between, each Service once',
+  services: 'KEDGE_SERVICES must be NAMESPACE/NAME:PORT=https://HOST, with commas between, each Service once',
   tenant: 'KEDGE_ROOT_TENANT must be of letters, digits and dashes, 63 at most',
 }
 
@@ -85,9 +85,9 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
       'KEDGE_AUDIT_WEBHOOK must be JSON: {"url": …, "token": …, "mode": …}, of which url is needed; ' +
         'KEDGE_AUDIT_WEBHOOK needs KEDGE_AUDIT_POLICY, which says what is sent',
     ],
-    [{ KEDGE_WEBHOOK_SERVICES: 'blue/hooks=https://hook.example.com' }, RULES.services],
-    [{ KEDGE_WEBHOOK_SERVICES: 'blue/hooks:443=http://hook.example.com' }, RULES.services],
-    [{ KEDGE_WEBHOOK_SERVICES: 'blue/hooks:443=https://a,blue/hooks:443=https://b' }, RULES.services],
+    [{ KEDGE_SERVICES: 'blue/hooks=https://hook.example.com' }, RULES.services],
+    [{ KEDGE_SERVICES: 'blue/hooks:443=http://hook.example.com' }, RULES.services],
+    [{ KEDGE_SERVICES: 'blue/hooks:443=https://a,blue/hooks:443=https://b' }, RULES.services],
     [
       { KEDGE_UNPINNED_HOSTS: 'https://hook.example.com' },
       'KEDGE_UNPINNED_HOSTS must be names of hosts with commas between',

@@ -5,19 +5,11 @@
 import { settingsOf } from '../settings.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
+import { REQUEST_HEADERS } from '../request/request-header-names.ts'
 import { clientAuthority } from './client-authority.ts'
 import { presentedCertificate } from './client-certificate.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { authenticated } from '../request/user-info.ts'
-
-/** As the flags are set, and as the ConfigMap extension-apiserver-authentication tells extension servers. */
-export const REQUEST_HEADERS = {
-  allowedNames: ['front-proxy-client'],
-  username: 'X-Remote-User',
-  uid: 'X-Remote-Uid',
-  group: 'X-Remote-Group',
-  extraPrefix: 'X-Remote-Extra-',
-} as const
 
 /** Whether there may be a front proxy, and the request names a user as one would. */
 export const saysForWhom = ({ headers, env }: Asked): boolean =>

@@ -1,6 +1,6 @@
 // Follows the engine's answers as they pass, to know where each ends.
 import { ChunkedBody } from './chunked-body.ts'
-import { parseResponseHead } from './http-framing.ts'
+import { parseResponseHead, tunnelIn } from './http-framing.ts'
 import type { ResponseHead } from './http-framing.ts'
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
@@ -11,15 +11,24 @@ export type Progress = 'goes on' | 'switched protocols' | 'complete' | 'complete
 /** Of one request. */
 export class AnswerFollower {
   readonly #isHead: boolean
+  readonly #mayTunnel: boolean
   #head: Buffer = NOTHING
+  #isBodiless = false
   #body: ChunkedBody | 'until-close' | number | undefined
   /** The engine closes the connection after this answer. */
   isLast = false
   hasBegun = false
+  /** The ticket by which the engine has the client joined with another server. */
+  tunnel: string | undefined
 
-  /** @param isHead whether the request was a HEAD */
-  constructor(isHead: boolean) {
+  /** @param isHead whether the request was a HEAD, @param mayTunnel whether it asked for another protocol */
+  constructor(isHead: boolean, mayTunnel = false) {
     this.#isHead = isHead
+    this.#mayTunnel = mayTunnel
+  }
+
+  get isHeadWhole(): boolean {
+    return this.#body !== undefined || this.#isBodiless
   }
 
   follow(data: Buffer): Progress {
@@ -32,6 +41,7 @@ export class AnswerFollower {
       if (head.status === 101) return 'switched protocols'
       if (head.status < 200) continue // an interim answer: the real one follows
       this.isLast = head.last
+      this.#isBodiless = head.body === 'none'
       if (head.body === 'none') return at < data.length ? 'complete and more' : 'complete'
       this.#body = head.body === 'chunked' ? new ChunkedBody() : head.body
     }
@@ -57,7 +67,9 @@ export class AnswerFollower {
     const end = all.indexOf(END_OF_HEAD)
     this.#head = end < 0 ? all : NOTHING
     if (end < 0) return undefined
-    const head = parseResponseHead(all.toString('latin1', 0, end + 2), this.#isHead)
+    const text = all.toString('latin1', 0, end + 2)
+    if (this.#mayTunnel) this.tunnel = tunnelIn(text)
+    const head = parseResponseHead(text, this.#isHead)
     return { ...head, next: at + end + END_OF_HEAD.length - before }
   }
 }

@@ -13,6 +13,8 @@ import { MalformedRequest } from './http-framing.ts'
 import type { RequestHead } from './http-framing.ts'
 import { CONTINUE, refusal } from './refusal.ts'
 import { RequestReader } from './request-reader.ts'
+import { join } from './tunnels.ts'
+import type { Tunnels } from './tunnels.ts'
 
 /** Of one connection, in milliseconds. */
 export interface Deadlines {
@@ -41,6 +43,8 @@ interface Exchange {
   readonly head: RequestHead
   readonly answer: AnswerFollower
   isAnswered: boolean
+  /** The beginning of an answer that may name a tunnel, until its head is whole. */
+  held: Buffer[]
 }
 
 interface ConnectionOptions {
@@ -48,6 +52,7 @@ interface ConnectionOptions {
   readonly isToBeRefused: boolean
   /** Each request says from which address it comes. */
   readonly tellsAddress: boolean
+  readonly tunnels: Tunnels
 }
 
 /** An IPv4 address that a socket for both families shows in IPv6. */
@@ -61,6 +66,7 @@ export class ClientConnection {
   readonly #isAttested: boolean
   readonly #attestation: Attestation
   readonly #engine: EngineLink
+  readonly #tunnels: Tunnels
   readonly #reader = new RequestReader()
   #state: 'http' | 'tunnel' | 'finishing' | 'lingering' = 'http'
   /** The request that is under way. */
@@ -75,11 +81,12 @@ export class ClientConnection {
     client: TLSSocket,
     engine: () => Promise<EngineAddress>,
     deadlines: Deadlines,
-    { isToBeRefused, tellsAddress }: ConnectionOptions,
+    { isToBeRefused, tellsAddress, tunnels }: ConnectionOptions,
   ) {
     this.#client = client
     this.#deadlines = deadlines
     this.#isToBeRefused = isToBeRefused
+    this.#tunnels = tunnels
     const certificate = tlsClientAuth(client)
     const address = tellsAddress ? plainAddress(client.remoteAddress ?? '') : undefined
     this.#isAttested = certificate !== undefined || address !== undefined
@@ -180,7 +187,12 @@ export class ClientConnection {
     const isAttested = this.#isAttested || request.method !== head.method
     const statement = ({ key }: EngineAddress): string =>
       isAttested ? this.#attestation.line(key, head.method, request.method, request.target, Date.now()) : ''
-    this.#exchange = { head, answer: new AnswerFollower(request.method === 'HEAD'), isAnswered: false }
+    this.#exchange = {
+      head,
+      answer: new AnswerFollower(request.method === 'HEAD', head.wantsUpgrade),
+      isAnswered: false,
+      held: [],
+    }
     this.#awaited = undefined
     const hasRoom = this.#engine.begin((address) => engineHead(head, octets, request, statement(address)), isAttested)
     if (!hasRoom) this.#engineIsFull = true
@@ -234,6 +246,11 @@ export class ClientConnection {
     const progress = exchange.answer.follow(data)
     if (progress === 'complete and more') return this.destroy()
     if (progress === 'switched protocols' && !exchange.head.wantsUpgrade) return this.destroy()
+    if (exchange.head.wantsUpgrade && progress !== 'switched protocols') {
+      if (!exchange.answer.isHeadWhole) return void exchange.held.push(data)
+      if (exchange.answer.tunnel !== undefined) return this.#joinTunnel(exchange.answer.tunnel)
+    }
+    for (const earlier of exchange.held.splice(0)) this.#toClient(earlier)
     this.#toClient(data)
     if (progress === 'switched protocols') this.#beginTunnel()
     if (progress === 'complete') {
@@ -263,6 +280,16 @@ export class ClientConnection {
     const ahead = this.#reader.rest()
     if (ahead.length > 0) this.#toEngine(ahead)
     this.#regulate()
+  }
+
+  /** The engine is done with this connection: what is said from here on goes between the client and another server. */
+  #joinTunnel(ticket: string): void {
+    const tunnel = this.#tunnels.take(ticket)
+    if (tunnel === undefined) return this.destroy()
+    this.#state = 'tunnel'
+    this.#engine.close()
+    for (const event of ['data', 'drain']) this.#client.removeAllListeners(event)
+    join(this.#client, this.#reader.rest(), tunnel)
   }
 
   #endExchange(): void {

@@ -8,6 +8,7 @@ import type { Deadlines } from './client-connection.ts'
 import { ConnectionLimits } from './connection-limits.ts'
 import type { Admission, Limits } from './connection-limits.ts'
 import type { EngineAddress } from './engine-link.ts'
+import { Tunnels } from './tunnels.ts'
 
 export interface FrontOptions {
   readonly host: string
@@ -21,6 +22,8 @@ export interface FrontOptions {
   /** More than these are told to come back later (429), before anything runs out. Default: none. */
   readonly limits?: Limits
   readonly deadlines?: Deadlines
+  /** Connections to other servers that the engine has clients joined with. */
+  readonly tunnels?: Tunnels
   /** Each request says from which address it comes. */
   readonly tellsAddress?: boolean
   /** From the accepted connection to the end of the handshake. */
@@ -39,7 +42,13 @@ const UNLIMITED: Limits = { total: Infinity, perAddress: Infinity }
 
 /** Throws the error of `listen` where the address cannot be had. */
 export async function startFront(options: FrontOptions): Promise<Front> {
-  const { engine, deadlines = DEADLINES, tellsAddress = false, handshakeMs = HANDSHAKE_MS } = options
+  const {
+    engine,
+    tunnels = new Tunnels(),
+    deadlines = DEADLINES,
+    tellsAddress = false,
+    handshakeMs = HANDSHAKE_MS,
+  } = options
   const limits = new ConnectionLimits(options.limits ?? UNLIMITED)
   const connections = new Set<ClientConnection>()
   const handshakes = new Map<string, Handshake>()
@@ -70,6 +79,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     const connection = new ClientConnection(socket, engine, deadlines, {
       isToBeRefused: handshake.admission === 'to be refused',
       tellsAddress,
+      tunnels,
     })
     connections.add(connection)
     socket.on('close', () => connections.delete(connection))

@@ -1,6 +1,7 @@
 // Heads of HTTP/1.1 messages (RFC 9112), read strictly: what two readers could understand differently is refused. The
 // engine gets a body in a frame that the front writes anew, so that both agree on where a request ends.
 import { FRONT_STATEMENT } from '../authentication/front-statement.ts'
+import { TUNNEL_HEADER } from '../outgoing/exchange.ts'
 
 export interface RequestHead {
   readonly method: string
@@ -146,6 +147,11 @@ export interface ResponseHead {
   /** The server closes the connection after this one. */
   readonly last: boolean
 }
+
+const TUNNEL = new RegExp(`\\r\\n${TUNNEL_HEADER}: *([\\w-]+)\\r\\n`, 'i')
+
+/** The ticket in the head of an answer. */
+export const tunnelIn = (text: string): string | undefined => TUNNEL.exec(text)?.[1]
 
 /** Of the engine, which is trusted. `bodiless`: the answer to HEAD. */
 export function parseResponseHead(text: string, bodiless: boolean): ResponseHead {

@@ -54,7 +54,7 @@ Flags of start
                    A kubeconfig whose server gets the events, with its token.
   --audit-webhook-mode MODE
                    As --audit-log-mode.
-  --webhook-services LIST
+  --services LIST
                    Where webhooks of a Service are: NAMESPACE/NAME:PORT=https://HOST:PORT … The certificate is still that
                    of NAME.NAMESPACE.svc. May be given more than once.
   --encryption-keys FILE
@@ -170,7 +170,7 @@ async function runStart(args: string[]): Promise<void> {
     'audit-webhook-mode': { type: 'string' },
     'encryption-keys': { type: 'string' },
     'encryption-resources': { type: 'string' },
-    'webhook-services': { type: 'string', multiple: true },
+    services: { type: 'string', multiple: true },
   })
   const port = Number(flags.port)
   if (!/^\d+$/.test(flags.port) || port > 65535) {
@@ -199,7 +199,7 @@ async function runStart(args: string[]): Promise<void> {
       audit: await auditOptions(flags),
       encryptionKeys: flags['encryption-keys'] && readFileSync(flags['encryption-keys'], 'utf8').trim(),
       encryptionResources: flags['encryption-resources'],
-      webhookServices: flags['webhook-services']?.join(','),
+      serviceUrls: flags['services']?.join(','),
     })
     console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
     await Promise.race([signalled, server.ended])

@@ -1,14 +1,19 @@
-// Calls that leave a local server for the engine, which can pin no authority: webhooks. The engine posts each to a socket
+// Calls that leave a local server for the engine, which can pin no authority: to webhooks here, all others in
+// outgoing-exchanges.ts. The engine posts each to a socket
 // in a directory that only the user who started the server may enter (src/webhooks/by-front.ts).
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import { FAILED, STATUS_HEADER, TYPE_HEADER } from '../webhooks/by-front.ts'
-import type { CallFailure } from '../webhooks/failure-text.ts'
 import { DEADLINE } from '../webhooks/failure-text.ts'
 import type { OutgoingAnswer, OutgoingCall } from '../webhooks/outgoing-call.ts'
 import { CallFailed, readAnswer } from '../webhooks/outgoing-call.ts'
+import { EXCHANGE_PATH } from '../outgoing/exchange.ts'
+import { OutgoingExchanges } from './outgoing-exchanges.ts'
+import type { Credentials } from './outgoing-exchanges.ts'
+import { failureOf } from './outgoing-failure.ts'
+import { Tunnels } from './tunnels.ts'
 
 export interface OutgoingCalls {
   close(): void
@@ -19,9 +24,18 @@ const MAX_SOCKETS = 128
 const MAX_IDLE = 8
 const IDLE_MS = 30_000
 
-export async function serveOutgoingCalls(socket: string): Promise<OutgoingCalls> {
+/** @param credentials that this server shows to others, @param tunnels where the front finds connections to join */
+export async function serveOutgoingCalls(
+  socket: string,
+  credentials: Credentials = {},
+  tunnels = new Tunnels(),
+): Promise<OutgoingCalls> {
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS })
-  const server = createServer((request, response) => void serve(agent, request, response))
+  const exchanges = new OutgoingExchanges(credentials, tunnels)
+  const server = createServer((request, response) => {
+    if (request.url === EXCHANGE_PATH) void exchanges.serve(request, response)
+    else void serve(agent, request, response)
+  })
   rmSync(socket, { force: true })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -32,6 +46,8 @@ export async function serveOutgoingCalls(socket: string): Promise<OutgoingCalls>
       server.close()
       server.closeAllConnections()
       agent.destroy()
+      exchanges.close()
+      tunnels.close()
     },
   }
 }
@@ -105,31 +121,5 @@ class Attempt {
       contentType: answer.headers['content-type'] ?? '',
       body: await readAnswer(answer),
     }
-  }
-}
-
-/** What Node's network and TLS errors have besides a code. */
-interface NodeError extends Error {
-  readonly code?: string
-  readonly address?: string
-  readonly port?: number
-  readonly hostname?: string
-  readonly host?: string
-  readonly cert?: { readonly subjectaltname?: string }
-  /** Of an AggregateError: one for each address of a name. */
-  readonly errors?: readonly NodeError[]
-}
-
-function failureOf(thrown: unknown): CallFailure {
-  // what is thrown while a call is made is an error of Node's
-  const whole = thrown as NodeError
-  const error = whole.errors?.at(-1) ?? whole
-  const { code = '', message, address, port, cert } = error
-  return {
-    code,
-    message,
-    address: address === undefined ? undefined : `${address.includes(':') ? `[${address}]` : address}:${port}`,
-    host: error.hostname ?? error.host,
-    names: cert?.subjectaltname,
   }
 }

@@ -4,6 +4,8 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { REQUEST_HEADERS } from '../request/request-header-names.ts'
+import { SYSTEM_MASTERS } from '../request/user-info.ts'
 import { addressOctets, createAuthority, issue } from './certificate.ts'
 import type { Credential, Leaf, Subject } from './certificate.ts'
 
@@ -13,6 +15,10 @@ export interface Pki {
   readonly server: Credential
   /** Signs certificates of front proxies, who may say for whom they ask. */
   readonly frontProxyAuthority: Credential
+  /** CN=front-proxy-client: this server as the front proxy of aggregated APIs. */
+  readonly frontProxy: Credential
+  /** CN=kube-apiserver-kubelet-client, O=system:masters: this server as a client of kubelets. */
+  readonly kubeletClient: Credential
   /** CN=kubernetes-admin, O=system:masters. */
   readonly administrator: Credential
   /** Bearer token of the same user. */
@@ -34,28 +40,31 @@ export async function openPki(directory: string, names: readonly string[], now: 
   const files = new Files(directory)
   const serviceAccountKey = files.text('service-account.jwk') ?? createServiceAccountKey()
   const authority = files.credential('ca') ?? files.keep('ca', await createAuthority(AUTHORITY, now, AUTHORITY_DAYS))
-  const leaf = async (name: string, leaf: Leaf): Promise<Credential> => {
+  const frontProxyAuthority =
+    files.credential('front-proxy-ca') ??
+    files.keep('front-proxy-ca', await createAuthority(FRONT_PROXY_AUTHORITY, now, AUTHORITY_DAYS))
+  const leafOf = async (signer: Credential, name: string, leaf: Leaf): Promise<Credential> => {
     const kept = files.credential(name)
-    return kept && isGood(kept, authority, leaf.names ?? [], now)
-      ? kept
-      : files.keep(name, await issue(authority, leaf, now))
+    return kept && isGood(kept, signer, leaf.names ?? [], now) ? kept : files.keep(name, await issue(signer, leaf, now))
   }
+  const leaf = (name: string, leaf: Leaf): Promise<Credential> => leafOf(authority, name, leaf)
+  const client = (commonName: string, ...organizations: string[]): Leaf => ({
+    subject: { commonName, organizations },
+    usage: 'client',
+    days: LEAF_DAYS,
+  })
   return {
     authority,
-    frontProxyAuthority:
-      files.credential('front-proxy-ca') ??
-      files.keep('front-proxy-ca', await createAuthority(FRONT_PROXY_AUTHORITY, now, AUTHORITY_DAYS)),
+    frontProxyAuthority,
+    frontProxy: await leafOf(frontProxyAuthority, 'front-proxy-client', client(REQUEST_HEADERS.allowedNames[0])),
+    kubeletClient: await leaf('apiserver-kubelet-client', client('kube-apiserver-kubelet-client', SYSTEM_MASTERS)),
     server: await leaf('server', {
       subject: { commonName: 'kube-apiserver' },
       usage: 'server',
       names,
       days: LEAF_DAYS,
     }),
-    administrator: await leaf('admin', {
-      subject: { commonName: 'kubernetes-admin', organizations: ['system:masters'] },
-      usage: 'client',
-      days: LEAF_DAYS,
-    }),
+    administrator: await leaf('admin', client('kubernetes-admin', SYSTEM_MASTERS)),
     administratorToken: files.text('admin.token') ?? files.write('admin.token', randomBytes(32).toString('base64url')),
     serviceAccountKey:
       typeof serviceAccountKey === 'string'

@@ -28,6 +28,7 @@ import { readAuthorities } from '../x509/client-chain.ts'
 import { signsFor } from '../x509/key-pair.ts'
 import { pemBlocks } from '../x509/pem.ts'
 import { signsForItself } from '../x509/private-jwk.ts'
+import { Tunnels } from './tunnels.ts'
 import { readWranglerConfig } from './wrangler-config.ts'
 
 export interface StartOptions {
@@ -49,8 +50,8 @@ export interface StartOptions {
   readonly encryptionKeys?: string
   readonly encryptionResources?: string
   readonly audit?: AuditOptions
-  /** KEDGE_WEBHOOK_SERVICES. */
-  readonly webhookServices?: string
+  /** KEDGE_SERVICES. */
+  readonly serviceUrls?: string
   /** KEDGE_VERBOSITY. */
   readonly verbosity?: string
 }
@@ -116,7 +117,8 @@ async function startLocked(
     pause: (ms) => setTimeout(ms),
     log: console.error,
   })
-  const front = await listen(options, pki, () => keeper.ready())
+  const tunnels = new Tunnels()
+  const front = await listen(options, pki, tunnels, () => keeper.ready())
   const url = `https://${urlHost(options.host)}:${front.port}`
   const configure = prepareRun(
     directory,
@@ -132,7 +134,8 @@ async function startLocked(
     await front.close(0)
     throw error
   })
-  const outgoingCalls = await serveOutgoingCalls(outgoingSocket(directory))
+  const credentials = { 'front-proxy': pki.frontProxy, 'kubelet-client': pki.kubeletClient }
+  const outgoingCalls = await serveOutgoingCalls(outgoingSocket(directory), credentials, tunnels)
   void keeper.run()
   writeKubeconfig(directory.kubeconfig, { server: url, pki })
   let stopping: Promise<void> | undefined
@@ -206,12 +209,12 @@ const optionSettings = ({
   encryptionResources,
   verbosity,
   audit,
-  webhookServices,
+  serviceUrls,
 }: StartOptions): Record<string, string> => ({
   ...(encryptionKeys === undefined ? {} : { KEDGE_ENCRYPTION_KEYS: encryptionKeys }),
   ...(encryptionResources === undefined ? {} : { KEDGE_ENCRYPTION_RESOURCES: encryptionResources }),
   ...audit?.settings,
-  ...(webhookServices === undefined ? {} : { KEDGE_WEBHOOK_SERVICES: webhookServices }),
+  ...(serviceUrls === undefined ? {} : { KEDGE_SERVICES: serviceUrls }),
   ...(verbosity === undefined ? {} : { KEDGE_VERBOSITY: verbosity }),
   ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),
   ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),
@@ -249,6 +252,7 @@ function settings(pki: Pki, url: string, options: StartOptions): Record<string, 
 async function listen(
   { host, port, audit }: StartOptions,
   pki: Pki,
+  tunnels: Tunnels,
   engine: () => Promise<EngineAddress>,
 ): Promise<Front> {
   try {
@@ -256,6 +260,7 @@ async function listen(
       host,
       port,
       engine,
+      tunnels,
       limits: connectionLimits(),
       tellsAddress: audit !== undefined,
       server: pki.server,

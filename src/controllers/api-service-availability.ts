@@ -8,14 +8,20 @@ import type { EndpointSlice } from '../api/discovery/v1.ts'
 import { goQuote } from '../go/quote.ts'
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
+import { AGGREGATOR, askApiService, placeOfApiService, serviceOf } from '../outgoing/api-service.ts'
+import { wholeAnswer } from '../outgoing/bounded-answer.ts'
+import { isPlaced, slicesOfService } from '../outgoing/service-place.ts'
 import { API_SERVICES, isRemote } from '../registry/remote-groups.ts'
 import { timeText } from '../registry/store.ts'
+import { CallFailed } from '../webhooks/outgoing-call.ts'
 import { ApiClient } from './api-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { SERVER } from './crd-names.ts'
 
-/** Milliseconds between two looks at a remote service. */
+/** Milliseconds between two looks at a remote service: soon while something was just changed, and is not ready. */
 const AGAIN = 30_000
+const SOON = 3_000
+const JUST = 120_000
 
 interface Finding {
   readonly status: 'True' | 'False'
@@ -29,47 +35,79 @@ export const apiServiceAvailability: Controller = {
     if (service === undefined) return undefined
     const finding = isRemote(service) ? await remoteFinding(service, context) : LOCAL
     if (!isSame(service, finding)) await write(name, finding, context)
-    return isRemote(service) ? AGAIN : undefined
+    if (!isRemote(service)) return undefined
+    return finding.status === 'False' && isRecent(service, context.now()) ? SOON : AGAIN
   },
 }
 
 const LOCAL: Finding = { status: 'True', reason: 'Local', message: 'Local APIServices are always available' }
+const PASSED: Finding = { status: 'True', reason: 'Passed', message: 'all checks passed' }
 
-async function remoteFinding({ spec }: APIService, context: ControllerContext): Promise<Finding> {
-  const { name = '', namespace = '', port = 443 } = spec?.service ?? {}
+/** Made, or found out not to be available, a moment ago. */
+function isRecent(service: APIService, now: Date): boolean {
+  const times = [service.metadata.creationTimestamp, availableOf(service)?.lastTransitionTime]
+  return times.some((time) => typeof time === 'string' && now.getTime() - Date.parse(time) < JUST)
+}
+
+async function remoteFinding(apiService: APIService, context: ControllerContext): Promise<Finding> {
+  const reference = serviceOf(apiService)
+  const { name, namespace, port } = reference
   const where = `service/${name} in ${goQuote(namespace)}`
   const no = (reason: string, message: string): Finding => ({ status: 'False', reason, message })
+  const problem = async (): Promise<Finding> => {
+    const why = await discoveryProblem(context, apiService)
+    return why === undefined ? PASSED : no('FailedDiscoveryCheck', why)
+  }
+  // a setting says where it is, whatever its Service is like
+  if (isPlaced(context, reference)) return problem()
   const services = new ApiClient(context, { group: '', resource: 'services' }, namespace)
   const service = (await services.get(name)) as Service | undefined
   if (service === undefined) return no('ServiceNotFound', `${where} is not present`)
   if (service.spec?.type === 'ClusterIP') {
     const found = service.spec.ports?.find((one) => one.port === port)
     if (found === undefined) return no('ServicePortError', `${where} is not listening on port ${port}`)
-    const slices = await slicesOf(context, namespace, name)
+    const slices = await slicesOfService(context, namespace, name)
     if (slices.length === 0) return no('EndpointsNotFound', `cannot find endpointslices for ${where}`)
     const portName = found.name ?? ''
     if (!slices.some((slice) => hasAddress(slice, portName)))
       return no('MissingEndpoints', `endpointslices for ${where} have no addresses with port name ${goQuote(portName)}`)
   }
-  // a Worker has no way to a service's address, and could not check the certificate of what is there
-  const path = `/apis/${spec?.group}/${spec?.version}`
-  return no(
-    'FailedDiscoveryCheck',
-    `failing or missing response from https://${name}.${namespace}.svc:${port}${path}: services within the cluster cannot be reached`,
-  )
-}
-
-async function slicesOf(context: ControllerContext, namespace: string, service: string): Promise<EndpointSlice[]> {
-  const slices = new ApiClient(context, { group: 'discovery.k8s.io', resource: 'endpointslices' }, namespace)
-  return (await slices.list({
-    labels: [{ key: 'kubernetes.io/service-name', operator: 'In', values: [service] }],
-    fields: [],
-  })) as EndpointSlice[]
+  return problem()
 }
 
 const hasAddress = ({ ports, endpoints }: EndpointSlice, portName: string): boolean =>
-  (ports ?? []).some(({ name }) => (name ?? '') === portName) &&
-  (endpoints ?? []).some(({ addresses, conditions }) => (addresses ?? []).length > 0 && conditions?.ready !== false)
+  (ports ?? []).some((port) => (port.name ?? '') === portName && port.port !== undefined) &&
+  (endpoints ?? []).some(({ conditions }) => conditions?.ready !== false)
+
+const ANSWER_MS = 5_000
+/** The first try goes alone; a Service may have other endpoints that answer. */
+const MORE_TRIES = 4
+const MAX_BYTES = 3 << 20
+
+/** Why the other server does not say what its version has; undefined where it does. */
+async function discoveryProblem(context: ControllerContext, service: APIService): Promise<string | undefined> {
+  if ((await tried(context, service)) === undefined) return undefined
+  const others = await Promise.all(Array.from({ length: MORE_TRIES }, () => tried(context, service)))
+  return others.includes(undefined) ? undefined : others.at(-1)
+}
+
+async function tried(context: ControllerContext, service: APIService): Promise<string | undefined> {
+  const { group = '', version = '' } = service.spec ?? {}
+  const target = `/apis/${group}/${version}`
+  let url: string | undefined
+  try {
+    const place = await placeOfApiService(context, service)
+    url = `${place.base}${target}`
+    const asked = { method: 'GET', target, headers: [], user: AGGREGATOR, timeoutMs: ANSWER_MS }
+    const { status } = await wholeAnswer(await askApiService(context, service, place, asked), MAX_BYTES)
+    if (status >= 200 && status <= 299) return undefined
+    return `failing or missing response from ${url}: bad status from ${url}: ${status}`
+  } catch (error) {
+    if (!(error instanceof CallFailed)) throw error
+    if (url === undefined) return error.message
+    return `failing or missing response from ${url}: Get ${goQuote(url)}: ${error.message}`
+  }
+}
 
 function availableOf(service: APIService): APIServiceCondition | undefined {
   return service.status?.conditions?.find(({ type }) => type === 'Available')

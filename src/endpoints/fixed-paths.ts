@@ -10,6 +10,7 @@ import type { PrivilegedPath } from '../authorization/privileged-paths.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed, freshServedResources } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
+import { serveRemote } from './aggregation/proxy.ts'
 import { serveShardStats } from './debug.ts'
 import { serveBackup } from './backup.ts'
 import { serveRestore } from './restore.ts'
@@ -27,7 +28,8 @@ export { notFoundText } from './text-response.ts'
 
 /** Undefined for a request of a resource. @throws StatusError */
 export function serveFixedPath(request: ApiRequest, served: ServedResources): Response | Promise<Response> | undefined {
-  if (isRemote(request.info.path, served)) return unavailable()
+  const remote = remoteVersion(request.info.path, served)
+  if (remote !== undefined) return serveRemote(request, ...remote)
   if (request.info.isResourceRequest && isRoutable(request)) return undefined
   return answer(request, served)
 }
@@ -35,18 +37,19 @@ export function serveFixedPath(request: ApiRequest, served: ServedResources): Re
 /** Hono answers a HEAD as a GET without its body. */
 async function answer(request: ApiRequest, served: ServedResources): Promise<Response> {
   // before something is called unknown, the newest definitions are asked for
-  const known = isKnown(request.info.path, served) ? served : await freshServedResources(request)
-  return routes.fetch(request.request, { request, served: known })
+  if (!isKnown(request.info.path, served)) {
+    served = await freshServedResources(request)
+    const remote = remoteVersion(request.info.path, served)
+    if (remote !== undefined) return serveRemote(request, ...remote)
+  }
+  return routes.fetch(request.request, { request, served })
 }
 
 /** Served by another server, as an APIService says; the path may go on behind the version. */
-function isRemote(path: string, served: ServedResources): boolean {
+function remoteVersion(path: string, served: ServedResources): [group: string, version: string] | undefined {
   const [, group = '', version = ''] = /^\/apis\/([^/]+)\/([^/]+)/.exec(path) ?? []
-  return served.version(group, version)?.remote === true
+  return served.version(group, version)?.remote === true ? [group, version] : undefined
 }
-
-/** There is no way from here to a service within the cluster; its APIService's condition tells why. */
-const unavailable = (): Response => textResponse('service unavailable\n', { status: 503, nosniff: true })
 
 /** Names that are empty lead nowhere, though the path can be read as a resource's. */
 const isRoutable = ({ info }: ApiRequest): boolean => !/^\/\/|[^/]\/\/+[^/]/.test(info.path)

@@ -5,6 +5,7 @@ import { assertAuthorized } from '../authorization/authorized.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { checkNameParameter } from '../registry/store.ts'
+import { serveRemote } from './aggregation/proxy.ts'
 import { freshServedResources } from '../registry/served.ts'
 import type { Handlers } from './handlers.ts'
 import { handlerOf } from './handlers.ts'
@@ -28,6 +29,8 @@ export async function serveResource(
     // a definition may have been established since
     served = await freshServedResources(request)
     entry = served.find(info.apiGroup, info.apiVersion, info.resource)
+    if (served.version(info.apiGroup, info.apiVersion)?.remote === true)
+      return serveRemote(request, info.apiGroup, info.apiVersion)
   }
   const builtIn = info.apiPrefix === 'api' || served.isBuiltInGroup(info.apiGroup)
   if (entry === undefined) {

@@ -46,4 +46,6 @@ export interface ApiRequest extends ApiCall {
   readonly info: RequestInfo
   /** Headers of the answer that say something of the request; more come as more is known of it. */
   readonly answerHeaders: Record<string, string>
+  /** Another server has it now: it needs no seat of this one any more. */
+  delegate?(): void
 }

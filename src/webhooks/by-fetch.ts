@@ -15,20 +15,29 @@ export interface Fetches {
 const WORKER = /^([a-z0-9-]+)\.worker$/
 
 export const byFetch =
-  (network: Fetches, bindings: object, { unpinnedHosts }: Pick<Settings, 'unpinnedHosts'>): Outgoing =>
-  (call, body) => {
-    const { hostname } = new URL(call.url)
-    const worker = WORKER.exec(hostname)?.[1]
-    if (worker !== undefined) return send(boundWorker(bindings, worker), call, body)
-    const why = forbiddenHost(hostname)
-    if (why !== undefined) throw new CallFailed(`this server calls no ${why}: ${hostname}`)
-    if (call.caBundle !== undefined && !unpinnedHosts.has(hostname))
-      throw new CallFailed(
-        `this server can only verify certificates of public authorities, not by the caBundle; ` +
-          `KEDGE_UNPINNED_HOSTS may name ${hostname} to have the bundle ignored`,
-      )
-    return send(network, call, body)
-  }
+  (network: Fetches, bindings: object, settings: Pick<Settings, 'unpinnedHosts'>): Outgoing =>
+  (call, body) =>
+    send(allowedFetch(network, bindings, settings, call), call, body)
+
+/** Who may make the call. @throws CallFailed where nobody may */
+export function allowedFetch(
+  network: Fetches,
+  bindings: object,
+  { unpinnedHosts }: Pick<Settings, 'unpinnedHosts'>,
+  { url, caBundle }: Pick<OutgoingCall, 'url' | 'caBundle'>,
+): Fetches {
+  const { hostname } = new URL(url)
+  const worker = WORKER.exec(hostname)?.[1]
+  if (worker !== undefined) return boundWorker(bindings, worker)
+  const why = forbiddenHost(hostname)
+  if (why !== undefined) throw new CallFailed(`this server calls no ${why}: ${hostname}`)
+  if (caBundle !== undefined && !unpinnedHosts.has(hostname))
+    throw new CallFailed(
+      `this server can only verify certificates of public authorities, not by the caBundle; ` +
+        `KEDGE_UNPINNED_HOSTS may name ${hostname} to have the bundle ignored`,
+    )
+  return network
+}
 
 function boundWorker(bindings: object, name: string): Fetches {
   const binding = `WORKER_${name.toUpperCase().replaceAll('-', '_')}`

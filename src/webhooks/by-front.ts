@@ -2,9 +2,8 @@
  * The way out of a local server: the process in front of the engine makes the call, for the engine can pin no authority.
  * A call is one line of JSON, and behind it what is posted (cli/outgoing-calls.ts reads it).
  */
-import * as z from 'zod/mini'
 import type { CallFailure } from './failure-text.ts'
-import { failureText } from './failure-text.ts'
+import { callFailure, failureText } from './failure-text.ts'
 import type { Outgoing } from './outgoing-call.ts'
 import { CallFailed, readAnswer } from './outgoing-call.ts'
 
@@ -17,9 +16,6 @@ export const FAILED = 502
 interface Fetches {
   fetch(url: string, init: RequestInit): Promise<Response>
 }
-
-const text = z.optional(z.string())
-const callFailure = z.object({ code: z.string(), message: z.string(), address: text, host: text, names: text })
 
 /** The front ends the call in time; this is for a front that does not answer. Milliseconds. */
 const GRACE_MS = 2_000

@@ -1,17 +1,15 @@
 /** Calls of webhooks (apiserver's pkg/util/webhook): where they go, and what went wrong in the words of Go's HTTP client. */
 import type { WebhookClientConfig } from '../api/admissionregistration/v1.ts'
-import type { Service } from '../api/core/v1.ts'
 import { goQuote } from '../go/quote.ts'
+import { placeOfService } from '../outgoing/service-place.ts'
 import { settingsOf } from '../settings.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
-import { storedObject } from '../tenancy/stored-object.ts'
 import { pemBlocks } from '../x509/pem.ts'
 import { byFetch } from './by-fetch.ts'
 import { byFront } from './by-front.ts'
 import type { Outgoing, OutgoingAnswer } from './outgoing-call.ts'
 import { CallFailed } from './outgoing-call.ts'
 
-const SERVICES = { group: '', resource: 'services' }
 const HTTPS = 443
 
 /** What all webhooks are sent; kube-apiserver's, which some of them look at. */
@@ -87,26 +85,12 @@ function readBundle(pem: string): string | WebhookClientError {
     : new WebhookClientError('unable to load root certificates: unable to parse bytes as PEM block')
 }
 
-/**
- * There is no network of Services behind this server: a setting says where each of them is. Its certificate has the name
- * that it has in a cluster.
- * @throws CallFailed
- */
-async function placeOf(
-  plane: ControlPlane,
-  service: NonNullable<WebhookClientConfig['service']>,
-  shown: string,
-): Promise<{ readonly url: string; readonly serverName: string }> {
+/** @throws CallFailed */
+async function placeOf(plane: ControlPlane, service: NonNullable<WebhookClientConfig['service']>, shown: string) {
   const { name = '', namespace = '', port = HTTPS } = service
-  const key = `${namespace}/${name}:${port}`
-  const place = settingsOf(plane.env).webhookServices.get(key)
-  if (place === undefined) {
-    const found = await storedObject<Service>(plane, SERVICES, `${namespace}/${name}`)
-    if (found === undefined) throw new CallFailed(`service ${goQuote(name)} not found`)
-    throw new CallFailed(`this server reaches no Services but those of KEDGE_WEBHOOK_SERVICES, which has no ${key}`)
-  }
+  const { base, serverName } = await placeOfService(plane, { name, namespace, port })
   const { pathname, search } = new URL(shown)
-  return { url: `${place.replace(/\/$/, '')}${pathname}${search}`, serverName: `${name}.${namespace}.svc` }
+  return { url: `${base}${pathname}${search}`, serverName }
 }
 
 function urlOf({ url = '', service }: WebhookClientConfig): string {

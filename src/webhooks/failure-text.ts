@@ -1,4 +1,5 @@
 /** Why a call brought no answer, in the words of Go's net, crypto/tls and crypto/x509. */
+import * as z from 'zod/mini'
 import { ownValue } from '../api/own.ts'
 import { familyOf } from '../api/ip-addresses.ts'
 
@@ -16,8 +17,14 @@ export interface CallFailure {
   readonly names?: string | undefined
 }
 
-/** The front's own code: the call took too long. */
+const text = z.optional(z.string())
+/** As the front writes it in JSON. */
+export const callFailure = z.object({ code: z.string(), message: z.string(), address: text, host: text, names: text })
+
+/** The front's own codes: the call took too long, the connection did, as many are under way as may be. */
 export const DEADLINE = 'DEADLINE'
+export const DIAL_TIMEOUT = 'DIAL_TIMEOUT'
+export const BUSY = 'BUSY'
 
 const dialled: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connect: connection refused',
@@ -45,6 +52,8 @@ const certificates: Readonly<Record<string, string>> = {
 
 const others: Readonly<Record<string, string>> = {
   [DEADLINE]: 'context deadline exceeded',
+  [DIAL_TIMEOUT]: 'dial tcp: i/o timeout',
+  [BUSY]: 'too many requests to this host are under way',
   ERR_SSL_WRONG_VERSION_NUMBER: 'http: server gave HTTP response to HTTPS client',
   EPROTO: 'remote error: tls: handshake failure',
   HPE_INVALID_CONSTANT: 'net/http: HTTP/1.x transport connection broken: malformed HTTP response',

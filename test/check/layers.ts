@@ -16,7 +16,7 @@ const levels: readonly (readonly string[])[] = [
   ['validation'],
   ['patch'],
   ['tenancy'],
-  ['webhooks'],
+  ['webhooks', 'outgoing'],
   ['authentication'],
   ['authorization'],
   ['expressions'],

@@ -52,13 +52,7 @@ let api: ApiClient
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo // of a server that listens on TCP
-  kedge = await startKedge([
-    '--ephemeral',
-    '--port',
-    '0',
-    '--webhook-services',
-    `default/hooks:443=https://127.0.0.1:${port}`,
-  ])
+  kedge = await startKedge(['--ephemeral', '--port', '0', '--services', `default/hooks:443=https://127.0.0.1:${port}`])
   api = new ApiClient(kedge.kubeconfig)
   const webhook = (name: string, more: object = {}) => ({
     name: `${name}.example.com`,

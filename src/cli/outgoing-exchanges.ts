@@ -1,0 +1,206 @@
+// Requests that are passed on to other servers for the engine: aggregated APIs, kubelets, what pods and Services serve.
+// Both bodies flow as they come. The engine posts one line of JSON and behind it the body (src/outgoing/by-front.ts).
+import { Agent as HttpAgent, request as httpRequest } from 'node:http'
+import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { FAILED, STATUS_HEADER } from '../webhooks/by-front.ts'
+import { BUSY, DEADLINE, DIAL_TIMEOUT } from '../webhooks/failure-text.ts'
+import type { ClientCredential } from '../outgoing/exchange.ts'
+import { HEADERS_HEADER, TUNNEL_HEADER } from '../outgoing/exchange.ts'
+import type { PassedCall } from '../outgoing/by-front.ts'
+import type { Credential } from './certificate.ts'
+import { failureOf } from './outgoing-failure.ts'
+import type { Tunnels } from './tunnels.ts'
+
+export type Credentials = Readonly<Partial<Record<ClientCredential, Credential>>>
+
+/** Under way to one host; a host that does not answer takes no more of this process. */
+const MAX_PER_HOST = 1_000
+const MAX_IDLE = 16
+const IDLE_MS = 30_000
+/** As long as kube-apiserver waits for a connection. */
+const DIAL_MS = 30_000
+/** A line of JSON, of which a caBundle is the most. */
+const MAX_LINE = 2 << 20
+
+export class OutgoingExchanges {
+  readonly #options = { keepAlive: true, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS }
+  readonly #agents = { https: new HttpsAgent(this.#options), http: new HttpAgent(this.#options) }
+  readonly #credentials: Credentials
+  readonly #tunnels: Tunnels
+  /** By host and port. Bound: those with none under way are taken out. */
+  readonly #underWay = new Map<string, number>()
+
+  constructor(credentials: Credentials, tunnels: Tunnels) {
+    this.#credentials = credentials
+    this.#tunnels = tunnels
+  }
+
+  close(): void {
+    this.#agents.https.destroy()
+    this.#agents.http.destroy()
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const given = new AbortController()
+    response.once('close', () => given.abort()) // the engine no longer wants the answer
+    let late: AbortSignal | undefined
+    let host: string | undefined
+    try {
+      const call = await readCall(request)
+      const signals = [given.signal]
+      if (call.timeoutMs !== undefined) signals.push((late = AbortSignal.timeout(call.timeoutMs)))
+      host = this.#enter(new URL(call.url).host)
+      const answer = await this.#send(call, request, AbortSignal.any(signals))
+      await this.#pass(answer, response)
+    } catch (error) {
+      if (response.headersSent) return void response.destroy()
+      const failure = late?.aborted ? { code: DEADLINE, message: '' } : failureOf(error)
+      response.writeHead(FAILED, { 'content-type': 'application/json' }).end(JSON.stringify(failure))
+    } finally {
+      if (host !== undefined) this.#leave(host)
+    }
+  }
+
+  #enter(host: string): string {
+    const count = this.#underWay.get(host) ?? 0
+    if (count >= MAX_PER_HOST) throw failure(BUSY)
+    this.#underWay.set(host, count + 1)
+    return host
+  }
+
+  #leave(host: string): void {
+    const count = (this.#underWay.get(host) ?? 1) - 1
+    if (count > 0) this.#underWay.set(host, count)
+    else this.#underWay.delete(host)
+  }
+
+  async #send(call: PassedCall, body: IncomingMessage, signal: AbortSignal): Promise<Answer> {
+    try {
+      return await answerTo(this.#request(call, signal), call, body)
+    } catch (error) {
+      // a connection that had waited may have been closed just now by the other side
+      const mayRepeat = !call.hasBody && call.upgrades !== true && (call.method === 'GET' || call.method === 'HEAD')
+      if (!(error instanceof StaleConnection)) throw error
+      if (!mayRepeat || signal.aborted) throw error.cause
+      return answerTo(this.#request(call, signal), call, body)
+    }
+  }
+
+  #request(call: PassedCall, signal: AbortSignal): ClientRequest {
+    const { url, method, upgrades, hasBody } = call
+    const isSecure = new URL(url).protocol === 'https:'
+    const headers = new Map<string, string[]>()
+    for (const [name, value] of call.headers) headers.set(name, [...(headers.get(name) ?? []), value])
+    if (hasBody && ![...headers.keys()].some((name) => name.toLowerCase() === 'content-length'))
+      headers.set('Transfer-Encoding', ['chunked'])
+    const tls = isSecure ? this.#tls(call) : {}
+    const options: RequestOptions = {
+      ...tls,
+      method,
+      headers: Object.fromEntries(
+        [...headers].map(([name, [first = '', ...more]]) => [name, more.length === 0 ? first : [first, ...more]]),
+      ),
+      signal,
+      agent: upgrades === true ? false : isSecure ? this.#agents.https : this.#agents.http,
+    }
+    const request = (isSecure ? httpsRequest : httpRequest)(url, options)
+    dialInTime(request, isSecure)
+    return request
+  }
+
+  #tls({ caBundle, serverName, isInsecure, credential }: PassedCall) {
+    const own = credential === undefined ? undefined : this.#credentials[credential]
+    return {
+      ...(caBundle === undefined ? {} : { ca: caBundle }),
+      ...(serverName === undefined ? {} : { servername: serverName }),
+      ...(isInsecure === true ? { rejectUnauthorized: false } : {}),
+      ...(own === undefined ? {} : { cert: own.certificate, key: own.key }),
+    }
+  }
+
+  async #pass({ message, socket, ahead }: Answer, response: ServerResponse): Promise<void> {
+    const status = message.statusCode ?? 0
+    const pairs: [string, string][] = []
+    for (let at = 0; at + 1 < message.rawHeaders.length; at += 2)
+      pairs.push([message.rawHeaders[at]!, message.rawHeaders[at + 1]!])
+    const headers = { [STATUS_HEADER]: String(status), [HEADERS_HEADER]: asciiJson(pairs) }
+    if (socket === undefined) {
+      response.writeHead(200, headers).flushHeaders()
+      return pipeline(message, response)
+    }
+    const lines = pairs.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+    const head = Buffer.from(`HTTP/1.1 ${status} ${message.statusMessage}\r\n${lines}\r\n`, 'latin1')
+    const ticket = this.#tunnels.hold({ socket, said: Buffer.concat([head, ahead]) })
+    if (ticket === undefined) {
+      socket.destroy()
+      throw failure(BUSY)
+    }
+    response.writeHead(200, { ...headers, [TUNNEL_HEADER]: ticket }).end()
+  }
+}
+
+/** HTTP/1.1 heads are Latin-1, which the engine would read as UTF-8. */
+const asciiJson = (value: unknown): string =>
+  JSON.stringify(value).replace(/[\x7f-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+const failure = (code: string): Error => Object.assign(new Error(code), { code })
+
+interface Answer {
+  readonly message: IncomingMessage
+  /** Where it agreed to another protocol, with what came behind the head. */
+  readonly socket?: Duplex
+  readonly ahead: Buffer
+}
+
+/** The connection had been used before, and was closed when the request was sent on it. */
+class StaleConnection extends Error {}
+
+function answerTo(request: ClientRequest, { hasBody, upgrades }: PassedCall, body: IncomingMessage): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    request.once('response', (message) => resolve({ message, ahead: Buffer.alloc(0) }))
+    request.once('upgrade', (message, socket, ahead) => {
+      if (upgrades === true) return resolve({ message, socket, ahead })
+      socket.destroy()
+      reject(failure('HPE_INVALID_CONSTANT'))
+    })
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const isStale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+      reject(isStale ? new StaleConnection('stale', { cause: error }) : error)
+    })
+    if (!hasBody) return void request.end()
+    body.on('error', (error) => request.destroy(error))
+    body.on('aborted', () => request.destroy())
+    body.pipe(request)
+  })
+}
+
+function dialInTime(request: ClientRequest, isSecure: boolean): void {
+  request.once('socket', (socket: Socket) => {
+    if (!socket.connecting) return
+    const late = setTimeout(() => request.destroy(failure(DIAL_TIMEOUT)), DIAL_MS).unref()
+    const done = (): void => clearTimeout(late)
+    socket.once(isSecure ? 'secureConnect' : 'connect', done)
+    socket.once('close', done)
+  })
+}
+
+async function readCall(request: IncomingMessage): Promise<PassedCall> {
+  const chunks: Buffer[] = []
+  let length = 0
+  // an IncomingMessage without an encoding has buffers
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    const end = chunk.indexOf('\n')
+    length += chunk.length
+    if (end < 0 && length > MAX_LINE) break
+    chunks.push(end < 0 ? chunk : chunk.subarray(0, end))
+    if (end < 0) continue
+    if (end + 1 < chunk.length) request.unshift(chunk.subarray(end + 1))
+    // the engine writes it
+    return JSON.parse(Buffer.concat(chunks).toString()) as PassedCall
+  }
+  throw Object.assign(new Error('no request was named'), { code: 'ERR_BAD_CALL' })
+}

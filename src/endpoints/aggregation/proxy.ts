@@ -1,0 +1,82 @@
+/**
+ * Requests below a group version that another server has (kube-aggregator's handler_proxy). They were authenticated and
+ * authorized here; the other server is told for whom it is asked, and authorizes again.
+ */
+import type { APIService } from '../../api/apiregistration/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { StatusError } from '../../api/status.ts'
+import { askApiService, isAvailable, placeOfApiService } from '../../outgoing/api-service.ts'
+import { proxiedHeaders } from '../../outgoing/proxied-headers.ts'
+import type { ServicePlace } from '../../outgoing/service-place.ts'
+import { API_SERVICES } from '../../registry/remote-groups.ts'
+import type { ApiRequest } from '../../request/context.ts'
+import { targetOf } from '../../request/target.ts'
+import { isLongRunning } from '../../request/timeout.ts'
+import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
+import { CallFailed } from '../../webhooks/outgoing-call.ts'
+import { textResponse } from '../text-response.ts'
+import { failed, remoteAnswer } from './remote-answer.ts'
+import { wantsUpgrade } from './upgrade.ts'
+
+/** As kube-apiserver's --request-timeout, and its own of discovery, which must not wait for one slow server. */
+const REQUEST_MS = 60_000
+const DISCOVERY_MS = 5_000
+
+/** The group version is another server's. */
+export async function serveRemote(request: ApiRequest, group: string, version: string): Promise<Response> {
+  const snapshot = await controlSnapshot(request)
+  const service = snapshot.get<KubeObject & APIService>(API_SERVICES, `${version}.${group}`)
+  if (service === undefined || !isAvailable(service)) return unavailable()
+  // how long another server takes is no reason to let requests for this one wait
+  request.delegate?.()
+  let place: ServicePlace
+  try {
+    place = await placeOfApiService(request, service)
+  } catch (error) {
+    if (error instanceof CallFailed) return unavailable()
+    throw error
+  }
+  try {
+    return await passOn(request, service, place)
+  } catch (error) {
+    if (!(error instanceof CallFailed)) throw error
+    if (error.message === DEADLINE_TEXT && !isDiscovery(request)) throw timedOut()
+    return failed(error.message)
+  }
+}
+
+const DEADLINE_TEXT = 'context deadline exceeded'
+
+async function passOn(request: ApiRequest, service: APIService, place: ServicePlace): Promise<Response> {
+  const { method, user, request: incoming } = request
+  const upgrades = wantsUpgrade(request)
+  const headers = proxiedHeaders(incoming.headers, upgrades)
+  headers.push(['Audit-Id', request.auditId])
+  const answer = await askApiService(request, service, place, {
+    method,
+    target: encodedTarget(request),
+    headers: headers.filter(([name], at) => name.toLowerCase() !== 'audit-id' || at === headers.length - 1),
+    user,
+    body: incoming.body,
+    upgrades,
+    ...(upgrades || isLongRunning(request.info) ? {} : { timeoutMs: isDiscovery(request) ? DISCOVERY_MS : REQUEST_MS }),
+  })
+  return remoteAnswer(answer, method === 'HEAD')
+}
+
+/** The path that was authorized, spelled anew: no reader can take it for another. The query goes as it came. */
+export function encodedTarget({ info, request }: Pick<ApiRequest, 'info' | 'request'>): string {
+  const target = targetOf(request)
+  const mark = target.indexOf('?')
+  return `${encodedPath(info.path)}${mark < 0 ? '' : target.slice(mark)}`
+}
+
+export const encodedPath = (path: string): string => encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23')
+
+const isDiscovery = ({ info }: ApiRequest): boolean =>
+  !info.isResourceRequest && info.path.split('/').filter((part) => part !== '').length === 3
+
+const unavailable = (): Response => textResponse('service unavailable\n', { status: 503, nosniff: true })
+
+const timedOut = (): StatusError =>
+  new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})

@@ -1,0 +1,24 @@
+import { CallFailed } from '../webhooks/outgoing-call.ts'
+import type { ExchangeAnswer, Upgraded } from './exchange.ts'
+
+export interface WholeAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** All of an answer, of so many bytes at most. @throws CallFailed */
+export async function wholeAnswer(answer: ExchangeAnswer | Upgraded, maxBytes: number): Promise<WholeAnswer> {
+  if ('upgraded' in answer) throw new CallFailed('another protocol was agreed on that nobody asked for')
+  const headers = new Headers(answer.headers.map(([name, value]): [string, string] => [name, value]))
+  const decoder = new TextDecoder()
+  const pieces: string[] = []
+  let length = 0
+  // leaving the loop ends the stream
+  for await (const chunk of answer.body ?? []) {
+    length += chunk.length
+    if (length > maxBytes) throw new CallFailed(`the answer is longer than ${maxBytes} bytes`)
+    pieces.push(decoder.decode(chunk, { stream: true }))
+  }
+  return { status: answer.status, headers, text: pieces.join('') + decoder.decode() }
+}

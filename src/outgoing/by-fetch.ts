@@ -1,0 +1,54 @@
+/**
+ * The way out on the platform: its own fetch, which trusts public authorities and shows no certificate, or a bound Worker
+ * (`https://NAME.worker/…`). Of other protocols it knows WebSocket.
+ */
+import type { Settings } from '../settings.ts'
+import { allowedFetch } from '../webhooks/by-fetch.ts'
+import type { Fetches } from '../webhooks/by-fetch.ts'
+import { CallFailed } from '../webhooks/outgoing-call.ts'
+import type { Exchange } from './exchange.ts'
+
+export const exchangeByFetch =
+  (network: Fetches, bindings: object, settings: Pick<Settings, 'unpinnedHosts'>): Exchange =>
+  async (call, body) => {
+    const { method, url, timeoutMs, upgrades } = call
+    checkPath(url)
+    if (call.isInsecure === true) throw new CallFailed('this server cannot call without verifying certificates')
+    const way = allowedFetch(network, bindings, settings, call)
+    const headers = headersOf(call.headers)
+    if (upgrades === true && headers.get('Upgrade')?.toLowerCase() !== 'websocket')
+      throw new CallFailed(`this server passes on no protocol but WebSocket: ${headers.get('Upgrade')}`)
+    try {
+      const answer = await way.fetch(url, {
+        method,
+        headers,
+        body,
+        redirect: 'manual',
+        ...(timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) }),
+      })
+      if (upgrades === true && answer.webSocket !== null)
+        return { upgraded: new Response(null, { status: 101, headers: answer.headers, webSocket: answer.webSocket }) }
+      return { status: answer.status, headers: [...answer.headers], body: answer.body }
+    } catch (error) {
+      const { name, message } = error instanceof Error ? error : { name: '', message: String(error) }
+      throw new CallFailed(name === 'TimeoutError' || name === 'AbortError' ? 'context deadline exceeded' : message)
+    }
+  }
+
+/** fetch would tidy it up, and ask for something else than was authorized. */
+function checkPath(url: string): void {
+  const path = url.slice(url.indexOf('/', 'https://'.length)).split('?')[0] ?? ''
+  if (path.split('/').some((part) => /^(?:\.|%2e){1,2}$/i.test(part)))
+    throw new CallFailed('this server passes on no path with dots for names')
+}
+
+/** The platform joins several of one name with a comma and a blank, which their values may therefore not contain. */
+function headersOf(pairs: readonly (readonly [name: string, value: string])[]): Headers {
+  const headers = new Headers()
+  for (const [name, value] of pairs) {
+    if (/^x-remote-/i.test(name) && value.includes(', '))
+      throw new CallFailed(`this server cannot pass on ${name} with a comma and a blank in it`)
+    headers.append(name, value)
+  }
+  return headers
+}

@@ -1,0 +1,99 @@
+/**
+ * Where a Service is, for webhooks and aggregated APIs alike: a setting says so, or its EndpointSlices do (as
+ * kube-apiserver's --enable-aggregator-routing; there is no proxy behind this server that a cluster IP would lead to).
+ */
+import type { Service } from '../api/core/v1.ts'
+import type { EndpointSlice } from '../api/discovery/v1.ts'
+import { goQuote } from '../go/quote.ts'
+import { settingsOf } from '../settings.ts'
+import type { ControlPlane } from '../tenancy/control-snapshot.ts'
+import { storedObject, storedObjects } from '../tenancy/stored-object.ts'
+import { CallFailed } from '../webhooks/outgoing-call.ts'
+
+export interface ServiceReference {
+  readonly name: string
+  readonly namespace: string
+  readonly port: number
+}
+
+export interface ServicePlace {
+  /** `https://HOST:PORT`, perhaps with a path, without a slash at the end. */
+  readonly base: string
+  /** Name that the certificate must have: that of the Service in a cluster. */
+  readonly serverName: string
+}
+
+type Plane = Pick<ControlPlane, 'env' | 'tenant'>
+
+const SERVICES = { group: '', resource: 'services' }
+const ENDPOINT_SLICES = { group: 'discovery.k8s.io', resource: 'endpointslices' }
+
+const keyOf = ({ namespace, name, port }: ServiceReference): string => `${namespace}/${name}:${port}`
+
+/** Whether a setting says where it is. */
+export const isPlaced = ({ env }: Plane, service: ServiceReference): boolean =>
+  settingsOf(env).serviceUrls.has(keyOf(service))
+
+/** @throws CallFailed */
+export async function placeOfService(plane: Plane, service: ServiceReference): Promise<ServicePlace> {
+  const { name, namespace, port } = service
+  const serverName = `${name}.${namespace}.svc`
+  const place = settingsOf(plane.env).serviceUrls.get(keyOf(service))
+  if (place !== undefined) return { base: place.replace(/\/$/, ''), serverName }
+  const [found, slices] = await Promise.all([
+    storedObject<Service>(plane, SERVICES, `${namespace}/${name}`),
+    slicesOfService(plane, namespace, name),
+  ])
+  if (found === undefined) throw new CallFailed(`service ${goQuote(name)} not found`)
+  if (plane.env.OUTGOING === undefined)
+    throw new CallFailed(`this server reaches no Services but those of KEDGE_SERVICES, which has no ${keyOf(service)}`)
+  return { base: `https://${hostOf(found, port, slices)}`, serverName }
+}
+
+export const slicesOfService = (plane: Plane, namespace: string, name: string): Promise<EndpointSlice[]> =>
+  storedObjects<EndpointSlice>(plane, ENDPOINT_SLICES, namespace, { key: 'kubernetes.io/service-name', value: name })
+
+/** HOST:PORT. @throws CallFailed */
+function hostOf({ metadata, spec = {} }: Service, port: number, slices: readonly EndpointSlice[]): string {
+  const { name = '' } = metadata ?? {}
+  if (spec.type === 'ExternalName') return hostPort(spec.externalName ?? '', port)
+  const found = (spec.ports ?? []).find((one) => one.port === port)
+  if (found === undefined) throw new CallFailed(`no service port ${port} found for service ${goQuote(name)}`)
+  const [first] = spec.ipFamilies ?? []
+  const endpoint = endpointOf(slices, found.name ?? '', first)
+  if (endpoint === undefined) throw new CallFailed(`no endpoints available for service ${goQuote(name)}`)
+  return hostPort(endpoint.address, endpoint.port)
+}
+
+export interface Endpoint {
+  readonly address: string
+  readonly port: number
+  readonly nodeName: string | undefined
+}
+
+/**
+ * One of those that are ready and have the port, by chance; of the first family of addresses if there is one.
+ * @param portName of the Service
+ */
+export function endpointOf(
+  slices: readonly EndpointSlice[],
+  portName: string,
+  family: string | undefined,
+  pick: (count: number) => number = anyOf,
+): Endpoint | undefined {
+  const ready = slices.flatMap(({ addressType, ports, endpoints }) => {
+    const port = (ports ?? []).find((one) => (one.name ?? '') === portName)?.port
+    if (port === undefined) return []
+    return (endpoints ?? []).flatMap(({ addresses: [address] = [], conditions, nodeName }) =>
+      address === undefined || conditions?.ready === false ? [] : [{ addressType, address, port, nodeName }],
+    )
+  })
+  const preferred = ready.filter(({ addressType }) => addressType === family)
+  const all = preferred.length > 0 ? preferred : ready
+  return all[pick(all.length)]
+}
+
+const anyOf = (count: number): number => Math.floor(Math.random() * count)
+
+export const hostPort = (host: string, port: number | string): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`

@@ -1,0 +1,57 @@
+/** Two connections are joined: of pairs of streams of the test's own. */
+import { duplexPair } from 'node:stream'
+import type { Duplex } from 'node:stream'
+import { expect, test } from 'vitest'
+import { Tunnels, join } from '../../src/cli/tunnels.ts'
+
+const said = Buffer.from('HTTP/1.1 101\r\n\r\n')
+const textOf = async (stream: Duplex): Promise<string> => {
+  let text = ''
+  for await (const part of stream) text += String(part)
+  return text
+}
+
+test('a ticket is good once', () => {
+  const tunnels = new Tunnels()
+  const [socket] = duplexPair()
+  const ticket = tunnels.hold({ socket, said })!
+  expect(tunnels.take('other')).toBeUndefined()
+  expect(tunnels.take(ticket)).toMatchObject({ socket, said })
+  expect(tunnels.take(ticket)).toBeUndefined()
+  expect(socket.destroyed).toBe(false)
+})
+
+test('what waits is ended with the server, and what ended no longer waits', async () => {
+  const tunnels = new Tunnels()
+  const [gone] = duplexPair()
+  const [left] = duplexPair()
+  const first = tunnels.hold({ socket: gone, said })!
+  tunnels.hold({ socket: left, said })
+  gone.destroy()
+  await new Promise((resolve) => gone.once('close', resolve))
+  expect(tunnels.take(first)).toBeUndefined()
+  tunnels.close()
+  expect(left.destroyed).toBe(true)
+})
+
+test('each side hears all that the other says, in order, to the end', async () => {
+  const [client, clientEnd] = duplexPair()
+  const [server, serverEnd] = duplexPair()
+  join(clientEnd, Buffer.from('ahead '), { socket: serverEnd, said })
+  const big = 'x'.repeat(1 << 20)
+  client.end(`from the client ${big}`)
+  server.end(`from the server ${big}`)
+  const [atClient, atServer] = await Promise.all([textOf(client), textOf(server)])
+  expect(atClient).toBe(`${String(said)}from the server ${big}`)
+  expect(atServer).toBe(`ahead from the client ${big}`)
+})
+
+test('one that breaks ends the other', async () => {
+  const [client, clientEnd] = duplexPair()
+  const [, serverEnd] = duplexPair()
+  join(clientEnd, Buffer.alloc(0), { socket: serverEnd, said })
+  client.resume()
+  serverEnd.destroy(new Error('reset'))
+  await new Promise((resolve) => clientEnd.once('close', resolve))
+  expect(clientEnd.destroyed).toBe(true)
+})

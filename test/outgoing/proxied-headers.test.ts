@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { proxiedHeaders, userHeaders } from '../../src/outgoing/proxied-headers.ts'
+
+test.each([
+  ['Authorization', 'Bearer t'],
+  ['Impersonate-User', 'jane'],
+  ['Impersonate-Extra-A', 'b'],
+  ['X-Remote-User', 'jane'],
+  ['X-Remote-Uid', '1'],
+  ['X-Remote-Group', 'system:masters'],
+  ['X-Remote-Extra-A', 'b'],
+  ['X_Remote_Group', 'system:masters'],
+  ['x-remote_extra_a', 'b'],
+  ['Host', 'here'],
+  ['Connection', 'close'],
+  ['Transfer-Encoding', 'chunked'],
+  ['Upgrade', 'websocket'],
+  ['Kedge-Tunnel', 'ticket'],
+])('%s is not passed on', (name, value) => {
+  expect(proxiedHeaders(new Headers([[name, value]]), false)).toEqual([])
+})
+
+test('what Connection names is of that connection', () => {
+  const headers = new Headers({ Connection: 'keep-alive, X-Hop', 'X-Hop': '1', 'X-Remoteness': '2', Accept: '*/*' })
+  expect(proxiedHeaders(headers, false)).toEqual([
+    ['accept', '*/*'],
+    ['x-remoteness', '2'],
+  ])
+})
+
+test('an upgrade is asked for anew, and a token among its protocols stays here', () => {
+  const headers = new Headers({
+    Connection: 'Upgrade',
+    Upgrade: 'websocket',
+    'Sec-WebSocket-Protocol': 'v5.channel.k8s.io, base64url.bearer.authorization.k8s.io.dG9rZW4',
+  })
+  expect(proxiedHeaders(headers, true)).toEqual([
+    ['sec-websocket-protocol', 'v5.channel.k8s.io'],
+    ['Connection', 'Upgrade'],
+    ['Upgrade', 'websocket'],
+  ])
+})
+
+test('a user is told in one header for each group and each value; keys are percent-encoded', () => {
+  const extra = { 'example.com/scopes %': ['view', 'edit'], ü: ['x'] }
+  expect(userHeaders({ name: 'jane', uid: '', groups: ['a, b', 'c'], extra })).toEqual([
+    ['X-Remote-User', 'jane'],
+    ['X-Remote-Group', 'a, b'],
+    ['X-Remote-Group', 'c'],
+    ['X-Remote-Extra-example.com%2Fscopes%20%25', 'view'],
+    ['X-Remote-Extra-example.com%2Fscopes%20%25', 'edit'],
+    ['X-Remote-Extra-%C3%BC', 'x'],
+  ])
+})
