@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import * as z from 'zod/mini'
+import { problemsOf } from './checked.ts'
 import { CannotStart } from './start.ts'
 
 /** An audit.k8s.io/v1 Policy, in JSON. */
@@ -24,10 +25,8 @@ const kubeconfig = z.object({
  */
 export function readWebhook(file: string, mode: string): string {
   const result = kubeconfig.safeParse(readYaml(file))
-  if (!result.success) {
-    const problems = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-    throw new CannotStart(`${file}: only the server and a token can be used: ${problems.join('; ')}`)
-  }
+  if (!result.success)
+    throw new CannotStart(`${file}: only the server and a token can be used: ${problemsOf(result.error)}`)
   const config = result.data
   const context = config.contexts.find(({ name }) => name === config['current-context'])?.context
   const cluster = config.clusters.find(({ name }) => name === context?.cluster)?.cluster

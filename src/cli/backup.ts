@@ -6,6 +6,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import * as z from 'zod/mini'
+import { checked } from './checked.ts'
 
 export interface Server {
   readonly url: string
@@ -13,18 +15,22 @@ export interface Server {
   readonly authority: string
 }
 
+/** kubeconfig.ts writes it, in JSON; its owner may have changed it since. */
+const kubeconfigFile = z.object({
+  clusters: z.tuple(
+    [z.object({ cluster: z.object({ server: z.string(), 'certificate-authority-data': z.string() }) })],
+    z.unknown(),
+  ),
+  users: z.tuple([z.object({ user: z.object({ token: z.string() }) })], z.unknown()),
+})
+
 /** Of the kubeconfig that `kedge start` wrote. */
 export function serverOf(kubeconfig: string): Server {
-  interface Config {
-    readonly clusters: readonly { cluster: { server: string; 'certificate-authority-data': string } }[]
-    readonly users: readonly { user: { token: string } }[]
-  }
-  // written by kubeconfig.ts, in JSON
-  const { clusters, users } = JSON.parse(readFileSync(kubeconfig, 'utf8')) as Config
-  const { cluster } = clusters[0]!
+  const { clusters, users } = checked(kubeconfigFile, JSON.parse(readFileSync(kubeconfig, 'utf8')), kubeconfig)
+  const { cluster } = clusters[0]
   return {
     url: cluster.server,
-    token: users[0]!.user.token,
+    token: users[0].user.token,
     authority: Buffer.from(cluster['certificate-authority-data'], 'base64').toString(),
   }
 }
@@ -51,6 +57,9 @@ export async function backup(server: Server, file: string): Promise<void> {
   }
 }
 
+/** endpoints/restore.ts answers it. */
+const restored = z.object({ objects: z.number(), unserved: z._default(z.array(z.string()), []) })
+
 const REPEAT = 'Run the same command again, or give the restore up with "kedge restore --abandon".'
 
 export async function restore(server: Server, file: string): Promise<void> {
@@ -60,8 +69,7 @@ export async function restore(server: Server, file: string): Promise<void> {
   const progress = new Progress('Restored', size)
   try {
     const response = await ask(server, 'POST', '/restore', createReadStream(file).pipe(progress))
-    // written by endpoints/restore.ts
-    const { objects, unserved = [] } = JSON.parse(await textOf(response)) as { objects: number; unserved?: string[] }
+    const { objects, unserved } = checked(restored, JSON.parse(await textOf(response)), 'the answer to the restore')
     progress.done(`${objects} objects`)
     if (unserved.length > 0)
       console.log(`Nothing defines ${unserved.join(', ')}: their objects are kept, and served once something does.`)

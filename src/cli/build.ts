@@ -4,6 +4,8 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 
+import * as z from 'zod/mini'
+import { checkedOrNot } from './checked.ts'
 import { fileOfInput, lazyTables } from './lazy-tables.ts'
 
 export const PROJECT = resolve(import.meta.dirname, '../..')
@@ -83,10 +85,15 @@ const BUILD_FILES = [
   join(PROJECT, 'package-lock.json'),
 ].map((file) => relative(PROJECT, file))
 
+const buildFile = z.object({
+  inputs: z.record(z.string(), z.tuple([z.number(), z.number()])),
+  modules: z.array(z.string()).check(z.minLength(1)),
+})
+
 function lastBuild(): Build | undefined {
   try {
-    // Written by build() above.
-    return JSON.parse(readFileSync(join(WORKER, 'build.json'), 'utf8')) as Build
+    // of another release, perhaps: what has another form is built anew
+    return checkedOrNot(buildFile, JSON.parse(readFileSync(join(WORKER, 'build.json'), 'utf8')))
   } catch {
     return undefined
   }

@@ -7,6 +7,8 @@
 //   lock         who runs on it
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import * as z from 'zod/mini'
+import { checkedOrNot } from './checked.ts'
 
 export interface DataDirectory {
   readonly path: string
@@ -22,15 +24,15 @@ export function dataDirectory(path: string): DataDirectory {
 }
 
 /** A process, by its number and its start, because numbers are used again. */
-interface ProcessIdentity {
-  readonly pid: number
+const processIdentity = z.object({
+  pid: z.number(),
   /** Ticks since boot; '' where the system does not tell. */
-  readonly started: string
-}
+  started: z.string(),
+})
+type ProcessIdentity = Readonly<z.infer<typeof processIdentity>>
 
-interface LockFile extends ProcessIdentity {
-  readonly engine?: ProcessIdentity
-}
+const lockFile = z.extend(processIdentity, { engine: z.optional(processIdentity) })
+type LockFile = Readonly<z.infer<typeof lockFile>>
 
 export interface Lock {
   /** Notes the engine's process, so that the next start, which finds the lock abandoned, can end it. */
@@ -86,8 +88,7 @@ export function lockDirectory(directory: DataDirectory): Lock {
 
 function readLock(file: string): LockFile | undefined {
   try {
-    // Written by this module.
-    return JSON.parse(readFileSync(file, 'utf8')) as LockFile
+    return checkedOrNot(lockFile, JSON.parse(readFileSync(file, 'utf8')))
   } catch {
     return undefined
   }

@@ -1,14 +1,19 @@
 // `kedge encryption rewrite`: stores what is encrypted anew, with the first key of the server.
 import { Agent, request } from 'node:https'
+import * as z from 'zod/mini'
 import type { Server } from './backup.ts'
+import { checked } from './checked.ts'
 
 /** Objects of one page: a Secret may have a megabyte. */
 const PAGE = 50
 
-interface Listed {
-  readonly metadata: { readonly continue?: string }
-  readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace?: string } }[]
-}
+const list = z.object({
+  metadata: z.object({ continue: z.optional(z.string()) }),
+  items: z.array(z.object({ metadata: z.object({ name: z.string(), namespace: z.optional(z.string()) }) })),
+})
+/** Sent back with all that it has. */
+const object = z.looseObject({ metadata: z.looseObject({ resourceVersion: z.string() }) })
+const apiGroup = z.object({ preferredVersion: z.object({ groupVersion: z.string() }) })
 
 /**
  * Sends every object back as it is: the server writes it where it is stored with another key, or in the open. What
@@ -21,8 +26,8 @@ export async function rewrite(server: Server, resource: string): Promise<{ seen:
   let written = 0
   for (let next: string | undefined = ''; next !== undefined;) {
     const query: string = next === '' ? '' : `&continue=${encodeURIComponent(next)}`
-    // answers of the API have these fields
-    const page = (await ask(server, 'GET', `${prefix}/${name}?limit=${PAGE}${query}`)) as Listed
+    const path = `${prefix}/${name}?limit=${PAGE}${query}`
+    const page = checked(list, await ask(server, 'GET', path), path)
     for (const { metadata } of page.items) {
       seen++
       const space = metadata.namespace === undefined ? '' : `namespaces/${metadata.namespace}/`
@@ -33,27 +38,22 @@ export async function rewrite(server: Server, resource: string): Promise<{ seen:
   return { seen, written }
 }
 
-interface Versioned {
-  readonly metadata: { readonly resourceVersion: string }
-}
-
 const GONE = 404
 const CHANGED = 409
 
 /** @returns whether it was stored anew */
 async function rewriteOne(server: Server, path: string): Promise<boolean> {
-  const object = (await ask(server, 'GET', path, undefined, [GONE])) as Versioned | undefined
-  if (object === undefined) return false
-  const answer = (await ask(server, 'PUT', path, object, [GONE, CHANGED])) as Versioned | undefined
-  return answer !== undefined && answer.metadata.resourceVersion !== object.metadata.resourceVersion
+  const stored = checked(z.optional(object), await ask(server, 'GET', path, undefined, [GONE]), path)
+  if (stored === undefined) return false
+  const answer = checked(z.optional(object), await ask(server, 'PUT', path, stored, [GONE, CHANGED]), path)
+  return answer !== undefined && answer.metadata.resourceVersion !== stored.metadata.resourceVersion
 }
 
 async function pathOf(server: Server, resource: string): Promise<{ prefix: string; name: string }> {
   const [name = '', ...group] = resource.split('.')
   if (group.length === 0) return { prefix: '/api/v1', name }
-  const { preferredVersion } = (await ask(server, 'GET', `/apis/${group.join('.')}`)) as {
-    preferredVersion: { groupVersion: string }
-  }
+  const path = `/apis/${group.join('.')}`
+  const { preferredVersion } = checked(apiGroup, await ask(server, 'GET', path), path)
   return { prefix: `/apis/${preferredVersion.groupVersion}`, name }
 }
 

@@ -3,12 +3,13 @@ import { ownValue } from '../api/own.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import type * as z from 'zod/mini'
 import { abandonRestore, backup, restore, serverOf } from './backup.ts'
 import { PROJECT } from './build.ts'
 import { rewrite } from './encryption.ts'
 import { DirectoryInUse, dataDirectory } from './data-directory.ts'
 import { CannotStart, start } from './start.ts'
-import type { AuditOptions } from './start.ts'
+import { startFlags, startOptions, startSchema } from './start-flags.ts'
 
 const HELP = `Kedge: the Kubernetes API, serverless.
 
@@ -122,6 +123,14 @@ function parse<Options extends NonNullable<Parameters<typeof parseArgs>[0]>['opt
   }
 }
 
+/** @throws UsageError that names the flag */
+function checkedFlags<T>(schema: z.ZodMiniType<T>, flags: object): T {
+  const result = schema.safeParse(flags)
+  if (result.success) return result.data
+  const [problem] = result.error.issues
+  throw new UsageError(`--${problem!.path.join('.')} ${problem!.message}`)
+}
+
 async function runBackup(args: string[]): Promise<void> {
   const flags = parse(args, { output: { type: 'string', short: 'o' }, 'data-dir': { type: 'string' } })
   if (flags.output === undefined) throw new UsageError('backup needs a file: kedge backup -o FILE')
@@ -151,34 +160,7 @@ async function runEncryption(args: string[]): Promise<void> {
 }
 
 async function runStart(args: string[]): Promise<void> {
-  const flags = parse(args, {
-    port: { type: 'string', default: '6443' },
-    host: { type: 'string', default: '127.0.0.1' },
-    'data-dir': { type: 'string' },
-    ephemeral: { type: 'boolean', default: false },
-    san: { type: 'string', multiple: true, default: [] },
-    'runtime-config': { type: 'string', multiple: true },
-    'feature-gates': { type: 'string', multiple: true },
-    history: { type: 'string', multiple: true },
-    v: { type: 'string', short: 'v' },
-    'audit-policy-file': { type: 'string' },
-    'audit-log-path': { type: 'string' },
-    'audit-log-maxsize': { type: 'string', default: '100' },
-    'audit-log-maxbackup': { type: 'string', default: '0' },
-    'audit-log-mode': { type: 'string' },
-    'audit-webhook-config-file': { type: 'string' },
-    'audit-webhook-mode': { type: 'string' },
-    'encryption-keys': { type: 'string' },
-    'encryption-resources': { type: 'string' },
-    services: { type: 'string', multiple: true },
-  })
-  const port = Number(flags.port)
-  if (!/^\d+$/.test(flags.port) || port > 65535) {
-    throw new UsageError(`--port wants a number from 0 to 65535, not "${flags.port}".`)
-  }
-  if (flags.ephemeral && flags['data-dir'] !== undefined) {
-    throw new UsageError('--ephemeral and --data-dir exclude each other.')
-  }
+  const flags = checkedFlags(startSchema, parse(args, startFlags))
   // From here on a signal has to end in order whatever is already there.
   let stop: (() => void) | undefined
   const signalled = new Promise<void>((resolve) => (stop = resolve))
@@ -186,21 +168,7 @@ async function runStart(args: string[]): Promise<void> {
   process.on('disconnect', () => stop?.()) // the launcher is gone
   // the channel to the launcher would keep this process, also where nothing could be started
   try {
-    const server = await start({
-      port,
-      host: flags.host,
-      dataDir: flags['data-dir'] ?? '.kedge',
-      ephemeral: flags.ephemeral,
-      names: flags.san.flatMap((list) => list.split(',')).filter((name) => name !== ''),
-      runtimeConfig: flags['runtime-config']?.join(','),
-      featureGates: flags['feature-gates']?.join(','),
-      history: flags.history?.join(','),
-      verbosity: flags.v,
-      audit: await auditOptions(flags),
-      encryptionKeys: flags['encryption-keys'] && readFileSync(flags['encryption-keys'], 'utf8').trim(),
-      encryptionResources: flags['encryption-resources'],
-      serviceUrls: flags['services']?.join(','),
-    })
+    const server = await start(await startOptions(flags))
     console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
     await Promise.race([signalled, server.ended])
     await server.stop()
@@ -208,53 +176,6 @@ async function runStart(args: string[]): Promise<void> {
     if (process.connected) process.disconnect()
   }
 }
-
-interface AuditFlags {
-  readonly 'audit-policy-file'?: string | undefined
-  readonly 'audit-log-path'?: string | undefined
-  readonly 'audit-log-maxsize': string
-  readonly 'audit-log-maxbackup': string
-  readonly 'audit-log-mode'?: string | undefined
-  readonly 'audit-webhook-config-file'?: string | undefined
-  readonly 'audit-webhook-mode'?: string | undefined
-}
-
-async function auditOptions(flags: AuditFlags): Promise<AuditOptions | undefined> {
-  const path = flags['audit-log-path']
-  const policyFile = flags['audit-policy-file']
-  const webhookFile = flags['audit-webhook-config-file']
-  if (policyFile === undefined) {
-    if (path === undefined && webhookFile === undefined) return undefined
-    throw new UsageError('Nothing is audited without --audit-policy-file.')
-  }
-  const { readPolicy, readWebhook } = await import('./audit-options.ts')
-  const number = (flag: 'audit-log-maxsize' | 'audit-log-maxbackup', least: number): number => {
-    const value = Number(flags[flag])
-    if (!/^\d+$/.test(flags[flag]) || value < least)
-      throw new UsageError(`--${flag} wants a number of at least ${least}, not "${flags[flag]}".`)
-    return value
-  }
-  const mode = flags['audit-log-mode']
-  return {
-    settings: {
-      KEDGE_AUDIT_POLICY: readPolicy(policyFile),
-      ...(mode === undefined ? {} : { KEDGE_AUDIT_LOG_MODE: mode }),
-      ...(webhookFile === undefined
-        ? {}
-        : { KEDGE_AUDIT_WEBHOOK: readWebhook(webhookFile, flags['audit-webhook-mode'] ?? 'batch') }),
-    },
-    log:
-      path === undefined
-        ? undefined
-        : {
-            path: resolveLog(path),
-            maxBytes: number('audit-log-maxsize', 1) * 1_000_000,
-            maxBackups: number('audit-log-maxbackup', 0),
-          },
-  }
-}
-
-const resolveLog = (path: string): string => (path === '-' ? path : resolve(path))
 
 function welcome(url: string, kubeconfig: string, ephemeral: boolean): string {
   return `Kedge serves the Kubernetes API at ${url}

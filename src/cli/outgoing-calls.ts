@@ -5,6 +5,8 @@ import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
+import * as z from 'zod/mini'
+import { checked } from './checked.ts'
 import { FAILED, STATUS_HEADER, TYPE_HEADER } from '../webhooks/by-front.ts'
 import { DEADLINE } from '../webhooks/failure-text.ts'
 import type { OutgoingAnswer, OutgoingCall } from '../webhooks/outgoing-call.ts'
@@ -69,14 +71,22 @@ async function serve(agent: Agent, request: IncomingMessage, response: ServerRes
   }
 }
 
+/** As the engine writes it (webhooks/by-front.ts). */
+const outgoingCall = z.object({
+  url: z.url(),
+  serverName: z.optional(z.string()),
+  caBundle: z.optional(z.string()),
+  headers: z.record(z.string(), z.string()),
+  timeoutMs: z.number(),
+})
+
 async function readCall(request: IncomingMessage): Promise<{ call: OutgoingCall; body: Buffer }> {
   const chunks: Buffer[] = []
   // an IncomingMessage without an encoding has buffers
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const whole = Buffer.concat(chunks)
   const end = whole.indexOf('\n')
-  // the engine writes it (by-front.ts)
-  const call = JSON.parse(whole.toString('utf8', 0, end)) as OutgoingCall
+  const call = checked(outgoingCall, JSON.parse(whole.toString('utf8', 0, end)), 'a call of the engine')
   if (new URL(call.url).protocol !== 'https:') throw new CallFailed('only https is called')
   return { call, body: whole.subarray(end + 1) }
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import * as z from 'zod/mini'
+import { checked } from './checked.ts'
 
 export interface WranglerConfig {
   readonly compatibilityDate: string
@@ -34,12 +35,11 @@ export function readWranglerConfig(file: string): WranglerConfig {
 
 /** @throws Error that names the line, or the setting that has the wrong form */
 export function parseWranglerConfig(text: string): WranglerConfig {
-  const result = wranglerFile.safeParse(readToml(text))
-  if (!result.success) {
-    const problems = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-    throw new Error(`wrangler.toml: ${problems.join('; ')}`)
-  }
-  const { compatibility_date, compatibility_flags, vars, durable_objects } = result.data
+  const { compatibility_date, compatibility_flags, vars, durable_objects } = checked(
+    wranglerFile,
+    readToml(text),
+    'wrangler.toml',
+  )
   return {
     compatibilityDate: compatibility_date,
     compatibilityFlags: compatibility_flags,

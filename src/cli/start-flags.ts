@@ -1,0 +1,129 @@
+// The flags of `kedge start`: what each may be, and the options that they make.
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import * as z from 'zod/mini'
+import type { AuditOptions, StartOptions } from './start.ts'
+
+export const startFlags = {
+  port: { type: 'string', default: '6443' },
+  host: { type: 'string', default: '127.0.0.1' },
+  'data-dir': { type: 'string' },
+  ephemeral: { type: 'boolean', default: false },
+  san: { type: 'string', multiple: true },
+  'runtime-config': { type: 'string', multiple: true },
+  'feature-gates': { type: 'string', multiple: true },
+  history: { type: 'string', multiple: true },
+  v: { type: 'string', short: 'v' },
+  'audit-policy-file': { type: 'string' },
+  'audit-log-path': { type: 'string' },
+  'audit-log-maxsize': { type: 'string', default: '100' },
+  'audit-log-maxbackup': { type: 'string', default: '0' },
+  'audit-log-mode': { type: 'string' },
+  'audit-webhook-config-file': { type: 'string' },
+  'audit-webhook-mode': { type: 'string' },
+  'encryption-keys': { type: 'string' },
+  'encryption-resources': { type: 'string' },
+  services: { type: 'string', multiple: true },
+} as const
+
+const text = z.optional(z.string())
+/** A flag that may be given more than once, each time a list with commas. */
+const lists = z.pipe(
+  z.optional(z.array(z.string())),
+  z.transform((all) => all?.join(',')),
+)
+
+function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
+  const isOne = (digits: string): boolean =>
+    /^\d{1,16}$/.test(digits) && Number(digits) >= least && Number(digits) <= most
+  return z.pipe(
+    z.string().check(z.refine(isOne, { error: ({ input }) => `wants a number ${range}, not "${String(input)}".` })),
+    z.transform(Number),
+  )
+}
+
+/** Each error is put behind the name of its flag. */
+export const startSchema = z
+  .object({
+    port: wholeNumber(0, 65535),
+    host: z.string(),
+    'data-dir': text,
+    ephemeral: z.boolean(),
+    san: lists,
+    'runtime-config': lists,
+    'feature-gates': lists,
+    history: lists,
+    v: text,
+    'audit-policy-file': text,
+    'audit-log-path': text,
+    'audit-log-maxsize': wholeNumber(1),
+    'audit-log-maxbackup': wholeNumber(0),
+    'audit-log-mode': text,
+    'audit-webhook-config-file': text,
+    'audit-webhook-mode': text,
+    'encryption-keys': text,
+    'encryption-resources': text,
+    services: lists,
+  })
+  .check(
+    z.refine((flags) => !flags.ephemeral || flags['data-dir'] === undefined, {
+      path: ['ephemeral'],
+      error: 'and --data-dir exclude each other.',
+    }),
+    z.refine(
+      (flags) =>
+        flags['audit-policy-file'] !== undefined ||
+        (flags['audit-log-path'] ?? flags['audit-webhook-config-file']) === undefined,
+      { path: ['audit-policy-file'], error: 'is missing: nothing is audited without it.' },
+    ),
+  )
+
+export type StartFlags = z.output<typeof startSchema>
+
+export async function startOptions(flags: StartFlags): Promise<StartOptions> {
+  const keyFile = flags['encryption-keys']
+  return {
+    port: flags.port,
+    host: flags.host,
+    dataDir: flags['data-dir'] ?? '.kedge',
+    ephemeral: flags.ephemeral,
+    names: (flags.san ?? '').split(',').filter((name) => name !== ''),
+    runtimeConfig: flags['runtime-config'],
+    featureGates: flags['feature-gates'],
+    history: flags.history,
+    verbosity: flags.v,
+    audit: await auditOptions(flags),
+    encryptionKeys: keyFile && readFileSync(keyFile, 'utf8').trim(),
+    encryptionResources: flags['encryption-resources'],
+    serviceUrls: flags.services,
+  }
+}
+
+async function auditOptions(flags: StartFlags): Promise<AuditOptions | undefined> {
+  const policyFile = flags['audit-policy-file']
+  if (policyFile === undefined) return undefined
+  const { readPolicy, readWebhook } = await import('./audit-options.ts')
+  const [mode, webhookFile, path] = [
+    flags['audit-log-mode'],
+    flags['audit-webhook-config-file'],
+    flags['audit-log-path'],
+  ]
+  return {
+    settings: {
+      KEDGE_AUDIT_POLICY: readPolicy(policyFile),
+      ...(mode === undefined ? {} : { KEDGE_AUDIT_LOG_MODE: mode }),
+      ...(webhookFile === undefined
+        ? {}
+        : { KEDGE_AUDIT_WEBHOOK: readWebhook(webhookFile, flags['audit-webhook-mode'] ?? 'batch') }),
+    },
+    log:
+      path === undefined
+        ? undefined
+        : {
+            path: path === '-' ? path : resolve(path),
+            maxBytes: flags['audit-log-maxsize'] * 1_000_000,
+            maxBackups: flags['audit-log-maxbackup'],
+          },
+  }
+}

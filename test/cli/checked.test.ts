@@ -1,0 +1,20 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { serverOf } from '../../src/cli/backup.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'kedge-checked-'))
+
+test('a kubeconfig that somebody changed is refused by the place that is wrong, and its token is not shown', () => {
+  const file = join(directory, 'kubeconfig')
+  const cluster = { server: 'https://127.0.0.1:1', 'certificate-authority-data': 'YQ==' }
+  const write = (config: object) => writeFileSync(file, JSON.stringify(config))
+  write({ clusters: [{ cluster }], users: [{ user: { token: 't', 'client-key-data': 'more' } }, {}] })
+  expect(serverOf(file)).toEqual({ url: 'https://127.0.0.1:1', token: 't', authority: 'a' })
+  write({ clusters: [{ cluster: { server: 1 } }], users: [{ user: { token: ['hunter2'] } }] })
+  expect(() => serverOf(file)).toThrow(
+    `${file}: clusters.0.cluster.server: Invalid input; clusters.0.cluster.certificate-authority-data: Invalid input; ` +
+      'users.0.user.token: Invalid input',
+  )
+})

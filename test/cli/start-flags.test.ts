@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { parseArgs } from 'node:util'
+import { startFlags, startOptions, startSchema } from '../../src/cli/start-flags.ts'
+
+const parsed = (...args: string[]) => startSchema.safeParse(parseArgs({ args, options: startFlags }).values)
+
+test('no flags at all', async () => {
+  expect(await startOptions(parsed().data!)).toEqual({
+    port: 6443,
+    host: '127.0.0.1',
+    dataDir: '.kedge',
+    ephemeral: false,
+    names: [],
+  })
+})
+
+test('lists may be given more than once, and with commas', async () => {
+  const { data } = parsed(
+    '--san',
+    'a,b',
+    '--san',
+    'c',
+    '--runtime-config',
+    'api/all=true',
+    '--runtime-config',
+    'v1=true',
+  )
+  expect(await startOptions(data!)).toMatchObject({ names: ['a', 'b', 'c'], runtimeConfig: 'api/all=true,v1=true' })
+})
+
+test.each([
+  [['--port', '65536'], ['port'], 'wants a number from 0 to 65535, not "65536".'],
+  [['--port', '1e3'], ['port'], 'wants a number from 0 to 65535, not "1e3".'],
+  [['--port='], ['port'], 'wants a number from 0 to 65535, not "".'],
+  [['--audit-log-maxsize', '0'], ['audit-log-maxsize'], 'wants a number of at least 1, not "0".'],
+  [['--audit-log-maxbackup', 'many'], ['audit-log-maxbackup'], 'wants a number of at least 0, not "many".'],
+  [['--ephemeral', '--data-dir', 'x'], ['ephemeral'], 'and --data-dir exclude each other.'],
+  [['--audit-log-path', '-'], ['audit-policy-file'], 'is missing: nothing is audited without it.'],
+])('%j is refused by the name of the flag', (args, path, message) => {
+  expect(parsed(...args).error?.issues).toMatchObject([{ path, message }])
+})
