@@ -1,2 +1,2 @@
 /** What of the library of signatures is used: a module of its own, loaded with the first token that is one. */
-export { SignJWT, compactVerify, decodeJwt, decodeProtectedHeader, errors, importJWK } from 'jose'
+export { SignJWT, compactVerify, decodeJwt, errors, importJWK } from 'jose'

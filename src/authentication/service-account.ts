@@ -13,7 +13,7 @@ import { serviceAccountGroups, serviceAccountUser } from './service-account-name
 import type { TokenAnswer } from './token-authenticator.ts'
 import { TokenRefused } from './token-authenticator.ts'
 import type { ObjectIdentity, ServiceAccountClaims, TokenClaims } from './token-claims.ts'
-import { WrongClaims, compactForm, readClaims } from './token-claims.ts'
+import { WrongClaims, compactForm, readClaims, readHeader } from './token-claims.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { CREDENTIAL_ID, authenticated } from '../request/user-info.ts'
 
@@ -120,15 +120,11 @@ async function unverifiedIssuer(token: string): Promise<string | undefined> {
 
 /** Undefined when the header is none. @throws TokenRefused */
 async function verifiedClaims(env: Env, token: string, isLegacy: boolean): Promise<TokenClaims | undefined> {
-  const { compactVerify, decodeProtectedHeader, errors } = await jwt()
-  let keyId: string | undefined
-  try {
-    keyId = decodeProtectedHeader(token).kid
-  } catch {
-    return undefined
-  }
+  const { compactVerify, errors } = await jwt()
+  const header = readHeader(token)
+  if (header === undefined) return undefined
   const key = await serviceAccountKey(env)
-  if (key === undefined || (keyId !== undefined && keyId !== '' && keyId !== key.keyId))
+  if (key === undefined || (header.keyId !== '' && header.keyId !== key.keyId))
     throw new TokenRefused(['invalid signature, no keys found'])
   try {
     const { payload } = await compactVerify(token, key.verify, { algorithms: [key.algorithm] })

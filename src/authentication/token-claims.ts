@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
+import { base64ToBytes } from '../api/base64.ts'
 import { ownValue } from '../api/own.ts'
 import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
 import { JsonSyntaxError, parseJson } from '../api/json.ts'
@@ -57,6 +58,22 @@ export function compactForm(token: string): string | undefined {
   return compact.every(isBase64Url) ? compact.join('.') : undefined
 }
 
+/**
+ * The header of a token in compact form. Undefined where it is none, as go-jose has it: a member that is there twice
+ * could be another one to the next reader.
+ */
+export function readHeader(compact: string): { readonly keyId: string } | undefined {
+  try {
+    const { object, strict } = readJson(bytesOf(compact.slice(0, compact.indexOf('.'))))
+    return strict.length > 0 ? undefined : { keyId: text(object, 'kid') }
+  } catch (error) {
+    if (error instanceof WrongClaims) return undefined
+    throw error
+  }
+}
+
+const bytesOf = (base64Url: string): Uint8Array => base64ToBytes(base64Url.replaceAll('-', '+').replaceAll('_', '/'))
+
 const DUPLICATE = 'duplicate field "'
 
 /**
@@ -90,9 +107,12 @@ export function readClaims(payload: Uint8Array, isLegacy: boolean): TokenClaims 
   }
 }
 
+/** A mark of the order of octets is no JSON (RFC 8259 §8.1). */
+const utf8 = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
+
 function readJson(payload: Uint8Array) {
   try {
-    return decodeUnstructured(parseJson(new TextDecoder().decode(payload)))
+    return decodeUnstructured(parseJson(utf8.decode(payload)))
   } catch (error) {
     if (error instanceof DecodeError || error instanceof JsonSyntaxError) throw new WrongClaims(error.message)
     throw error

@@ -5,6 +5,9 @@ import type { RequestHead } from './http-framing.ts'
 /** The engine takes no URL of 64 KiB, and what precedes the path in it is the client's affair. */
 const MAX_TARGET = 65_000
 
+/** A host and a port. */
+const AUTHORITY = /^[\w.\-[\]:]+$/
+
 /** The methods that workerd passes to a Worker. */
 const CARRIED_METHODS = new Set(
   (
@@ -21,7 +24,7 @@ export interface EngineRequest {
 
 /** @throws MalformedRequest */
 export function engineRequest(head: RequestHead): EngineRequest {
-  const target = engineTarget(head.target)
+  const target = engineTarget(head)
   if (target.length > MAX_TARGET)
     throw new MalformedRequest(414, `path and query may have ${MAX_TARGET} octets when they are percent-encoded`)
   return { method: CARRIED_METHODS.has(head.method) ? head.method : 'POST', target }
@@ -44,16 +47,19 @@ function framingLine({ body }: RequestHead): string {
 }
 
 /** workerd takes only what a URL may hold, and cuts at '#'; Go's server, which clients may count on, takes any octet. */
-function engineTarget(target: string): string {
-  const path = target.startsWith('/') ? target : originForm(target)
+function engineTarget({ method, target }: RequestHead): string {
+  const path = target.startsWith('/') ? target : originForm(method, target)
   return /[^!-~]|[<>`#]/.test(path)
     ? path.replace(/[^!-~]|[<>`#]/g, (char) => '%' + char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0'))
     : path
 }
 
-function originForm(target: string): string {
+/** @throws MalformedRequest for a target in none of the forms of RFC 9112, section 3.2 */
+function originForm(method: string, target: string): string {
   // pattern: a target has no line breaks, so that its end matches at once
   const absolute = /^https?:\/\/[^/?#]*(.*)$/i.exec(target)
   if (absolute) return absolute[1]?.startsWith('/') ? absolute[1] : '/' + (absolute[1] ?? '')
-  return '/' + target // '*', or the host and port of CONNECT
+  if (target !== '*' && !(method === 'CONNECT' && AUTHORITY.test(target)))
+    throw new MalformedRequest(400, 'a target that is no path')
+  return '/' + target
 }

@@ -45,7 +45,7 @@ export async function serveResource(
     if (entry.removedRelease !== undefined) request.record?.annotate('k8s.io/removed-release', entry.removedRelease)
   }
   const scope = resourceScope(request, entry, route)
-  if (route.name !== '') checkNameParameter(scope, route.name)
+  if (route.name !== '') checkNameParameter(route.name)
   return perform(authorized, route, scope, table)
 }
 

@@ -1,5 +1,4 @@
 /** Where the frames of a watch go: a chunked response, or a WebSocket. */
-import { StatusError } from '../api/status.ts'
 import type { AnswerHeaders } from '../codec/compression.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 
@@ -124,7 +123,10 @@ export const wantsSocket = (headers: RequestHeaders): boolean =>
 
 function refuseHandshake(headers: RequestHeaders): Response | undefined {
   if (headers.get('Sec-WebSocket-Version') !== '13')
-    throw new StatusError(400, 'BadRequest', 'missing or bad WebSocket Version')
+    return new Response('missing or bad WebSocket Version', {
+      status: 400,
+      headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Sec-WebSocket-Version': '13' },
+    })
   if (!URL.canParse(headers.get('Origin') ?? '')) return new Response(null, { status: 403 })
   if (headers.get('Sec-WebSocket-Protocol')?.includes(',')) return new Response(null, { status: 400 })
   return undefined

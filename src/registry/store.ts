@@ -63,10 +63,9 @@ export interface WriteMode {
 }
 
 /** Names that no object can have are told before storage is asked. @throws 400 */
-export function checkNameParameter(scope: ResourceScope, name: string): void {
+export function checkNameParameter(name: string): void {
   const [problem] = pathSegmentName(name, false)
-  if (problem !== undefined && !scope.namespaced)
-    throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problem}`)
+  if (problem !== undefined) throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problem}`)
 }
 
 export async function readLive(

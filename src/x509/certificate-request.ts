@@ -86,6 +86,12 @@ function alternativeNames(attributes: Element | undefined): AlternativeNames {
 function readNames(names: readonly Element[]): AlternativeNames {
   const of = (number: number): Uint8Array[] =>
     names.filter(({ tag }) => tag === primitiveContextTag(number)).map(({ content }) => content)
-  const texts = (number: number): string[] => of(number).map((content) => new TextDecoder().decode(content))
+  const texts = (number: number): string[] => of(number).map(ia5Text)
   return { emails: texts(1), dnsNames: texts(2), uris: texts(6), addresses: of(7) }
+}
+
+/** IA5String (RFC 5280 §4.2.1.6): what is no ASCII is refused, never replaced by something that looks alike. */
+function ia5Text(content: Uint8Array): string {
+  if (content.some((octet) => octet >= 0x80)) throw new RangeError('an alternative name that is no IA5String')
+  return new TextDecoder().decode(content)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compactForm, readClaims } from '../../src/authentication/token-claims.ts'
+import { compactForm, readClaims, readHeader } from '../../src/authentication/token-claims.ts'
 import { prototypeNames } from '../prototype-names.ts'
 
 describe('the compact form', () => {
@@ -20,6 +20,24 @@ describe('the compact form', () => {
     ['{"payload":"a.b.c"}', undefined],
     ['..', '..'],
   ])('%j', (token, compact) => expect(compactForm(token)).toBe(compact))
+})
+
+describe('the header', () => {
+  const header = (json: string) => readHeader(`${Buffer.from(json).toString('base64url')}.e30.`)
+  test.each<[string, string | undefined]>([
+    ['{"alg":"RS256","kid":"k"}', 'k'],
+    ['{"alg":"RS256"}', ''],
+    [' {"kid":"k"}\n', 'k'],
+    ['{"alg":"none","alg":"RS256","kid":"k"}', undefined],
+    ['{"kid":"k","kid":"k"}', undefined],
+    ['{"kid":"a","\\u006bid":"b"}', undefined],
+    ['{"kid":1}', undefined],
+    ['\ufeff{"kid":"k"}', undefined],
+    ['{"kid":"k"}x', undefined],
+    ['[]', undefined],
+    ['', undefined],
+    ['x', undefined],
+  ])('%j', (json, keyId) => expect(header(json)?.keyId).toBe(keyId))
 })
 
 const read = (json: string, isLegacy = false) => readClaims(new TextEncoder().encode(json), isLegacy)
@@ -46,6 +64,7 @@ describe('claims of the wrong type refuse the token', () => {
     ['{"kubernetes.io":{"pod":true}}', 'json: cannot unmarshal bool into Go value of type serviceaccount.ref'],
     ['{"kubernetes.io":{"namespace":["a"]}}', notText('array')],
     ['{"kubernetes.io":{"serviceaccount":{"uid":1}}}', notText('number')],
+    ['\ufeff{}', 'invalid character'],
     ['{"exp":1,"exp":9999999999}', "json: duplicate key 'exp' in object"],
     ['{"kubernetes.io":{"namespace":"a","namespace":"b"}}', "json: duplicate key 'namespace' in object"],
   ])('%s', (json, message) => expect(() => read(json)).toThrow(message))

@@ -1,6 +1,6 @@
 // Bodies that are not what their headers, their paths or their own envelopes say.
 import { gzipSync } from 'node:zlib'
-import { row } from './row.ts'
+import { row, stricter } from './row.ts'
 import type { Row } from './row.ts'
 
 const PATH = '/api/v1/namespaces/a/configmaps'
@@ -40,6 +40,53 @@ const WRONG_PROTOBUF: readonly (readonly [what: string, bytes: Uint8Array])[] = 
   ['the field number 0', envelope('v1', 'ConfigMap', Buffer.from([0x02, 0x00]))],
   ['JSON', Buffer.from('{"metadata":{"name":"tried"}}')],
 ]
+/** Unknown fields that hold one another. */
+const nested = (levels: number): Uint8Array => {
+  let bytes: Uint8Array = Buffer.from([])
+  for (let level = 0; level < levels; level++) bytes = field(99, bytes)
+  return bytes
+}
+/** Taken: what a decoder of protobuf has to accept or skip. */
+const ODD_PROTOBUF: readonly (readonly [what: string, bytes: Uint8Array])[] = [
+  ['an unknown field', envelope('v1', 'ConfigMap', Buffer.concat([CONFIG_MAP, text(99, 'x')]))],
+  ['metadata twice', envelope('v1', 'ConfigMap', Buffer.concat([field(1, text(1, 'other')), CONFIG_MAP]))],
+  [
+    'a key of a map twice',
+    envelope(
+      'v1',
+      'ConfigMap',
+      Buffer.concat([
+        CONFIG_MAP,
+        field(2, Buffer.concat([text(1, 'k'), text(2, 'a')])),
+        field(2, Buffer.concat([text(1, 'k'), text(2, 'b')])),
+      ]),
+    ),
+  ],
+  [
+    'an entry of a map without a value',
+    envelope('v1', 'ConfigMap', Buffer.concat([CONFIG_MAP, field(2, text(1, 'k'))])),
+  ],
+  ['fields nested a thousand times', envelope('v1', 'ConfigMap', Buffer.concat([CONFIG_MAP, nested(1_000)]))],
+  [
+    'a varint that is longer than it must be',
+    envelope('v1', 'ConfigMap', Buffer.from([0x0a, 0x87, 0x80, 0x00, ...text(1, 'tried')])),
+  ],
+  ['a group', envelope('v1', 'ConfigMap', Buffer.from([...CONFIG_MAP, 0x9b, 0x06, 0x9c, 0x06]))],
+  ['an encoding that the envelope names', Buffer.concat([envelope('v1', 'ConfigMap', CONFIG_MAP), text(3, 'gzip')])],
+  [
+    'a type that the envelope names',
+    Buffer.concat([envelope('v1', 'ConfigMap', CONFIG_MAP), text(4, 'application/json')]),
+  ],
+]
+const REFUSED_PROTOBUF: readonly (readonly [what: string, bytes: Uint8Array])[] = [
+  ['a group without end', envelope('v1', 'ConfigMap', Buffer.from([...CONFIG_MAP, 0x9b, 0x06]))],
+  ['the end of a group without beginning', envelope('v1', 'ConfigMap', Buffer.from([...CONFIG_MAP, 0x9c, 0x06]))],
+  ['text where a message belongs', envelope('v1', 'ConfigMap', Buffer.from([0x08, 0x01]))],
+  ['a number of 32 bits cut off', envelope('v1', 'ConfigMap', Buffer.from([...CONFIG_MAP, 0x9d, 0x06, 0x01]))],
+  ['a length within a length that is longer', envelope('v1', 'ConfigMap', Buffer.from([0x0a, 0x03, 0x0a, 0x05, 0x78]))],
+  ['octets behind the envelope', Buffer.concat([envelope('v1', 'ConfigMap', CONFIG_MAP), Uint8Array.of(0xff)])],
+  ['two envelopes', Buffer.concat([envelope('v1', 'ConfigMap', CONFIG_MAP), envelope('v1', 'ConfigMap', CONFIG_MAP)])],
+]
 const WRONG_JSON: readonly (readonly [what: string, text: string])[] = [
   ['nothing', ''],
   ['a list', '[]'],
@@ -57,7 +104,22 @@ const WRONG_JSON: readonly (readonly [what: string, text: string])[] = [
   ['a value that is a number', '{"metadata":{"name":"tried"},"data":{"k":1}}'],
   ['20,000 levels', '{"a":'.repeat(20_000) + '1' + '}'.repeat(20_000)],
 ]
+/** Which of two members is meant, readers may see differently: with fieldValidation=Strict it is refused. */
+const TWICE: readonly (readonly [what: string, text: string])[] = [
+  ['a name', '{"metadata":{"name":"tried","name":"other"}}'],
+  ['metadata', '{"metadata":{"name":"tried"},"metadata":{"name":"other"}}'],
+  ['a namespace', '{"metadata":{"name":"tried","namespace":"a","namespace":"b"}}'],
+  ['a key of a map', '{"metadata":{"name":"tried"},"data":{"k":"a","k":"b"}}'],
+  ['a key in escapes', '{"metadata":{"name":"tried"},"data":{"k":"a","\\u006b":"b"}}'],
+  ['a kind', '{"kind":"ConfigMap","kind":"ConfigMap","metadata":{"name":"tried"}}'],
+]
 const object = JSON.stringify({ metadata: { name: 'tried' }, data: { k: 'v' } })
+/** Nine lists, each of nine of the one before. */
+const YAML_BOMB = [
+  'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: tried}\na: &a [x,x,x,x,x,x,x,x,x]',
+  ...[...'bcdefghi'].map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[at]}`).join()}]`),
+  '',
+].join('\n')
 const bomb = gzipSync(Buffer.alloc(200_000_000, ' '))
 
 export const bodies: readonly Row[] = [
@@ -103,6 +165,101 @@ export const bodies: readonly Row[] = [
     BAD,
     typed('application/json', gzipSync(object), { 'Content-Encoding': 'gzip' }),
   ),
+  ...ODD_PROTOBUF.map(([what, bytes]) => row(`protobuf: ${what}`, 'owner', POST, '201', typed(PROTOBUF, bytes))),
+  ...REFUSED_PROTOBUF.map(([what, bytes]) => row(`protobuf: ${what}`, 'owner', POST, BAD, typed(PROTOBUF, bytes))),
+  row(
+    'protobuf: text that is no UTF-8',
+    'owner',
+    POST,
+    '422 Invalid',
+    typed(PROTOBUF, envelope('v1', 'ConfigMap', field(1, field(1, Uint8Array.of(0xff, 0xfe))))),
+  ),
+  ...TWICE.map(([what, json]) =>
+    row(`${what} twice, strictly`, 'owner', `${POST}&fieldValidation=Strict`, BAD, { body: json }),
+  ),
+  ...TWICE.map(([what, json]) =>
+    row(`${what} twice`, 'owner', POST, what === 'a namespace' ? BAD : '201', { body: json }),
+  ),
+  row('a kind twice, two of them', 'owner', POST, '400 BadRequest', {
+    body: '{"kind":"ConfigMap","kind":"Secret","metadata":{"name":"tried"}}',
+  }),
+  ...['deflate', 'br', 'zstd', 'compress', 'identity', 'x-gzip', 'gzip, gzip'].map((coding) =>
+    row(
+      `a body that says ${coding}`,
+      'owner',
+      POST,
+      '201',
+      typed('application/json', object, { 'Content-Encoding': coding }),
+    ),
+  ),
+  ...['deflate', 'br', 'gzip'].map((coding) =>
+    row(
+      `a patch that says ${coding}`,
+      'owner',
+      `PATCH ${PATH}/one?dryRun=All`,
+      BAD,
+      typed('application/merge-patch+json', bomb, { 'Content-Encoding': coding }),
+    ),
+  ),
+  row(
+    'a bomb in gzip as an apply',
+    'owner',
+    `PATCH ${PATH}/tried?fieldManager=m&dryRun=All`,
+    '400 BadRequest',
+    typed('application/apply-patch+yaml', bomb, { 'Content-Encoding': 'gzip' }),
+  ),
+  row(
+    'a bomb of aliases in YAML',
+    'owner',
+    `POST ${PATH}?dryRun=All`,
+    '400 BadRequest',
+    typed('application/yaml', YAML_BOMB),
+  ),
+  row(
+    'a bomb of aliases in an apply',
+    'owner',
+    `PATCH ${PATH}/tried?fieldManager=m&dryRun=All`,
+    '400 BadRequest',
+    typed('application/apply-patch+yaml', YAML_BOMB),
+  ),
+  // kube-apiserver takes the first
+  ...(['application/json', 'application/yaml'] as const).map((second) =>
+    stricter(
+      '415 UnsupportedMediaType',
+      row(`a second type: ${second}`, 'owner', POST, '201', {
+        headers: { 'Content-Type': ['application/json', second] },
+        body: object,
+      }),
+    ),
+  ),
+  row('a type that is none before one that is', 'owner', POST, '415 UnsupportedMediaType', {
+    headers: { 'Content-Type': ['constructor', 'application/json'] },
+    body: object,
+  }),
+  row(
+    'two types in one line',
+    'owner',
+    POST,
+    '415 UnsupportedMediaType',
+    typed('application/json, application/yaml', object),
+  ),
+  ...[
+    'application/json;',
+    'application/json; charset=utf-16',
+    'APPLICATION/JSON',
+    'application/json;stream=watch',
+    ' application/json ',
+  ].map((type) => row(`the type ${JSON.stringify(type)}`, 'owner', POST, '201', typed(type, object))),
+  row('a mark of octets before JSON', 'owner', POST, BAD, { body: `\ufeff${object}` }),
+  row('JSON in UTF-16', 'owner', POST, BAD, { body: Buffer.from(object, 'utf16le') }),
+  row('octets that are no UTF-8', 'owner', POST, '201', {
+    body: Buffer.from([
+      ...Buffer.from('{"metadata":{"name":"tried"},"data":{"k":"'),
+      0xff,
+      0xfe,
+      ...Buffer.from('"}}'),
+    ]),
+  }),
   row('a body is not read for who may not write', 'nobody', POST, '403 Forbidden', { body: '{"a":'.repeat(20_000) }),
   row(
     'nor a bomb',

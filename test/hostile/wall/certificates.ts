@@ -7,7 +7,7 @@ import { row } from './row.ts'
 import type { Row } from './row.ts'
 import type { World } from './world.ts'
 
-const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
+export const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 const FORBIDDEN = '403 Forbidden'
 
 /** A request in PEM for a name, as openssl makes it. */
@@ -40,12 +40,12 @@ function pem(subject: string): string {
   }
 }
 const CLIENT = 'kubernetes.io/kube-apiserver-client'
-const asked = (signerName: string, subject = '/CN=eve', rest: object = {}) => ({
+export const asked = (signerName: string, subject = '/CN=eve', rest: object = {}) => ({
   body: { metadata: { name: 'tried' }, spec: { request: pem(subject), signerName, usages: ['client auth'], ...rest } },
 })
 
 /** Makes a request of that signer and tells what an approver or signer sends for it. */
-const stored = (name: string, signerName: string, change: object) => async (world: World) => {
+export const stored = (name: string, signerName: string, change: object) => async (world: World) => {
   const { body } = asked(signerName)
   await world.make(PATH, { ...body, metadata: { name } })
   const live = JSON.parse((await world.send('admin', 'GET', `${PATH}/${name}`)).text) as object // an object of the API

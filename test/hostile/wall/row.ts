@@ -16,6 +16,8 @@ export const IDENTITIES = [
   'impersonator',
   'scraper',
   'signer',
+  'approver',
+  'issuer',
   'node',
 ] as const
 export type Who = (typeof IDENTITIES)[number]
@@ -26,6 +28,8 @@ export interface Sent {
   readonly headers?: Headers
   /** An object is sent as JSON, text and bytes as they are. */
   readonly body?: unknown
+  /** Behind the path of the request: what is not known before. */
+  readonly query?: string
 }
 
 export interface Received {
@@ -42,6 +46,8 @@ export interface Row {
   /** The status and, where the answer is a Status of failure, its reason. Several where several are right. */
   readonly answer: string
   readonly sent?: Sent | ((world: World) => Sent | Promise<Sent>)
+  /** That of Kedge, where it refuses what kube-apiserver lets pass. */
+  readonly own?: string
   /** What else has to hold of the answer. */
   readonly check?: (received: Received) => void
 }
@@ -54,6 +60,9 @@ export const row = (
   sent?: Row['sent'],
   check?: Row['check'],
 ): Row => ({ rule, who, request, answer, ...(sent ? { sent } : {}), ...(check ? { check } : {}) })
+
+/** Kedge refuses what kube-apiserver reads in one of several ways. */
+export const stricter = (own: string, one: Row): Row => ({ ...one, own })
 
 /** Status and reason of an answer, as rows state it. */
 export function answerOf({ status, text }: Received): string {

@@ -42,6 +42,24 @@ const boundTo = async (world: World, account: string, kind: string, name: string
   return world.token('a', account, { boundObjectRef: { kind, apiVersion: 'v1', name } })
 }
 
+const boundToNode = async (world: World, name: string): Promise<string> => {
+  await world.make('/api/v1/nodes', { metadata: { name } })
+  return world.token('a', name, { boundObjectRef: { kind: 'Node', apiVersion: 'v1', name } })
+}
+/** Of a Secret that the controllers fill. */
+async function secretToken(world: World, name: string): Promise<string> {
+  const path = '/api/v1/namespaces/a/secrets'
+  const annotations = { 'kubernetes.io/service-account.name': name }
+  await world.make(path, { metadata: { name, annotations }, type: 'kubernetes.io/service-account-token' })
+  for (let tries = 0; tries < 100; tries++) {
+    const { text } = await world.send('admin', 'GET', `${path}/${name}`)
+    const { data } = JSON.parse(text) as { data?: { token?: string } } // a Secret
+    if (data?.token) return Buffer.from(data.token, 'base64').toString()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`the Secret ${name} got no token`)
+}
+
 export const tokens: readonly Row[] = [
   accepted('the server’s own key signs', {}),
   refused('nobody signs', { header: (h) => ({ ...h, alg: 'none' }), signature: () => '' }),
@@ -173,6 +191,80 @@ export const tokens: readonly Row[] = [
     await remove(world, `/api/v1/namespaces/a/pods/${name}`)
     return token
   }),
+  outlived('bound to a pod that was made again', '401 Unauthorized', async (world, name) => {
+    const token = await boundTo(world, name, 'Pod', name)
+    await remove(world, `/api/v1/namespaces/a/pods/${name}`)
+    await boundTo(world, name, 'Pod', name)
+    return token
+  }),
+  outlived('bound to a node that lives', '200', (world, name) => boundToNode(world, name)),
+  outlived('bound to a node that was deleted', '401 Unauthorized', async (world, name) => {
+    const token = await boundToNode(world, name)
+    await remove(world, `/api/v1/nodes/${name}`)
+    return token
+  }),
+  outlived('bound to a node that was made again', '401 Unauthorized', async (world, name) => {
+    const token = await boundToNode(world, name)
+    await remove(world, `/api/v1/nodes/${name}`)
+    await world.make('/api/v1/nodes', { metadata: { name } })
+    return token
+  }),
+  outlived('a Secret of a token that lives', '200', secretToken),
+  outlived('a Secret of a token that was deleted', '401 Unauthorized', async (world, name) => {
+    const token = await secretToken(world, name)
+    await remove(world, `/api/v1/namespaces/a/secrets/${name}`)
+    return token
+  }),
+  outlived('a Secret of a token whose account was made again', '401 Unauthorized', async (world, name) => {
+    const token = await secretToken(world, name)
+    await remove(world, `${ACCOUNTS}/${name}`)
+    await world.make(ACCOUNTS, { metadata: { name } })
+    return token
+  }),
+  // What readers of JSON take differently: which of two members is meant.
+  ...['iss', 'aud', 'exp', 'sub', 'kubernetes.io'].map((name) =>
+    refused(`the claim ${name} twice`, {
+      claims: (old) => JSON.stringify(old).replace('{', `{${JSON.stringify(name)}:${JSON.stringify(old[name])},`),
+    }),
+  ),
+  refused('a claim that nobody reads twice', {
+    claims: (old) => JSON.stringify(old).replace('{', '{"x":1,"x":2,'),
+  }),
+  refused('the name of the account twice', {
+    claims: (old) => JSON.stringify(old).replace('"serviceaccount":{', '"serviceaccount":{"name":"owner",'),
+  }),
+  refused('the claims of Kubernetes under a name in escapes', {
+    claims: (old) =>
+      JSON.stringify(old).replace(
+        '{',
+        '{"kubernetes\\u002eio":{"namespace":"a","serviceaccount":{"name":"owner","uid":"x"}},',
+      ),
+  }),
+  ...['alg', 'kid'].map((name) =>
+    refused(`${name} twice in the header`, {
+      header: (old) => JSON.stringify(old).replace('{', `{${JSON.stringify(name)}:${JSON.stringify(old[name])},`),
+    }),
+  ),
+  refused('an algorithm beside another one', {
+    header: (old) => JSON.stringify(old).replace('{', '{"alg":"none",'),
+  }),
+  refused('claims in other letters', { claims: ({ iss, ...old }) => ({ ...old, ISS: iss }) }),
+  accepted('without an audience, whatever is called almost so', {
+    claims: ({ aud, ...old }) => ({ ...old, Aud: aud }),
+  }),
+  refused('a header in other letters', { header: ({ alg, ...old }) => ({ ...old, ALG: alg }) }),
+  refused('claims behind a mark of octets', { claims: (old) => `\ufeff${JSON.stringify(old)}` }),
+  refused('claims with a comment', { claims: (old) => `/* */${JSON.stringify(old)}` }),
+  refused('a header with words behind', { header: (old) => `${JSON.stringify(old)}x` }),
+  refused('a header that is a list', { header: () => '["alg"]' }),
+  accepted('a header nested a hundred times, where nobody reads', {
+    header: (old) => ({ ...old, x: JSON.parse('['.repeat(100) + ']'.repeat(100)) as unknown }),
+  }),
+  refused('an expiry of a hundred thousand digits', {
+    claims: (old) => JSON.stringify(old).replace(/"exp":\d+/, `"exp":${'9'.repeat(100_000)}`),
+  }),
+  accepted('claims with blanks around', { claims: (old) => ` ${JSON.stringify(old)}\n` }),
+  accepted('a claim that nobody reads', claims({ x: { y: [1] } })),
   outlived('an audience of its own does not enter', REFUSED, (world, name) =>
     world.token('a', name, { audiences: ['vault'] }),
   ),

@@ -34,6 +34,17 @@ const GRANTS: Rule = {
   verbs: [...READ, 'create', 'update', 'patch', 'delete'],
 }
 
+const CERTIFICATES: Rule = {
+  apiGroups: ['certificates.k8s.io'],
+  resources: ['certificatesigningrequests', 'certificatesigningrequests/approval', 'certificatesigningrequests/status'],
+  verbs: ['*'],
+}
+const SIGNERS: Omit<Rule, 'verbs'> = {
+  apiGroups: ['certificates.k8s.io'],
+  resources: ['signers'],
+  resourceNames: ['example.com/x'],
+}
+
 /** Rights everywhere; "owner" has all of them in the namespace a alone. */
 const RIGHTS: Readonly<Partial<Record<Who, readonly Rule[]>>> = {
   reader: [{ apiGroups: ['*'], resources: ['*'], verbs: READ }],
@@ -78,21 +89,16 @@ const RIGHTS: Readonly<Partial<Record<Who, readonly Rule[]>>> = {
   ],
   scraper: [{ nonResourceURLs: ['*'], verbs: ['*'] }],
   signer: [
-    {
-      apiGroups: ['certificates.k8s.io'],
-      resources: [
-        'certificatesigningrequests',
-        'certificatesigningrequests/approval',
-        'certificatesigningrequests/status',
-      ],
-      verbs: ['*'],
-    },
+    CERTIFICATES,
     { apiGroups: ['certificates.k8s.io'], resources: ['signers'], verbs: ['*'], resourceNames: ['example.com/*'] },
   ],
+  approver: [CERTIFICATES, { ...SIGNERS, verbs: ['approve'] }],
+  issuer: [CERTIFICATES, { ...SIGNERS, verbs: ['sign'] }],
 }
 
 export class World {
   readonly access: Access
+  readonly isKedge = !process.env['HOSTILE_KUBECONFIG']
   /** Signs service accounts' tokens. */
   readonly signingKey: KeyObject
   readonly #tokens = new Map<Who, string>()
@@ -147,9 +153,9 @@ export class World {
   }
 
   async run(row: Row): Promise<Received> {
-    const { headers, body } = (typeof row.sent === 'function' ? await row.sent(this) : row.sent) ?? {}
+    const { headers, body, query = '' } = (typeof row.sent === 'function' ? await row.sent(this) : row.sent) ?? {}
     const space = row.request.indexOf(' ')
-    return this.send(row.who, row.request.slice(0, space), row.request.slice(space + 1), body, headers)
+    return this.send(row.who, row.request.slice(0, space), row.request.slice(space + 1) + query, body, headers)
   }
 
   send(who: Who, method: string, path: string, body?: unknown, headers: Headers = {}): Promise<Received> {
@@ -177,6 +183,11 @@ export class World {
             .on('error', done)
         },
       )
+      // a WebSocket that was let in
+      outgoing.on('upgrade', ({ headers }, socket) => {
+        socket.destroy()
+        resolve({ status: 101, headers, text: '' })
+      })
       outgoing.on('error', reject).end(content)
     })
   }
@@ -198,7 +209,8 @@ export class World {
     for (const name of ['a', 'b']) {
       await this.make('/api/v1/namespaces', { metadata: { name } })
       await this.make(`/api/v1/namespaces/${name}/configmaps`, { metadata: { name: 'one' }, data: { k: name } })
-      await this.make(`/api/v1/namespaces/${name}/secrets`, { metadata: { name: 'one' }, stringData: { k: name } })
+      for (const secret of ['one', 'two'])
+        await this.make(`/api/v1/namespaces/${name}/secrets`, { metadata: { name: secret }, stringData: { k: name } })
       await this.make(`/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'default' } })
     }
     for (const who of IDENTITIES) {
