@@ -9,6 +9,8 @@ export interface Env {
   readonly AUDIT_LOG?: Fetcher
   /** The same process, which makes calls to webhooks: it can pin the authorities that a caBundle names. */
   readonly OUTGOING?: Fetcher
+  /** The same process, which reads configurations whose files may change: `/authentication`, `/authorization`. */
+  readonly CONFIGURATION?: Fetcher
   readonly SHARDS: DurableObjectNamespace<ShardCalls>
   readonly CONTROLLERS: DurableObjectNamespace<ControllerCalls>
   /** Bearer token of the administrator (a member of system:masters), 32 characters or more. */
@@ -77,6 +79,14 @@ export interface Env {
    * Of no meaning where OUTGOING is.
    */
   readonly KEDGE_UNPINNED_HOSTS?: string
+  /** An AuthenticationConfiguration (apiserver.config.k8s.io/v1 or v1beta1), in YAML or JSON. */
+  readonly KEDGE_AUTHENTICATION_CONFIG?: string
+  /** Algorithms, with commas, that tokens of these issuers may be signed with. Default: all asymmetric ones of RFC 7518. */
+  readonly KEDGE_OIDC_SIGNING_ALGS?: string
+  /** `0`: a request without credentials is refused, as with --anonymous-auth=false. */
+  readonly KEDGE_ANONYMOUS_AUTH?: string
+  /** Static tokens: rows of `token,user,uid,"group,group"`, as in the file of --token-auth-file. */
+  readonly KEDGE_TOKEN_AUTH_FILE?: string
   /** UID of the root control plane: part of every shard name and cache key. Default `root`. */
   readonly KEDGE_ROOT_TENANT?: string
 }

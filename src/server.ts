@@ -10,6 +10,8 @@ import { ensureBootstrapped } from './bootstrap/ensure-bootstrapped.ts'
 import type { Clock } from './api/clock.ts'
 import { serviceUnavailable } from './api/status.ts'
 import { authenticate } from './authentication/authenticate.ts'
+import { compileExpressionsWith } from './authentication/expression.ts'
+import { configurationProblem, hasConfigurations } from './authorization/configuration-problem.ts'
 import { impersonate } from './authorization/impersonation.ts'
 import { attributesOf } from './authorization/attributes.ts'
 import { authorize } from './authorization/authorize.ts'
@@ -38,13 +40,14 @@ import { bootstrapWith, controlSnapshot, SnapshotData } from './tenancy/control-
 import type { ControlSnapshot } from './tenancy/control-snapshot.ts'
 
 bootstrapWith(ensureBootstrapped)
+compileExpressionsWith(async () => (await import('./expressions/identity-expressions.ts')).compileIdentityExpression)
 
 /** An error of the control plane's own storage is about no resource. */
 const NO_RESOURCE = { group: '', resource: '' }
 
 export async function serve(request: Request, env: Env, execution: ExecutionContext, clock: Clock): Promise<Response> {
-  const problem = problemOf(env)
-  if (problem !== undefined) return refuseAll(problem)
+  const problem = problemOf(env) ?? (hasConfigurations(env) ? await configurationProblem(env) : undefined)
+  if (problem !== undefined) return refuseAll(problem, env)
   const received = receive(request, env, execution, clock)
   if (received instanceof Response) return received
   const response = respond(received)
@@ -69,10 +72,14 @@ async function respond(received: ApiRequest): Promise<Response> {
   return auditAnswered(received, record, response)
 }
 
-/** With settings like these nobody can be told apart from anybody else. The log says more than the answer. */
-function refuseAll(problem: BadSettings): Response {
+/**
+ * With settings like these nobody can be told apart from anybody else. The log says more than the answer, but that of a
+ * local server is for who is about to start it.
+ */
+function refuseAll(problem: Pick<BadSettings, 'message' | 'details'>, env: Env): Response {
   logError(`wrong settings: ${problem.details}`)
-  const { status } = serviceUnavailable(`the settings of this server are wrong: ${problem.message}`)
+  const why = env.CONFIGURATION === undefined ? problem.message : problem.details
+  const { status } = serviceUnavailable(`the settings of this server are wrong: ${why}`)
   return Response.json(status, { status: 503, headers: { 'Cache-Control': 'no-store' } })
 }
 

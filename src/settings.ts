@@ -69,6 +69,14 @@ export interface Settings {
   /** URLs by `NAMESPACE/NAME:PORT`. */
   readonly serviceUrls: ReadonlyMap<string, string>
   readonly unpinnedHosts: ReadonlySet<string>
+  /** Text of an AuthenticationConfiguration, which its readers check (endpoints/configuration-problem.ts). */
+  readonly authenticationConfig: string | undefined
+  /** Undefined: all that are known. */
+  readonly oidcSigningAlgorithms: readonly string[] | undefined
+  /** Undefined: not said. */
+  readonly anonymousAuth: boolean | undefined
+  /** Rows of `token,user,uid,"group,group"`. */
+  readonly tokenFile: string | undefined
 }
 
 export interface AuditSettings {
@@ -253,6 +261,16 @@ const advertised = setting('must be HOST or HOST:PORT', (text) => {
   return port === undefined || port === '0' || isPort(port) ? text : undefined
 })
 
+const signingAlgorithms = setting(
+  'must be of RS256, RS384, RS512, ES256, ES384, ES512, PS256, PS384, PS512',
+  (text) => {
+    const names = text.split(',').map((name) => name.trim())
+    return names.every((name) => /^(?:RS|ES|PS)(?:256|384|512)$/.test(name)) ? names : undefined
+  },
+)
+
+const something = setting('must not be empty', (text) => (text.trim() === '' ? undefined : text))
+
 /** By name: each setting of env.ts has a row. */
 const schema = z.object({
   KEDGE_ADMIN_TOKEN: z.optional(
@@ -287,6 +305,10 @@ const schema = z.object({
   KEDGE_VERBOSITY: z.optional(matching(/^(?:\d|10)$/, 'must be a number from 0 to 10')),
   KEDGE_SERVICES: z.optional(serviceUrls),
   KEDGE_UNPINNED_HOSTS: z.optional(hosts),
+  KEDGE_AUTHENTICATION_CONFIG: z.optional(something),
+  KEDGE_OIDC_SIGNING_ALGS: z.optional(signingAlgorithms),
+  KEDGE_ANONYMOUS_AUTH: z.optional(matching(/^[01]$/, 'must be 0 or 1')),
+  KEDGE_TOKEN_AUTH_FILE: z.optional(something),
   // a part of the names of objects, before a slash
   KEDGE_ROOT_TENANT: z.optional(
     matching(/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/, 'must be of letters, digits and dashes, 63 at most'),
@@ -390,6 +412,10 @@ function parseSettings(env: Environment): Settings | BadSettings {
     recordsRequests: logsRequests || policy !== undefined,
     serviceUrls: values.KEDGE_SERVICES ?? new Map(),
     unpinnedHosts: values.KEDGE_UNPINNED_HOSTS ?? new Set(),
+    authenticationConfig: values.KEDGE_AUTHENTICATION_CONFIG,
+    oidcSigningAlgorithms: values.KEDGE_OIDC_SIGNING_ALGS,
+    anonymousAuth: values.KEDGE_ANONYMOUS_AUTH === undefined ? undefined : values.KEDGE_ANONYMOUS_AUTH === '1',
+    tokenFile: values.KEDGE_TOKEN_AUTH_FILE,
     encryption: {
       sealing: values.KEDGE_ENCRYPTION_KEYS?.sealing,
       keys: values.KEDGE_ENCRYPTION_KEYS?.keys ?? [],

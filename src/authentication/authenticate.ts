@@ -9,10 +9,12 @@ import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 import { bearerToken, socketOffer } from './bearer-token.ts'
 import type { SocketOffer } from './bearer-token.ts'
+import { mayBeAnonymous } from './issuers/issuers.ts'
 import { clientAuthority } from './client-authority.ts'
 import { presentedCertificate } from './client-certificate.ts'
 import { requestHeaderUser, saysForWhom } from './request-header.ts'
-import { TokenRefused, authenticateToken, knownToken } from './token-authenticator.ts'
+import { TokenRefused } from './token-answer.ts'
+import { authenticateToken, knownToken } from './token-authenticator.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { ANONYMOUS } from '../request/user-info.ts'
 
@@ -26,7 +28,7 @@ export async function authenticate(request: ApiRequest): Promise<ApiRequest> {
     if (typeof finding === 'object') return { ...request, ...finding }
     refused ||= finding === 'refused'
   }
-  if (refused) throw unauthorized()
+  if (refused || !(await mayBeAnonymous(request))) throw unauthorized()
   return { ...request, user: ANONYMOUS }
 }
 
@@ -79,9 +81,9 @@ async function bySocketProtocol(request: ApiRequest): Promise<Finding> {
   return { ...finding, headers: request.headers.with('Sec-WebSocket-Protocol', offer.others.join(', ')) }
 }
 
-async function byToken({ env, tenant, now }: ApiRequest, token: string): Promise<Finding> {
+async function byToken(request: ApiRequest, token: string): Promise<Finding> {
   try {
-    return { user: (await authenticateToken({ env, tenant, now }, token)).user }
+    return { user: (await authenticateToken(request, token)).user }
   } catch (error) {
     if (error instanceof TokenRefused) return 'refused'
     throw error

@@ -1,45 +1,24 @@
 /**
- * Who a bearer token stands for: the administrator's token, ServiceAccounts' tokens, bootstrap tokens. Requests and
- * TokenReviews ask the same.
+ * Who a bearer token stands for, asked from near to far: the administrator's token, static tokens, ServiceAccounts'
+ * tokens, bootstrap tokens, tokens of other issuers. Requests and TokenReviews ask the same.
  */
 import { settingsOf } from '../settings.ts'
+import { logError } from '../log/log.ts'
 import { append } from '../api/append.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
-import type { Env } from '../env.ts'
-import type { Tenant } from '../storage/tenant.ts'
 import { authenticateBootstrapToken } from './bootstrap-token.ts'
+import { authenticateIssuedToken } from './issuers/issuers.ts'
 import { lookUpOnce } from './refused-tokens.ts'
 import { sameSecret } from './secret-comparison.ts'
 import { authenticateServiceAccountToken } from './service-account.ts'
+import { authenticateStaticToken } from './static-token.ts'
 import { tokenIssuer } from './service-account-key.ts'
+import type { TokenAnswer, TokenContext } from './token-answer.ts'
+import { TokenRefused } from './token-answer.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { SYSTEM_MASTERS, authenticated } from '../request/user-info.ts'
 
-export interface TokenAnswer {
-  readonly user: UserInfo
-  /** Those of the audiences asked for that the token is meant for. */
-  readonly audiences: readonly string[]
-}
-
-/** The token is refused. */
-export class TokenRefused extends Error {
-  override readonly name = 'TokenRefused'
-
-  /** What each authenticator had to say; none: it is no token that anybody knows. */
-  constructor(readonly reasons: readonly string[]) {
-    super(reasons.length === 0 ? INVALID : `[${[INVALID, ...reasons].join(', ')}]`)
-  }
-}
-
-const INVALID = 'invalid bearer token'
-
 const ADMINISTRATOR = authenticated({ name: 'kubernetes-admin', uid: 'admin-uid', groups: [SYSTEM_MASTERS] })
-
-export interface TokenContext {
-  readonly env: Env
-  readonly tenant: Tenant
-  readonly now: Date
-}
 
 /** How long a token that was good is taken without looking again, as kube-apiserver does. Milliseconds. */
 const CACHED_FOR = 10_000
@@ -87,25 +66,30 @@ const audiencesOf = ({ env }: TokenContext, audiences: readonly string[] = []): 
 const cacheKey = ({ tenant }: TokenContext, token: string, audiences: readonly string[]): string =>
   JSON.stringify([tenant.uid, token, audiences])
 
-async function lookUp(
-  { env, tenant, now }: TokenContext,
-  token: string,
-  wanted: readonly string[],
-): Promise<TokenAnswer> {
+async function lookUp(context: TokenContext, token: string, wanted: readonly string[]): Promise<TokenAnswer> {
   const reasons: string[] = []
   /** Tokens that say nothing of audiences are meant for this server. */
   const forServer = (user: UserInfo): TokenAnswer | undefined => {
-    const audiences = wanted.filter((audience) => audience === tokenIssuer(env))
+    const audiences = wanted.filter((audience) => audience === tokenIssuer(context.env))
     return audiences.length === 0 ? undefined : { user, audiences }
   }
-  const { administratorToken } = settingsOf(env)
+  const ask = async (found: Promise<UserInfo | undefined>): Promise<TokenAnswer | undefined> => {
+    const user = await found.catch(refusal(reasons))
+    return user && forServer(user)
+  }
+  const { administratorToken, tokenFile } = settingsOf(context.env)
   const isAdministrator = administratorToken !== undefined && (await sameSecret(token, administratorToken))
   const answer =
     (isAdministrator ? forServer(ADMINISTRATOR) : undefined) ??
-    (await authenticateServiceAccountToken({ env, tenant, now }, token, wanted).catch(refusal(reasons))) ??
-    (await authenticateBootstrapToken({ env, tenant, now }, token).then((user) => user && forServer(user)))
-  if (answer === undefined) throw new TokenRefused(reasons)
-  return answer
+    (tokenFile === undefined ? undefined : await ask(authenticateStaticToken(tokenFile, token))) ??
+    (await authenticateServiceAccountToken(context, token, wanted).catch(refusal(reasons))) ??
+    (await ask(authenticateBootstrapToken(context, token))) ??
+    (await ask(authenticateIssuedToken(context, token)))
+  if (answer !== undefined) return answer
+  const refused = new TokenRefused(reasons)
+  // made-up tokens are not worth a line each
+  if (reasons.length > 0) logError('Unable to authenticate the request', { error: refused.message })
+  throw refused
 }
 
 const refusal =

@@ -18,6 +18,8 @@ export interface EngineConfig {
   readonly auditSocket?: string
   /** Path of the socket that takes calls to other servers. */
   readonly outgoingSocket?: string
+  /** Path of the socket that answers with configurations whose files may change. */
+  readonly configurationSocket?: string
 }
 
 export function engineConfig({
@@ -29,6 +31,7 @@ export function engineConfig({
   attestedSocket,
   auditSocket,
   outgoingSocket,
+  configurationSocket,
 }: EngineConfig): string {
   const bindings = [
     ...worker.durableObjects.map(
@@ -39,6 +42,7 @@ export function engineConfig({
     ),
     ...(auditSocket === undefined ? [] : ['(name = "AUDIT_LOG", service = "audit")']),
     ...(outgoingSocket === undefined ? [] : ['(name = "OUTGOING", service = "outgoing")']),
+    ...(configurationSocket === undefined ? [] : ['(name = "CONFIGURATION", service = "configuration")']),
   ]
   // The unique key is part of the databases' path: a class must keep its own for ever.
   const namespaces = worker.durableObjects.map(
@@ -50,6 +54,7 @@ export function engineConfig({
     '(name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true)))',
     ...(auditSocket === undefined ? [] : [external('audit', auditSocket)]),
     ...(outgoingSocket === undefined ? [] : [external('outgoing', outgoingSocket)]),
+    ...(configurationSocket === undefined ? [] : [external('configuration', configurationSocket)]),
   ]
   const sockets = [
     `(name = "front", address = ${text(`unix:${socket}`)}, service = "worker", http = ())`,

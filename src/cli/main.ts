@@ -62,6 +62,17 @@ Flags of start
                    Encrypts Secrets at rest: ID:BASE64 of 32 bytes; more keys behind commas open what they sealed before.
   --encryption-resources LIST
                    What is encrypted instead: secrets,configmaps,things.example.com.
+  --authentication-config FILE
+                   Whose JSON Web Tokens are believed, and where nobody need say who it is: an
+                   AuthenticationConfiguration, in YAML or JSON. Read anew when the file changes (docs/access.md).
+  --oidc-issuer-url URL, --oidc-client-id ID, --oidc-ca-file FILE, --oidc-username-claim CLAIM,
+  --oidc-username-prefix PREFIX, --oidc-groups-claim CLAIM, --oidc-groups-prefix PREFIX, --oidc-signing-algs LIST,
+  --oidc-required-claim KEY=VALUE
+                   The same for one issuer, as with kube-apiserver.
+  --token-auth-file FILE
+                   Static tokens: rows of TOKEN,USER,UID,"GROUP,GROUP".
+  --anonymous-auth BOOL
+                   false refuses requests without credentials. Default true.
 
 Flags of encryption rewrite
   --resources LIST Which resources. Default secrets.

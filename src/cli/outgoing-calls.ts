@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import * as z from 'zod/mini'
 import { checked } from './checked.ts'
-import { FAILED, STATUS_HEADER, TYPE_HEADER } from '../webhooks/by-front.ts'
+import { FAILED, RETRY_HEADER, STATUS_HEADER, TYPE_HEADER } from '../webhooks/by-front.ts'
 import { DEADLINE } from '../webhooks/failure-text.ts'
 import type { OutgoingAnswer, OutgoingCall } from '../webhooks/outgoing-call.ts'
 import { CallFailed, readAnswer } from '../webhooks/outgoing-call.ts'
@@ -62,7 +62,11 @@ async function serve(agent: Agent, request: IncomingMessage, response: ServerRes
     const { call, body } = await readCall(request)
     late = AbortSignal.timeout(call.timeoutMs)
     const answer = await made(agent, call, body, AbortSignal.any([given.signal, late]))
-    response.writeHead(200, { [STATUS_HEADER]: String(answer.status), [TYPE_HEADER]: answer.contentType })
+    response.writeHead(200, {
+      [STATUS_HEADER]: String(answer.status),
+      [TYPE_HEADER]: answer.contentType,
+      [RETRY_HEADER]: answer.retryAfter ?? '',
+    })
     response.end(answer.body)
   } catch (error) {
     if (response.destroyed) return
@@ -73,9 +77,11 @@ async function serve(agent: Agent, request: IncomingMessage, response: ServerRes
 
 /** As the engine writes it (webhooks/by-front.ts). */
 const outgoingCall = z.object({
+  method: z.optional(z.literal('GET')),
   url: z.url(),
   serverName: z.optional(z.string()),
   caBundle: z.optional(z.string()),
+  clientCertificate: z.optional(z.object({ certificate: z.string(), key: z.string() })),
   headers: z.record(z.string(), z.string()),
   timeoutMs: z.number(),
 })
@@ -106,17 +112,18 @@ class Attempt {
   onUsedConnection = false
 
   async make(agent: Agent, call: OutgoingCall, body: Buffer, signal: AbortSignal): Promise<OutgoingAnswer> {
-    const { url, serverName, caBundle, headers } = call
+    const { method = 'POST', url, serverName, caBundle, clientCertificate, headers } = call
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = httpsRequest(
         url,
         {
           agent,
-          method: 'POST',
-          headers: { ...headers, 'Content-Length': body.length },
+          method,
+          headers: method === 'GET' ? headers : { ...headers, 'Content-Length': body.length },
           signal,
           ...(caBundle === undefined ? {} : { ca: caBundle }),
           ...(serverName === undefined ? {} : { servername: serverName }),
+          ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
         },
         resolve,
       )
@@ -124,11 +131,13 @@ class Attempt {
         this.onUsedConnection = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
         reject(error)
       })
-      request.end(body)
+      if (method === 'GET') request.end()
+      else request.end(body)
     })
     return {
       status: answer.statusCode ?? 0,
       contentType: answer.headers['content-type'] ?? '',
+      retryAfter: answer.headers['retry-after'] ?? '',
       body: await readAnswer(answer),
     }
   }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
+import { identityFlags, identityOptions, identitySchema } from './identity-options.ts'
 import type { AuditOptions, StartOptions } from './start.ts'
 
 export const startFlags = {
@@ -24,6 +25,7 @@ export const startFlags = {
   'encryption-keys': { type: 'string' },
   'encryption-resources': { type: 'string' },
   services: { type: 'string', multiple: true },
+  ...identityFlags,
 } as const
 
 const text = z.optional(z.string())
@@ -65,6 +67,7 @@ export const startSchema = z
     'encryption-keys': text,
     'encryption-resources': text,
     services: lists,
+    ...identitySchema,
   })
   .check(
     z.refine((flags) => !flags.ephemeral || flags['data-dir'] === undefined, {
@@ -97,6 +100,7 @@ export async function startOptions(flags: StartFlags): Promise<StartOptions> {
     encryptionKeys: keyFile && readFileSync(keyFile, 'utf8').trim(),
     encryptionResources: flags['encryption-resources'],
     serviceUrls: flags.services,
+    identity: identityOptions(flags),
   }
 }
 

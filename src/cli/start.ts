@@ -11,6 +11,8 @@ import { PROJECT, WORKER, upToDateBuild } from './build.ts'
 import type { Build } from './build.ts'
 import { dataDirectory, lockDirectory } from './data-directory.ts'
 import type { DataDirectory, Lock } from './data-directory.ts'
+import { configurationProblemAt, serveConfigurationFiles } from './configuration-files.ts'
+import type { ConfigurationFiles } from './configuration-files.ts'
 import { connectionLimits } from './descriptors.ts'
 import { startEngine } from './engine.ts'
 import { engineConfig } from './engine-config.ts'
@@ -54,12 +56,21 @@ export interface StartOptions {
   readonly serviceUrls?: string
   /** KEDGE_VERBOSITY. */
   readonly verbosity?: string
+  /** Who else is believed, and who else is asked. */
+  readonly identity?: IdentityOptions
 }
 
 export interface AuditOptions {
   /** KEDGE_AUDIT_*. */
   readonly settings: Readonly<Record<string, string>>
   readonly log: AuditLogOptions | undefined
+}
+
+export interface IdentityOptions {
+  /** KEDGE_AUTHENTICATION_* and their like. */
+  readonly settings: Readonly<Record<string, string>>
+  /** Of configurations that may change while the server runs. */
+  readonly files: ConfigurationFiles
 }
 
 export interface RunningServer {
@@ -126,6 +137,7 @@ async function startLocked(
     {
       ...sockets,
       outgoingSocket: outgoingSocket(directory),
+      ...(options.identity && { configurationSocket: configurationSocket(directory) }),
       ...(options.audit?.log && { auditSocket: auditSocket(directory) }),
     },
     settings(pki, url, options),
@@ -136,6 +148,8 @@ async function startLocked(
   })
   const credentials = { 'front-proxy': pki.frontProxy, 'kubelet-client': pki.kubeletClient }
   const outgoingCalls = await serveOutgoingCalls(outgoingSocket(directory), credentials, tunnels)
+  const configurations =
+    options.identity && (await serveConfigurationFiles(configurationSocket(directory), options.identity.files))
   void keeper.run()
   writeKubeconfig(directory.kubeconfig, { server: url, pki })
   let stopping: Promise<void> | undefined
@@ -144,13 +158,18 @@ async function startLocked(
       await front.close(FRONT_GRACE_MS)
       await keeper.stop(ENGINE_GRACE_MS)
       outgoingCalls.close()
+      configurations?.close()
       await auditLog?.close()
       release()
     })())
-  await keeper.ready().catch(async (error: unknown) => {
+  try {
+    const { socket } = await keeper.ready()
+    const problem = options.identity && (await configurationProblemAt(socket))
+    if (problem !== undefined) throw new CannotStart(problem)
+  } catch (error) {
     await stop()
     throw error instanceof EngineFailed ? new CannotStart(error.message) : error
-  })
+  }
   return {
     url,
     kubeconfig: directory.kubeconfig,
@@ -210,7 +229,9 @@ const optionSettings = ({
   verbosity,
   audit,
   serviceUrls,
+  identity,
 }: StartOptions): Record<string, string> => ({
+  ...identity?.settings,
   ...(encryptionKeys === undefined ? {} : { KEDGE_ENCRYPTION_KEYS: encryptionKeys }),
   ...(encryptionResources === undefined ? {} : { KEDGE_ENCRYPTION_RESOURCES: encryptionResources }),
   ...audit?.settings,
@@ -222,6 +243,7 @@ const optionSettings = ({
 })
 
 const outgoingSocket = (directory: DataDirectory): string => join(directory.run, 'outgoing.sock')
+const configurationSocket = (directory: DataDirectory): string => join(directory.run, 'configuration.sock')
 const auditSocket = (directory: DataDirectory): string => join(directory.run, 'audit.sock')
 
 /** @throws CannotStart */
@@ -288,7 +310,7 @@ async function listen(
 function prepareRun(
   directory: DataDirectory,
   build: Build,
-  sockets: Pick<EngineConfig, 'socket' | 'attestedSocket' | 'auditSocket' | 'outgoingSocket'>,
+  sockets: Pick<EngineConfig, 'socket' | 'attestedSocket' | 'auditSocket' | 'outgoingSocket' | 'configurationSocket'>,
   own: Record<string, string>,
 ): (key: Uint8Array) => string {
   rmSync(directory.run, { recursive: true, force: true })

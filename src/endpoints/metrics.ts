@@ -19,6 +19,8 @@ import { builtInServed } from '../registry/served.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { HealthEndpoint } from './health.ts'
 import { failureOf, healthChecks } from './health.ts'
+import { issuersReloads } from '../authentication/issuers/issuers.ts'
+import { reloadRows } from './reload-metrics.ts'
 import { NO_CACHE } from './text-response.ts'
 import { RELEASE, versionInfo } from './version.ts'
 import { measurementsOf } from '../metrics/measurements.ts'
@@ -98,6 +100,7 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
   const durations = kinds.flatMap((kind) => kind.durations.samples(kind.ofServer))
   const busy = durations.reduce((sum, { suffix, value }) => sum + (suffix === '_sum' ? value : 0), 0)
   const work = await controllersWork(request)
+  await issuersReloads(request.env)?.current(request)
   const rows: Row[] = [
     [
       'apiserver_admission_controller_admission_duration_seconds',
@@ -125,6 +128,7 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'Requests refused because their audit event could not be written.',
       one(auditCounts.rejected),
     ],
+    ...reloadRows('authentication', issuersReloads(request.env)),
     ['apiserver_current_inflight_requests', 'gauge', 'Requests being served.', one(inFlight, { request_kind: 'all' })],
     [
       'apiserver_current_inqueue_requests',

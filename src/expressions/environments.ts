@@ -14,7 +14,7 @@ import { standardLibrary } from '../cel/library/standard.ts'
 import { strings } from '../cel/library/strings.ts'
 import { twoVariableFolds } from '../cel/library/two-variable-folds.ts'
 import type { Type, TypeProvider } from '../cel/type.ts'
-import { ANY, DYN, mapOf, optionalOf, STRING, structNamed } from '../cel/type.ts'
+import { ANY, DYN, listOf, mapOf, optionalOf, STRING, structNamed } from '../cel/type.ts'
 import { ADMISSION_REQUEST, admissionTypes, NAMESPACE, recordTypes } from './admission-types.ts'
 import { AUTHORIZER, authorizer, RESOURCE_CHECK } from './library/authorizer.ts'
 import { cidr } from './library/cidr.ts'
@@ -148,3 +148,39 @@ export const userEnvironment = lazy(() =>
   baseEnvironment().extend({ variables: [variable('user', ADMISSION_USER)], types: admissionTypes }),
 )
 const ADMISSION_USER = structNamed('kubernetes.UserInfo')
+
+/** Match conditions of authorization webhooks. */
+export const accessReviewEnvironment = lazy(() =>
+  baseEnvironment().extend({
+    variables: [variable('request', structNamed('kubernetes.SubjectAccessReviewSpec'))],
+    types: accessReviewTypes,
+  }),
+)
+
+const STRINGS = listOf(STRING)
+const selector = { rawSelector: STRING, requirements: listOf(structNamed('kubernetes.SelectorRequirement')) }
+const accessReviewTypes = recordTypes({
+  'kubernetes.SubjectAccessReviewSpec': {
+    resourceAttributes: structNamed('kubernetes.ResourceAttributes'),
+    nonResourceAttributes: structNamed('kubernetes.NonResourceAttributes'),
+    user: STRING,
+    groups: STRINGS,
+    extra: mapOf(STRING, STRINGS),
+    uid: STRING,
+  },
+  'kubernetes.ResourceAttributes': {
+    namespace: STRING,
+    verb: STRING,
+    group: STRING,
+    version: STRING,
+    resource: STRING,
+    subresource: STRING,
+    name: STRING,
+    fieldSelector: structNamed('kubernetes.FieldSelectorAttributes'),
+    labelSelector: structNamed('kubernetes.LabelSelectorAttributes'),
+  },
+  'kubernetes.FieldSelectorAttributes': selector,
+  'kubernetes.LabelSelectorAttributes': selector,
+  'kubernetes.SelectorRequirement': { key: STRING, operator: STRING, values: STRINGS },
+  'kubernetes.NonResourceAttributes': { path: STRING, verb: STRING },
+})

@@ -16,8 +16,11 @@ const WORKER = /^([a-z0-9-]+)\.worker$/
 
 export const byFetch =
   (network: Fetches, bindings: object, settings: Pick<Settings, 'unpinnedHosts'>): Outgoing =>
-  (call, body) =>
-    send(allowedFetch(network, bindings, settings, call), call, body)
+  (call, body) => {
+    if (call.clientCertificate !== undefined)
+      throw new CallFailed('this server has no client certificates for the servers that it calls')
+    return send(allowedFetch(network, bindings, settings, call), call, body)
+  }
 
 /** Who may make the call. @throws CallFailed where nobody may */
 export function allowedFetch(
@@ -50,20 +53,22 @@ function boundWorker(bindings: object, name: string): Fetches {
 
 async function send(
   network: Fetches,
-  { url, headers, timeoutMs }: OutgoingCall,
+  { method: asked, url, headers, timeoutMs }: OutgoingCall,
   body: string,
 ): Promise<OutgoingAnswer> {
+  const method = asked ?? 'POST'
   try {
     const answer = await network.fetch(url, {
-      method: 'POST',
+      method,
       headers,
-      body,
+      ...(method === 'GET' ? {} : { body }),
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     })
     return {
       status: answer.status,
       contentType: answer.headers.get('Content-Type') ?? '',
+      retryAfter: answer.headers.get('Retry-After') ?? '',
       body: await readAnswer(answer.body),
     }
   } catch (error) {

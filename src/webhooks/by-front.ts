@@ -10,6 +10,7 @@ import { CallFailed, readAnswer } from './outgoing-call.ts'
 /** Headers of the front's answer. */
 export const STATUS_HEADER = 'outgoing-status'
 export const TYPE_HEADER = 'outgoing-type'
+export const RETRY_HEADER = 'outgoing-retry-after'
 /** The front's status where the call failed; the body is a CallFailure. */
 export const FAILED = 502
 
@@ -39,7 +40,12 @@ export const byFront =
       await answer.body?.cancel()
       throw new CallFailed(`the process in front of this server answered ${answer.status}`)
     }
-    return { status, contentType: answer.headers.get(TYPE_HEADER) ?? '', body: await readAnswer(answer.body) }
+    return {
+      status,
+      contentType: answer.headers.get(TYPE_HEADER) ?? '',
+      retryAfter: answer.headers.get(RETRY_HEADER) ?? '',
+      body: await readAnswer(answer.body),
+    }
   }
 
 const failureOf = (json: string): CallFailure => callFailure.parse(JSON.parse(json))

@@ -2,13 +2,11 @@
 import type { WebhookClientConfig } from '../api/admissionregistration/v1.ts'
 import { goQuote } from '../go/quote.ts'
 import { placeOfService } from '../outgoing/service-place.ts'
-import { settingsOf } from '../settings.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { pemBlocks } from '../x509/pem.ts'
-import { byFetch } from './by-fetch.ts'
-import { byFront } from './by-front.ts'
-import type { Outgoing, OutgoingAnswer } from './outgoing-call.ts'
+import type { OutgoingAnswer } from './outgoing-call.ts'
 import { CallFailed } from './outgoing-call.ts'
+import { outgoingOf } from './way-out.ts'
 
 const HTTPS = 443
 
@@ -44,7 +42,7 @@ export async function callWebhook(
   const shown = shownUrl(client, timeoutMs)
   try {
     const place = client.service === undefined ? { url: shown } : await placeOf(plane, client.service, shown)
-    return await outgoingOf(plane)({ ...place, caBundle, headers: HEADERS, timeoutMs }, review)
+    return await outgoingOf(plane.env)({ ...place, caBundle, headers: HEADERS, timeoutMs }, review)
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error
     throw new WebhookCallError(`Post ${goQuote(shown)}: ${error.message}`)
@@ -53,19 +51,6 @@ export async function callWebhook(
 
 const shownUrl = (client: WebhookClientConfig, timeoutMs: number): string =>
   `${urlOf(client)}?timeout=${Math.ceil(timeoutMs / 1000)}s`
-
-/** Where an isolate's calls leave. */
-const ways = new WeakMap<object, Outgoing>()
-
-function outgoingOf({ env }: ControlPlane): Outgoing {
-  let way = ways.get(env)
-  if (way === undefined) {
-    const network = { fetch: (url: string, init: RequestInit) => fetch(url, init) }
-    way = env.OUTGOING === undefined ? byFetch(network, env, settingsOf(env)) : byFront(env.OUTGOING)
-    ways.set(env, way)
-  }
-  return way
-}
 
 /** Read once for each state of a configuration, whose parts are the same values that long. */
 const bundles = new WeakMap<WebhookClientConfig, string | WebhookClientError>()

@@ -1,10 +1,14 @@
-/** A POST to a server outside of this one, and what came of it: what the two ways out (by the front, by fetch) agree on. */
+/** A call of a server outside of this one, and what came of it: what the two ways out (by the front, by fetch) agree on. */
 export interface OutgoingCall {
+  /** Absent: POST. A GET has no body. */
+  readonly method?: 'GET'
   readonly url: string
   /** Name that the certificate must have; absent: the host of the URL. */
   readonly serverName?: string | undefined
   /** PEM of the only authorities that count; absent: those that everybody trusts. */
   readonly caBundle?: string | undefined
+  /** PEM of the certificate and the key that say who calls. */
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string } | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
 }
@@ -13,6 +17,8 @@ export interface OutgoingAnswer {
   readonly status: number
   /** '' where there is none. */
   readonly contentType: string
+  /** Of Retry-After; '' where there is none. */
+  readonly retryAfter?: string
   readonly body: Uint8Array
 }
 

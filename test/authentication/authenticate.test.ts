@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { authenticate } from '../../src/authentication/authenticate.ts'
 import { tokenIssuer } from '../../src/authentication/service-account-key.ts'
-import { TokenRefused, authenticateToken } from '../../src/authentication/token-authenticator.ts'
+import { TokenRefused } from '../../src/authentication/token-answer.ts'
+import { authenticateToken } from '../../src/authentication/token-authenticator.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 const TOKEN = 'an-administrators-secret-of-this-test'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { TokenRefused, authenticateToken } from '../../src/authentication/token-authenticator.ts'
+import { TokenRefused } from '../../src/authentication/token-answer.ts'
+import { authenticateToken } from '../../src/authentication/token-authenticator.ts'
 import { collectionOf } from '../../src/storage/collections.ts'
 import { noticingControlWrites } from '../../src/tenancy/control-snapshot.ts'
 import { memoryServer } from '../request-in-memory.ts'

@@ -1,0 +1,78 @@
+/**
+ * Configurations of apiserver.config.k8s.io, in YAML or JSON, as strict as kube-apiserver reads them: fields that there
+ * are not and keys that are repeated are errors.
+ */
+import * as z from 'zod/mini'
+import { plainJson } from '../api/json.ts'
+import { DecodeError } from '../codec/decode.ts'
+import { parseBody, strictErrors } from '../codec/parse-body.ts'
+import { loadYaml } from '../codec/yaml-reader.ts'
+import { goQuote } from '../go/quote.ts'
+
+/** What is wrong with a configuration, in kube-apiserver's words where it has any. */
+export class BadConfiguration extends Error {
+  override readonly name = 'BadConfiguration'
+}
+
+export interface ConfigurationKind<Schema extends z.core.$ZodType> {
+  readonly kind: string
+  /** apiVersions that are read, newest first. */
+  readonly versions: readonly string[]
+  readonly schema: Schema
+}
+
+/** @throws BadConfiguration */
+export async function readConfiguration<Schema extends z.core.$ZodType>(
+  text: string,
+  { kind, versions, schema }: ConfigurationKind<Schema>,
+): Promise<z.core.output<Schema>> {
+  const { apiVersion, tree, found, repeated } = await parsed(text)
+  if (!versions.includes(apiVersion) || found !== kind)
+    throw new BadConfiguration(
+      apiVersion === '' || found === ''
+        ? `Object '${apiVersion === '' ? 'apiVersion' : 'Kind'}' is missing: a ${kind} of ${versions.join(' or ')} is needed`
+        : `no kind ${goQuote(found)} is registered for version ${goQuote(apiVersion)}: a ${kind} of ${versions.join(' or ')} is needed`,
+    )
+  const result = z.safeParse(schema, tree)
+  const unknown = result.success ? [] : result.error.issues.flatMap(unknownFields)
+  if (repeated.length + unknown.length > 0)
+    throw new BadConfiguration(`strict decoding error: ${strictErrors(repeated, unknown)}`)
+  if (result.success) return result.data
+  throw new BadConfiguration(result.error.issues.map((issue) => `${pathText(issue.path)}: ${issue.message}`).join(', '))
+}
+
+async function parsed(text: string) {
+  await loadYaml()
+  try {
+    const { apiVersion, kind, repeated, tree } = parseBody('yaml', new TextEncoder().encode(text))
+    return { apiVersion, found: kind, repeated, tree: tree === undefined ? undefined : plainJson(tree) }
+  } catch (error) {
+    throw error instanceof DecodeError ? new BadConfiguration(error.message) : error
+  }
+}
+
+const unknownFields = (issue: z.core.$ZodIssue): string[] =>
+  issue.code === 'unrecognized_keys'
+    ? issue.keys.map((key) => `unknown field ${goQuote(pathText([...issue.path, key]))}`)
+    : []
+
+/** `jwt[0].issuer.url` */
+const pathText = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (text, step) =>
+      typeof step === 'number' ? `${text}[${step}]` : text === '' ? String(step) : `${text}.${String(step)}`,
+    '',
+  )
+
+/** Absence and null are the empty text, as in Go. */
+export const text = z.pipe(
+  z.optional(z.nullable(z.string())),
+  z.transform((value: string | null | undefined): string => value ?? ''),
+)
+
+/** Absence and null are the empty list. */
+export const listOf = <Item extends z.core.$ZodType>(item: Item) =>
+  z.pipe(
+    z.optional(z.nullable(z.array(item))),
+    z.transform((value: z.core.output<Item>[] | null | undefined): readonly z.core.output<Item>[] => value ?? []),
+  )

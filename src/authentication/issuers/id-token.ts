@@ -1,0 +1,140 @@
+/**
+ * ID tokens in compact form and their claims, as go-oidc reads them (OpenID Connect Core §2, §3.1.3.7). Texts are those
+ * that kube-apiserver logs.
+ */
+import type { JsonLike } from '../../cel/json-value.ts'
+import { ownValue } from '../../api/own.ts'
+import { goQuote } from '../../go/quote.ts'
+import { TokenRefused } from '../token-answer.ts'
+
+export type Claims = Readonly<Record<string, JsonLike | undefined>>
+
+const refused = (why: string): TokenRefused => new TokenRefused([`oidc: verify token: ${why}`])
+
+/** Without padding (RFC 7515 §2). */
+function decoded(part: string): Claims | undefined {
+  if (!/^[A-Za-z0-9_-]*$/.test(part) || part.length % 4 === 1) return undefined
+  try {
+    const bytes = atob(part.replaceAll('-', '+').replaceAll('_', '/'))
+    const json: unknown = JSON.parse(
+      new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0))),
+    )
+    // what JSON.parse gives for an object
+    return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as Claims) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whose token it says it is: not to be trusted. Undefined: it is no token of this form. */
+export function untrustedIssuer(token: string): string | undefined {
+  const parts = token.split('.', 4)
+  if (parts.length !== 3) return undefined
+  const issuer = ownValue(decoded(parts[1]!), 'iss') ?? ''
+  if (typeof issuer !== 'string') return undefined
+  return issuer === 'accounts.google.com' ? 'https://accounts.google.com' : issuer
+}
+
+export interface Header {
+  readonly algorithm: string
+  readonly keyId: string
+}
+
+/** @throws TokenRefused */
+export function headerOf(token: string, algorithms: readonly string[]): Header {
+  const header = decoded(token.slice(0, token.indexOf('.')))
+  if (header === undefined) throw refused('oidc: malformed jwt')
+  const [algorithm = '', keyId = ''] = [ownValue(header, 'alg'), ownValue(header, 'kid')]
+  if (typeof algorithm !== 'string' || typeof keyId !== 'string') throw refused('oidc: malformed jwt')
+  if (!algorithms.includes(algorithm))
+    throw refused(
+      `oidc: id token signed with unsupported algorithm, expected [${algorithms.map(goQuote).join(' ')}] got ${goQuote(algorithm)}`,
+    )
+  return { algorithm, keyId }
+}
+
+export const SIGNATURE_REFUSED = refused('failed to verify signature: failed to verify id token signature')
+
+/** Clocks may differ by this much for `nbf`; an end is an end. Seconds. */
+const LEEWAY = 60
+
+interface Expected {
+  readonly issuer: string
+  readonly audiences: readonly string[]
+  readonly now: Date
+}
+
+/**
+ * The claims of a token whose signature is good.
+ * @throws TokenRefused
+ */
+export function checkedClaims(payload: Uint8Array, { issuer, audiences, now }: Expected): Claims {
+  const claims = claimsIn(payload)
+  const claimed = textClaim(claims, 'iss')
+  const isGoogle = issuer === 'https://accounts.google.com' && claimed === 'accounts.google.com'
+  if (claimed !== issuer && !isGoogle)
+    throw refused(`oidc: id token issued by a different provider, expected ${goQuote(issuer)} got ${goQuote(claimed)}`)
+  const meantFor = audiencesOf(claims)
+  // few: the operator names them
+  if (!meantFor.some((audience) => audiences.includes(audience))) {
+    const expected = audiences.length === 1 ? `${goQuote(audiences[0]!)}` : `in ${goList([...audiences].sort())}`
+    throw refused(`oidc: expected audience ${expected} got ${goList(meantFor)}`)
+  }
+  const seconds = now.getTime() / 1000
+  const expiry = timeClaim(claims, 'exp')
+  if (expiry === undefined || expiry < seconds)
+    throw refused(`oidc: token is expired (Token Expiry: ${goTime(expiry)})`)
+  const notBefore = timeClaim(claims, 'nbf')
+  if (notBefore !== undefined && seconds + LEEWAY < notBefore)
+    throw refused(`oidc: current time ${goTime(seconds)} before the nbf (not before) time: ${goTime(notBefore)}`)
+  return claims
+}
+
+const unreadable = (why: string): TokenRefused => refused(`oidc: failed to unmarshal claims: ${why}`)
+
+function claimsIn(payload: Uint8Array): Claims {
+  let json: unknown
+  try {
+    json = JSON.parse(new TextDecoder().decode(payload))
+  } catch (error) {
+    throw unreadable(String(error))
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw unreadable('json: no object')
+  return json as Claims // what JSON.parse gives for an object
+}
+
+function textClaim(claims: Claims, name: string): string {
+  const value = ownValue(claims, name) ?? ''
+  if (typeof value !== 'string') throw unreadable(wrongType(value, `string`))
+  return value
+}
+
+function audiencesOf(claims: Claims): readonly string[] {
+  const value = ownValue(claims, 'aud') ?? []
+  const list = typeof value === 'string' ? [value] : value
+  const isText = (one: JsonLike): one is string => typeof one === 'string'
+  // Array.isArray does not narrow readonly arrays
+  if (!Array.isArray(list) || !list.every(isText)) throw unreadable(wrongType(value, '[]string'))
+  return list
+}
+
+/** Whole seconds since 1970. */
+function timeClaim(claims: Claims, name: string): number | undefined {
+  const value = ownValue(claims, name) ?? undefined
+  if (value === undefined) return undefined
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw unreadable(wrongType(value, 'number'))
+  return Math.trunc(value)
+}
+
+export const wrongType = (value: JsonLike, wanted: string): string =>
+  `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value} into Go value of type ${wanted}`
+
+/** `2026-01-02 03:04:05 +0000 UTC` */
+function goTime(seconds: number | undefined): string {
+  if (seconds === undefined) return '0001-01-01 00:00:00 +0000 UTC'
+  const date = new Date(seconds * 1000)
+  if (Number.isNaN(date.getTime())) return String(seconds)
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`
+}
+
+const goList = (texts: readonly string[]): string => `[${texts.map(goQuote).join(' ')}]`

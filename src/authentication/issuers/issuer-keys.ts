@@ -1,0 +1,205 @@
+/**
+ * The public keys of an issuer: found by OpenID Connect Discovery, kept, and asked for anew when a token names a key
+ * that is not among them, at most once in a while. One request asks for all that wait. Keys that were good stay good
+ * while the issuer does not answer; one that it dropped is gone with the next answer.
+ */
+import type { CryptoKey, JWK } from 'jose'
+import * as z from 'zod/mini'
+import { tooManyRequests } from '../../api/status.ts'
+import type { Env } from '../../env.ts'
+import { goQuote } from '../../go/quote.ts'
+import { logError } from '../../log/log.ts'
+import { SharedCall } from '../../tenancy/shared-call.ts'
+import type { OutgoingAnswer } from '../../webhooks/outgoing-call.ts'
+import { CallFailed } from '../../webhooks/outgoing-call.ts'
+import { outgoingOf } from '../../webhooks/way-out.ts'
+import { jwt } from '../service-account-key.ts'
+import type { TokenContext } from '../token-answer.ts'
+import type { JwtAuthenticator } from './configuration.ts'
+
+/** Milliseconds after a question, answered or not, before the next: unknown keys are made up by anybody. */
+const ASKS_AGAIN_AFTER = 5_000
+/** Milliseconds after which keys are asked for although all tokens name known ones: some may have been dropped. */
+const REFRESHED_AFTER = 600_000
+/** Of one call; there are two at most. Milliseconds. */
+const TIMEOUT = 5_000
+/** Requests that wait for keys of one issuer, and of all: the others come back. One that hangs leaves room for others. */
+const MAX_WAITING = 32
+const MAX_WAITING_IN_ALL = 80
+/** Keys of one issuer that are looked at. */
+const MAX_KEYS = 256
+/** Of an answer that was none. */
+const MAX_SHOWN = 256
+
+const discovery = z.object({ issuer: z._default(z.string(), ''), jwks_uri: z._default(z.string(), '') })
+const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.optional(z.string()) })) })
+
+class IssuerKey {
+  /** Bound: the algorithms that are allowed. */
+  private readonly imported = new Map<string, Promise<CryptoKey | undefined>>()
+
+  constructor(private readonly jwk: JWK) {}
+
+  get keyId(): string {
+    return this.jwk.kid ?? ''
+  }
+
+  /** Undefined where the key is none for this algorithm. */
+  for(algorithm: string): Promise<CryptoKey | undefined> {
+    let key = this.imported.get(algorithm)
+    if (key === undefined) this.imported.set(algorithm, (key = publicKey(this.jwk, algorithm)))
+    return key
+  }
+}
+
+async function publicKey(jwk: JWK, algorithm: string): Promise<CryptoKey | undefined> {
+  // RFC 7517 §4.2 and §4.4: what a key says of its use holds
+  if (jwk.use !== undefined && jwk.use !== 'sig') return undefined
+  if (jwk.alg !== undefined && jwk.alg !== algorithm) return undefined
+  if (jwk.kty !== (algorithm.startsWith('ES') ? 'EC' : 'RSA')) return undefined
+  const { kty, crv, x, y, n, e } = jwk
+  try {
+    const key = await (await jwt()).importJWK(kty === 'EC' ? { kty, crv, x, y } : { kty, n, e }, algorithm)
+    return key instanceof Uint8Array ? undefined : key
+  } catch {
+    return undefined // another curve, or no key at all
+  }
+}
+
+/** How many requests of this isolate wait for keys. */
+const all = { waiting: 0 }
+
+export class IssuerKeys {
+  private keys: readonly IssuerKey[] | undefined
+  private keysAt: string | undefined
+  /** Milliseconds since 1970: when they were last asked for, and when they last came. */
+  private asked = -Infinity
+  private came = -Infinity
+  private time = 0
+  private waiting = 0
+  private readonly call = new SharedCall<void>(() => this.time, 2 * TIMEOUT + 1_000)
+
+  constructor(private readonly issuer: JwtAuthenticator['issuer']) {}
+
+  /** Whether there ever was an answer. */
+  get areKnown(): boolean {
+    return this.keys !== undefined
+  }
+
+  /** Those with this id, all for no id. Old ones are asked for anew beside the request. */
+  known(context: TokenContext, keyId: string): readonly IssuerKey[] {
+    const time = context.now.getTime()
+    if (this.keys !== undefined && time - this.came > REFRESHED_AFTER && this.mayAsk(time))
+      context.waitUntil(this.ask(context))
+    return (this.keys ?? []).filter((key) => keyId === '' || key.keyId === keyId)
+  }
+
+  /** @returns whether there may be other keys now @throws StatusError 429 */
+  async refresh(context: TokenContext): Promise<boolean> {
+    this.time = Math.max(this.time, context.now.getTime())
+    const underWay = this.call.underWay(2 * TIMEOUT)
+    if (underWay === undefined && !this.mayAsk(context.now.getTime())) return false
+    if (this.waiting >= MAX_WAITING || all.waiting >= MAX_WAITING_IN_ALL)
+      throw tooManyRequests('Too many requests, please try again later.', 1)
+    this.waiting++
+    all.waiting++
+    try {
+      await this.ask(context)
+    } finally {
+      this.waiting--
+      all.waiting--
+    }
+    return true
+  }
+
+  private mayAsk(time: number): boolean {
+    return time - this.asked >= ASKS_AGAIN_AFTER
+  }
+
+  private ask(context: TokenContext): Promise<void> {
+    this.time = Math.max(this.time, context.now.getTime())
+    const wanted = this.call.underWay(2 * TIMEOUT) ?? this.call.next
+    return this.call.answer(wanted, () => {
+      this.asked = this.time
+      const fetched = this.fetchKeys(context.env)
+      context.waitUntil(fetched)
+      return fetched
+    })
+  }
+
+  /** What goes wrong is logged: tokens are refused, or checked against the keys that are known. */
+  private async fetchKeys(env: Env): Promise<void> {
+    try {
+      this.keysAt ??= await this.discover(env)
+    } catch (error) {
+      logError(`oidc authenticator: initializing plugin: ${reasonOf(error)}`)
+      return
+    }
+    try {
+      const { keys } = read(keySet, await this.get(env, this.keysAt), 'failed to decode keys')
+      // kty is a text, the rest is looked at when the key is imported
+      this.keys = keys.slice(0, MAX_KEYS).map((key) => new IssuerKey(key as JWK))
+      this.came = this.time
+    } catch (error) {
+      this.keysAt = undefined // perhaps they moved
+      logError(`oidc authenticator: fetching keys of issuer ${goQuote(this.issuer.url)}: ${reasonOf(error)}`)
+    }
+  }
+
+  private async discover(env: Env): Promise<string> {
+    const { url, discoveryURL } = this.issuer
+    const place = discoveryURL === '' ? `${url.replace(/\/$/, '')}/.well-known/openid-configuration` : discoveryURL
+    const found = read(discovery, await this.get(env, place), 'failed to decode provider discovery object')
+    if (found.issuer !== url)
+      throw new CallFailed(
+        `oidc: issuer did not match the issuer returned by provider, expected ${goQuote(url)} got ${goQuote(found.issuer)}`,
+      )
+    if (found.jwks_uri === '') throw new CallFailed('provider did not return JWKS URL')
+    return found.jwks_uri
+  }
+
+  private async get(env: Env, url: string): Promise<OutgoingAnswer> {
+    if (!URL.canParse(url) || new URL(url).protocol !== 'https:')
+      throw new CallFailed(`Get ${goQuote(url)}: only https is called`)
+    const { certificateAuthority } = this.issuer
+    let answer: OutgoingAnswer
+    try {
+      answer = await outgoingOf(env)(
+        {
+          method: 'GET',
+          url,
+          headers: { Accept: 'application/json', 'User-Agent': 'kedge' },
+          timeoutMs: TIMEOUT,
+          ...(certificateAuthority === '' ? {} : { caBundle: certificateAuthority }),
+        },
+        '',
+      )
+    } catch (error) {
+      if (!(error instanceof CallFailed)) throw error
+      throw new CallFailed(`Get ${goQuote(url)}: ${error.message}`)
+    }
+    if (answer.status !== 200) throw new CallFailed(`Get ${goQuote(url)}: ${answer.status}: ${shown(answer)}`)
+    return answer
+  }
+}
+
+const shown = ({ body }: OutgoingAnswer): string => new TextDecoder().decode(body.subarray(0, MAX_SHOWN)).trim()
+
+/** @throws CallFailed */
+function read<Schema extends z.core.$ZodType>(schema: Schema, answer: OutgoingAnswer, what: string) {
+  let json: unknown
+  try {
+    json = JSON.parse(new TextDecoder().decode(answer.body))
+  } catch {
+    throw new CallFailed(`oidc: ${what}: expected Content-Type = application/json, got ${goQuote(answer.contentType)}`)
+  }
+  const result = z.safeParse(schema, json)
+  if (!result.success)
+    throw new CallFailed(`oidc: ${what}: ${result.error.issues.map(({ message }) => message).join(', ')}`)
+  return result.data
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof CallFailed) return error.message
+  throw error
+}

@@ -1,0 +1,66 @@
+/** Tokens of one issuer that the operator named: JWTs whose signature, audience and time are good, and whom they stand for. */
+import type { UserInfo } from '../../request/user-info.ts'
+import { authenticated } from '../../request/user-info.ts'
+import { jwt } from '../service-account-key.ts'
+import type { TokenContext } from '../token-answer.ts'
+import { TokenRefused } from '../token-answer.ts'
+import { userOf } from './claim-mappings.ts'
+import type { JwtAuthenticator } from './configuration.ts'
+import type { Header } from './id-token.ts'
+import { SIGNATURE_REFUSED, checkedClaims, headerOf } from './id-token.ts'
+import { IssuerKeys } from './issuer-keys.ts'
+import type { Mapper } from './validate.ts'
+
+/** No symmetric one: an issuer's public key is nobody's secret. */
+export const SIGNING_ALGORITHMS: readonly string[] = 'ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512'.split(' ')
+
+export class JwtIssuer {
+  private readonly keys: IssuerKeys
+
+  constructor(
+    readonly configuration: JwtAuthenticator,
+    private readonly mapper: Mapper,
+    private readonly algorithms: readonly string[],
+  ) {
+    this.keys = new IssuerKeys(configuration.issuer)
+  }
+
+  /**
+   * @param token one that says it is this issuer's
+   * @throws TokenRefused
+   */
+  async authenticate(context: TokenContext, token: string): Promise<UserInfo> {
+    const { url: issuer, audiences } = this.configuration.issuer
+    const header = headerOf(token, this.algorithms)
+    const payload = await this.verified(context, token, header)
+    const claims = checkedClaims(payload, { issuer, audiences, now: context.now })
+    return authenticated(userOf(this.configuration, this.mapper, claims))
+  }
+
+  private async verified(context: TokenContext, token: string, header: Header): Promise<Uint8Array> {
+    const payload = await this.withKnownKeys(context, token, header)
+    if (payload !== undefined) return payload
+    const again = (await this.keys.refresh(context)) ? await this.withKnownKeys(context, token, header) : undefined
+    if (again !== undefined) return again
+    throw this.keys.areKnown ? SIGNATURE_REFUSED : new TokenRefused(['oidc: authenticator not initialized'])
+  }
+
+  private async withKnownKeys(
+    context: TokenContext,
+    token: string,
+    { algorithm, keyId }: Header,
+  ): Promise<Uint8Array | undefined> {
+    const { compactVerify, errors } = await jwt()
+    for (const one of this.keys.known(context, keyId)) {
+      const key = await one.for(algorithm)
+      if (key === undefined) continue
+      try {
+        return (await compactVerify(token, key, { algorithms: [algorithm] })).payload
+      } catch (error) {
+        // a TypeError: the key is too short, or of another kind
+        if (!(error instanceof errors.JOSEError || error instanceof TypeError)) throw error
+      }
+    }
+    return undefined
+  }
+}

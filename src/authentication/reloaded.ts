@@ -1,0 +1,99 @@
+/**
+ * A configuration that may change while the server runs. A local server reads its file anew (cli/configuration-files.ts)
+ * where it is asked; elsewhere it is the setting's for as long as this version of the Worker runs. One that cannot be
+ * used is logged and counted, and the one before stays in force.
+ */
+import { logError, logInfo } from '../log/log.ts'
+import { SharedCall } from '../tenancy/shared-call.ts'
+import { BadConfiguration } from './configuration-text.ts'
+import type { ApiRequest } from '../request/context.ts'
+
+/** Milliseconds for which a file counts as unchanged. */
+const LOOKED_AT_EVERY = 1_000
+/** For an answer of the process in front, which reads a file. Milliseconds. */
+const TIMEOUT = 2_000
+
+export type ReloadContext = Pick<ApiRequest, 'env' | 'now' | 'waitUntil'>
+
+export interface ReloadCounts {
+  readonly success: number
+  readonly failure: number
+  /** Seconds since 1970; undefined: never. */
+  readonly lastSuccess: number | undefined
+  readonly lastFailure: number | undefined
+}
+
+export class Reloaded<Value> {
+  private value: Value | undefined
+  private initial: Promise<Value> | undefined
+  /** What the value was made of, and what was tried last. */
+  private applied: string
+  private tried: string
+  private looked = -Infinity
+  private time = 0
+  private readonly call = new SharedCall<void>(() => this.time, TIMEOUT)
+  counts: ReloadCounts = { success: 0, failure: 0, lastSuccess: undefined, lastFailure: undefined }
+
+  constructor(
+    private readonly name: 'authentication' | 'authorization',
+    text: string,
+    /** @throws BadConfiguration */
+    private readonly make: (text: string, before: Value | undefined) => Promise<Value>,
+  ) {
+    this.applied = this.tried = text
+  }
+
+  /** The text of the one in force. */
+  get text(): string {
+    return this.applied
+  }
+
+  /** What was in force last: at first that of the setting. @throws BadConfiguration */
+  async start(): Promise<Value> {
+    this.initial ??= this.make(this.applied, undefined)
+    return (this.value ??= await this.initial)
+  }
+
+  /** What is in force, at most a second behind its file. @throws BadConfiguration */
+  async current(context: ReloadContext): Promise<Value> {
+    const value = await this.start()
+    const { CONFIGURATION: files } = context.env
+    const now = context.now.getTime()
+    if (files === undefined || now - this.looked < LOOKED_AT_EVERY) return this.value ?? value
+    this.time = Math.max(this.time, now)
+    await this.call.answer(this.call.underWay(TIMEOUT) ?? this.call.next, () => {
+      const looking = this.look(files, this.time)
+      context.waitUntil(looking)
+      return looking
+    })
+    return this.value ?? value
+  }
+
+  private async look(files: Fetcher, time: number): Promise<void> {
+    this.looked = time
+    let text: string
+    try {
+      const answer = await files.fetch(`http://configuration/${this.name}`, { signal: AbortSignal.timeout(TIMEOUT) })
+      text = await answer.text()
+      if (!answer.ok) throw new BadConfiguration(text)
+    } catch (error) {
+      return this.failed(`failed to read ${this.name} config file`, error, time)
+    }
+    if (text === this.tried) return
+    this.tried = text
+    try {
+      this.value = await this.make(text, this.value)
+    } catch (error) {
+      if (!(error instanceof BadConfiguration)) throw error
+      return this.failed(`failed to load ${this.name} config`, error, time)
+    }
+    this.applied = text
+    this.counts = { ...this.counts, success: this.counts.success + 1, lastSuccess: time / 1000 }
+    logInfo(`reloaded ${this.name} config`)
+  }
+
+  private failed(what: string, error: unknown, time: number): void {
+    this.counts = { ...this.counts, failure: this.counts.failure + 1, lastFailure: time / 1000 }
+    logError(what, { error: error instanceof Error ? error.message : String(error) })
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Configurations of authentication and authorization are settings, too: with a bad one nothing is served. They are
+ * checked apart from the others, for what compiles their expressions is loaded where there are any.
+ */
+import { BadConfiguration } from '../authentication/configuration-text.ts'
+import { issuersReloads } from '../authentication/issuers/issuers.ts'
+import { readTokenFile } from '../authentication/static-token.ts'
+import type { Env } from '../env.ts'
+import { settingsOf } from '../settings.ts'
+
+export interface ConfigurationProblem {
+  /** For clients: names and rules, no values. */
+  readonly message: string
+  /** For operators. */
+  readonly details: string
+}
+
+const checked = new WeakMap<Env, Promise<ConfigurationProblem | undefined>>()
+
+export function hasConfigurations(env: Env): boolean {
+  const { authenticationConfig, tokenFile } = settingsOf(env)
+  return authenticationConfig !== undefined || tokenFile !== undefined
+}
+
+/** Undefined where all are good. */
+export function configurationProblem(env: Env): Promise<ConfigurationProblem | undefined> {
+  let problem = checked.get(env)
+  if (problem === undefined) checked.set(env, (problem = problemIn(env)))
+  return problem
+}
+
+async function problemIn(env: Env): Promise<ConfigurationProblem | undefined> {
+  const { tokenFile } = settingsOf(env)
+  return (
+    (await problemOf('KEDGE_TOKEN_AUTH_FILE', () =>
+      tokenFile === undefined ? undefined : readTokenFile(tokenFile),
+    )) ?? (await problemOf('KEDGE_AUTHENTICATION_CONFIG', () => issuersReloads(env)?.start()))
+  )
+}
+
+async function problemOf(name: string, check: () => unknown): Promise<ConfigurationProblem | undefined> {
+  try {
+    await check()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof BadConfiguration)) throw error
+    return { message: `${name} cannot be used`, details: `${name}: ${error.message}` }
+  }
+}

@@ -1,0 +1,57 @@
+// Configurations that may change while a local server runs. The engine has no file system: it asks at a socket in a
+// directory that only the user who started the server may enter (src/authentication/reloaded.ts).
+import { rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import { ownValue } from '../api/own.ts'
+
+/** Paths of files by what the engine calls them. */
+export type ConfigurationFiles = Readonly<Partial<Record<'authentication' | 'authorization', string>>>
+
+export interface ConfigurationServer {
+  close(): void
+}
+
+export async function serveConfigurationFiles(
+  socket: string,
+  files: ConfigurationFiles,
+  read: (file: string) => Promise<string> = (file) => readFile(file, 'utf8'),
+): Promise<ConfigurationServer> {
+  const server = createServer((request, response) => {
+    const file = ownValue<string | undefined>(files, (request.url ?? '').slice(1))
+    if (file === undefined) return void response.writeHead(404).end('there is no such configuration')
+    read(file).then(
+      (text) => response.end(text),
+      (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
+    )
+  })
+  rmSync(socket, { force: true })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(socket, resolve)
+  })
+  return {
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+/** What the engine, which reads these configurations, says is wrong with them. Undefined: nothing. */
+export async function configurationProblemAt(socket: string): Promise<string | undefined> {
+  const answer = await new Promise<{ status: number; body: string }>((resolve, reject) => {
+    request({ socketPath: socket, path: '/version', host: 'localhost' }, (response) => {
+      let body = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => (body += chunk))
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, body }))
+      response.once('error', reject)
+    })
+      .once('error', reject)
+      .end()
+  })
+  if (answer.status !== 503) return undefined
+  // a Status of the Worker's (src/server.ts)
+  return (JSON.parse(answer.body) as { message: string }).message
+}

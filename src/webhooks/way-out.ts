@@ -1,0 +1,19 @@
+/** How calls leave this server: by the process in front of a local one, by the platform's fetch elsewhere. */
+import type { Env } from '../env.ts'
+import { settingsOf } from '../settings.ts'
+import { byFetch } from './by-fetch.ts'
+import { byFront } from './by-front.ts'
+import type { Outgoing } from './outgoing-call.ts'
+
+/** Where an isolate's calls leave. */
+const ways = new WeakMap<object, Outgoing>()
+
+export function outgoingOf(env: Env): Outgoing {
+  let way = ways.get(env)
+  if (way === undefined) {
+    const network = { fetch: (url: string, init: RequestInit) => fetch(url, init) }
+    way = env.OUTGOING === undefined ? byFetch(network, env, settingsOf(env)) : byFront(env.OUTGOING)
+    ways.set(env, way)
+  }
+  return way
+}

@@ -1,0 +1,78 @@
+/** The flags of kube-apiserver that say who is believed, as settings of the Worker. */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { identityOptions } from '../../src/cli/identity-options.ts'
+import { CannotStart } from '../../src/cli/start.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'kedge-identity-'))
+const file = (text: string): string => {
+  const path = join(directory, `${crypto.randomUUID()}.yaml`)
+  writeFileSync(path, text)
+  return path
+}
+const issuer = { 'oidc-issuer-url': 'https://a.example', 'oidc-client-id': 'kedge' }
+const mappings = (flags: Parameters<typeof identityOptions>[0]) =>
+  JSON.parse(identityOptions({ ...issuer, ...flags })!.settings['KEDGE_AUTHENTICATION_CONFIG']!).jwt[0]
+
+test('no flag, no setting', () => {
+  expect(identityOptions({})).toBeUndefined()
+})
+
+describe('--oidc-*', () => {
+  test.each<[string, Parameters<typeof identityOptions>[0], object]>([
+    ['a name has the issuer before it', {}, { claim: 'sub', prefix: 'https://a.example#' }],
+    ['an address has not', { 'oidc-username-claim': 'email' }, { claim: 'email', prefix: '' }],
+    ['- is no prefix', { 'oidc-username-prefix': '-' }, { claim: 'sub', prefix: '' }],
+    ['a prefix', { 'oidc-username-prefix': 'a:' }, { claim: 'sub', prefix: 'a:' }],
+  ])('%s', (_, flags, username) => {
+    expect(mappings(flags).claimMappings).toEqual({ username })
+  })
+
+  test('groups, required claims, an authority, algorithms', () => {
+    const flags = {
+      'oidc-groups-claim': 'roles',
+      'oidc-groups-prefix': 'g:',
+      'oidc-required-claim': ['hd=example.com', 'a=b=c'],
+      'oidc-ca-file': file('PEM'),
+    }
+    const { issuer: made, claimMappings, claimValidationRules } = mappings(flags)
+    expect(made).toEqual({ url: 'https://a.example', audiences: ['kedge'], certificateAuthority: 'PEM' })
+    expect(claimMappings.groups).toEqual({ claim: 'roles', prefix: 'g:' })
+    expect(claimValidationRules).toEqual([
+      { claim: 'hd', requiredValue: 'example.com' },
+      { claim: 'a', requiredValue: 'b=c' },
+    ])
+    expect(identityOptions(issuer)!.settings['KEDGE_OIDC_SIGNING_ALGS']).toBe('RS256')
+    const algorithms = identityOptions({ ...issuer, 'oidc-signing-algs': ['ES256', 'PS256'] })!
+    expect(algorithms.settings['KEDGE_OIDC_SIGNING_ALGS']).toBe('ES256,PS256')
+  })
+})
+
+test('files', () => {
+  const [config, tokens] = [file('apiVersion: x'), file('t,anna,1')]
+  expect(
+    identityOptions({ 'authentication-config': config, 'token-auth-file': tokens, 'anonymous-auth': 'false' }),
+  ).toEqual({
+    settings: {
+      KEDGE_AUTHENTICATION_CONFIG: 'apiVersion: x',
+      KEDGE_TOKEN_AUTH_FILE: 't,anna,1',
+      KEDGE_ANONYMOUS_AUTH: '0',
+    },
+    files: { authentication: config },
+  })
+})
+
+test.each<[Parameters<typeof identityOptions>[0], string]>([
+  [
+    { 'oidc-issuer-url': 'https://a.example' },
+    'oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set',
+  ],
+  [{ ...issuer, 'authentication-config': '/x' }, 'authentication-config file and oidc-* flags are mutually exclusive'],
+  [{ ...issuer, 'oidc-required-claim': ['=x'] }, '--oidc-required-claim wants KEY=VALUE, not "=x".'],
+  [{ 'authentication-config': '/nonexistent/file' }, '/nonexistent/file cannot be read'],
+])('%o', (flags, why) => {
+  expect(() => identityOptions(flags)).toThrow(CannotStart)
+  expect(() => identityOptions(flags)).toThrow(why)
+})
