@@ -14,9 +14,8 @@ import { isPlaced, slicesOfService } from '../outgoing/service-place.ts'
 import { API_SERVICES, isRemote } from '../registry/remote-groups.ts'
 import { timeText } from '../registry/store.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
-import { ApiClient } from './api-client.ts'
+import { managerClients, serverClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
-import { SERVER } from './crd-names.ts'
 
 /** Milliseconds between two looks at a remote service: soon while something was just changed, and is not ready. */
 const AGAIN = 30_000
@@ -31,7 +30,7 @@ interface Finding {
 
 export const apiServiceAvailability: Controller = {
   async reconcile(name, context) {
-    const service = (await new ApiClient(context, API_SERVICES, '').get(name)) as APIService | undefined
+    const service = (await managerClients(context).resource(API_SERVICES).get(name)) as APIService | undefined
     if (service === undefined) return undefined
     const finding = isRemote(service) ? await remoteFinding(service, context) : LOCAL
     if (!isSame(service, finding)) await write(name, finding, context)
@@ -60,7 +59,7 @@ async function remoteFinding(apiService: APIService, context: ControllerContext)
   }
   // a setting says where it is, whatever its Service is like
   if (isPlaced(context, reference)) return problem()
-  const services = new ApiClient(context, { group: '', resource: 'services' }, namespace)
+  const services = managerClients(context).resource({ group: '', resource: 'services' }, namespace)
   const service = (await services.get(name)) as Service | undefined
   if (service === undefined) return no('ServiceNotFound', `${where} is not present`)
   if (service.spec?.type === 'ClusterIP') {
@@ -127,7 +126,10 @@ async function write(name: string, { status, reason, message }: Finding, context
     const others = (service.status?.conditions ?? []).filter(({ type }) => type !== 'Available')
     service.status = { conditions: [...others, { type: 'Available', status, lastTransitionTime, reason, message }] }
   }
-  await new ApiClient(context, API_SERVICES, '', 'status', SERVER).update(name, change).catch((error: unknown) => {
-    if (!(error instanceof StatusError) || error.code !== 404) throw error
-  })
+  await serverClients(context)
+    .resource(API_SERVICES)
+    .updateStatusWithRetries(name, change)
+    .catch((error: unknown) => {
+      if (!(error instanceof StatusError) || error.code !== 404) throw error
+    })
 }

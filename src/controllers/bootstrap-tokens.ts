@@ -3,7 +3,7 @@ import type { ConfigMap, Secret } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import { bootstrapTokenData, hasExpired, isBootstrapToken } from '../authentication/bootstrap-token.ts'
 import { parseTime } from '../schema/time.ts'
-import { ApiClient } from './api-client.ts'
+import { managerClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 
 const TOKEN_NAMESPACE = 'kube-system'
@@ -15,7 +15,7 @@ const KUBECONFIG = 'kubeconfig'
 type StoredSecret = Secret & KubeObject
 
 const secretsOf = (context: ControllerContext) =>
-  new ApiClient(context, { group: '', resource: 'secrets' }, TOKEN_NAMESPACE)
+  managerClients(context).resource({ group: '', resource: 'secrets' }, TOKEN_NAMESPACE)
 
 /** Removes a token when its time is over. Key: the Secret's name. */
 export const tokenCleaner: Controller = {
@@ -37,7 +37,7 @@ export const tokenCleaner: Controller = {
  */
 export const bootstrapSigner: Controller = {
   async reconcile(_key, context) {
-    const configMaps = new ApiClient(context, { group: '', resource: 'configmaps' }, CLUSTER_INFO.namespace)
+    const configMaps = managerClients(context).resource({ group: '', resource: 'configmaps' }, CLUSTER_INFO.namespace)
     const info = (await configMaps.get(CLUSTER_INFO.name)) as ConfigMap | undefined
     const content = info?.data?.[KUBECONFIG]
     if (info === undefined || content === undefined) return undefined
@@ -48,7 +48,7 @@ export const bootstrapSigner: Controller = {
     ])
     const text = (entries: Record<string, string>): string => JSON.stringify(Object.entries(entries).sort())
     if (text(data) !== text(info.data ?? {}))
-      await configMaps.update(CLUSTER_INFO.name, (object) => Object.assign(object, { data }))
+      await configMaps.updateWithRetries(CLUSTER_INFO.name, (object) => Object.assign(object, { data }))
     return undefined
   },
 }

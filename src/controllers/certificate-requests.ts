@@ -11,7 +11,7 @@ import type { CertificateRequest } from '../x509/certificate-request.ts'
 import { parseCertificateRequest } from '../x509/certificate-request.ts'
 import { issueCertificate } from '../x509/issue.ts'
 import { fromBase64, toBase64 } from '../x509/pem.ts'
-import { ApiClient } from './api-client.ts'
+import { managerClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { signerProblem } from './certificate-signers.ts'
 
@@ -31,11 +31,13 @@ const MIN_LIFETIME = 10 * MINUTE
 /** Key: the request's name. */
 export const certificateRequests: Controller = {
   async reconcile(name, context) {
-    const request = (await new ApiClient(context, RESOURCE, '').get(name)) as Request | undefined
+    const request = (await managerClients(context).resource(RESOURCE).get(name)) as Request | undefined
     if (request === undefined || request.metadata.deletionTimestamp !== undefined) return undefined
     const wait = timeLeft(request, context.now())
     if (wait <= 0) {
-      await new ApiClient(context, RESOURCE, '').delete(name, { preconditions: { uid: request.metadata.uid } })
+      await managerClients(context)
+        .resource(RESOURCE)
+        .delete(name, { preconditions: { uid: request.metadata.uid } })
       return undefined
     }
     if (await approves(request, context)) return 0
@@ -88,10 +90,16 @@ async function addCondition(
   subresource: 'approval' | 'status',
   added: CertificateSigningRequestCondition,
 ): Promise<void> {
-  await new ApiClient(context, RESOURCE, '', subresource).update(name, (object) => {
-    const request = object as Request
-    request.status = { ...request.status, conditions: [...(request.status?.conditions ?? []), added] }
-  })
+  await managerClients(context)
+    .resource(RESOURCE)
+    .updateWithRetries(
+      name,
+      (object) => {
+        const request = object as Request
+        request.status = { ...request.status, conditions: [...(request.status?.conditions ?? []), added] }
+      },
+      subresource,
+    )
 }
 
 async function sign(request: Request, context: ControllerContext): Promise<void> {
@@ -118,10 +126,12 @@ async function sign(request: Request, context: ControllerContext): Promise<void>
     },
   )
   const text = toBase64(new TextEncoder().encode(issued))
-  await new ApiClient(context, RESOURCE, '', 'status').update(metadata.name ?? '', (object) => {
-    const signed = object as Request
-    signed.status = { ...signed.status, certificate: text }
-  })
+  await managerClients(context)
+    .resource(RESOURCE)
+    .updateStatusWithRetries(metadata.name ?? '', (object) => {
+      const signed = object as Request
+      signed.status = { ...signed.status, certificate: text }
+    })
 }
 
 /** Milliseconds. */

@@ -5,7 +5,8 @@ import type { KubeObject } from '../api/object.ts'
 import { serviceAccountGroups, serviceAccountUser } from '../authentication/service-account-name.ts'
 import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
 import type { Actor } from '../registry/write/actor.ts'
-import { authenticated } from '../request/user-info.ts'
+import { withoutAdmission } from '../registry/write/admission.ts'
+import { authenticated, SYSTEM_MASTERS } from '../request/user-info.ts'
 import type { ControllerContext } from './controller.ts'
 import { ResourceClient } from './resource-client.ts'
 
@@ -33,6 +34,11 @@ export class Clientset {
   resource<O extends KubeObject>(resource: TypedResource<O>, namespace = ''): ResourceClient<O> {
     const entry = entryIn(this.context.served, resource)
     if (entry === undefined) throw new Error(`${resource.resource}.${resource.group} is not served`)
+    return this.of<O>(entry, namespace)
+  }
+
+  /** The same of a resource that need not be served. */
+  of<O extends KubeObject>(entry: ResourceEntry, namespace = ''): ResourceClient<O> {
     return new ResourceClient<O>(this.context, this.actor, entry, namespace)
   }
 
@@ -42,7 +48,7 @@ export class Clientset {
     namespace = '',
   ): Promise<ResourceClient<O> | undefined> {
     const entry = entryIn(this.context.served, resource) ?? entryIn(await this.context.freshServed(), resource)
-    return entry && new ResourceClient<O>(this.context, this.actor, entry, namespace)
+    return entry && this.of<O>(entry, namespace)
   }
 }
 
@@ -60,10 +66,29 @@ const serviceAccountActor = (name: string): Actor => ({
 })
 
 /**
+ * For what kube-controller-manager does that must not fail for a webhook or a quota: nothing of admission has a say.
+ * @param fieldManager who owns what is written
+ */
+export const managerClients = (context: ControllerContext, fieldManager = 'kube-controller-manager'): Clientset =>
+  new Clientset(context, {
+    user: { name: 'system:kube-controller-manager', uid: '', groups: [SYSTEM_MASTERS], extra: {} },
+    fieldManager,
+    admission: withoutAdmission,
+  })
+
+/** The same for what kube-apiserver does itself. */
+export const serverClients = (context: ControllerContext, fieldManager = 'kube-apiserver'): Clientset =>
+  new Clientset(context, {
+    user: { name: 'system:apiserver', uid: '', groups: [SYSTEM_MASTERS], extra: {} },
+    fieldManager,
+    admission: withoutAdmission,
+  })
+
+/**
  * That of the storage version, where several versions share their objects.
  * @param resource as what its objects are kept: a definition may have the names of a built-in type
  */
-export function entryIn(served: ServedResources, { group, resource }: GroupResource): ResourceEntry | undefined {
+function entryIn(served: ServedResources, { group, resource }: GroupResource): ResourceEntry | undefined {
   const entries = served.inGroup(group).filter(({ storage }) => storage.resource === resource)
   return entries.find(({ version, storage }) => version === storage.version) ?? entries[0]
 }

@@ -4,7 +4,7 @@ import { stringifySorted } from '../api/json.ts'
 import type { LabelSelector } from '../storage/label-selector.ts'
 import { labelSelectorRequirements } from '../storage/label-selector.ts'
 import { matchesLabels } from '../storage/selection.ts'
-import { ApiClient } from './api-client.ts'
+import { managerClients } from './clientset.ts'
 import type { Controller } from './controller.ts'
 
 const MANAGER = 'clusterrole-aggregation-controller'
@@ -14,7 +14,7 @@ type StoredRole = ClusterRole & KubeObject
 /** ClusterRoles with an aggregationRule have the rules of all whose labels it selects. The key says nothing. */
 export const clusterRoleAggregation: Controller = {
   async reconcile(_key, context) {
-    const client = new ApiClient(context, { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' }, '')
+    const client = managerClients(context).resource({ group: 'rbac.authorization.k8s.io', resource: 'clusterroles' })
     // only this kind is kept there
     const roles = (await client.list()) as StoredRole[]
     for (const role of roles) {
@@ -25,7 +25,7 @@ export const clusterRoleAggregation: Controller = {
       // its own write brings it back here: roles that gather from this one follow then
       await client.apply(
         { apiVersion, kind, metadata: { name: metadata.name }, rules: rules as unknown as Json },
-        MANAGER,
+        { fieldManager: MANAGER, mayCreate: false },
       )
     }
     return undefined

@@ -11,9 +11,9 @@ import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY } from '../registry/reso
 import type { KubeObject } from '../api/object.ts'
 import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { timeText } from '../registry/store.ts'
-import { ApiClient } from './api-client.ts'
+import { serverClients } from './clientset.ts'
+import type { ResourceClient } from './resource-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
-import { SERVER } from './crd-names.ts'
 import { ignoreExisting } from './service-account.ts'
 
 const API_SERVICES: GroupResource = { group: 'apiregistration.k8s.io', resource: 'apiservices' }
@@ -27,7 +27,7 @@ export const crdApiServicesController: Controller = {
         .inGroup<KubeObject & CustomResourceDefinition>(DEFINITIONS, group)
         .flatMap((definition) => versionsOf(definition).flatMap(({ served, name }) => (served && name ? [name] : []))),
     )
-    const client = new ApiClient(context, API_SERVICES, '', '', SERVER)
+    const client = serverClients(context).resource(API_SERVICES)
     const present = snapshot
       .inGroup<KubeObject & APIService>(API_SERVICES, group)
       .filter(({ metadata }) => metadata.labels?.[AUTOMANAGED] === 'true')
@@ -39,7 +39,12 @@ export const crdApiServicesController: Controller = {
   },
 }
 
-async function register(client: ApiClient, group: string, version: string, context: ControllerContext): Promise<void> {
+async function register(
+  client: ResourceClient,
+  group: string,
+  version: string,
+  context: ControllerContext,
+): Promise<void> {
   const name = `${version}.${group}`
   const service: APIService = {
     kind: 'APIService',
@@ -53,8 +58,8 @@ async function register(client: ApiClient, group: string, version: string, conte
     },
   }
   await client.create(service).catch(ignoreExisting)
-  await new ApiClient(context, API_SERVICES, '', 'status', SERVER)
-    .update(name, (object) => {
+  await client
+    .updateStatusWithRetries(name, (object) => {
       const condition = {
         type: 'Available',
         status: 'True',

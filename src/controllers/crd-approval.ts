@@ -4,9 +4,8 @@ import { approvalOf, isProtectedGroup } from '../registry/apiextensions/approval
 import type { Approval } from '../registry/apiextensions/approval.ts'
 import { setCondition } from '../registry/apiextensions/custom-resource-definitions.ts'
 import { conditionOf, DEFINITIONS } from '../registry/custom-resources/definition.ts'
-import { ApiClient } from './api-client.ts'
+import { serverClients } from './clientset.ts'
 import type { Controller } from './controller.ts'
-import { SERVER } from './crd-names.ts'
 
 const TYPE = 'KubernetesAPIApprovalPolicyConformant'
 
@@ -19,7 +18,7 @@ const reasons = {
 
 export const crdApprovalController: Controller = {
   async reconcile(name, context) {
-    const client = new ApiClient(context, DEFINITIONS, '', 'status', SERVER)
+    const client = serverClients(context).resource(DEFINITIONS)
     const definition = (await client.get(name)) as CustomResourceDefinition | undefined
     if (definition === undefined || !isProtectedGroup(definition.spec?.group ?? '')) return undefined
     const { state, why } = approvalOf(definition)
@@ -31,7 +30,9 @@ export const crdApprovalController: Controller = {
     }
     const old = conditionOf(definition, TYPE)
     if (old?.status === condition.status && old.reason === condition.reason && old.message === why) return undefined
-    await client.update(name, (object) => setCondition(object as CustomResourceDefinition, context.now(), condition))
+    await client.updateStatusWithRetries(name, (object) =>
+      setCondition(object as CustomResourceDefinition, context.now(), condition),
+    )
     return undefined
   },
 }

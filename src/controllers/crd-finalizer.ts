@@ -14,14 +14,14 @@ import {
 } from '../registry/custom-resources/definition.ts'
 import { entryOf } from '../registry/custom-resources/entries.ts'
 import { wasWritten } from '../registry/written-types.ts'
-import { ApiClient } from './api-client.ts'
+import { managerClients, serverClients } from './clientset.ts'
+import type { ResourceClient } from './resource-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
-import { SERVER } from './crd-names.ts'
 import { untilNextLook } from './waiting-time.ts'
 
 export const crdFinalizerController: Controller = {
   async reconcile(name, context) {
-    const client = new ApiClient(context, DEFINITIONS, '', 'status', SERVER)
+    const client = serverClients(context).resource(DEFINITIONS)
     const definition = (await client.get(name)) as CustomResourceDefinition | undefined
     if (definition?.metadata.deletionTimestamp === undefined) return undefined
     if (!definition.metadata.finalizers?.includes(CLEANUP)) return undefined
@@ -47,7 +47,7 @@ export const crdFinalizerController: Controller = {
     const done = isEstablished(definition)
       ? { status: 'False', reason: 'InstanceDeletionCompleted', message: 'removed all instances' }
       : { status: 'False', reason: 'NeverEstablished', message: 'resource was never established' }
-    await client.update(name, (object) => {
+    await client.updateStatusWithRetries(name, (object) => {
       setCondition(object as CustomResourceDefinition, context.now(), { type: 'Terminating', ...done })
       const left = (object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP)
       if (left.length > 0) object.metadata.finalizers = left
@@ -58,12 +58,12 @@ export const crdFinalizerController: Controller = {
 }
 
 async function tell(
-  client: ApiClient,
+  client: ResourceClient,
   name: string,
   context: ControllerContext,
   condition: CustomResourceDefinitionCondition,
 ): Promise<void> {
-  await client.update(name, (object) =>
+  await client.updateStatusWithRetries(name, (object) =>
     setCondition(object as CustomResourceDefinition, context.now(), { type: 'Terminating', ...condition }),
   )
 }
@@ -75,8 +75,8 @@ async function deleteInstances(definition: CustomResourceDefinition, context: Co
   const entry = entryOf(definition, version)
   if (!(await wasWritten(context, entry.storage))) return false
   let isLeft = false
-  for (const { metadata } of await new ApiClient(context, entry, '').list()) {
-    const client = new ApiClient(context, entry, metadata.namespace ?? '')
+  for (const { metadata } of await managerClients(context).of(entry).list()) {
+    const client = managerClients(context).of(entry, metadata.namespace)
     try {
       const { gone } = await client.delete(metadata.name!)
       if (!gone) isLeft = true

@@ -7,11 +7,9 @@ import type { KubeObject } from '../api/object.ts'
 import { setCondition } from '../registry/apiextensions/custom-resource-definitions.ts'
 import { conditionOf, DEFINITIONS, isConditionTrue } from '../registry/custom-resources/definition.ts'
 import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
-import { ApiClient } from './api-client.ts'
+import { serverClients } from './clientset.ts'
+import type { ResourceClient } from './resource-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
-
-/** Who writes, as managedFields say. */
-export const SERVER = 'kube-apiserver'
 
 export const crdNamesController: Controller = {
   async reconcile(name, context) {
@@ -25,7 +23,7 @@ export const crdNamesController: Controller = {
 async function reconcileNames(name: string, group: string, context: ControllerContext): Promise<void> {
   const inGroup = (await freshControlSnapshot(context)).inGroup<Definition>(DEFINITIONS, group)
   const own = inGroup.find(({ metadata }) => metadata.name === name)
-  const client = new ApiClient(context, DEFINITIONS, '', 'status', SERVER)
+  const client = serverClients(context).resource(DEFINITIONS)
   const written = own === undefined ? undefined : await acceptNames(client, own, inGroup, context)
   await establish(client, written ?? own, context)
   // what this one had before may be what others wait for
@@ -39,7 +37,7 @@ type Definition = KubeObject & CustomResourceDefinition
 
 /** @returns what was written, if anything was */
 async function acceptNames(
-  client: ApiClient,
+  client: ResourceClient,
   definition: Definition,
   inGroup: readonly Definition[],
   context: ControllerContext,
@@ -55,7 +53,7 @@ async function acceptNames(
   const isSame =
     before?.status === condition.status && before.reason === condition.reason && before.message === condition.message
   if (isSame && sameNames(names, status?.acceptedNames)) return undefined
-  return client.update(definition.metadata.name!, (object) => {
+  return client.updateStatusWithRetries(definition.metadata.name!, (object) => {
     const written: Definition = object
     written.status = { ...written.status, acceptedNames: names }
     setCondition(written, context.now(), condition)
@@ -123,13 +121,13 @@ function namesFor(
 
 /** Once the names are accepted. */
 async function establish(
-  client: ApiClient,
+  client: ResourceClient,
   definition: Definition | undefined,
   context: ControllerContext,
 ): Promise<void> {
   if (definition === undefined || !isConditionTrue(definition, 'NamesAccepted')) return
   if (isConditionTrue(definition, 'Established')) return
-  await client.update(definition.metadata.name!, (object) =>
+  await client.updateStatusWithRetries(definition.metadata.name!, (object) =>
     setCondition(object as CustomResourceDefinition, context.now(), {
       type: 'Established',
       status: 'True',

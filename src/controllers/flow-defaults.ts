@@ -10,7 +10,7 @@ import { policyObjects } from '../bootstrap/policy-objects.ts'
 import { EXEMPT, mandatoryFlowSchemas } from '../registry/flowcontrol/mandatory-objects.ts'
 import { timeText } from '../registry/store.ts'
 import { sameValue } from '../validation/same-value.ts'
-import { ApiClient } from './api-client.ts'
+import { serverClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
@@ -33,7 +33,7 @@ export const flowDefaults: Controller = {
 }
 
 async function ensure(resource: string, wanted: readonly BootstrapObject[], context: ControllerContext): Promise<void> {
-  const client = new ApiClient(context, { group: GROUP, resource }, '', '', MANAGER)
+  const client = serverClients(context, MANAGER).resource({ group: GROUP, resource })
   const stored = new Map((await client.list()).map((object) => [object.metadata.name ?? '', object]))
   for (const { object } of wanted) {
     const name = object.metadata.name ?? ''
@@ -43,7 +43,7 @@ async function ensure(resource: string, wanted: readonly BootstrapObject[], cont
     else if (revised(live, object) !== undefined)
       await client
         // own key: kubernetes' members, made by revised
-        .update(name, (current) => void Object.assign(current, revised(current, object)))
+        .updateWithRetries(name, (current) => void Object.assign(current, revised(current, object)))
         .catch(unlessCode(404))
   }
   for (const [name, { metadata }] of stored)

@@ -3,7 +3,7 @@ import { goQuote } from '../go/quote.ts'
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import { timeText } from '../registry/store.ts'
-import { ApiClient } from './api-client.ts'
+import { managerClients } from './clientset.ts'
 import type { Controller } from './controller.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
@@ -15,8 +15,8 @@ type StoredSchema = FlowSchema & KubeObject
 /** The condition Dangling of all FlowSchemas: whether the level that they name is there. The key says nothing. */
 export const flowSchemaStatus: Controller = {
   async reconcile(_key, context) {
-    const client = new ApiClient(context, { group: GROUP, resource: 'flowschemas' }, '', 'status')
-    const levelClient = new ApiClient(context, { group: GROUP, resource: 'prioritylevelconfigurations' }, '')
+    const client = managerClients(context).resource({ group: GROUP, resource: 'flowschemas' })
+    const levelClient = managerClients(context).resource({ group: GROUP, resource: 'prioritylevelconfigurations' })
     const [schemas, levels] = await Promise.all([client.list() as Promise<StoredSchema[]>, levelClient.list()])
     const names = new Set(levels.map(({ metadata }) => metadata.name))
     for (const { apiVersion, kind, metadata, spec, status } of schemas) {
@@ -27,7 +27,7 @@ export const flowSchemaStatus: Controller = {
         continue
       const condition = { type: DANGLING, lastTransitionTime: timeText(context.now()), ...finding }
       const config = { apiVersion, kind, metadata: { name: metadata.name }, status: { conditions: [condition] } }
-      await client.apply(config, MANAGER).catch((error: unknown) => {
+      await client.apply(config, { fieldManager: MANAGER, subresource: 'status' }).catch((error: unknown) => {
         if (!(error instanceof StatusError) || error.code !== 404) throw error
       })
     }

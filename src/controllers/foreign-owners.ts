@@ -6,7 +6,7 @@ import type { Event } from '../api/core/v1.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import { timeText } from '../registry/store.ts'
-import { ApiClient } from './api-client.ts'
+import { managerClients } from './clientset.ts'
 import type { ControllerContext } from './controller.ts'
 import type { Found } from './owners.ts'
 import { findObject, ownerEntry } from './owners.ts'
@@ -26,10 +26,9 @@ async function isElsewhere(context: ControllerContext, owner: OwnerReference, na
   const { name = '', uid = '' } = owner
   if (namespace !== '' && (await findObject(context, { group, resource, namespace, name, uid })) !== undefined)
     return false
-  const named = await new ApiClient(context, { group, resource }, '').list({
-    labels: [],
-    fields: [{ field: 'metadata.name', operator: '=', value: name }],
-  })
+  const named = await managerClients(context)
+    .resource({ group, resource })
+    .list({ fields: { 'metadata.name': name } })
   return named.some(({ metadata }) => metadata.uid === uid)
 }
 
@@ -61,7 +60,7 @@ async function report(context: ControllerContext, dependent: Found, owner: Owner
     reportingComponent: COMPONENT,
     reportingInstance: '',
   }
-  await new ApiClient(context, EVENTS, within).create(event).catch(ignoreRefused)
+  await managerClients(context).resource(EVENTS, within).create(event).catch(ignoreRefused)
 }
 
 /** It is news of a moment: where the namespace is gone, or another Event has the name, it is left out. */

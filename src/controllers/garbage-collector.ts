@@ -7,9 +7,9 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import { wasWritten } from '../registry/written-types.ts'
-import { ApiClient } from './api-client.ts'
 import type { FreedOwners, ObjectKey } from '../registry/collector-work.ts'
 import { deletedOwnerIn, freedOwnersIn, objectKeyIn, servedKindIn } from '../registry/collector-work.ts'
+import { managerClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { reportForeignOwners } from './foreign-owners.ts'
 import { countAgain } from './resource-quota.ts'
@@ -79,7 +79,7 @@ export const servedKindController: Controller = {
     for (const one of types.values()) {
       if (!(await wasWritten(context, one))) continue
       const isOfKind = one.group === type.group && one.resource === type.resource
-      const client = await ApiClient.ifServed(context, one, '')
+      const client = await managerClients(context).ifServed(one)
       for await (const object of client?.each() ?? []) {
         const owners = object.metadata.ownerReferences ?? []
         if (isOfKind ? owners.length > 0 : owners.some((owner) => ownerKindOf(owner) === ownerKind))
@@ -193,7 +193,7 @@ const policyIn = (finalizers: readonly string[]): string =>
 
 /** Nothing is held back by it any more. @returns its version then */
 async function unblockOwners(context: ControllerContext, { uid, name, ...at }: Found): Promise<string | undefined> {
-  const written = await clientOf(context, at).update(name, ({ metadata }) => {
+  const written = await clientOf(context, at).updateWithRetries(name, ({ metadata }) => {
     if (metadata.uid !== uid) return
     for (const owner of metadata.ownerReferences ?? [])
       if (owner.blockOwnerDeletion === true) owner.blockOwnerDeletion = false
@@ -203,7 +203,7 @@ async function unblockOwners(context: ControllerContext, { uid, name, ...at }: F
 
 async function dropOwners(context: ControllerContext, dependent: Found, uids: ReadonlySet<string>): Promise<void> {
   await clientOf(context, dependent)
-    .update(dependent.name, ({ metadata }) => {
+    .updateWithRetries(dependent.name, ({ metadata }) => {
       if (metadata.uid !== dependent.uid) return
       const kept = (metadata.ownerReferences ?? []).filter(({ uid }) => !uids.has(uid ?? ''))
       if (kept.length > 0) metadata.ownerReferences = kept
@@ -214,7 +214,7 @@ async function dropOwners(context: ControllerContext, dependent: Found, uids: Re
 
 async function dropFinalizer(context: ControllerContext, key: ObjectKey, finalizer: string): Promise<void> {
   await clientOf(context, key)
-    .update(key.name, ({ metadata }) => {
+    .updateWithRetries(key.name, ({ metadata }) => {
       if (metadata.uid !== key.uid) return
       const kept = (metadata.finalizers ?? []).filter((present) => present !== finalizer)
       if (kept.length > 0) metadata.finalizers = kept
@@ -227,8 +227,8 @@ async function dropFinalizer(context: ControllerContext, key: ObjectKey, finaliz
 async function dependentsOf(context: ControllerContext, ownerKind: string, uid: string): Promise<Found[]> {
   const found = await Promise.all(
     context.dependentsOf(ownerKind).map(async (resource) => {
-      const client = await ApiClient.ifServed(context, resource, '')
-      const objects = (await client?.list({ labels: [], fields: [], owner: uid })) ?? []
+      const client = await managerClients(context).ifServed(resource)
+      const objects = (await client?.list({ owner: uid })) ?? []
       return objects.map((object) => keyed(resource, object))
     }),
   )
@@ -250,7 +250,7 @@ const keyed = ({ group, resource }: GroupResource, object: KubeObject): Found =>
 const keyOf = ({ object: _, ...key }: Found): ObjectKey => key
 
 const clientOf = (context: ControllerContext, key: Pick<ObjectKey, 'group' | 'resource' | 'namespace'>) =>
-  new ApiClient(context, key, key.namespace)
+  managerClients(context).resource(key, key.namespace)
 
 const kindOf = ({ apiVersion = '', kind = '' }: KubeObject): string => ownerKindOf({ apiVersion, kind })
 

@@ -1,8 +1,8 @@
-import { ApiClient } from './api-client.ts'
+import { managerClients } from './clientset.ts'
 import type { ControllerContext } from './controller.ts'
 
 /** Whether a namespace is there to be filled. */
 export async function isActiveNamespace(context: ControllerContext, name: string): Promise<boolean> {
-  const namespace = await new ApiClient(context, { group: '', resource: 'namespaces' }, '').get(name)
+  const namespace = await managerClients(context).resource({ group: '', resource: 'namespaces' }).get(name)
   return namespace !== undefined && namespace.metadata.deletionTimestamp === undefined
 }

@@ -9,7 +9,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import { StatusError } from '../api/status.ts'
 import { writtenEntries } from '../registry/written-types.ts'
 import { timeText } from '../registry/store.ts'
-import { ApiClient } from './api-client.ts'
+import { managerClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { untilNextLook } from './waiting-time.ts'
 import { forEachShard } from '../storage/for-each-shard.ts'
@@ -38,7 +38,7 @@ export interface Remains {
 
 export const namespaceController: Controller = {
   async reconcile(name, context) {
-    const namespaces = new ApiClient(context, NAMESPACES, '', 'status')
+    const namespaces = managerClients(context).resource(NAMESPACES)
     const namespace = (await namespaces.get(name)) as Namespace | undefined
     if (namespace?.metadata.deletionTimestamp === undefined) return undefined
     const finalizers = namespace.spec?.finalizers ?? []
@@ -48,13 +48,19 @@ export const namespaceController: Controller = {
     if (early > 0) return early
     const remains = await empty(context, name, new Date(deletionTimestamp))
     const left = remains.resources.size > 0
-    await namespaces.update(name, (object) => setConditions(object as Namespace, remains, timeText(context.now())))
+    await namespaces.updateStatusWithRetries(name, (object) =>
+      setConditions(object as Namespace, remains, timeText(context.now())),
+    )
     if (left) return untilNextLook(deletionTimestamp, context.now())
-    await new ApiClient(context, NAMESPACES, '', 'finalize')
-      .update(name, (object) => {
-        const { spec } = object as Namespace
-        spec!.finalizers = (spec?.finalizers ?? []).filter((finalizer) => finalizer !== 'kubernetes')
-      })
+    await namespaces
+      .updateWithRetries(
+        name,
+        (object) => {
+          const { spec } = object as Namespace
+          spec!.finalizers = (spec?.finalizers ?? []).filter((finalizer) => finalizer !== 'kubernetes')
+        },
+        'finalize',
+      )
       .catch(ignoreGone)
     context.later('namespace-sweep', name, SWEEP_MS)
     return undefined
@@ -75,7 +81,7 @@ const SWEEP_MS = 3_000
 /** What was created in the last moment of a namespace, by a Worker that did not know yet, goes too. Key: its name. */
 export const namespaceSweeper: Controller = {
   async reconcile(name, context) {
-    if ((await new ApiClient(context, NAMESPACES, '').get(name)) !== undefined) return undefined
+    if ((await managerClients(context).resource(NAMESPACES).get(name)) !== undefined) return undefined
     const { resources } = await empty(context, name, context.now())
     return resources.size > 0 ? RETRY_MS : undefined
   },
@@ -111,7 +117,7 @@ async function emptyOf(
   remains: Remains,
   mayTakeLonger: (items: readonly KubeObject[]) => boolean = () => false,
 ): Promise<void> {
-  const client = new ApiClient(context, resource, namespace)
+  const client = managerClients(context).resource(resource, namespace)
   const items = await client.list()
   const left: KubeObject[] = []
   for (const { metadata } of items) {

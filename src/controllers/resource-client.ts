@@ -26,14 +26,26 @@ import { applyDefaults } from '../schema/defaulting.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
 import { linesOf } from '../storage/lines.ts'
+import type { Selection } from '../storage/selection.ts'
 import { controllerCall } from './controller-call.ts'
 import type { ControllerContext } from './controller.ts'
 
 export interface ListOptions {
   readonly labelSelector?: string
+  /** Each with this value. */
+  readonly labels?: Readonly<Record<string, string>>
   readonly fieldSelector?: string
+  readonly fields?: Readonly<Record<string, string>>
   /** UID: only its dependents. */
   readonly owner?: string
+}
+
+export interface ApplyOptions {
+  /** Default: that of the actor. */
+  readonly fieldManager?: string
+  readonly subresource?: string
+  /** Default: what is not there is made. */
+  readonly mayCreate?: boolean
 }
 
 /** What is thrown is a StatusError, as a client would get it. */
@@ -57,15 +69,11 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   }
 
   /** The same, one after the other. */
-  async *each({ labelSelector = '', fieldSelector = '', owner }: ListOptions = {}): AsyncGenerator<O> {
+  async *each(options: ListOptions = {}): AsyncGenerator<O> {
     const scope = this.call('')
     const { values, revision } = await scope.storage.list(scope.collection, {
       ...(scope.namespaced && scope.namespace !== '' ? { namespace: scope.namespace } : {}),
-      selection: {
-        labels: parseLabelSelector(labelSelector),
-        fields: parseFieldSelector(fieldSelector),
-        ...(owner === undefined ? {} : { owner }),
-      },
+      selection: selectionOf(options),
       at: { kind: 'latest' },
     })
     for await (const text of linesOf(values)) yield this.typed(scope.currentForm(liveOf({ revision, text }).object))
@@ -90,43 +98,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
    * @param change edits the object in place; runs again when somebody else was faster
    * @returns what is stored now, which may be what was stored before
    */
-  updateWithRetries(name: string, change: (object: O) => void): Promise<O> {
-    return this.changed(name, '', change)
-  }
-
-  updateStatusWithRetries(name: string, change: (object: O) => void): Promise<O> {
-    return this.changed(name, 'status', change)
-  }
-
-  /** @param body a JSON patch is a list of operations; the others are what is to be merged */
-  patch(name: string, type: Exclude<PatchTypeName, typeof APPLY>, body: unknown, subresource = ''): Promise<O> {
-    return this.patched(name, subresource, { type, bytes: jsonBytes(body), mayCreate: false }, this.options)
-  }
-
-  /** Server-side apply, which takes over what others own. */
-  apply(config: JsonObject & KubeObject, fieldManager = this.actor.fieldManager, subresource = ''): Promise<O> {
-    const bytes = new Uint8Array()
-    const parseYaml = () => ({ tree: cloneJson(config), repeated: [] })
-    const options = { ...this.options, fieldManager, force: true }
-    return this.patched(
-      config.metadata.name ?? '',
-      subresource,
-      { type: APPLY, bytes, parseYaml, mayCreate: true },
-      options,
-    )
-  }
-
-  delete(name: string, options: DeleteOptions = {}): Promise<Deleted> {
-    return deleteObject(this.call(name), name, options, this.actor.admission)
-  }
-
-  private async put(object: O, subresource: string): Promise<O> {
-    const scope = this.call(object.metadata.name ?? '', subresource)
-    const { result } = await update(scope, decoded(scope, object), this.options, this.actor.admission)
-    return this.written(scope, result)
-  }
-
-  private async changed(name: string, subresource: string, change: (object: O) => void): Promise<O> {
+  async updateWithRetries(name: string, change: (object: O) => void, subresource = ''): Promise<O> {
     const scope = this.call(name, subresource)
     const typed = (object: KubeObject) => this.typed(object)
     const { fieldManager } = this.options
@@ -141,6 +113,35 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
         return object
       },
     })
+    return this.written(scope, result)
+  }
+
+  updateStatusWithRetries(name: string, change: (object: O) => void): Promise<O> {
+    return this.updateWithRetries(name, change, 'status')
+  }
+
+  /** @param body a JSON patch is a list of operations; the others are what is to be merged */
+  patch(name: string, type: Exclude<PatchTypeName, typeof APPLY>, body: unknown, subresource = ''): Promise<O> {
+    return this.patched(name, subresource, { type, bytes: jsonBytes(body), mayCreate: false }, this.options)
+  }
+
+  /** Server-side apply, which takes over what others own. */
+  apply(
+    config: JsonObject & KubeObject,
+    { fieldManager = this.actor.fieldManager, subresource = '', mayCreate = true }: ApplyOptions = {},
+  ): Promise<O> {
+    const parseYaml = () => ({ tree: cloneJson(config), repeated: [] })
+    const body = { type: APPLY, bytes: new Uint8Array(), parseYaml, mayCreate } as const
+    return this.patched(config.metadata.name ?? '', subresource, body, { ...this.options, fieldManager, force: true })
+  }
+
+  delete(name: string, options: DeleteOptions = {}): Promise<Deleted> {
+    return deleteObject(this.call(name), name, options, this.actor.admission)
+  }
+
+  private async put(object: O, subresource: string): Promise<O> {
+    const scope = this.call(object.metadata.name ?? '', subresource)
+    const { result } = await update(scope, decoded(scope, object), this.options, this.actor.admission)
     return this.written(scope, result)
   }
 
@@ -177,6 +178,18 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return object as O | undefined
   }
 }
+
+const selectionOf = ({ labelSelector = '', fieldSelector = '', labels, fields, owner }: ListOptions): Selection => ({
+  labels: [
+    ...parseLabelSelector(labelSelector),
+    ...Object.entries(labels ?? {}).map(([key, value]) => ({ key, operator: 'In', values: [value] }) as const),
+  ],
+  fields: [
+    ...parseFieldSelector(fieldSelector),
+    ...Object.entries(fields ?? {}).map(([field, value]) => ({ field, operator: '=', value }) as const),
+  ],
+  ...(owner === undefined ? {} : { owner }),
+})
 
 /** In its normal form, with defaults: as if it had come as the body of a request. */
 function decoded(scope: ResourceScope, sent: KubeObject): KubeObject {

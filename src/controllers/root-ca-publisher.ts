@@ -1,6 +1,6 @@
 import { settingsOf } from '../settings.ts'
 import type { ConfigMap } from '../api/core/v1.ts'
-import { ApiClient } from './api-client.ts'
+import { managerClients } from './clientset.ts'
 import type { Controller } from './controller.ts'
 import { isActiveNamespace } from './namespace-state.ts'
 import { ROOT_CA } from '../registry/outbox.ts'
@@ -13,7 +13,7 @@ const DESCRIPTION =
 export const rootCaPublisher: Controller = {
   async reconcile(namespace, context) {
     if (!(await isActiveNamespace(context, namespace))) return undefined
-    const configMaps = new ApiClient(context, { group: '', resource: 'configmaps' }, namespace)
+    const configMaps = managerClients(context).resource({ group: '', resource: 'configmaps' }, namespace)
     const data = { 'ca.crt': settingsOf(context.env).authority ?? '' }
     const present = (await configMaps.get(ROOT_CA)) as ConfigMap | undefined
     if (present === undefined) {
@@ -25,7 +25,7 @@ export const rootCaPublisher: Controller = {
       }
       await configMaps.create(configMap).catch(ignoreExisting)
     } else if (JSON.stringify(present.data) !== JSON.stringify(data)) {
-      await configMaps.update(ROOT_CA, (object) => Object.assign(object, { data }))
+      await configMaps.updateWithRetries(ROOT_CA, (object) => Object.assign(object, { data }))
     }
     return undefined
   },

@@ -5,7 +5,8 @@ import type { KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { StatusError } from '../api/status.ts'
 import { issueSecretToken } from '../authentication/service-account.ts'
-import { ApiClient } from './api-client.ts'
+import { managerClients } from './clientset.ts'
+import type { ResourceClient } from './resource-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 
 const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token'
@@ -28,7 +29,7 @@ export const serviceAccountSecret: Controller = {
     }
     const data = await filled(context, secret, account)
     if (data === undefined) return undefined
-    await secrets.update(name, (object) => {
+    await secrets.updateWithRetries(name, (object) => {
       const changed = object as StoredSecret
       changed.metadata.annotations = { ...changed.metadata.annotations, [ACCOUNT_UID]: account.metadata.uid ?? '' }
       changed.data = { ...changed.data, ...data }
@@ -50,18 +51,18 @@ export const deletedServiceAccount: Controller = {
   },
 }
 
-const secretsOf = (context: ControllerContext, namespace: string): ApiClient =>
-  new ApiClient(context, { group: '', resource: 'secrets' }, namespace)
+const secretsOf = (context: ControllerContext, namespace: string): ResourceClient =>
+  managerClients(context).resource({ group: '', resource: 'secrets' }, namespace)
 
 async function accountOf(context: ControllerContext, { metadata }: StoredSecret): Promise<KubeObject | undefined> {
   const { namespace = '', annotations = {} } = metadata
-  const accounts = new ApiClient(context, { group: '', resource: 'serviceaccounts' }, namespace)
+  const accounts = managerClients(context).resource({ group: '', resource: 'serviceaccounts' }, namespace)
   const account = await accounts.get(annotations[ACCOUNT_NAME] ?? '')
   const uid = annotations[ACCOUNT_UID] ?? ''
   return uid === '' || uid === account?.metadata.uid ? account : undefined
 }
 
-async function remove(secrets: ApiClient, { metadata }: StoredSecret): Promise<void> {
+async function remove(secrets: ResourceClient, { metadata }: StoredSecret): Promise<void> {
   try {
     await secrets.delete(metadata.name ?? '', { preconditions: { uid: metadata.uid } })
   } catch (error) {

@@ -1,5 +1,5 @@
 import { StatusError } from '../api/status.ts'
-import { ApiClient } from './api-client.ts'
+import { managerClients } from './clientset.ts'
 import type { Controller } from './controller.ts'
 import { DEFAULT_SERVICE_ACCOUNT } from '../registry/outbox.ts'
 import { isActiveNamespace } from './namespace-state.ts'
@@ -8,7 +8,7 @@ import { isActiveNamespace } from './namespace-state.ts'
 export const serviceAccountController: Controller = {
   async reconcile(namespace, context) {
     if (!(await isActiveNamespace(context, namespace))) return undefined
-    const accounts = new ApiClient(context, { group: '', resource: 'serviceaccounts' }, namespace)
+    const accounts = managerClients(context).resource({ group: '', resource: 'serviceaccounts' }, namespace)
     if ((await accounts.get(DEFAULT_SERVICE_ACCOUNT)) !== undefined) return undefined
     await accounts
       .create({ kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: DEFAULT_SERVICE_ACCOUNT, namespace } })

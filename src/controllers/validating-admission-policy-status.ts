@@ -11,7 +11,7 @@ import { compiledVersion } from '../registry/custom-resources/compiled-versions.
 import type { ServedResources } from '../registry/resources.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
-import { ApiClient } from './api-client.ts'
+import { managerClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { matchedKinds } from './matched-kinds.ts'
 
@@ -22,16 +22,18 @@ type Policy = ValidatingAdmissionPolicy & KubeObject
 
 export const validatingAdmissionPolicyStatus: Controller = {
   async reconcile(name, context) {
-    const client = new ApiClient(context, POLICIES, '', 'status')
+    const client = managerClients(context).resource(POLICIES)
     const policy = (await client.get(name)) as Policy | undefined
     if (policy === undefined || !isNews(policy)) return undefined
     const { apiVersion, kind, metadata } = policy
     const expressionWarnings = await warningsOf(policy, context)
     const typeChecking: JsonObject = expressionWarnings.length === 0 ? {} : { expressionWarnings }
     const status = { observedGeneration: metadata.generation ?? 0, typeChecking }
-    await client.apply({ apiVersion, kind, metadata: { name }, status }, MANAGER).catch((error: unknown) => {
-      if (!(error instanceof StatusError) || error.code !== 404) throw error
-    })
+    await client
+      .apply({ apiVersion, kind, metadata: { name }, status }, { fieldManager: MANAGER, subresource: 'status' })
+      .catch((error: unknown) => {
+        if (!(error instanceof StatusError) || error.code !== 404) throw error
+      })
     return undefined
   },
 }

@@ -7,7 +7,8 @@ import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../api/core/v
 import { StatusError } from '../api/status.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { ApiClient } from './api-client.ts'
+import { managerClients } from './clientset.ts'
+import type { ResourceClient } from './resource-client.ts'
 import { untilNextLook } from './waiting-time.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { protectedKey, protectionFinalizer } from '../registry/protection-finalizers.ts'
@@ -78,7 +79,7 @@ export const volumeProtection: Controller = {
     const name = rest.pop() ?? ''
     const protection = ownValue(protections, resource)
     if (protection === undefined) return undefined
-    const client = new ApiClient(context, protection, rest[0] ?? '')
+    const client = managerClients(context).resource(protection, rest[0])
     const object = await client.get(name)
     if (object === undefined || protectedKey(protection, object) === undefined) return undefined
     const { deletionTimestamp = '' } = object.metadata
@@ -90,9 +91,9 @@ export const volumeProtection: Controller = {
   },
 }
 
-async function release(client: ApiClient, name: string, finalizer: string): Promise<void> {
+async function release(client: ResourceClient, name: string, finalizer: string): Promise<void> {
   try {
-    await client.update(name, ({ metadata }) => {
+    await client.updateWithRetries(name, ({ metadata }) => {
       const left = (metadata.finalizers ?? []).filter((one) => one !== finalizer)
       if (left.length > 0) metadata.finalizers = left
       else delete metadata.finalizers
@@ -109,4 +110,4 @@ const listed = async <O>(
   group: string,
   resource: string,
   namespace: string,
-): Promise<O[]> => (await new ApiClient(context, { group, resource }, namespace).list()) as O[]
+): Promise<O[]> => (await managerClients(context).resource({ group, resource }, namespace).list()) as O[]

@@ -1,7 +1,8 @@
 /** A control plane in memory whose controllers do their work when the test says so. */
 import type { GroupResource } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../../src/api/object.ts'
-import { ApiClient } from '../../src/controllers/api-client.ts'
+import { managerClients } from '../../src/controllers/clientset.ts'
+import type { ResourceClient } from '../../src/controllers/resource-client.ts'
 import type { ControllerContext } from '../../src/controllers/controller.ts'
 import { controllerOf } from '../../src/controllers/controllers.ts'
 import type { Env } from '../../src/env.ts'
@@ -112,8 +113,8 @@ export class ControlPlaneInMemory {
     }
   }
 
-  async client(resource: GroupResource, namespace: string): Promise<ApiClient> {
-    return new ApiClient(await this.context(), resource, namespace, '', 'somebody')
+  async client(resource: GroupResource, namespace: string): Promise<ResourceClient> {
+    return managerClients(await this.context(), 'somebody').resource(resource, namespace)
   }
 
   async create(resource: GroupResource, object: JsonObject): Promise<KubeObject> {

@@ -188,7 +188,7 @@ describe('a circle of owners that is deleted in the foreground ends', () => {
     const client = await plane.client(CONFIG_MAPS, 'default')
     for (const [n, name] of names.entries()) {
       const owner = ownedBy(objects[(n + 1) % size]!, { blockOwnerDeletion: true, controller: true })
-      await client.update(name, ({ metadata }) => (metadata.ownerReferences = [owner]))
+      await client.updateWithRetries(name, ({ metadata }) => (metadata.ownerReferences = [owner]))
     }
     await plane.settle()
     expect(await plane.names(CONFIG_MAPS, 'default')).toEqual(names)

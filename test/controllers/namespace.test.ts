@@ -85,7 +85,7 @@ describe('a namespace that is deleted', () => {
 
   const isThere = async () => (await plane.names(NAMESPACES)).includes('shop')
   const release = async () =>
-    (await plane.client(CONFIG_MAPS, 'shop')).update('a', ({ metadata }) => delete metadata.finalizers)
+    (await plane.client(CONFIG_MAPS, 'shop')).updateWithRetries('a', ({ metadata }) => delete metadata.finalizers)
 
   test('keeps what it holds for five seconds, however often its controller is called', async () => {
     await release()

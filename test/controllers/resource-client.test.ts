@@ -80,6 +80,8 @@ test('a list is selected by labels, by fields, and by owner', async () => {
     (await pods.list(options)).map(({ metadata }) => metadata.name)
   expect(await names({ labelSelector: 'app=web' })).toEqual(['labelled'])
   expect(await names({ fieldSelector: 'metadata.name=owned' })).toEqual(['owned'])
+  expect(await names({ labels: { app: 'web' }, fields: { 'metadata.name': 'labelled' } })).toEqual(['labelled'])
+  expect(await names({ fields: { 'metadata.name': 'a,metadata.name!=b' } })).toEqual([])
   expect(await names({ owner: uid })).toEqual(['owned'])
   expect(await names({ fieldSelector: 'spec.nodeName=' })).toEqual(['labelled', 'owned'])
 })
@@ -135,7 +137,16 @@ test('apply makes what is not there, and takes over what others own', async () =
   const config = (data: Record<string, string>) =>
     ({ kind: 'ConfigMap', apiVersion: 'v1', ...configMap(data) }) as unknown as JsonObject & KubeObject // it is JSON
   expect((await configMaps.apply(config({ a: '1' }))).data).toEqual({ a: '1' })
-  expect((await configMaps.apply(config({ a: '2' }), 'another')).data).toEqual({ a: '2' })
+  const applied = await configMaps.apply(config({ a: '2' }), { fieldManager: 'another' })
+  expect(applied.data).toEqual({ a: '2' })
+  expect(applied.metadata.managedFields?.map(({ manager, operation }) => [manager, operation])).toEqual([
+    ['another', 'Apply'],
+  ])
+})
+
+test('what is applied to an absent object alone is refused where it must be there', async () => {
+  const config = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } } as JsonObject & KubeObject // it is JSON
+  await expect(configMaps.apply(config, { mayCreate: false })).rejects.toMatchObject({ code: 404 })
 })
 
 test('a delete with a precondition removes no other object of the name', async () => {

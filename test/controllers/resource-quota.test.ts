@@ -52,7 +52,7 @@ describe('the status of a quota', () => {
     // charged, and not written yet
     await (
       await plane.client(QUOTAS, 'default')
-    ).update('q', (quota) => void (quota.metadata.labels = { charged: 'now' }))
+    ).updateWithRetries('q', (quota) => void (quota.metadata.labels = { charged: 'now' }))
     await plane.pass(1000)
     expect((await statusIn(plane))?.used).toEqual({ secrets: '1' })
     await secret(plane, 'b')
@@ -64,7 +64,7 @@ describe('the status of a quota', () => {
     const plane = await planeWith({ secrets: '5' }, 'a')
     await (
       await plane.client(QUOTAS, 'default')
-    ).update('q', (quota) => {
+    ).updateWithRetries('q', (quota) => {
       Object.assign(quota, { spec: { hard: { pods: '1' } } })
     })
     await plane.settle()
