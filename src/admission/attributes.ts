@@ -2,6 +2,7 @@ import type { GroupVersionKind, GroupVersionResource } from '../api/group-versio
 import type { KubeObject } from '../api/object.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import type { ApiCall } from '../request/context.ts'
+import type { Undo } from '../registry/write/undo.ts'
 import type { Reinvocation } from './reinvocation.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
@@ -25,9 +26,6 @@ export interface Attributes {
   /** Of mutating admission. */
   readonly reinvocation?: Reinvocation
 }
-
-/** Takes back what a plugin did beside the object, when the write fails after all. */
-export type Undo = () => Promise<void>
 
 /** A built-in plugin. Refusals are thrown as StatusError. */
 export interface AdmissionPlugin {

@@ -1,5 +1,7 @@
 /** The built-in admission plugins, in the order of kube-apiserver: mutating ones first, then validating ones. */
-import type { AdmissionPlugin, Attributes, Undo } from './attributes.ts'
+import type { Undo } from '../registry/write/undo.ts'
+import { undoAll } from '../registry/write/undo.ts'
+import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { Reinvocation } from './reinvocation.ts'
 import { podGroupWorkloadExists } from './pod-groups.ts'
 import { podGroupProtection, storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
@@ -60,26 +62,30 @@ const plugins: readonly AdmissionPlugin[] = [
 export async function admit(attributes: Attributes): Promise<void> {
   const reinvocation = new Reinvocation()
   const reinvoked = { ...attributes, reinvocation }
-  await inOrder('admit', reinvoked)
+  await inOrder(plugins, 'admit', reinvoked)
   if (!reinvocation.isWanted) return
   reinvocation.isSecond = true
-  await inOrder('admit', reinvoked)
+  await inOrder(plugins, 'admit', reinvoked)
 }
 
 /**
  * @returns what takes back what plugins did beside the object
  * @throws StatusError when a plugin refuses
  */
-export async function validateAdmission(attributes: Attributes): Promise<Undo | undefined> {
-  const undos = await inOrder('validate', attributes)
-  return undos.length === 0 ? undefined : () => all(undos)
+export async function validateAdmission(attributes: Attributes, chain = plugins): Promise<Undo | undefined> {
+  const undos = await inOrder(chain, 'validate', attributes)
+  return undos.length === 0 ? undefined : () => undoAll(undos, attributes.request)
 }
 
-async function inOrder(step: 'admit' | 'validate', attributes: Attributes): Promise<Undo[]> {
+async function inOrder(
+  chain: readonly AdmissionPlugin[],
+  step: 'admit' | 'validate',
+  attributes: Attributes,
+): Promise<Undo[]> {
   const undos: Undo[] = []
   await measured(undefined, step, attributes, async () => {
     try {
-      for (const plugin of plugins) {
+      for (const plugin of chain) {
         if (plugin[step] === undefined || !plugin.handles(attributes)) continue
         await measured(plugin.name, step, attributes, async () => {
           const undo = await plugin[step]?.(attributes)
@@ -87,15 +93,11 @@ async function inOrder(step: 'admit' | 'validate', attributes: Attributes): Prom
         })
       }
     } catch (error) {
-      await all(undos)
+      await undoAll(undos, attributes.request)
       throw error
     }
   })
   return undos
-}
-
-async function all(undos: readonly Undo[]): Promise<void> {
-  for (const undo of undos) await undo()
 }
 
 async function measured(

@@ -8,7 +8,7 @@ import { groupResourceText, parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { badRequest, StatusError } from '../api/status.ts'
 import { announceOwners } from '../registry/owner-kinds.ts'
-import { workForRestored } from '../controllers/restored-work.ts'
+import { restoredValue } from '../registry/write/commit.ts'
 import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
 import { customModelName } from '../registry/custom-resources/custom-model-name.ts'
 import { storageVersion, versionNamed } from '../registry/custom-resources/definition.ts'
@@ -114,7 +114,7 @@ class Filling {
       const object = objectIn(text)
       if (isDefinitions(section)) this.definitions.push(object)
       await announceOwners(this.request.env, this.request.tenant, stored, object)
-      batch.push(restored(section, object, { ...valueOf(object), outbox: workForRestored(stored, object) }))
+      batch.push(restored(section, object, restoredValue(stored, { object, value: valueOf(object) })))
       if (batch.length < BATCH && left > 1) continue
       await this.plan.put(collection, batch)
       batch = []

@@ -6,17 +6,14 @@ import { cloneJson } from '../api/clone-json.ts'
 import type { KubeObject } from '../api/object.ts'
 import { conflict, notFound } from '../api/status.ts'
 import type { ResourceScope } from './resource-scope.ts'
-import { workFor } from './outbox.ts'
-import { keyOf, storedAs } from './resource-scope.ts'
 import { statusFor } from '../storage/storage-status.ts'
 import type { DeleteOptions } from '../request/options.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Live } from '../codec/stored-object.ts'
-import { liveOf } from '../codec/stored-object.ts'
 import { newValueOf } from './stored-form.ts'
-import { valueToStore } from './converted.ts'
 import { readLive, timeText } from './store.ts'
 import type { Admission } from './write/admission.ts'
+import { commitDelete, commitUpdate, encode } from './write/commit.ts'
 
 const DELETE_TRIES = 20
 const FOREGROUND = 'foregroundDeletion'
@@ -195,22 +192,15 @@ function countMark(metadata: KubeObject['metadata']): void {
 
 async function writeIfChanged(scope: ResourceScope, object: KubeObject, live: Live): Promise<Live> {
   const textOf = (one: KubeObject) => newValueOf(scope.storageType, one, scope.strategy).text
-  const key = keyOf(scope, object.metadata.name!, object.metadata.namespace)
   if (textOf(object) === textOf(live.object)) return live
-  const value = await valueToStore(scope, object)
-  const outbox = workFor({ resource: storedAs(scope), object, old: live.object })
-  return liveOf(await scope.storage.update(scope.collection, key, { ...value, outbox }, live.stored.revision))
+  return commitUpdate(scope, await encode(scope, object), live)
 }
 
 async function remove(scope: ResourceScope, live: Live): Promise<Deleted> {
-  const { object } = live
-  const outbox = workFor({ resource: storedAs(scope), old: object })
-  const last = { ...(await valueToStore(scope, object)), outbox }
-  const key = keyOf(scope, object.metadata.name!, object.metadata.namespace)
-  const stored = await scope.storage.delete(scope.collection, key, last, live.stored.revision)
-  await scope.strategy.afterDelete?.(object, scope.strategyContext(false))
-  const [served] = (await scope.converter?.toServed([liveOf(stored).object], 'stored')) ?? []
-  return { object: served ?? liveOf(stored).object, gone: true }
+  const last = await commitDelete(scope, live)
+  await scope.strategy.afterDelete?.(live.object, scope.strategyContext(false))
+  const [served] = (await scope.converter?.toServed([last.object], 'stored')) ?? []
+  return { object: served ?? last.object, gone: true }
 }
 
 /** Whether this write takes away the last thing that held an object back from going. */

@@ -22,11 +22,9 @@ import {
   plainError,
   StatusError,
 } from '../api/status.ts'
-import { announceOwners } from './owner-kinds.ts'
-import { workFor } from './outbox.ts'
 import { statusFor } from '../storage/storage-status.ts'
 import type { ResourceScope } from './resource-scope.ts'
-import { hasStatus, keyOf, storedAs } from './resource-scope.ts'
+import { hasStatus, keyOf } from './resource-scope.ts'
 import { copyWithEmptied, hasEmptied } from '../schema/emptied.ts'
 import { fillStruct } from '../codec/decode.ts'
 import { dropDisabledFields } from '../schema/disabled-fields.ts'
@@ -46,7 +44,9 @@ import type { WriteResult, Live } from '../codec/stored-object.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import { asJson } from '../api/object.ts'
 import { isUnchanged, newValueOf } from './stored-form.ts'
-import { valueToStore } from './converted.ts'
+import type { Undo } from './write/undo.ts'
+import { undoAll } from './write/undo.ts'
+import { commitCreate, commitUpdate, encode } from './write/commit.ts'
 import { isWithoutFinalizers, removeEmptied } from './deletion.ts'
 
 const GENERATE_NAME_TRIES = 8
@@ -56,7 +56,7 @@ const UPDATE_TRIES = 20
  * Runs after everything that may change the object: validating admission.
  * @returns what takes back what was done beside the object, for a write that fails
  */
-export type Validating = (object: KubeObject, old?: KubeObject) => Promise<(() => Promise<void>) | undefined | void>
+export type Validating = (object: KubeObject, old?: KubeObject) => Promise<Undo | undefined | void>
 
 export interface WriteMode {
   readonly dryRun: boolean
@@ -136,14 +136,13 @@ async function allocating(
 async function undoing(
   { request }: ResourceScope,
   write: () => Promise<WriteResult>,
-  undo: () => Promise<void>,
+  undo: Undo,
 ): Promise<WriteResult> {
   try {
     return await write()
   } catch (error) {
     if (error instanceof StorageError && error.code === 'Uncertain') throw error
-    // the write's own error is the answer
-    await undo().catch((failure: unknown) => noteFault('undo', failure, request))
+    await undoAll([undo], request)
     throw error
   }
 }
@@ -169,14 +168,7 @@ async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: Writ
   // "0" and what is no number are taken for no version
   if (/^0*[1-9]\d*$/.test(object.metadata.resourceVersion ?? ''))
     throw plainError('resourceVersion should not be set on objects to be created')
-  await announceOwners(scope.request.env, scope.request.tenant, storedAs(scope), object)
-  if (scope.request.isLarge) await turnOfOthers()
-  const value = {
-    ...(await valueToStore(scope, object)),
-    outbox: workFor({ resource: storedAs(scope), object }),
-  }
-  if (scope.request.isLarge) await turnOfOthers()
-  return liveOf(await scope.storage.create(scope.collection, key, value))
+  return commitCreate(scope, object)
 }
 
 async function existsError(scope: ResourceScope, name: string): Promise<StatusError> {
@@ -287,7 +279,7 @@ async function isUnchangedButTimes(scope: ResourceScope, object: KubeObject, liv
   const managedFields = sameButTimes(object.metadata.managedFields, live.object.metadata.managedFields)
   if (managedFields === undefined) return false
   const withOldTimes = { ...object, metadata: { ...object.metadata, managedFields } }
-  return isUnchanged(await valueToStore(scope, withOldTimes), live)
+  return isUnchanged((await encode(scope, withOldTimes)).value, live)
 }
 
 async function updateLive(scope: ResourceScope, name: string, live: Live, update: UpdateRequest): Promise<WriteResult> {
@@ -296,12 +288,11 @@ async function updateLive(scope: ResourceScope, name: string, live: Live, update
     throw uidPreconditionFailed(scope, name, update, old.metadata.uid ?? '')
   const object = await update.transform(cloneJson(old))
   checkVersion(scope, name, object, old)
-  return allocating(scope, object, old, update, () => replace(scope, name, object, live, update))
+  return allocating(scope, object, old, update, () => replace(scope, object, live, update))
 }
 
 async function replace(
   scope: ResourceScope,
-  name: string,
   object: KubeObject,
   live: Live,
   update: UpdateRequest,
@@ -310,28 +301,19 @@ async function replace(
   if (scope.request.isLarge) await turnOfOthers()
   await beforeUpdate(scope, object, old, update)
   if (scope.request.isLarge) await turnOfOthers()
-  return admitted(scope, update.validating, object, old, () => put(scope, name, object, live, update))
+  return admitted(scope, update.validating, object, old, () => put(scope, object, live, update))
 }
 
-async function put(
-  scope: ResourceScope,
-  name: string,
-  object: KubeObject,
-  live: Live,
-  update: UpdateRequest,
-): Promise<WriteResult> {
+async function put(scope: ResourceScope, object: KubeObject, live: Live, update: UpdateRequest): Promise<WriteResult> {
   const old = live.object
   if (isWithoutFinalizers(scope, object, old))
     return { object: await removeEmptied(scope, object, live, update.dryRun) }
-  const value = await valueToStore(scope, object)
+  const encoded = await encode(scope, object)
   if (scope.request.isLarge) await turnOfOthers()
-  const isNoChange = isUnchanged(value, live) || (await isUnchangedButTimes(scope, object, live))
+  const isNoChange = isUnchanged(encoded.value, live) || (await isUnchangedButTimes(scope, object, live))
   if (isNoChange && live.stored.isStale !== true) return { object: old }
   if (update.dryRun) return { object }
-  await announceOwners(scope.request.env, scope.request.tenant, storedAs(scope), object)
-  const outbox = workFor({ resource: storedAs(scope), object, old })
-  const written = { ...value, outbox }
-  const result = liveOf(await scope.storage.update(scope.collection, keyOf(scope, name), written, live.stored.revision))
+  const result = await commitUpdate(scope, encoded, live)
   if (scope.strategy.afterUpdate !== undefined && scope.subresource === '') await afterUpdate(scope, result.object, old)
   return result
 }

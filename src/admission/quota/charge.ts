@@ -1,17 +1,20 @@
 /** Writes what is used into the status of a quota. */
 import type { ResourceQuota } from '../../api/core/v1.ts'
+import { cloneJson } from '../../api/clone-json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
 import type { Amounts } from '../../registry/quota/amounts.ts'
 import { amountsOf, growth, textsOf } from '../../registry/quota/amounts.ts'
 import { resourceScope } from '../../registry/scope.ts'
 import { builtInServed } from '../../registry/served.ts'
-import { guaranteedUpdate } from '../../registry/store.ts'
-import { trackFields } from '../../registry/track-fields.ts'
+import { trackingFields } from '../../registry/track-fields.ts'
+import { withoutAdmission } from '../../registry/write/admission.ts'
+import { updateWith } from '../../registry/write/update.ts'
 import type { ApiCall } from '../../request/context.ts'
+import type { WriteOptions } from '../../request/options.ts'
 
 /** Who writes the usage, as in kube-apiserver. */
-const MANAGER = 'kube-apiserver'
+const OPTIONS: WriteOptions = { dryRun: false, fieldManager: 'kube-apiserver', fieldValidation: 'Ignore' }
 
 /** How often the store's own tries are repeated: many may charge one quota at once. */
 const ROUNDS = 10
@@ -60,19 +63,17 @@ async function changeUsage(
   const scope = resourceScope(quiet, entry, { name, subresource: 'status', namespace })
   for (let round = 1; ; round++) {
     try {
-      await guaranteedUpdate(scope, name, {
-        dryRun: false,
+      await updateWith(scope, OPTIONS, withoutAdmission, {
         mayCreate: false,
-        async transform(live) {
+        *wanted(live) {
           // never undefined: an absent quota was answered with NotFound
-          const quota = structuredClone(live!) as KubeObject & ResourceQuota
+          const quota: KubeObject & ResourceQuota = cloneJson(live!)
           const used = change(quota)
           if (used === undefined) return quota
           quota.status = { ...quota.status, used: textsOf(used) }
-          trackFields(scope, live, quota, MANAGER)
+          yield* trackingFields(scope, live, quota, OPTIONS.fieldManager)
           return quota
         },
-        validating: async () => {},
       })
       return
     } catch (error) {

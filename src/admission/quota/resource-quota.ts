@@ -10,9 +10,10 @@ import type { Amounts } from '../../registry/quota/amounts.ts'
 import { checkQuota } from '../../registry/quota/check.ts'
 import type { Evaluator, Write } from '../../registry/quota/evaluator.ts'
 import { evaluatorOf } from '../../registry/quota/evaluators.ts'
-import type { AdmissionPlugin, Attributes, Undo } from '../attributes.ts'
+import type { Undo } from '../../registry/write/undo.ts'
+import { undoAll } from '../../registry/write/undo.ts'
+import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { charge, giveBack } from './charge.ts'
-import type { Charge } from './charge.ts'
 import { expectQuota, quotasOf } from './quotas.ts'
 
 export const resourceQuota: AdmissionPlugin = {
@@ -62,18 +63,15 @@ async function chargeAll(
   quotas: readonly (ResourceQuota & KubeObject)[],
   check: (quota: ResourceQuota) => Amounts | undefined,
 ): Promise<Undo | undefined> {
-  const charges: Charge[] = []
-  const undo = async (): Promise<void> => {
-    for (const one of charges) await giveBack(request, one)
-  }
+  const undos: Undo[] = []
   try {
     for (const quota of quotas) {
       const made = await charge(request, quota, check)
-      if (made !== undefined) charges.push(made)
+      if (made !== undefined) undos.push(() => giveBack(request, made))
     }
   } catch (error) {
-    await undo()
+    await undoAll(undos, request)
     throw error
   }
-  return charges.length === 0 ? undefined : undo
+  return undos.length === 0 ? undefined : () => undoAll(undos, request)
 }

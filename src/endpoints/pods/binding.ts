@@ -6,12 +6,12 @@ import type { FieldError } from '../../api/field.ts'
 import { referenceKey } from '../../registry/store.ts'
 import { builtInServed } from '../../registry/served.ts'
 import { resourceScope } from '../../registry/scope.ts'
+import { changeStored } from '../../registry/write/change-stored.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { Verb } from '../route.ts'
 import { setPodCondition } from './pod-conditions.ts'
 import type { Posted } from './posted.ts'
 import { readPosted, respondDone } from './posted.ts'
-import { changeObject } from './write-object.ts'
 
 const BINDING = { group: '', version: 'v1', kind: 'Binding' }
 
@@ -34,7 +34,7 @@ async function apply(scope: RequestScope, posted: Posted<Binding>): Promise<Resp
   const errors = validateTarget(object)
   if (errors.length > 0) throw plainError(messageOf(errors))
   await posted.validate()
-  await changeObject<Pod>(scope, scope.name, dryRun, (pod) => bind(scope, pod, object, dryRun))
+  await changeStored<Pod>(scope, scope.name, { dryRun }, (pod) => bind(scope, pod, object, dryRun))
   return respondDone(scope, posted)
 }
 

@@ -9,6 +9,7 @@ import { negotiateInput } from '../../codec/negotiate.ts'
 import { deleteObject } from '../../registry/deletion.ts'
 import { readLive } from '../../registry/store.ts'
 import { withoutAdmission } from '../../registry/write/admission.ts'
+import { changeStored } from '../../registry/write/change-stored.ts'
 import { builtInServed } from '../../registry/served.ts'
 import { checkDeleteOptions } from '../../request/options.ts'
 import type { DeleteOptions } from '../../request/options.ts'
@@ -20,7 +21,6 @@ import { resourceScope } from '../../registry/scope.ts'
 import type { Verb } from '../route.ts'
 import { isReady, setPodCondition } from './pod-conditions.ts'
 import { readPosted, respondDone } from './posted.ts'
-import { changeObject } from './write-object.ts'
 
 const EVICTION = { group: 'policy', version: 'v1', kind: 'Eviction' }
 const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' }
@@ -80,7 +80,7 @@ async function askBudget(scope: RequestScope, pod: Pod, dryRun: boolean): Promis
     if (budget.spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return
     if (currentHealthy >= desiredHealthy && desiredHealthy > 0) return
   }
-  await changeObject<PodDisruptionBudget>(budgetScope(scope), budget.metadata.name!, dryRun, (live) =>
+  await changeStored<PodDisruptionBudget>(budgetScope(scope), budget.metadata.name!, { dryRun }, (live) =>
     takeOne(live, pod.metadata.name ?? '', scope.request.now),
   )
 }
@@ -150,7 +150,7 @@ async function markAndDelete(scope: RequestScope, options: DeleteOptions, dryRun
   const { preconditions } = options
   let version = preconditions?.resourceVersion
   if (!dryRun) {
-    const pod = await changeObject<Pod>(scope, scope.name, false, (live) => {
+    const pod = await changeStored<Pod>(scope, scope.name, { dryRun: false }, (live) => {
       checkPreconditions(live, preconditions)
       setPodCondition(
         live,

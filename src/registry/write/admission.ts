@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceScope } from '../resource-scope.ts'
+import type { Undo } from './undo.ts'
 
 export type WriteOperation = 'CREATE' | 'UPDATE' | 'DELETE'
 
@@ -10,9 +11,6 @@ export interface AdmittedObjects {
   /** Absent: created. */
   readonly oldObject?: KubeObject | undefined
 }
-
-/** Takes back what admission did beside the object, for a write that fails. */
-export type Undo = () => Promise<void>
 
 /** What has a say in a write. The layer above hands it in: admission/write-admission.ts is that of Kubernetes. */
 export interface Admission {

@@ -3,6 +3,8 @@ import type { Attributes } from '../../../src/admission/attributes.ts'
 import { resourceQuota } from '../../../src/admission/quota/resource-quota.ts'
 import type { ResourceQuota } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
+import { StorageError } from '../../../src/storage/errors.ts'
+import type { StorageErrorCode } from '../../../src/storage/errors.ts'
 import { storedObjects } from '../../../src/tenancy/stored-objects.ts'
 import type { MemoryServer } from '../../request-in-memory.ts'
 import { memoryServer } from '../../request-in-memory.ts'
@@ -78,6 +80,20 @@ describe('a create', () => {
     const server = await serverWith({ name: 'p', hard: { configmaps: '5' } }, { name: 'q', hard: { configmaps: '0' } })
     await expect(ask(server, configMap('a'))).rejects.toThrow('exceeded quota: q')
     expect(await usedIn(server)).toEqual({ p: { configmaps: '0' }, q: { configmaps: '0' } })
+  })
+
+  test('that cannot be charged says why, also where the charges before it cannot be given back', async () => {
+    const hard = { configmaps: '5' }
+    const server = await serverWith({ name: 'p', hard }, { name: 'q', hard })
+    const { update } = server.storage
+    const answers: StorageErrorCode[] = ['TooLarge', 'Full']
+    let updates = 0
+    Object.assign(server.storage, {
+      update: (...write: Parameters<typeof update>) =>
+        updates++ === 0 ? update(...write) : Promise.reject(new StorageError(answers.shift() ?? 'Conflict')),
+    })
+    await expect(ask(server, configMap('a'))).rejects.toMatchObject({ code: 413 })
+    expect(answers).toEqual([])
   })
 
   test('that is a dry run is judged and not charged', async () => {

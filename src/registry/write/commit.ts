@@ -1,0 +1,76 @@
+/**
+ * The end of every write: the object is encoded, the work that it brings is put beside it, and the shard compares and
+ * swaps. No other file writes objects (test/check/one-write-path.ts), so no write can forget its work.
+ */
+import type { GroupResource } from '../../api/group-version.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { turnOfOthers } from '../../api/slices.ts'
+import type { Live } from '../../codec/stored-object.ts'
+import { liveOf } from '../../codec/stored-object.ts'
+import type { NewValue, OutboxMessage } from '../../storage/storage.ts'
+import { valueToStore } from '../converted.ts'
+import { workFor } from '../outbox.ts'
+import { announceOwners } from '../owner-kinds.ts'
+import type { ResourceScope } from '../resource-scope.ts'
+import { keyOf, storedAs } from '../resource-scope.ts'
+
+/** An object, and what storage is to keep of it. */
+export interface Encoded {
+  readonly object: KubeObject
+  readonly value: NewValue
+}
+
+/** @throws StatusError where a webhook that converts does not answer */
+export const encode = async (scope: ResourceScope, object: KubeObject): Promise<Encoded> => ({
+  object,
+  value: await valueToStore(scope, object),
+})
+
+/** @throws StorageError KeyExists */
+export async function commitCreate(scope: ResourceScope, object: KubeObject): Promise<Live> {
+  const { request, storage, collection } = scope
+  await announceOwners(request.env, request.tenant, storedAs(scope), object)
+  if (request.isLarge) await turnOfOthers()
+  const value = withWork(scope, await encode(scope, object))
+  if (request.isLarge) await turnOfOthers()
+  return liveOf(await storage.create(collection, keyFor(scope, object), value))
+}
+
+/** @throws StorageError Conflict, KeyNotFound */
+export async function commitUpdate(scope: ResourceScope, encoded: Encoded, live: Live): Promise<Live> {
+  const { request, storage, collection } = scope
+  const { object } = encoded
+  await announceOwners(request.env, request.tenant, storedAs(scope), object)
+  const value = withWork(scope, encoded, live.object)
+  return liveOf(await storage.update(collection, keyFor(scope, object), value, live.stored.revision))
+}
+
+/** @returns what it was, with the version of its end. @throws StorageError Conflict, KeyNotFound */
+export async function commitDelete(scope: ResourceScope, live: Live): Promise<Live> {
+  const { storage, collection } = scope
+  const { value } = await encode(scope, live.object)
+  const last = { ...value, outbox: workFor({ resource: storedAs(scope), old: live.object }) }
+  return liveOf(await storage.delete(collection, keyFor(scope, live.object), last, live.stored.revision))
+}
+
+const withWork = (scope: ResourceScope, { object, value }: Encoded, old?: KubeObject): NewValue => ({
+  ...value,
+  outbox: workFor({ resource: storedAs(scope), object, ...(old && { old }) }),
+})
+
+const keyFor = (scope: ResourceScope, { metadata: { name = '', namespace } }: KubeObject): string =>
+  keyOf(scope, name, namespace)
+
+/** The value of an object that a restore brings: its work is as if it had just been created, and deleted if it is being deleted. */
+export const restoredValue = (resource: GroupResource, { object, value }: Encoded): NewValue => ({
+  ...value,
+  outbox: workForRestored(resource, object),
+})
+
+function workForRestored(resource: GroupResource, object: KubeObject): readonly OutboxMessage[] {
+  const created = workFor({ resource, object })
+  const { deletionTimestamp, ...before } = object.metadata
+  if (deletionTimestamp === undefined) return created
+  const deleted = workFor({ resource, object, old: { ...object, metadata: before } })
+  return [...new Map([...created, ...deleted].map((work) => [`${work.topic} ${work.payload}`, work])).values()]
+}
