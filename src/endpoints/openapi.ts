@@ -7,6 +7,7 @@ import type { OpenApiDocument, OpenApiDocuments, OpenApiStream } from '../openap
 import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
+import { remoteIndex, remoteSpecs, serveRemoteV3 } from './aggregation/remote-openapi.ts'
 import { slowStream } from './slow-stream.ts'
 import type { Content } from './serve-content.ts'
 import { httpDate, serveContent } from './serve-content.ts'
@@ -53,7 +54,8 @@ export async function serveOpenApiV2(apiRequest: ApiRequest, served: ServedResou
   const vary = { Vary: 'Accept-Encoding, Accept' }
   const type = acceptedType(request, 'v2')
   if (type === undefined) return refused(vary, 406)
-  const document = await (await documentsOf(apiRequest, served)).v2()
+  const remote = await remoteSpecs(apiRequest)
+  const document = await (await documentsOf(apiRequest, served)).v2(remote)
   const response = serveContent(request, {
     ...(await contentOf(document, type, now, 'v2')),
     headers: { 'Cache-Control': NO_CACHE, 'Content-Type': type, ...vary },
@@ -102,12 +104,14 @@ export async function serveOpenApiV3(request: ApiRequest, served: ServedResource
   return path === '' ? serveIndex(request, documents) : serveDocument(request, documents, path.slice(1))
 }
 
-async function serveIndex({ request, now }: ApiRequest, documents: OpenApiDocuments): Promise<Response> {
-  const entries = await Promise.all(
-    documents.keys.map(async (key) => [key, { serverRelativeURL: urlOf(key, await documents.hash(key)) }]),
-  )
+async function serveIndex(apiRequest: ApiRequest, documents: OpenApiDocuments): Promise<Response> {
+  const { request, now } = apiRequest
+  const own = documents.keys.map(async (key) => [key, urlOf(key, await documents.hash(key))] as const)
+  const [known, remote] = await Promise.all([Promise.all(own), remoteIndex(apiRequest)])
+  const urls = remote.length === 0 ? known : [...known, ...remote].sort(([a], [b]) => (a < b ? -1 : 1))
+  const paths = Object.fromEntries(urls.map(([key, serverRelativeURL]) => [key, { serverRelativeURL }]))
   return serveContent(request, {
-    body: new TextEncoder().encode(`${JSON.stringify({ paths: Object.fromEntries(entries) })}\n`),
+    body: new TextEncoder().encode(`${JSON.stringify({ paths })}\n`),
     lastModified: ageOf(documents, now),
     headers: { 'Cache-Control': NO_CACHE, 'Content-Type': 'text/plain; charset=utf-8' },
   })
@@ -115,9 +119,10 @@ async function serveIndex({ request, now }: ApiRequest, documents: OpenApiDocume
 
 const urlOf = (key: string, hash: string): string => `/openapi/v3/${key}?hash=${hash}`
 
-async function serveDocument({ request, query, now }: ApiRequest, documents: OpenApiDocuments, key: string) {
+async function serveDocument(apiRequest: ApiRequest, documents: OpenApiDocuments, key: string) {
+  const { request, query, now } = apiRequest
   const vary = { Vary: 'Accept' }
-  if (!documents.keys.includes(key)) return refused({}, 404)
+  if (!documents.keys.includes(key)) return (await serveRemoteV3(apiRequest, key)) ?? refused({}, 404)
   const type = acceptedType(request, 'v3')
   if (type === undefined) return refused(vary, 406)
   const hash = await documents.hash(key)

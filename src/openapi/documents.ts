@@ -15,6 +15,7 @@ import { customModels } from './custom-resources.ts'
 import { fixedPaths, groupPath } from './fixed-paths.ts'
 import type { OpenApiSettings, PathItem } from './operations.ts'
 import { pathsV3 } from './render-v3.ts'
+import type { RemoteSpec } from './remote-spec.ts'
 import { EVERYWHERE, info, isCustom, knownGroupVersions, META, modelsOf, pathsOfVersion } from './served-paths.ts'
 import { swaggerPieces } from './swagger.ts'
 import { openApiTexts } from './texts.ts'
@@ -40,7 +41,14 @@ export interface OpenApiDocuments {
   /** Undefined for a key that is none. */
   v3(key: string): Promise<OpenApiDocument | undefined>
   /** Where it is large it is made while it is read: a thousand definitions make tens of megabytes. */
-  v2(): Promise<OpenApiDocument | OpenApiStream>
+  v2(remote?: RemoteSpecs): Promise<OpenApiDocument | OpenApiStream>
+}
+
+/** Of other servers, joined with this one's. */
+export interface RemoteSpecs {
+  /** The same text, the same specs. */
+  readonly key: string
+  readonly specs: readonly RemoteSpec[]
 }
 
 const bearerToken = { type: 'apiKey', description: 'Bearer Token authentication', name: 'authorization', in: 'header' }
@@ -112,7 +120,7 @@ class Documents implements OpenApiDocuments {
   readonly keys: readonly string[]
   private readonly versions = new Map<string, { group: string; version: ServedVersion }>()
   private readonly groups = new Set<string>()
-  private all: Promise<OpenApiDocument | OpenApiStream> | undefined
+  private all: { readonly remote: string; readonly document: Promise<OpenApiDocument | OpenApiStream> } | undefined
 
   constructor(
     private readonly served: ServedResources,
@@ -152,17 +160,18 @@ class Documents implements OpenApiDocuments {
     return document
   }
 
-  v2(): Promise<OpenApiDocument | OpenApiStream> {
-    return (this.all ??= this.makeV2())
+  v2(remote: RemoteSpecs = { key: '', specs: [] }): Promise<OpenApiDocument | OpenApiStream> {
+    if (this.all?.remote !== remote.key) this.all = { remote: remote.key, document: this.makeV2(remote) }
+    return this.all.document
   }
 
-  private async makeV2(): Promise<OpenApiDocument | OpenApiStream> {
+  private async makeV2({ key, specs }: RemoteSpecs): Promise<OpenApiDocument | OpenApiStream> {
     const { describe } = await openApiTexts()
-    const pieces = () => swaggerPieces(this.served, describe, this.settings)
+    const pieces = () => swaggerPieces(this.served, describe, this.settings, specs)
     const whole = joined(pieces(), MAX_WHOLE)
     if (whole !== undefined) return hashed(whole)
     const custom = [...this.versions.values()].filter(({ version }) => isCustom(version))
-    const { hash } = await hashed(custom.map(({ group, version }) => identityOf(group, version)).join('\n'))
+    const { hash } = await hashed([...custom.map(({ group, version }) => identityOf(group, version)), key].join('\n'))
     return { hash, pieces }
   }
 

@@ -13,6 +13,8 @@ import { customModels } from './custom-resources.ts'
 import { fixedPaths, groupPath } from './fixed-paths.ts'
 import type { OpenApiSettings, PathItem } from './operations.ts'
 import { pathsOf } from './operations.ts'
+import type { Member, RemoteSpec } from './remote-spec.ts'
+import { addedBy } from './remote-spec.ts'
 import { pathsV2 } from './render-v2.ts'
 import { EVERYWHERE, info, isCustom, knownGroupVersions, META, modelsOf, pathsOfVersion } from './served-paths.ts'
 
@@ -31,13 +33,11 @@ const security = {
 /** UTF-16 units of the paths that are kept until all of a resource's came: those of a version are mixed by their order. */
 const MAX_KEPT = 2 * 1024 * 1024
 
-/** A member of an object: its name, and what makes the JSON of its value. */
-type Member = readonly [name: string, json: () => string]
-
 export function* swaggerPieces(
   served: ServedResources,
   describe: Describe,
   settings: OpenApiSettings,
+  remote: readonly RemoteSpec[] = [],
 ): Generator<string, void, undefined> {
   const { items, custom } = partsOf(served, describe, settings)
   const models = modelsOf(items)
@@ -51,12 +51,16 @@ export function* swaggerPieces(
     for (const { path } of own) paths.push([path, () => rendered(entry).get(path)!])
     yield ''
   }
+  const definitions = [...builtInDefinitions(models, describe), ...customDefinitions(custom, describe)]
+  const ownParameters = (): Member[] =>
+    [...parameters].map(([name, parameter]) => [name, () => JSON.stringify(parameter)])
+  const added = addedBy(remote, { paths, definitions, parameters: ownParameters() })
   yield `{"swagger":"2.0","info":${JSON.stringify(info)},"paths":`
-  yield* object(paths)
+  yield* object([...paths, ...added.paths])
   yield ',"definitions":'
-  yield* object([...builtInDefinitions(models, describe), ...customDefinitions(custom, describe)])
+  yield* object([...definitions, ...added.definitions])
   yield ',"parameters":'
-  yield* object([...parameters].map(([name, parameter]) => [name, () => JSON.stringify(parameter)]))
+  yield* object([...ownParameters(), ...added.parameters])
   yield `,${JSON.stringify(security).slice(1)}`
 }
 

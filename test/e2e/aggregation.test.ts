@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import { openPki } from '../../src/cli/pki.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
@@ -15,6 +15,7 @@ import { startKedge } from '../cli/kedge-process.ts'
 import { ApiClient } from './api-client.ts'
 import type { MetricsServer } from './metrics-server.ts'
 import { startMetricsServer } from './metrics-server.ts'
+import { Session, skipWithoutKubectl } from './session.ts'
 
 const subject = { commonName: 'metrics' }
 const authority = await createAuthority(subject, new Date(), 30)
@@ -97,6 +98,28 @@ function send(method: string, path: string, headers: Record<string, string> = {}
     outgoing.on('error', reject).end(body)
   })
 }
+
+describe('kubectl top', () => {
+  beforeAll(async () => {
+    for (const name of ['worker-1', 'worker-2'])
+      await api.send('POST', '/api/v1/nodes', {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name },
+        status: { allocatable: { cpu: '4', memory: '8Gi' } },
+      })
+  })
+
+  test.each([
+    ['top nodes', /^NAME +CPU\(cores\).*\nworker-1 +250m .*512Mi .*\nworker-2 /],
+    ['top pods', /^NAME +CPU\(cores\).*\nweb +250m +512Mi/],
+  ])('%s', async (line, expected) => {
+    const kubectl = new Session(kedge.kubeconfig)
+    expect(await kubectl.run(line)).toMatch(expected)
+    kubectl.close()
+  })
+  beforeEach(skipWithoutKubectl)
+})
 
 describe('the other server', () => {
   test('is asked by a front proxy for the user who asks, in nobody else’s words', async () => {

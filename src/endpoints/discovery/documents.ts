@@ -1,6 +1,7 @@
 /** The discovery documents, made of the list of served resources. Keys in the order in which kube-apiserver writes them. */
 import type { Json, JsonObject } from '../../api/object.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
+import type { RemoteDiscovery } from '../aggregation/remote-discovery.ts'
 import type {
   ResourceEntry,
   ServedGroup,
@@ -73,23 +74,32 @@ function subresourceEntry(entry: ResourceEntry, { name, group, version, kind, ve
 }
 
 /** apidiscovery.k8s.io/v2: everything below `/api` or `/apis` in one document. */
-export function aggregatedDiscovery(served: ServedResources, prefix: 'api' | 'apis'): JsonObject {
+export function aggregatedDiscovery(
+  served: ServedResources,
+  prefix: 'api' | 'apis',
+  remote: RemoteDiscovery['versions'] = new Map(),
+): JsonObject {
   const groups = prefix === 'api' ? served.groups.filter(({ group }) => group === '') : namedGroups(served)
   return {
     kind: 'APIGroupDiscoveryList',
     apiVersion: 'apidiscovery.k8s.io/v2',
     metadata: {},
-    items: groups.map(aggregatedGroup),
+    items: groups.map((group) => aggregatedGroup(group, remote)),
   }
 }
 
-const aggregatedGroup = ({ group, versions }: ServedGroup): JsonObject => ({
+const aggregatedGroup = ({ group, versions }: ServedGroup, remote: RemoteDiscovery['versions']): JsonObject => ({
   metadata: group === '' ? {} : { name: group },
-  versions: versions.map(({ version, resources, stale }) => ({
-    version,
-    ...(resources.length === 0 ? {} : { resources: resources.map(aggregatedResource) }),
-    freshness: stale === true ? 'Stale' : 'Current',
-  })),
+  versions: versions.map((served) => {
+    const said = served.remote === true ? remote.get(`${group}/${served.version}`) : undefined
+    const resources = said?.resources ?? served.resources.map(aggregatedResource)
+    const isCurrent = said?.isCurrent ?? served.stale !== true
+    return {
+      version: served.version,
+      ...(resources.length === 0 ? {} : { resources: [...resources] }),
+      freshness: isCurrent ? 'Current' : 'Stale',
+    }
+  }),
 })
 
 function aggregatedResource(entry: ResourceEntry): Json {

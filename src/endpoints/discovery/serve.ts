@@ -6,6 +6,8 @@ import { stringify } from '../../api/json.ts'
 import { negotiateDocument } from '../../codec/negotiate.ts'
 import type { Target } from '../../codec/negotiate.ts'
 import { mediaTypes } from '../../codec/negotiate.ts'
+import type { RemoteDiscovery } from '../aggregation/remote-discovery.ts'
+import { remoteDiscovery } from '../aggregation/remote-discovery.ts'
 import type { ServedGroup, ServedResources, ServedVersion } from '../../registry/resources.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './documents.ts'
@@ -91,7 +93,8 @@ async function serveAggregated(
   prefix: 'api' | 'apis',
 ): Promise<Response> {
   const { serialization } = negotiateDocument(onlyTargets(request), { matched: prefix === 'api', allows: isTarget })
-  const { document, json, etag } = await aggregatedOf(served, prefix)
+  const remote = prefix === 'apis' ? await remoteDiscovery(request) : undefined
+  const { document, json, etag } = await aggregatedOf(served, prefix, remote)
   const headers = { 'Cache-Control': 'public', Vary: 'Accept', ETag: etag }
   if (request.headers.get('If-None-Match') === etag) return new Response(null, { status: 304, headers })
   const { pretty } = negotiateDocument(withoutAccept(request), { matched: false })
@@ -116,6 +119,12 @@ const withAccept = (request: ApiRequest, accept: string): ApiRequest => ({
   headers: request.headers.with('Accept', accept),
 })
 
+interface Kept {
+  /** Of what other servers said. */
+  readonly remote: string | undefined
+  readonly document: Promise<Aggregated>
+}
+
 interface Aggregated {
   readonly document: JsonObject
   readonly json: string
@@ -123,19 +132,28 @@ interface Aggregated {
 }
 
 /** Bound: the prefixes, for each table of served resources. */
-const aggregated = new WeakMap<ServedResources, Map<string, Promise<Aggregated>>>()
+const aggregated = new WeakMap<ServedResources, Map<string, Kept>>()
 
-function aggregatedOf(served: ServedResources, prefix: 'api' | 'apis'): Promise<Aggregated> {
+function aggregatedOf(
+  served: ServedResources,
+  prefix: 'api' | 'apis',
+  remote: RemoteDiscovery | undefined,
+): Promise<Aggregated> {
   let documents = aggregated.get(served)
   if (documents === undefined) aggregated.set(served, (documents = new Map()))
   let known = documents.get(prefix)
-  if (known === undefined) documents.set(prefix, (known = build(served, prefix)))
-  return known
+  if (known?.remote !== remote?.key || known === undefined)
+    documents.set(prefix, (known = { remote: remote?.key, document: build(served, prefix, remote) }))
+  return known.document
 }
 
 /** The tag is that of the content alone: `{"metadata":{},"items":[…]}`. */
-async function build(served: ServedResources, prefix: 'api' | 'apis'): Promise<Aggregated> {
-  const document = aggregatedDiscovery(served, prefix)
+async function build(
+  served: ServedResources,
+  prefix: 'api' | 'apis',
+  remote: RemoteDiscovery | undefined,
+): Promise<Aggregated> {
+  const document = aggregatedDiscovery(served, prefix, remote?.versions)
   const { kind: _kind, apiVersion: _apiVersion, ...content } = document
   const digest = await crypto.subtle.digest('SHA-512', new TextEncoder().encode(JSON.stringify(content)))
   return { document, json: stringify(document), etag: `"${hexadecimal(new Uint8Array(digest))}"` }

@@ -1,0 +1,96 @@
+/** What other servers' group versions have, for the aggregated discovery document. */
+import * as z from 'zod/mini'
+import type { Json, JsonObject } from '../../api/object.ts'
+import type { ApiRequest } from '../../request/context.ts'
+import { CallFailed } from '../../webhooks/outgoing-call.ts'
+import { RemoteDocuments, okJson } from './remote-documents.ts'
+
+/** By `GROUP/VERSION`. */
+export interface RemoteDiscovery {
+  /** What it was made of: the same text, the same document. */
+  readonly key: string
+  readonly versions: ReadonlyMap<string, RemoteVersionResources>
+}
+
+export interface RemoteVersionResources {
+  readonly resources: readonly JsonObject[]
+  readonly isCurrent: boolean
+}
+
+const strings = z.optional(z.nullable(z.array(z.string())))
+const text = z.optional(z.string())
+const apiResourceList = z.object({
+  resources: z.optional(
+    z.nullable(
+      z.array(
+        z.object({
+          name: z.string(),
+          singularName: text,
+          namespaced: z.optional(z.boolean()),
+          group: text,
+          version: text,
+          kind: text,
+          verbs: strings,
+          shortNames: strings,
+          categories: strings,
+        }),
+      ),
+    ),
+  ),
+})
+type ApiResource = NonNullable<NonNullable<z.infer<typeof apiResourceList>['resources']>[number]>
+
+const documents = new RemoteDocuments<readonly JsonObject[]>({
+  path: ({ spec }) => `/apis/${spec?.group}/${spec?.version}`,
+  accept: 'application/json',
+  maxBytes: 3 << 20,
+  read(answer) {
+    const list = apiResourceList.safeParse(okJson(answer))
+    if (!list.success) throw new CallFailed('the answer is no APIResourceList')
+    return aggregatedResources(list.data.resources ?? [])
+  },
+})
+
+export async function remoteDiscovery(request: ApiRequest): Promise<RemoteDiscovery> {
+  const known = await documents.known(request)
+  const versions = new Map(
+    known.map(({ service: { spec }, value, isCurrent }) => [
+      `${spec?.group}/${spec?.version}`,
+      { resources: value ?? [], isCurrent },
+    ]),
+  )
+  return { key: JSON.stringify([...versions]), versions }
+}
+
+/** An unaggregated list in the form of the aggregated document: subresources stand in their resource. */
+export function aggregatedResources(list: readonly ApiResource[]): JsonObject[] {
+  const subresources = Map.groupBy(
+    list.filter(({ name }) => name.includes('/')),
+    ({ name }) => name.slice(0, name.indexOf('/')),
+  )
+  const names = new Set([...list.map(({ name }) => name.split('/')[0] ?? '')])
+  const byName = new Map(list.map((one) => [one.name, one]))
+  return [...names].map((name) => {
+    const own = byName.get(name)
+    const below = (subresources.get(name) ?? []).map((one) => ({
+      subresource: one.name.slice(name.length + 1),
+      responseKind: kindOf(one),
+      verbs: [...(one.verbs ?? [])],
+    }))
+    return {
+      resource: name,
+      responseKind: own === undefined ? { group: '', version: '', kind: '' } : kindOf(own),
+      scope: (own ?? subresources.get(name)?.[0])?.namespaced === true ? 'Namespaced' : 'Cluster',
+      singularResource: own?.singularName ?? '',
+      verbs: [...(own?.verbs ?? [])],
+      ...present('shortNames', own?.shortNames),
+      ...present('categories', own?.categories),
+      ...(below.length === 0 ? {} : { subresources: below }),
+    }
+  })
+}
+
+const kindOf = ({ group = '', version = '', kind = '' }: ApiResource): JsonObject => ({ group, version, kind })
+
+const present = (name: string, values: readonly string[] | null | undefined): { [name: string]: Json } =>
+  values?.length ? { [name]: [...values] } : {}

@@ -1,0 +1,150 @@
+/**
+ * Documents of the servers behind APIServices (discovery, OpenAPI), as an isolate knows them. One that was never asked
+ * is waited for, a little; one that was is asked again after a while, behind the answer. A server that is slow, or not
+ * available, costs the documents of all others nothing: its last word is shown as stale.
+ */
+import type { APIService } from '../../api/apiregistration/v1.ts'
+import { BoundedMap } from '../../api/bounded-map.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { logError } from '../../log/log.ts'
+import { AGGREGATOR, askApiService, isAvailable, placeOfApiService } from '../../outgoing/api-service.ts'
+import type { WholeAnswer } from '../../outgoing/bounded-answer.ts'
+import { wholeAnswer } from '../../outgoing/bounded-answer.ts'
+import { API_SERVICES, isRemote } from '../../registry/remote-groups.ts'
+import type { ApiRequest } from '../../request/context.ts'
+import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
+import { CallFailed } from '../../webhooks/outgoing-call.ts'
+
+export type RemoteService = KubeObject & APIService
+
+/** Milliseconds: how long an answer is good, and a failure; how long a server may take; how long a request waits. */
+const FRESH = 30_000
+const FAILED = 5_000
+const ANSWER_MS = 5_000
+const PATIENCE = 1_000
+
+interface Kept<T> {
+  readonly spec: string
+  readonly value: T | undefined
+  readonly isCurrent: boolean
+  readonly asked: number
+  readonly size: number
+}
+
+export interface Known<T> {
+  readonly service: RemoteService
+  /** Undefined where nothing is known. */
+  readonly value: T | undefined
+  /** Said by a server that answered when it was last asked. */
+  readonly isCurrent: boolean
+}
+
+const lists = new WeakMap<readonly RemoteService[], readonly RemoteService[]>()
+
+export async function remoteServices(request: ApiRequest): Promise<readonly RemoteService[]> {
+  const all = (await controlSnapshot(request)).list<RemoteService>(API_SERVICES)
+  let remote = lists.get(all)
+  if (remote === undefined) lists.set(all, (remote = all.filter(isRemote)))
+  return remote
+}
+
+export interface Question<T> {
+  readonly path: (service: RemoteService) => string
+  readonly accept: string
+  readonly maxBytes: number
+  /** @throws CallFailed where the answer cannot be used */
+  read(answer: WholeAnswer, service: RemoteService): T
+}
+
+export class RemoteDocuments<T> {
+  /** By UID. */
+  private readonly kept = new BoundedMap<string, Kept<T>>({
+    entries: 500,
+    size: 32 << 20,
+    sizeOf: (_, { size }) => size,
+  })
+
+  constructor(private readonly question: Question<T>) {}
+
+  async known(request: ApiRequest): Promise<Known<T>[]> {
+    const services = await remoteServices(request)
+    const missing: Promise<void>[] = []
+    for (const service of services) {
+      const kept = this.keptOf(service)
+      if (!isAvailable(service) || (kept !== undefined && isFresh(kept, request.clock()))) continue
+      const asked = this.ask(request, service)
+      request.waitUntil(asked)
+      if (kept === undefined) missing.push(asked)
+    }
+    if (missing.length > 0) await inTime(Promise.all(missing))
+    return services.map((service) => {
+      const kept = this.keptOf(service)
+      return { service, value: kept?.value, isCurrent: kept?.isCurrent === true && isAvailable(service) }
+    })
+  }
+
+  private keptOf({ metadata, spec }: RemoteService): Kept<T> | undefined {
+    const kept = this.kept.get(metadata.uid ?? '')
+    return kept?.spec === JSON.stringify(spec) ? kept : undefined
+  }
+
+  private async ask(request: ApiRequest, service: RemoteService): Promise<void> {
+    const asked = request.clock()
+    const spec = JSON.stringify(service.spec)
+    const keep = (value: T | undefined, isCurrent: boolean, size: number) =>
+      this.kept.set(service.metadata.uid ?? '', { spec, value, isCurrent, asked, size })
+    try {
+      const { path, accept, maxBytes, read } = this.question
+      const place = await placeOfApiService(request, service)
+      const answer = await askApiService(request, service, place, {
+        method: 'GET',
+        target: path(service),
+        headers: [['Accept', accept]],
+        user: AGGREGATOR,
+        timeoutMs: ANSWER_MS,
+      })
+      const whole = await wholeAnswer(answer, maxBytes)
+      keep(read(whole, service), true, whole.text.length)
+    } catch (error) {
+      if (!(error instanceof CallFailed)) logError(`documents of ${service.metadata.name}: ${String(error)}`)
+      const old = this.keptOf(service)
+      keep(old?.value, false, old?.size ?? 0)
+    }
+  }
+}
+
+const isFresh = ({ asked, isCurrent }: Kept<unknown>, now: number): boolean =>
+  now - asked < (isCurrent ? FRESH : FAILED)
+
+/** @returns when it is done, or patience is at its end */
+async function inTime(work: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(late.resolve, PATIENCE)
+  await Promise.race([work, late.promise])
+  clearTimeout(timer)
+}
+
+/** @throws CallFailed */
+export function okJson({ status, text }: WholeAnswer): unknown {
+  if (status !== 200) throw new CallFailed(`the answer has status ${status}`)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new CallFailed(String(error))
+  }
+  if (isDeep(value)) throw new CallFailed('the answer is nested too deeply')
+  return value
+}
+
+/** Schemas have a few dozen levels; what walks them calls itself. */
+const MAX_DEPTH = 500
+
+function isDeep(root: unknown): boolean {
+  let level: unknown[] = [root]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []))
+  }
+  return false
+}

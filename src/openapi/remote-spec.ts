@@ -1,0 +1,129 @@
+/** The part of another server's OpenAPI v2 that is of one group version, and how it joins this server's. */
+import { ownValue } from '../api/own.ts'
+import { isJsonObject } from '../api/object.ts'
+import type { Json, JsonObject } from '../api/object.ts'
+
+export interface RemoteSpec {
+  /** Tells two apart. */
+  readonly hash: string
+  readonly paths: ReadonlyMap<string, Json>
+  /** Those that the paths need. */
+  readonly definitions: ReadonlyMap<string, Json>
+  readonly parameters: ReadonlyMap<string, Json>
+}
+
+const membersOf = (object: JsonObject): [string, Json][] =>
+  Object.entries(object).flatMap(([name, value]): [string, Json][] => (value === undefined ? [] : [[name, value]]))
+
+const SECTIONS = ['definitions', 'parameters'] as const
+type Section = (typeof SECTIONS)[number]
+
+/** @param document whatever came @param prefix of paths */
+export function specBelow(document: unknown, prefix: string): RemoteSpec {
+  const entries = (name: string): [string, Json][] => {
+    const value = isJsonObject(document) ? ownValue(document, name) : undefined
+    return isJsonObject(value) ? membersOf(value) : []
+  }
+  const paths = new Map(entries('paths').filter(([path]) => path.startsWith(prefix)))
+  const all = { definitions: new Map(entries('definitions')), parameters: new Map(entries('parameters')) }
+  const needed: Record<Section, Map<string, Json>> = { definitions: new Map(), parameters: new Map() }
+  const waiting: Json[] = [...paths.values()]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+    for (const [section, name] of referencesIn(next)) {
+      const found = all[section].get(name)
+      if (found === undefined || needed[section].has(name)) continue
+      needed[section].set(name, found)
+      waiting.push(found)
+    }
+  const hash = String(hashOf(JSON.stringify([...paths, ...needed.definitions, ...needed.parameters])))
+  return { hash, paths, ...needed }
+}
+
+/** FNV-1a of UTF-16 units, and the length: for telling documents of one server apart, from one look to the next. */
+function hashOf(text: string): string {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return `${text.length}-${(hash >>> 0).toString(16)}`
+}
+
+const REFERENCE = /^#\/(definitions|parameters)\/(.+)$/
+
+function* referencesIn(root: Json): Generator<readonly [Section, string], void, undefined> {
+  const waiting: Json[] = [root]
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (Array.isArray(value)) for (const one of value) waiting.push(one)
+    else if (isJsonObject(value))
+      for (const [name, member] of membersOf(value)) {
+        const [, section, target] = name === '$ref' && typeof member === 'string' ? (REFERENCE.exec(member) ?? []) : []
+        // the expression has these two
+        if (section !== undefined && target !== undefined) yield [section as Section, unescaped(target)]
+        else waiting.push(member)
+      }
+  }
+}
+
+const unescaped = (pointer: string): string => pointer.replaceAll('~1', '/').replaceAll('~0', '~')
+
+export type Member = readonly [name: string, json: () => string]
+
+/**
+ * What the specs add to the members of a document. A definition of a name that is taken by another one gets a number
+ * (`NAME_v2`), as kube-aggregator gives it; one that is the same but for its kinds is shared.
+ */
+export function addedBy(
+  specs: readonly RemoteSpec[],
+  known: Readonly<Record<Section | 'paths', readonly Member[]>>,
+): Record<Section | 'paths', Member[]> {
+  const added: Record<Section | 'paths', Member[]> = { paths: [], definitions: [], parameters: [] }
+  const paths = new Set(known.paths.map(([name]) => name))
+  const taken = {
+    definitions: new Map(known.definitions),
+    parameters: new Map(known.parameters),
+  }
+  for (const spec of specs) {
+    const renamed = new Map<string, string>()
+    for (const section of SECTIONS)
+      for (const [name, value] of spec[section]) {
+        const own = identity(value)
+        let unique = name
+        for (let number = 2; ; number++) {
+          const other = taken[section].get(unique)
+          if (other === undefined || identity(JSON.parse(other()) as Json) === own) break
+          unique = `${name}_v${number}`
+        }
+        renamed.set(`#/${section}/${name}`, `#/${section}/${unique}`)
+        if (taken[section].has(unique)) continue
+        const json = () => JSON.stringify(withReferences(value, renamed))
+        taken[section].set(unique, json)
+        added[section].push([unique, json])
+      }
+    for (const [path, item] of spec.paths) {
+      if (paths.has(path)) continue
+      paths.add(path)
+      added.paths.push([path, () => JSON.stringify(withReferences(item, renamed))])
+    }
+  }
+  return added
+}
+
+const KINDS = 'x-kubernetes-group-version-kind'
+
+/** The same text for what is the same but for its kinds and the order of members. */
+const identity = (value: Json): string => JSON.stringify(sorted(value))
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isJsonObject(value)) return value
+  const members = membersOf(value).filter(([name]) => name !== KINDS)
+  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, one]) => [name, sorted(one)]))
+}
+
+function withReferences(value: Json, renamed: ReadonlyMap<string, string>): Json {
+  if (Array.isArray(value)) return value.map((one) => withReferences(one, renamed))
+  if (!isJsonObject(value)) return value
+  const members: [string, Json][] = membersOf(value).map(([name, one]) => [
+    name,
+    name === '$ref' && typeof one === 'string' ? (renamed.get(one) ?? one) : withReferences(one, renamed),
+  ])
+  return Object.fromEntries(members)
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import type { Json } from '../../src/api/object.ts'
+import { addedBy, specBelow } from '../../src/openapi/remote-spec.ts'
+import type { Member } from '../../src/openapi/remote-spec.ts'
+
+const refer = (name: string) => ({ $ref: `#/definitions/${name}` })
+const document = (definitions: object) => ({
+  paths: {
+    '/apis/wardle.example.com/v1/flunders': {
+      get: { schema: refer('Flunder'), parameters: [{ $ref: '#/parameters/p' }] },
+    },
+    '/apis/other.example.com/v1/things': { get: { schema: refer('Thing') } },
+    '/version/': {},
+  },
+  definitions,
+  parameters: { p: { name: 'pretty' }, q: {} },
+})
+const definitions = {
+  Flunder: { properties: { metadata: refer('Meta') } },
+  Meta: { properties: { again: refer('Meta') }, 'x-kubernetes-group-version-kind': [{ kind: 'Remote' }] },
+  Thing: {},
+}
+const spec = (more: object = {}) => specBelow(document({ ...definitions, ...more }), '/apis/wardle.example.com/v1/')
+
+const members = (object: Record<string, Json>): Member[] =>
+  Object.entries(object).map(([name, value]) => [name, () => JSON.stringify(value)])
+const read = (added: readonly Member[]) => Object.fromEntries(added.map(([name, json]) => [name, JSON.parse(json())]))
+const none = { paths: [], definitions: [], parameters: [] }
+
+test('of a document, the paths of one group version and what they need are taken', () => {
+  const { paths, definitions, parameters } = spec()
+  expect([...paths.keys()]).toEqual(['/apis/wardle.example.com/v1/flunders'])
+  expect([...definitions.keys()].sort()).toEqual(['Flunder', 'Meta'])
+  expect([...parameters.keys()]).toEqual(['p'])
+})
+
+test.each([undefined, null, 'text', [], { paths: 1, definitions: null }])('of %j, nothing', (value) => {
+  expect(specBelow(value, '/').paths.size).toBe(0)
+})
+
+test('a definition that is the same but for its kinds is shared', () => {
+  const known = { ...none, definitions: members({ Meta: { properties: { again: refer('Meta') } } }) }
+  const added = addedBy([spec()], known)
+  expect(Object.keys(read(added.definitions))).toEqual(['Flunder'])
+})
+
+test('one whose name another has gets a number, wherever it is referred to', () => {
+  const known = { ...none, definitions: members({ Meta: { type: 'object' } }) }
+  const other = spec({ Meta: { type: 'string' } })
+  const { definitions: all } = addedBy([spec(), other], known)
+  expect(read(all)).toMatchObject({
+    Flunder: { properties: { metadata: refer('Meta_v2') } },
+    Meta_v2: { properties: { again: refer('Meta_v2') } },
+    Meta_v3: { type: 'string' },
+  })
+})
+
+test('a path of this server stays its own', () => {
+  const known = { ...none, paths: members({ '/apis/wardle.example.com/v1/flunders': { get: {} } }) }
+  expect(addedBy([spec()], known).paths).toEqual([])
+})
