@@ -8,7 +8,7 @@ import { platformClock } from '../src/api/clock.ts'
 import { logError } from '../src/log/log.ts'
 import { DurableObject } from 'cloudflare:workers'
 import type { GroupResource } from '../src/api/group-version.ts'
-import { controllerOf } from '../src/controllers/controllers.ts'
+import { controllerOf, userOf } from '../src/controllers/controllers.ts'
 import type { ControllerContext } from '../src/controllers/controller.ts'
 import { HopelessWork } from '../src/registry/hopeless-work.ts'
 import { Turns } from '../src/controllers/turns.ts'
@@ -110,10 +110,11 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
 
   private async drain(): Promise<void> {
     const plane = { env: this.env, tenant: this.tenant(), isObject: true }
-    const context: Omit<ControllerContext, 'served'> = {
+    const context: Omit<ControllerContext, 'served' | 'user'> = {
       ...plane,
       freshServed: () => freshServedResources(plane),
       now: () => new Date(this.now()),
+      waitUntil: (work) => this.ctx.waitUntil(work),
       dependentsOf: (kind) => this.dependents.of(kind),
       alone: (name, work) => this.turns.run(name, work),
       absentOwners: this.absentOwners,
@@ -122,7 +123,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     }
     for (let due = this.work.due(PARALLEL); due.length > 0; due = this.work.due(PARALLEL)) {
       const served = await servedResources(plane)
-      await inTurns(due, (work) => this.reconcile(work, { ...context, served }))
+      await inTurns(due, (work) => this.reconcile(work, { ...context, served, user: userOf(work.controller) }))
     }
     this.alarms.wakeAt(this.work.nextDue())
   }

@@ -3,19 +3,22 @@
  * the steps fill the request's record, and what came of it is written at the end.
  */
 import type { Clock } from '../api/clock.ts'
+import { internalError, serviceUnavailable, StatusError } from '../api/status.ts'
 import { attributesOf } from '../authorization/attributes.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import type { Env } from '../env.ts'
-import type { ApiRequest } from '../request/context.ts'
-import type { RequestRecord } from '../request/record.ts'
+import type { ApiCall, ApiRequest } from '../request/context.ts'
+import { RequestRecord } from '../request/record.ts'
 import { internalErrorText } from '../request/receive.ts'
 import { targetOf } from '../request/target.ts'
 import { isLongRunning } from '../request/timeout.ts'
 import { settingsOf } from '../settings.ts'
+import { StorageError } from '../storage/errors.ts'
+import { statusFor } from '../storage/storage-status.ts'
 import type { AuditMode } from '../settings.ts'
 import { consoleBackend, fileBackend, webhookBackend } from './backends.ts'
-import { eventLine } from './event.ts'
-import type { Moment } from './event.ts'
+import { eventLine, originOf } from './event.ts'
+import type { Moment, Origin } from './event.ts'
 import { auditCounts, countUp } from './metrics.ts'
 import type { AuditedAttributes, AuditStage, Decision, Policy } from './policy.ts'
 import { decide } from './policy.ts'
@@ -29,12 +32,13 @@ const BATCH_EVENTS = 400
 const WEBHOOK_WAIT_MS = 1_000
 const WEBHOOK_RETRY_MS = [500, 1_000, 2_000, 4_000]
 
-/** Where the events of an environment go. */
-const sinksOf = new WeakMap<Env, readonly Sink[]>()
+/** Where the events of an environment go. An object has sinks of its own: no request ends what it has begun. */
+const sinksOf = { request: new WeakMap<Env, readonly Sink[]>(), object: new WeakMap<Env, readonly Sink[]>() }
 
-function sinks({ env, clock }: ApiRequest): readonly Sink[] {
-  let known = sinksOf.get(env)
-  if (known === undefined) sinksOf.set(env, (known = makeSinks(env, clock)))
+function sinks({ env, clock, isObject = false }: ApiCall): readonly Sink[] {
+  const all = isObject ? sinksOf.object : sinksOf.request
+  let known = all.get(env)
+  if (known === undefined) all.set(env, (known = makeSinks(env, clock)))
   return known
 }
 
@@ -61,18 +65,30 @@ function makeSinks(env: Env, now: Clock): readonly Sink[] {
   return made
 }
 
-/** What was decided of a request, for its later stages. */
-const audited = new WeakMap<RequestRecord, { asked: AuditedAttributes; decision: Decision }>()
+interface Audited {
+  readonly asked: AuditedAttributes
+  readonly decision: Decision
+  readonly origin: Origin
+}
 
-function decideFor(request: ApiRequest, record: RequestRecord, policy: Policy, user: UserInfo | undefined) {
+/** What was decided of a call, for its later stages. */
+const audited = new WeakMap<RequestRecord, Audited>()
+
+function decideFor(request: ApiRequest, record: RequestRecord, policy: Policy, user: UserInfo | undefined): Audited {
   const asked: AuditedAttributes = { ...attributesOf(request.user, request.info, request.query), user }
+  return decided(record, policy, asked, () => originOf(request))
+}
+
+function decided(record: RequestRecord, policy: Policy, asked: AuditedAttributes, origin: () => Origin): Audited {
   const decision = decide(policy, asked)
   record.level = decision.level
   countUp(auditCounts.levels, decision.level)
-  const found = { asked, decision }
+  const found = { asked, decision, origin: decision.level === 'None' ? NOWHERE : origin() }
   audited.set(record, found)
   return found
 }
+
+const NOWHERE: Origin = { requestURI: '' }
 
 /**
  * The stage RequestReceived, of a request that is authenticated and not yet impersonated.
@@ -82,11 +98,11 @@ export async function auditReceived(request: ApiRequest, record: RequestRecord):
   record.user = request.user
   const { audit } = settingsOf(request.env)
   if (audit === undefined) return undefined
-  const { asked, decision } = decideFor(request, record, audit.policy, request.user)
+  const found = decideFor(request, record, audit.policy, request.user)
   const stage = 'RequestReceived'
   if (await write(request, record, { stage, at: request.now })) return undefined
   auditCounts.rejected++
-  audited.set(record, { asked, decision: { ...decision, level: 'None' } }) // it has no later stages
+  audited.set(record, { ...found, decision: { ...found.decision, level: 'None' } }) // it has no later stages
   return internalErrorText(targetOf(request.request), 'failed to store audit event')
 }
 
@@ -144,13 +160,63 @@ function followed(request: ApiRequest, response: Response, complete: () => Promi
   return new Response(through.readable, response)
 }
 
+/** A write that the server itself makes, as a client would have asked for it. */
+export interface OwnWrite {
+  readonly asked: AuditedAttributes
+  readonly origin: Origin
+  /** JSON. */
+  readonly requestObject?: string
+}
+
+/**
+ * Such a write with the events that it would have as a client's request: the same policy decides.
+ * @throws StatusError where it must not be made without its event, and what the work throws
+ */
+export async function auditedWrite<Written>(
+  call: ApiCall,
+  { asked, origin, requestObject }: OwnWrite,
+  work: () => Promise<Written>,
+  answered: (written: Written) => { readonly code: number; readonly object?: string },
+): Promise<Written> {
+  const { audit } = settingsOf(call.env)
+  if (audit === undefined) return work()
+  const record = new RequestRecord()
+  record.user = call.user
+  decided(record, audit.policy, asked, () => origin)
+  if (record.wantsRequest && requestObject !== undefined) record.requestObject = record.bounded(requestObject)
+  if (!(await write(call, record, { stage: 'RequestReceived', at: call.now }))) {
+    auditCounts.rejected++
+    throw serviceUnavailable('failed to store audit event')
+  }
+  const complete = (code: number, responseObject?: string): Promise<boolean> =>
+    write(call, record, { stage: 'ResponseComplete', at: new Date(call.clock()), code, responseObject })
+  let written: Written
+  try {
+    written = await work()
+  } catch (error) {
+    const { status } = toStatus(error, asked)
+    record.status = status
+    await complete(status.code ?? 500)
+    throw error
+  }
+  const { code, object } = answered(written)
+  await complete(code, record.wantsResponse && object !== undefined ? record.bounded(object) : undefined)
+  return written
+}
+
+function toStatus(error: unknown, { apiGroup: group, resource, name }: AuditedAttributes): StatusError {
+  if (error instanceof StatusError) return error
+  if (error instanceof StorageError) return statusFor(error, { group, resource }, name)
+  return internalError(error instanceof Error ? error.message : String(error))
+}
+
 /** Whether the request may go on. */
-async function write(request: ApiRequest, record: RequestRecord, moment: Moment): Promise<boolean> {
-  const { asked, decision } = audited.get(record)!
+async function write(request: ApiCall, record: RequestRecord, moment: Moment): Promise<boolean> {
+  const { asked, decision, origin } = audited.get(record)!
   if (decision.level === 'None' || omits(decision, moment.stage)) return true
   if (record.truncated) record.annotate('audit.k8s.io/truncated', 'true')
   auditCounts.events++
-  const line = eventLine(request, record, asked, decision, moment)
+  const line = eventLine(request, origin, record, asked, decision, moment)
   const keep = (work: Promise<unknown>): void => request.waitUntil(work)
   const results = await Promise.all(sinks(request).map((sink) => sink.process(line, keep)))
   return results.every((mayGoOn) => mayGoOn)

@@ -4,7 +4,7 @@ import { isJsonObject } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { parseStored, stringify } from '../api/json.ts'
-import type { ApiRequest } from '../request/context.ts'
+import type { ApiCall, ApiRequest } from '../request/context.ts'
 import { targetOf } from '../request/target.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 import type { RequestRecord } from '../request/record.ts'
@@ -22,26 +22,39 @@ export interface Moment {
   readonly responseObject?: string | undefined
 }
 
+/** How a call came to the server. */
+export interface Origin {
+  readonly requestURI: string
+  readonly sourceIPs?: readonly string[] | undefined
+  readonly userAgent?: string | undefined
+}
+
+export const originOf = ({ request, headers }: ApiRequest): Origin => ({
+  requestURI: targetOf(request),
+  sourceIPs: sourceAddresses(request, headers),
+  userAgent: agentOf(headers),
+})
+
 export function eventLine(
-  request: ApiRequest,
+  { auditId, now }: Pick<ApiCall, 'auditId' | 'now'>,
+  { requestURI, sourceIPs, userAgent }: Origin,
   record: RequestRecord,
   asked: AuditedAttributes,
   decision: Decision,
   { stage, at, code, responseObject }: Moment,
 ): string {
-  const { headers, request: sent } = request
   const head = {
     kind: 'Event',
     apiVersion: 'audit.k8s.io/v1',
     level: decision.level,
-    auditID: request.auditId,
+    auditID: auditId,
     stage,
-    requestURI: targetOf(sent),
+    requestURI,
     verb: asked.verb,
     user: asked.user === undefined ? {} : userOf(asked.user),
     ...(record.impersonated && impersonationOf(record.impersonated)),
-    sourceIPs: sourceAddresses(sent, headers),
-    userAgent: agentOf(headers),
+    sourceIPs,
+    userAgent,
     objectRef: asked.isResourceRequest ? referenceOf(asked, record) : undefined,
     responseStatus: code === undefined ? undefined : responseStatusOf(record, asked, code),
   }
@@ -49,7 +62,7 @@ export function eventLine(
   const { requestObject } = record
   const annotations = Object.fromEntries([...record.annotations].sort(([a], [b]) => (a < b ? -1 : 1)))
   const tail = {
-    requestReceivedTimestamp: microTime(request.now),
+    requestReceivedTimestamp: microTime(now),
     stageTimestamp: microTime(at),
     ...(record.annotations.size === 0 ? {} : { annotations }),
   }

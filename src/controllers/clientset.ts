@@ -6,7 +6,8 @@ import { serviceAccountGroups, serviceAccountUser } from '../authentication/serv
 import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
 import type { Actor } from '../registry/write/actor.ts'
 import { withoutAdmission } from '../registry/write/admission.ts'
-import { authenticated, SYSTEM_MASTERS } from '../request/user-info.ts'
+import { authenticated } from '../request/user-info.ts'
+import { API_SERVER } from './controller-users.ts'
 import type { ControllerContext } from './controller.ts'
 import { ResourceClient } from './resource-client.ts'
 
@@ -71,7 +72,7 @@ const serviceAccountActor = (name: string): Actor => ({
  */
 export const managerClients = (context: ControllerContext, fieldManager = 'kube-controller-manager'): Clientset =>
   new Clientset(context, {
-    user: { name: 'system:kube-controller-manager', uid: '', groups: [SYSTEM_MASTERS], extra: {} },
+    user: context.user,
     fieldManager,
     admission: withoutAdmission,
   })
@@ -79,7 +80,7 @@ export const managerClients = (context: ControllerContext, fieldManager = 'kube-
 /** The same for what kube-apiserver does itself. */
 export const serverClients = (context: ControllerContext, fieldManager = 'kube-apiserver'): Clientset =>
   new Clientset(context, {
-    user: { name: 'system:apiserver', uid: '', groups: [SYSTEM_MASTERS], extra: {} },
+    user: API_SERVER,
     fieldManager,
     admission: withoutAdmission,
   })

@@ -3,7 +3,7 @@ import type { UserInfo } from '../request/user-info.ts'
 import type { ControllerContext } from './controller.ts'
 
 /** A call that a controller makes within the server: with its own time and audit id, and no HTTP. */
-export const controllerCall = ({ env, tenant, now }: ControllerContext, user: UserInfo): ApiCall => ({
+export const controllerCall = ({ env, tenant, now, waitUntil }: ControllerContext, user: UserInfo): ApiCall => ({
   env,
   tenant,
   user,
@@ -13,5 +13,5 @@ export const controllerCall = ({ env, tenant, now }: ControllerContext, user: Us
   warnings: [],
   record: undefined,
   isObject: true,
-  waitUntil: () => {},
+  waitUntil,
 })

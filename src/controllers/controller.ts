@@ -3,6 +3,7 @@ import type { Env } from '../env.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import type { AbsentOwner } from '../registry/collector-work.ts'
+import type { UserInfo } from '../request/user-info.ts'
 import type { Topic } from '../registry/topic.ts'
 
 export interface ControllerContext {
@@ -12,6 +13,10 @@ export interface ControllerContext {
   readonly served: ServedResources
   /** The same with every definition that was written before the call: asked before something is called unknown. */
   freshServed(): Promise<ServedResources>
+  /** As whom the controller writes. */
+  readonly user: UserInfo
+  /** Lets work go on that the reconciliation does not wait for. */
+  waitUntil(work: Promise<unknown>): void
   /** When the work is done: reading it again may give a later time. */
   now(): Date
   /** The resource types that hold dependents of owners of this kind (`Deployment.apps`). */

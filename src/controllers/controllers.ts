@@ -25,6 +25,8 @@ import { rootCaPublisher } from './root-ca-publisher.ts'
 import { restoredServerObjects } from './server-objects.ts'
 import { serviceAccountController } from './service-account.ts'
 import { deletedServiceAccount, serviceAccountSecret } from './service-account-secret.ts'
+import { API_SERVER, controllerUsers } from './controller-users.ts'
+import type { UserInfo } from '../request/user-info.ts'
 import type { Topic } from '../registry/topic.ts'
 import { validatingAdmissionPolicyStatus } from './validating-admission-policy-status.ts'
 import { volumeProtection } from './volume-protection.ts'
@@ -65,3 +67,6 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
 
 /** Undefined for a name that another release gave. */
 export const controllerOf = (topic: string): Controller | undefined => ownValue(controllers, topic)
+
+/** As whom it writes. */
+export const userOf = (topic: string): UserInfo => ownValue(controllerUsers, topic) ?? API_SERVER

@@ -27,6 +27,8 @@ import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
 import { linesOf } from '../storage/lines.ts'
 import type { Selection } from '../storage/selection.ts'
+import { auditedScope } from './audited-scope.ts'
+import type { WritingVerb } from './audited-scope.ts'
 import { controllerCall } from './controller-call.ts'
 import type { ControllerContext } from './controller.ts'
 
@@ -81,7 +83,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
 
   /** Its name may be left to generateName. @throws StatusError AlreadyExists */
   async create(object: O): Promise<O> {
-    const scope = this.call('')
+    const scope = this.writing('create', '')
     return this.written(scope, await create(scope, decoded(scope, object), this.options, this.actor.admission))
   }
 
@@ -99,7 +101,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
    * @returns what is stored now, which may be what was stored before
    */
   async updateWithRetries(name: string, change: (object: O) => void, subresource = ''): Promise<O> {
-    const scope = this.call(name, subresource)
+    const scope = this.writing('update', name, subresource)
     const typed = (object: KubeObject) => this.typed(object)
     const { fieldManager } = this.options
     const { result } = await updateWith(scope, this.options, this.actor.admission, {
@@ -136,11 +138,11 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   }
 
   delete(name: string, options: DeleteOptions = {}): Promise<Deleted> {
-    return deleteObject(this.call(name), name, options, this.actor.admission)
+    return deleteObject(this.writing('delete', name), name, options, this.actor.admission)
   }
 
   private async put(object: O, subresource: string): Promise<O> {
-    const scope = this.call(object.metadata.name ?? '', subresource)
+    const scope = this.writing('update', object.metadata.name ?? '', subresource)
     const { result } = await update(scope, decoded(scope, object), this.options, this.actor.admission)
     return this.written(scope, result)
   }
@@ -151,7 +153,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     body: Parameters<typeof patch>[1],
     options: PatchOptions,
   ): Promise<O> {
-    const scope = this.call(name, subresource)
+    const scope = this.writing('patch', name, subresource)
     const { result } = await patch(scope, body, options, this.actor.admission)
     return this.written(scope, result)
   }
@@ -160,6 +162,10 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   private call(name: string, subresource = ''): ResourceScope {
     const { context, entry, actor, namespace } = this
     return resourceScope(controllerCall(context, actor.user), entry, { name, subresource, namespace })
+  }
+
+  private writing(verb: WritingVerb, name: string, subresource = ''): ResourceScope {
+    return auditedScope(this.call(name, subresource), verb)
   }
 
   private get options(): PatchOptions {

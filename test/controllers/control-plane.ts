@@ -4,7 +4,7 @@ import type { JsonObject, KubeObject, OwnerReference } from '../../src/api/objec
 import { managerClients } from '../../src/controllers/clientset.ts'
 import type { ResourceClient } from '../../src/controllers/resource-client.ts'
 import type { ControllerContext } from '../../src/controllers/controller.ts'
-import { controllerOf } from '../../src/controllers/controllers.ts'
+import { controllerOf, userOf } from '../../src/controllers/controllers.ts'
 import type { Env } from '../../src/env.ts'
 import { freshServedResources } from '../../src/registry/served.ts'
 import type { DeleteOptions } from '../../src/request/options.ts'
@@ -78,7 +78,7 @@ export class ControlPlaneInMemory {
       if (at < 0) return
       const [{ controller, key }] = this.work.splice(at, 1) as [Work]
       this.tried.push(controller)
-      const again = await controllerOf(controller)!.reconcile(key, await this.context())
+      const again = await controllerOf(controller)!.reconcile(key, await this.context(controller))
       if (again !== undefined) this.add(controller, key, again)
     }
     throw new Error(`there is always more to do: ${this.waiting.join(', ')}`)
@@ -89,7 +89,8 @@ export class ControlPlaneInMemory {
     await this.settle()
   }
 
-  async context(): Promise<ControllerContext> {
+  /** Of one of the controllers. */
+  async context(controller = ''): Promise<ControllerContext> {
     const { env, tenant } = this.server
     const textOf = ({ uid, ownerKind, namespace }: Parameters<ControllerContext['absentOwners']['has']>[0]) =>
       `${uid} ${ownerKind} ${namespace}`
@@ -109,6 +110,8 @@ export class ControlPlaneInMemory {
         forgetOthers: (name) => void this.watched.delete(name),
       },
       alone: (_, work) => work(),
+      user: userOf(controller),
+      waitUntil: () => {},
       later: (controller, key, delay) => this.add(controller, key, delay),
     }
   }

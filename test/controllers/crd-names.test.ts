@@ -2,6 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type { CustomResourceDefinition } from '../../src/api/apiextensions/v1.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import type { ControllerContext } from '../../src/controllers/controller.ts'
+import { API_SERVER } from '../../src/controllers/controller-users.ts'
 import { crdNamesController } from '../../src/controllers/crd-names.ts'
 import { Turns } from '../../src/controllers/turns.ts'
 import { conditionOf, DEFINITIONS } from '../../src/registry/custom-resources/definition.ts'
@@ -36,6 +37,8 @@ async function contextOf(server: MemoryServer): Promise<ControllerContext> {
     dependentsOf: () => [],
     alone: (name, work) => turns.run(name, work),
     later: () => {},
+    user: API_SERVER,
+    waitUntil: () => {},
   }
 }
 

@@ -16,6 +16,19 @@ const recorded = JSON.parse(readFileSync(join(FIXTURES, 'kube-apiserver.json'), 
 /** kube-apiserver cannot write a patch in YAML down as JSON, and loses the event. */
 const LOST_BY_KUBE_APISERVER = ['apply']
 
+/** What they write into a namespace. */
+const CONTROLLERS = { 'service-account-controller': 'serviceaccounts', 'root-ca-cert-publisher': 'configmaps' }
+
+function isWrittenBy(controllers: Readonly<Record<string, string>>, text: string): boolean {
+  // a line of the log is an event; the last may be half of one
+  const lines = text.split('\n').slice(0, -1)
+  const events = lines.map((line) => JSON.parse(line) as AuditEvent & { user: { username?: string } })
+  const writes = new Set(events.map(({ user, verb, requestURI }) => [user.username, verb, requestURI].join(' ')))
+  return Object.entries(controllers).every(([name, resource]) =>
+    writes.has(`system:serviceaccount:kube-system:${name} create /api/v1/namespaces/full/${resource}`),
+  )
+}
+
 const directory = mkdtempSync(join(tmpdir(), 'kedge-audit-'))
 const log = join(directory, 'audit.log')
 let kedge: KedgeProcess
@@ -27,6 +40,9 @@ beforeAll(async () => {
   const pem = (name: string): string => readFileSync(join(dirname(kedge.kubeconfig), 'pki', name), 'utf8')
   const credentials = { url: kedge.url, ca: pem('ca.crt'), certificate: pem('admin.crt'), key: pem('admin.key') }
   await sendRequests(requests, credentials)
+  // controllers take their time
+  for (let tries = 0; tries < 200 && !isWrittenBy(CONTROLLERS, readFileSync(log, 'utf8')); tries++)
+    await new Promise((resolve) => setTimeout(resolve, 100))
   await kedge.stop()
   written = comparable(readFileSync(log, 'utf8'), requests)
 }, 120_000)
@@ -45,6 +61,10 @@ test('a patch in YAML is shown as JSON', () => {
     requestObject: { apiVersion: 'v1', kind: 'ConfigMap', data: { a: 'b' } },
     responseStatus: { code: 201 },
   })
+})
+
+test('what controllers write is there, under their names', () => {
+  expect(isWrittenBy(CONTROLLERS, readFileSync(log, 'utf8'))).toBe(true)
 })
 
 test('nothing of secrets and tokens is in the log, whatever the policy says', () => {

@@ -1,0 +1,54 @@
+/** As whom each controller writes: what kube-controller-manager, or kube-apiserver, calls the one that does the same. */
+import type { CONTROLLER_ACCOUNTS } from '../bootstrap/controller-accounts.ts'
+import { serviceAccountGroups, serviceAccountUser } from '../authentication/service-account-name.ts'
+import type { Topic } from '../registry/topic.ts'
+import type { UserInfo } from '../request/user-info.ts'
+import { authenticated, SYSTEM_MASTERS } from '../request/user-info.ts'
+
+const NAMESPACE = 'kube-system'
+
+type Account = (typeof CONTROLLER_ACCOUNTS)[number] | 'pvc-protection-controller' | 'tokens-controller'
+
+const account = (name: Account): UserInfo =>
+  authenticated({ name: serviceAccountUser({ namespace: NAMESPACE, name }), groups: serviceAccountGroups(NAMESPACE) })
+
+/** Controllers that run in kube-apiserver write as itself. */
+export const API_SERVER: UserInfo = authenticated({ name: 'system:apiserver', groups: [SYSTEM_MASTERS] })
+
+const collector = account('generic-garbage-collector')
+const quotas = account('resourcequota-controller')
+const namespaces = account('namespace-controller')
+const tokens = account('tokens-controller')
+
+export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
+  'api-service-availability': API_SERVER,
+  'bootstrap-signer': account('bootstrap-signer'),
+  'certificate-request': account('certificate-controller'),
+  'cluster-role-aggregation': account('clusterrole-aggregation-controller'),
+  'crd-api-services': API_SERVER,
+  'crd-approval': API_SERVER,
+  'crd-finalizer': API_SERVER,
+  'crd-names': API_SERVER,
+  'crd-renewal': API_SERVER,
+  departed: collector,
+  'flow-defaults': API_SERVER,
+  'flow-object-written': API_SERVER,
+  'flow-schema-status': API_SERVER,
+  'kind-served': collector,
+  namespace: namespaces,
+  'namespace-sweep': namespaces,
+  owned: collector,
+  'owners-freed': collector,
+  'resource-quota': quotas,
+  'resource-quota-lower': quotas,
+  'root-ca-publisher': account('root-ca-cert-publisher'),
+  'server-object-gone': API_SERVER,
+  'server-objects': API_SERVER,
+  'service-account': account('service-account-controller'),
+  'service-account-departed': tokens,
+  'service-account-secret': tokens,
+  'token-cleaner': account('token-cleaner'),
+  'validating-admission-policy-status': account('validatingadmissionpolicy-status-controller'),
+  'volume-protection': account('pvc-protection-controller'),
+  waiting: collector,
+}
