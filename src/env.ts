@@ -72,6 +72,15 @@ export interface Env {
   readonly KEDGE_AUDIT_CONSOLE?: string
   /** From 0 (default) to 10, as kube-apiserver's -v: from 3 on a line is logged of every request. */
   readonly KEDGE_VERBOSITY?: string
+  /** Names of admission plugins with commas, as --enable-admission-plugins: beside those that run by default. */
+  readonly KEDGE_ENABLE_ADMISSION_PLUGINS?: string
+  /** As --disable-admission-plugins. */
+  readonly KEDGE_DISABLE_ADMISSION_PLUGINS?: string
+  /**
+   * An AdmissionConfiguration (apiserver.config.k8s.io/v1) in JSON, as --admission-control-config-file. There are no
+   * files: configurations stand in it, and `kubeConfig` has what a kubeConfigFile would. A secret where that has keys.
+   */
+  readonly KEDGE_ADMISSION_CONFIG?: string
   /** Where webhooks of Services are: `NAMESPACE/NAME:PORT=https://HOST/PATH`, with commas. */
   readonly KEDGE_SERVICES?: string
   /**

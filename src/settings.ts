@@ -11,6 +11,9 @@ import type { BuiltInServed } from './registry/built-in-served.ts'
 import { parseFeatureGates } from './api/feature-gates.ts'
 import { ownValue } from './api/own.ts'
 import { base64ToBytes } from './api/base64.ts'
+import type { AdmissionSetting } from './configuration/admission.ts'
+import { admissionSetting, readAdmissionConfiguration } from './configuration/admission.ts'
+import { pluginsThatRun } from './configuration/admission-plugins.ts'
 import { isControlText } from './storage/collections.ts'
 import type { EncryptionKey, EncryptionSetting } from './storage/encryption-setting.ts'
 import type { HistorySetting } from './storage/history.ts'
@@ -66,6 +69,7 @@ export interface Settings {
   /** One of both. */
   readonly recordsRequests: boolean
   readonly encryption: EncryptionSetting
+  readonly admission: AdmissionSetting
   /** URLs by `NAMESPACE/NAME:PORT`. */
   readonly serviceUrls: ReadonlyMap<string, string>
   readonly unpinnedHosts: ReadonlySet<string>
@@ -250,6 +254,9 @@ const serviceUrls = setting(
 
 const isPort = (text: string): boolean => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535
 
+const pluginList = (list: 'enable' | 'disable') =>
+  setting(UNREADABLE, (names) => pluginsThatRun({ [list]: names }) && names, { explained: true })
+
 const hosts = setting('must be names of hosts with commas between', (text) => {
   const names = text.split(',').map((name) => name.trim())
   return names.every((name) => /^[a-z0-9.-]+$/.test(name)) ? new Set(names) : undefined
@@ -303,6 +310,9 @@ const schema = z.object({
   KEDGE_AUDIT_WEBHOOK: z.optional(auditWebhook),
   KEDGE_AUDIT_CONSOLE: z.optional(matching(/^[01]?$/, 'must be 0 or 1')),
   KEDGE_VERBOSITY: z.optional(matching(/^(?:\d|10)$/, 'must be a number from 0 to 10')),
+  KEDGE_ENABLE_ADMISSION_PLUGINS: z.optional(pluginList('enable')),
+  KEDGE_DISABLE_ADMISSION_PLUGINS: z.optional(pluginList('disable')),
+  KEDGE_ADMISSION_CONFIG: z.optional(setting(UNREADABLE, readAdmissionConfiguration, { explained: true })),
   KEDGE_SERVICES: z.optional(serviceUrls),
   KEDGE_UNPINNED_HOSTS: z.optional(hosts),
   KEDGE_AUTHENTICATION_CONFIG: z.optional(something),
@@ -362,6 +372,17 @@ const needs: Readonly<Record<string, readonly [setting: string, why: string]>> =
 
 const isOff = (value: unknown): boolean => value === undefined || value === '' || value === '0'
 
+/** What one setting says of admission the others have to agree with. */
+function admissionOf(values: z.infer<typeof schema>): AdmissionSetting | Problem {
+  const { KEDGE_ENABLE_ADMISSION_PLUGINS: enable, KEDGE_DISABLE_ADMISSION_PLUGINS: disable } = values
+  try {
+    return admissionSetting({ enable, disable }, values.KEDGE_ADMISSION_CONFIG)
+  } catch (error) {
+    const names = 'KEDGE_ENABLE_ADMISSION_PLUGINS, KEDGE_DISABLE_ADMISSION_PLUGINS and KEDGE_ADMISSION_CONFIG'
+    return { text: `${names} do not go together`, why: error instanceof Error ? error.message : String(error) }
+  }
+}
+
 function parseSettings(env: Environment): Settings | BadSettings {
   const named = Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('KEDGE_')))
   const result = schema.safeParse(named)
@@ -373,7 +394,10 @@ function parseSettings(env: Environment): Settings | BadSettings {
       problems.push({ text: `${name} needs ${needed}${why}`, why: '' })
   if (result.success)
     for (const { text, isThere } of contradictions) if (isThere(result.data)) problems.push({ text, why: '' })
-  if (!result.success || problems.length > 0) return new BadSettings(problems)
+  const admission = result.success ? admissionOf(result.data) : undefined
+  if (admission !== undefined && 'text' in admission) problems.push(admission)
+  if (!result.success || admission === undefined || 'text' in admission || problems.length > 0)
+    return new BadSettings(problems)
   const {
     KEDGE_SERVICE_RANGE: ranges = serviceRanges.parse(DEFAULT_SERVICE_RANGE),
     KEDGE_RUNTIME_CONFIG: runtimeConfig = '',
@@ -408,6 +432,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
       webhook: values.KEDGE_AUDIT_WEBHOOK,
       console: values.KEDGE_AUDIT_CONSOLE === '1',
     },
+    admission,
     logsRequests,
     recordsRequests: logsRequests || policy !== undefined,
     serviceUrls: values.KEDGE_SERVICES ?? new Map(),

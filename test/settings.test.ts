@@ -150,7 +150,7 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_ADVERTISE: 'https://a' }, RULES.advertise],
     [{ KEDGE_ADVERTISE: 'a:65536' }, RULES.advertise],
     [{ KEDGE_ADVERTISE: 'a:' }, RULES.advertise],
-    [{ KEDGE_WEBHOOK_SERVICES: 'blue/hooks:70000=https://a' }, RULES.services],
+    [{ KEDGE_SERVICES: 'blue/hooks:70000=https://a' }, RULES.services],
     [{ KEDGE_AUDIT_LOG_MODE: 'batch' }, 'KEDGE_AUDIT_LOG_MODE needs KEDGE_AUDIT_POLICY, which says what is written'],
     [{ KEDGE_AUDIT_CONSOLE: '1' }, 'KEDGE_AUDIT_CONSOLE needs KEDGE_AUDIT_POLICY, which says what is written'],
     [{ KEDGE_ENCRYPTION_RESOURCES: 'secrets' }, 'KEDGE_ENCRYPTION_RESOURCES needs KEDGE_ENCRYPTION_KEYS'],

@@ -1,7 +1,23 @@
-/** The built-in admission plugins, in the order of kube-apiserver: mutating ones first, then validating ones. */
+/** The built-in admission plugins, in the order of kube-apiserver. Settings say which of them run. */
 import type { Undo } from '../registry/write/undo.ts'
 import { undoAll } from '../registry/write/undo.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
+import { alwaysAdmit, alwaysDeny } from './always.ts'
+import { alwaysPullImages } from './always-pull-images.ts'
+import { denyServiceExternalIPs } from './deny-service-external-ips.ts'
+import { eventRateLimit } from './event-rate-limit.ts'
+import { extendedResourceToleration } from './extended-resource-toleration.ts'
+import { imagePolicyWebhook } from './image-policy-webhook.ts'
+import { jobValidation } from './job-validation.ts'
+import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
+import { namespaceAutoProvision } from './namespace-auto-provision.ts'
+import { namespaceExists } from './namespace-exists.ts'
+import { nodeDeclaredFeatureValidator } from './node-declared-features.ts'
+import { ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts'
+import { podNodeSelector } from './pod-node-selector.ts'
+import { podResizeValidator } from './pod-resize.ts'
+import { podTolerationRestriction } from './pod-toleration-restriction.ts'
+import { podTopologyLabels } from './pod-topology-labels.ts'
 import { Reinvocation } from './reinvocation.ts'
 import { podGroupWorkloadExists } from './pod-groups.ts'
 import { podGroupProtection, storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
@@ -20,7 +36,11 @@ import { limitRanger } from './limit-ranger.ts'
 import { priority } from './priority.ts'
 import { runtimeClass } from './runtime-class.ts'
 import { serviceAccount } from './service-account.ts'
+import type { PluginName } from '../configuration/admission-plugins.ts'
+import { pluginNames } from '../configuration/admission-plugins.ts'
+import type { Env } from '../env.ts'
 import { measureAdmission } from '../metrics/measurements.ts'
+import { settingsOf } from '../settings.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { nodeRestriction } from './node-restriction.ts'
 import { nodeTaint } from './node-taint.ts'
@@ -30,63 +50,100 @@ import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from './webhooks
 import { resourceQuota } from './quota/resource-quota.ts'
 import { rbacEscalation } from './rbac-escalation.ts'
 
-const plugins: readonly AdmissionPlugin[] = [
-  namespaceLifecycle,
-  limitRanger,
-  serviceAccount,
-  nodeRestriction,
-  nodeTaint,
-  podSecurity,
-  priority,
-  defaultTolerationSeconds,
-  defaultStorageClass,
-  storageObjectInUseProtection,
-  podGroupProtection,
-  persistentVolumeClaimResize,
-  runtimeClass,
-  certificateApproval,
-  certificateSigning,
-  clusterTrustBundleAttest,
-  certificateSubjectRestriction,
-  defaultIngressClass,
-  podGroupWorkloadExists,
-  rbacEscalation,
-  mutatingAdmissionPolicy,
-  mutatingAdmissionWebhook,
-  validatingAdmissionPolicy,
-  validatingAdmissionWebhook,
-  resourceQuota,
-]
+/** A plugin is a file and a row here; its name, its place and whether it runs by default stand in configuration/. */
+const NAMED: Readonly<Record<PluginName, AdmissionPlugin>> = {
+  AlwaysAdmit: alwaysAdmit,
+  NamespaceAutoProvision: namespaceAutoProvision({ admit, validate: validateAdmission }),
+  NamespaceLifecycle: namespaceLifecycle,
+  NamespaceExists: namespaceExists,
+  LimitPodHardAntiAffinityTopology: limitPodHardAntiAffinityTopology,
+  LimitRanger: limitRanger,
+  ServiceAccount: serviceAccount,
+  NodeRestriction: nodeRestriction,
+  TaintNodesByCondition: nodeTaint,
+  AlwaysPullImages: alwaysPullImages,
+  ImagePolicyWebhook: imagePolicyWebhook,
+  PodSecurity: podSecurity,
+  PodNodeSelector: podNodeSelector,
+  Priority: priority,
+  DefaultTolerationSeconds: defaultTolerationSeconds,
+  PodTolerationRestriction: podTolerationRestriction,
+  EventRateLimit: eventRateLimit,
+  ExtendedResourceToleration: extendedResourceToleration,
+  DefaultStorageClass: defaultStorageClass,
+  StorageObjectInUseProtection: storageObjectInUseProtection,
+  PodGroupProtection: podGroupProtection,
+  OwnerReferencesPermissionEnforcement: ownerReferencesPermissionEnforcement,
+  PersistentVolumeClaimResize: persistentVolumeClaimResize,
+  RuntimeClass: runtimeClass,
+  CertificateApproval: certificateApproval,
+  CertificateSigning: certificateSigning,
+  ClusterTrustBundleAttest: clusterTrustBundleAttest,
+  CertificateSubjectRestriction: certificateSubjectRestriction,
+  DefaultIngressClass: defaultIngressClass,
+  DenyServiceExternalIPs: denyServiceExternalIPs,
+  PodTopologyLabels: podTopologyLabels,
+  PodGroupWorkloadExists: podGroupWorkloadExists,
+  NodeDeclaredFeatureValidator: nodeDeclaredFeatureValidator,
+  JobValidation: jobValidation,
+  PodResizeValidator: podResizeValidator,
+  MutatingAdmissionPolicy: mutatingAdmissionPolicy,
+  MutatingAdmissionWebhook: mutatingAdmissionWebhook,
+  ValidatingAdmissionPolicy: validatingAdmissionPolicy,
+  ValidatingAdmissionWebhook: validatingAdmissionWebhook,
+  ResourceQuota: resourceQuota,
+  AlwaysDeny: alwaysDeny,
+}
+
+type Step = 'admit' | 'validate'
+
+type Chain = Readonly<Record<Step, readonly AdmissionPlugin[]>>
+
+/** Bound: the environments of an isolate. */
+const chains = new WeakMap<Env, Chain>()
+
+function chainOf(env: Env): Chain {
+  let chain = chains.get(env)
+  if (chain === undefined) {
+    const { plugins: names } = settingsOf(env).admission
+    const plugins = pluginNames.flatMap((name) => (names.has(name) ? [NAMED[name]] : []))
+    // No setting switches it off, and it sees what all others made: kube-apiserver asks it where roles are stored.
+    plugins.push(rbacEscalation)
+    const having = (step: Step) => plugins.filter((plugin) => plugin[step] !== undefined)
+    chains.set(env, (chain = { admit: having('admit'), validate: having('validate') }))
+  }
+  return chain
+}
 
 /** May change `attributes.object` in place. @throws StatusError when a plugin refuses */
 export async function admit(attributes: Attributes): Promise<void> {
+  const chain = chainOf(attributes.request.env).admit
   const reinvocation = new Reinvocation()
   const reinvoked = { ...attributes, reinvocation }
-  await inOrder(plugins, 'admit', reinvoked)
+  await inOrder(chain, 'admit', reinvoked)
   if (!reinvocation.isWanted) return
   reinvocation.isSecond = true
-  await inOrder(plugins, 'admit', reinvoked)
+  await inOrder(chain, 'admit', reinvoked)
 }
 
 /**
  * @returns what takes back what plugins did beside the object
  * @throws StatusError when a plugin refuses
  */
-export async function validateAdmission(attributes: Attributes, chain = plugins): Promise<Undo | undefined> {
+export async function validateAdmission(
+  attributes: Attributes,
+  chain = chainOf(attributes.request.env).validate,
+): Promise<Undo | undefined> {
   const undos = await inOrder(chain, 'validate', attributes)
   return undos.length === 0 ? undefined : () => undoAll(undos, attributes.request)
 }
 
-async function inOrder(
-  chain: readonly AdmissionPlugin[],
-  step: 'admit' | 'validate',
-  attributes: Attributes,
-): Promise<Undo[]> {
+async function inOrder(chain: readonly AdmissionPlugin[], step: Step, attributes: Attributes): Promise<Undo[]> {
   const undos: Undo[] = []
   await measured(undefined, step, attributes, async () => {
     try {
       for (const plugin of chain) {
-        if (plugin[step] === undefined || !plugin.handles(attributes)) continue
+        if (!plugin.handles(attributes)) continue
         await measured(plugin.name, step, attributes, async () => {
           const undo = await plugin[step]?.(attributes)
           if (undo !== undefined) undos.push(undo)
@@ -102,7 +159,7 @@ async function inOrder(
 
 async function measured(
   plugin: string | undefined,
-  step: 'admit' | 'validate',
+  step: Step,
   { request, operation }: Attributes,
   work: () => void | Promise<void>,
 ): Promise<void> {

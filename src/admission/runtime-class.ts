@@ -1,5 +1,5 @@
 /** RuntimeClass: what running a pod in a class costs, and on which nodes the class runs. */
-import type { PodSpec, Toleration } from '../api/core/v1.ts'
+import type { PodSpec } from '../api/core/v1.ts'
 import type { RuntimeClass } from '../api/node/v1.ts'
 import { ownValue } from '../api/own.ts'
 import { sentField } from '../schema/emptied.ts'
@@ -7,6 +7,7 @@ import { Quantity } from '../schema/quantity.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { isOfPods, podForbidden, podOf } from './pod-attributes.ts'
+import { mergeTolerations } from './tolerations.ts'
 
 const RUNTIME_CLASSES = { group: 'node.k8s.io', resource: 'runtimeclasses' }
 const DIFFERS = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
@@ -76,50 +77,4 @@ function applyScheduling(
   if (Object.keys(nodeSelector).length > 0) spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector }
   const merged = mergeTolerations(spec.tolerations ?? [], tolerations)
   if (merged.length > 0) spec.tolerations = merged
-}
-
-/** Those that tolerate no more than another one are left out. */
-export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
-  const all = [...first, ...second]
-  // of those that differ in their seconds at most, the first of the longest covers whatever one of them covers
-  const widest = new Map<string, number>()
-  for (const [index, toleration] of all.entries()) {
-    const key = ownKey(toleration)
-    const known = widest.get(key)
-    if (known === undefined || secondsOf(toleration) > secondsOf(all[known]!)) widest.set(key, index)
-  }
-  return all.filter((toleration, index) =>
-    coveringKeys(toleration).every((key) => {
-      const position = widest.get(key)
-      if (position === undefined || position === index || !covers(all[position]!, toleration)) return true
-      return covers(toleration, all[position]!) ? index < position : false
-    }),
-  )
-}
-
-const bucket = (key = '', effect = '', value: string | undefined): string => JSON.stringify([key, effect, value])
-
-const ownKey = ({ key, effect, operator, value = '' }: Toleration): string =>
-  bucket(key, effect, operator === 'Exists' ? undefined : value)
-
-/** Of everything that may cover a toleration. */
-function coveringKeys({ key = '', effect = '', operator, value = '' }: Toleration): string[] {
-  const values = operator === 'Exists' ? [undefined] : [undefined, value]
-  return [...new Set([key, ''])].flatMap((wideKey) =>
-    [...new Set([effect, ''])].flatMap((wideEffect) => values.map((one) => bucket(wideKey, wideEffect, one))),
-  )
-}
-
-const secondsOf = ({ effect, tolerationSeconds = Infinity }: Toleration): number =>
-  effect === 'NoExecute' ? tolerationSeconds : Infinity
-
-/** Whether `wide` tolerates all that `narrow` does. */
-function covers(wide: Toleration, narrow: Toleration): boolean {
-  const text = (value: string | undefined) => value ?? ''
-  if (text(wide.key) !== text(narrow.key) && text(wide.key) !== '') return false
-  if (text(wide.effect) !== text(narrow.effect) && text(wide.effect) !== '') return false
-  if (wide.effect === 'NoExecute' && wide.tolerationSeconds !== undefined)
-    if (narrow.tolerationSeconds === undefined || narrow.tolerationSeconds > wide.tolerationSeconds) return false
-  if (text(wide.operator) === 'Exists') return true
-  return text(narrow.operator) !== 'Exists' && text(wide.value) === text(narrow.value)
 }

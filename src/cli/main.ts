@@ -55,6 +55,11 @@ Flags of start
                    A kubeconfig whose server gets the events, with its token.
   --audit-webhook-mode MODE
                    As --audit-log-mode.
+  --enable-admission-plugins LIST, --disable-admission-plugins LIST
+                   Admission plugins beside the default ones, and default ones that are not to run, as with
+                   kube-apiserver (docs/admission.md).
+  --admission-control-config-file FILE
+                   An AdmissionConfiguration (apiserver.config.k8s.io/v1) with the configurations of plugins.
   --services LIST
                    Where webhooks of a Service are: NAMESPACE/NAME:PORT=https://HOST:PORT … The certificate is still that
                    of NAME.NAMESPACE.svc. May be given more than once.

@@ -24,6 +24,9 @@ export const startFlags = {
   'audit-webhook-mode': { type: 'string' },
   'encryption-keys': { type: 'string' },
   'encryption-resources': { type: 'string' },
+  'enable-admission-plugins': { type: 'string', multiple: true },
+  'disable-admission-plugins': { type: 'string', multiple: true },
+  'admission-control-config-file': { type: 'string' },
   services: { type: 'string', multiple: true },
   ...identityFlags,
 } as const
@@ -66,6 +69,9 @@ export const startSchema = z
     'audit-webhook-mode': text,
     'encryption-keys': text,
     'encryption-resources': text,
+    'enable-admission-plugins': lists,
+    'disable-admission-plugins': lists,
+    'admission-control-config-file': text,
     services: lists,
     ...identitySchema,
   })
@@ -99,8 +105,22 @@ export async function startOptions(flags: StartFlags): Promise<StartOptions> {
     audit: await auditOptions(flags),
     encryptionKeys: keyFile && readFileSync(keyFile, 'utf8').trim(),
     encryptionResources: flags['encryption-resources'],
+    admission: await admissionSettings(flags),
     serviceUrls: flags.services,
     identity: identityOptions(flags),
+  }
+}
+
+async function admissionSettings(flags: StartFlags): Promise<Record<string, string>> {
+  const enable = flags['enable-admission-plugins']
+  const disable = flags['disable-admission-plugins']
+  const file = flags['admission-control-config-file']
+  return {
+    ...(enable === undefined ? {} : { KEDGE_ENABLE_ADMISSION_PLUGINS: enable }),
+    ...(disable === undefined ? {} : { KEDGE_DISABLE_ADMISSION_PLUGINS: disable }),
+    ...(file === undefined
+      ? {}
+      : { KEDGE_ADMISSION_CONFIG: (await import('./admission-options.ts')).readAdmissionConfig(file) }),
   }
 }
 

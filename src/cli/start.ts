@@ -52,6 +52,8 @@ export interface StartOptions {
   readonly encryptionKeys?: string
   readonly encryptionResources?: string
   readonly audit?: AuditOptions
+  /** KEDGE_ENABLE_ADMISSION_PLUGINS, KEDGE_DISABLE_ADMISSION_PLUGINS, KEDGE_ADMISSION_CONFIG. */
+  readonly admission?: Readonly<Record<string, string>>
   /** KEDGE_SERVICES. */
   readonly serviceUrls?: string
   /** KEDGE_VERBOSITY. */
@@ -228,6 +230,7 @@ const optionSettings = ({
   encryptionResources,
   verbosity,
   audit,
+  admission,
   serviceUrls,
   identity,
 }: StartOptions): Record<string, string> => ({
@@ -235,6 +238,7 @@ const optionSettings = ({
   ...(encryptionKeys === undefined ? {} : { KEDGE_ENCRYPTION_KEYS: encryptionKeys }),
   ...(encryptionResources === undefined ? {} : { KEDGE_ENCRYPTION_RESOURCES: encryptionResources }),
   ...audit?.settings,
+  ...admission,
   ...(serviceUrls === undefined ? {} : { KEDGE_SERVICES: serviceUrls }),
   ...(verbosity === undefined ? {} : { KEDGE_VERBOSITY: verbosity }),
   ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),

@@ -1,10 +1,12 @@
 /** Calls of webhooks (apiserver's pkg/util/webhook): where they go, and what went wrong in the words of Go's HTTP client. */
 import type { WebhookClientConfig } from '../api/admissionregistration/v1.ts'
+import type { Cluster, Credentials, Kubeconfig } from '../configuration/kubeconfig.ts'
+import { credentialsFor } from '../configuration/kubeconfig.ts'
 import { goQuote } from '../go/quote.ts'
 import { placeOfService } from '../outgoing/service-place.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { pemBlocks } from '../x509/pem.ts'
-import type { OutgoingAnswer } from './outgoing-call.ts'
+import type { OutgoingAnswer, OutgoingCall } from './outgoing-call.ts'
 import { CallFailed } from './outgoing-call.ts'
 import { outgoingOf } from './way-out.ts'
 
@@ -29,6 +31,7 @@ export class WebhookClientError extends Error {
 
 /**
  * Posts a review.
+ * @param users as whom this server may call
  * @param timeoutMs after which it is given up; the webhook is told in whole seconds
  * @throws WebhookCallError, WebhookClientError
  */
@@ -37,16 +40,53 @@ export async function callWebhook(
   client: WebhookClientConfig,
   review: string,
   timeoutMs: number,
+  users?: Kubeconfig,
 ): Promise<OutgoingAnswer> {
   const caBundle = bundleOf(client)
   const shown = shownUrl(client, timeoutMs)
-  try {
+  const credentials = users && credentialsFor(users, targetOf(client))
+  return posted(shown, async () => {
     const place = client.service === undefined ? { url: shown } : await placeOf(plane, client.service, shown)
-    return await outgoingOf(plane.env)({ ...place, caBundle, headers: HEADERS, timeoutMs }, review)
+    return outgoingOf(plane.env)({ ...place, caBundle, ...presented(credentials), timeoutMs }, review)
+  })
+}
+
+/** Posts a review to the server that a setting names. @throws WebhookCallError */
+export async function callServer(
+  plane: ControlPlane,
+  { server, authority, serverName }: Cluster,
+  credentials: Credentials | undefined,
+  review: string,
+  timeoutMs: number,
+): Promise<OutgoingAnswer> {
+  const url = `${withPath(server)}?timeout=${Math.ceil(timeoutMs / 1000)}s`
+  const call = { url, serverName, caBundle: authority, ...presented(credentials), timeoutMs }
+  return posted(url, () => outgoingOf(plane.env)(call, review))
+}
+
+async function posted(shown: string, post: () => Promise<OutgoingAnswer>): Promise<OutgoingAnswer> {
+  try {
+    return await post()
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error
     throw new WebhookCallError(`Post ${goQuote(shown)}: ${error.message}`)
   }
+}
+
+/** As whom this server calls. */
+function presented(credentials: Credentials | undefined): Pick<OutgoingCall, 'headers' | 'clientCertificate'> {
+  const { authorization, certificate, key } = credentials ?? {}
+  return {
+    headers: authorization === undefined ? HEADERS : { ...HEADERS, Authorization: authorization },
+    clientCertificate: certificate === undefined || key === undefined ? undefined : { certificate, key },
+  }
+}
+
+/** HOST:PORT, by which a user is chosen. */
+function targetOf({ url = '', service }: WebhookClientConfig): string {
+  if (service !== undefined) return `${service.name}.${service.namespace}.svc:${service.port ?? HTTPS}`
+  const { hostname, port } = new URL(url)
+  return `${hostname}:${port === '' ? HTTPS : port}`
 }
 
 const shownUrl = (client: WebhookClientConfig, timeoutMs: number): string =>
@@ -79,7 +119,9 @@ async function placeOf(plane: ControlPlane, service: NonNullable<WebhookClientCo
 }
 
 function urlOf({ url = '', service }: WebhookClientConfig): string {
-  if (service === undefined) return /^https:\/\/[^/]*$/.test(url) ? `${url}/` : url
+  if (service === undefined) return withPath(url)
   const { name, namespace, port = HTTPS, path = '' } = service
   return `https://${name}.${namespace}.svc:${port}${path.startsWith('/') ? path : `/${path}`}`
 }
+
+const withPath = (url: string): string => (/^https:\/\/[^/]*$/.test(url) ? `${url}/` : url)

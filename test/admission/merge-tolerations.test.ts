@@ -1,37 +1,68 @@
 // A RuntimeClass adds tolerations to a pod; those that tolerate no more than another one are left out.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { mergeTolerations } from '../../src/admission/runtime-class.ts'
+import { coverageBy, mergeTolerations } from '../../src/admission/tolerations.ts'
 import type { Toleration } from '../../src/api/core/v1.ts'
+import { valuesEqual } from '../../src/api/value-order.ts'
 
-/** As kube-apiserver says it: each with each. */
-function eachWithEach(all: readonly Toleration[]): Toleration[] {
-  const covers = (wide: Toleration, narrow: Toleration): boolean => {
-    const { key = '', effect = '', operator = '', value = '', tolerationSeconds: longest } = wide
-    if (key !== '' && key !== (narrow.key ?? '')) return false
-    if (effect !== '' && effect !== (narrow.effect ?? '')) return false
-    if (effect === 'NoExecute' && longest !== undefined && !((narrow.tolerationSeconds ?? Infinity) <= longest))
-      return false
-    return operator === 'Exists' || (narrow.operator !== 'Exists' && value === (narrow.value ?? ''))
-  }
-  return all.filter((one, index) =>
-    all.every((other, place) => {
-      if (place === index || !covers(other, one)) return true
-      return covers(one, other) && index < place
-    }),
-  )
+const same = (a: Toleration, b: Toleration): boolean => valuesEqual({ ...blank, ...a }, { ...blank, ...b })
+
+/** As kube-apiserver says it. */
+function covers(wide: Toleration, narrow: Toleration): boolean {
+  if (same(wide, narrow)) return true
+  const { key = '', effect = '', operator = '', value = '', tolerationSeconds: longest } = wide
+  if (key !== (narrow.key ?? '') && (key !== '' || operator !== 'Exists')) return false
+  if (effect !== (narrow.effect ?? '') && effect !== '') return false
+  if (effect === 'NoExecute' && longest !== undefined && !((narrow.tolerationSeconds ?? Infinity) <= longest))
+    return false
+  if (operator === 'Exists') return true
+  return (operator === 'Equal' || operator === '') && narrow.operator === 'Equal' && value === (narrow.value ?? '')
 }
 
-const toleration: fc.Arbitrary<Toleration> = fc.record(
-  {
-    key: fc.constantFrom('', 'a', 'b'),
-    operator: fc.constantFrom('', 'Exists', 'Equal'),
-    value: fc.constantFrom('', 'x', 'y'),
-    effect: fc.constantFrom('', 'NoExecute', 'NoSchedule'),
-    tolerationSeconds: fc.constantFrom(1, 2, 3),
-  },
-  { requiredKeys: [] },
+/** Each with each. */
+function eachWithEach(all: readonly Toleration[]): Toleration[] {
+  const merged: Toleration[] = []
+  for (const [index, one] of all.entries()) {
+    if (merged.some((other) => covers(other, one))) continue
+    if (all.slice(index + 1).some((other) => !same(other, one) && covers(other, one))) continue
+    merged.push(one)
+  }
+  return merged
+}
+
+const blank = { key: '', effect: '', operator: '', value: '', tolerationSeconds: null }
+
+/** Those that validation lets through: an empty key and a missing value say Exists, seconds say NoExecute. */
+const toleration: fc.Arbitrary<Toleration> = fc.oneof(
+  fc.record({ operator: fc.constant('Exists') }),
+  fc
+    .record(
+      {
+        key: fc.constantFrom('a', 'b'),
+        operator: fc.constantFrom('', 'Equal'),
+        value: fc.constantFrom('', 'x', 'y'),
+        effect: fc.constantFrom('', 'NoExecute', 'NoSchedule'),
+        tolerationSeconds: fc.constantFrom(1, 2, 3),
+      },
+      { requiredKeys: ['key'] },
+    )
+    .map(secondsOfNoExecute),
+  fc
+    .record(
+      {
+        key: fc.constantFrom('', 'a', 'b'),
+        operator: fc.constant('Exists'),
+        effect: fc.constantFrom('', 'NoExecute', 'NoSchedule'),
+        tolerationSeconds: fc.constantFrom(1, 2, 3),
+      },
+      { requiredKeys: ['operator'] },
+    )
+    .map(secondsOfNoExecute),
 )
+
+function secondsOfNoExecute({ tolerationSeconds, ...rest }: Toleration): Toleration {
+  return rest.effect === 'NoExecute' && tolerationSeconds !== undefined ? { ...rest, tolerationSeconds } : rest
+}
 
 test('what is left is what comparing each with each leaves', () => {
   fc.assert(
@@ -39,5 +70,26 @@ test('what is left is what comparing each with each leaves', () => {
       expect(mergeTolerations(first, second)).toEqual(eachWithEach([...first, ...second]))
     }),
     { numRuns: 1_000 },
+  )
+})
+
+/** Nobody validates the annotations of namespaces. */
+const any: fc.Arbitrary<Toleration> = fc.record(
+  {
+    key: fc.constantFrom('', 'a', 'b'),
+    operator: fc.constantFrom('', 'Equal', 'Exists', 'Other'),
+    value: fc.constantFrom('', 'x'),
+    effect: fc.constantFrom('', 'NoExecute', 'NoSchedule'),
+    tolerationSeconds: fc.constantFrom(1, 2),
+  },
+  { requiredKeys: [] },
+)
+
+test('what a list covers is what one of it covers', () => {
+  fc.assert(
+    fc.property(fc.array(any, { maxLength: 6 }), toleration, (list, narrow) => {
+      expect(coverageBy(list)(narrow)).toBe(list.some((wide) => covers(wide, narrow)))
+    }),
+    { numRuns: 2_000 },
   )
 })

@@ -9,6 +9,7 @@ const levels: readonly (readonly string[])[] = [
   ['log', 'go', 'api', 'cel', 'migrations'],
   ['x509'],
   ['schema'],
+  ['configuration'],
   ['env', 'storage'], // what is bound to a Worker is its storage, so its settings are at home here
   ['durable-objects'],
   ['request'],

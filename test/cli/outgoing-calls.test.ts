@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -194,4 +195,29 @@ test('who hangs up, or does not listen, is told of', async () => {
 
 test('nothing but https is called', async () => {
   await expect(post('http://127.0.0.1:1/')).rejects.toThrow('only https is called')
+})
+
+test('a client certificate says who calls', async () => {
+  const { key, certificate } = await certificateFor('127.0.0.1')
+  const callers: string[] = []
+  const server = createServer(
+    { key, cert: certificate, ca: authority.certificate, requestCert: true, rejectUnauthorized: true },
+    (request, response) => {
+      // its certificate was asked for
+      callers.push((request.socket as TLSSocket).getPeerCertificate().subject.CN as string)
+      response.end('{}')
+    },
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const leaf = { subject: { commonName: 'api-server' }, usage: 'client', names: [], days: 30 } as const
+  const own = await issue(authority, leaf, new Date())
+  await post(url, { clientCertificate: { certificate: own.certificate, key: own.key } })
+  expect(callers).toEqual(['api-server'])
+  // another connection: nobody calls on a connection of somebody else
+  await expect(post(url)).rejects.toThrow()
 })

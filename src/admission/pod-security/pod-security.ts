@@ -11,11 +11,14 @@ import { groupResourceText } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { forbidden, internalError, invalid } from '../../api/status.ts'
+import { goQuote } from '../../go/quote.ts'
+import type { PodSecuritySetting } from '../../configuration/pod-security.ts'
+import { settingsOf } from '../../settings.ts'
 import { namespaceOf } from '../../tenancy/namespaces.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { detailText, violationsOf } from './evaluate.ts'
 import { warningsOfPods } from './existing-pods.ts'
-import type { Standard } from './policy.ts'
+import type { Policy, Standard } from './policy.ts'
 import { LATEST, PREFIX, isPrivileged, isSame, isStricter, policyOf, standardText } from './policy.ts'
 
 /** What is judged: a pod, or the template of pods to come. */
@@ -61,26 +64,64 @@ export const podSecurity: AdmissionPlugin = {
 /** Labels have to be readable once they change; a stricter level tells which pods there are against it. */
 async function judgeNamespace(attributes: Attributes): Promise<void> {
   const { operation, object, oldObject, request, name, kind } = attributes
-  const { policy, errors } = policyOf(object?.metadata.labels)
+  const { defaults, exempt } = settingOf(attributes)
+  const { policy, errors } = policyOf(object?.metadata.labels, defaults)
   if (operation === 'CREATE') {
     if (errors.length > 0) throw invalid(kind, name, errors)
+    if (exempt.namespaces.has(name)) warnOfExemption(attributes, policy)
     return
   }
-  const before = policyOf(oldObject?.metadata.labels)
+  const before = policyOf(oldObject?.metadata.labels, defaults)
   if (errors.length > 0 && JSON.stringify(errors) !== JSON.stringify(before.errors)) throw invalid(kind, name, errors)
   const { enforce } = policy
   const old = before.policy.enforce
   if (isSame(enforce, old) || enforce.level === 'privileged') return
   if (enforce.version === old.version && !isStricter(enforce.level, old.level)) return
-  append(request.warnings, await warningsOfPods(request, name, enforce))
+  if (exempt.namespaces.has(name)) warnOfExemption(attributes, policy)
+  else append(request.warnings, await warningsOfPods(request, name, enforce))
+}
+
+const settingOf = ({ request }: Attributes): PodSecuritySetting => settingsOf(request.env).admission.podSecurity
+
+/** Labels of an exempt namespace that ask for something change nothing. */
+function warnOfExemption(attributes: Attributes, policy: Policy): void {
+  const { request, name, object } = attributes
+  const { defaults } = settingOf(attributes)
+  if (isPrivileged(policy) || MODES.every((mode) => isSame(policy[mode], defaults[mode]))) return
+  const isSet = (label: string): boolean => ownValue(object?.metadata.labels, `${PREFIX}${label}`) !== undefined
+  const asked = MODES.filter(
+    (mode) => policy[mode].level !== 'privileged' && (isSet(mode) || isSet(`${mode}-version`)),
+  ).map((mode) => `${mode}=${standardText(policy[mode])}`)
+  request.warnings.push(
+    `namespace ${goQuote(name)} is exempt from Pod Security, and the policy (${asked.join(', ')}) will be ignored`,
+  )
+}
+
+const MODES = ['enforce', 'audit', 'warn'] as const
+
+/** The namespace or the user is not judged. */
+function isExempt(attributes: Attributes): boolean {
+  const { usernames, namespaces } = settingOf(attributes).exempt
+  if (namespaces.has(attributes.namespace)) annotate(attributes, 'exempt', 'namespace')
+  else if (usernames.has(attributes.user.name)) annotate(attributes, 'exempt', 'user')
+  else return false
+  return true
+}
+
+function isExemptClass(attributes: Attributes, { spec }: Template): boolean {
+  const { runtimeClasses } = settingOf(attributes).exempt
+  if (spec?.runtimeClassName === undefined || !runtimeClasses.has(spec.runtimeClassName)) return false
+  annotate(attributes, 'exempt', 'runtimeClass')
+  return true
 }
 
 async function judgePod(attributes: Attributes): Promise<void> {
   const { object, oldObject, operation, request, resource, name } = attributes
+  if (isExempt(attributes)) return
   const namespace = await namespaceFor(attributes)
   // its labels are part of what is enforced: without them nothing is allowed
   if (namespace === undefined) throw internalError(`failed to lookup namespace "${attributes.namespace}"`)
-  const { policy, errors } = policyOf(namespace.metadata.labels)
+  const { policy, errors } = policyOf(namespace.metadata.labels, settingOf(attributes).defaults)
   if (errors.length === 0 && isPrivileged(policy)) {
     annotate(attributes, 'enforce-policy', standardText({ level: 'privileged', version: LATEST }))
     return
@@ -88,6 +129,7 @@ async function judgePod(attributes: Attributes): Promise<void> {
   // what is written to pods was decoded as a Pod
   const pod = object as unknown as Pod
   if (operation === 'UPDATE' && !changesImages(pod, oldObject as unknown as Pod)) return
+  if (isExemptClass(attributes, pod)) return
   annotateErrors(attributes, errors)
   annotate(attributes, 'enforce-policy', standardText(policy.enforce))
   const violations = violationsOf(policy.enforce, pod.metadata.annotations, pod.spec)
@@ -100,13 +142,14 @@ async function judgePod(attributes: Attributes): Promise<void> {
 }
 
 async function judgeTemplate(attributes: Attributes): Promise<void> {
+  if (isExempt(attributes)) return
   const namespace = await namespaceFor(attributes)
   const { object, request, resource } = attributes
   if (namespace === undefined || object === undefined) return
-  const { policy, errors } = policyOf(namespace.metadata.labels)
+  const { policy, errors } = policyOf(namespace.metadata.labels, settingOf(attributes).defaults)
   if (errors.length === 0 && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return
   const template = ownValue(TEMPLATES, groupResourceText(resource))?.(object)
-  if (template === undefined) return
+  if (template === undefined || isExemptClass(attributes, template)) return
   annotateErrors(attributes, errors)
   auditViolations(attributes, policy.audit, template)
   warn(request.warnings, policy.warn, template)

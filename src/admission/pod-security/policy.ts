@@ -2,25 +2,11 @@
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path } from '../../api/field.ts'
 import { ownValue } from '../../api/own.ts'
+import { LATEST, LEVELS, LEVEL_RULE, VERSION_RULE, parseLevel, parseVersion } from '../../configuration/pod-security.ts'
+import type { Level, Mode, Policy, Standard } from '../../configuration/pod-security.ts'
 
-const LEVELS = ['privileged', 'baseline', 'restricted'] as const
-
-/** From the laxest to the strictest. */
-export type Level = (typeof LEVELS)[number]
-
-/** A minor version of Kubernetes 1, or Infinity for the latest. */
-export type Version = number
-
-export const LATEST: Version = Infinity
-
-export interface Standard {
-  readonly level: Level
-  readonly version: Version
-}
-
-export type Mode = 'enforce' | 'audit' | 'warn'
-
-export type Policy = Readonly<Record<Mode, Standard>>
+export { LATEST } from '../../configuration/pod-security.ts'
+export type { Level, Mode, Policy, Standard, Version } from '../../configuration/pod-security.ts'
 
 const PRIVILEGED: Standard = { level: 'privileged', version: LATEST }
 
@@ -40,14 +26,6 @@ export const isStricter = (a: Level, b: Level): boolean => LEVELS.indexOf(a) > L
 export const isPrivileged = ({ enforce, audit, warn }: Policy): boolean =>
   [enforce, audit, warn].every(({ level }) => level === 'privileged')
 
-export const parseLevel = (text: string): Level | undefined => LEVELS.find((level) => level === text)
-
-export function parseVersion(text: string): Version | undefined {
-  if (text === 'latest') return LATEST
-  const minor = /^v1\.(0|[1-9]\d*)$/.exec(text)?.[1]
-  return minor === undefined || !Number.isSafeInteger(Number(minor)) ? undefined : Number(minor)
-}
-
 /**
  * A label that cannot be read counts as the strictest for enforcement, as kube-apiserver takes it, and as nothing for
  * audit and warnings.
@@ -65,8 +43,8 @@ export function policyOf(
     return value ?? otherwise
   }
   const standard = (mode: Mode, unreadable: Level): Standard => ({
-    level: read(mode, parseLevel, `must be one of ${LEVELS.join(', ')}`, unreadable, defaults[mode].level),
-    version: read(`${mode}-version`, parseVersion, 'must be "latest" or "v1.x"', LATEST, defaults[mode].version),
+    level: read(mode, parseLevel, LEVEL_RULE, unreadable, defaults[mode].level),
+    version: read(`${mode}-version`, parseVersion, VERSION_RULE, LATEST, defaults[mode].version),
   })
   const enforce = standard('enforce', 'restricted')
   const audit = standard('audit', 'privileged')

@@ -14,6 +14,7 @@ import type { Undo } from '../../registry/write/undo.ts'
 import { undoAll } from '../../registry/write/undo.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { charge, giveBack } from './charge.ts'
+import { checkCovered } from './limited-resources.ts'
 import { expectQuota, quotasOf } from './quotas.ts'
 
 export const resourceQuota: AdmissionPlugin = {
@@ -32,7 +33,9 @@ export const resourceQuota: AdmissionPlugin = {
     if (evaluator?.handles(write) !== true) return undefined
     const check = (quota: ResourceQuota): Amounts | undefined => usedAfter(attributes, quota, evaluator, write)
     // all of them are asked before one is charged
-    const quotas = (await quotasOf(request, namespace)).filter((quota) => check(quota) !== undefined)
+    const all = await quotasOf(request, namespace)
+    checkCovered(attributes, evaluator, write, all)
+    const quotas = all.filter((quota) => check(quota) !== undefined)
     return attributes.dryRun ? undefined : chargeAll(attributes, quotas, check)
   },
 }

@@ -3,6 +3,7 @@ import type { Status as ApiStatus } from '../../api/meta/v1.ts'
 import { StatusError, badRequest } from '../../api/status.ts'
 import type { StatusDetails } from '../../api/status.ts'
 import { goQuote } from '../../go/quote.ts'
+import { settingsOf } from '../../settings.ts'
 import { qualifiedNameProblems } from '../../validation/names.ts'
 import { WebhookCallError, WebhookClientError, callWebhook } from '../../webhooks/call-webhook.ts'
 import { reviewIn } from '../../webhooks/review-reply.ts'
@@ -53,7 +54,8 @@ async function responseOf(webhook: Webhook, type: WebhookType, asked: Asked): Pr
   const uid = crypto.randomUUID()
   try {
     const text = reviewText(asked, version, uid)
-    const answer = await callWebhook(request, clientConfig, text, timeoutOf(webhook, asked.attributes))
+    const users = settingsOf(request.env).admission.webhookClients[type]
+    const answer = await callWebhook(request, clientConfig, text, timeoutOf(webhook, asked.attributes), users)
     const review = await reviewIn(answer, { group: 'admission.k8s.io', version, kind: 'AdmissionReview' })
     return responseIn(review, version, uid, type)
   } catch (error) {

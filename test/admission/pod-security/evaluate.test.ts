@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Pod } from '../../../src/api/core/v1.ts'
 import { detailText, reasonText, violationsOf } from '../../../src/admission/pod-security/evaluate.ts'
-import { parseLevel, parseVersion } from '../../../src/admission/pod-security/policy.ts'
+import { parseLevel, parseVersion } from '../../../src/configuration/pod-security.ts'
 
 interface Row {
   readonly name: string

@@ -32,6 +32,7 @@ async function ask(labels: Labels, attributes: Partial<Attributes>, pods: (KubeO
     name: 'p',
     ...attributes,
     request,
+    user: request.user,
   } as Attributes
   const outcome = podSecurity.handles(whole)
     ? await Promise.resolve(podSecurity.validate?.(whole)).then(

@@ -1,0 +1,87 @@
+/** Which tolerations cover others (kube-apiserver's pkg/util/tolerations). */
+import type { Toleration } from '../api/core/v1.ts'
+
+/**
+ * Those that tolerate no more than another one are left out; of equal ones the first stays.
+ * @param first each of a form that validation lets through
+ */
+export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
+  const all = withoutRepeats([...first, ...second])
+  // of those that differ in their seconds at most, this one covers whatever one of them covers
+  const widest = new Map<string, number>()
+  for (const [index, toleration] of all.entries()) {
+    const key = ownKey(toleration)
+    const known = widest.get(key)
+    if (known === undefined || isWider(toleration, all[known]!)) widest.set(key, index)
+  }
+  return all.filter((toleration, index) =>
+    coveringKeys(toleration).every((key) => {
+      const position = widest.get(key)
+      return position === undefined || position === index || !covers(all[position]!, toleration)
+    }),
+  )
+}
+
+function withoutRepeats(all: readonly Toleration[]): Toleration[] {
+  const seen = new Set<string>()
+  return all.filter((one) => {
+    const text = textOf(one)
+    return !seen.has(text) && seen.add(text)
+  })
+}
+
+/** A longer one; of the same seconds the one whose operator is left out, which covers the one that says Equal. */
+const isWider = (one: Toleration, other: Toleration): boolean =>
+  secondsOf(one) > secondsOf(other) ||
+  (secondsOf(one) === secondsOf(other) && (one.operator ?? '') === '' && other.operator === 'Equal')
+
+const textOf = ({ key = '', operator = '', value = '', effect = '', tolerationSeconds }: Toleration): string =>
+  JSON.stringify([key, operator, value, effect, tolerationSeconds])
+
+const bucket = (key = '', effect = '', value: string | undefined): string => JSON.stringify([key, effect, value])
+
+const ownKey = ({ key, effect, operator, value = '' }: Toleration): string =>
+  bucket(key, effect, operator === 'Exists' ? undefined : value)
+
+/** Of everything that may cover a toleration. */
+function coveringKeys({ key = '', effect = '', operator, value = '' }: Toleration): string[] {
+  const values = operator === 'Exists' ? [undefined] : [undefined, value]
+  return [...new Set([key, ''])].flatMap((wideKey) =>
+    [...new Set([effect, ''])].flatMap((wideEffect) => values.map((one) => bucket(wideKey, wideEffect, one))),
+  )
+}
+
+const secondsOf = ({ effect, tolerationSeconds = Infinity }: Toleration): number =>
+  effect === 'NoExecute' ? tolerationSeconds : Infinity
+
+/** Whether one of these tolerates all that a toleration does. */
+export function coverageBy(all: readonly Toleration[]): (narrow: Toleration) => boolean {
+  const texts = new Set(all.map(textOf))
+  const widest = new Map<string, Toleration>()
+  for (const one of all) {
+    if (!OPERATORS.has(one.operator ?? '')) continue
+    const known = widest.get(ownKey(one))
+    if (known === undefined || isWider(one, known)) widest.set(ownKey(one), one)
+  }
+  return (narrow) =>
+    texts.has(textOf(narrow)) ||
+    coveringKeys(narrow).some((key) => {
+      const wide = widest.get(key)
+      return wide !== undefined && covers(wide, narrow)
+    })
+}
+
+/** Others are no operators, and cover nothing. */
+const OPERATORS: ReadonlySet<string> = new Set(['', 'Equal', 'Exists'])
+
+/** Whether `wide` tolerates all that `narrow` does. An operator that is left out is narrower than the same in words. */
+function covers(wide: Toleration, narrow: Toleration): boolean {
+  const { key = '', effect = '', operator = '', value = '', tolerationSeconds } = wide
+  if (textOf(wide) === textOf(narrow)) return true
+  if (key !== (narrow.key ?? '') && (key !== '' || operator !== 'Exists')) return false
+  if (effect !== (narrow.effect ?? '') && effect !== '') return false
+  if (effect === 'NoExecute' && tolerationSeconds !== undefined)
+    if (narrow.tolerationSeconds === undefined || narrow.tolerationSeconds > tolerationSeconds) return false
+  if (operator === 'Exists') return true
+  return (operator === 'Equal' || operator === '') && narrow.operator === 'Equal' && value === (narrow.value ?? '')
+}
