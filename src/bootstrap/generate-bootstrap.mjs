@@ -1,10 +1,5 @@
 // Makes bootstrap-table.json from the recorded objects of a fresh server (facts: GROUP/VERSION/RESOURCE → NAME →
 // {managers, object}). Only what is the same everywhere: RBAC, flow control, priority classes.
-//
-//   node src/bootstrap/generate-bootstrap.mjs FACTS/bootstrap.json > src/bootstrap/bootstrap-table.json
-import { readFileSync } from 'node:fs'
-
-const facts = JSON.parse(readFileSync(process.argv[2], 'utf8'))
 const tables = [
   'flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations',
   'flowcontrol.apiserver.k8s.io/v1/flowschemas',
@@ -15,14 +10,16 @@ const tables = [
   'scheduling.k8s.io/v1/priorityclasses',
 ]
 
-const lines = tables.map((table) => {
-  const objects = Object.values(facts[table]).map(({ object }) => object)
-  const { kind, apiVersion } = objects[0]
-  const rows = objects.map((object) => JSON.stringify(rowOf(object)))
-  const resource = table.split('/').at(-1)
-  return `  { "resource": "${resource}", "kind": "${kind}", "apiVersion": "${apiVersion}", "objects": [\n    ${rows.join(',\n    ')}\n  ] }`
-})
-console.log(`[\n${lines.join(',\n')}\n]`)
+export function bootstrapTable(facts) {
+  const lines = tables.map((table) => {
+    const objects = Object.values(facts[table]).map(({ object }) => object)
+    const { kind, apiVersion } = objects[0]
+    const rows = objects.map((object) => JSON.stringify(rowOf(object)))
+    const resource = table.split('/').at(-1)
+    return `  { "resource": "${resource}", "kind": "${kind}", "apiVersion": "${apiVersion}", "objects": [\n    ${rows.join(',\n    ')}\n  ] }`
+  })
+  return `[\n${lines.join(',\n')}\n]\n`
+}
 
 /** The object without what its table says of all of them; `aggregate`: the label that gives its rules to that role. */
 function rowOf({ kind: _kind, apiVersion: _apiVersion, metadata, ...rest }) {

@@ -2,9 +2,11 @@
 //
 //   node src/schema/generate.mjs [--facts DIR] [--check]
 //
-// The facts (types.json, resources.json, defaults.json, columns.json, feature-gates.json) are not part of this project;
-// DIR is by default $KEDGE_FACTS or ../shared/kubernetes/v1.36. `--check` writes nothing and fails where a committed
-// file differs. Without the facts there is nothing to do, which is not an error: the tables are committed.
+// The facts are not part of this project. `npm run facts -- --release 1.36` makes those about types, resources and feature
+// gates from Kubernetes' published modules, below .facts; the rest are observed on a running kube-apiserver
+// (docs/releases.md). DIR is by default $KEDGE_FACTS, ../shared/kubernetes/v1.36 or .facts/v1.36, the first that is there.
+// A table whose facts are not in DIR stays as it is. `--check` writes nothing; it fails where a committed file differs,
+// and where there are no facts to compare it with.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,36 +15,54 @@ import { builtInTable } from './generate-table.mjs'
 import { generateTypes } from './generate-types.mjs'
 import { columnsTable, defaultsTable } from './generate-defaults.mjs'
 import { generateResources } from '../registry/generate-resources.mjs'
+import { bootstrapTable } from '../bootstrap/generate-bootstrap.mjs'
 import { textsTable } from '../openapi/generate-texts.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = resolve(here, '../..')
+const places = [process.env.KEDGE_FACTS, join(root, '../shared/kubernetes/v1.36'), join(root, '.facts/v1.36')]
 const { values: options } = parseArgs({
   options: {
-    facts: { type: 'string', default: process.env.KEDGE_FACTS ?? join(root, '../shared/kubernetes/v1.36') },
+    facts: { type: 'string', default: places.find((place) => place !== undefined && existsSync(place)) },
     check: { type: 'boolean', default: false },
   },
 })
 
-if (!existsSync(join(options.facts, 'types.json'))) {
-  console.log(`generate: no facts in ${options.facts} (types.json): the committed tables stay as they are`)
-  process.exit(0)
+if (options.facts === undefined || !existsSync(join(options.facts, 'types.json'))) {
+  console.error(`generate: no facts in ${options.facts ?? '.facts/v1.36'}: npm run facts -- --release 1.36 makes them`)
+  process.exit(1)
 }
 
+const hasFacts = (...names) => names.every((name) => existsSync(join(options.facts, name)))
 const read = (name) => JSON.parse(readFileSync(join(options.facts, name), 'utf8'))
 const types = read('types.json')
 const resources = read('resources.json')
+// facts of 2026 do not follow these constants into the package of the core group
+const ADDRESS_TYPE = 'io.k8s.api.discovery.v1beta1.AddressType'
+types.enums[ADDRESS_TYPE] = types.enums[ADDRESS_TYPE.replace('v1beta1', 'v1')]
 const goTypes = JSON.parse(readFileSync(join(here, 'go-types.json'), 'utf8'))
-const outputs = {
-  'src/schema/built-in-table.json': builtInTable(types, goTypes),
-  'src/schema/defaults-table.json': defaultsTable(read('defaults.json')),
-  'src/codec/table/columns-table.json': columnsTable(resources, read('columns.json')),
-  'src/openapi/texts-table.json': textsTable(read('openapi-v3.json'), read('openapi-v3-all.json')),
-}
+
+/** Each table with the facts that it needs beside types and resources. */
+const tables = [
+  ['src/schema/built-in-table.json', [], () => builtInTable(types, goTypes)],
+  ['src/schema/defaults-table.json', ['defaults.json'], () => defaultsTable(read('defaults.json'))],
+  ['src/codec/table/columns-table.json', ['columns.json'], () => columnsTable(resources, read('columns.json'))],
+  [
+    'src/openapi/texts-table.json',
+    ['openapi-v3.json', 'openapi-v3-all.json'],
+    () => textsTable(read('openapi-v3.json'), read('openapi-v3-all.json')),
+  ],
+  ['src/bootstrap/bootstrap-table.json', ['bootstrap.json'], () => bootstrapTable(read('bootstrap.json'))],
+]
+const without = tables.filter(([, needed]) => !hasFacts(...needed))
+for (const [path, needed] of without)
+  console.log(`generate: ${path} ${options.check ? 'cannot be checked' : 'stays as it is'}: no ${needed.join(', ')}`)
 
 const different = []
-for (const [path, text] of Object.entries(outputs)) {
+for (const [path, needed, make] of tables) {
+  if (!hasFacts(...needed)) continue
   const file = join(root, path)
+  const text = make()
   if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
   different.push(path)
   if (!options.check) writeFileSync(file, text)
@@ -57,6 +77,6 @@ for (const path of [
 ])
   different.push(relative(root, path))
 
-if (different.length === 0) console.log('generate: all files are up to date')
+if (different.length === 0) console.log('generate: all files that have facts are up to date')
 else console.log(`generate: ${options.check ? 'differ from the facts' : 'written'}:\n  ${different.join('\n  ')}`)
-if (options.check && different.length > 0) process.exit(1)
+if (options.check && different.length + without.length > 0) process.exit(1)
