@@ -96,6 +96,11 @@ export interface Env {
   readonly KEDGE_ANONYMOUS_AUTH?: string
   /** Static tokens: rows of `token,user,uid,"group,group"`, as in the file of --token-auth-file. */
   readonly KEDGE_TOKEN_AUTH_FILE?: string
+  /**
+   * What makes objects move (docs/workloads.md): `off` (default), `controllers`, or `simulated`: also a scheduler, and nodes
+   * with the label kedge.dev/simulated=true.
+   */
+  readonly KEDGE_WORKLOADS?: string
   /** UID of the root control plane: part of every shard name and cache key. Default `root`. */
   readonly KEDGE_ROOT_TENANT?: string
 }

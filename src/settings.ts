@@ -81,7 +81,12 @@ export interface Settings {
   readonly anonymousAuth: boolean | undefined
   /** Rows of `token,user,uid,"group,group"`. */
   readonly tokenFile: string | undefined
+  readonly workloads: Workloads
 }
+
+const workloads = ['off', 'controllers', 'simulated'] as const
+/** `controllers`: those of kube-controller-manager. `simulated`: also a scheduler and simulated nodes. */
+export type Workloads = (typeof workloads)[number]
 
 export interface AuditSettings {
   readonly policy: Policy
@@ -319,6 +324,9 @@ const schema = z.object({
   KEDGE_OIDC_SIGNING_ALGS: z.optional(signingAlgorithms),
   KEDGE_ANONYMOUS_AUTH: z.optional(matching(/^[01]$/, 'must be 0 or 1')),
   KEDGE_TOKEN_AUTH_FILE: z.optional(something),
+  KEDGE_WORKLOADS: z.optional(
+    setting(`must be one of ${workloads.join(', ')}`, (text) => workloads.find((mode) => mode === text)),
+  ),
   // a part of the names of objects, before a slash
   KEDGE_ROOT_TENANT: z.optional(
     matching(/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/, 'must be of letters, digits and dashes, 63 at most'),
@@ -441,6 +449,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     oidcSigningAlgorithms: values.KEDGE_OIDC_SIGNING_ALGS,
     anonymousAuth: values.KEDGE_ANONYMOUS_AUTH === undefined ? undefined : values.KEDGE_ANONYMOUS_AUTH === '1',
     tokenFile: values.KEDGE_TOKEN_AUTH_FILE,
+    workloads: values.KEDGE_WORKLOADS ?? 'off',
     encryption: {
       sealing: values.KEDGE_ENCRYPTION_KEYS?.sealing,
       keys: values.KEDGE_ENCRYPTION_KEYS?.keys ?? [],

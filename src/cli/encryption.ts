@@ -1,6 +1,6 @@
 // `kedge encryption rewrite`: stores what is encrypted anew, with the first key of the server.
-import { Agent, request } from 'node:https'
 import * as z from 'zod/mini'
+import { ask } from './ask.ts'
 import type { Server } from './backup.ts'
 import { checked } from './checked.ts'
 
@@ -55,31 +55,4 @@ async function pathOf(server: Server, resource: string): Promise<{ prefix: strin
   const path = `/apis/${group.join('.')}`
   const { preferredVersion } = checked(apiGroup, await ask(server, 'GET', path), path)
   return { prefix: `/apis/${preferredVersion.groupVersion}`, name }
-}
-
-/** @param accepted statuses beside 200 that are answered with undefined */
-function ask(
-  { url, token, authority }: Server,
-  method: string,
-  path: string,
-  body?: unknown,
-  accepted: readonly number[] = [],
-): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: 'application/json' }
-    const sent = request(url + path, { method, agent: new Agent({ ca: authority }), headers }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('error', reject)
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString()
-        const status = response.statusCode ?? 0
-        if (accepted.includes(status)) resolve(undefined)
-        else if (status === 200) resolve(JSON.parse(text))
-        else reject(new Error(`${method} ${path}: ${status} ${text.slice(0, 500)}`))
-      })
-    })
-    sent.on('error', reject)
-    sent.end(body === undefined ? undefined : JSON.stringify(body))
-  })
 }

@@ -9,6 +9,7 @@ import { PROJECT } from './build.ts'
 import { rewrite } from './encryption.ts'
 import { DirectoryInUse, dataDirectory } from './data-directory.ts'
 import { CannotStart, start } from './start.ts'
+import { createSimulatedNodes } from './simulated-nodes.ts'
 import { startFlags, startOptions, startSchema } from './start-flags.ts'
 
 const HELP = `Kedge: the Kubernetes API, serverless.
@@ -39,6 +40,10 @@ Flags of start
                    Name=true|false …, as with kube-apiserver; AllAlpha and AllBeta for all of a stage.
   --history LIST   How many seconds old versions of objects stay readable, for watches that go on, lists of the past and
                    continue tokens. Default 300; for single tenants TENANT=SECONDS: 300,acme=172800. At most 31 days.
+  --workloads off|controllers|simulated
+                   What makes objects move (docs/workloads.md): nothing (default); the controllers of Deployments and
+                   ReplicaSets; or these, a scheduler and simulated nodes.
+  --nodes N        With --workloads simulated: nodes that are made when they are not there. Default 2.
   -v, --v N        How much is logged, 0 to 10. From 3 on, a line of JSON for each request.
   --audit-policy-file FILE
                    Which requests are audited: an audit.k8s.io/v1 Policy, in YAML or JSON. Events go to the files
@@ -184,7 +189,9 @@ async function runStart(args: string[]): Promise<void> {
   process.on('disconnect', () => stop?.()) // the launcher is gone
   // the channel to the launcher would keep this process, also where nothing could be started
   try {
-    const server = await start(await startOptions(flags))
+    const options = await startOptions(flags)
+    const server = await start(options)
+    await createSimulatedNodes(serverOf(server.kubeconfig), options.simulatedNodes ?? 0)
     console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
     await Promise.race([signalled, server.ended])
     await server.stop()

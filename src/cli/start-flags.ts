@@ -28,8 +28,14 @@ export const startFlags = {
   'disable-admission-plugins': { type: 'string', multiple: true },
   'admission-control-config-file': { type: 'string' },
   services: { type: 'string', multiple: true },
+  workloads: { type: 'string' },
+  nodes: { type: 'string' },
   ...identityFlags,
 } as const
+
+const DEFAULT_NODES = 2
+/** There is a range of addresses for each. */
+const MOST_NODES = 256
 
 const text = z.optional(z.string())
 /** A flag that may be given more than once, each time a list with commas. */
@@ -73,6 +79,8 @@ export const startSchema = z
     'disable-admission-plugins': lists,
     'admission-control-config-file': text,
     services: lists,
+    workloads: text,
+    nodes: z.optional(wholeNumber(0, MOST_NODES)),
     ...identitySchema,
   })
   .check(
@@ -86,6 +94,10 @@ export const startSchema = z
         (flags['audit-log-path'] ?? flags['audit-webhook-config-file']) === undefined,
       { path: ['audit-policy-file'], error: 'is missing: nothing is audited without it.' },
     ),
+    z.refine((flags) => flags.nodes === undefined || flags.workloads === 'simulated', {
+      path: ['nodes'],
+      error: 'is for --workloads simulated.',
+    }),
   )
 
 export type StartFlags = z.output<typeof startSchema>
@@ -107,6 +119,8 @@ export async function startOptions(flags: StartFlags): Promise<StartOptions> {
     encryptionResources: flags['encryption-resources'],
     admission: await admissionSettings(flags),
     serviceUrls: flags.services,
+    workloads: flags.workloads,
+    simulatedNodes: flags.nodes ?? (flags.workloads === 'simulated' ? DEFAULT_NODES : 0),
     identity: identityOptions(flags),
   }
 }

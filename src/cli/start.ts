@@ -60,6 +60,10 @@ export interface StartOptions {
   readonly verbosity?: string
   /** Who else is believed, and who else is asked. */
   readonly identity?: IdentityOptions
+  /** KEDGE_WORKLOADS. */
+  readonly workloads?: string
+  /** Nodes that are made when they are not there. */
+  readonly simulatedNodes?: number
 }
 
 export interface AuditOptions {
@@ -233,6 +237,7 @@ const optionSettings = ({
   admission,
   serviceUrls,
   identity,
+  workloads,
 }: StartOptions): Record<string, string> => ({
   ...identity?.settings,
   ...(encryptionKeys === undefined ? {} : { KEDGE_ENCRYPTION_KEYS: encryptionKeys }),
@@ -240,6 +245,7 @@ const optionSettings = ({
   ...audit?.settings,
   ...admission,
   ...(serviceUrls === undefined ? {} : { KEDGE_SERVICES: serviceUrls }),
+  ...(workloads === undefined ? {} : { KEDGE_WORKLOADS: workloads }),
   ...(verbosity === undefined ? {} : { KEDGE_VERBOSITY: verbosity }),
   ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),
   ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),

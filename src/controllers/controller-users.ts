@@ -7,7 +7,13 @@ import { authenticated, SYSTEM_MASTERS } from '../request/user-info.ts'
 
 const NAMESPACE = 'kube-system'
 
-type Account = (typeof CONTROLLER_ACCOUNTS)[number] | 'pvc-protection-controller' | 'tokens-controller'
+type Account =
+  | (typeof CONTROLLER_ACCOUNTS)[number]
+  | 'deployment-controller'
+  | 'pvc-protection-controller'
+  | 'replicaset-controller'
+  | 'simulated-kubelet'
+  | 'tokens-controller'
 
 const account = (name: Account): UserInfo =>
   authenticated({ name: serviceAccountUser({ namespace: NAMESPACE, name }), groups: serviceAccountGroups(NAMESPACE) })
@@ -18,6 +24,8 @@ export const API_SERVER: UserInfo = authenticated({ name: 'system:apiserver', gr
 const collector = account('generic-garbage-collector')
 const quotas = account('resourcequota-controller')
 const namespaces = account('namespace-controller')
+const replicaSets = account('replicaset-controller')
+const kubelets = account('simulated-kubelet')
 const tokens = account('tokens-controller')
 
 export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
@@ -31,22 +39,28 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'crd-names': API_SERVER,
   'crd-renewal': API_SERVER,
   departed: collector,
+  deployment: account('deployment-controller'),
   'flow-defaults': API_SERVER,
   'flow-object-written': API_SERVER,
   'flow-schema-status': API_SERVER,
   'kind-served': collector,
   namespace: namespaces,
   'namespace-sweep': namespaces,
+  orphan: replicaSets,
   owned: collector,
   'owners-freed': collector,
+  'replica-set': replicaSets,
   'resource-quota': quotas,
   'resource-quota-lower': quotas,
   'root-ca-publisher': account('root-ca-cert-publisher'),
+  scheduler: authenticated({ name: 'system:kube-scheduler', groups: [] }),
   'server-object-gone': API_SERVER,
   'server-objects': API_SERVER,
   'service-account': account('service-account-controller'),
   'service-account-departed': tokens,
   'service-account-secret': tokens,
+  'simulated-node': kubelets,
+  'simulated-pods': kubelets,
   'token-cleaner': account('token-cleaner'),
   'validating-admission-policy-status': account('validatingadmissionpolicy-status-controller'),
   'volume-protection': account('pvc-protection-controller'),

@@ -29,6 +29,11 @@ import { API_SERVER, controllerUsers } from './controller-users.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import type { Topic } from '../registry/topic.ts'
 import { validatingAdmissionPolicyStatus } from './validating-admission-policy-status.ts'
+import { schedulerController } from './scheduling/scheduler.ts'
+import { simulatedNode, simulatedPods } from './simulation/simulated-node.ts'
+import { deploymentController } from './workloads/deployment.ts'
+import { orphanController } from './workloads/orphan.ts'
+import { replicaSetController } from './workloads/replica-set.ts'
 import { volumeProtection } from './volume-protection.ts'
 
 /** By the name that outbox messages give (see outbox.ts). */
@@ -61,6 +66,12 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'resource-quota': resourceQuotaController,
   'resource-quota-lower': loweredQuota,
   'root-ca-publisher': rootCaPublisher,
+  deployment: deploymentController,
+  orphan: orphanController,
+  'replica-set': replicaSetController,
+  scheduler: schedulerController,
+  'simulated-node': simulatedNode,
+  'simulated-pods': simulatedPods,
   'validating-admission-policy-status': validatingAdmissionPolicyStatus,
   'volume-protection': volumeProtection,
 }

@@ -159,7 +159,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   }
 
   /** Each call is one of its own, with its own time and audit id. */
-  private call(name: string, subresource = ''): ResourceScope {
+  call(name: string, subresource = ''): ResourceScope {
     const { context, entry, actor, namespace } = this
     return resourceScope(controllerCall(context, actor.user), entry, { name, subresource, namespace })
   }

@@ -114,7 +114,7 @@ class Filling {
       const object = objectIn(text)
       if (isDefinitions(section)) this.definitions.push(object)
       await announceOwners(this.request.env, this.request.tenant, stored, object)
-      batch.push(restored(section, object, restoredValue(stored, { object, value: valueOf(object) })))
+      batch.push(restored(section, object, restoredValue(stored, { object, value: valueOf(object) }, this.request.env)))
       if (batch.length < BATCH && left > 1) continue
       await this.plan.put(collection, batch)
       batch = []

@@ -72,7 +72,7 @@ export async function deleteInternally(context: StrategyContext, of: InternalRes
       ...(isHeld && { deletionTimestamp: `${now.toISOString().slice(0, 19)}Z`, deletionGracePeriodSeconds: 0 }),
     }
     const next = { ...object, metadata }
-    const outbox = workFor({ resource: of.resource, old: object, ...(isHeld && { object: next }) })
+    const outbox = workFor({ resource: of.resource, old: object, ...(isHeld && { object: next }) }, context.env)
     const value = { ...newValueOf(type, next, {}), outbox }
     try {
       if (isHeld) await storage.update(collection, key, value, stored.revision)

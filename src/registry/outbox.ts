@@ -13,6 +13,9 @@ import type { Topic } from './topic.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
 import { protectedKey } from './protection-finalizers.ts'
 import type { OutboxMessage } from '../storage/storage.ts'
+import type { Env } from '../env.ts'
+import { settingsOf } from '../settings.ts'
+import { workloadWork } from './workload-work.ts'
 
 export interface Change {
   readonly resource: GroupResource
@@ -169,13 +172,15 @@ const keyText = (object: KubeObject | undefined): string | undefined => {
   return namespace === undefined ? name : `${namespace}/${name}`
 }
 
-export function workFor(change: Change): readonly Work[] {
+/** @param env says which controllers run */
+export function workFor(change: Change, env: Env): readonly Work[] {
   const resource = groupResourceText(change.resource)
   const isServers = change.object === undefined && serverObjects.has(`${resource} ${keyText(change.old)}`)
   return [
     ...(ownValue(rules, resource)?.(change) ?? []),
     ...(isServers ? work('server-object-gone', resource === 'namespaces' ? change.old?.metadata.name : '') : []),
     ...collection(change),
+    ...workloadWork(change, settingsOf(env).workloads),
   ]
 }
 

@@ -112,6 +112,11 @@ export class Quantity {
     return new Quantity(unscaled, at, belowOne ? 'DecimalSI' : 'BinarySI')
   }
 
+  /** As Go keeps it: an integer, its power of ten, and the text where that is kept. */
+  get parts(): { readonly unscaled: bigint; readonly scale: number; readonly text: string } {
+    return { unscaled: this.unscaled, scale: this.scale, text: this.text ?? '' }
+  }
+
   get isZero(): boolean {
     return this.unscaled === 0n
   }

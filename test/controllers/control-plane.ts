@@ -30,21 +30,23 @@ export class ControlPlaneInMemory {
   private readonly departed = new Set<string>()
   /** Names of definitions of whose objects somebody watches. */
   readonly watched = new Set<string>()
-  readonly server = memoryServer(
-    {
-      CONTROLLERS: {
-        getByName: () => ({
-          forget: async () => {},
-          announceOwners: async (resource: GroupResource, kinds: readonly string[]) => {
-            for (const kind of kinds) this.announce(kind, resource)
-          },
-        }),
-      } as unknown as Env['CONTROLLERS'], // all that is called of it
-    },
-    ({ topic, payload }) => this.add(topic, payload, 0),
-  )
+  readonly server: ReturnType<typeof memoryServer>
 
-  constructor() {
+  constructor(settings: Partial<Env> = {}) {
+    this.server = memoryServer(
+      {
+        CONTROLLERS: {
+          getByName: () => ({
+            forget: async () => {},
+            announceOwners: async (resource: GroupResource, kinds: readonly string[]) => {
+              for (const kind of kinds) this.announce(kind, resource)
+            },
+          }),
+        } as unknown as Env['CONTROLLERS'], // all that is called of it
+        ...settings,
+      },
+      ({ topic, payload }) => this.add(topic, payload, 0),
+    )
     const { SHARDS } = this.server.env
     const get = SHARDS.get.bind(SHARDS)
     SHARDS.get = (id) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { memoryServer } from '../request-in-memory.ts'
 import type { KubeObject, OwnerReference } from '../../src/api/object.ts'
 import { workFor } from '../../src/registry/outbox.ts'
 
@@ -20,7 +21,7 @@ const secret = (ownerReferences: OwnerReference[]): KubeObject => ({
 
 describe('owners that an object no longer holds back may go', () => {
   const freed = (before: OwnerReference[], after: OwnerReference[]) =>
-    workFor({ resource: SECRETS, object: secret(after), old: secret(before) })
+    workFor({ resource: SECRETS, object: secret(after), old: secret(before) }, memoryServer().env)
       .filter(({ topic }) => topic === 'owners-freed')
       .flatMap(({ payload }) => (JSON.parse(payload) as { owners: OwnerReference[] }).owners.map(({ name }) => name))
 

@@ -19,7 +19,7 @@ import { selectorMatches } from '../../validation/label-selectors.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import { resourceScope } from '../../registry/scope.ts'
 import type { Verb } from '../route.ts'
-import { isReady, setPodCondition } from './pod-conditions.ts'
+import { isReady, setPodCondition } from '../../registry/core/pod-conditions.ts'
 import { readPosted, respondDone } from './posted.ts'
 
 const EVICTION = { group: 'policy', version: 'v1', kind: 'Eviction' }

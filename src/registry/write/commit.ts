@@ -2,6 +2,7 @@
  * The end of every write: the object is encoded, the work that it brings is put beside it, and the shard compares and
  * swaps. No other file writes objects (test/check/one-write-path.ts), so no write can forget its work.
  */
+import type { Env } from '../../env.ts'
 import type { GroupResource } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { turnOfOthers } from '../../api/slices.ts'
@@ -49,28 +50,28 @@ export async function commitUpdate(scope: ResourceScope, encoded: Encoded, live:
 export async function commitDelete(scope: ResourceScope, live: Live): Promise<Live> {
   const { storage, collection } = scope
   const { value } = await encode(scope, live.object)
-  const last = { ...value, outbox: workFor({ resource: storedAs(scope), old: live.object }) }
+  const last = { ...value, outbox: workFor({ resource: storedAs(scope), old: live.object }, scope.request.env) }
   return liveOf(await storage.delete(collection, keyFor(scope, live.object), last, live.stored.revision))
 }
 
 const withWork = (scope: ResourceScope, { object, value }: Encoded, old?: KubeObject): NewValue => ({
   ...value,
-  outbox: workFor({ resource: storedAs(scope), object, ...(old && { old }) }),
+  outbox: workFor({ resource: storedAs(scope), object, ...(old && { old }) }, scope.request.env),
 })
 
 const keyFor = (scope: ResourceScope, { metadata: { name = '', namespace } }: KubeObject): string =>
   keyOf(scope, name, namespace)
 
 /** The value of an object that a restore brings: its work is as if it had just been created, and deleted if it is being deleted. */
-export const restoredValue = (resource: GroupResource, { object, value }: Encoded): NewValue => ({
+export const restoredValue = (resource: GroupResource, { object, value }: Encoded, env: Env): NewValue => ({
   ...value,
-  outbox: workForRestored(resource, object),
+  outbox: workForRestored(resource, object, env),
 })
 
-function workForRestored(resource: GroupResource, object: KubeObject): readonly OutboxMessage[] {
-  const created = workFor({ resource, object })
+function workForRestored(resource: GroupResource, object: KubeObject, env: Env): readonly OutboxMessage[] {
+  const created = workFor({ resource, object }, env)
   const { deletionTimestamp, ...before } = object.metadata
   if (deletionTimestamp === undefined) return created
-  const deleted = workFor({ resource, object, old: { ...object, metadata: before } })
+  const deleted = workFor({ resource, object, old: { ...object, metadata: before } }, env)
   return [...new Map([...created, ...deleted].map((work) => [`${work.topic} ${work.payload}`, work])).values()]
 }

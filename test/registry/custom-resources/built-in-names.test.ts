@@ -120,7 +120,7 @@ describe.each(cases)(
         expect(place.prefix).not.toBe(prefix)
       }
       const object = { apiVersion: `${group}/${version}`, kind: 'Thing', metadata: { name: 'a', uid: 'u' } }
-      expect(workFor({ resource: storage, object })).toEqual([])
+      expect(workFor({ resource: storage, object }, memoryServer().env)).toEqual([])
       const entry = await entryOf(definition, definition.spec.versions[0]!)
       const scope = resourceScope(server.request('/'), entry, { name: 'a', subresource: 'status', namespace: '' })
       expect(scope.collection).toMatchObject({ shard, prefix })
@@ -160,7 +160,8 @@ test('every built-in type is kept where no definition can be', () => {
 
 test('a definition is not taken for a built-in type because its resource has the same name', () => {
   const gone = { apiVersion: 'example.com/v1', kind: 'Lease', metadata: { name: 'a', uid: 'u' } }
-  const departed = (group: string) => workFor({ resource: { group, resource: 'leases' }, old: gone })
+  const departed = (group: string) =>
+    workFor({ resource: { group, resource: 'leases' }, old: gone }, memoryServer().env)
   expect(departed('example.com').map(({ topic }) => topic)).toEqual(['departed'])
   expect(departed('coordination.k8s.io')).toEqual([])
 })

@@ -1,0 +1,30 @@
+// One request to a running server, as its administrator.
+import { Agent, request } from 'node:https'
+import type { Server } from './backup.ts'
+
+/** @param accepted statuses beside 200 that are answered with undefined */
+export function ask(
+  { url, token, authority }: Server,
+  method: string,
+  path: string,
+  body?: unknown,
+  accepted: readonly number[] = [],
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: 'application/json' }
+    const sent = request(url + path, { method, agent: new Agent({ ca: authority }), headers }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        const status = response.statusCode ?? 0
+        if (accepted.includes(status)) resolve(undefined)
+        else if (status === 200) resolve(JSON.parse(text))
+        else reject(new Error(`${method} ${path}: ${status} ${text.slice(0, 500)}`))
+      })
+    })
+    sent.on('error', reject)
+    sent.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}

@@ -1,0 +1,52 @@
+/** Which nodes a pod names by their labels and fields (component-helpers' node affinity). */
+import type { Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from '../../api/core/v1.ts'
+import { ownValue } from '../../api/own.ts'
+import { parseInt64 } from '../../storage/selection.ts'
+
+type Values = Readonly<Record<string, string>>
+
+function holds({ key = '', operator, values = [] }: NodeSelectorRequirement, labels: Values): boolean {
+  const value = ownValue(labels, key)
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value)
+    case 'NotIn':
+      return value === undefined || !values.includes(value)
+    case 'Exists':
+      return value !== undefined
+    case 'DoesNotExist':
+      return value === undefined
+    case 'Gt':
+    case 'Lt': {
+      const [actual, bound] = [value, values[0]].map((text) => (text === undefined ? undefined : parseInt64(text)))
+      if (actual === undefined || bound === undefined) return false
+      return operator === 'Gt' ? actual > bound : actual < bound
+    }
+    default:
+      return false
+  }
+}
+
+/** A term without requirements selects nothing. */
+export function matchesTerm(
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
+  { metadata }: Node,
+): boolean {
+  if (matchExpressions.length === 0 && matchFields.length === 0) return false
+  const fields = { 'metadata.name': metadata.name ?? '' }
+  return (
+    matchExpressions.every((requirement) => holds(requirement, metadata.labels ?? {})) &&
+    matchFields.every((requirement) => holds(requirement, fields))
+  )
+}
+
+export const matchesSelector = ({ nodeSelectorTerms = [] }: NodeSelector, node: Node): boolean =>
+  nodeSelectorTerms.some((term) => matchesTerm(term, node))
+
+/** Both of the pod's ways to name nodes, as far as they are required. */
+export function isWanted({ nodeSelector = {}, affinity }: PodSpec, node: Node): boolean {
+  const labels = node.metadata.labels ?? {}
+  if (!Object.entries(nodeSelector).every(([key, value]) => ownValue(labels, key) === value)) return false
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  return required === undefined || matchesSelector(required, node)
+}

@@ -1,0 +1,62 @@
+/** What a pod's annotations say about how it goes in simulation. Durations are seconds, or as Go writes them: 1m30s. */
+import type { Pod } from '../../api/core/v1.ts'
+import { ownValue } from '../../api/own.ts'
+import { controllerRefOf } from '../../registry/workload-work.ts'
+
+const PREFIX = 'kedge.dev/'
+
+/** Milliseconds; undefined where it is no duration. */
+export function duration(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^\d{1,9}(?:\.\d{1,3})?$/.test(text)) return Number(text) * 1000
+  const [all, hours = 0, minutes = 0, seconds = 0, millis = 0] =
+    /^(?=\d)(?:(\d{1,6})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,9}(?:\.\d{1,3})?)s)?(?:(\d{1,9})ms)?$/.exec(text) ?? []
+  if (all === undefined) return undefined
+  return Number(hours) * 3_600_000 + Number(minutes) * 60_000 + Number(seconds) * 1000 + Number(millis)
+}
+
+export class Script {
+  constructor(private readonly pod: Pod) {}
+
+  private text(name: string, container: string): string | undefined {
+    const { annotations } = this.pod.metadata
+    return ownValue(annotations, `${PREFIX}${name}.${container}`) ?? ownValue(annotations, PREFIX + name)
+  }
+
+  /** Milliseconds between the binding and the start of its containers. */
+  get startDelay(): number {
+    return duration(this.text('start-delay', '')) ?? 0
+  }
+
+  /** Milliseconds that it takes to end after it was told to. */
+  get stopDelay(): number {
+    return duration(this.text('stop-delay', '')) ?? 0
+  }
+
+  /** Milliseconds after its start in which a container becomes ready; undefined: never. */
+  readyDelay(container: string): number | undefined {
+    if (this.text('ready', container) === 'false') return undefined
+    return duration(this.text('ready-delay', container)) ?? 0
+  }
+
+  exitCode(container: string): number {
+    const text = this.text('exit-code', container) ?? ''
+    return /^\d{1,3}$/.test(text) ? Math.min(Number(text), 255) : 0
+  }
+
+  /** Milliseconds that an init container runs. */
+  initDuration(container: string): number {
+    return duration(this.text('duration', container)) ?? 0
+  }
+
+  /** Milliseconds that a container runs; undefined: for ever. Those of Jobs end at once where nothing else is said. */
+  duration(container: string): number | undefined {
+    const isScripted = this.text('exit-code', container) !== undefined || controllerRefOf(this.pod)?.kind === 'Job'
+    return duration(this.text('duration', container)) ?? (isScripted ? 0 : undefined)
+  }
+
+  /** Why the image can't be pulled; undefined: it can. */
+  pullsFail(container: string): boolean {
+    return this.text('image-pull', container) === 'fail'
+  }
+}

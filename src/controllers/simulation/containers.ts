@@ -1,0 +1,136 @@
+/** How a simulated container goes: it waits, runs, ends, and is started again later and later. */
+import type { Container, ContainerState, ContainerStatus, Pod } from '../../api/core/v1.ts'
+import { timeText } from '../../schema/time.ts'
+import type { Script } from './annotations.ts'
+
+const FIRST_BACK_OFF_MS = 10_000
+const LONGEST_BACK_OFF_MS = 300_000
+
+/** What a kubelet does with one container now. */
+export interface Advanced {
+  readonly status: ContainerStatus
+  /** Milliseconds until it goes on by itself. */
+  readonly after: number | undefined
+  readonly isDone: boolean
+}
+
+export type RestartPolicy = 'Always' | 'OnFailure' | 'Never'
+
+export interface Running {
+  readonly script: Script
+  readonly now: Date
+  readonly pod: Pod
+  readonly policy: RestartPolicy
+  /** Milliseconds; undefined: for ever. */
+  readonly duration: number | undefined
+}
+
+export const waiting = (container: Container, reason: string, message?: string): ContainerStatus => ({
+  ...identity(container),
+  state: { waiting: { reason, ...(message === undefined ? {} : { message }) } },
+  lastState: {},
+  ready: false,
+  restartCount: 0,
+  imageID: '',
+  started: false,
+})
+
+const identity = ({ name = '', image = '' }: Container) => ({ name, image })
+
+export function advanceContainer(
+  container: Container,
+  known: ContainerStatus | undefined,
+  { script, now, pod, policy, duration }: Running,
+): Advanced {
+  const name = container.name ?? ''
+  if (script.pullsFail(name)) {
+    const message = `Back-off pulling image "${container.image}": ErrImagePull: pull access denied (simulated)`
+    return { status: waiting(container, 'ImagePullBackOff', message), after: undefined, isDone: false }
+  }
+  const state = known?.state ?? {}
+  if (state.terminated !== undefined && known !== undefined) {
+    const failed = state.terminated.exitCode !== 0
+    const restarts = policy === 'Always' || (policy === 'OnFailure' && failed)
+    if (!restarts) return { status: known, after: undefined, isDone: true }
+    const count = known.restartCount ?? 0
+    const pause = count === 0 ? 0 : Math.min(FIRST_BACK_OFF_MS * 2 ** (count - 1), LONGEST_BACK_OFF_MS)
+    return backOff(container, { ...known, lastState: state }, Date.parse(state.terminated.finishedAt ?? ''), pause, now)
+  }
+  if (state.waiting?.reason === 'CrashLoopBackOff' && known !== undefined) {
+    const finishedAt = Date.parse(known.lastState?.terminated?.finishedAt ?? '')
+    const pause = Math.min(FIRST_BACK_OFF_MS * 2 ** ((known.restartCount ?? 1) - 1), LONGEST_BACK_OFF_MS)
+    return backOff(container, known, finishedAt, pause, now)
+  }
+  if (state.running === undefined || known === undefined) return started(container, known, pod, script, now, duration)
+  return ran(known, script, now, duration)
+}
+
+/** Started again once it has waited long enough. */
+function backOff(container: Container, known: ContainerStatus, since: number, pause: number, now: Date): Advanced {
+  const left = since + pause - now.getTime()
+  if (left > 0) {
+    const text = `back-off ${pause / 1000}s restarting failed container=${container.name}`
+    const state: ContainerState = { waiting: { reason: 'CrashLoopBackOff', message: text } }
+    return { status: { ...known, state, ready: false, started: false }, after: left, isDone: false }
+  }
+  const status: ContainerStatus = {
+    ...known,
+    state: { running: { startedAt: timeText(now) } },
+    restartCount: (known.restartCount ?? 0) + 1,
+    ready: true,
+    started: true,
+  }
+  return { status, after: 0, isDone: false }
+}
+
+function started(
+  container: Container,
+  known: ContainerStatus | undefined,
+  pod: Pod,
+  script: Script,
+  now: Date,
+  duration: number | undefined,
+): Advanced {
+  const status: ContainerStatus = {
+    ...identity(container),
+    state: { running: { startedAt: timeText(now) } },
+    lastState: known?.lastState ?? {},
+    ready: script.readyDelay(container.name ?? '') === 0,
+    restartCount: known?.restartCount ?? 0,
+    imageID: `simulated://${container.image}`,
+    containerID: `simulated://${pod.metadata.uid}/${container.name}/${known?.restartCount ?? 0}`,
+    started: true,
+  }
+  // what runs for no time at all was never seen running
+  if (duration === 0) return ran(status, script, now, duration)
+  const waits = [duration, script.readyDelay(container.name ?? '')].filter((wait) => wait !== undefined && wait > 0)
+  return { status, after: waits.length === 0 ? undefined : Math.min(...waits.map(Number)), isDone: false }
+}
+
+function ran(known: ContainerStatus, script: Script, now: Date, duration: number | undefined): Advanced {
+  const name = known.name ?? ''
+  const { startedAt = '' } = known.state?.running ?? {}
+  const age = now.getTime() - Date.parse(startedAt)
+  if (duration !== undefined && age >= duration) {
+    const exitCode = script.exitCode(name)
+    const terminated = {
+      exitCode,
+      reason: exitCode === 0 ? 'Completed' : 'Error',
+      startedAt,
+      finishedAt: timeText(now),
+      containerID: known.containerID ?? '',
+    }
+    return { status: { ...known, state: { terminated }, ready: false, started: false }, after: 0, isDone: false }
+  }
+  const readyDelay = script.readyDelay(name)
+  const isReady = readyDelay !== undefined && age >= readyDelay
+  const waits = [
+    ...(duration === undefined ? [] : [duration - age]),
+    ...(readyDelay === undefined || isReady ? [] : [readyDelay - age]),
+  ]
+  return {
+    status: { ...known, ready: isReady },
+    after: waits.length === 0 ? undefined : Math.max(0, Math.min(...waits)),
+    isDone: false,
+  }
+}

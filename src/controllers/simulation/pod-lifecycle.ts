@@ -1,0 +1,199 @@
+/**
+ * What the kubelet of a simulated node does with a pod, worked out without writing anything. Everything that it needs to
+ * know stands in the pod, so it can be looked at again at any time, and be evicted between.
+ */
+import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '../../api/core/v1.ts'
+import { timeText } from '../../schema/time.ts'
+import { sameJson } from '../workloads/same-json.ts'
+import { Script } from './annotations.ts'
+import type { Advanced, RestartPolicy } from './containers.ts'
+import { advanceContainer, waiting } from './containers.ts'
+
+export interface Step {
+  /** The new status; undefined: it stays. */
+  readonly status?: PodStatus
+  /** The pod is over and can leave. */
+  readonly isGone?: true
+  /** Milliseconds until it goes on by itself. */
+  readonly after?: number
+}
+
+export interface NodeFacts {
+  readonly hostIP: string
+  /** An address for a pod that has none. */
+  readonly allocateIP: () => string | undefined
+}
+
+const isOver = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed'
+
+export function advance(pod: Pod, facts: NodeFacts, now: Date): Step {
+  const script = new Script(pod)
+  if (pod.metadata.deletionTimestamp !== undefined) return leave(pod, script, now)
+  if (isOver(pod.status?.phase)) return {}
+  const bound = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.lastTransitionTime
+  const wait = script.startDelay - (bound === undefined ? 0 : now.getTime() - Date.parse(bound))
+  if (script.startDelay > 0 && wait > 0 && pod.status?.startTime === undefined) return { after: wait }
+  const next = run(pod, script, now)
+  const status = withAddresses(statusOf(pod, next, now), pod, facts)
+  return {
+    ...(sameJson(status, pod.status ?? {}) ? {} : { status }),
+    ...(next.after === undefined ? {} : { after: next.after }),
+  }
+}
+
+/** deletionTimestamp is when its grace ends: it began so many seconds before. */
+function leave(pod: Pod, script: Script, now: Date): Step {
+  const { deletionTimestamp = '', deletionGracePeriodSeconds = 0 } = pod.metadata
+  const ends = Date.parse(deletionTimestamp)
+  const stops = Math.min(ends, ends - deletionGracePeriodSeconds * 1000 + script.stopDelay)
+  const wait = stops - now.getTime()
+  return wait > 0 && script.stopDelay > 0 ? { after: wait } : { isGone: true }
+}
+
+interface Containers {
+  readonly init: readonly ContainerStatus[]
+  readonly regular: readonly ContainerStatus[]
+  readonly isInitialized: boolean
+  /** Set when nothing runs any more. */
+  readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed'
+  readonly after: number | undefined
+}
+
+const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always'
+
+/** Goes on for as long as something ends at once: what has no duration is not waited for. */
+function run(pod: Pod, script: Script, now: Date): Containers {
+  const { initContainers = [], containers = [], restartPolicy = 'Always' } = pod.spec ?? {}
+  const policy = restartPolicy as RestartPolicy // validated
+  const find = (statuses: readonly ContainerStatus[] | undefined, { name }: Container) =>
+    statuses?.find((status) => status.name === name)
+  const init: ContainerStatus[] = []
+  const waits: number[] = []
+  let isInitialized = true
+  let hasFailed = false
+  for (const container of initContainers) {
+    const known = find(pod.status?.initContainerStatuses, container)
+    if (!isInitialized) {
+      init.push(known ?? waiting(container, 'PodInitializing'))
+      continue
+    }
+    const name = container.name ?? ''
+    const step = settled(container, known, {
+      script,
+      now,
+      pod,
+      policy: isSidecar(container) ? 'Always' : policy === 'Never' ? 'Never' : 'OnFailure',
+      duration: isSidecar(container) ? undefined : script.initDuration(name),
+    })
+    init.push(isSidecar(container) ? step.status : { ...step.status, ready: step.isDone })
+    if (step.after !== undefined) waits.push(step.after)
+    const isStarted = isSidecar(container) ? step.status.started === true : step.isDone
+    const failed = step.isDone && step.status.state?.terminated?.exitCode !== 0
+    if (!isStarted || failed) isInitialized = false
+    hasFailed ||= failed
+  }
+  if (!isInitialized) {
+    const regular = containers.map(
+      (container) => find(pod.status?.containerStatuses, container) ?? waiting(container, 'PodInitializing'),
+    )
+    return { init, regular, isInitialized, phase: hasFailed ? 'Failed' : 'Pending', after: least(waits) }
+  }
+  const steps = containers.map((container) =>
+    settled(container, find(pod.status?.containerStatuses, container), {
+      script,
+      now,
+      pod,
+      policy,
+      duration: script.duration(container.name ?? ''),
+    }),
+  )
+  for (const { after } of steps) if (after !== undefined) waits.push(after)
+  const regular = steps.map(({ status }) => status)
+  return { init, regular, isInitialized, phase: phaseOf(steps), after: least(waits) }
+}
+
+const least = (waits: readonly number[]): number | undefined => (waits.length === 0 ? undefined : Math.min(...waits))
+
+function settled(
+  container: Container,
+  known: ContainerStatus | undefined,
+  running: Parameters<typeof advanceContainer>[2],
+): Advanced {
+  let step = advanceContainer(container, known, running)
+  // ended and judged in one look; what is started anew waits for the next
+  if (step.after === 0 && step.status.state?.terminated !== undefined)
+    step = advanceContainer(container, step.status, running)
+  return step
+}
+
+function phaseOf(steps: readonly Advanced[]): Containers['phase'] {
+  if (steps.every(({ isDone }) => isDone))
+    return steps.every(({ status }) => status.state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed'
+  const wasStarted = ({ status }: Advanced) => status.containerID !== undefined
+  return steps.every(wasStarted) ? 'Running' : 'Pending'
+}
+
+function statusOf(pod: Pod, { init, regular, isInitialized, phase }: Containers, now: Date): PodStatus {
+  const time = timeText(now)
+  const unready = regular.flatMap(({ name = '', ready }) => (ready ? [] : [name]))
+  const ended = isOver(phase)
+  const notReady = ended
+    ? { reason: phase === 'Succeeded' ? 'PodCompleted' : 'PodFailed' }
+    : { reason: 'ContainersNotReady', message: `containers with unready status: [${unready.join(' ')}]` }
+  const areReady = unready.length === 0 && !ended
+  const gates = (pod.spec?.readinessGates ?? []).map(({ conditionType = '' }) => conditionType)
+  // few: the conditions of one pod
+  const closed = gates.filter((gate) => pod.status?.conditions?.find(({ type }) => type === gate)?.status !== 'True')
+  const pendingInit = init.flatMap(({ name = '', ready, started }) => (ready || started ? [] : [name]))
+  const isReady: Partial<PodCondition> =
+    areReady && closed.length > 0
+      ? { reason: 'ReadinessGatesNotReady', message: `the status of pod readiness gate "${closed[0]}" is not "True"` }
+      : notReady
+  const own: PodCondition[] = [
+    { type: 'PodReadyToStartContainers', status: ended ? 'False' : 'True' },
+    isInitialized
+      ? { type: 'Initialized', status: 'True', ...(phase === 'Succeeded' ? { reason: 'PodCompleted' } : {}) }
+      : {
+          type: 'Initialized',
+          status: 'False',
+          reason: 'ContainersNotInitialized',
+          message: `containers with incomplete status: [${pendingInit.join(' ')}]`,
+        },
+    areReady && closed.length === 0
+      ? { type: 'Ready', status: 'True' }
+      : { type: 'Ready', status: 'False', ...isReady },
+    areReady ? { type: 'ContainersReady', status: 'True' } : { type: 'ContainersReady', status: 'False', ...notReady },
+    { type: 'PodScheduled', status: 'True' },
+  ]
+  const before = pod.status?.conditions ?? []
+  const names = new Set(own.map(({ type }) => type))
+  const conditions = own.map((condition) => {
+    // few: the conditions of one pod
+    const known = before.find(({ type }) => type === condition.type)
+    const since = known?.status === condition.status ? known?.lastTransitionTime : undefined
+    return {
+      ...condition,
+      ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),
+      lastTransitionTime: since ?? time,
+    }
+  })
+  return {
+    ...pod.status,
+    ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),
+    phase,
+    conditions: [...conditions, ...before.filter(({ type }) => !names.has(type))],
+    startTime: pod.status?.startTime ?? time,
+    ...(init.length === 0 ? {} : { initContainerStatuses: [...init] }),
+    containerStatuses: [...regular],
+  }
+}
+
+function withAddresses(status: PodStatus, pod: Pod, { hostIP, allocateIP }: NodeFacts): PodStatus {
+  const podIP = status.podIP ?? (pod.spec?.hostNetwork === true ? hostIP : allocateIP())
+  return {
+    ...status,
+    hostIP,
+    hostIPs: [{ ip: hostIP }],
+    ...(podIP === undefined ? {} : { podIP, podIPs: [{ ip: podIP }] }),
+  }
+}

@@ -1,0 +1,133 @@
+/** The ReplicaSet of a Deployment's present template: found, brought up to date, or made. */
+import type { DeploymentCondition, ReplicaSet } from '../../api/apps/v1.ts'
+import { cloneJson } from '../../api/clone-json.ts'
+import { StatusError } from '../../api/status.ts'
+import type { Rollout } from './deployment.ts'
+import { newReplicas, replicasOf } from './deployment-numbers.ts'
+import {
+  annotated,
+  findNew,
+  latestRevision,
+  POD_TEMPLATE_HASH,
+  revisionText,
+  sameTemplate,
+  sizeAnnotations,
+  withRevision,
+} from './deployment-revisions.ts'
+import { conditionOf, hasProgressDeadline, newCondition, PROGRESSING, setCondition } from './deployment-status.ts'
+import { controllerRefTo } from './pod-control.ts'
+import { templateHash } from './template-hash.ts'
+import { controllerRefOf } from '../../registry/workload-work.ts'
+
+const LONGEST_NAME = 253
+
+/** @returns undefined where there is none, and none is to be made or it could not be */
+export async function currentReplicaSet(
+  rollout: Rollout,
+  sets: readonly ReplicaSet[],
+  mayCreate: boolean,
+): Promise<ReplicaSet | undefined> {
+  const found = findNew(rollout.deployment, sets)
+  const old = sets.filter(({ metadata }) => metadata.uid !== found?.metadata.uid)
+  const revision = latestRevision(old) + 1
+  if (found !== undefined) return upToDate(rollout, found, revision)
+  return mayCreate ? create(rollout, old, revision) : undefined
+}
+
+async function upToDate(rollout: Rollout, found: ReplicaSet, revision: number): Promise<ReplicaSet> {
+  const { deployment, sets } = rollout
+  const annotations = found.metadata.annotations ?? {}
+  const wanted = annotated(annotations, deployment, revision)
+  const minReadySeconds = deployment.spec?.minReadySeconds ?? 0
+  let current = found
+  if (wanted !== annotations || (found.spec?.minReadySeconds ?? 0) !== minReadySeconds) {
+    const changed = cloneJson(found)
+    changed.metadata.annotations = { ...wanted }
+    changed.spec = { ...changed.spec, minReadySeconds }
+    current = await sets.update(changed)
+  }
+  setRevision(rollout, revisionText(current))
+  if (hasProgressDeadline(deployment) && conditionOf(deployment.status, PROGRESSING) === undefined)
+    say(rollout, 'True', 'FoundNewReplicaSet', `Found new replica set "${current.metadata.name}"`)
+  return current
+}
+
+function setRevision({ deployment }: Rollout, revision: string): void {
+  deployment.metadata.annotations = withRevision(deployment.metadata.annotations, revision)
+}
+
+function say(
+  { deployment, now }: Rollout,
+  status: Parameters<typeof newCondition>[1],
+  reason: string,
+  message: string,
+): void {
+  const condition: DeploymentCondition = newCondition(PROGRESSING, status, reason, message, now)
+  setCondition((deployment.status ??= {}), condition)
+}
+
+async function create(rollout: Rollout, old: readonly ReplicaSet[], revision: number): Promise<ReplicaSet | undefined> {
+  const { deployment, sets, events } = rollout
+  const wanted = newReplicaSet(rollout, old, revision)
+  const { name = '' } = wanted.metadata
+  let created: ReplicaSet
+  try {
+    created = await sets.create(wanted)
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error
+    if (error.status.reason === 'AlreadyExists') return taken(rollout, name, error)
+    const isEnding = error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating')
+    if (!isEnding) {
+      const message = `Failed to create new replica set "${name}": ${error.message}`
+      if (hasProgressDeadline(deployment)) {
+        say(rollout, 'False', 'ReplicaSetCreateError', message)
+        await rollout.deployments.updateStatus(deployment)
+      }
+      await events.warning(deployment, 'ReplicaSetCreateError', message)
+    }
+    throw error
+  }
+  const size = replicasOf(created)
+  if (size > 0) await events.normal(deployment, 'ScalingReplicaSet', `Scaled up replica set ${name} from 0 to ${size}`)
+  setRevision(rollout, String(revision))
+  if (hasProgressDeadline(deployment)) say(rollout, 'True', 'NewReplicaSetCreated', `Created new replica set "${name}"`)
+  return created
+}
+
+/** Either it is ours after all, or another hash is tried next. */
+async function taken(rollout: Rollout, name: string, error: StatusError): Promise<ReplicaSet> {
+  const { deployment, sets, deployments } = rollout
+  const there = await sets.get(name)
+  const isOurs = there !== undefined && controllerRefOf(there)?.uid === deployment.metadata.uid
+  if (isOurs && sameTemplate(there.spec?.template, deployment.spec?.template)) return there
+  const status = (deployment.status ??= {})
+  status.collisionCount = (status.collisionCount ?? 0) + 1
+  await deployments.updateStatus(deployment)
+  throw error
+}
+
+function newReplicaSet(rollout: Rollout, old: readonly ReplicaSet[], revision: number): ReplicaSet {
+  const { deployment } = rollout
+  const { name = '', namespace = '' } = deployment.metadata
+  const { selector, template, minReadySeconds = 0 } = deployment.spec ?? {}
+  const hash = templateHash(template ?? {}, deployment.status?.collisionCount)
+  const labels = { ...template?.metadata?.labels, [POD_TEMPLATE_HASH]: hash }
+  const matchLabels = { ...selector?.matchLabels, [POD_TEMPLATE_HASH]: hash }
+  return cloneJson({
+    kind: 'ReplicaSet',
+    apiVersion: 'apps/v1',
+    metadata: {
+      name: `${name.slice(0, LONGEST_NAME - 1 - hash.length)}-${hash}`,
+      namespace,
+      ownerReferences: [controllerRefTo(deployment, { group: 'apps', version: 'v1', kind: 'Deployment' })],
+      labels,
+      annotations: { ...annotated({}, deployment, revision), ...sizeAnnotations(deployment) },
+    },
+    spec: {
+      replicas: newReplicas(deployment, old, 0),
+      minReadySeconds,
+      selector: { ...selector, matchLabels },
+      template: { ...template, metadata: { ...template?.metadata, labels } },
+    },
+  })
+}

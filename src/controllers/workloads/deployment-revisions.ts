@@ -1,0 +1,103 @@
+/** Revisions of a Deployment's template, and the annotations of the ReplicaSets that keep them. */
+import type { Deployment, ReplicaSet } from '../../api/apps/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
+import type { PodTemplateSpec } from '../../api/core/v1.ts'
+import { samePodTemplate } from '../../validation/same-value.ts'
+import { DESIRED_REPLICAS, MAX_REPLICAS, maxSurge, olderFirst, replicasOf } from './deployment-numbers.ts'
+
+export const POD_TEMPLATE_HASH = 'pod-template-hash'
+const REVISION = 'deployment.kubernetes.io/revision'
+const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history'
+export const ROLLBACK_TO = 'deprecated.deployment.rollback.to'
+/** Characters of the list of past revisions. */
+const LONGEST_HISTORY = 2000
+
+const ownAnnotations: ReadonlySet<string> = new Set([
+  'kubectl.kubernetes.io/last-applied-configuration',
+  REVISION,
+  REVISION_HISTORY,
+  DESIRED_REPLICAS,
+  MAX_REPLICAS,
+  ROLLBACK_TO,
+])
+
+/** Undefined where the annotation is no number; 0 without one. */
+export function revisionOf({ metadata }: KubeObject): number | undefined {
+  const text = ownValue(metadata.annotations, REVISION)
+  if (text === undefined) return 0
+  return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+export const latestRevision = (sets: readonly ReplicaSet[]): number =>
+  Math.max(0, ...sets.map((set) => revisionOf(set) ?? 0))
+
+/** The one before the latest, for a rollback that names none. */
+export const formerRevision = (sets: readonly ReplicaSet[]): number =>
+  sets.map((set) => revisionOf(set) ?? 0).sort((a, b) => b - a)[1] ?? 0
+
+/** Whether the templates are the same but for the label with the hash. */
+export const sameTemplate = (a: PodTemplateSpec | undefined, b: PodTemplateSpec | undefined): boolean =>
+  samePodTemplate(withoutHash(a), withoutHash(b))
+
+export function withoutHash(template: PodTemplateSpec = {}): PodTemplateSpec {
+  const { [POD_TEMPLATE_HASH]: _, ...labels } = template.metadata?.labels ?? {}
+  return { ...template, metadata: { ...template.metadata, labels } }
+}
+
+/** The oldest, should there be several. */
+export const findNew = (deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined =>
+  sets.toSorted(olderFirst).find(({ spec }) => sameTemplate(spec?.template, deployment.spec?.template))
+
+/** What the ReplicaSet of the current template is annotated with. The same object where nothing changes. */
+export function annotated(
+  annotations: Readonly<Record<string, string>>,
+  deployment: Deployment,
+  revision: number,
+): Readonly<Record<string, string>> {
+  const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !ownAnnotations.has(key))
+  const wanted: Record<string, string> = { ...annotations, ...Object.fromEntries(copied) }
+  const old = ownValue(annotations, REVISION)
+  const oldRevision = revisionOf({ metadata: { annotations } })
+  if (oldRevision !== undefined && oldRevision < revision) {
+    wanted[REVISION] = String(revision)
+    if (old !== undefined) addToHistory(wanted, old)
+  }
+  const isSame = Object.entries(wanted).every(([key, value]) => ownValue(annotations, key) === value)
+  return isSame ? annotations : wanted
+}
+
+function addToHistory(annotations: Record<string, string>, old: string): void {
+  const history = ownValue(annotations, REVISION_HISTORY) || undefined
+  if (history === undefined) {
+    annotations[REVISION_HISTORY] = old
+    return
+  }
+  const revisions = history.split(',')
+  let length = history.length + old.length + 1
+  while (length > LONGEST_HISTORY && revisions.length > 0) length -= revisions.shift()!.length + 1
+  if (length <= LONGEST_HISTORY) annotations[REVISION_HISTORY] = [...revisions, old].join(',')
+}
+
+export const sizeAnnotations = (deployment: Deployment): Readonly<Record<string, string>> => ({
+  [DESIRED_REPLICAS]: String(replicasOf(deployment)),
+  [MAX_REPLICAS]: String(replicasOf(deployment) + maxSurge(deployment)),
+})
+
+/** What goes back to the Deployment with the template of a former revision. */
+export function annotationsOfRollback(deployment: Deployment, set: ReplicaSet): Record<string, string> {
+  const entries = [
+    ...Object.entries(deployment.metadata.annotations ?? {}).filter(
+      ([key]) => ownAnnotations.has(key) && key !== ROLLBACK_TO,
+    ),
+    ...Object.entries(set.metadata.annotations ?? {}).filter(([key]) => !ownAnnotations.has(key)),
+  ]
+  return Object.fromEntries(entries)
+}
+
+export const withRevision = (
+  annotations: Readonly<Record<string, string>> = {},
+  revision: string,
+): Record<string, string> => ({ ...annotations, [REVISION]: revision })
+
+export const revisionText = ({ metadata }: ReplicaSet): string => ownValue(metadata.annotations, REVISION) ?? ''

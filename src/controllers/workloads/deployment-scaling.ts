@@ -1,0 +1,123 @@
+/** How a Deployment's ReplicaSets change their sizes during a rollout, and when it is scaled. */
+import type { ReplicaSet } from '../../api/apps/v1.ts'
+import type { Deployment } from '../../api/apps/v1.ts'
+import { cloneJson } from '../../api/clone-json.ts'
+import { ownValue } from '../../api/own.ts'
+import type { Rollout } from './deployment.ts'
+import {
+  isRollingUpdate,
+  isSaturated,
+  maxUnavailable,
+  newReplicas,
+  olderFirst,
+  replicasOf,
+  shares,
+  sumOfReplicas,
+  sumOfStatus,
+  wasScaled,
+} from './deployment-numbers.ts'
+import { sizeAnnotations } from './deployment-revisions.ts'
+
+const active = (sets: readonly ReplicaSet[]): ReplicaSet[] => sets.filter((set) => replicasOf(set) > 0)
+
+export const isScaledByHand = (deployment: Deployment, sets: readonly ReplicaSet[]): boolean =>
+  wasScaled(deployment, active(sets))
+
+/** @returns whether its size changed */
+async function scaleReplicaSet(rollout: Rollout, set: ReplicaSet, size: number): Promise<boolean> {
+  const { deployment, sets, events } = rollout
+  const before = replicasOf(set)
+  const wanted = sizeAnnotations(deployment)
+  const isAnnotated = Object.entries(wanted).every(([key, value]) => ownValue(set.metadata.annotations, key) === value)
+  if (before === size && isAnnotated) return false
+  const changed = cloneJson(set)
+  changed.metadata.annotations = { ...changed.metadata.annotations, ...wanted }
+  changed.spec = { ...changed.spec, replicas: size }
+  const { metadata, spec } = await sets.update(changed)
+  // the rest of this look goes on with it
+  set.metadata = metadata
+  if (spec !== undefined) set.spec = spec
+  if (before === size) return false
+  const direction = before < size ? 'up' : 'down'
+  const message = `Scaled ${direction} replica set ${set.metadata.name} from ${before} to ${size}`
+  await events.normal(deployment, 'ScalingReplicaSet', message)
+  return true
+}
+
+/** The Deployment's size goes to the one ReplicaSet that has pods, or is shared by those that have. @param size of each instead */
+export async function scaleAll(
+  rollout: Rollout,
+  old: readonly ReplicaSet[],
+  current: ReplicaSet | undefined,
+  size?: number,
+): Promise<void> {
+  const { deployment } = rollout
+  const all = current === undefined ? [...old] : [...old, current]
+  if (size !== undefined) {
+    for (const set of all) await resize(rollout, set, size)
+    return
+  }
+  const running = active(all)
+  const only = running.length === 0 ? (current ?? old.toSorted((a, b) => olderFirst(b, a))[0]) : running[0]
+  if (running.length < 2) {
+    if (only !== undefined) await resize(rollout, only, replicasOf(deployment))
+    return
+  }
+  if (isSaturated(deployment, current)) {
+    for (const set of active(old)) await resize(rollout, set, 0)
+    return
+  }
+  if (!isRollingUpdate(deployment)) return
+  for (const [set, share] of shares(deployment, running)) await scaleReplicaSet(rollout, set, share)
+}
+
+/** Where the size is right already nothing is written. */
+const resize = async (rollout: Rollout, set: ReplicaSet, size: number): Promise<boolean> =>
+  replicasOf(set) === size ? false : scaleReplicaSet(rollout, set, size)
+
+/** One step of a rolling update. @returns whether it did something */
+export async function reconcileRolling(
+  rollout: Rollout,
+  old: readonly ReplicaSet[],
+  current: ReplicaSet,
+): Promise<boolean> {
+  const { deployment } = rollout
+  const wanted = replicasOf(deployment)
+  const all = [...old, current]
+  if (replicasOf(current) !== wanted) {
+    const size = replicasOf(current) > wanted ? wanted : newReplicas(deployment, all, replicasOf(current))
+    if (await resize(rollout, current, size)) return true
+  }
+  const running = active(old).sort(olderFirst)
+  const least = wanted - maxUnavailable(deployment)
+  const unavailable = replicasOf(current) - (current.status?.availableReplicas ?? 0)
+  const room = sumOfReplicas(all) - least - unavailable
+  if (running.length === 0 || room <= 0) return false
+  const cleaned = await removeUnhealthy(rollout, running, room)
+  const removed = await removeOld(rollout, running, sumOfStatus(all, 'availableReplicas') - least)
+  return cleaned + removed > 0
+}
+
+/** Pods that serve nobody go first. */
+async function removeUnhealthy(rollout: Rollout, running: readonly ReplicaSet[], most: number): Promise<number> {
+  let removed = 0
+  for (const set of running) {
+    const unhealthy = replicasOf(set) - (set.status?.availableReplicas ?? 0)
+    const count = Math.min(most - removed, unhealthy)
+    if (count <= 0) continue
+    await resize(rollout, set, replicasOf(set) - count)
+    removed += count
+  }
+  return removed
+}
+
+async function removeOld(rollout: Rollout, running: readonly ReplicaSet[], most: number): Promise<number> {
+  let removed = 0
+  for (const set of running) {
+    const count = Math.min(replicasOf(set), most - removed)
+    if (count <= 0) continue
+    await resize(rollout, set, replicasOf(set) - count)
+    removed += count
+  }
+  return removed
+}

@@ -1,0 +1,96 @@
+/**
+ * Events as client-go's recorder writes them. The same news of the same object counts up the one that is there, so its
+ * name is made from what it says.
+ */
+import type { Event } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { StatusError } from '../../api/status.ts'
+import { timeText } from '../../schema/time.ts'
+import type { Clientset } from '../clientset.ts'
+import { typedResource } from '../clientset.ts'
+
+const EVENTS = typedResource<KubeObject & Event>('', 'events')
+/** Bytes of a message, as client-go cuts it. */
+const LONGEST = 1024
+
+export interface News {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+  /** fieldPath of the object: which container. */
+  readonly fieldPath?: string
+}
+
+export class EventRecorder {
+  constructor(
+    private readonly clients: Clientset,
+    private readonly component: string,
+    private readonly now: () => Date,
+    /** Of a kubelet: its node. */
+    private readonly host?: string,
+  ) {}
+
+  normal(object: KubeObject, reason: string, message: string): Promise<void> {
+    return this.record(object, { type: 'Normal', reason, message })
+  }
+
+  warning(object: KubeObject, reason: string, message: string): Promise<void> {
+    return this.record(object, { type: 'Warning', reason, message })
+  }
+
+  /** News of a moment: where they are refused, or the namespace is gone, they are left out. */
+  async record(object: KubeObject, news: News): Promise<void> {
+    const { kind, apiVersion, metadata } = object
+    const namespace = metadata.namespace ?? 'default'
+    const time = timeText(this.now())
+    const message = news.message.slice(0, LONGEST)
+    const events = this.clients.resource(EVENTS, namespace)
+    const said = [metadata.uid, this.component, this.host, news.type, news.reason, message, news.fieldPath]
+    const event: KubeObject & Event = {
+      kind: 'Event',
+      apiVersion: 'v1',
+      metadata: { name: `${metadata.name}.${fnv64(JSON.stringify(said))}`, namespace },
+      involvedObject: {
+        kind,
+        apiVersion,
+        name: metadata.name,
+        uid: metadata.uid,
+        resourceVersion: metadata.resourceVersion,
+        ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+        ...(news.fieldPath === undefined ? {} : { fieldPath: news.fieldPath }),
+      },
+      reason: news.reason,
+      message,
+      source: { component: this.component, ...(this.host === undefined ? {} : { host: this.host }) },
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
+      type: news.type,
+      reportingComponent: this.component,
+      reportingInstance: this.host ?? '',
+    }
+    try {
+      await events.create(event)
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.code >= 500) throw error
+      if (error.code !== 409) return
+      await events
+        .updateWithRetries(event.metadata.name!, (known) => {
+          known.count = (known.count ?? 1) + 1
+          known.lastTimestamp = time
+        })
+        .catch(ignoreRefused)
+    }
+  }
+}
+
+function ignoreRefused(error: unknown): void {
+  if (!(error instanceof StatusError) || error.code >= 500) throw error
+}
+
+/** FNV-1a of 64 bits, in hexadecimal. */
+function fnv64(text: string): string {
+  let hash = 0xcbf29ce484222325n
+  for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)
+  return hash.toString(16).padStart(16, '0')
+}

@@ -1,0 +1,179 @@
+/** Creates, deletes, adopts and releases pods for what owns them (kube-controller-manager's PodControl), with its Events. */
+import type { Pod, PodTemplateSpec } from '../../api/core/v1.ts'
+import { cloneJson } from '../../api/clone-json.ts'
+import type { KubeObject, OwnerReference } from '../../api/object.ts'
+import { StatusError } from '../../api/status.ts'
+import { apiVersionOf } from '../../api/group-version.ts'
+import type { GroupVersionKind } from '../../api/group-version.ts'
+import { controllerRefOf } from '../../registry/workload-work.ts'
+import type { LabelSelector } from '../../api/meta/v1.ts'
+import { labelSelectorRequirements } from '../../storage/label-selector.ts'
+import { labelSelectorText } from '../../storage/label-selector-text.ts'
+import type { LabelRequirement } from '../../storage/selection.ts'
+import { matchesLabels } from '../../storage/selection.ts'
+import type { Clientset, TypedResource } from '../clientset.ts'
+import { typedResource } from '../clientset.ts'
+import type { EventRecorder } from './events.ts'
+
+/** Validated: its members are there. */
+export const requirementsOf = (selector: LabelSelector | undefined): LabelRequirement[] =>
+  labelSelectorRequirements((selector ?? {}) as Parameters<typeof labelSelectorRequirements>[0])
+
+export const PODS = typedResource<Pod>('', 'pods')
+
+const NAMESPACE_TERMINATING = 'NamespaceTerminating'
+
+export function controllerRefTo({ metadata }: KubeObject, kind: GroupVersionKind): OwnerReference {
+  return {
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+    controller: true,
+    blockOwnerDeletion: true,
+  }
+}
+
+/** @param prefix is left out where names with it would be too long */
+export function podFromTemplate(template: PodTemplateSpec | undefined, owner: KubeObject, ref: OwnerReference): Pod {
+  const { labels, annotations, finalizers } = template?.metadata ?? {}
+  return cloneJson({
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: {
+      generateName: `${owner.metadata.name}-`,
+      namespace: owner.metadata.namespace ?? '',
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(finalizers === undefined ? {} : { finalizers }),
+      ownerReferences: [ref],
+    },
+    spec: template?.spec ?? {},
+  })
+}
+
+export class PodControl {
+  constructor(
+    private readonly clients: Clientset,
+    private readonly events: EventRecorder,
+  ) {}
+
+  /** @throws StatusError after an Event about it; in a namespace that ends nothing happens */
+  async create(pod: Pod, owner: KubeObject): Promise<Pod | undefined> {
+    try {
+      const created = await this.clients.resource(PODS, owner.metadata.namespace).create(pod)
+      await this.events.normal(owner, 'SuccessfulCreate', `Created pod: ${created.metadata.name}`)
+      return created
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error
+      if (error.status.details?.causes?.some(({ reason }) => reason === NAMESPACE_TERMINATING)) return undefined
+      await this.events.warning(owner, 'FailedCreate', `Error creating: ${error.message}`)
+      throw error
+    }
+  }
+
+  /** What is gone already is as good. */
+  async delete(pod: Pod, owner: KubeObject): Promise<void> {
+    const { name = '', uid = '' } = pod.metadata
+    try {
+      await this.clients.resource(PODS, owner.metadata.namespace).delete(name, { preconditions: { uid } })
+      await this.events.normal(owner, 'SuccessfulDelete', `Deleted pod: ${name}`)
+    } catch (error) {
+      if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return
+      if (error instanceof StatusError)
+        await this.events.warning(owner, 'FailedDelete', `Error deleting: ${error.message}`)
+      throw error
+    }
+  }
+}
+
+/**
+ * Calls `work` so many times, one at first and twice as many together each time that all went well: what fails for all
+ * fails once.
+ */
+export async function slowStart(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
+  for (let begun = 0, size = 1; begun < count; size *= 2) {
+    const batch = Array.from({ length: Math.min(size, count - begun) }, (_, index) => work(begun + index))
+    begun += batch.length
+    const failed = (await Promise.allSettled(batch)).find((result) => result.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+  }
+}
+
+interface Selecting {
+  readonly spec?: { readonly selector?: LabelSelector }
+  readonly status?: { readonly observedGeneration?: number }
+}
+
+/**
+ * What an owner controls. What nobody controls comes to it by work of its own (`orphan`), so that it is only looked for
+ * when the owner is new or was changed.
+ */
+export async function dependentsOf<O extends KubeObject>(
+  clients: Clientset,
+  resource: TypedResource<O>,
+  owner: KubeObject,
+  ref: OwnerReference,
+  { spec, status }: Selecting,
+): Promise<O[]> {
+  const { namespace, uid = '', generation = 0 } = owner.metadata
+  const client = clients.resource(resource, namespace)
+  const selector = requirementsOf(spec?.selector)
+  const owned = await client.list({ owner: uid })
+  const isKnown = (status?.observedGeneration ?? 0) >= generation
+  const orphans = isKnown ? [] : await client.list({ labelSelector: labelSelectorText(spec?.selector ?? {}) })
+  const free = orphans.filter((object) => controllerRefOf(object) === undefined)
+  return claim(clients, resource, owner, ref, selector, [...owned, ...free])
+}
+
+/**
+ * Those that the owner controls: what it selects and nobody controls is adopted, what it does not select any more is
+ * released (PodControllerRefManager). Nothing is adopted by who is being deleted.
+ */
+export async function claim<O extends KubeObject>(
+  clients: Clientset,
+  resource: TypedResource<O>,
+  owner: KubeObject,
+  ref: OwnerReference,
+  selector: readonly LabelRequirement[],
+  candidates: readonly O[],
+): Promise<O[]> {
+  const client = clients.resource(resource, owner.metadata.namespace)
+  const claimed: O[] = []
+  for (const object of candidates) {
+    const controller = controllerRefOf(object)
+    const isSelected = matchesLabels(selector, object.metadata.labels ?? {})
+    if (controller?.uid === ref.uid) {
+      if (isSelected) claimed.push(object)
+      else if (owner.metadata.deletionTimestamp === undefined)
+        await patched(client.patch(object.metadata.name ?? '', STRATEGIC, release(object, ref)))
+      continue
+    }
+    const isFree = controller === undefined && object.metadata.deletionTimestamp === undefined
+    if (!isFree || !isSelected || owner.metadata.deletionTimestamp !== undefined) continue
+    const adopted = await patched(client.patch(object.metadata.name ?? '', STRATEGIC, adoption(object, ref)))
+    if (adopted !== undefined) claimed.push(adopted)
+  }
+  return claimed
+}
+
+const STRATEGIC = 'application/strategic-merge-patch+json'
+
+const adoption = ({ metadata: { uid } }: KubeObject, ref: OwnerReference) => ({
+  metadata: { ownerReferences: [ref], uid },
+})
+
+const release = ({ metadata: { uid } }: KubeObject, ref: OwnerReference) => ({
+  metadata: { ownerReferences: [{ $patch: 'delete', uid: ref.uid }], uid },
+})
+
+/** Undefined: it is gone, or another of the name is there, or may not have the owner (which is tried again elsewhere). */
+async function patched<O>(patch: Promise<O>): Promise<O | undefined> {
+  try {
+    return await patch
+  } catch (error) {
+    if (error instanceof StatusError && (error.code === 404 || error.code === 409 || error.code === 422))
+      return undefined
+    throw error
+  }
+}

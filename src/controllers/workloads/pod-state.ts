@@ -1,0 +1,93 @@
+/** What controllers read off a pod (kube-controller-manager's controller_utils and podutil). */
+import type { Pod, PodCondition } from '../../api/core/v1.ts'
+import { ownValue } from '../../api/own.ts'
+
+export const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
+
+export const isTerminating = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
+
+/** Neither over nor being deleted. */
+export const isActive = (pod: Pod): boolean => !isFinished(pod) && !isTerminating(pod)
+
+/** Being deleted, and not over yet. */
+export const isLeaving = (pod: Pod): boolean => isTerminating(pod) && !isFinished(pod)
+
+export const podCondition = ({ status }: Pod, type: string): PodCondition | undefined =>
+  status?.conditions?.find((condition) => condition.type === type)
+
+export const isReady = (pod: Pod): boolean => podCondition(pod, 'Ready')?.status === 'True'
+
+/** Milliseconds since 1970; undefined where it is not ready. */
+export function readySince(pod: Pod): number | undefined {
+  const condition = podCondition(pod, 'Ready')
+  if (condition?.status !== 'True') return undefined
+  return condition.lastTransitionTime === undefined ? 0 : Date.parse(condition.lastTransitionTime)
+}
+
+/**
+ * Milliseconds until the pod has been ready for so long: 0 where it has, undefined where it is not ready.
+ */
+export function untilAvailable(pod: Pod, minReadySeconds: number, now: Date): number | undefined {
+  const since = readySince(pod)
+  if (since === undefined) return undefined
+  return minReadySeconds === 0 ? 0 : Math.max(0, since + minReadySeconds * 1000 - now.getTime())
+}
+
+export const isAvailable = (pod: Pod, minReadySeconds: number, now: Date): boolean =>
+  untilAvailable(pod, minReadySeconds, now) === 0
+
+const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
+const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 }
+
+/** @returns what the annotation says; 0 where it is no number */
+function deletionCost({ metadata }: Pod): number {
+  const text = ownValue(metadata.annotations, DELETION_COST)
+  return text !== undefined && /^(0|-?[1-9][0-9]*)$/.test(text) ? Number(text) : 0
+}
+
+/** A container among the init containers that goes on beside the others. */
+export const sidecarNames = ({ spec }: Pod): ReadonlySet<string> =>
+  new Set(spec?.initContainers?.flatMap(({ name, restartPolicy }) => (restartPolicy === 'Always' ? [name ?? ''] : [])))
+
+function mostRestarts(pod: Pod): [containers: number, sidecars: number] {
+  const sidecars = sidecarNames(pod)
+  const counts = (statuses: readonly { name?: string; restartCount?: number }[] = []) =>
+    Math.max(0, ...statuses.map(({ restartCount = 0 }) => restartCount))
+  const { containerStatuses, initContainerStatuses = [] } = pod.status ?? {}
+  return [counts(containerStatuses), counts(initContainerStatuses.filter(({ name = '' }) => sidecars.has(name)))]
+}
+
+/** Whole powers of two of nanoseconds, so that ages which hardly differ are the same. */
+const magnitude = (milliseconds: number): number =>
+  milliseconds > 0 ? Math.trunc(Math.log2(milliseconds * 1_000_000)) : -1
+
+export interface Ranked {
+  readonly pod: Pod
+  /** Ready pods of the same family on its node. */
+  readonly rank: number
+}
+
+/** Whom scaling down deletes first comes first. */
+export function compareForDeletion(now: Date): (a: Ranked, b: Ranked) => number {
+  const age = (at: number) => magnitude(now.getTime() - at)
+  return ({ pod: a, rank: rankA }, { pod: b, rank: rankB }) => {
+    const [nodeA, nodeB] = [a.spec?.nodeName ?? '', b.spec?.nodeName ?? '']
+    if (nodeA !== nodeB && (nodeA === '' || nodeB === '')) return nodeA === '' ? -1 : 1
+    const [phaseA, phaseB] = [a, b].map(({ status }) => ownValue(phases, status?.phase ?? '') ?? 0)
+    if (phaseA !== phaseB) return phaseA! - phaseB!
+    const [readyA, readyB] = [readySince(a), readySince(b)]
+    if ((readyA === undefined) !== (readyB === undefined)) return readyA === undefined ? -1 : 1
+    if (deletionCost(a) !== deletionCost(b)) return deletionCost(a) - deletionCost(b)
+    if (rankA !== rankB) return rankB - rankA
+    const byUid = (a.metadata.uid ?? '') < (b.metadata.uid ?? '') ? -1 : 1
+    if (readyA !== undefined && readyB !== undefined && readyA !== readyB) {
+      if (readyA === 0 || readyB === 0) return readyA === 0 ? -1 : 1
+      return age(readyA) - age(readyB) || byUid
+    }
+    const [[regularA, sidecarA], [regularB, sidecarB]] = [mostRestarts(a), mostRestarts(b)]
+    if (regularA !== regularB) return regularB - regularA
+    if (sidecarA !== sidecarB) return sidecarB - sidecarA
+    const [createdA, createdB] = [a, b].map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? ''))
+    return createdA === createdB ? 0 : age(createdA!) - age(createdB!) || byUid
+  }
+}

@@ -1,0 +1,75 @@
+/** What a ReplicaSet wants of its pods, worked out without writing anything (kube-controller-manager's replicaset). */
+import type { ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '../../api/apps/v1.ts'
+import type { Pod } from '../../api/core/v1.ts'
+import { ownValue } from '../../api/own.ts'
+import { compareForDeletion, isAvailable, isReady, untilAvailable } from './pod-state.ts'
+
+/** Pods that are created or deleted in one look. */
+export const BURST = 500
+
+/**
+ * Whom to delete so that `count` go.
+ * @param related the pods of all ReplicaSets of the same owner: those that share a node with many of them go first
+ */
+export function podsToDelete(pods: readonly Pod[], related: readonly Pod[], count: number, now: Date): readonly Pod[] {
+  if (count >= pods.length) return pods
+  const perNode = new Map<string, number>()
+  for (const pod of related) {
+    const node = pod.spec?.nodeName ?? ''
+    if (isReady(pod)) perNode.set(node, (perNode.get(node) ?? 0) + 1)
+  }
+  return pods
+    .map((pod) => ({ pod, rank: perNode.get(pod.spec?.nodeName ?? '') ?? 0 }))
+    .sort(compareForDeletion(now))
+    .slice(0, count)
+    .map(({ pod }) => pod)
+}
+
+/** @param failure why pods could not be created or deleted */
+export function replicaSetStatus(
+  set: ReplicaSet,
+  { active, leaving }: { readonly active: readonly Pod[]; readonly leaving: readonly Pod[] },
+  failure: string | undefined,
+  now: Date,
+  time: string,
+): ReplicaSetStatus {
+  const wanted = Object.entries(set.spec?.template?.metadata?.labels ?? {})
+  // few: the labels of one template
+  const isLabeled = ({ metadata }: Pod) => wanted.every(([key, value]) => ownValue(metadata.labels, key) === value)
+  const minReadySeconds = set.spec?.minReadySeconds ?? 0
+  return {
+    ...set.status,
+    replicas: active.length,
+    fullyLabeledReplicas: active.filter(isLabeled).length,
+    readyReplicas: active.filter(isReady).length,
+    availableReplicas: active.filter((pod) => isAvailable(pod, minReadySeconds, now)).length,
+    terminatingReplicas: leaving.length,
+    observedGeneration: set.metadata.generation ?? 0,
+    ...withFailure(set, active.length, failure, time),
+  }
+}
+
+function withFailure(
+  { spec, status }: ReplicaSet,
+  count: number,
+  failure: string | undefined,
+  time: string,
+): { conditions?: ReplicaSetCondition[] } {
+  const others = (status?.conditions ?? []).filter(({ type }) => type !== 'ReplicaFailure')
+  const known = status?.conditions?.find(({ type }) => type === 'ReplicaFailure')
+  if (failure === undefined) return known === undefined ? {} : { conditions: others }
+  if (known !== undefined) return {}
+  const reason = count < (spec?.replicas ?? 1) ? 'FailedCreate' : 'FailedDelete'
+  return {
+    conditions: [
+      ...others,
+      { type: 'ReplicaFailure', status: 'True', lastTransitionTime: time, reason, message: failure },
+    ],
+  }
+}
+
+/** Milliseconds until the next ready pod is available. */
+export function untilNextAvailable(pods: readonly Pod[], minReadySeconds: number, now: Date): number | undefined {
+  const waits = pods.flatMap((pod) => untilAvailable(pod, minReadySeconds, now) || [])
+  return waits.length === 0 ? undefined : Math.min(...waits)
+}

@@ -1,0 +1,14 @@
+/** Whether two values are the same JSON, whatever the order of their members. Absent members are as those that are undefined. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) || Array.isArray(b))
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, at) => sameJson(item, b[at]))
+  const [left, right] = [a, b].map(
+    (value) => new Map(Object.entries(value).filter(([, member]) => member !== undefined)),
+  )
+  return (
+    left!.size === right!.size &&
+    [...left!].every(([name, member]) => right!.has(name) && sameJson(member, right!.get(name)))
+  )
+}

@@ -1,0 +1,90 @@
+/**
+ * A pod template as Go's spew dumps it: what kube-controller-manager hashes. The dump names every field of every type,
+ * whether it is set or not, so each release has hashes of its own. Amounts of more than 18 digits are dumped otherwise in
+ * Go: their hash differs, which a controller that takes over does not mind, for it compares templates.
+ */
+import type { PodTemplateSpec } from '../../api/core/v1.ts'
+import { lazy } from '../../api/lazy.ts'
+import { ownValue } from '../../api/own.ts'
+import { Quantity } from '../../schema/quantity.ts'
+import table from './template-types-table.json' with { type: 'json' }
+
+interface Field {
+  readonly name: string
+  /** Undefined: an embedded struct, whose members are beside the others. */
+  readonly json: string | undefined
+  readonly type: string
+}
+
+/** A struct's fields, or what a named type is made of. */
+const types = lazy((): ReadonlyMap<string, readonly Field[] | string> => {
+  const entries = Object.entries(table).filter(([name]) => name !== '//')
+  return new Map(
+    entries.map(([name, text]): [string, readonly Field[] | string] => {
+      if (text.startsWith('=')) return [name, text.slice(1)]
+      return [name, text === '' ? [] : text.split(';').map(fieldOf)]
+    }),
+  )
+})
+
+function fieldOf(text: string): Field {
+  const [left = '', type = ''] = text.split(/ (.*)/s)
+  const [name = '', json] = left.split(':')
+  if (json === '-') return { name, json: undefined, type }
+  return { name, json: json ?? name[0]?.toLowerCase() + name.slice(1), type }
+}
+
+export const goDump = (template: PodTemplateSpec): string => typed('v1.PodTemplateSpec', template)
+
+const typed = (type: string, value: unknown): string => `(${type})${dump(type, value)}`
+
+const NO_TIME = '{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}'
+
+/** The value behind the name of its type, which elements of lists and maps do without. */
+function dump(type: string, value: unknown): string {
+  if (type.startsWith('*')) return value === undefined ? '<nil>' : dump(type.slice(1), value)
+  if (type.startsWith('[]')) return list(type.slice(2), value)
+  if (type.startsWith('map[')) return map(type.slice(type.indexOf(']') + 1), value)
+  if (type === 'v1.Time') return NO_TIME // templates have none
+  if (type === 'resource.Quantity') return quantity(value)
+  if (type === 'intstr.IntOrString') return intOrString(value)
+  const known = types().get(type)
+  if (typeof known === 'string') return dump(known, value)
+  if (known !== undefined) return struct(known, value)
+  if (type === 'string') return String(value ?? '')
+  return String(value ?? (type === 'bool' ? false : 0))
+}
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? ownValue(value as Readonly<Record<string, unknown>>, name) : undefined
+
+const struct = (fields: readonly Field[], value: unknown): string =>
+  `{${fields.map(({ name, json, type }) => `${name}:${typed(type, json === undefined ? value : member(value, json))}`).join(' ')}}`
+
+/** What is empty is not sent, and so it is nil. */
+function list(type: string, value: unknown): string {
+  if (!Array.isArray(value) || value.length === 0) return '<nil>'
+  return `[${value.map((item: unknown) => dump(type, item)).join(' ')}]`
+}
+
+function map(type: string, value: unknown): string {
+  const entries = Object.entries(value ?? {})
+  if (entries.length === 0) return '<nil>'
+  entries.sort(([a], [b]) => (a < b ? -1 : 1))
+  return `map[${entries.map(([key, item]) => `${key}:${dump(type, item)}`).join(' ')}]`
+}
+
+function quantity(value: unknown): string {
+  const amount = Quantity.tryParse(String(value ?? '0')) ?? Quantity.zero
+  const { unscaled, scale, text } = amount.parts
+  const format = value === undefined ? '' : amount.format
+  return (
+    `{i:(resource.int64Amount){value:(int64)${unscaled} scale:(resource.Scale)${scale}}` +
+    ` d:(resource.infDecAmount){Dec:(*inf.Dec)<nil>} s:(string)${text || (value === '0' ? value : '')} Format:(resource.Format)${format}}`
+  )
+}
+
+function intOrString(value: unknown): string {
+  const [kind, number, text] = typeof value === 'string' ? [1, 0, value] : [0, Number(value ?? 0), '']
+  return `{Type:(intstr.Type)${kind} IntVal:(int32)${number} StrVal:(string)${text}}`
+}

@@ -1,0 +1,97 @@
+/**
+ * Which writes are work for the controllers of workloads, where they are switched on (KEDGE_WORKLOADS). Keys are
+ * `NAMESPACE/NAME` of what is to be looked at, a namespace, or nothing where one look is for all. A write is work for the
+ * controller that owns the object; what nobody owns is work of `orphan`, which asks who selects it.
+ */
+import type { Pod } from '../api/core/v1.ts'
+import { groupResourceText } from '../api/group-version.ts'
+import type { KubeObject, OwnerReference } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
+import type { Workloads } from '../settings.ts'
+import type { Change } from './outbox.ts'
+import { ownerKindOf } from './owner-kinds.ts'
+import type { Topic } from './topic.ts'
+
+export interface WorkloadWork {
+  readonly topic: Topic
+  readonly payload: string
+}
+
+/** The label of nodes whose pods are simulated. */
+export const SIMULATED = 'kedge.dev/simulated'
+
+const keyOf = ({ metadata }: KubeObject): string =>
+  metadata.namespace === undefined ? (metadata.name ?? '') : `${metadata.namespace}/${metadata.name}`
+
+export const controllerRefOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
+  metadata.ownerReferences?.find(({ controller }) => controller === true)
+
+/** Controllers by the kind of what they look after. */
+const controllersOf: Readonly<Record<string, Topic>> = {
+  'Deployment.apps': 'deployment',
+  'ReplicaSet.apps': 'replica-set',
+}
+
+/** What owns an object, as its controller names it. */
+function ownersWork(object: KubeObject | undefined): WorkloadWork[] {
+  const owner = object && controllerRefOf(object)
+  if (owner === undefined) return []
+  const topic = ownValue(controllersOf, ownerKindOf(owner))
+  return topic === undefined ? [] : [{ topic, payload: `${object?.metadata.namespace}/${owner.name}` }]
+}
+
+/** The owners of now and before; and those that may select it, where it has none. */
+function dependentWork({ resource, object, old }: Change): WorkloadWork[] {
+  const owners = [...ownersWork(object), ...ownersWork(old)]
+  if (object === undefined || controllerRefOf(object) !== undefined) return owners
+  const isNews =
+    old === undefined ||
+    controllerRefOf(old) !== undefined ||
+    JSON.stringify(object.metadata.labels) !== JSON.stringify(old.metadata.labels)
+  return isNews ? [...owners, { topic: 'orphan', payload: `${groupResourceText(resource)}/${keyOf(object)}` }] : owners
+}
+
+type Rule = (change: Change, mode: Exclude<Workloads, 'off'>) => readonly WorkloadWork[]
+
+const itself =
+  (topic: Topic): Rule =>
+  ({ object }) =>
+    object === undefined ? [] : [{ topic, payload: keyOf(object) }]
+
+const rules: Readonly<Record<string, readonly Rule[]>> = {
+  'deployments.apps': [itself('deployment')],
+  'replicasets.apps': [itself('replica-set'), dependentWork],
+  pods: [dependentWork, podsWork],
+  nodes: [nodesWork],
+}
+
+/** A pod without a node is the scheduler's, one on a node the kubelet's, which may be simulated. */
+function podsWork({ object, old }: Change, mode: Workloads): readonly WorkloadWork[] {
+  if (mode !== 'simulated') return []
+  const [pod, before]: (Pod | undefined)[] = [object, old]
+  const leavesRoom = before?.spec?.nodeName && (pod === undefined || (isOver(pod) && !isOver(before)))
+  const room: WorkloadWork[] = leavesRoom ? [{ topic: 'scheduler', payload: '' }] : []
+  if (pod === undefined || object === undefined) return room
+  const { nodeName } = pod.spec ?? {}
+  if (nodeName) return [...room, { topic: 'simulated-pods', payload: nodeName }]
+  const waits = (pod.spec?.schedulingGates ?? []).length === 0 && pod.metadata.deletionTimestamp === undefined
+  return waits ? [...room, { topic: 'scheduler', payload: '' }] : room
+}
+
+const isOver = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
+
+function nodesWork({ object }: Change, mode: Workloads): readonly WorkloadWork[] {
+  if (mode !== 'simulated' || object === undefined) return []
+  const simulated = ownValue(object.metadata.labels, SIMULATED) === 'true'
+  return [
+    ...(simulated ? [{ topic: 'simulated-node', payload: keyOf(object) } as const] : []),
+    { topic: 'scheduler', payload: '' },
+  ]
+}
+
+export function workloadWork(change: Change, mode: Workloads): readonly WorkloadWork[] {
+  if (mode === 'off') return []
+  const found = ownValue(rules, groupResourceText(change.resource)) ?? []
+  const work = found.flatMap((rule) => rule(change, mode))
+  return work.length < 2 ? work : [...new Map(work.map((item) => [`${item.topic} ${item.payload}`, item])).values()]
+}

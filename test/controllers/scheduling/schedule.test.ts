@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import type { Node, Pod, PodSpec } from '../../../src/api/core/v1.ts'
+import { newCycle } from '../../../src/controllers/scheduling/filters.ts'
+import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
+import { choose, failureMessage } from '../../../src/controllers/scheduling/schedule.ts'
+
+interface Given {
+  readonly labels?: Record<string, string>
+  readonly spec?: Node['spec']
+  readonly cpu?: string
+  readonly pods?: readonly Pod[]
+}
+
+function node(name: string, { labels = {}, spec = {}, cpu = '4', pods = [] }: Given = {}): NodeState {
+  const state = new NodeState({
+    metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } },
+    spec,
+    status: { allocatable: { cpu, memory: '8Gi', pods: '3' } },
+  })
+  for (const there of pods) state.add(there)
+  return state
+}
+
+const pod = (spec: PodSpec = {}, labels: Record<string, string> = {}): Pod => ({
+  metadata: { name: 'p', namespace: 'default', labels },
+  spec: { containers: [{ name: 'c' }], ...spec },
+})
+
+const asking = (cpu: string): Pod => pod({ containers: [{ name: 'c', resources: { requests: { cpu } } }] })
+const onPort = (hostPort: number): Pod => pod({ containers: [{ name: 'c', ports: [{ containerPort: 1, hostPort }] }] })
+const web = { app: 'web' }
+const beside = { labelSelector: { matchLabels: web }, topologyKey: 'kubernetes.io/hostname' }
+
+function outcome(wanted: Pod, nodes: readonly NodeState[]): string {
+  const choice = choose(newCycle(wanted, nodes, new Map()))
+  return 'node' in choice ? choice.node.name : failureMessage(choice.refusals)
+}
+
+const none = (listed: string, preemption: string, of = 1) =>
+  `0/${of} nodes are available: ${listed}. preemption: 0/${of} nodes are available: ${preemption}.`
+const NOT_HELPFUL = 'Preemption is not helpful for scheduling'
+const NO_VICTIMS = 'No preemption victims found for incoming pod'
+
+describe('a pod', () => {
+  const taint = { key: 'k', value: 'v', effect: 'NoSchedule' }
+  test.each<[string, Pod, readonly NodeState[], string]>([
+    ['goes to a node', pod(), [node('a')], 'a'],
+    ['does not go where there are none', pod(), [], 'no nodes available to schedule pods'],
+    ['goes where more is free', asking('1'), [node('a', { pods: [asking('2')] }), node('b')], 'b'],
+    ['needs its cpu', asking('3'), [node('a', { pods: [asking('2')] })], none('1 Insufficient cpu', `1 ${NO_VICTIMS}`)],
+    ['is larger than a node', asking('5'), [node('a')], none('1 Insufficient cpu', `1 ${NOT_HELPFUL}`)],
+    ['needs a place', pod(), [node('a', { pods: [pod(), pod(), pod()] })], none('1 Too many pods', `1 ${NO_VICTIMS}`)],
+    [
+      'does not tolerate a taint',
+      pod(),
+      [node('a', { spec: { taints: [taint] } })],
+      none('1 node(s) had untolerated taint(s)', `1 ${NOT_HELPFUL}`),
+    ],
+    [
+      'tolerates a taint',
+      pod({ tolerations: [{ key: 'k', operator: 'Exists' }] }),
+      [node('a', { spec: { taints: [taint] } })],
+      'a',
+    ],
+    [
+      'avoids a taint that only asks for it',
+      pod(),
+      [node('a', { spec: { taints: [{ ...taint, effect: 'PreferNoSchedule' }] } }), node('b')],
+      'b',
+    ],
+    [
+      'does not go to a node that is cordoned',
+      pod(),
+      [node('a', { spec: { unschedulable: true } }), node('b', { cpu: '0' })],
+      'b',
+    ],
+    [
+      'selects its nodes',
+      pod({ nodeSelector: { disk: 'ssd' } }),
+      [node('a'), node('b', { labels: { disk: 'ssd' } })],
+      'b',
+    ],
+    [
+      'says all that is against it, sorted',
+      asking('3'),
+      [node('a', { spec: { unschedulable: true } }), node('b', { pods: [asking('2')] }), node('c', { cpu: '1' })],
+      none('1 node(s) were unschedulable, 2 Insufficient cpu', `1 ${NO_VICTIMS}, 2 ${NOT_HELPFUL}`, 3),
+    ],
+    ['needs its port', onPort(80), [node('a', { pods: [onPort(80)] }), node('b')], 'b'],
+    [
+      'wants to be beside another',
+      pod({ affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [beside] } } }),
+      [node('a'), node('b', { pods: [pod({}, web)] })],
+      'b',
+    ],
+    [
+      'is the first of those that want to be together',
+      pod({ affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [beside] } } }, web),
+      [node('a')],
+      'a',
+    ],
+    [
+      'wants to be away from another',
+      pod({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [beside] } } }),
+      [node('a', { pods: [pod({}, web)] }), node('b')],
+      'b',
+    ],
+    [
+      'is not wanted by who is there',
+      pod({}, web),
+      [
+        node('a', {
+          pods: [pod({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [beside] } } })],
+        }),
+      ],
+      none("1 node(s) didn't satisfy existing pods anti-affinity rules", `1 ${NO_VICTIMS}`),
+    ],
+    [
+      'keeps its group even',
+      pod(
+        {
+          topologySpreadConstraints: [
+            {
+              maxSkew: 1,
+              topologyKey: 'zone',
+              whenUnsatisfiable: 'DoNotSchedule',
+              labelSelector: { matchLabels: web },
+            },
+          ],
+        },
+        web,
+      ),
+      [node('a', { labels: { zone: 'x' }, pods: [pod({}, web)] }), node('b', { labels: { zone: 'y' }, cpu: '1' })],
+      'b',
+    ],
+  ])('%s', (_, wanted, nodes, expected) => {
+    expect(outcome(wanted, nodes)).toBe(expected)
+  })
+})

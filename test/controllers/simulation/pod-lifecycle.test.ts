@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest'
+import type { Container, Pod } from '../../../src/api/core/v1.ts'
+import { duration } from '../../../src/controllers/simulation/annotations.ts'
+import { addressesOf, freePodRange } from '../../../src/controllers/simulation/addresses.ts'
+import { advance } from '../../../src/controllers/simulation/pod-lifecycle.ts'
+
+const START = Date.parse('2026-01-01T00:00:00Z')
+const at = (seconds: number) => new Date(START + seconds * 1000)
+
+interface Given {
+  readonly annotations?: Record<string, string>
+  readonly restartPolicy?: string
+  readonly initContainers?: Container[]
+  readonly hostNetwork?: boolean
+}
+
+const bound = ({
+  annotations = {},
+  restartPolicy = 'Always',
+  initContainers = [],
+  hostNetwork = false,
+}: Given = {}): Pod => ({
+  metadata: { name: 'p', namespace: 'default', uid: 'u', generation: 1, annotations },
+  spec: { nodeName: 'n', restartPolicy, initContainers, hostNetwork, containers: [{ name: 'c', image: 'i' }] },
+  status: {
+    phase: 'Pending',
+    conditions: [{ type: 'PodScheduled', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+  },
+})
+
+/** What it says of itself each time that its node looks, until it stays. @param until seconds */
+function story(pod: Pod, until = 600): string[] {
+  const told: string[] = []
+  let current = pod
+  for (let now = 0, looks = 0; now <= until && looks < 100; looks++) {
+    const { status, after } = advance(current, { hostIP: '172.18.0.1', allocateIP: () => '10.244.0.2' }, at(now))
+    if (status !== undefined) {
+      current = { ...current, status }
+      const container = status.containerStatuses?.[0]
+      const { running, waiting, terminated } = container?.state ?? {}
+      const state = running ? 'running' : (waiting?.reason ?? `${terminated?.reason} ${terminated?.exitCode}`)
+      told.push(`${now}s ${status.phase} ${state}${container?.ready ? ' ready' : ''}`)
+    }
+    if (after === undefined) break
+    now += after / 1000
+  }
+  return told
+}
+
+describe('a pod on a simulated node', () => {
+  test.each<[string, Pod, readonly string[]]>([
+    ['runs at once', bound(), ['0s Running running ready']],
+    ['starts later', bound({ annotations: { 'kedge.dev/start-delay': '5s' } }), ['5s Running running ready']],
+    [
+      'gets ready later',
+      bound({ annotations: { 'kedge.dev/ready-delay': '7' } }),
+      ['0s Running running', '7s Running running ready'],
+    ],
+    ['never gets ready', bound({ annotations: { 'kedge.dev/ready': 'false' } }), ['0s Running running']],
+    [
+      'ends after a while',
+      bound({ restartPolicy: 'Never', annotations: { 'kedge.dev/duration': '10s' } }),
+      ['0s Running running ready', '10s Succeeded Completed 0'],
+    ],
+    ['fails', bound({ restartPolicy: 'Never', annotations: { 'kedge.dev/exit-code': '3' } }), ['0s Failed Error 3']],
+    [
+      'fails again and again, and waits longer each time',
+      bound({ annotations: { 'kedge.dev/exit-code.c': '1', 'kedge.dev/duration': '1s' } }),
+      [
+        '0s Running running ready',
+        '1s Running running ready',
+        '2s Running CrashLoopBackOff',
+        '12s Running running ready',
+        '13s Running CrashLoopBackOff',
+        '33s Running running ready',
+        '34s Running CrashLoopBackOff',
+      ],
+    ],
+    [
+      'cannot pull its image',
+      bound({ annotations: { 'kedge.dev/image-pull': 'fail' } }),
+      ['0s Pending ImagePullBackOff'],
+    ],
+    [
+      'runs its init containers first',
+      bound({
+        initContainers: [{ name: 'i', image: 'i' }],
+        annotations: { 'kedge.dev/duration.i': '4s' },
+      }),
+      ['0s Pending PodInitializing', '4s Running running ready'],
+    ],
+    [
+      'is over when an init container fails and nothing is tried again',
+      bound({
+        restartPolicy: 'Never',
+        initContainers: [{ name: 'i', image: 'i' }],
+        annotations: { 'kedge.dev/exit-code.i': '1' },
+      }),
+      ['0s Failed PodInitializing'],
+    ],
+    [
+      'does not wait for the end of a sidecar',
+      bound({ initContainers: [{ name: 'i', image: 'i', restartPolicy: 'Always' }] }),
+      ['0s Running running ready'],
+    ],
+  ])('%s', (_, pod, expected) => {
+    expect(story(pod).slice(0, expected.length)).toEqual(expected)
+  })
+
+  test('has an address of its node where it shares its network', () => {
+    const facts = { hostIP: '172.18.0.1', allocateIP: () => '10.244.0.2' }
+    expect(advance(bound(), facts, at(0)).status?.podIP).toBe('10.244.0.2')
+    expect(advance(bound({ hostNetwork: true }), facts, at(0)).status?.podIP).toBe('172.18.0.1')
+  })
+
+  test.each<[string, Record<string, string>, number, object]>([
+    ['leaves at once', {}, 0, { isGone: true }],
+    ['takes its time', { 'kedge.dev/stop-delay': '5s' }, 2, { after: 3_000 }],
+    ['takes no longer than its grace', { 'kedge.dev/stop-delay': '5m' }, 30, { isGone: true }],
+  ])('that is deleted %s', (_, annotations, now, expected) => {
+    const pod = bound({ annotations })
+    pod.metadata.deletionTimestamp = '2026-01-01T00:00:30Z'
+    pod.metadata.deletionGracePeriodSeconds = 30
+    expect(advance(pod, { hostIP: '', allocateIP: () => undefined }, at(now))).toEqual(expected)
+  })
+})
+
+test.each([
+  ['5', 5_000],
+  ['1.5s', 1_500],
+  ['2m', 120_000],
+  ['1h2m3s', 3_723_000],
+  ['250ms', 250],
+  ['', undefined],
+  ['soon', undefined],
+  [undefined, undefined],
+])('the duration %s', (text, expected) => {
+  expect(duration(text)).toBe(expected)
+})
+
+test('addresses are given out once, and ranges too', () => {
+  const next = addressesOf('10.244.7.0/24', new Set(['10.244.7.2', '10.244.7.4']))
+  expect([next(), next(), next()]).toEqual(['10.244.7.3', '10.244.7.5', '10.244.7.6'])
+  expect(addressesOf('fd00::/64', new Set())()).toBeUndefined()
+  const having = (podCIDR: string) => ({ metadata: {}, spec: { podCIDR } })
+  expect(freePodRange([having('10.244.0.0/24'), having('10.0.0.0/24'), having('10.244.2.0/24')])).toBe('10.244.1.0/24')
+})
