@@ -71,7 +71,10 @@ const routed =
     return serve(request, served)
   }
 
-const serveRoot: Serve = ({ env }, served) => indentedJson({ paths: rootPaths(served, builtInServed(env).gates) })
+const serveRoot: Serve = async ({ env }, served) => {
+  await served.read()
+  return indentedJson({ paths: rootPaths(served, builtInServed(env).gates) })
+}
 
 /** Whatever the client accepts. */
 const indentedJson = (document: object): Response =>

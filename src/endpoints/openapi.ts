@@ -45,6 +45,7 @@ const refused = (headers: Record<string, string>, status: number) =>
   new Response(null, { status, headers: { 'Cache-Control': NO_CACHE, ...headers } })
 
 async function documentsOf({ env }: ApiRequest, served: ServedResources): Promise<OpenApiDocuments> {
+  await served.read()
   const { openApiDocuments } = await import('../openapi/documents.ts')
   return openApiDocuments(served, { cbor: builtInServed(env).gates.enabled('CBORServingAndStorage') })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { builtInResources, withDynamic } from '../../src/registry/resources.ts'
+import { builtInResources, withDynamic, withGroups } from '../../src/registry/resources.ts'
 import type { ResourceEntry } from '../../src/registry/resources.ts'
 import { compareVersions } from '../../src/registry/version-order.ts'
 
@@ -145,4 +145,25 @@ describe('groups of custom resources', () => {
 test('versions are compared as Kubernetes does', () => {
   const order = ['v10', 'v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta1', 'v12alpha1', 'v11alpha2', 'foo1', 'foo10']
   expect([...order].reverse().sort(compareVersions)).toEqual(order)
+})
+
+test('a thousand groups are read some at a time, and once', async () => {
+  const names = Array.from({ length: 1_000 }, (_, n) => `g${n}.example.com`)
+  const read: string[] = []
+  let turns = 0
+  let most = 0
+  let before = 0
+  const many = withGroups(builtInResources(), names, (name) => {
+    read.push(name)
+    return []
+  })
+  await many.read(async () => {
+    turns++
+    most = Math.max(most, read.length - before)
+    before = read.length
+  })
+  expect(turns).toBeGreaterThan(100)
+  expect(most).toBeLessThan(10)
+  expect(many.groups).toHaveLength(builtInResources().groups.length)
+  expect(read).toEqual(names)
 })

@@ -33,12 +33,13 @@ export function serveApiVersions(request: ApiRequest, served: ServedResources): 
 }
 
 /** `/apis`. @param exact without a slash behind: only so is there an aggregated document */
-export function serveApiGroupList(
+export async function serveApiGroupList(
   request: ApiRequest,
   served: ServedResources,
   exact: boolean,
-): Response | Promise<Response> {
+): Promise<Response> {
   if (exact && wantsAggregated(request)) return serveAggregated(request, served, 'apis')
+  await served.read()
   return respondDocument(negotiateDocument(request, { matched: false }), apiGroupList(served), {
     model: `${META}.APIGroupList`,
   })
@@ -153,6 +154,7 @@ async function build(
   prefix: 'api' | 'apis',
   remote: RemoteDiscovery | undefined,
 ): Promise<Aggregated> {
+  await served.read()
   const document = aggregatedDiscovery(served, prefix, remote?.versions)
   const { kind: _kind, apiVersion: _apiVersion, ...content } = document
   const digest = await crypto.subtle.digest('SHA-512', new TextEncoder().encode(JSON.stringify(content)))
