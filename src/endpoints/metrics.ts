@@ -6,6 +6,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { WorkCount } from '../storage/object-calls.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
+import { expressionTimes } from '../expressions/expression-times.ts'
 import { auditCounts } from '../audit/metrics.ts'
 import type { FlowCount } from '../flowcontrol/admit-request.ts'
 import { flowState } from '../flowcontrol/admit-request.ts'
@@ -129,6 +130,18 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       one(auditCounts.rejected),
     ],
     ...reloadRows('authentication', issuersReloads(request.env)),
+    [
+      'apiserver_cel_compilation_duration_seconds',
+      'histogram',
+      'Time that the rules of a place in a schema took to compile.',
+      expressionTimes.compilation.samples({}),
+    ],
+    [
+      'apiserver_cel_evaluation_duration_seconds',
+      'histogram',
+      'Time that the rules of a place took for a value.',
+      expressionTimes.evaluation.samples({}),
+    ],
     ['apiserver_current_inflight_requests', 'gauge', 'Requests being served.', one(inFlight, { request_kind: 'all' })],
     [
       'apiserver_current_inqueue_requests',
@@ -138,6 +151,12 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
     ],
     ...flowControlRows(request.tenant),
     ['apiserver_longrunning_requests', 'gauge', 'Watches and other long requests.', one(longRunning)],
+    [
+      'apiserver_mutating_admission_policy_check_duration_seconds',
+      'histogram',
+      'Time that they took.',
+      all.policyTimes.mutating.samples(),
+    ],
     [
       'apiserver_mutating_admission_policy_check_total',
       'counter',
@@ -171,6 +190,12 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'gauge',
       'The same, by one name.',
       await objectCounts(request, (resource) => ({ resource: groupResourceText(resource) })),
+    ],
+    [
+      'apiserver_validating_admission_policy_check_duration_seconds',
+      'histogram',
+      'Time that the expressions of their policies took for a request.',
+      all.policyTimes.validating.samples(),
     ],
     [
       'apiserver_validating_admission_policy_check_total',

@@ -1,4 +1,5 @@
 /** The rules of one place in a schema (x-kubernetes-validations), compiled: what is wrong with them, what they cost. */
+import { timed } from './expression-times.ts'
 import type { ValidationRule } from '../api/apiextensions/v1.ts'
 import { lazy } from '../api/lazy.ts'
 import type { Expression } from '../cel/ast.ts'
@@ -52,6 +53,10 @@ export function compileRules(
   schema: Structural,
   isRoot: boolean,
 ): CompiledRules | undefined {
+  return timed('compilation', () => compileAll(rules, schema, isRoot))
+}
+
+function compileAll(rules: readonly ValidationRule[], schema: Structural, isRoot: boolean): CompiledRules | undefined {
   const declared = declaredTypeOf(schema, SELF_TYPE, isRoot)
   if (declared === undefined) return undefined
   const always = lazy(() => ruleEnvironment(declared, false))

@@ -25,7 +25,8 @@ import { pathProblem } from '../validation/apiextensions/schema-path.ts'
 import { Correlated, correlatedItems } from './correlation.ts'
 import { PER_CALL_LIMIT, RUNTIME_BUDGET } from './environments.ts'
 import type { RuleTree } from './rule-tree.ts'
-import type { CompiledExpression, CompiledRule } from './schema-rules.ts'
+import { timed } from './expression-times.ts'
+import type { CompiledExpression, CompiledRule, CompiledRules } from './schema-rules.ts'
 import type { SchemaNode } from './schema-types.ts'
 import { valueOf } from './schema-values.ts'
 
@@ -110,6 +111,17 @@ class Validation {
 
   private checkRules(tree: RuleTree, value: Json, old: Json | undefined, at: FieldPath, place: Place): void {
     const compiled = tree.rules!()
+    timed('evaluation', () => this.evaluateRules(tree, compiled, value, old, at, place))
+  }
+
+  private evaluateRules(
+    tree: RuleTree,
+    compiled: CompiledRules | undefined,
+    value: Json,
+    old: Json | undefined,
+    at: FieldPath,
+    place: Place,
+  ): void {
     const whole = (detail: string): FieldError => invalidValue(at, tree.type, detail)
     if (compiled === undefined) {
       const why = 'failed to convert to declType for CEL validation rules'

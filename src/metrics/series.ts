@@ -66,11 +66,13 @@ export class Histogram {
 export class Histograms {
   private readonly values = new BoundedMap<string, { labels: Labels; histogram: Histogram }>({ entries: MAX_SERIES })
 
+  constructor(private readonly buckets: readonly number[] = secondBuckets) {}
+
   /** @param key tells the labels apart */
   observe(key: string, value: number, labels: () => Labels): void {
     let known = this.values.get(key)
     if (known === undefined)
-      this.values.set(key, (known = { labels: labels(), histogram: new Histogram(secondBuckets) }))
+      this.values.set(key, (known = { labels: labels(), histogram: new Histogram(this.buckets) }))
     known.histogram.observe(value)
   }
 

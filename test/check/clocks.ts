@@ -8,6 +8,7 @@ const mayTakeIt: ReadonlyMap<string, string> = new Map([
   ['durable-objects/controller-manager.ts', 'calls and alarms of the object begin there'],
   ['src/storage/environment-storage.ts', 'one storage serves all requests of the isolate'],
   ['src/tenancy/control-snapshot.ts', 'one copy of the configuration serves all requests of the isolate'],
+  ['src/expressions/expression-times.ts', 'rules are compiled for all requests of the isolate'],
   ['src/flowcontrol/admit-request.ts', 'the seats are those of all requests of the isolate'],
 ])
 

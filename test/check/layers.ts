@@ -43,6 +43,8 @@ const elsewhere: ReadonlyMap<string, string> = new Map([
   ['src/settings.ts', 'env'],
   ['src/index.ts', 'server'],
   ['src/server.ts', 'server'],
+  // what metrics are made of, wherever something is measured
+  ['src/metrics/series.ts', 'api'],
   // the object in which controllers run
   ['durable-objects/controller-manager.ts', 'controllers'],
   ['durable-objects/absent-owners.ts', 'controllers'],

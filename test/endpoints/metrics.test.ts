@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import { measureRequest } from '../../src/metrics/measurements.ts'
+import { ruleTreeOf } from '../../src/expressions/rule-tree.ts'
+import { validateByRules } from '../../src/expressions/validate-rules.ts'
+import { measurePolicyCheck, measureRequest } from '../../src/metrics/measurements.ts'
 import { serveMetrics } from '../../src/endpoints/metrics.ts'
 import { noteFault } from '../../src/request/fault.ts'
 import { memoryServer } from '../request-in-memory.ts'
@@ -8,6 +10,9 @@ const server = memoryServer()
 
 const count = (target: string, status: number, init: RequestInit = {}): void =>
   measureRequest(server.request(target, init))(new Response(null, { status }))
+
+const total = (counted: readonly string[]): number =>
+  counted.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
 
 const lines = async (name: string): Promise<string[]> => {
   const response = await serveMetrics(server.request('/metrics'), { slis: false })
@@ -39,8 +44,30 @@ test('requests are counted by what they asked for, and by how they were answered
   expect(await lines('apiserver_request_duration_seconds_count{')).toHaveLength(3)
 })
 
-const total = (counted: readonly string[]): number =>
-  counted.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+test("policies and rules tell how often, and how long, under kube-apiserver's names", async () => {
+  const check = { policy: 'p', binding: 'b', problem: undefined, seconds: 0.05 }
+  measurePolicyCheck(server.request('/'), 'validating', check, 'deny')
+  measurePolicyCheck(server.request('/'), 'mutating', check)
+  const labels = 'error_type="no_error",policy="p",policy_binding="b"'
+  const name = (type: string) => `apiserver_${type}_admission_policy_check`
+  expect(await lines(`${name('validating')}_total{`)).toEqual([
+    `${name('validating')}_total{enforcement_action="deny",${labels}} 1`,
+  ])
+  expect(await lines(`${name('mutating')}_total{`)).toEqual([`${name('mutating')}_total{${labels}} 1`])
+  const times = await lines(`${name('mutating')}_duration_seconds`)
+  expect(times.map((line) => line.slice(line.indexOf('_seconds') + 8))).toEqual([
+    ...['5e-7', '0.001', '0.01'].map((le) => `_bucket{${labels},le="${le}"} 0`),
+    ...['0.1', '1', '+Inf'].map((le) => `_bucket{${labels},le="${le}"} 1`),
+    `_sum{${labels}} 0.05`,
+    `_count{${labels}} 1`,
+  ])
+  const before = total(await lines('apiserver_cel_evaluation_duration_seconds_count'))
+  const tree = ruleTreeOf({ type: 'object', 'x-kubernetes-validations': [{ rule: 'true' }] }, true)!
+  validateByRules(tree, {})
+  validateByRules(tree, {})
+  expect(total(await lines('apiserver_cel_evaluation_duration_seconds_count'))).toBe(before + 2)
+  expect(total(await lines('apiserver_cel_compilation_duration_seconds_count'))).toBeGreaterThan(0)
+})
 
 test('a path, a group and a resource are named once a request for them succeeded', async () => {
   count('/openid/v1/jwks', 404)

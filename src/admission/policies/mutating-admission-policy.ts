@@ -102,8 +102,12 @@ async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> 
     ])
     if (!rounds.isTurnOf(key)) return []
     const names = { policy: policy.metadata.name ?? '', binding: binding.metadata.name ?? '' }
-    const measured = (problem: string | undefined) =>
-      measurePolicyCheck(attributes.request, 'mutating', { ...names, problem })
+    const { clock } = attributes.request
+    let began = clock()
+    const measured = (problem: string | undefined) => {
+      measurePolicyCheck(attributes.request, 'mutating', { ...names, problem, seconds: (clock() - began) / 1000 })
+      began = clock()
+    }
     const problems: string[] = []
     let object = objects.object
     const type = typeOfMatched(attributes, matched, entry)

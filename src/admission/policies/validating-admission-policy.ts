@@ -52,12 +52,16 @@ async function validateBy(policies: readonly BoundPolicy<'validating'>[], attrib
   for (const invocation of invocations) {
     const { policy, binding } = invocation
     const isIgnored = policy.spec?.failurePolicy === 'Ignore'
+    const { clock } = attributes.request
+    const began = clock()
     const verdicts = invocation.problem === undefined ? await evaluate(invocation) : invocation.problem
+    const seconds = (clock() - began) / 1000
     if (typeof verdicts === 'string') {
       if (!isIgnored) denials.push({ policy, binding, message: verdicts })
       continue
     }
-    for (const verdict of verdicts) append(denials, actOn(attributes, policy, binding!, verdict, audit))
+    for (const verdict of verdicts)
+      append(denials, actOn(attributes, { policy, binding: binding!, seconds }, verdict, audit))
   }
   audit.publish(attributes)
   const [first] = denials
@@ -103,8 +107,7 @@ async function evaluator(request: PolicyRequest): Promise<(usable: Usable) => Pr
 /** Does what the binding wants done with what its policy refuses. @returns what denies the request */
 function actOn(
   { request }: Attributes,
-  policy: Policy,
-  binding: Binding,
+  { policy, binding, seconds }: { policy: Policy; binding: Binding; seconds: number },
   { decisions, auditAnnotations }: Verdict,
   audit: AuditAnnotations,
 ): Denial[] {
@@ -112,7 +115,7 @@ function actOn(
   const { validationActions = [] } = binding.spec ?? {}
   const names = { policy: policy.metadata.name ?? '', binding: binding.metadata.name ?? '' }
   const measured = (action: 'allow' | 'deny' | 'audit' | 'warn', problem: string) =>
-    measurePolicyCheck(request, 'validating', { ...names, problem }, action)
+    measurePolicyCheck(request, 'validating', { ...names, problem, seconds }, action)
   for (const [index, decision] of decisions.entries()) {
     if (decision.action === 'admit') {
       if (decision.ignored !== undefined) measured('allow', decision.ignored)
