@@ -3,13 +3,16 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import type { Socket } from 'node:net'
+import { lookup } from 'node:dns'
+import { isIP } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { FAILED, STATUS_HEADER } from '../webhooks/by-front.ts'
-import { BUSY, DEADLINE, DIAL_TIMEOUT } from '../webhooks/failure-text.ts'
+import { BUSY, DEADLINE, DIAL_TIMEOUT, NOT_ALLOWED } from '../webhooks/failure-text.ts'
 import type { ClientCredential } from '../outgoing/exchange.ts'
 import { HEADERS_HEADER, TUNNEL_HEADER } from '../outgoing/exchange.ts'
+import { isProxyableAddress } from '../outgoing/proxyable.ts'
 import type { PassedCall } from '../outgoing/by-front.ts'
 import type { Credential } from './certificate.ts'
 import { failureOf } from './outgoing-failure.ts'
@@ -91,8 +94,11 @@ export class OutgoingExchanges {
   }
 
   #request(call: PassedCall, signal: AbortSignal): ClientRequest {
-    const { url, method, upgrades, hasBody } = call
-    const isSecure = new URL(url).protocol === 'https:'
+    const { url, method, upgrades, hasBody, isProxied } = call
+    const { protocol, hostname } = new URL(url)
+    const isSecure = protocol === 'https:'
+    const address = hostname.replace(/^\[(.*)\]$/, '$1')
+    if (isProxied === true && isIP(address) !== 0 && !isProxyableAddress(address)) throw failure(NOT_ALLOWED)
     const headers = new Map<string, string[]>()
     for (const [name, value] of call.headers) headers.set(name, [...(headers.get(name) ?? []), value])
     if (hasBody && ![...headers.keys()].some((name) => name.toLowerCase() === 'content-length'))
@@ -105,7 +111,9 @@ export class OutgoingExchanges {
         [...headers].map(([name, [first = '', ...more]]) => [name, more.length === 0 ? first : [first, ...more]]),
       ),
       signal,
-      agent: upgrades === true ? false : isSecure ? this.#agents.https : this.#agents.http,
+      // one that was made without this look may lead elsewhere
+      agent: upgrades === true || isProxied === true ? false : isSecure ? this.#agents.https : this.#agents.http,
+      ...(isProxied === true ? { lookup: proxyableLookup } : {}),
     }
     const request = (isSecure ? httpsRequest : httpRequest)(url, options)
     dialInTime(request, isSecure)
@@ -141,6 +149,18 @@ export class OutgoingExchanges {
     }
     response.writeHead(200, { ...headers, [TUNNEL_HEADER]: ticket }).end()
   }
+}
+
+/** Of the addresses of a name, none may be this machine's or its link's. */
+const proxyableLookup: LookupFunction = (hostname, options, done) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return done(error, '')
+    if (!addresses.every(({ address }) => isProxyableAddress(address))) return done(failure(NOT_ALLOWED), '')
+    const [first] = addresses
+    if (options.all === true) done(null, addresses)
+    else if (first === undefined) done(failure('ENOTFOUND'), '')
+    else done(null, first.address, first.family)
+  })
 }
 
 /** HTTP/1.1 heads are Latin-1, which the engine would read as UTF-8. */

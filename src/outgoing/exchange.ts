@@ -15,6 +15,8 @@ export interface ExchangeCall {
   readonly caBundle?: string | undefined
   /** The certificate is not looked at. */
   readonly isInsecure?: boolean
+  /** Where a user wants to go: what its host turns out to be must be an address of other hosts (proxyable.ts). */
+  readonly isProxied?: boolean
   readonly credential?: ClientCredential
   /** From the first octet sent to the last of the answer. Absent: it goes on until one side ends it. */
   readonly timeoutMs?: number

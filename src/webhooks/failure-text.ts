@@ -25,6 +25,8 @@ export const callFailure = z.object({ code: z.string(), message: z.string(), add
 export const DEADLINE = 'DEADLINE'
 export const DIAL_TIMEOUT = 'DIAL_TIMEOUT'
 export const BUSY = 'BUSY'
+/** An address that no user may have this server connect with. */
+export const NOT_ALLOWED = 'NOT_ALLOWED'
 
 const dialled: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connect: connection refused',
@@ -53,6 +55,7 @@ const certificates: Readonly<Record<string, string>> = {
 const others: Readonly<Record<string, string>> = {
   [DEADLINE]: 'context deadline exceeded',
   [DIAL_TIMEOUT]: 'dial tcp: i/o timeout',
+  [NOT_ALLOWED]: 'address not allowed',
   [BUSY]: 'too many requests to this host are under way',
   ERR_SSL_WRONG_VERSION_NUMBER: 'http: server gave HTTP response to HTTPS client',
   EPROTO: 'remote error: tls: handshake failure',

@@ -1,22 +1,23 @@
-/**
- * Streams to pods: log, exec, attach, portforward. There are no kubelets behind this server, so that it answers as the
- * reference does to pods that run nowhere, or on nodes that cannot be reached.
- */
-import type { Container, Node, Pod } from '../../api/core/v1.ts'
+/** Streams to pods: log, exec, attach, portforward. The pod's node has them. */
+import type { Container, Pod } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { FieldPath, forbiddenField, invalidValue, path } from '../../api/field.ts'
 import { badRequest, invalid, notFound, plainError } from '../../api/status.ts'
+import { goQuote } from '../../go/quote.ts'
 import { negotiateOutput } from '../../codec/negotiate.ts'
 import { answerHeaders } from '../../codec/respond.ts'
+import { wholeAnswer } from '../../outgoing/bounded-answer.ts'
+import type { ExchangeAnswer, Upgraded } from '../../outgoing/exchange.ts'
+import { proxiedHeaders } from '../../outgoing/proxied-headers.ts'
+import { hostPort } from '../../outgoing/service-place.ts'
 import { readLive } from '../../registry/store.ts'
 import { parseTime, TimeError } from '../../schema/time.ts'
-import { storedObject } from '../../tenancy/stored-object.ts'
 import { NOT_NEGATIVE } from '../../validation/field-rules.ts'
 import { visitContainers } from '../../validation/pod/visit-containers.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { QueryParameters } from '../../request/query-parameters.ts'
-
-const KUBELET_PORT = 10250
+import { remoteAnswer } from '../aggregation/remote-answer.ts'
+import { connectionTo, kubeletError, reached } from '../nodes/node-connection.ts'
 
 /** GET pods/NAME/log */
 export async function log(scope: RequestScope): Promise<Response> {
@@ -25,30 +26,97 @@ export async function log(scope: RequestScope): Promise<Response> {
   const errors = validateLogOptions(request.query)
   if (errors.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, errors)
   const pod = await podOf(scope)
-  containerOf(pod, request.query.get('container') ?? '')
+  const container = containerOf(pod, request.query.get('container') ?? '')
   // nothing was written by what never ran
   if (!pod.spec?.nodeName) {
     const { 'Content-Type': _, ...headers } = answerHeaders('')
     return new Response(null, { status: 204, headers })
   }
-  throw await unreachable(scope, pod.spec.nodeName)
+  const node = await connectionTo(request, pod.spec.nodeName)
+  const target = `/containerLogs/${placeOf(pod, container)}${queryText(logParameters(request.query))}`
+  const call = node.ask({ method: 'GET', target, headers: [] })
+  const answer = await reached(`Get ${goQuote(`https://${hostPort(node.host, node.port)}${target}`)}`, call)
+  return logAnswer(scope, answer)
+}
+
+const MAX_ERROR = 50_000
+
+async function logAnswer({ name }: RequestScope, answer: ExchangeAnswer | Upgraded): Promise<Response> {
+  if ('upgraded' in answer) throw plainError('the node agreed to a protocol that nobody asked for')
+  if (answer.status >= 200 && answer.status <= 206)
+    return new Response(answer.body, { headers: answerHeaders('text/plain') })
+  const { status, text } = await reached('the answer of the node', wholeAnswer(answer, MAX_ERROR))
+  throw kubeletError(status, text, 'pods/log', name)
+}
+
+/** As the kubelet's API has them: in alphabetical order, what is not asked for left out. */
+function logParameters(query: QueryParameters): [string, string][] {
+  const flags = ['follow', 'previous', 'timestamps'].flatMap((name): [string, string][] =>
+    isTrue(query.get(name)) ? [[name, 'true']] : [],
+  )
+  const values = ['limitBytes', 'sinceSeconds', 'sinceTime', 'tailLines'].flatMap((name): [string, string][] => {
+    const value = query.get(name) ?? ''
+    return value === '' ? [] : [[name, value]]
+  })
+  return [...flags, ...values].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 export async function execOrAttach(scope: RequestScope): Promise<Response> {
+  const { query } = scope.request
   const pod = await podOf(scope)
-  containerOf(pod, scope.request.query.get('container') ?? '')
-  return stream(scope, pod)
+  const container = containerOf(pod, query.get('container') ?? '')
+  const flag = (name: string, shown: string): [string, string][] => (isTrue(query.get(name)) ? [[shown, '1']] : [])
+  const parameters = [
+    ...(scope.subresource === 'attach'
+      ? []
+      : query.getAll('command').map((word): [string, string] => ['command', word])),
+    ...flag('stderr', 'error'),
+    ...flag('stdin', 'input'),
+    ...flag('stdout', 'output'),
+    ...flag('tty', 'tty'),
+  ]
+  return stream(scope, pod, `/${scope.subresource}/${placeOf(pod, container)}`, parameters)
 }
 
 export async function portForward(scope: RequestScope): Promise<Response> {
-  return stream(scope, await podOf(scope))
+  const pod = await podOf(scope)
+  const ports = scope.request.query.getAll('ports').join(',')
+  return stream(scope, pod, `/portForward/${placeOf(pod)}`, ports === '' ? [] : [['port', ports]])
 }
 
-async function stream(scope: RequestScope, { spec }: Pod): Promise<Response> {
-  if (!spec?.nodeName) throw badRequest(`pod ${scope.name} does not have a host assigned`)
-  const refusal = await unreachable(scope, spec.nodeName)
-  const upgrades = /\bupgrade\b/i.test(scope.request.headers.get('Connection') ?? '')
-  throw refusal.code === 500 && !upgrades ? badRequest('Upgrade request required') : refusal
+/** NAMESPACE/POD[/CONTAINER]: names that need no encoding. */
+const placeOf = ({ metadata }: Pod, container?: string): string =>
+  [metadata.namespace, metadata.name, ...(container === undefined ? [] : [container])].join('/')
+
+const queryText = (parameters: readonly [string, string][]): string =>
+  parameters.length === 0 ? '' : `?${new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString()}`
+
+/** As kube-apiserver reads the booleans of a query: what is there is true, but for these. */
+const isTrue = (text: string | null): boolean => text !== null && text.toLowerCase() !== 'false' && text !== '0'
+
+async function stream(
+  { request, name }: RequestScope,
+  { spec }: Pod,
+  path: string,
+  parameters: readonly [string, string][],
+): Promise<Response> {
+  if (!spec?.nodeName) throw badRequest(`pod ${name} does not have a host assigned`)
+  const node = await connectionTo(request, spec.nodeName)
+  if (!/\bupgrade\b/i.test(request.headers.get('Connection') ?? '')) throw badRequest('Upgrade request required')
+  const answer = await reached(
+    'error dialing backend',
+    node.ask({
+      method: request.method,
+      target: `${path}${queryText(parameters)}`,
+      headers: proxiedHeaders(request.request.headers, true),
+      upgrades: true,
+    }),
+  )
+  if (!('upgraded' in answer) && answer.status < 400) {
+    void answer.body?.cancel()
+    throw plainError(`invalid upgrade response: status code ${answer.status}`)
+  }
+  return remoteAnswer(answer, false)
 }
 
 async function podOf(scope: RequestScope): Promise<Pod> {
@@ -58,31 +126,18 @@ async function podOf(scope: RequestScope): Promise<Pod> {
 }
 
 /** @throws 400 */
-function containerOf({ metadata, spec = {} }: Pod, name: string): void {
+function containerOf({ metadata, spec = {} }: Pod, name: string): string {
   const all: readonly Container[] = visitContainers(spec, path('spec')).map(({ container }) => container)
   const names = all.map((container) => container.name ?? '')
   if (name !== '') {
     if (!names.includes(name)) throw badRequest(`container ${name} is not valid for pod ${metadata.name}`)
-    return
+    return name
   }
   const containers = (spec.containers ?? []).length
   const needed = `a container name must be specified for pod ${metadata.name}`
   if (containers === 0) throw badRequest(needed)
   if (containers > 1) throw badRequest(`${needed}, choose one of: [${names.join(' ')}]`)
-}
-
-/** Why the node of a pod cannot be asked. */
-async function unreachable({ request }: RequestScope, nodeName: string) {
-  const nodes = { group: '', resource: 'nodes' }
-  const node = await storedObject<Node>(request, nodes, nodeName)
-  if (node === undefined) return notFound(nodes, nodeName)
-  const addresses = node.status?.addresses ?? []
-  const address = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
-    .map((type) => addresses.find((candidate) => candidate.type === type)?.address)
-    .find((found) => found !== undefined)
-  if (address === undefined) return plainError('no preferred addresses found; known addresses: []')
-  const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port || KUBELET_PORT
-  return plainError(`error dialing backend: dial tcp ${address}:${port}: connect: connection refused`)
+  return spec.containers?.[0]?.name ?? ''
 }
 
 /** A whole number of the query. @throws 400 */

@@ -1,21 +1,65 @@
-/** HTTP to what pods, services and nodes serve. Nothing of it can be reached from here. */
-import type { Endpoints, Node, Pod, Service } from '../../api/core/v1.ts'
-import { lazy } from '../../api/lazy.ts'
-import { badRequest, notFound, serviceUnavailable } from '../../api/status.ts'
-import { storedObject } from '../../tenancy/stored-object.ts'
-import { contains, parseCidr, parseIp } from '../../api/ip-addresses.ts'
+/** HTTP to what pods, services and nodes serve. It goes to addresses of other hosts alone, as kube-apiserver's does. */
+import type { Endpoints, EndpointAddress, Pod, Service } from '../../api/core/v1.ts'
+import { StatusError, badRequest, notFound, serviceUnavailable } from '../../api/status.ts'
+import { goQuote } from '../../go/quote.ts'
+import type { ExchangeCall } from '../../outgoing/exchange.ts'
+import { isProxyableAddress } from '../../outgoing/proxyable.ts'
+import type { HeaderPairs } from '../../outgoing/proxied-headers.ts'
+import { proxiedHeaders } from '../../outgoing/proxied-headers.ts'
+import { hostPort, isPlaced, placeOfService, slicesOfService } from '../../outgoing/service-place.ts'
+import { exchangeOf } from '../../outgoing/way-out.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
+import { targetOf as targetOfUrl } from '../../request/target.ts'
+import { storedObject } from '../../tenancy/stored-object.ts'
+import { CallFailed } from '../../webhooks/outgoing-call.ts'
+import { encodedPath } from '../aggregation/proxy.ts'
+import { remoteAnswer } from '../aggregation/remote-answer.ts'
+import { wantsUpgrade } from '../aggregation/upgrade.ts'
+import { connectionTo } from '../nodes/node-connection.ts'
 
-export async function proxy(scope: RequestScope): Promise<Response> {
+export async function proxy(scope: RequestScope, _verb: string, deeper: readonly string[]): Promise<Response> {
   const target = targetOf(scope.name)
   if (target === undefined)
     throw badRequest(`invalid ${scope.entry.singular ?? 'proxy'} request ${JSON.stringify(scope.name)}`)
-  throw serviceUnavailable(
-    `error trying to reach service: dial tcp ${await addressOf(scope, target)}: connect: connection refused`,
-  )
+  const send = await wayTo(scope, target)
+  const { request, method } = scope.request
+  const path = pathBehind(scope, deeper)
+  const address = targetOfUrl(request)
+  const mark = address.indexOf('?')
+  const query = mark < 0 ? '' : address.slice(mark)
+  if (path === '' && (method === 'GET' || method === 'HEAD'))
+    return new Response(null, {
+      status: 301,
+      headers: { Location: `${encodedPath(scope.request.info.path)}/${query}` },
+    })
+  const upgrades = wantsUpgrade(scope.request)
+  const headers = [...proxiedHeaders(request.headers, upgrades), ...forwarded(scope)]
+  try {
+    const answer = await send(
+      { method, target: `${encodedPath(path || '/')}${query}`, headers, upgrades },
+      request.body,
+    )
+    if (upgrades && !('upgraded' in answer) && answer.status < 400)
+      throw serviceUnavailable(`invalid upgrade response: status code ${answer.status}`)
+    return withOwnLocation(scope, remoteAnswer(answer, method === 'HEAD', true), path)
+  } catch (error) {
+    if (!(error instanceof CallFailed)) throw error
+    if (error.message === 'address not allowed') throw badRequest(error.message)
+    throw serviceUnavailable(`error trying to reach service: ${error.message}`)
+  }
 }
 
+interface Passed {
+  readonly method: string
+  readonly target: string
+  readonly headers: HeaderPairs
+  readonly upgrades: boolean
+}
+
+type Send = (passed: Passed, body: ReadableStream<Uint8Array> | null) => ReturnType<ReturnType<typeof exchangeOf>>
+
 interface Target {
+  readonly scheme: string
   readonly name: string
   readonly port: string
 }
@@ -24,22 +68,43 @@ interface Target {
 function targetOf(text: string): Target | undefined {
   const parts = text.split(':')
   const [first = '', second, third] = parts
-  if (parts.length === 1) return { name: first, port: '' }
-  if (parts.length === 2) return first === '' ? undefined : { name: first, port: second! }
+  if (parts.length === 1) return { scheme: 'http', name: first, port: '' }
+  if (parts.length === 2) return first === '' ? undefined : { scheme: 'http', name: first, port: second! }
   if (parts.length > 3 || !['', 'http', 'https'].includes(first) || !second) return undefined
-  return { name: second, port: third! }
+  return { scheme: first || 'http', name: second, port: third! }
 }
 
-async function addressOf(scope: RequestScope, target: Target): Promise<string> {
+function wayTo(scope: RequestScope, target: Target): Promise<Send> {
   switch (scope.resource.resource) {
     case 'pods':
-      return podAddress(scope, target)
+      return wayToPod(scope, target)
     case 'services':
-      return serviceAddress(scope, target)
+      return wayToService(scope, target)
     default:
-      return nodeAddress(scope, target)
+      return wayToNode(scope, target)
   }
 }
+
+/** Certificates of pods are not looked at, as kube-apiserver does not: nobody signs them for an address. */
+const wayToAddress =
+  ({ request }: RequestScope, { scheme, host, port }: { scheme: string; host: string; port: string }): Send =>
+  (passed, body) => {
+    if (!isPort(port)) throw new CallFailed(`dial tcp: lookup tcp/${port}: unknown port`)
+    if (request.env.OUTGOING === undefined) throw new CallFailed('this server reaches no pods and no nodes')
+    return ask(
+      request,
+      { ...passed, url: `${scheme}://${hostPort(host, port)}`, isProxied: true, isInsecure: true },
+      body,
+    )
+  }
+
+const isPort = (text: string): boolean => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535
+
+const ask = (
+  request: RequestScope['request'],
+  { target, url, ...call }: Passed & Omit<ExchangeCall, keyof Passed>,
+  body: ReadableStream<Uint8Array> | null,
+) => exchangeOf(request)({ ...call, url: `${url}${target}` }, body)
 
 async function found<O>({ request, resource, namespaced, namespace }: RequestScope, name: string) {
   const object = await storedObject<O>(request, resource, namespaced ? `${namespace}/${name}` : name)
@@ -47,49 +112,117 @@ async function found<O>({ request, resource, namespaced, namespace }: RequestSco
   return object
 }
 
-const notGlobal = lazy(() =>
-  [
-    '0.0.0.0/32',
-    '255.255.255.255/32',
-    '127.0.0.0/8',
-    '169.254.0.0/16',
-    '224.0.0.0/4',
-    '::/128',
-    '::1/128',
-    'fe80::/10',
-    'ff00::/8',
-  ].map((text) => parseCidr(text)!),
-)
+const ipOf = ({ status }: Pod): string => status?.podIPs?.[0]?.ip ?? status?.podIP ?? ''
 
-async function podAddress(scope: RequestScope, { name, port }: Target): Promise<string> {
-  const { spec, status } = await found<Pod>(scope, name)
-  const ip = status?.podIPs?.[0]?.ip ?? status?.podIP ?? ''
-  const address = parseIp(ip)
-  if (address === undefined || notGlobal().some((range) => contains(range, address)))
-    throw badRequest('address not allowed')
-  const first = (spec?.containers ?? []).flatMap(({ ports = [] }) => ports)[0]?.containerPort
-  return hostPort(ip, port || String(first ?? 80))
+async function wayToPod(scope: RequestScope, { scheme, name, port }: Target): Promise<Send> {
+  const pod = await found<Pod>(scope, name)
+  const host = ipOf(pod)
+  if (!isProxyableAddress(host)) throw badRequest('address not allowed')
+  const [first] = (pod.spec?.containers ?? []).flatMap(({ ports = [] }) => ports)
+  const byDefault = first?.containerPort ?? (scheme === 'https' ? 443 : 80)
+  return wayToAddress(scope, { scheme, host, port: port || String(byDefault) })
 }
 
-async function serviceAddress(scope: RequestScope, { name, port }: Target): Promise<string> {
-  const service = await found<Service>(scope, name)
-  const key = `${scope.namespace}/${name}`
-  const endpoints = await storedObject<Endpoints>(scope.request, { group: '', resource: 'endpoints' }, key)
-  if (endpoints === undefined) throw notFound(scope.resource, name)
-  const wanted = service.spec?.ports?.find((candidate) => candidate.name === port || String(candidate.port) === port)
-  for (const { addresses = [], ports = [] } of endpoints.subsets ?? []) {
-    const match = ports.find((candidate) => (candidate.name ?? '') === (wanted?.name ?? port))
-    const [address] = addresses
-    if (match !== undefined && address?.ip) return hostPort(address.ip, String(match.port ?? 0))
+/** One of a port's addresses that is a pod's: what else is among the endpoints may be anything. */
+async function wayToService(scope: RequestScope, { scheme, name, port }: Target): Promise<Send> {
+  const { request, namespace } = scope
+  const isNumber = /^[+-]?\d+$/.test(port)
+  const reference = { name, namespace, port: Number(port) }
+  if (isNumber && isPlaced(request, reference)) {
+    const { base, serverName } = await placeOfService(request, reference)
+    return (passed, body) => ask(request, { ...passed, url: base, serverName }, body)
   }
-  throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`)
+  const portName = isNumber ? await portNameOf(scope, name, Number(port)) : port
+  for (const { addresses, port: number } of await candidates(scope, name, portName))
+    for (const address of addresses)
+      if (isProxyableAddress(address.ip ?? '') && (await isOfPod(scope, address)))
+        return wayToAddress(scope, { scheme, host: address.ip ?? '', port: String(number) })
+  throw serviceUnavailable(`no endpoints available for service ${goQuote(scope.name)}`)
 }
 
-async function nodeAddress(scope: RequestScope, { name, port }: Target): Promise<string> {
-  const { status } = await found<Node>(scope, name)
-  const address = (status?.addresses ?? []).find(({ type }) => type === 'Hostname' || type === 'InternalIP')?.address
-  if (address === undefined) throw serviceUnavailable('no preferred addresses found; known addresses: []')
-  return hostPort(address, port || '10250')
+async function portNameOf(scope: RequestScope, name: string, port: number): Promise<string> {
+  const { spec } = await found<Service>(scope, name)
+  const declared = (spec?.ports ?? []).find((one) => one.port === port)
+  if (declared === undefined) throw serviceUnavailable(`no service port ${port} found for service ${goQuote(name)}`)
+  return declared.name ?? ''
 }
 
-const hostPort = (host: string, port: string): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
+interface Candidate {
+  readonly addresses: readonly EndpointAddress[]
+  readonly port: number
+}
+
+/** Of the Endpoints, as kube-apiserver; where a Service has none, of its EndpointSlices. */
+async function candidates(scope: RequestScope, name: string, portName: string): Promise<Candidate[]> {
+  const { request, namespace } = scope
+  const key = `${namespace}/${name}`
+  const endpoints = await storedObject<Endpoints>(request, { group: '', resource: 'endpoints' }, key)
+  if (endpoints !== undefined) {
+    if ((endpoints.subsets ?? []).length === 0)
+      throw serviceUnavailable(`no endpoints available for service ${goQuote(name)}`)
+    return (endpoints.subsets ?? []).flatMap(({ addresses = [], ports = [] }) => {
+      const port = ports.find((one) => (one.name ?? '') === portName)?.port
+      return port === undefined ? [] : [{ addresses, port }]
+    })
+  }
+  const slices = await slicesOfService(request, namespace, name)
+  // in kube-apiserver's words, for which the Endpoints are the Service
+  if (slices.length === 0) throw notFound(scope.resource, name)
+  return slices.flatMap(({ ports, endpoints }) => {
+    const port = (ports ?? []).find((one) => (one.name ?? '') === portName)?.port
+    const ready = (endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false)
+    const addresses = ready.flatMap(({ addresses: [ip] = [], targetRef }) =>
+      ip === undefined ? [] : [{ ip, ...(targetRef === undefined ? {} : { targetRef }) }],
+    )
+    return port === undefined ? [] : [{ addresses, port }]
+  })
+}
+
+async function isOfPod({ request }: RequestScope, { ip, targetRef }: EndpointAddress): Promise<boolean> {
+  if (targetRef === undefined || (targetRef.kind ?? 'Pod') !== 'Pod') return false
+  const key = `${targetRef.namespace}/${targetRef.name}`
+  const pod = await storedObject<Pod>(request, { group: '', resource: 'pods' }, key)
+  return (pod?.status?.podIPs ?? []).some((one) => one.ip === ip) || pod?.status?.podIP === ip
+}
+
+/** The kubelet's own port is spoken to as a kubelet. */
+async function wayToNode(scope: RequestScope, { scheme, name, port }: Target): Promise<Send> {
+  const node = await connectionTo(scope.request, name)
+  if (port === '' || port === node.port) return (passed, body) => node.ask({ ...passed, body, isProxied: true })
+  return wayToAddress(scope, { scheme, host: node.host, port })
+}
+
+const prefixOf = ({ namespaced, namespace, resource, name }: RequestScope): string =>
+  `/api/v1/${namespaced ? `namespaces/${namespace}/` : ''}${resource.resource}/${name}/proxy`
+
+/** '' where the path ends with `proxy`. */
+function pathBehind(scope: RequestScope, deeper: readonly string[]): string {
+  const { path } = scope.request.info
+  const prefix = prefixOf(scope)
+  if (path.startsWith(prefix)) return path.slice(prefix.length)
+  return deeper.length === 0 ? '' : `/${deeper.join('/')}`
+}
+
+function forwarded({ request: { headers, info } }: RequestScope): HeaderPairs {
+  const host = headers.get('Host') ?? ''
+  return [
+    ['Host', host],
+    ['X-Forwarded-Uri', encodedPath(info.path)],
+    ['X-Forwarded-Host', host],
+    ['X-Forwarded-Proto', 'https'],
+  ]
+}
+
+/** A place below the other server's root is below the proxy for the client. */
+function withOwnLocation(scope: RequestScope, response: Response, path: string): Response {
+  const location = response.headers.get('Location')
+  if (location === null || response.status === 101) return response
+  const base = `http://${scope.request.headers.get('Host') ?? 'localhost'}`
+  if (!URL.canParse(location, `${base}${encodedPath(path)}`))
+    throw new StatusError(500, 'InternalError', 'Internal error occurred: error trying to parse Location header')
+  const to = new URL(location, `${base}${encodedPath(path)}`)
+  if (to.origin !== new URL(base).origin) return response
+  const moved = new Response(response.body, response)
+  moved.headers.set('Location', `${encodedPath(prefixOf(scope))}${to.pathname}${to.search}${to.hash}`)
+  return moved
+}

@@ -1,0 +1,96 @@
+/**
+ * The way to what runs on a node: its kubelet. What else answers for a node (one that is played in this process, say)
+ * is a NodeConnection too, and `connectionTo` is the one place that chooses.
+ */
+import type { Node } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { StatusError, notFound, plainError } from '../../api/status.ts'
+import type { ExchangeAnswer, Upgraded } from '../../outgoing/exchange.ts'
+import type { HeaderPairs } from '../../outgoing/proxied-headers.ts'
+import { hostPort } from '../../outgoing/service-place.ts'
+import { exchangeOf } from '../../outgoing/way-out.ts'
+import type { ApiRequest } from '../../request/context.ts'
+import { storedObject } from '../../tenancy/stored-object.ts'
+import { CallFailed } from '../../webhooks/outgoing-call.ts'
+
+/** A request to the kubelet's API. */
+export interface NodeRequest {
+  readonly method: string
+  /** `/containerLogs/NAMESPACE/POD/CONTAINER?follow=true`, `/exec/…`: percent-encoded. */
+  readonly target: string
+  readonly headers: HeaderPairs
+  readonly body?: ReadableStream<Uint8Array> | null
+  /** The stream is to speak another protocol from then on. */
+  readonly upgrades?: boolean
+  /** A user asked for it by path: the node may not be this machine, nor its link. */
+  readonly isProxied?: boolean
+}
+
+export interface NodeConnection {
+  /** Name or address of the node, and the port of its kubelet. */
+  readonly host: string
+  readonly port: string
+  /** @throws CallFailed */
+  ask(request: NodeRequest): Promise<ExchangeAnswer | Upgraded>
+}
+
+const NODES = { group: '', resource: 'nodes' }
+const KUBELET_PORT = 10250
+const PREFERRED = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
+
+/** @throws StatusError where there is no such node, or it has no address */
+export async function connectionTo(request: ApiRequest, nodeName: string): Promise<NodeConnection> {
+  const node = await storedObject<Node>(request, NODES, nodeName)
+  if (node === undefined) throw notFound(NODES, nodeName)
+  return kubelet(request, node)
+}
+
+function kubelet(request: ApiRequest, { status }: KubeObject & Node): NodeConnection {
+  const addresses = status?.addresses ?? []
+  const host = PREFERRED.map((type) => addresses.find((candidate) => candidate.type === type)?.address).find(
+    (found) => found !== undefined,
+  )
+  if (host === undefined) throw plainError('no preferred addresses found; known addresses: []')
+  const port = String(status?.daemonEndpoints?.kubeletEndpoint?.Port || KUBELET_PORT)
+  return {
+    host,
+    port,
+    async ask({ target, isProxied = false, ...call }) {
+      if (request.env.OUTGOING === undefined) throw new CallFailed('this server reaches no nodes')
+      return exchangeOf(request)(
+        {
+          ...call,
+          url: `https://${hostPort(host, port)}${target}`,
+          // kube-apiserver's default, too: kubelets sign their certificates themselves
+          isInsecure: true,
+          credential: 'kubelet-client',
+          isProxied,
+        },
+        call.body ?? null,
+      )
+    },
+  }
+}
+
+/** @throws StatusError where a call failed, with these words before the reason */
+export async function reached<T>(words: string, call: Promise<T>): Promise<T> {
+  try {
+    return await call
+  } catch (error) {
+    if (error instanceof CallFailed) throw plainError(`${words}: ${error.message}`)
+    throw error
+  }
+}
+
+/** What a kubelet answered that did not do what it was asked. */
+export function kubeletError(status: number, text: string, what: string, name: string): StatusError {
+  if (status === 500)
+    return new StatusError(500, 'InternalError', `Internal error occurred: ${text}`, { causes: [{ message: text }] })
+  if (status === 400) return new StatusError(400, 'BadRequest', text)
+  if (status === 404)
+    return new StatusError(404, 'NotFound', `the server could not find the requested resource ( ${what} ${name})`, {
+      name,
+      kind: what,
+    })
+  return plainError(`the server responded with the status code ${status} but did not return more information`)
+}
