@@ -1,5 +1,5 @@
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
-import type { GroupVersionKind } from '../api/group-version.ts'
+import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { converterBetween } from './conversion.ts'
 import { collectionOf } from '../storage/collections.ts'
@@ -10,6 +10,7 @@ import { isTerminating, versionNamed } from './custom-resources/definition.ts'
 import { withoutCreates } from './custom-resources/strategy.ts'
 import { customScaleView } from './custom-resources/scale-view.ts'
 import type { ResourceEntry } from './resources.ts'
+import { builtInServedBy } from './built-in-served.ts'
 import { builtInServed } from './served.ts'
 import { strategyOf } from './strategies.ts'
 import type { ApiCall } from '../request/context.ts'
@@ -55,11 +56,30 @@ export function resourceScope<Call extends ApiCall>(
       tenant: request.tenant,
       env: request.env,
       storage,
+      beside: (resource, within = '') => serverScope(request, resource, within),
       enabled: gates.enabled,
       warn: (text) => void request.warnings.push(text),
     }),
     enabled: gates.enabled,
   }
+}
+
+/**
+ * Of what the server itself writes while it serves a call: its own warnings and audit are not those of the call.
+ * @param resource a built-in one, which need not be served
+ */
+export function serverScope(
+  call: ApiCall,
+  { group, version, resource }: GroupVersionResource,
+  namespace: string,
+  subresource = '',
+): ResourceScope {
+  const { resources } = builtInServed(call.env)
+  const entry =
+    resources.find(group, version, resource) ?? builtInServedBy('', '').resources.find(group, version, resource)
+  if (entry === undefined) throw new Error(`assertion failed: ${resource} are built in`)
+  const quiet: ApiCall = { ...call, warnings: [], record: undefined }
+  return resourceScope(quiet, entry, { name: '', subresource, namespace })
 }
 
 type Parts = Pick<

@@ -4,12 +4,14 @@
  */
 import type { NameRule } from '../validation/names.ts'
 import type { FieldError } from '../api/field.ts'
+import type { GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import type { Env } from '../env.ts'
 import type { Allocation } from './allocation.ts'
+import type { ResourceScope } from './resource-scope.ts'
 
 /** What a hook may know of the request and reach beside the object. */
 export interface StrategyContext {
@@ -22,6 +24,11 @@ export interface StrategyContext {
   readonly tenant: Tenant
   readonly env: Env
   readonly storage: Storage
+  /**
+   * Where the server itself reads and writes what belongs to the object: a built-in resource in its storage version. What
+   * it warns of is not for the client.
+   */
+  beside(resource: GroupVersionResource, namespace?: string): ResourceScope
   /** Feature gates: on or off in this server. */
   enabled(gate: string): boolean
   /** Tells the client something beside the answer, be it that the write is done or refused. */

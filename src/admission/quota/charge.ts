@@ -8,13 +8,10 @@ import { amountsOf, growth, textsOf } from '../../registry/quota/amounts.ts'
 import { resourceScope } from '../../registry/scope.ts'
 import { builtInServed } from '../../registry/served.ts'
 import { trackingFields } from '../../registry/track-fields.ts'
+import { BY_SERVER } from '../../registry/write/actor.ts'
 import { withoutAdmission } from '../../registry/write/admission.ts'
 import { updateWith } from '../../registry/write/update.ts'
 import type { ApiCall } from '../../request/context.ts'
-import type { WriteOptions } from '../../request/options.ts'
-
-/** Who writes the usage, as in kube-apiserver. */
-const OPTIONS: WriteOptions = { dryRun: false, fieldManager: 'kube-apiserver', fieldValidation: 'Ignore' }
 
 /** How often the store's own tries are repeated: many may charge one quota at once. */
 const ROUNDS = 10
@@ -63,7 +60,7 @@ async function changeUsage(
   const scope = resourceScope(quiet, entry, { name, subresource: 'status', namespace })
   for (let round = 1; ; round++) {
     try {
-      await updateWith(scope, OPTIONS, withoutAdmission, {
+      await updateWith(scope, BY_SERVER, withoutAdmission, {
         mayCreate: false,
         *wanted(live) {
           // never undefined: an absent quota was answered with NotFound
@@ -71,7 +68,7 @@ async function changeUsage(
           const used = change(quota)
           if (used === undefined) return quota
           quota.status = { ...quota.status, used: textsOf(used) }
-          yield* trackingFields(scope, live, quota, OPTIONS.fieldManager)
+          yield* trackingFields(scope, live, quota, BY_SERVER.fieldManager)
           return quota
         },
       })

@@ -6,15 +6,19 @@ import { settingsOf } from '../../settings.ts'
 import { append } from '../../api/append.ts'
 import type { Service } from '../../api/core/v1.ts'
 import type { IPAddress, ServiceCIDR } from '../../api/networking/v1.ts'
+import type { GroupResource } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { linesOf } from '../../storage/lines.ts'
 import type { IpAddress, IpFamily, IpRange } from '../../api/ip-addresses.ts'
 import { cidrText, contains, ipText, networkOf, parseCidr, parseIp, widthOf } from '../../api/ip-addresses.ts'
 import { everything } from '../../storage/selection.ts'
-import { StorageError } from '../../storage/errors.ts'
+import { StatusError } from '../../api/status.ts'
 import { collectionOf } from '../../storage/collections.ts'
-import { createInternally, deleteInternally, readInternally } from '../internal-writes.ts'
-import type { InternalResource } from '../internal-writes.ts'
+import { readLive } from '../store.ts'
+import { BY_SERVER } from '../write/actor.ts'
+import { withoutAdmission } from '../write/admission.ts'
+import { create } from '../write/create.ts'
+import { removeIfThere } from '../write/remove-if-there.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import type { StrategyContext } from '../strategy.ts'
 
@@ -28,15 +32,9 @@ export const FAMILY_LABEL = 'ipaddress.kubernetes.io/ip-family'
 export const MANAGED_BY_LABEL = 'ipaddress.kubernetes.io/managed-by'
 const ALLOCATOR = 'ipallocator.k8s.io'
 
-const ipAddresses: InternalResource = {
-  resource: { group: GROUP, resource: 'ipaddresses' },
-  kind: { group: GROUP, version: 'v1', kind: 'IPAddress' },
-}
+const ipAddresses = { group: GROUP, version: 'v1', resource: 'ipaddresses' }
 const serviceCidrs = { group: GROUP, resource: 'servicecidrs' }
-const services: InternalResource = {
-  resource: { group: '', resource: 'services' },
-  kind: { group: '', version: 'v1', kind: 'Service' },
-}
+const services = { group: '', version: 'v1', resource: 'services' }
 
 /** Why there is no address, as texts of kube-apiserver. */
 export class AddressError extends Error {
@@ -94,18 +92,23 @@ export async function takeAnyAddress(context: StrategyContext, service: Service,
 
 export const releaseAddress = (context: StrategyContext, text: string): Promise<void> => {
   const address = parseIp(text)
-  return address === undefined ? Promise.resolve() : deleteInternally(context, ipAddresses, ipText(address))
+  return address === undefined ? Promise.resolve() : removeIfThere(context.beside(ipAddresses), ipText(address))
 }
 
 async function claim(context: StrategyContext, service: Service, name: string, family: IpFamily): Promise<boolean> {
   const parentRef = { resource: 'services', namespace: context.namespace, name: service.metadata.name ?? '' }
   const labels = { [FAMILY_LABEL]: family, [MANAGED_BY_LABEL]: ALLOCATOR }
-  const object: IPAddress & KubeObject = { metadata: { name, labels }, spec: { parentRef } }
+  const object: IPAddress & KubeObject = {
+    kind: 'IPAddress',
+    apiVersion: `${GROUP}/v1`,
+    metadata: { name, labels },
+    spec: { parentRef },
+  }
   try {
-    await createInternally(context, ipAddresses, object)
+    await create(context.beside(ipAddresses), object, BY_SERVER, withoutAdmission)
     return true
   } catch (error) {
-    if (error instanceof StorageError && error.code === 'KeyExists') return false
+    if (error instanceof StatusError && error.status.reason === 'AlreadyExists') return false
     throw error
   }
 }
@@ -169,13 +172,13 @@ async function furtherRanges(context: StrategyContext): Promise<IpRange[]> {
 
 async function takenAddresses(context: StrategyContext): Promise<ReadonlySet<string>> {
   const names = new Set<string>()
-  for await (const { metadata } of listed(context, ipAddresses.resource)) names.add(metadata.name ?? '')
+  for await (const { metadata } of listed(context, ipAddresses)) names.add(metadata.name ?? '')
   return names
 }
 
 async function* listed<O extends KubeObject>(
   { tenant, storage }: StrategyContext,
-  resource: InternalResource['resource'],
+  resource: GroupResource,
 ): AsyncGenerator<O> {
   const collection = collectionOf(tenant, resource)
   const { values, revision } = await storage.list(collection, { selection: everything, at: { kind: 'latest' } })
@@ -185,14 +188,15 @@ async function* listed<O extends KubeObject>(
 
 /** An address whose Service never came to be, or was lost between two writes, is free again after a while. */
 async function removeOrphan(context: StrategyContext, name: string): Promise<boolean> {
-  const found = (await readInternally(context, ipAddresses, name)) as (IPAddress & KubeObject) | undefined
+  const found: (IPAddress & KubeObject) | undefined = (await readLive(context.beside(ipAddresses), name))?.object
   const parent = found?.spec?.parentRef
   if (found === undefined || parent === undefined || found.metadata.labels?.[MANAGED_BY_LABEL] !== ALLOCATOR)
     return false
   if (Date.parse(found.metadata.creationTimestamp ?? '') > context.now.getTime() - ORPHAN_AGE) return false
-  const service = (await readInternally(context, services, `${parent.namespace}/${parent.name}`)) as Service | undefined
+  const { name: owner = '', namespace = '' } = parent
+  const service: Service | undefined = (await readLive(context.beside(services, namespace), owner))?.object
   if (service?.spec?.clusterIPs?.some((ip) => ip === name)) return false
-  await deleteInternally(context, ipAddresses, name)
+  await removeIfThere(context.beside(ipAddresses), name)
   return true
 }
 

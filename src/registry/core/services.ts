@@ -3,7 +3,7 @@ import type { Service, ServiceSpec } from '../../api/core/v1.ts'
 import { goQuote } from '../../go/quote.ts'
 import { path } from '../../api/field.ts'
 import { cidrWarnings, ipWarnings } from '../../api/ip-addresses.ts'
-import { deleteInternally } from '../internal-writes.ts'
+import { removeIfThere } from '../write/remove-if-there.ts'
 import type { Strategy } from '../strategy.ts'
 import { allocateForService, releaseService } from './service-allocation.ts'
 import {
@@ -21,10 +21,7 @@ import {
 } from './service-validation.ts'
 
 const spec = path('spec')
-const endpoints = {
-  resource: { group: '', resource: 'endpoints' },
-  kind: { group: '', version: 'v1', kind: 'Endpoints' },
-}
+const endpoints = { group: '', version: 'v1', resource: 'endpoints' }
 
 export const services: Strategy<Service> = {
   allocate: allocateForService,
@@ -45,8 +42,8 @@ export const services: Strategy<Service> = {
     'spec.type': type,
   }),
   async afterDelete(service, context) {
-    const { namespace, name } = service.metadata
-    await deleteInternally(context, endpoints, `${namespace}/${name}`)
+    const { namespace, name = '' } = service.metadata
+    await removeIfThere(context.beside(endpoints, namespace), name)
     await releaseService(service, context)
   },
   subresources: {

@@ -5,25 +5,22 @@ import type { Env } from '../../../src/env.ts'
 import { collectionOf } from '../../../src/storage/collections.ts'
 import { allocateForService, releaseService } from '../../../src/registry/core/service-allocation.ts'
 import type { StrategyContext } from '../../../src/registry/strategy.ts'
-import { memoryStorage } from '../../../src/storage/memory.ts'
+import { resourceScope } from '../../../src/registry/scope.ts'
+import { builtInServed } from '../../../src/registry/served.ts'
 import { everything } from '../../../src/storage/selection.ts'
+import { memoryServer } from '../../request-in-memory.ts'
 
 const START = Date.parse('2026-01-01T00:00:00Z')
 
-function cluster(range = '10.96.0.0/28') {
-  const storage = memoryStorage(() => START)
-  const tenant = { uid: 't' }
+function cluster(range = '10.96.0.0/28', settings: Partial<Env> = {}) {
+  const server = memoryServer({ KEDGE_SERVICE_RANGE: range, ...settings })
+  server.now = new Date(START)
+  const { storage, tenant } = server
+  const request = server.request('/api/v1/namespaces/default/services')
+  const entry = builtInServed(server.env).resources.find('', 'v1', 'services')!
+  const scope = resourceScope(request, entry, { name: '', subresource: '', namespace: 'default' })
   const context = (over: Partial<StrategyContext> = {}): StrategyContext => ({
-    user: { name: 'u', uid: '', groups: [], extra: {} },
-    now: new Date(START),
-    namespace: 'default',
-    apiVersion: 'v1',
-    dryRun: false,
-    tenant,
-    env: { KEDGE_SERVICE_RANGE: range } as Env, // nothing else of it is asked for
-    storage,
-    enabled: () => false,
-    warn: () => undefined,
+    ...scope.strategyContext(false),
     ...over,
   })
   const count = async (prefix: string, shard = prefix) => {
@@ -57,6 +54,14 @@ describe('cluster IPs', () => {
     const allocation = await allocateForService(one, undefined, context())
     expect(one.spec).toMatchObject({ ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' })
     expect(one.spec?.clusterIPs).toEqual([one.spec?.clusterIP])
+    expect(await ips()).toBe(1)
+    await allocation.revert()
+    expect(await ips()).toBe(0)
+  })
+
+  test('an address is taken where addresses are not served', async () => {
+    const { context, ips } = cluster('10.96.0.0/28', { KEDGE_RUNTIME_CONFIG: 'networking.k8s.io/v1=false' })
+    const allocation = await allocateForService(service({}), undefined, context())
     expect(await ips()).toBe(1)
     await allocation.revert()
     expect(await ips()).toBe(0)

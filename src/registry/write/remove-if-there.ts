@@ -1,0 +1,13 @@
+import { StatusError } from '../../api/status.ts'
+import { deleteObject } from '../deletion.ts'
+import type { ResourceScope } from '../resource-scope.ts'
+import { withoutAdmission } from './admission.ts'
+
+/** As a DELETE without options, by the server itself: what has finalizers is only marked. */
+export async function removeIfThere(scope: ResourceScope, name: string): Promise<void> {
+  try {
+    await deleteObject(scope, name, {}, withoutAdmission)
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 404) throw error
+  }
+}
