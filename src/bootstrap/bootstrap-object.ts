@@ -31,6 +31,7 @@ export interface StoredBootstrapObject {
   readonly collection: Collection
   /** Behind the prefix. */
   readonly key: string
+  readonly object: KubeObject
   readonly value: NewValue
 }
 
@@ -59,6 +60,7 @@ export function storedForm(
   return {
     collection: collectionOf(tenant, resource),
     key: namespace === undefined ? (name ?? '') : `${namespace}/${name}`,
+    object: whole,
     value: newValueOf(type, whole, strategyOf(resource)),
   }
 }

@@ -9,16 +9,21 @@
  */
 import { settingsOf } from '../settings.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
-import { parseStored, stringifySorted } from '../api/json.ts'
+import { stringifySorted } from '../api/json.ts'
+import { parseApiVersion } from '../api/group-version.ts'
+import { parseStoredObject } from '../codec/stored-object.ts'
+import { serverScope } from '../registry/scope.ts'
+import { readLive } from '../registry/store.ts'
+import { commitUpdate, encode } from '../registry/write/commit.ts'
+import { serverCall } from '../registry/write/server-call.ts'
 import type { Env } from '../env.ts'
 import { CONTROL_SHARD } from '../storage/collections.ts'
 import { StorageError } from '../storage/errors.ts'
-import type { Collection, KeyedValue, NewValue, Storage } from '../storage/storage.ts'
+import type { KeyedValue } from '../storage/storage.ts'
 import { writtenShardRow } from '../storage/written-shards.ts'
 import type { ControlSnapshot, NewControlPlane } from '../tenancy/control-snapshot.ts'
-import type { Tenant } from '../storage/tenant.ts'
 import type { BootstrapObject, StoredBootstrapObject } from './bootstrap-object.ts'
-import { storedForm } from './bootstrap-object.ts'
+import { resourceOf, storedForm } from './bootstrap-object.ts'
 import { policyObjects } from './policy-objects.ts'
 import { serverIdentity, serverObjects } from './server-objects.ts'
 
@@ -70,9 +75,7 @@ async function writeObjects(plane: NewControlPlane, isNew: boolean): Promise<voi
       writtenShardRow(tenant.uid, CONTROL_SHARD),
     ])
   await writeMissing(plane, forms, () =>
-    Promise.all(
-      forms.filter(({ one }) => one.follows).map(({ one, form }) => putRight(storage, tenant, one, form, now)),
-    ),
+    Promise.all(forms.filter(({ one }) => one.follows).map((form) => putRight(plane, form))),
   )
 }
 
@@ -115,24 +118,22 @@ async function writeMissing(
 }
 
 /** The object keeps its identity; the rest becomes what it is in this edition, if it is anything else. */
-async function putRight(
-  storage: Storage,
-  tenant: Tenant,
-  one: BootstrapObject,
-  { collection, key, value }: { collection: Collection; key: string; value: NewValue },
-  now: Date,
-): Promise<void> {
-  const stored = await storage.get(collection, key)
-  if (stored === undefined || stored.text.includes(value.uid)) return
-  const live = parseStored(stored.text) as unknown as KubeObject & JsonObject // encoded from one
-  const wanted = parseStored(value.text) as unknown as KubeObject & JsonObject
-  if (stringifySorted(bodyOf(live)) === stringifySorted(bodyOf(wanted))) return
-  const { uid = '', creationTimestamp = '' } = live.metadata
-  const form = storedForm(tenant, one, { uid, creationTimestamp, now })
-  await storage.update(collection, key, form.value, stored.revision).catch(ignoreConflict)
+async function putRight(plane: NewControlPlane, { one, form }: Form): Promise<void> {
+  const { tenant, storage, now } = plane
+  const { name = '', namespace, uid: ownUid } = form.object.metadata
+  const resource = { ...resourceOf(one), version: parseApiVersion(one.object.apiVersion ?? '')?.version ?? '' }
+  const scope = { ...serverScope(serverCall(plane), resource, namespace ?? ''), storage }
+  const live = await readLive(scope, name)
+  if (live === undefined || live.object.metadata.uid === ownUid) return
+  const wanted = parseStoredObject(form.value.text)
+  if (stringifySorted(bodyOf(live.object)) === stringifySorted(bodyOf(wanted))) return
+  const { uid = '', creationTimestamp = '' } = live.object.metadata
+  const { object } = storedForm(tenant, one, { uid, creationTimestamp, now })
+  await commitUpdate(scope, await encode(scope, object), live).catch(ignoreConflict)
 }
 
-const bodyOf = ({ metadata: _metadata, ...body }: KubeObject & JsonObject): JsonObject => body
+// objects are JSON
+const bodyOf = ({ metadata: _metadata, ...body }: KubeObject): JsonObject => body as JsonObject
 
 async function writeMark({ tenant, storage }: NewControlPlane, written: string, old: Mark | undefined): Promise<void> {
   const collection = { tenant: tenant.uid, shard: CONTROL_SHARD, prefix: MARK_PREFIX }

@@ -14,7 +14,8 @@ const tenant = { uid: 't' }
 const now = new Date('2026-05-01T10:00:00Z')
 // what is read here are settings alone
 const authority = await makeCertificate(new Date(), { subject: [[CN, 'kubernetes']], extensions: [authorityBit()] })
-const env = { KEDGE_ADVERTISE: '192.0.2.1:6443', KEDGE_CA: authority.pem } as Env
+// storage is handed in
+const env = { KEDGE_ADVERTISE: '192.0.2.1:6443', KEDGE_CA: authority.pem, SHARDS: {} } as unknown as Env
 
 const snapshotOf = async (storage: Storage) =>
   SnapshotData.empty.with(await storage.changes({ tenant: 't', shard: CONTROL_SHARD }))

@@ -8,6 +8,7 @@ import { floatingPromisesOf } from './floating-promises.ts'
 import { nestedLookupsIn } from './nested-lookups.ts'
 import { findingsIn, unsafeKeysOf } from './own-keys.ts'
 import { missingFilesIn } from './named-files.ts'
+import { staleWriters, writeProblemsIn } from './one-write-path.ts'
 import { hardWordsIn } from './plain-words.ts'
 import { spreadArgumentsIn } from './spread-arguments.ts'
 
@@ -64,6 +65,15 @@ const clocks = [
 ]
 for (const problem of clocks) console.error(problem)
 if (clocks.length > 0) process.exit(1)
+
+const writes = [
+  ...sources.flatMap((file) => writeProblemsIn(file, sourceOf(file))),
+  ...staleWriters(sourceOf).map(
+    (file) => `${file}: writes nothing any more; leave it out of test/check/one-write-path.ts`,
+  ),
+]
+for (const problem of writes) console.error(problem)
+if (writes.length > 0) process.exit(1)
 
 const imports = sources.flatMap((file) => importsIn(file, sourceOf(file)))
 const structure = [...layerProblems(imports), ...circleProblems(imports)]

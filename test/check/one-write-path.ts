@@ -1,0 +1,30 @@
+/**
+ * Objects are written in one place, which encodes them and puts the work that they bring beside them. These files write
+ * to storage as well, each for a reason; the list only becomes shorter.
+ */
+const writers: ReadonlyMap<string, string> = new Map([
+  ['src/registry/write/commit.ts', 'the end of the write path'],
+  ['src/tenancy/control-snapshot.ts', 'a storage that passes calls on, and notes what they change'],
+  ['src/controllers/audited-scope.ts', 'a storage that passes calls on, and audits them'],
+  ['src/registry/core/node-ports.ts', 'the ports that are taken are no objects'],
+  ['src/bootstrap/ensure-bootstrapped.ts', 'first objects are one call to each shard; the mark is no object'],
+])
+
+const WRITES = /\bstorage\.(?:create|createMissing|update|delete)\(|\bworkFor\(/
+const BELOW = /^(?:src\/storage|durable-objects)\//
+
+/** @returns what is wrong with a source file */
+export function writeProblemsIn(file: string, source: string): string[] {
+  if (writers.has(file) || BELOW.test(file)) return []
+  return source
+    .split('\n')
+    .flatMap((line, index) =>
+      WRITES.test(line) && !/\bfunction workFor\(/.test(line)
+        ? [`${file}:${index + 1}: writes beside the write path; see src/registry/write/commit.ts`]
+        : [],
+    )
+}
+
+/** Files that are listed and write nothing any more. */
+export const staleWriters = (sourceOf: (file: string) => string): string[] =>
+  [...writers.keys()].filter((file) => !WRITES.test(sourceOf(file)))
