@@ -4,7 +4,7 @@ import { duplicate, invalidValue } from '../api/field.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { stringifySorted } from '../api/json.ts'
+import { sortNames, stringifySorted } from '../api/json.ts'
 import type { ListType, Structural } from '../schema/structural.ts'
 
 export function validateLists(type: Structural, value: Json | undefined, at: FieldPath): FieldError[] {
@@ -30,7 +30,7 @@ export function validateLists(type: Structural, value: Json | undefined, at: Fie
 }
 
 function ownProblems(type: ListType, items: readonly Json[], at: FieldPath): FieldError[] {
-  if (type.declaredListType === 'set') return repeated(items).map((index) => duplicate(at.index(index), items[index]))
+  if (type.declaredListType === 'set') return duplicates(items, at)
   return type.declaredListType === 'map' ? mapProblems(type, items, at) : []
 }
 
@@ -43,7 +43,18 @@ function mapProblems({ keys }: ListType, items: readonly Json[], at: FieldPath):
     const found = keys.filter((key) => isJsonObject(item) && ownValue(item, key) !== undefined)
     return Object.fromEntries(found.map((key) => [key, ownValue(item as JsonObject, key)]))
   })
-  return repeated(keysOf).map((index) => duplicate(at.index(index), keysOf[index]))
+  return duplicates(keysOf, at)
+}
+
+const duplicates = (values: readonly Json[], at: FieldPath): FieldError[] =>
+  repeated(values).map((index) => duplicate(at.index(index), inOrder(values[index]!)))
+
+/** Of objects the members by name, as Go writes its maps. */
+function inOrder(value: Json): Json {
+  if (Array.isArray(value)) return value.map(inOrder)
+  if (!isJsonObject(value)) return value
+  const names = sortNames(Object.keys(value))
+  return Object.fromEntries(names.map((name) => [name, inOrder(ownValue(value, name) ?? null)]))
 }
 
 /** Where each value that is there more than once appears for the second time. */
