@@ -10,6 +10,8 @@ const NAMESPACE = 'kube-system'
 type Account =
   | (typeof CONTROLLER_ACCOUNTS)[number]
   | 'deployment-controller'
+  | 'endpoint-controller'
+  | 'endpointslice-controller'
   | 'pvc-protection-controller'
   | 'replicaset-controller'
   | 'simulated-kubelet'
@@ -40,6 +42,8 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'crd-renewal': API_SERVER,
   departed: collector,
   deployment: account('deployment-controller'),
+  'endpoint-slice': account('endpointslice-controller'),
+  endpoints: account('endpoint-controller'),
   'flow-defaults': API_SERVER,
   'flow-object-written': API_SERVER,
   'flow-schema-status': API_SERVER,
@@ -54,6 +58,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'resource-quota-lower': quotas,
   'root-ca-publisher': account('root-ca-cert-publisher'),
   scheduler: authenticated({ name: 'system:kube-scheduler', groups: [] }),
+  'selected-pods': account('endpointslice-controller'),
   'server-object-gone': API_SERVER,
   'server-objects': API_SERVER,
   'service-account': account('service-account-controller'),

@@ -32,6 +32,9 @@ import { validatingAdmissionPolicyStatus } from './validating-admission-policy-s
 import { schedulerController } from './scheduling/scheduler.ts'
 import { simulatedNode, simulatedPods } from './simulation/simulated-node.ts'
 import { deploymentController } from './workloads/deployment.ts'
+import { endpointSliceController } from './workloads/endpoint-slice.ts'
+import { endpointsController } from './workloads/endpoints.ts'
+import { selectedPods } from './workloads/selected-pods.ts'
 import { orphanController } from './workloads/orphan.ts'
 import { replicaSetController } from './workloads/replica-set.ts'
 import { volumeProtection } from './volume-protection.ts'
@@ -67,9 +70,12 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'resource-quota-lower': loweredQuota,
   'root-ca-publisher': rootCaPublisher,
   deployment: deploymentController,
+  'endpoint-slice': endpointSliceController,
+  endpoints: endpointsController,
   orphan: orphanController,
   'replica-set': replicaSetController,
   scheduler: schedulerController,
+  'selected-pods': selectedPods,
   'simulated-node': simulatedNode,
   'simulated-pods': simulatedPods,
   'validating-admission-policy-status': validatingAdmissionPolicyStatus,

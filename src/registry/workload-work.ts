@@ -61,9 +61,56 @@ const itself =
 const rules: Readonly<Record<string, readonly Rule[]>> = {
   'deployments.apps': [itself('deployment')],
   'replicasets.apps': [itself('replica-set'), dependentWork],
-  pods: [dependentWork, podsWork],
+  'endpointslices.discovery.k8s.io': [sliceWork],
+  pods: [dependentWork, podsWork, endpointWork],
+  services: [servicesWork],
   nodes: [nodesWork],
 }
+
+/** A Service that changes, and Endpoints that outlive theirs. */
+function servicesWork({ object, old }: Change): readonly WorkloadWork[] {
+  if (object === undefined) return old === undefined ? [] : [{ topic: 'endpoints', payload: keyOf(old) }]
+  return [
+    { topic: 'endpoint-slice', payload: keyOf(object) },
+    { topic: 'endpoints', payload: keyOf(object) },
+  ]
+}
+
+/** Slices that somebody else changed or deleted are put right. */
+function sliceWork({ object, old }: Change): readonly WorkloadWork[] {
+  const { namespace = '', labels } = (old ?? object)?.metadata ?? {}
+  const service = ownValue(labels, 'kubernetes.io/service-name')
+  const isManaged = ownValue(labels, 'endpointslice.kubernetes.io/managed-by') === 'endpointslice-controller.k8s.io'
+  if (old === undefined || service === undefined || !isManaged) return []
+  return [{ topic: 'endpoint-slice', payload: `${namespace}/${service}` }]
+}
+
+/** Labels of more characters are not put into a key: all Services are asked. */
+const LONGEST_LABELS = 1000
+
+/** What of a pod its Services look at. */
+function endpointWork({ object, old }: Change): readonly WorkloadWork[] {
+  const [now, before] = [object, old].map((pod: Pod | undefined) =>
+    JSON.stringify([
+      pod?.metadata.labels,
+      pod?.metadata.deletionTimestamp === undefined,
+      pod?.status?.podIPs,
+      pod?.status?.conditions?.find(({ type }) => type === 'Ready')?.status,
+      pod !== undefined && isOver(pod),
+    ]),
+  )
+  const hasAddress = (pod: Pod | undefined) => (pod?.status?.podIPs ?? []).length > 0
+  if (now === before || (!hasAddress(object) && !hasAddress(old))) return []
+  const { namespace = '' } = (object ?? old)?.metadata ?? {}
+  const labels = [...new Set([object, old].flatMap((pod) => (pod === undefined ? [] : [JSON.stringify(sorted(pod))])))]
+  return labels.map((text) => ({
+    topic: 'selected-pods',
+    payload: text.length > LONGEST_LABELS ? JSON.stringify([namespace]) : `[${JSON.stringify(namespace)},${text}]`,
+  }))
+}
+
+const sorted = ({ metadata }: KubeObject): Record<string, string> =>
+  Object.fromEntries(Object.entries(metadata.labels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)))
 
 /** A pod without a node is the scheduler's, one on a node the kubelet's, which may be simulated. */
 function podsWork({ object, old }: Change, mode: Workloads): readonly WorkloadWork[] {

@@ -1,0 +1,106 @@
+/** Keeps the EndpointSlices of Services (kube-controller-manager's endpointslice controller). Key: NAMESPACE/NAME. */
+import type { Node, Pod, Service } from '../../api/core/v1.ts'
+import type { EndpointSlice } from '../../api/discovery/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { StatusError } from '../../api/status.ts'
+import type { Clientset } from '../clientset.ts'
+import { clientsetFor, typedResource } from '../clientset.ts'
+import type { Controller } from '../controller.ts'
+import { keyParts } from './key.ts'
+import { PODS } from './pod-control.ts'
+import { podCondition } from './pod-state.ts'
+import type { AddressType } from './service-endpoints.ts'
+import { addressTypes, endpointOf, endpointPorts, hasEndpoint, selectsPods } from './service-endpoints.ts'
+import type { Group } from './slice-plan.ts'
+import { MANAGED_BY, MANAGER, planSlices, SERVICE_NAME } from './slice-plan.ts'
+
+export const SERVICES = typedResource<Service>('', 'services')
+const SLICES = typedResource<KubeObject & EndpointSlice>('discovery.k8s.io', 'endpointslices')
+const NODES = typedResource<Node>('', 'nodes')
+const TRIGGER_TIME = 'endpoints.kubernetes.io/last-change-trigger-time'
+
+export const endpointSliceController: Controller = {
+  async reconcile(key, context) {
+    const [namespace, name] = keyParts(key)
+    const clients = clientsetFor(context, 'endpointslice-controller')
+    const service = await clients.resource(SERVICES, namespace).get(name)
+    if (service === undefined || !selectsPods(service)) return undefined
+    const labelSelector = Object.entries(service.spec?.selector ?? {})
+      .map(([label, value]) => `${label}=${value}`)
+      .join()
+    const pods = (await clients.resource(PODS, namespace).list({ labelSelector })).filter((pod) =>
+      hasEndpoint(pod, true),
+    )
+    const nodes = await nodesOf(clients, pods)
+    const slices = clients.resource(SLICES, namespace)
+    const known = await slices.list({ labelSelector: `${SERVICE_NAME}=${name},${MANAGED_BY}=${MANAGER}` })
+    const existing = known.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    const types = addressTypes(service)
+    const trigger = triggerTime(service, pods)
+    // those of a family that the Service does not have any more
+    for (const slice of existing) if (!types.some((type) => type === slice.addressType)) await remove(clients, slice)
+    for (const type of types) {
+      // few: there are two types
+      const ofType = existing.filter(({ addressType }) => addressType === type)
+      const plan = planSlices(service, type, groupsOf(service, pods, nodes, type), ofType)
+      for (const slice of service.metadata.deletionTimestamp === undefined ? plan.create : [])
+        await slices.create(withTrigger(slice, trigger)).catch(ignoreEnding)
+      for (const slice of plan.update) await slices.update(withTrigger(slice, trigger))
+      for (const slice of plan.remove) await remove(clients, slice)
+    }
+    return undefined
+  },
+}
+
+/** By name: those that pods are on. */
+async function nodesOf(clients: Clientset, pods: readonly Pod[]): Promise<ReadonlyMap<string, Node>> {
+  if (pods.length === 0) return new Map()
+  const nodes = await clients.resource(NODES).list()
+  return new Map(nodes.map((node) => [node.metadata.name ?? '', node]))
+}
+
+/** Pods whose named ports have other numbers are in slices of their own. A pod on a node that is not there waits for it. */
+function groupsOf(
+  service: Service,
+  pods: readonly Pod[],
+  nodes: ReadonlyMap<string, Node>,
+  type: AddressType,
+): readonly Group[] {
+  const groups = new Map<string, { ports: Group['ports']; endpoints: Group['endpoints'][number][] }>()
+  for (const pod of pods) {
+    const node = nodes.get(pod.spec?.nodeName ?? '')
+    if (node === undefined && service.spec?.publishNotReadyAddresses !== true) continue
+    const ports = endpointPorts(service, pod)
+    const key = JSON.stringify(ports)
+    const group = groups.get(key) ?? { ports, endpoints: [] }
+    groups.set(key, group)
+    const endpoint = endpointOf(service, pod, node, type)
+    if (endpoint !== undefined) group.endpoints.push(endpoint)
+  }
+  return [...groups.values()]
+}
+
+/** When what made the change happened, as far as the objects tell. */
+function triggerTime({ metadata }: Service, pods: readonly Pod[]): string {
+  const times = pods.flatMap((pod) => podCondition(pod, 'Ready')?.lastTransitionTime ?? [])
+  return times.sort().at(-1) ?? metadata.creationTimestamp ?? ''
+}
+
+const withTrigger = (slice: EndpointSlice, time: string): KubeObject & EndpointSlice => ({
+  ...slice,
+  metadata: { ...slice.metadata, annotations: { ...slice.metadata.annotations, [TRIGGER_TIME]: time } },
+})
+
+async function remove(clients: Clientset, { metadata }: EndpointSlice): Promise<void> {
+  const { namespace, name = '', uid = '' } = metadata
+  try {
+    await clients.resource(SLICES, namespace).delete(name, { preconditions: { uid } })
+  } catch (error) {
+    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+  }
+}
+
+function ignoreEnding(error: unknown): void {
+  const causes = error instanceof StatusError ? (error.status.details?.causes ?? []) : []
+  if (!causes.some(({ reason }) => reason === 'NamespaceTerminating')) throw error
+}

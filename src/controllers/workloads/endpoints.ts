@@ -1,0 +1,169 @@
+/** Keeps the Endpoints of Services, for those that still read them (kube-controller-manager's endpoints controller). */
+import type { EndpointAddress, EndpointPort, Endpoints, EndpointSubset, Pod, Service } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { StatusError } from '../../api/status.ts'
+import type { Clientset } from '../clientset.ts'
+import { clientsetFor, typedResource } from '../clientset.ts'
+import type { Controller } from '../controller.ts'
+import { SERVICES } from './endpoint-slice.ts'
+import { keyParts } from './key.ts'
+import { PODS } from './pod-control.ts'
+import { isReady } from './pod-state.ts'
+import { sameJson } from './same-json.ts'
+import {
+  addressTypes,
+  endpointPorts,
+  familyOf,
+  hasAddress,
+  hasEndpoint,
+  hostnameOf,
+  podReference,
+  selectsPods,
+} from './service-endpoints.ts'
+import { HEADLESS } from './slice-plan.ts'
+
+const ENDPOINTS = typedResource<KubeObject & Endpoints>('', 'endpoints')
+const MANAGED_BY = 'endpoints.kubernetes.io/managed-by'
+const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity'
+/** Addresses of one object. */
+const MOST = 1000
+
+export const endpointsController: Controller = {
+  async reconcile(key, context) {
+    const [namespace, name] = keyParts(key)
+    const clients = clientsetFor(context, 'endpoint-controller')
+    const service = await clients.resource(SERVICES, namespace).get(name)
+    if (service === undefined) return removed(clients, namespace, name)
+    if (!selectsPods(service)) return undefined
+    const labelSelector = Object.entries(service.spec?.selector ?? {})
+      .map(([label, value]) => `${label}=${value}`)
+      .join()
+    const pods = await clients.resource(PODS, namespace).list({ labelSelector })
+    const { subsets, isCut } = withinCapacity(subsetsOf(service, pods))
+    const client = clients.resource(ENDPOINTS, namespace)
+    const known = await client.get(name)
+    const { [HEADLESS]: _, ...own } = service.metadata.labels ?? {}
+    const labels = {
+      ...own,
+      ...(hasAddress(service) ? {} : { [HEADLESS]: '' }),
+      [MANAGED_BY]: 'endpoint-controller',
+    }
+    const { [OVER_CAPACITY]: __, ...annotations } = known?.metadata.annotations ?? {}
+    const wanted: KubeObject & Endpoints = {
+      kind: 'Endpoints',
+      apiVersion: 'v1',
+      metadata: {
+        ...known?.metadata,
+        name,
+        namespace,
+        labels,
+        annotations: { ...annotations, ...(isCut ? { [OVER_CAPACITY]: 'truncated' } : {}) },
+      },
+      ...(subsets.length === 0 ? {} : { subsets: [...subsets] }),
+    }
+    if (known === undefined) await client.create(wanted).catch(ignoreEnding)
+    else if (!isSame(known, wanted)) await client.update(wanted)
+    return undefined
+  },
+}
+
+const isSame = (a: Endpoints, b: Endpoints): boolean =>
+  sameJson(a.subsets ?? [], b.subsets ?? []) &&
+  sameJson(a.metadata.labels ?? {}, b.metadata.labels ?? {}) &&
+  sameJson(a.metadata.annotations ?? {}, b.metadata.annotations ?? {})
+
+async function removed(clients: Clientset, namespace: string, name: string): Promise<undefined> {
+  const client = clients.resource(ENDPOINTS, namespace)
+  const known = await client.get(name)
+  if (known?.metadata.labels?.[MANAGED_BY] !== 'endpoint-controller') return
+  await client.delete(name).catch((error: unknown) => {
+    if (!(error instanceof StatusError) || error.code !== 404) throw error
+  })
+}
+
+interface Reached {
+  readonly port: EndpointPort | undefined
+  readonly ready: EndpointAddress[]
+  readonly others: EndpointAddress[]
+}
+
+/** Ports that have the same addresses are together. */
+export function subsetsOf(service: Service, pods: readonly Pod[]): readonly EndpointSubset[] {
+  const { publishNotReadyAddresses = false } = service.spec ?? {}
+  const byPort = new Map<string, Reached>()
+  for (const pod of pods) {
+    const address = hasEndpoint(pod, publishNotReadyAddresses) ? addressOf(service, pod) : undefined
+    if (address === undefined) continue
+    const ports = endpointPorts(service, pod).map(({ name, ...port }) => ({ ...(name ? { name } : {}), ...port }))
+    for (const port of (service.spec?.ports ?? []).length === 0 ? [undefined] : ports) {
+      const key = JSON.stringify(port ?? null)
+      const reached = byPort.get(key) ?? { port, ready: [], others: [] }
+      byPort.set(key, reached)
+      ;(publishNotReadyAddresses || isReady(pod) ? reached.ready : reached.others).push(address)
+    }
+  }
+  const subsets = new Map<string, EndpointSubset & { readonly ports: EndpointPort[] }>()
+  for (const { port, ready, others } of byPort.values()) {
+    ready.sort(byAddress)
+    others.sort(byAddress)
+    const key = JSON.stringify([ready, others])
+    const subset = subsets.get(key) ?? {
+      ...(ready.length === 0 ? {} : { addresses: ready }),
+      ...(others.length === 0 ? {} : { notReadyAddresses: others }),
+      ports: [],
+    }
+    subsets.set(key, subset)
+    if (port !== undefined) subset.ports.push(port)
+  }
+  return [...subsets.values()].map(({ ports, ...subset }) =>
+    ports.length === 0 ? subset : { ...subset, ports: ports.sort(byName) },
+  )
+}
+
+const byName = (a: EndpointPort, b: EndpointPort): number => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)
+
+/** As texts, and then by pod. */
+const byAddress = (a: EndpointAddress, b: EndpointAddress): number =>
+  compareTexts(a.ip, b.ip) || compareTexts(a.targetRef?.uid, b.targetRef?.uid)
+
+const compareTexts = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Of the Service's first family. */
+function addressOf(service: Service, pod: Pod): EndpointAddress | undefined {
+  const [family] = addressTypes(service)
+  const ip = pod.status?.podIPs?.find(({ ip: known = '' }) => familyOf(known) === family)?.ip
+  if (ip === undefined) return undefined
+  const hostname = hostnameOf(service, pod)
+  return {
+    ip,
+    ...(hostname === undefined ? {} : { hostname }),
+    nodeName: pod.spec?.nodeName ?? '',
+    targetRef: podReference(pod),
+  }
+}
+
+function withinCapacity(subsets: readonly EndpointSubset[]): { subsets: readonly EndpointSubset[]; isCut: boolean } {
+  const count = subsets.reduce(
+    (sum, { addresses = [], notReadyAddresses = [] }) => sum + addresses.length + notReadyAddresses.length,
+    0,
+  )
+  if (count <= MOST) return { subsets, isCut: false }
+  let ready = MOST
+  const cut = subsets.map(({ addresses = [], ...subset }) => {
+    const kept = addresses.slice(0, ready)
+    ready -= kept.length
+    return { ...subset, ...(kept.length === 0 ? {} : { addresses: kept }) }
+  })
+  let others = ready
+  const all = cut.map(({ notReadyAddresses = [], ...subset }) => {
+    const kept = notReadyAddresses.slice(0, others)
+    others -= kept.length
+    return { ...subset, ...(kept.length === 0 ? {} : { notReadyAddresses: kept }) }
+  })
+  return { subsets: all.filter((subset) => 'addresses' in subset || 'notReadyAddresses' in subset), isCut: true }
+}
+
+function ignoreEnding(error: unknown): void {
+  const causes = error instanceof StatusError ? (error.status.details?.causes ?? []) : []
+  if (!causes.some(({ reason }) => reason === 'NamespaceTerminating')) throw error
+}

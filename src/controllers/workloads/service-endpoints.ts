@@ -1,0 +1,86 @@
+/** Which pods a Service leads to, as EndpointSlices and Endpoints tell it: worked out without writing anything. */
+import type { Node, Pod, Service, ServicePort } from '../../api/core/v1.ts'
+import type { Endpoint, EndpointPort } from '../../api/discovery/v1.ts'
+import { ownValue } from '../../api/own.ts'
+import { isFinished, isReady, isTerminating } from './pod-state.ts'
+
+export type AddressType = 'IPv4' | 'IPv6'
+
+const isIPv6 = (address: string): boolean => address.includes(':')
+
+export const familyOf = (address: string): AddressType => (isIPv6(address) ? 'IPv6' : 'IPv4')
+
+export const hasAddress = ({ spec }: Service): boolean => !['', 'None'].includes(spec?.clusterIP ?? '')
+
+/** Services without a selector have their endpoints from elsewhere. */
+export const selectsPods = ({ spec }: Service): boolean => spec?.type !== 'ExternalName' && spec?.selector !== undefined
+
+/** Pods that are over or have no address lead nowhere; those that end still do, in slices. */
+export function hasEndpoint(pod: Pod, includeTerminating: boolean): boolean {
+  if (isFinished(pod) || (!includeTerminating && isTerminating(pod))) return false
+  return (pod.status?.podIP ?? '') !== '' || (pod.status?.podIPs ?? []).length > 0
+}
+
+export function addressTypes({ spec }: Service): readonly AddressType[] {
+  const families = (spec?.ipFamilies ?? []).filter(
+    (family): family is AddressType => family === 'IPv4' || family === 'IPv6',
+  )
+  if (families.length > 0) return families
+  const address = spec?.clusterIP ?? ''
+  return address === '' || address === 'None' ? ['IPv4', 'IPv6'] : [familyOf(address)]
+}
+
+/** The container's port: by number, or by the name that a container gives it. */
+export function targetPort(pod: Pod, { targetPort: target, protocol, port }: ServicePort): number | undefined {
+  if (typeof target === 'number') return target
+  if (target === undefined) return port
+  const sidecars = (pod.spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
+  for (const { ports = [] } of [...(pod.spec?.containers ?? []), ...sidecars])
+    for (const known of ports)
+      if (known.name === target && (known.protocol ?? 'TCP') === (protocol ?? 'TCP')) return known.containerPort
+  return undefined
+}
+
+export const endpointPorts = (service: Service, pod: Pod): EndpointPort[] =>
+  (service.spec?.ports ?? []).flatMap((servicePort) => {
+    const port = targetPort(pod, servicePort)
+    if (port === undefined) return []
+    const { name = '', protocol = 'TCP', appProtocol } = servicePort
+    return [{ name, port, protocol, ...(appProtocol === undefined ? {} : { appProtocol }) }]
+  })
+
+export const hostnameOf = (service: Service, { metadata, spec }: Pod): string | undefined =>
+  spec?.hostname && spec.subdomain === service.metadata.name && metadata.namespace === service.metadata.namespace
+    ? spec.hostname
+    : undefined
+
+export const podReference = ({ metadata: { namespace = '', name = '', uid = '' } }: Pod) => ({
+  kind: 'Pod',
+  namespace,
+  name,
+  uid,
+})
+
+/** Undefined where the pod has no address of the type. */
+export function endpointOf(
+  service: Service,
+  pod: Pod,
+  node: Node | undefined,
+  type: AddressType,
+): Endpoint | undefined {
+  const addresses = (pod.status?.podIPs ?? []).flatMap(({ ip = '' }) => (familyOf(ip) === type ? [ip] : []))
+  if (addresses.length === 0) return undefined
+  const serving = isReady(pod)
+  const terminating = isTerminating(pod)
+  const ready = service.spec?.publishNotReadyAddresses === true || (serving && !terminating)
+  const hostname = hostnameOf(service, pod)
+  const zone = ownValue(node?.metadata.labels, 'topology.kubernetes.io/zone')
+  return {
+    addresses,
+    conditions: { ready, serving, terminating },
+    ...(hostname === undefined ? {} : { hostname }),
+    targetRef: podReference(pod),
+    ...(pod.spec?.nodeName ? { nodeName: pod.spec.nodeName } : {}),
+    ...(zone ? { zone } : {}),
+  }
+}

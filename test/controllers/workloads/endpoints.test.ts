@@ -1,0 +1,146 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Pod, Service } from '../../../src/api/core/v1.ts'
+import type { EndpointSlice } from '../../../src/api/discovery/v1.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
+import type { Clientset } from '../../../src/controllers/clientset.ts'
+import { clientsetFor, typedResource } from '../../../src/controllers/clientset.ts'
+import { SERVICES } from '../../../src/controllers/workloads/endpoint-slice.ts'
+import { subsetsOf } from '../../../src/controllers/workloads/endpoints.ts'
+import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
+import { planSlices } from '../../../src/controllers/workloads/slice-plan.ts'
+import { ControlPlaneInMemory } from '../control-plane.ts'
+
+const SLICES = typedResource<KubeObject & EndpointSlice>('discovery.k8s.io', 'endpointslices')
+
+let plane: ControlPlaneInMemory
+let clients: Clientset
+
+beforeEach(async () => {
+  plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'controllers' })
+  clients = clientsetFor(await plane.context(), 'somebody')
+  await clients.resource(typedResource('', 'nodes')).create({ kind: 'Node', apiVersion: 'v1', metadata: { name: 'n' } })
+})
+
+const service = (spec: Service['spec'] = {}): Service => ({
+  kind: 'Service',
+  apiVersion: 'v1',
+  metadata: { name: 'web', namespace: 'default', uid: 's' },
+  spec: { selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 'web', protocol: 'TCP' }], ...spec },
+})
+
+async function pod(name: string, ip: string, isReady = true): Promise<void> {
+  const pods = clients.resource(PODS, 'default')
+  await pods.create({
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { name, namespace: 'default', labels: { app: 'web' } },
+    spec: {
+      nodeName: 'n',
+      serviceAccountName: 'default',
+      automountServiceAccountToken: false,
+      containers: [{ name: 'c', image: 'i', ports: [{ name: 'web', containerPort: 8080 }] }],
+    },
+  })
+  await report(name, ip, isReady)
+}
+
+async function report(name: string, ip: string, isReady: boolean): Promise<void> {
+  await clients.resource(PODS, 'default').updateStatusWithRetries(name, (object) => {
+    object.status = {
+      ...object.status,
+      phase: 'Running',
+      podIP: ip,
+      podIPs: [{ ip }],
+      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+    }
+  })
+  await plane.settle()
+}
+
+const slices = async () =>
+  (await clients.resource(SLICES, 'default').list()).filter(({ metadata }) => metadata.name !== 'kubernetes')
+const told = async () =>
+  (await slices()).map(({ endpoints, ports }) => [
+    (endpoints ?? []).map(({ addresses, conditions }) => `${addresses?.join()} ${conditions?.ready}`).sort(),
+    (ports ?? []).map(({ name, port }) => `${name} ${port}`),
+  ])
+
+describe('a Service', () => {
+  test('leads to the pods that it selects, while they are ready', async () => {
+    await clients.resource(SERVICES, 'default').create(service())
+    await plane.settle()
+    expect(await told()).toEqual([[[], []]])
+    await pod('a', '10.0.0.1')
+    await pod('b', '10.0.0.2', false)
+    expect(await told()).toEqual([[['10.0.0.1 true', '10.0.0.2 false'], ['http 8080']]])
+    await report('b', '10.0.0.2', true)
+    expect(await told()).toEqual([[['10.0.0.1 true', '10.0.0.2 true'], ['http 8080']]])
+    await clients.resource(PODS, 'default').delete('a', { gracePeriodSeconds: 0 })
+    await plane.settle()
+    expect(await told()).toEqual([[['10.0.0.2 true'], ['http 8080']]])
+  })
+
+  test('gets back a slice that somebody deletes', async () => {
+    await clients.resource(SERVICES, 'default').create(service())
+    await pod('a', '10.0.0.1')
+    const [slice] = await slices()
+    await clients.resource(SLICES, 'default').delete(slice!.metadata.name!)
+    await plane.settle()
+    expect(await told()).toEqual([[['10.0.0.1 true'], ['http 8080']]])
+  })
+
+  test('without a selector is left alone', async () => {
+    const { selector: _, ...spec } = service().spec ?? {}
+    await clients.resource(SERVICES, 'default').create({ ...service(), spec })
+    await plane.settle()
+    expect(await slices()).toEqual([])
+  })
+})
+
+const endpoint = (at: number) => ({ addresses: [`10.0.${at >> 8}.${at & 255}`], conditions: { ready: true } })
+
+describe('slices', () => {
+  const ports = [{ name: 'http', port: 80, protocol: 'TCP' }]
+  const group = (count: number) => [{ ports, endpoints: Array.from({ length: count }, (_, at) => endpoint(at)) }]
+  const sizes = (all: readonly EndpointSlice[]) => all.map(({ endpoints = [] }) => endpoints.length)
+
+  test('hold a hundred endpoints each', () => {
+    const { create, update, remove } = planSlices(service(), 'IPv4', group(250), [])
+    expect(sizes(create)).toEqual([100, 100, 50])
+    expect([update, remove]).toEqual([[], []])
+  })
+
+  test('are filled before new ones are made, and left alone where nothing changes', () => {
+    const { create } = planSlices(service(), 'IPv4', group(150), [])
+    const stored = create.map((slice, at) => ({ ...slice, metadata: { ...slice.metadata, name: `s${at}` } }))
+    const more = planSlices(service(), 'IPv4', group(170), stored)
+    expect([sizes(more.create), sizes(more.update), more.remove]).toEqual([[], [70], []])
+    const same = planSlices(service(), 'IPv4', group(150), stored)
+    expect([same.create, same.update, same.remove]).toEqual([[], [], []])
+  })
+})
+
+test('Endpoints put ports with the same addresses together', () => {
+  const at = (name: string, ip: string, port: number, isReady: boolean): Pod => ({
+    metadata: { name, namespace: 'default', uid: name },
+    spec: { containers: [{ name: 'c', ports: [{ name: 'web', containerPort: port, protocol: 'TCP' }] }] },
+    status: { podIP: ip, podIPs: [{ ip }], conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
+  })
+  const both = service({
+    ports: [
+      { name: 'http', port: 80, targetPort: 'web', protocol: 'TCP' },
+      { name: 'm', port: 9, targetPort: 9000, protocol: 'TCP' },
+    ],
+  })
+  const pods = [at('a', '10.0.0.5', 80, false), at('b', '10.0.0.10', 80, true), at('c', '10.0.0.15', 81, true)]
+  const shown = subsetsOf(both, pods).map(({ addresses = [], notReadyAddresses = [], ports = [] }) => [
+    addresses.map(({ ip }) => ip),
+    notReadyAddresses.map(({ ip }) => ip),
+    ports.map(({ port }) => port),
+  ])
+  expect(shown).toEqual([
+    [['10.0.0.10'], ['10.0.0.5'], [80]],
+    [['10.0.0.10', '10.0.0.15'], ['10.0.0.5'], [9000]],
+    [['10.0.0.15'], [], [81]],
+  ])
+})
