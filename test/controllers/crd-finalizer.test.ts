@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import type { CustomResourceDefinition } from '../../src/api/apiextensions/v1.ts'
+import { conditionOf, DEFINITIONS } from '../../src/registry/custom-resources/definition.ts'
+import { definition } from './definition.ts'
+import { newPlane, of, reconcile } from './reconcile.ts'
+
+const THINGS = { group: 'example.com', resource: 'things' }
+const NAME = 'things.example.com'
+const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io'
+
+async function planeWith(finalizers: string[], established = true) {
+  const plane = await newPlane()
+  await plane.server.put(
+    DEFINITIONS.group,
+    DEFINITIONS.resource,
+    definition('things', 'example.com', { finalizers }, established),
+  )
+  return plane
+}
+const thing = (name: string, finalizers: string[] = []) =>
+  of('example.com/v1', 'Thing', { metadata: { name, namespace: 'default', finalizers } })
+const terminating = (found: unknown) => {
+  const condition = conditionOf(found as CustomResourceDefinition, 'Terminating')
+  return condition && `${condition.status} ${condition.reason}`
+}
+
+test('a definition goes after its objects', async () => {
+  const plane = await planeWith([CLEANUP])
+  await plane.create(THINGS, thing('a'))
+  await plane.create(THINGS, thing('b', ['example.com/mine']))
+  await plane.delete(DEFINITIONS, '', NAME)
+  expect(await reconcile(plane, 'crd-finalizer', NAME)).toBe(1000)
+  expect(terminating(await plane.get(DEFINITIONS, '', NAME))).toBe('True InstanceDeletionInProgress')
+  expect(await plane.names(THINGS)).toEqual(['b'])
+  await (
+    await plane.client(THINGS, 'default')
+  ).updateWithRetries('b', ({ metadata }) => void delete metadata.finalizers)
+  expect(await reconcile(plane, 'crd-finalizer', NAME)).toBeUndefined()
+  expect(await plane.get(DEFINITIONS, '', NAME)).toBeUndefined()
+})
+
+test('the finalizers of others stay', async () => {
+  const plane = await planeWith([CLEANUP, 'example.com/mine'], false)
+  await plane.delete(DEFINITIONS, '', NAME)
+  expect(await reconcile(plane, 'crd-finalizer', NAME)).toBeUndefined()
+  const left = await plane.get(DEFINITIONS, '', NAME)
+  expect(left?.metadata.finalizers).toEqual(['example.com/mine'])
+  expect(terminating(left)).toBe('False NeverEstablished')
+})
+
+test.each([[[CLEANUP]], [[]]])(
+  'a definition that nobody deletes is left alone, with finalizers %j',
+  async (finalizers) => {
+    const plane = await planeWith(finalizers)
+    await plane.create(THINGS, thing('a'))
+    expect(await reconcile(plane, 'crd-finalizer', NAME)).toBeUndefined()
+    expect(await plane.names(THINGS)).toEqual(['a'])
+    expect(terminating(await plane.get(DEFINITIONS, '', NAME))).toBeUndefined()
+  },
+)
