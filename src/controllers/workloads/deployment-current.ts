@@ -68,7 +68,7 @@ function say(
 
 async function create(rollout: Rollout, old: readonly ReplicaSet[], revision: number): Promise<ReplicaSet | undefined> {
   const { deployment, sets, events } = rollout
-  const wanted = newReplicaSet(rollout, old, revision)
+  const wanted = await newReplicaSet(rollout, old, revision)
   const { name = '' } = wanted.metadata
   let created: ReplicaSet
   try {
@@ -106,11 +106,11 @@ async function taken(rollout: Rollout, name: string, error: StatusError): Promis
   throw error
 }
 
-function newReplicaSet(rollout: Rollout, old: readonly ReplicaSet[], revision: number): ReplicaSet {
+async function newReplicaSet(rollout: Rollout, old: readonly ReplicaSet[], revision: number): Promise<ReplicaSet> {
   const { deployment } = rollout
   const { name = '', namespace = '' } = deployment.metadata
   const { selector, template, minReadySeconds = 0 } = deployment.spec ?? {}
-  const hash = templateHash(template ?? {}, deployment.status?.collisionCount)
+  const hash = await templateHash(template ?? {}, deployment.status?.collisionCount)
   const labels = { ...template?.metadata?.labels, [POD_TEMPLATE_HASH]: hash }
   const matchLabels = { ...selector?.matchLabels, [POD_TEMPLATE_HASH]: hash }
   return cloneJson({

@@ -4,10 +4,9 @@
  * Go: their hash differs, which a controller that takes over does not mind, for it compares templates.
  */
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
-import { lazy } from '../../api/lazy.ts'
+import { unpackedTable } from '../../api/unpacked-table.ts'
 import { ownValue } from '../../api/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
-import table from './template-types-table.json' with { type: 'json' }
 
 interface Field {
   readonly name: string
@@ -17,7 +16,12 @@ interface Field {
 }
 
 /** A struct's fields, or what a named type is made of. */
-const types = lazy((): ReadonlyMap<string, readonly Field[] | string> => {
+type Types = ReadonlyMap<string, readonly Field[] | string>
+
+let loaded: Promise<Types> | undefined
+
+async function load(): Promise<Types> {
+  const table = await unpackedTable((await import('./template-types-table.json')).default)
   const entries = Object.entries(table).filter(([name]) => name !== '//')
   return new Map(
     entries.map(([name, text]): [string, readonly Field[] | string] => {
@@ -25,7 +29,7 @@ const types = lazy((): ReadonlyMap<string, readonly Field[] | string> => {
       return [name, text === '' ? [] : text.split(';').map(fieldOf)]
     }),
   )
-})
+}
 
 function fieldOf(text: string): Field {
   const [left = '', type = ''] = text.split(/ (.*)/s)
@@ -34,45 +38,57 @@ function fieldOf(text: string): Field {
   return { name, json: json ?? name[0]?.toLowerCase() + name.slice(1), type }
 }
 
-export const goDump = (template: PodTemplateSpec): string => typed('v1.PodTemplateSpec', template)
-
-const typed = (type: string, value: unknown): string => `(${type})${dump(type, value)}`
+export async function goDump(template: PodTemplateSpec): Promise<string> {
+  return new Dump(await (loaded ??= load())).typed('v1.PodTemplateSpec', template)
+}
 
 const NO_TIME = '{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}'
 
-/** The value behind the name of its type, which elements of lists and maps do without. */
-function dump(type: string, value: unknown): string {
-  if (type.startsWith('*')) return value === undefined ? '<nil>' : dump(type.slice(1), value)
-  if (type.startsWith('[]')) return list(type.slice(2), value)
-  if (type.startsWith('map[')) return map(type.slice(type.indexOf(']') + 1), value)
-  if (type === 'v1.Time') return NO_TIME // templates have none
-  if (type === 'resource.Quantity') return quantity(value)
-  if (type === 'intstr.IntOrString') return intOrString(value)
-  const known = types().get(type)
-  if (typeof known === 'string') return dump(known, value)
-  if (known !== undefined) return struct(known, value)
-  if (type === 'string') return String(value ?? '')
-  return String(value ?? (type === 'bool' ? false : 0))
+class Dump {
+  constructor(private readonly types: Types) {}
+
+  typed(type: string, value: unknown): string {
+    return `(${type})${this.dump(type, value)}`
+  }
+
+  /** The value behind the name of its type, which elements of lists and maps do without. */
+  private dump(type: string, value: unknown): string {
+    if (type.startsWith('*')) return value === undefined ? '<nil>' : this.dump(type.slice(1), value)
+    if (type.startsWith('[]')) return this.list(type.slice(2), value)
+    if (type.startsWith('map[')) return this.map(type.slice(type.indexOf(']') + 1), value)
+    if (type === 'v1.Time') return NO_TIME // templates have none
+    if (type === 'resource.Quantity') return quantity(value)
+    if (type === 'intstr.IntOrString') return intOrString(value)
+    const known = this.types.get(type)
+    if (typeof known === 'string') return this.dump(known, value)
+    if (known !== undefined) return this.struct(known, value)
+    if (type === 'string') return String(value ?? '')
+    return String(value ?? (type === 'bool' ? false : 0))
+  }
+
+  private struct(fields: readonly Field[], value: unknown): string {
+    const members = fields.map(
+      ({ name, json, type }) => `${name}:${this.typed(type, json === undefined ? value : member(value, json))}`,
+    )
+    return `{${members.join(' ')}}`
+  }
+
+  /** What is empty is not sent, and so it is nil. */
+  private list(type: string, value: unknown): string {
+    if (!Array.isArray(value) || value.length === 0) return '<nil>'
+    return `[${value.map((item: unknown) => this.dump(type, item)).join(' ')}]`
+  }
+
+  private map(type: string, value: unknown): string {
+    const entries = Object.entries(value ?? {})
+    if (entries.length === 0) return '<nil>'
+    entries.sort(([a], [b]) => (a < b ? -1 : 1))
+    return `map[${entries.map(([key, item]) => `${key}:${this.dump(type, item)}`).join(' ')}]`
+  }
 }
 
 const member = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? ownValue(value as Readonly<Record<string, unknown>>, name) : undefined
-
-const struct = (fields: readonly Field[], value: unknown): string =>
-  `{${fields.map(({ name, json, type }) => `${name}:${typed(type, json === undefined ? value : member(value, json))}`).join(' ')}}`
-
-/** What is empty is not sent, and so it is nil. */
-function list(type: string, value: unknown): string {
-  if (!Array.isArray(value) || value.length === 0) return '<nil>'
-  return `[${value.map((item: unknown) => dump(type, item)).join(' ')}]`
-}
-
-function map(type: string, value: unknown): string {
-  const entries = Object.entries(value ?? {})
-  if (entries.length === 0) return '<nil>'
-  entries.sort(([a], [b]) => (a < b ? -1 : 1))
-  return `map[${entries.map(([key, item]) => `${key}:${dump(type, item)}`).join(' ')}]`
-}
 
 function quantity(value: unknown): string {
   const amount = Quantity.tryParse(String(value ?? '0')) ?? Quantity.zero

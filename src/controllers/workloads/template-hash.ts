@@ -3,8 +3,8 @@ import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import { goDump } from './template-dump.ts'
 
 /** FNV-1a of 32 bits: of the template as Go dumps it, and of how often the name was taken. */
-export function templateHash(template: PodTemplateSpec, collisionCount: number | undefined): string {
-  let hash = fnv32(0x811c9dc5, new TextEncoder().encode(goDump(template)))
+export async function templateHash(template: PodTemplateSpec, collisionCount: number | undefined): Promise<string> {
+  let hash = fnv32(0x811c9dc5, new TextEncoder().encode(await goDump(template)))
   if (collisionCount !== undefined) hash = fnv32(hash, littleEndian(collisionCount))
   return safeText(String(hash))
 }
