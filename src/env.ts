@@ -101,6 +101,15 @@ export interface Env {
    * with the label kedge.dev/simulated=true.
    */
   readonly KEDGE_WORKLOADS?: string
+  /**
+   * Who else is asked about tokens, in JSON: `{"connection": {"url": "https://…"}, "version": "v1", "cacheSeconds": 120}`.
+   * A connection is what webhooks/connection.ts says.
+   */
+  readonly KEDGE_AUTHENTICATION_TOKEN_WEBHOOK?: string
+  /** An AuthorizationConfiguration (apiserver.config.k8s.io/v1, v1beta1), in YAML or JSON. Default: Node, then RBAC. */
+  readonly KEDGE_AUTHORIZATION_CONFIG?: string
+  /** Connections of its webhooks, in JSON, by the paths that it gives for their kubeconfigs: `{"/PATH": {"url": …}}`. */
+  readonly KEDGE_WEBHOOK_CONNECTIONS?: string
   /** UID of the root control plane: part of every shard name and cache key. Default `root`. */
   readonly KEDGE_ROOT_TENANT?: string
 }

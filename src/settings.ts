@@ -73,7 +73,7 @@ export interface Settings {
   /** URLs by `NAMESPACE/NAME:PORT`. */
   readonly serviceUrls: ReadonlyMap<string, string>
   readonly unpinnedHosts: ReadonlySet<string>
-  /** Text of an AuthenticationConfiguration, which its readers check (endpoints/configuration-problem.ts). */
+  /** Text of an AuthenticationConfiguration, which its readers check (authorization/configuration-problem.ts). */
   readonly authenticationConfig: string | undefined
   /** Undefined: all that are known. */
   readonly oidcSigningAlgorithms: readonly string[] | undefined
@@ -82,6 +82,18 @@ export interface Settings {
   /** Rows of `token,user,uid,"group,group"`. */
   readonly tokenFile: string | undefined
   readonly workloads: Workloads
+  readonly tokenWebhook: TokenWebhookSetting | undefined
+  /** Text of an AuthorizationConfiguration; undefined: Node, then RBAC. */
+  readonly authorizationConfig: string | undefined
+  /** WebhookConnections by the names that the configuration gives their kubeconfigs; their users check them. */
+  readonly webhookConnections: Readonly<Record<string, unknown>>
+}
+
+export interface TokenWebhookSetting {
+  /** A WebhookConnection (webhooks/connection.ts), which its user checks. */
+  readonly connection: unknown
+  readonly version: 'v1' | 'v1beta1'
+  readonly cacheSeconds: number
 }
 
 const workloads = ['off', 'controllers', 'simulated'] as const
@@ -283,6 +295,21 @@ const signingAlgorithms = setting(
 
 const something = setting('must not be empty', (text) => (text.trim() === '' ? undefined : text))
 
+const tokenWebhookShape = z.strictObject({
+  connection: z.unknown(),
+  version: z._default(z.enum(['v1', 'v1beta1']), 'v1beta1'),
+  cacheSeconds: z._default(z.number().check(z.nonnegative()), 120),
+})
+
+const tokenWebhook = setting(
+  'must be JSON: {"connection": …, "version": "v1" or "v1beta1", "cacheSeconds": …}, of which connection is needed',
+  (text) => tokenWebhookShape.parse(JSON.parse(text)),
+)
+
+const webhookConnections = setting('must be a JSON object of connections by name', (text) =>
+  z.record(z.string(), z.unknown()).parse(JSON.parse(text)),
+)
+
 /** By name: each setting of env.ts has a row. */
 const schema = z.object({
   KEDGE_ADMIN_TOKEN: z.optional(
@@ -327,6 +354,9 @@ const schema = z.object({
   KEDGE_WORKLOADS: z.optional(
     setting(`must be one of ${workloads.join(', ')}`, (text) => workloads.find((mode) => mode === text)),
   ),
+  KEDGE_AUTHENTICATION_TOKEN_WEBHOOK: z.optional(tokenWebhook),
+  KEDGE_AUTHORIZATION_CONFIG: z.optional(something),
+  KEDGE_WEBHOOK_CONNECTIONS: z.optional(webhookConnections),
   // a part of the names of objects, before a slash
   KEDGE_ROOT_TENANT: z.optional(
     matching(/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/, 'must be of letters, digits and dashes, 63 at most'),
@@ -450,6 +480,9 @@ function parseSettings(env: Environment): Settings | BadSettings {
     anonymousAuth: values.KEDGE_ANONYMOUS_AUTH === undefined ? undefined : values.KEDGE_ANONYMOUS_AUTH === '1',
     tokenFile: values.KEDGE_TOKEN_AUTH_FILE,
     workloads: values.KEDGE_WORKLOADS ?? 'off',
+    tokenWebhook: values.KEDGE_AUTHENTICATION_TOKEN_WEBHOOK,
+    authorizationConfig: values.KEDGE_AUTHORIZATION_CONFIG,
+    webhookConnections: values.KEDGE_WEBHOOK_CONNECTIONS ?? {},
     encryption: {
       sealing: values.KEDGE_ENCRYPTION_KEYS?.sealing,
       keys: values.KEDGE_ENCRYPTION_KEYS?.keys ?? [],

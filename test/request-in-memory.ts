@@ -19,6 +19,7 @@ export interface MemoryServer {
   readonly storage: Storage
   readonly tenant: { readonly uid: string }
   now: Date
+  clock(): number
   waitUntil(work: Promise<unknown>): void
   request(target: string, init?: Omit<RequestInit, 'cf'> & { cf?: unknown }): ApiRequest
   put(group: string, resource: string, object: KubeObject & JsonObject): Promise<void>
@@ -44,6 +45,7 @@ export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: Outbo
     storage,
     tenant,
     now: new Date(),
+    clock: () => server.now.getTime(),
     waitUntil: () => {},
     request(target, { cf, ...init } = {}) {
       const url = new URL(target, 'https://server')

@@ -5,6 +5,7 @@
  */
 import { logError, logInfo } from '../log/log.ts'
 import { SharedCall } from '../tenancy/shared-call.ts'
+import { NO_FILE } from '../webhooks/configuration-server.ts'
 import { BadConfiguration } from './configuration-text.ts'
 import type { ApiRequest } from '../request/context.ts'
 
@@ -75,6 +76,7 @@ export class Reloaded<Value> {
     try {
       const answer = await files.fetch(`http://configuration/${this.name}`, { signal: AbortSignal.timeout(TIMEOUT) })
       text = await answer.text()
+      if (answer.status === NO_FILE) return void (this.looked = Infinity)
       if (!answer.ok) throw new BadConfiguration(text)
     } catch (error) {
       return this.failed(`failed to read ${this.name} config file`, error, time)

@@ -1,6 +1,6 @@
 /**
  * Who a bearer token stands for, asked from near to far: the administrator's token, static tokens, ServiceAccounts'
- * tokens, bootstrap tokens, tokens of other issuers. Requests and TokenReviews ask the same.
+ * tokens, bootstrap tokens, tokens of other issuers, tokens that a webhook knows. Requests and TokenReviews ask the same.
  */
 import { settingsOf } from '../settings.ts'
 import { logError } from '../log/log.ts'
@@ -12,6 +12,7 @@ import { lookUpOnce } from './refused-tokens.ts'
 import { sameSecret } from './secret-comparison.ts'
 import { authenticateServiceAccountToken } from './service-account.ts'
 import { authenticateStaticToken } from './static-token.ts'
+import { authenticateByWebhook } from './token-webhook.ts'
 import { tokenIssuer } from './service-account-key.ts'
 import type { TokenAnswer, TokenContext } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
@@ -77,14 +78,17 @@ async function lookUp(context: TokenContext, token: string, wanted: readonly str
     const user = await found.catch(refusal(reasons))
     return user && forServer(user)
   }
-  const { administratorToken, tokenFile } = settingsOf(context.env)
+  const { administratorToken, tokenFile, tokenWebhook } = settingsOf(context.env)
   const isAdministrator = administratorToken !== undefined && (await sameSecret(token, administratorToken))
   const answer =
     (isAdministrator ? forServer(ADMINISTRATOR) : undefined) ??
     (tokenFile === undefined ? undefined : await ask(authenticateStaticToken(tokenFile, token))) ??
     (await authenticateServiceAccountToken(context, token, wanted).catch(refusal(reasons))) ??
     (await ask(authenticateBootstrapToken(context, token))) ??
-    (await ask(authenticateIssuedToken(context, token)))
+    (await ask(authenticateIssuedToken(context, token))) ??
+    (tokenWebhook === undefined
+      ? undefined
+      : await authenticateByWebhook(context, tokenWebhook, token, wanted).catch(refusal(reasons)))
   if (answer !== undefined) return answer
   const refused = new TokenRefused(reasons)
   // made-up tokens are not worth a line each

@@ -19,6 +19,8 @@ export interface AuthorizationAttributes {
   readonly path: string
   /** Of list, watch and deletecollection; empty when there is none or it cannot be read. */
   readonly fields: readonly FieldRequirement[]
+  /** Of the same; as it was sent, for authorizers outside of this server. */
+  readonly labelSelector: string
 }
 
 const noResource = {
@@ -30,6 +32,7 @@ const noResource = {
   name: '',
   path: '',
   fields: [],
+  labelSelector: '',
 }
 
 export function resourceAttributes(
@@ -55,7 +58,9 @@ export function attributesOf(user: UserInfo, info: RequestInfo, query: QueryPara
   const { verb, apiGroup, apiVersion, namespace, resource, subresource, name, path } = info
   const selector = selecting.has(verb) ? (query.get('fieldSelector') ?? '') : ''
   const fields = readableFields(selector)
-  return resourceAttributes(user, verb, { apiGroup, apiVersion, namespace, resource, subresource, name, path, fields })
+  const labelSelector = selecting.has(verb) ? (query.get('labelSelector') ?? '') : ''
+  const about = { apiGroup, apiVersion, namespace, resource, subresource, name, path, fields, labelSelector }
+  return resourceAttributes(user, verb, about)
 }
 
 /** A selector that cannot be read narrows nothing; the verb will complain of it. */

@@ -1,20 +1,24 @@
 /**
  * Step 3 of a request: may this user do this? Members of system:masters may everything, then the node authorizer and
- * RBAC are asked; the first that allows decides.
+ * RBAC are asked, or the authorizers that a configuration names; the first that allows decides.
  */
+import { internalError } from '../api/status.ts'
 import type { UserInfo } from '../request/user-info.ts'
+import { settingsOf } from '../settings.ts'
 import { SYSTEM_MASTERS } from '../request/user-info.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
 import type { Authorized } from './authorized.ts'
+import type { Authorizer, Chain } from './chain.ts'
+import { currentChain } from './chain.ts'
 import { forbiddenBy } from './forbidden.ts'
 import { nodeAuthorizer } from './node.ts'
 import { isPrivilegedPath } from './privileged-paths.ts'
 import { rbac } from './rbac.ts'
 import type { Verdict } from './verdict.ts'
-import { ALLOWED, noOpinion } from './verdict.ts'
+import { ALLOWED, aggregate, noOpinion } from './verdict.ts'
 
 /** @throws StatusError 403 */
 export async function authorize(
@@ -22,15 +26,19 @@ export async function authorize(
   asked: AuthorizationAttributes,
 ): Promise<Authorized> {
   const { record } = plane
-  const { allowed, reason } = mayEverything(asked.user) ? ALLOWED : await verdictOn(plane, asked)
+  const { allowed, reason, error } = mayEverything(asked.user) ? ALLOWED : await verdictOn(plane, asked)
   record?.annotate('authorization.k8s.io/decision', allowed ? 'allow' : 'forbid')
   record?.annotate('authorization.k8s.io/reason', reason)
+  // what went wrong is in the log, and perhaps no refusal
+  if (!allowed && error !== undefined)
+    throw internalError(`an authorizer could not be asked: ${asked.verb} ${asked.path}`)
   if (!allowed) throw forbiddenBy(asked, reason)
   return asked as Authorized // the one place where the proof is made
 }
 
 /** Questions in the middle of a request: reviews, impersonation, admission, `authorizer` in expressions. */
 export async function verdictOn(plane: ControlPlane, asked: AuthorizationAttributes): Promise<Verdict> {
+  if (settingsOf(plane.env).authorizationConfig !== undefined) return new Question(plane, asked).verdict()
   const snapshot = await controlSnapshot(plane)
   const verdict = await ask(plane, snapshot, asked)
   if (verdict.allowed) return verdict
@@ -49,4 +57,59 @@ async function ask(plane: ControlPlane, snapshot: ControlSnapshot, asked: Author
   const byRoles = rbac(snapshot, asked)
   if (byRoles.allowed) return byRoles
   return noOpinion([node.reason, byRoles.reason].filter((reason) => reason !== '').join('\n'))
+}
+
+/** Something that is asked of the authorizers of a configuration. */
+class Question {
+  /** What webhooks said: they are asked once. Bound: one for each. */
+  private readonly said = new Map<Authorizer, Verdict>()
+
+  constructor(
+    private readonly plane: ControlPlane,
+    private readonly asked: AuthorizationAttributes,
+  ) {}
+
+  async verdict(): Promise<Verdict> {
+    const { plane, asked } = this
+    if (mayEverything(asked.user)) return ALLOWED
+    if (!asked.isResourceRequest && isPrivilegedPath(asked.path)) return noOpinion('')
+    const chain = await currentChain(plane.env, (work) => plane.waitUntil?.(work))
+    if (chain === undefined) throw new Error('assertion failed: a configuration without authorizers')
+    const snapshot = await controlSnapshot(plane)
+    const verdict = await this.askAll(chain, snapshot)
+    if (verdict.allowed || !chain.types.has('RBAC')) return verdict
+    const fresh = await freshControlSnapshot(plane)
+    return fresh === snapshot ? verdict : this.askAll(chain, fresh)
+  }
+
+  private async askAll({ authorizers }: Chain, snapshot: ControlSnapshot): Promise<Verdict> {
+    const reasons: string[] = []
+    const errors: string[] = []
+    for (const authorizer of authorizers) {
+      const verdict = await this.ask(authorizer, snapshot)
+      if (verdict.allowed || verdict.denied) return verdict
+      if (verdict.reason !== '') reasons.push(verdict.reason)
+      if (verdict.error !== undefined) errors.push(verdict.error)
+    }
+    const reason = reasons.join('\n')
+    return { allowed: false, reason, ...(errors.length === 0 ? {} : { error: aggregate(errors) }) }
+  }
+
+  private async ask(authorizer: Authorizer, snapshot: ControlSnapshot): Promise<Verdict> {
+    switch (authorizer) {
+      case 'Node':
+        return nodeAuthorizer(this.plane, this.asked)
+      case 'RBAC':
+        return rbac(snapshot, this.asked)
+      case 'AlwaysAllow':
+        return ALLOWED
+      case 'AlwaysDeny':
+        return noOpinion('Everything is forbidden.')
+      default: {
+        const said = this.said.get(authorizer) ?? (await authorizer.ask(this.plane.env, this.asked))
+        this.said.set(authorizer, said)
+        return said
+      }
+    }
+  }
 }

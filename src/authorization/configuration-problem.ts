@@ -4,6 +4,8 @@
  */
 import { BadConfiguration } from '../authentication/configuration-text.ts'
 import { issuersReloads } from '../authentication/issuers/issuers.ts'
+import { chainReloads } from './chain.ts'
+import { checkTokenWebhook } from '../authentication/token-webhook.ts'
 import { readTokenFile } from '../authentication/static-token.ts'
 import type { Env } from '../env.ts'
 import { settingsOf } from '../settings.ts'
@@ -18,8 +20,8 @@ export interface ConfigurationProblem {
 const checked = new WeakMap<Env, Promise<ConfigurationProblem | undefined>>()
 
 export function hasConfigurations(env: Env): boolean {
-  const { authenticationConfig, tokenFile } = settingsOf(env)
-  return authenticationConfig !== undefined || tokenFile !== undefined
+  const { authenticationConfig, authorizationConfig, tokenFile, tokenWebhook } = settingsOf(env)
+  return (authenticationConfig ?? authorizationConfig ?? tokenFile ?? tokenWebhook) !== undefined
 }
 
 /** Undefined where all are good. */
@@ -30,11 +32,14 @@ export function configurationProblem(env: Env): Promise<ConfigurationProblem | u
 }
 
 async function problemIn(env: Env): Promise<ConfigurationProblem | undefined> {
-  const { tokenFile } = settingsOf(env)
+  const { tokenFile, tokenWebhook } = settingsOf(env)
   return (
+    (await problemOf('KEDGE_AUTHENTICATION_TOKEN_WEBHOOK', () => tokenWebhook && checkTokenWebhook(tokenWebhook))) ??
+    (await problemOf('KEDGE_AUTHORIZATION_CONFIG', () => chainReloads(env)?.start())) ??
     (await problemOf('KEDGE_TOKEN_AUTH_FILE', () =>
       tokenFile === undefined ? undefined : readTokenFile(tokenFile),
-    )) ?? (await problemOf('KEDGE_AUTHENTICATION_CONFIG', () => issuersReloads(env)?.start()))
+    )) ??
+    (await problemOf('KEDGE_AUTHENTICATION_CONFIG', () => issuersReloads(env)?.start()))
   )
 }
 

@@ -1,6 +1,9 @@
-/** What an authorizer says. Nobody here denies: who is not allowed by any has no leave. */
+/** What an authorizer says. Who is not allowed by any has no leave; one that denies is the last to be asked. */
 export interface Verdict {
   readonly allowed: boolean
+  readonly denied?: boolean
+  /** The question failed. */
+  readonly error?: string
   /** '' when there is nothing to say. */
   readonly reason: string
 }

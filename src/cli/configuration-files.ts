@@ -4,6 +4,8 @@ import { rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { ownValue } from '../api/own.ts'
+import { KUBECONFIG_PATH, NO_FILE } from '../webhooks/configuration-server.ts'
+import { connectionOfKubeconfig } from './webhook-kubeconfig.ts'
 
 /** Paths of files by what the engine calls them. */
 export type ConfigurationFiles = Readonly<Partial<Record<'authentication' | 'authorization', string>>>
@@ -17,10 +19,15 @@ export async function serveConfigurationFiles(
   files: ConfigurationFiles,
   read: (file: string) => Promise<string> = (file) => readFile(file, 'utf8'),
 ): Promise<ConfigurationServer> {
-  const server = createServer((request, response) => {
-    const file = ownValue<string | undefined>(files, (request.url ?? '').slice(1))
-    if (file === undefined) return void response.writeHead(404).end('there is no such configuration')
-    read(file).then(
+  const textOf = async (asked: string): Promise<string> => {
+    if (!asked.startsWith(KUBECONFIG_PATH)) return read(ownValue<string | undefined>(files, asked.slice(1)) ?? '')
+    const file = decodeURIComponent(asked.slice(KUBECONFIG_PATH.length))
+    return JSON.stringify(connectionOfKubeconfig(await read(file), file))
+  }
+  const server = createServer(({ url = '' }, response) => {
+    if (!url.startsWith(KUBECONFIG_PATH) && !Object.hasOwn(files, url.slice(1)))
+      return void response.writeHead(NO_FILE).end('there is no such configuration')
+    textOf(url).then(
       (text) => response.end(text),
       (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
     )

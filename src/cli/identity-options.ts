@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { CannotStart } from './start.ts'
 import type { IdentityOptions } from './start.ts'
+import { connectionOfKubeconfig } from './webhook-kubeconfig.ts'
 
 export const identityFlags = {
   'authentication-config': { type: 'string' },
@@ -18,10 +19,38 @@ export const identityFlags = {
   'oidc-groups-prefix': { type: 'string' },
   'oidc-signing-algs': { type: 'string', multiple: true },
   'oidc-required-claim': { type: 'string', multiple: true },
+  'authentication-token-webhook-config-file': { type: 'string' },
+  'authentication-token-webhook-version': { type: 'string' },
+  'authentication-token-webhook-cache-ttl': { type: 'string' },
+  'authorization-config': { type: 'string' },
+  'authorization-mode': { type: 'string', multiple: true },
+  'authorization-webhook-config-file': { type: 'string' },
+  'authorization-webhook-version': { type: 'string' },
+  'authorization-webhook-cache-authorized-ttl': { type: 'string' },
+  'authorization-webhook-cache-unauthorized-ttl': { type: 'string' },
 } as const
 
 const text = z.optional(z.string())
 const texts = z.optional(z.array(z.string()))
+
+const version = z.enum(['v1', 'v1beta1'], { error: 'wants v1 or v1beta1.' })
+/** Seconds of `2m0s`. */
+const ttl = z.pipe(
+  z.string().check(
+    z.refine((text) => secondsOf(text) !== undefined, {
+      error: ({ input }) => `wants a duration as 2m0s, not "${String(input)}".`,
+    }),
+  ),
+  z.transform((text) => secondsOf(text) ?? 0),
+)
+
+/** Undefined: no duration, or no whole seconds. */
+function secondsOf(text: string): number | undefined {
+  const [whole, hours = 0, minutes = 0, seconds = 0] =
+    /^(?:(\d{1,6})h)?(?:(\d{1,8})m)?(?:(\d{1,9})s)?$/.exec(text) ?? []
+  if (text === '0') return 0
+  return whole ? Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds) : undefined
+}
 
 export const identitySchema = {
   'authentication-config': text,
@@ -36,16 +65,37 @@ export const identitySchema = {
   'oidc-groups-prefix': text,
   'oidc-signing-algs': texts,
   'oidc-required-claim': texts,
+  'authentication-token-webhook-config-file': text,
+  'authentication-token-webhook-version': z.optional(version),
+  'authentication-token-webhook-cache-ttl': z.optional(ttl),
+  'authorization-config': text,
+  'authorization-mode': texts,
+  'authorization-webhook-config-file': text,
+  'authorization-webhook-version': z.optional(version),
+  'authorization-webhook-cache-authorized-ttl': z.optional(ttl),
+  'authorization-webhook-cache-unauthorized-ttl': z.optional(ttl),
 } satisfies Record<keyof typeof identityFlags, z.ZodMiniType>
 
 type Flags = { readonly [Name in keyof typeof identitySchema]?: z.output<(typeof identitySchema)[Name]> }
 
 /** Undefined where none of them is given. @throws CannotStart */
 export function identityOptions(flags: Flags): IdentityOptions | undefined {
-  const settings = { ...authenticationSettings(flags), ...anonymousSetting(flags), ...tokenSetting(flags) }
-  const file = flags['authentication-config']
+  const settings = {
+    ...authenticationSettings(flags),
+    ...anonymousSetting(flags),
+    ...tokenSetting(flags),
+    ...tokenWebhookSetting(flags),
+    ...authorizationSettings(flags),
+  }
   if (Object.keys(settings).length === 0) return undefined
-  return { settings, files: file === undefined ? {} : { authentication: resolve(file) } }
+  const [authentication, authorization] = [flags['authentication-config'], flags['authorization-config']]
+  return {
+    settings,
+    files: {
+      ...(authentication === undefined ? {} : { authentication: resolve(authentication) }),
+      ...(authorization === undefined ? {} : { authorization: resolve(authorization) }),
+    },
+  }
 }
 
 export function readText(file: string): string {
@@ -56,8 +106,13 @@ export function readText(file: string): string {
   }
 }
 
-const anonymousSetting = ({ 'anonymous-auth': allowed }: Flags): Record<string, string> =>
-  allowed === undefined ? {} : { KEDGE_ANONYMOUS_AUTH: allowed === 'true' ? '1' : '0' }
+/** Where everybody may do everything, everybody says who it is. */
+const anonymousSetting = ({ 'anonymous-auth': allowed, ...flags }: Flags): Record<string, string> =>
+  modesIn(flags).includes('AlwaysAllow')
+    ? { KEDGE_ANONYMOUS_AUTH: '0' }
+    : allowed === undefined
+      ? {}
+      : { KEDGE_ANONYMOUS_AUTH: allowed === 'true' ? '1' : '0' }
 
 const tokenSetting = ({ 'token-auth-file': file }: Flags): Record<string, string> =>
   file === undefined ? {} : { KEDGE_TOKEN_AUTH_FILE: readText(file) }
@@ -110,4 +165,77 @@ function requiredClaim(text: string): { claim: string; requiredValue: string } {
   const at = text.indexOf('=')
   if (at < 1) throw new CannotStart(`--oidc-required-claim wants KEY=VALUE, not "${text}".`)
   return { claim: text.slice(0, at).trim(), requiredValue: text.slice(at + 1).trim() }
+}
+
+function tokenWebhookSetting(flags: Flags): Record<string, string> {
+  const file = flags['authentication-token-webhook-config-file']
+  if (file === undefined) return {}
+  return {
+    KEDGE_AUTHENTICATION_TOKEN_WEBHOOK: JSON.stringify({
+      connection: connectionOfKubeconfig(readText(file), file),
+      version: flags['authentication-token-webhook-version'],
+      cacheSeconds: flags['authentication-token-webhook-cache-ttl'],
+    }),
+  }
+}
+
+const modesIn = ({ 'authorization-mode': lists = [] }: Flags): string[] => lists.flatMap((list) => list.split(','))
+
+const MODES = ['AlwaysAllow', 'AlwaysDeny', 'Webhook', 'RBAC', 'Node']
+
+function authorizationSettings(flags: Flags): Record<string, string> {
+  const file = flags['authorization-config']
+  const modes = modesIn(flags)
+  const hasWebhookFlags = Object.entries(flags).some(
+    ([name, value]) => name.startsWith('authorization-webhook-') && value !== undefined,
+  )
+  if (file !== undefined) {
+    if (modes.length > 0 || hasWebhookFlags)
+      throw new CannotStart(
+        '--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined',
+      )
+    return { KEDGE_AUTHORIZATION_CONFIG: readText(file) }
+  }
+  const webhook = flags['authorization-webhook-config-file']
+  if (modes.length === 0 && !hasWebhookFlags) return {}
+  for (const mode of modes)
+    if (!MODES.includes(mode)) throw new CannotStart(`authorization-mode "${mode}" is not a valid mode`)
+  if (new Set(modes).size < modes.length)
+    throw new CannotStart(
+      `authorization-mode [${modes.map((mode) => `"${mode}"`).join(' ')}] has mode specified more than once`,
+    )
+  if (modes.includes('Webhook') && webhook === undefined)
+    throw new CannotStart("authorization-mode Webhook's authorization config file not passed")
+  if (!modes.includes('Webhook') && hasWebhookFlags)
+    throw new CannotStart('cannot specify --authorization-webhook-config-file without mode Webhook')
+  return { KEDGE_AUTHORIZATION_CONFIG: JSON.stringify(modesConfiguration(flags, modes, webhook)) }
+}
+
+/** What the flags of old say, as a configuration. */
+function modesConfiguration(flags: Flags, modes: readonly string[], webhook: string | undefined) {
+  const authorized = flags['authorization-webhook-cache-authorized-ttl']
+  const unauthorized = flags['authorization-webhook-cache-unauthorized-ttl']
+  const kept = (name: string, seconds: number | undefined) =>
+    seconds === undefined
+      ? {}
+      : seconds === 0
+        ? { [`cache${name}Requests`]: false }
+        : { [`${name.toLowerCase()}TTL`]: `${seconds}s` }
+  const authorizers = modes.map((type) =>
+    type === 'Webhook'
+      ? {
+          type,
+          name: 'default',
+          webhook: {
+            ...kept('Authorized', authorized),
+            ...kept('Unauthorized', unauthorized),
+            timeout: '30s',
+            failurePolicy: 'NoOpinion',
+            subjectAccessReviewVersion: flags['authorization-webhook-version'] ?? 'v1beta1',
+            connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: resolve(webhook ?? '') },
+          },
+        }
+      : { type, name: type.toLowerCase() },
+  )
+  return { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthorizationConfiguration', authorizers }
 }

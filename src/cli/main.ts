@@ -81,6 +81,17 @@ Flags of start
                    The same for one issuer, as with kube-apiserver.
   --token-auth-file FILE
                    Static tokens: rows of TOKEN,USER,UID,"GROUP,GROUP".
+  --authentication-token-webhook-config-file FILE
+                   A kubeconfig of a server that is asked about tokens (TokenReview); the current context counts.
+  --authentication-token-webhook-version v1|v1beta1, --authentication-token-webhook-cache-ttl DURATION
+                   Which TokenReview (default v1beta1), and for how long a yes is taken (default 2m0s).
+  --authorization-config FILE
+                   Who decides, in which order: an AuthorizationConfiguration. Read anew when the file changes.
+  --authorization-mode LIST
+                   The same by names: Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny. Default Node,RBAC.
+  --authorization-webhook-config-file FILE, --authorization-webhook-version v1|v1beta1,
+  --authorization-webhook-cache-authorized-ttl DURATION, --authorization-webhook-cache-unauthorized-ttl DURATION
+                   Of the mode Webhook, as with kube-apiserver.
   --anonymous-auth BOOL
                    false refuses requests without credentials. Default true.
 

@@ -20,6 +20,7 @@ import { builtInServed } from '../registry/served.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { HealthEndpoint } from './health.ts'
 import { failureOf, healthChecks } from './health.ts'
+import { chainReloads } from '../authorization/chain.ts'
 import { issuersReloads } from '../authentication/issuers/issuers.ts'
 import { reloadRows } from './reload-metrics.ts'
 import { NO_CACHE } from './text-response.ts'
@@ -130,6 +131,7 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       one(auditCounts.rejected),
     ],
     ...reloadRows('authentication', issuersReloads(request.env)),
+    ...reloadRows('authorization', chainReloads(request.env)),
     [
       'apiserver_cel_compilation_duration_seconds',
       'histogram',

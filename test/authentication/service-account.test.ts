@@ -30,6 +30,7 @@ const issue = (server: MemoryServer, claims = robot, audiences = [ISSUER], expir
 const later = (server: MemoryServer, seconds: number) => ({
   env: server.env,
   tenant: server.tenant,
+  clock: () => server.now.getTime(),
   waitUntil: () => {},
   now: new Date(server.now.getTime() + seconds * 1000),
 })

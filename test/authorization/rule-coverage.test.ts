@@ -105,7 +105,7 @@ const anyRequest = fc.oneof(
 test('who grants only what is held lets nobody do more', () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 4 }), anyRule, anyRequest, (held, granted, request) => {
-      const asked = { ...request, apiVersion: 'v1', namespace: '', fields: [] }
+      const asked = { ...request, apiVersion: 'v1', namespace: '', fields: [], labelSelector: '' }
       fc.pre(missingRules(held, [granted]).length === 0 && ruleAllows(granted, asked))
       return held.some((one) => ruleAllows(one, asked))
     }),

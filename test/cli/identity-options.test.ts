@@ -50,6 +50,43 @@ describe('--oidc-*', () => {
   })
 })
 
+const configured = (flags: Parameters<typeof identityOptions>[0]) =>
+  JSON.parse(identityOptions(flags)!.settings['KEDGE_AUTHORIZATION_CONFIG']!).authorizers
+
+describe('--authorization-*', () => {
+  test('modes, in their order', () => {
+    expect(configured({ 'authorization-mode': ['Node,RBAC'] })).toEqual([
+      { type: 'Node', name: 'node' },
+      { type: 'RBAC', name: 'rbac' },
+    ])
+  })
+
+  test('a webhook', () => {
+    const flags = {
+      'authorization-mode': ['Webhook', 'RBAC'],
+      'authorization-webhook-config-file': '/etc/kc',
+      'authorization-webhook-cache-authorized-ttl': 60,
+      'authorization-webhook-cache-unauthorized-ttl': 0,
+    }
+    expect(configured(flags)[0]).toEqual({
+      type: 'Webhook',
+      name: 'default',
+      webhook: {
+        authorizedTTL: '60s',
+        cacheUnauthorizedRequests: false,
+        timeout: '30s',
+        failurePolicy: 'NoOpinion',
+        subjectAccessReviewVersion: 'v1beta1',
+        connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: '/etc/kc' },
+      },
+    })
+  })
+
+  test('where everybody may do everything, nobody is anonymous', () => {
+    expect(identityOptions({ 'authorization-mode': ['AlwaysAllow'] })!.settings['KEDGE_ANONYMOUS_AUTH']).toBe('0')
+  })
+})
+
 test('files', () => {
   const [config, tokens] = [file('apiVersion: x'), file('t,anna,1')]
   expect(
@@ -71,6 +108,14 @@ test.each<[Parameters<typeof identityOptions>[0], string]>([
   ],
   [{ ...issuer, 'authentication-config': '/x' }, 'authentication-config file and oidc-* flags are mutually exclusive'],
   [{ ...issuer, 'oidc-required-claim': ['=x'] }, '--oidc-required-claim wants KEY=VALUE, not "=x".'],
+  [{ 'authorization-mode': ['Foo'] }, 'authorization-mode "Foo" is not a valid mode'],
+  [{ 'authorization-mode': ['RBAC,RBAC'] }, 'has mode specified more than once'],
+  [{ 'authorization-mode': ['Webhook'] }, "authorization-mode Webhook's authorization config file not passed"],
+  [{ 'authorization-webhook-version': 'v1' as const }, 'without mode Webhook'],
+  [
+    { 'authorization-config': '/x', 'authorization-mode': ['RBAC'] },
+    '--authorization-config can not be specified when',
+  ],
   [{ 'authentication-config': '/nonexistent/file' }, '/nonexistent/file cannot be read'],
 ])('%o', (flags, why) => {
   expect(() => identityOptions(flags)).toThrow(CannotStart)

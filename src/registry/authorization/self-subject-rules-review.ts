@@ -1,11 +1,21 @@
 import type { SelfSubjectRulesReview } from '../../api/authorization/v1.ts'
+import { append } from '../../api/append.ts'
 import type { KubeObject } from '../../api/object.ts'
+import type { PolicyRule } from '../../api/rbac/v1.ts'
+import type { Authorizer } from '../../authorization/chain.ts'
+import { currentChain } from '../../authorization/chain.ts'
+import { WebhookAuthorizer } from '../../authorization/webhook-authorizer.ts'
 import { badRequest } from '../../api/status.ts'
 import { nodeOf } from '../../authorization/node.ts'
 import { rulesFor } from '../../authorization/rbac.ts'
 import { aggregate } from '../../authorization/verdict.ts'
 import { freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
 import type { Review } from '../review.ts'
+
+const EVERYTHING: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+]
 
 /** What may I do in this namespace? Nothing of what was sent comes back. */
 export const selfSubjectRulesReview: Review = async (request, object, admitted) => {
@@ -15,9 +25,19 @@ export const selfSubjectRulesReview: Review = async (request, object, admitted) 
   if (namespace === '') throw badRequest('no namespace on request')
   await admitted()
   const { user } = request
-  const { rules, errors } = rulesFor(await freshControlSnapshot(request), user, namespace)
-  const isNode = nodeOf(user) !== undefined
-  const problems = [...(isNode ? ['node authorizer does not support user rule resolution'] : []), ...errors]
+  const chain = await currentChain(request.env, (work) => request.waitUntil(work))
+  const asks = (authorizer: Authorizer): boolean => chain?.authorizers.includes(authorizer) ?? true
+  const { rules, errors } = asks('RBAC')
+    ? rulesFor(await freshControlSnapshot(request), user, namespace)
+    : { rules: [], errors: [] }
+  if (chain?.authorizers.includes('AlwaysAllow')) append(rules, EVERYTHING)
+  const isNode = asks('Node') && nodeOf(user) !== undefined
+  const asksOthers = chain?.authorizers.some((one) => one instanceof WebhookAuthorizer) ?? false
+  const problems = [
+    ...(isNode ? ['node authorizer does not support user rule resolution'] : []),
+    ...(asksOthers ? ['webhook authorizer does not support user rule resolution'] : []),
+    ...errors,
+  ]
   const answer: KubeObject & SelfSubjectRulesReview = {
     kind,
     apiVersion,
@@ -30,7 +50,7 @@ export const selfSubjectRulesReview: Review = async (request, object, admitted) 
       nonResourceRules: rules
         .filter(({ nonResourceURLs = [] }) => nonResourceURLs.length > 0)
         .map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
-      incomplete: isNode,
+      incomplete: isNode || asksOthers,
       ...(problems.length === 0 ? {} : { evaluationError: aggregate(problems) }),
     },
   }

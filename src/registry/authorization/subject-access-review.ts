@@ -79,9 +79,11 @@ const subjectOf = ({ user = '', groups = [], uid = '', extra = {} }: SubjectAcce
 
 async function answered(request: ApiRequest, review: AccessReview, user: UserInfo): Promise<KubeObject> {
   const { asked, problems } = askedOf(user, review.spec ?? {})
-  const { allowed, reason } = await verdictOn(request, asked)
+  const { allowed, denied, reason, error } = await verdictOn(request, asked)
+  if (error !== undefined) problems.push('an authorizer could not be asked')
   const status: SubjectAccessReviewStatus = {
     allowed,
+    ...(denied ? { denied } : {}),
     ...(reason === '' ? {} : { reason }),
     ...(problems.length === 0 ? {} : { evaluationError: problems.join('; ') }),
   }
@@ -92,7 +94,7 @@ async function answered(request: ApiRequest, review: AccessReview, user: UserInf
 interface Question {
   readonly asked: AuthorizationAttributes
   /** Parts of it that are left out of account, which asks for more than was meant. */
-  readonly problems: readonly string[]
+  readonly problems: string[]
 }
 
 function askedOf(user: UserInfo, spec: SubjectAccessReviewSpec): Question {
@@ -111,6 +113,7 @@ function askedOf(user: UserInfo, spec: SubjectAccessReviewSpec): Question {
     subresource,
     name,
     fields: selected.fields,
+    labelSelector: labelsOf(about),
   })
   const problems = [selected.problem, labelProblem(about)].filter((problem) => problem !== undefined)
   return { asked, problems }
@@ -138,7 +141,20 @@ function fieldsOf({ fieldSelector }: ResourceAttributes): { fields: FieldRequire
 
 const labelOperators = ['In', 'NotIn', 'Exists', 'DoesNotExist']
 
-/** No authorizer here looks at labels, but what cannot be read is told. */
+/** As text, which is what a request has. */
+function labelsOf({ labelSelector }: ResourceAttributes): string {
+  const { rawSelector = '', requirements = [] } = labelSelector ?? {}
+  if (requirements.length === 0) return rawSelector
+  const texts = requirements.flatMap(({ key = '', operator = '', values = [] }) => {
+    if (operator === 'Exists') return [key]
+    if (operator === 'DoesNotExist') return [`!${key}`]
+    if (operator !== 'In' && operator !== 'NotIn') return []
+    return [`${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join(',')})`]
+  })
+  return texts.join(',')
+}
+
+/** What cannot be read is told, though authorizers outside alone look at labels. */
 function labelProblem({ labelSelector }: ResourceAttributes): string | undefined {
   const { rawSelector = '', requirements = [] } = labelSelector ?? {}
   if (requirements.length > 0) {

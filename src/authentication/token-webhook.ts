@@ -1,0 +1,114 @@
+/**
+ * Tokens that a server outside of this one knows (TokenReview of authentication.k8s.io, v1 and v1beta1). What it said
+ * yes to is taken for a while without asking again; a no is not kept.
+ */
+import type { TokenReviewStatus } from '../api/authentication/v1.ts'
+import { BoundedMap } from '../api/bounded-map.ts'
+import { tooManyRequests } from '../api/status.ts'
+import { logError } from '../log/log.ts'
+import type { UserInfo } from '../request/user-info.ts'
+import { authenticated } from '../request/user-info.ts'
+import type { TokenWebhookSetting } from '../settings.ts'
+import { WebhookCallError } from '../webhooks/call-webhook.ts'
+import { postReview } from '../webhooks/connection.ts'
+import { webhookConnection } from '../webhooks/webhook-connection.ts'
+import { reviewIn } from '../webhooks/review-reply.ts'
+import { BadConfiguration } from './configuration-text.ts'
+import { tokenIssuer } from './service-account-key.ts'
+import type { TokenAnswer, TokenContext } from './token-answer.ts'
+import { TokenRefused } from './token-answer.ts'
+
+/** Of one call. Milliseconds. */
+const TIMEOUT = 30_000
+/** Requests that wait for answers: a server that hangs leaves room for other tokens. */
+const MAX_WAITING = 60
+
+const state = { waiting: 0 }
+
+const known = new BoundedMap<string, { readonly until: number; readonly answer: TokenAnswer }>({
+  entries: 4_096,
+  size: 8 * 1024 * 1024,
+  sizeOf: ({ length }) => length,
+})
+
+/** @throws BadConfiguration */
+export function checkTokenWebhook({ connection }: TokenWebhookSetting): void {
+  const result = webhookConnection.safeParse(connection)
+  if (!result.success)
+    throw new BadConfiguration(
+      result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join(', '),
+    )
+}
+
+/** Undefined: it knows the token not, or not for these audiences. @throws TokenRefused, StatusError 429 */
+export async function authenticateByWebhook(
+  context: TokenContext,
+  setting: TokenWebhookSetting,
+  token: string,
+  wanted: readonly string[],
+): Promise<TokenAnswer | undefined> {
+  const key = JSON.stringify([context.tenant.uid, token, wanted])
+  const now = context.now.getTime()
+  const kept = known.get(key)
+  if (kept !== undefined && kept.until > now) return kept.answer
+  if (state.waiting >= MAX_WAITING) throw tooManyRequests('Too many requests, please try again later.', 1)
+  state.waiting++
+  try {
+    const answer = answerOf(await reviewed(context, setting, token, wanted), wanted, tokenIssuer(context.env))
+    if (answer !== undefined) known.set(key, { until: now + setting.cacheSeconds * 1000, answer })
+    return answer
+  } finally {
+    state.waiting--
+  }
+}
+
+async function reviewed(
+  context: TokenContext,
+  { connection, version }: TokenWebhookSetting,
+  token: string,
+  audiences: readonly string[],
+): Promise<TokenReviewStatus> {
+  const gvk = { group: 'authentication.k8s.io', version, kind: 'TokenReview' }
+  const review = {
+    kind: 'TokenReview',
+    apiVersion: `authentication.k8s.io/${version}`,
+    metadata: {},
+    spec: { token, audiences },
+    status: { user: {} },
+  }
+  try {
+    // checked when the settings were
+    const to = webhookConnection.parse(connection)
+    const answer = await postReview(context.env, to, review, {
+      timeoutMs: TIMEOUT,
+      timeout: '30s',
+      clock: context.clock,
+    })
+    // decoded as this kind
+    const { status = {} } = (await reviewIn(answer, gvk)) as { status?: TokenReviewStatus }
+    return status
+  } catch (error) {
+    if (!(error instanceof WebhookCallError)) throw error
+    logError('Failed to make webhook authenticator request', { error: error.message })
+    throw new TokenRefused([error.message])
+  }
+}
+
+function answerOf(
+  { authenticated: isKnown = false, audiences = [], error = '', user = {} }: TokenReviewStatus,
+  wanted: readonly string[],
+  own: string,
+): TokenAnswer | undefined {
+  // few: the operator's, or of a review that is read once
+  const meantFor = (audiences.length > 0 ? audiences : [own]).filter((audience) => wanted.includes(audience))
+  if (meantFor.length === 0) return undefined
+  if (!isKnown) {
+    if (error !== '') throw new TokenRefused([error])
+    return undefined
+  }
+  const { username: name = '', uid = '', groups = [], extra = {} } = user
+  // a user without a name would be everybody whose name got lost
+  if (name === '') throw new TokenRefused(['the webhook authenticator gave a user without a name'])
+  const made: UserInfo = authenticated({ name, uid, groups, extra })
+  return { user: made, audiences: meantFor }
+}

@@ -1,0 +1,211 @@
+/**
+ * A server outside of this one that is asked who may do what (SubjectAccessReview of authorization.k8s.io, v1 and
+ * v1beta1). What it said is taken for a while without asking again. A question that failed is never a yes.
+ */
+import type { SubjectAccessReviewSpec, SubjectAccessReviewStatus } from '../api/authorization/v1.ts'
+import { BoundedMap } from '../api/bounded-map.ts'
+import type { Clock } from '../api/clock.ts'
+import type { Expression } from '../authentication/expression.ts'
+import { ExpressionFailed } from '../authentication/expression.ts'
+import type { JsonLike } from '../cel/json-value.ts'
+import type { Env } from '../env.ts'
+import { logError } from '../log/log.ts'
+import { formatDuration } from '../schema/time.ts'
+import { parseLabelSelector } from '../storage/label-selector.ts'
+import { WebhookCallError } from '../webhooks/call-webhook.ts'
+import type { WebhookConnection } from '../webhooks/webhook-connection.ts'
+import { postReview } from '../webhooks/connection.ts'
+import { reviewIn } from '../webhooks/review-reply.ts'
+import type { AuthorizationAttributes } from './attributes.ts'
+import type { WebhookConfiguration } from './authorization-configuration.ts'
+import type { Verdict } from './verdict.ts'
+import { aggregate, noOpinion } from './verdict.ts'
+
+const MILLISECOND = 1_000_000n
+/** Milliseconds, as kube-apiserver's. */
+const AUTHORIZED_FOR = 300_000
+const UNAUTHORIZED_FOR = 30_000
+/** Answers that are kept, and characters of what they are about: larger questions are asked each time. */
+const MAX_ANSWERS = 8_192
+const MAX_ASKED = 10_000
+
+export class WebhookAuthorizer {
+  private readonly answers = new BoundedMap<
+    string,
+    { readonly until: number; readonly status: SubjectAccessReviewStatus }
+  >({ entries: MAX_ANSWERS, size: 16 * 1024 * 1024, sizeOf: ({ length }) => length })
+  private readonly keptFor: { readonly allowed: number; readonly refused: number }
+
+  constructor(
+    readonly name: string,
+    private readonly configuration: WebhookConfiguration,
+    private readonly connection: WebhookConnection,
+    private readonly conditions: readonly Expression[],
+    private readonly clock: Clock,
+  ) {
+    const { authorizedTTL, unauthorizedTTL, cacheAuthorizedRequests, cacheUnauthorizedRequests } = configuration
+    const milliseconds = (of: bigint, usual: number): number => (of === 0n ? usual : Number(of / MILLISECOND))
+    this.keptFor = {
+      allowed: cacheAuthorizedRequests ? milliseconds(authorizedTTL, AUTHORIZED_FOR) : 0,
+      refused: cacheUnauthorizedRequests ? milliseconds(unauthorizedTTL, UNAUTHORIZED_FOR) : 0,
+    }
+  }
+
+  async ask(env: Env, asked: AuthorizationAttributes): Promise<Verdict> {
+    const spec = specOf(asked)
+    try {
+      if (!this.matches(spec)) return noOpinion('')
+      return verdictOf(await this.answer(env, asked, spec))
+    } catch (error) {
+      if (!(error instanceof ExpressionFailed || error instanceof WebhookCallError)) throw error
+      logError('Failed to make webhook authorizer request', { authorizer: this.name, error: error.message })
+      const denied = this.configuration.failurePolicy === 'Deny'
+      return { allowed: false, reason: '', error: error.message, ...(denied ? { denied } : {}) }
+    }
+  }
+
+  /** One condition that is not met is enough, whatever fails beside it. @throws ExpressionFailed */
+  private matches(spec: SubjectAccessReviewSpec): boolean {
+    if (this.conditions.length === 0) return true
+    const subject = subjectOf(spec)
+    const failures: string[] = []
+    for (const condition of this.conditions) {
+      try {
+        if (condition.evaluate(subject) !== true) return false
+      } catch (error) {
+        if (!(error instanceof ExpressionFailed)) throw error
+        failures.push(error.message)
+      }
+    }
+    if (failures.length > 0) throw new ExpressionFailed(aggregate(failures))
+    return true
+  }
+
+  /** @throws WebhookCallError */
+  private async answer(
+    env: Env,
+    asked: AuthorizationAttributes,
+    spec: SubjectAccessReviewSpec,
+  ): Promise<SubjectAccessReviewStatus> {
+    const key = JSON.stringify(spec)
+    const known = this.answers.get(key)
+    if (known !== undefined && known.until > this.clock()) return known.status
+    const { timeout, subjectAccessReviewVersion: version } = this.configuration
+    const kind = 'SubjectAccessReview'
+    const apiVersion = `authorization.k8s.io/${version}`
+    const { groups, ...rest } = spec
+    // the first version called them so
+    const sent = version === 'v1' ? spec : { ...rest, group: groups }
+    const review = { kind, apiVersion, metadata: {}, spec: sent, status: { allowed: false } }
+    const answer = await postReview(env, this.connection, review, {
+      timeoutMs: Number(timeout / MILLISECOND),
+      timeout: formatDuration(timeout),
+      clock: this.clock,
+    })
+    // decoded as this kind
+    const { status = {} } = (await reviewIn(answer, { group: 'authorization.k8s.io', version, kind })) as {
+      status?: SubjectAccessReviewStatus
+    }
+    const keptFor = status.allowed ? this.keptFor.allowed : this.keptFor.refused
+    if (keptFor > 0 && lengthOf(asked) < MAX_ASKED) this.answers.set(key, { until: this.clock() + keptFor, status })
+    return status
+  }
+}
+
+function verdictOf({ allowed = false, denied = false, reason = '' }: SubjectAccessReviewStatus): Verdict {
+  if (denied && allowed)
+    return {
+      allowed: false,
+      denied,
+      reason,
+      error: 'webhook subject access review returned both allow and deny response',
+    }
+  return denied ? { allowed: false, denied, reason } : { allowed, reason }
+}
+
+const lengthOf = ({
+  namespace,
+  verb,
+  apiGroup,
+  apiVersion,
+  resource,
+  subresource,
+  name,
+  path,
+}: AuthorizationAttributes) =>
+  [namespace, verb, apiGroup, apiVersion, resource, subresource, name, path].reduce(
+    (sum, { length }) => sum + length,
+    0,
+  )
+
+/** What is empty is left out, as in Go. */
+const filled = <Of extends object>(of: Of): Partial<Of> =>
+  Object.fromEntries(Object.entries(of).filter(([, value]) => value !== '' && value !== undefined)) as Partial<Of>
+
+function specOf(asked: AuthorizationAttributes): SubjectAccessReviewSpec {
+  const { user, verb, namespace, apiGroup, apiVersion, resource, subresource, name, path } = asked
+  return {
+    ...(asked.isResourceRequest
+      ? {
+          resourceAttributes: {
+            ...filled({ namespace, verb, group: apiGroup, version: apiVersion, resource, subresource, name }),
+            ...selectorsOf(asked),
+          },
+        }
+      : { nonResourceAttributes: filled({ path, verb }) }),
+    ...filled({ user: user.name }),
+    ...(user.groups.length === 0 ? {} : { groups: [...user.groups] }),
+    ...(Object.keys(user.extra).length === 0
+      ? {}
+      : { extra: Object.fromEntries(Object.entries(user.extra).map(([key, values]) => [key, [...values]])) }),
+    ...filled({ uid: user.uid }),
+  }
+}
+
+/** A selector that cannot be read narrows nothing. */
+function selectorsOf({ fields, labelSelector }: AuthorizationAttributes) {
+  const labels = readableLabels(labelSelector)
+  return {
+    ...(fields.length === 0
+      ? {}
+      : {
+          fieldSelector: {
+            requirements: fields.map(({ field, operator, value }) => ({
+              key: field,
+              operator: operator === '=' ? 'In' : 'NotIn',
+              values: [value],
+            })),
+          },
+        }),
+    ...(labels.length === 0 ? {} : { labelSelector: { requirements: labels } }),
+  }
+}
+
+function readableLabels(selector: string) {
+  if (selector === '') return []
+  try {
+    return parseLabelSelector(selector).flatMap(({ key, operator, values }) =>
+      // reviews have no others
+      operator === 'Gt' || operator === 'Lt'
+        ? []
+        : [{ key, operator, ...(values.length === 0 ? {} : { values: [...values] }) }],
+    )
+  } catch {
+    return []
+  }
+}
+
+/** What expressions see: texts are there, empty or not. */
+function subjectOf({ resourceAttributes, nonResourceAttributes, ...spec }: SubjectAccessReviewSpec): JsonLike {
+  const { user = '', groups = [], extra = {}, uid = '' } = spec
+  const texts = { namespace: '', verb: '', group: '', version: '', resource: '', subresource: '', name: '' }
+  const subject: object = {
+    user,
+    groups,
+    uid,
+    extra,
+    ...(resourceAttributes && { resourceAttributes: { ...texts, ...resourceAttributes } }),
+    ...(nonResourceAttributes && { nonResourceAttributes: { path: '', verb: '', ...nonResourceAttributes } }),
+  }
+  return subject as JsonLike // specOf makes it, of JSON alone
+}

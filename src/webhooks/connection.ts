@@ -1,0 +1,96 @@
+/**
+ * A server that reviews tokens or access: where it is and how this server shows who asks, as a kubeconfig says it. It is
+ * asked again after a pause where that may help, as by kube-apiserver.
+ */
+import type { Env } from '../env.ts'
+import { goQuote } from '../go/quote.ts'
+import type { Clock } from '../api/clock.ts'
+import { WebhookCallError } from './call-webhook.ts'
+import type { WebhookConnection } from './webhook-connection.ts'
+import type { OutgoingAnswer } from './outgoing-call.ts'
+import { CallFailed } from './outgoing-call.ts'
+import { outgoingOf } from './way-out.ts'
+
+/** Calls at most, and the pauses between them: half a second, and half as long again each time. Milliseconds. */
+const CALLS = 5
+const FIRST_PAUSE = 500
+const FACTOR = 1.5
+/** For all calls of one question. Milliseconds. */
+const BUDGET = 34_000
+
+export interface ReviewCall {
+  readonly timeoutMs: number
+  /** As Go writes the timeout: `30s`. */
+  readonly timeout: string
+  readonly clock: Clock
+  readonly pause?: (milliseconds: number) => Promise<void>
+}
+
+const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Posts a review. @throws WebhookCallError where there is no answer */
+export async function postReview(
+  env: Env,
+  connection: WebhookConnection,
+  review: object,
+  { timeoutMs, timeout, clock, pause = sleep }: ReviewCall,
+): Promise<OutgoingAnswer> {
+  const ends = clock() + BUDGET
+  const url = new URL(connection.url)
+  url.searchParams.set('timeout', timeout)
+  const body = JSON.stringify(review)
+  for (let call = 1, wait = FIRST_PAUSE; ; call++, wait = Math.round(wait * FACTOR)) {
+    const answer = await post(env, connection, url.href, body, Math.min(timeoutMs, ends - clock()))
+    const isLast = call === CALLS || clock() + wait >= ends
+    if (isLast || !mayHelp(answer)) {
+      if (answer instanceof CallFailed) throw new WebhookCallError(`Post ${goQuote(url.href)}: ${answer.message}`)
+      return answer
+    }
+    await pause(wait)
+  }
+}
+
+async function post(
+  env: Env,
+  { certificateAuthority, tlsServerName, clientCertificate, clientKey, token, username, password }: WebhookConnection,
+  url: string,
+  body: string,
+  timeoutMs: number,
+): Promise<OutgoingAnswer | CallFailed> {
+  const authorization =
+    token !== undefined
+      ? `Bearer ${token}`
+      : username !== undefined
+        ? `Basic ${btoa(`${username}:${password ?? ''}`)}`
+        : undefined
+  try {
+    return await outgoingOf(env)(
+      {
+        url,
+        headers: {
+          Accept: 'application/json, */*',
+          'Content-Type': 'application/json',
+          'User-Agent': 'kedge',
+          ...(authorization === undefined ? {} : { Authorization: authorization }),
+        },
+        timeoutMs,
+        caBundle: certificateAuthority,
+        serverName: tlsServerName,
+        ...(clientCertificate === undefined || clientKey === undefined
+          ? {}
+          : { clientCertificate: { certificate: clientCertificate, key: clientKey } }),
+      },
+      body,
+    )
+  } catch (error) {
+    if (error instanceof CallFailed) return error
+    throw error
+  }
+}
+
+/** As apiserver's DefaultShouldRetry: it broke off, is too busy, or says itself when to come back. */
+function mayHelp(answer: OutgoingAnswer | CallFailed): boolean {
+  if (answer instanceof CallFailed) return /connection reset by peer|^EOF$/.test(answer.message)
+  const { status, retryAfter = '' } = answer
+  return status === 429 || status === 500 || status === 504 || (status >= 500 && retryAfter !== '')
+}
