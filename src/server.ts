@@ -32,11 +32,12 @@ import type { BadSettings } from './settings.ts'
 import { admitRequest, leaveSeat } from './flowcontrol/admit-request.ts'
 import { classify, flowControlHeaders } from './flowcontrol/classify.ts'
 import { servedAt } from './registry/served.ts'
+import { beginFirstRead } from './registry/first-read.ts'
 import type { ApiRequest } from './request/context.ts'
 import { receive } from './request/receive.ts'
 import { checkTimeout } from './request/timeout.ts'
 import { StorageError } from './storage/errors.ts'
-import { bootstrapWith, controlSnapshot, SnapshotData } from './tenancy/control-snapshot.ts'
+import { bootstrapWith, controlSnapshot, snapshotAtHand, SnapshotData } from './tenancy/control-snapshot.ts'
 import type { ControlSnapshot } from './tenancy/control-snapshot.ts'
 
 bootstrapWith(ensureBootstrapped)
@@ -96,7 +97,9 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   const request = await impersonate(known)
   const asked = attributesOf(request.user, request.info, request.query)
   const isRestore = request.info.path === RESTORE_PATH
-  const snapshot = isRestore ? await snapshotToRestore(request) : await controlSnapshot(request)
+  const snapshot = isRestore
+    ? await snapshotToRestore(request)
+    : (snapshotAtHand(request) ?? (await coldSnapshot(request)))
   const classification = classify(snapshot, asked)
   if (record !== undefined) record.flowSchema = classification.schema.metadata.name ?? ''
   // own key: the server names the headers
@@ -117,6 +120,12 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   } finally {
     leave()
   }
+}
+
+/** The first read of the request runs beside the call for the snapshot; nobody sees it where the request is denied. */
+function coldSnapshot(request: ApiRequest): Promise<ControlSnapshot> {
+  beginFirstRead(request)
+  return controlSnapshot(request)
 }
 
 /** While a control plane is restored there is no snapshot of it, and it may be restored once more: what is mandatory holds. */

@@ -31,6 +31,8 @@ export interface Attributes {
 export interface AdmissionPlugin {
   readonly name: string
   handles(attributes: Attributes): boolean
+  /** Begins to read (readOnce) what `admit` is sure to need, before any plugin runs. */
+  reads?(attributes: Attributes): readonly Promise<unknown>[]
   admit?(attributes: Attributes): void | Promise<void>
   validate?(attributes: Attributes): void | Promise<Undo | undefined | void>
 }

@@ -18,6 +18,7 @@ import { podNodeSelector } from './pod-node-selector.ts'
 import { podResizeValidator } from './pod-resize.ts'
 import { podTolerationRestriction } from './pod-toleration-restriction.ts'
 import { podTopologyLabels } from './pod-topology-labels.ts'
+import { beginReads } from './read-once.ts'
 import { Reinvocation } from './reinvocation.ts'
 import { podGroupWorkloadExists } from './pod-groups.ts'
 import { podGroupProtection, storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
@@ -97,7 +98,7 @@ const NAMED: Readonly<Record<PluginName, AdmissionPlugin>> = {
 
 type Step = 'admit' | 'validate'
 
-type Chain = Readonly<Record<Step, readonly AdmissionPlugin[]>>
+type Chain = Readonly<Record<Step | 'reads', readonly AdmissionPlugin[]>>
 
 /** Bound: the environments of an isolate. */
 const chains = new WeakMap<Env, Chain>()
@@ -109,15 +110,16 @@ function chainOf(env: Env): Chain {
     const plugins = pluginNames.flatMap((name) => (names.has(name) ? [NAMED[name]] : []))
     // No setting switches it off, and it sees what all others made: kube-apiserver asks it where roles are stored.
     plugins.push(rbacEscalation)
-    const having = (step: Step) => plugins.filter((plugin) => plugin[step] !== undefined)
-    chains.set(env, (chain = { admit: having('admit'), validate: having('validate') }))
+    const having = (step: keyof Chain) => plugins.filter((plugin) => plugin[step] !== undefined)
+    chains.set(env, (chain = { admit: having('admit'), validate: having('validate'), reads: having('reads') }))
   }
   return chain
 }
 
 /** May change `attributes.object` in place. @throws StatusError when a plugin refuses */
 export async function admit(attributes: Attributes): Promise<void> {
-  const chain = chainOf(attributes.request.env).admit
+  const { admit: chain, reads } = chainOf(attributes.request.env)
+  beginReads(reads, attributes)
   const reinvocation = new Reinvocation()
   const reinvoked = { ...attributes, reinvocation }
   await inOrder(chain, 'admit', reinvoked)

@@ -5,6 +5,7 @@ import { forbidden } from '../api/status.ts'
 import { Quantity } from '../schema/quantity.ts'
 import { storedObjects } from '../tenancy/stored-objects.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
+import { readOnce } from './read-once.ts'
 import { isOfPods, podForbidden, podOf } from './pod-attributes.ts'
 
 const ANNOTATION = 'kubernetes.io/limit-ranger'
@@ -22,6 +23,7 @@ export const limitRanger: AdmissionPlugin = {
     if (operation === 'CREATE') return isOfPods(attributes) || isOfClaims(attributes)
     return operation === 'UPDATE' && isOfClaims(attributes)
   },
+  reads: (attributes) => (isOfClaims(attributes) ? [] : [limitRangesOf(attributes)]),
   async admit(attributes) {
     if (isOfClaims(attributes)) return
     for (const { spec } of await limitRangesOf(attributes)) applyDefaults(podOf(attributes), spec?.limits ?? [])
@@ -43,14 +45,10 @@ export const limitRanger: AdmissionPlugin = {
 async function limitRangesOf(attributes: Attributes): Promise<LimitRange[]> {
   if (attributes.oldObject?.metadata.deletionTimestamp !== undefined) return []
   const { request, namespace } = attributes
-  let found = asked.get(request)
-  if (found === undefined)
-    asked.set(request, (found = storedObjects<LimitRange>(request, { group: '', resource: 'limitranges' }, namespace)))
-  return found
+  return readOnce(attributes, `limitranges ${namespace}`, () =>
+    storedObjects<LimitRange>(request, { group: '', resource: 'limitranges' }, namespace),
+  )
 }
-
-/** A request is of one namespace, and both of its halves look at the same limits. */
-const asked = new WeakMap<Attributes['request'], Promise<LimitRange[]>>()
 
 function applyDefaults(pod: Pod, limits: readonly LimitRangeItem[]): void {
   const ofContainers = limits.filter(({ type }) => type === 'Container')

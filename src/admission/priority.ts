@@ -7,6 +7,7 @@ import { builtInServed } from '../registry/served.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import { storedObjects } from '../tenancy/stored-objects.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
+import { readOnce } from './read-once.ts'
 import { isOfPods, podForbidden, podOf } from './pod-attributes.ts'
 
 const PRIORITY_CLASSES = { group: 'scheduling.k8s.io', resource: 'priorityclasses' }
@@ -25,6 +26,11 @@ export const priority: AdmissionPlugin = {
     (isOfPods(attributes) ||
       isOfClasses(attributes) ||
       (isOfPodGroups(attributes) && attributes.operation === 'CREATE')),
+  reads(attributes) {
+    if (!isOfPods(attributes) || attributes.operation !== 'CREATE') return []
+    const { priorityClassName: name } = podOf(attributes).spec ?? {}
+    return [name ? readClass(attributes, name) : readClasses(attributes)]
+  },
   async admit(attributes) {
     if (isOfPodGroups(attributes)) return setGroupPriority(attributes)
     if (!isOfPods(attributes)) return
@@ -95,14 +101,22 @@ async function classOf(
   refusal: (why: string) => Error,
 ): Promise<PriorityClass | undefined> {
   if (!name) return defaultClass(attributes)
-  const found = await storedObject<PriorityClass>(attributes.request, PRIORITY_CLASSES, name)
+  const found = await readClass(attributes, name)
   if (found === undefined) throw refusal(`no PriorityClass with name ${name} was found`)
   return found
 }
 
+const readClass = (attributes: Attributes, name: string): Promise<PriorityClass | undefined> =>
+  readOnce(attributes, `priorityclasses ${name}`, () =>
+    storedObject<PriorityClass>(attributes.request, PRIORITY_CLASSES, name),
+  )
+
+const readClasses = (attributes: Attributes): Promise<PriorityClass[]> =>
+  readOnce(attributes, 'priorityclasses', () => storedObjects<PriorityClass>(attributes.request, PRIORITY_CLASSES))
+
 /** The class for pods that name none; the lowest, should there be several. */
-async function defaultClass({ request }: Attributes): Promise<PriorityClass | undefined> {
-  const classes = await storedObjects<PriorityClass>(request, PRIORITY_CLASSES)
+async function defaultClass(attributes: Attributes): Promise<PriorityClass | undefined> {
+  const classes = await readClasses(attributes)
   return classes
     .filter(({ globalDefault }) => globalDefault === true)
     .sort((a, b) => (a.value ?? 0) - (b.value ?? 0))[0]

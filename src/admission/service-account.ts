@@ -10,6 +10,7 @@ import { visitContainers } from '../validation/pod/visit-containers.ts'
 import { generatedName } from '../registry/generated-name.ts'
 import { parseBoolean } from '../api/feature-gates.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
+import { readOnce } from './read-once.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { isOfPods, podForbidden, podOf } from './pod-attributes.ts'
 
@@ -30,6 +31,10 @@ export const serviceAccount: AdmissionPlugin = {
     (attributes.operation === 'UPDATE' &&
       attributes.subresource === 'ephemeralcontainers' &&
       isOfPods(attributes, 'ephemeralcontainers')),
+  reads(attributes) {
+    if (attributes.operation !== 'CREATE' || isMirror(podOf(attributes))) return []
+    return [readAccount(attributes, podOf(attributes).spec?.serviceAccountName || DEFAULT_ACCOUNT)]
+  },
   async admit(attributes) {
     if (attributes.operation !== 'CREATE') return
     const pod = podOf(attributes)
@@ -62,7 +67,7 @@ export const serviceAccount: AdmissionPlugin = {
 const isMirror = ({ metadata }: Pod): boolean => metadata.annotations?.[MIRROR_POD] !== undefined
 
 async function accountOf(attributes: Attributes, name: string): Promise<ServiceAccount> {
-  const { request, namespace } = attributes
+  const { namespace } = attributes
   const [problem] = pathSegmentName(name, false)
   if (problem !== undefined)
     throw podForbidden(
@@ -72,13 +77,21 @@ async function accountOf(attributes: Attributes, name: string): Promise<ServiceA
   const tries = name === DEFAULT_ACCOUNT ? TRIES_FOR_DEFAULT : 1
   for (let attempt = 1; attempt <= tries; attempt++) {
     if (attempt > 1) await new Promise((resolve) => setTimeout(resolve, WAIT_MILLISECONDS))
-    const key = `${namespace}/${name}`
-    const found = await storedObject<ServiceAccount>(request, { group: '', resource: 'serviceaccounts' }, key)
+    const found = await readAccount(attributes, name, attempt)
     if (found !== undefined) return found
   }
   throw podForbidden(
     attributes,
     `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
+  )
+}
+
+/** Once for each try: both halves of admission look at the same account. */
+const readAccount = (attributes: Attributes, name: string, attempt = 1): Promise<ServiceAccount | undefined> => {
+  const { request, namespace } = attributes
+  const key = `${namespace}/${name}`
+  return readOnce(attributes, `serviceaccounts ${key} ${attempt}`, () =>
+    storedObject<ServiceAccount>(request, { group: '', resource: 'serviceaccounts' }, key),
   )
 }
 

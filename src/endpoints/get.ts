@@ -4,6 +4,7 @@ import { respondObject } from '../codec/respond.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
+import { takeFirstRead } from '../registry/first-read.ts'
 import { keyOf } from '../registry/resource-scope.ts'
 import { inRequestVersion } from '../registry/converted.ts'
 import { parseRevisionOfGet } from './resource-version.ts'
@@ -14,7 +15,9 @@ export async function get(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
   const notOlderThan = parseRevisionOfGet(scope, request.query.get('resourceVersion') ?? '')
   try {
-    const stored = await scope.storage.get(scope.collection, keyOf(scope, scope.name), notOlderThan)
+    const key = keyOf(scope, scope.name)
+    const early = notOlderThan === undefined ? takeFirstRead(request, scope.collection, key) : undefined
+    const stored = await (early ?? scope.storage.get(scope.collection, key, notOlderThan))
     if (stored === undefined) throw notFound(scope.resource, scope.name)
     const shown = scope.converter === undefined ? stored : await inRequestVersion(scope, stored)
     if (scope.view !== undefined) scope.view.checkRead?.('text' in shown ? liveOf(shown).object : shown)

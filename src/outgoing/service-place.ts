@@ -7,7 +7,8 @@ import type { EndpointSlice } from '../api/discovery/v1.ts'
 import { goQuote } from '../go/quote.ts'
 import { settingsOf } from '../settings.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
-import { storedObject, storedObjects } from '../tenancy/stored-object.ts'
+import { storedObject } from '../tenancy/stored-object.ts'
+import { eachStoredObject } from '../tenancy/stored-objects.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
 
 export interface ServiceReference {
@@ -50,8 +51,13 @@ export async function placeOfService(plane: Plane, service: ServiceReference): P
   return { base: `https://${hostOf(found, port, slices)}`, serverName }
 }
 
-export const slicesOfService = (plane: Plane, namespace: string, name: string): Promise<EndpointSlice[]> =>
-  storedObjects<EndpointSlice>(plane, ENDPOINT_SLICES, namespace, { key: 'kubernetes.io/service-name', value: name })
+export async function slicesOfService(plane: Plane, namespace: string, name: string): Promise<EndpointSlice[]> {
+  const labels = [{ key: 'kubernetes.io/service-name', operator: 'In', values: [name] }] as const
+  const slices: EndpointSlice[] = []
+  for await (const slice of eachStoredObject<EndpointSlice>(plane, ENDPOINT_SLICES, namespace, { labels, fields: [] }))
+    slices.push(slice)
+  return slices
+}
 
 /** HOST:PORT. @throws CallFailed */
 function hostOf({ metadata, spec = {} }: Service, port: number, slices: readonly EndpointSlice[]): string {

@@ -2,6 +2,7 @@
  * Any resource in storage (apiserver's registry/generic/registry Store): what every write does before and after it
  * touches a shard. Objects are in the storage version.
  */
+import { takeFirstRead } from './first-read.ts'
 import { valuesEqual } from '../api/value-order.ts'
 import { cloneJson } from '../api/clone-json.ts'
 import { append } from '../api/append.ts'
@@ -73,7 +74,9 @@ export async function readLive(
   name: string,
   namespace = scope.namespace,
 ): Promise<Live | undefined> {
-  const stored = await scope.storage.get(scope.collection, keyOf(scope, name, namespace))
+  const key = keyOf(scope, name, namespace)
+  const early = takeFirstRead(scope.request, scope.collection, key)
+  const stored = await (early ?? scope.storage.get(scope.collection, key))
   if (stored === undefined) return undefined
   if (stored.text.length > LARGE) scope.request.isLarge = true
   const { object } = liveOf(stored)

@@ -1,6 +1,7 @@
 import type { Clock } from '../api/clock.ts'
 import type { Env } from '../env.ts'
 import type { UserInfo } from './user-info.ts'
+import type { StoredValue } from '../storage/storage.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import type { RequestInfo } from './request-info.ts'
 import type { RequestHeaders } from './request-headers.ts'
@@ -36,6 +37,13 @@ export interface ApiCall {
   waitUntil(work: Promise<unknown>): void
 }
 
+/** The object that the path names: a read that began early. */
+export interface FirstRead {
+  /** Of storage: `SHARD PREFIX/KEY`. */
+  readonly place: string
+  readonly stored: Promise<StoredValue | undefined>
+}
+
 /** A client's request on its way through the chain, with what the steps before found out. */
 export interface ApiRequest extends ApiCall {
   readonly request: Request
@@ -46,6 +54,8 @@ export interface ApiRequest extends ApiCall {
   readonly info: RequestInfo
   /** Headers of the answer that say something of the request; more come as more is known of it. */
   readonly answerHeaders: Record<string, string>
+  /** What was read before the request was authorized, for its verb to take. */
+  firstRead?: FirstRead
   /** Another server has it now: it needs no seat of this one any more. */
   delegate?(): void
 }

@@ -85,16 +85,24 @@ const callsOf = (copy: Copy, { isObject = false }: ControlPlane): Calls => (isOb
 
 const copyOf = perTenant(() => new Copy())
 
+/** One that needs no call: at most a second old. */
+export function snapshotAtHand(plane: ControlPlane): ControlSnapshot | undefined {
+  const copy = copyOf(plane.tenant)
+  if (copy.snapshot === undefined) return undefined
+  const age = platformClock() - (plane.definitionsMayLag === true ? copy.fetched : copy.definitionsFetched)
+  if (age < MAX_AGE) return copy.snapshot
+  const isUnderWay = age < MAX_AGE_WHILE_FETCHING && callsOf(copy, plane).underWay(MAX_AGE) !== undefined
+  return isUnderWay ? copy.snapshot : undefined
+}
+
 /** At most a second old. */
 export async function controlSnapshot(plane: ControlPlane): Promise<ControlSnapshot> {
+  const atHand = snapshotAtHand(plane)
+  if (atHand !== undefined) return atHand
   const copy = copyOf(plane.tenant)
   const calls = callsOf(copy, plane)
   const mayLag = plane.definitionsMayLag === true
   const underWay = calls.underWay(MAX_AGE)
-  if (copy.snapshot !== undefined) {
-    const age = platformClock() - (mayLag ? copy.fetched : copy.definitionsFetched)
-    if (age < MAX_AGE || (age < MAX_AGE_WHILE_FETCHING && underWay !== undefined)) return copy.snapshot
-  }
   const needed = mayLag ? calls.needed : Math.max(calls.needed, calls.neededOfDefinitions)
   return calls.answer(Math.max(underWay ?? calls.next, needed), (call) => fetch(plane, copy, call))
 }

@@ -4,7 +4,6 @@ import { parseStoredObject } from '../codec/stored-object.ts'
 import type { Env } from '../env.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { storageOf } from '../storage/environment-storage.ts'
-import { linesOf } from '../storage/lines.ts'
 import type { Tenant } from '../storage/tenant.ts'
 
 interface Plane {
@@ -24,22 +23,4 @@ export async function storedObject<O>(
   const stored = await storageOf(env).get(collectionOf(tenant, resource), key)
   // the caller names the type of what is kept under this resource, and nothing else is
   return stored === undefined ? undefined : (parseStoredObject(stored.text) as O & KubeObject)
-}
-
-/** The objects of a namespace that have this label, as they are now, in their storage version. */
-export async function storedObjects<O>(
-  { env, tenant }: Plane,
-  resource: GroupResource,
-  namespace: string,
-  label: { readonly key: string; readonly value: string },
-): Promise<(O & KubeObject)[]> {
-  const { values } = await storageOf(env).list(collectionOf(tenant, resource), {
-    namespace,
-    selection: { labels: [{ key: label.key, operator: 'In', values: [label.value] }], fields: [] },
-    at: { kind: 'latest' },
-  })
-  const objects: (O & KubeObject)[] = []
-  // as above
-  for await (const text of linesOf(values)) objects.push(parseStoredObject(text) as O & KubeObject)
-  return objects
 }

@@ -1,0 +1,43 @@
+/**
+ * A request that finds no snapshot at hand makes two calls: for the snapshot, and for the object that it names. They run
+ * side by side. What was read is dropped where the request is denied, or turns out to be about something else.
+ */
+import type { ApiCall, ApiRequest } from '../request/context.ts'
+import { collectionOf } from '../storage/collections.ts'
+import { storageOf } from '../storage/environment-storage.ts'
+import type { Collection, StoredValue } from '../storage/storage.ts'
+import { builtInServed } from './served.ts'
+
+/** Verbs that read the object first. */
+const VERBS: ReadonlySet<string> = new Set(['get', 'update', 'patch'])
+/** Others are of another kind, or no object at all. */
+const SUBRESOURCES: ReadonlySet<string> = new Set(['', 'status'])
+
+const placeOf = ({ shard, prefix }: Collection, key: string): string => `${shard} ${prefix}/${key}`
+
+export function beginFirstRead(request: ApiRequest): void {
+  const { info, env, tenant } = request
+  const { verb, apiGroup, apiVersion, resource, namespace, pathName, subresource, deeper } = info
+  if (!info.isResourceRequest || !VERBS.has(verb) || !SUBRESOURCES.has(subresource)) return
+  if (pathName === '' || deeper.length > 0 || request.query.get('resourceVersion')) return
+  const entry = builtInServed(env).resources.find(apiGroup, apiVersion, resource)
+  if (entry === undefined || !entry.persisted || entry.namespaced !== (namespace !== '')) return
+  const collection = collectionOf(tenant, { group: entry.storage.group, resource: entry.storage.resource })
+  const key = entry.namespaced ? `${namespace}/${pathName}` : pathName
+  const stored = storageOf(env).get(collection, key)
+  // its error is that of the verb which takes it
+  stored.catch(() => {})
+  request.firstRead = { place: placeOf(collection, key), stored }
+}
+
+/** Once. Undefined where nothing was begun, or something else. */
+export function takeFirstRead(
+  request: ApiCall & Pick<ApiRequest, 'firstRead'>,
+  collection: Collection,
+  key: string,
+): Promise<StoredValue | undefined> | undefined {
+  const { firstRead } = request
+  if (firstRead === undefined) return undefined
+  delete request.firstRead
+  return firstRead.place === placeOf(collection, key) ? firstRead.stored : undefined
+}

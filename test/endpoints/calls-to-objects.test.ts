@@ -1,0 +1,133 @@
+/** How many calls to objects a request makes: round trips, not time. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { answer } from '../../src/server.ts'
+import { memoryServer } from '../request-in-memory.ts'
+
+const TOKEN = 'a-token-of-thirty-two-characters'
+
+/** A server that counts the calls to its objects, and lets them wait. */
+function countingServer() {
+  const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
+  // of a test's own namespace of objects
+  const namespace = server.env.SHARDS as unknown as {
+    get(name: string): Record<string, (...more: unknown[]) => unknown>
+  }
+  const stubOf = namespace.get
+  const calls: string[] = []
+  let underWay = 0
+  /** Calls that run side by side are one. */
+  const rounds = { count: 0 }
+  let gate: Promise<void> | undefined
+  namespace.get = (name) =>
+    Object.fromEntries(
+      Object.entries(stubOf(name)).map(([method, call]) => [
+        method,
+        async (...more: unknown[]) => {
+          calls.push(`${method} ${name.slice(name.indexOf('/') + 1)}`)
+          if (underWay++ === 0) rounds.count++
+          try {
+            await gate
+            return await call(...more)
+          } finally {
+            underWay--
+          }
+        },
+      ]),
+    )
+  const ask = (method: string, target: string, body?: object, token = TOKEN) =>
+    answer(
+      server.request(target, {
+        method,
+        headers: {
+          Authorization: `Bearer ${token}`,
+          'Content-Type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    )
+  return { server, calls, rounds, ask, hold: (until: Promise<void>) => void (gate = until) }
+}
+
+const pod = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'default' },
+  spec: { containers: [{ name: 'main', image: 'i' }] },
+})
+const configMap = (name: string, data?: Record<string, string>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default' },
+  data,
+})
+const PODS = '/api/v1/namespaces/default/pods'
+
+async function warm() {
+  const counting = countingServer()
+  const { ask, calls, rounds } = counting
+  await ask('GET', '/api/v1/namespaces/default')
+  expect((await ask('POST', PODS, pod('first'))).status).toBe(201)
+  expect((await ask('POST', '/api/v1/namespaces/default/configmaps', configMap('first'))).status).toBe(201)
+  calls.length = 0
+  rounds.count = 0
+  return counting
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  vi.stubGlobal('IdentityTransformStream', TransformStream) // the engine's own
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+test.each<[what: string, rounds: number, calls: number, method: string, target: string, body?: object]>([
+  ['a get', 1, 1, 'GET', `${PODS}/first`],
+  ['a get of what is not there', 1, 1, 'GET', `${PODS}/none`],
+  ['a list', 1, 1, 'GET', PODS],
+  // limit ranges, priority classes and the service account are read side by side
+  ['a create of a Pod', 2, 4, 'POST', PODS, pod('second')],
+  ['a create of a ConfigMap', 1, 1, 'POST', '/api/v1/namespaces/default/configmaps', configMap('a')],
+  ['an update', 2, 2, 'PUT', '/api/v1/namespaces/default/configmaps/first', configMap('first', { a: 'b' })],
+  ['a patch', 2, 2, 'PATCH', '/api/v1/namespaces/default/configmaps/first', { data: { a: 'b' } }],
+  ['a patch of a Pod', 2, 2, 'PATCH', `${PODS}/first`, { metadata: { labels: { a: 'b' } } }],
+])('%s is %i round trips, in %i calls', async (_what, expected, all, method, target, body) => {
+  const { ask, calls, rounds } = await warm()
+  const answered = await ask(method, target, body).catch((error: unknown) => error)
+  expect(answered).toHaveProperty(
+    answered instanceof Response ? 'ok' : 'code',
+    answered instanceof Response ? true : 404,
+  )
+  expect({ rounds: rounds.count, calls: calls.length }).toEqual({ rounds: expected, calls: all })
+})
+
+const SNAPSHOT_IS_OLD = 5_000
+
+test.each([
+  ['GET', undefined, 2],
+  ['PATCH', { metadata: { labels: { a: 'b' } } }, 3],
+])('without a snapshot at hand, a %s reads its object beside the call for one', async (method, body, all) => {
+  const { ask, calls, hold } = await warm()
+  vi.advanceTimersByTime(SNAPSHOT_IS_OLD)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  hold(promise)
+  const answered = ask(method, `${PODS}/first`, body)
+  await vi.waitFor(() => expect(calls.map((call) => call.split(' ')[0]).sort()).toEqual(['changes', 'get']))
+  resolve()
+  expect((await answered).status).toBe(200)
+  expect(calls).toHaveLength(all)
+})
+
+test('what was read early is dropped where the request is denied', async () => {
+  const { server, ask, calls } = await warm()
+  vi.advanceTimersByTime(SNAPSHOT_IS_OLD)
+  // nobody has granted anything to who says no name
+  const denied = answer(server.request(`${PODS}/first`))
+  await expect(denied).rejects.toMatchObject({ code: 403 })
+  expect(calls.filter((call) => call.startsWith('get'))).toHaveLength(1)
+  // another request reads for itself
+  calls.length = 0
+  expect((await ask('GET', `${PODS}/first`)).status).toBe(200)
+  expect(calls).toEqual(['get pods'])
+})
