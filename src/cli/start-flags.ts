@@ -120,7 +120,7 @@ export async function startOptions(flags: StartFlags): Promise<StartOptions> {
     admission: await admissionSettings(flags),
     serviceUrls: flags.services,
     workloads: flags.workloads,
-    simulatedNodes: flags.nodes ?? (flags.workloads === 'simulated' ? DEFAULT_NODES : 0),
+    simulatedNodes: flags.nodes ?? (flags.workloads === 'simulated' ? DEFAULT_NODES : undefined),
     identity: identityOptions(flags),
   }
 }
