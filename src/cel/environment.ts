@@ -68,14 +68,18 @@ export class Environment {
     types = this.types,
     optionalSyntax = this.optionalSyntax,
   }: EnvironmentParts): Environment {
+    const all = [...libraries.flatMap((library) => library.variables ?? []), ...variables]
+    const named = new Map([...this.variables, ...all.map(({ name, type }) => [name, type] as const)])
+    // every place with rules has an environment of its own, most of which is that of all
+    if (libraries.length === 0)
+      return new Environment(this.functions, named, this.macros, types, optionalSyntax, this.named)
     const functions = new Map(this.functions)
     for (const library of libraries)
       for (const declaration of library.functions)
         functions.set(declaration.name, merged(functions.get(declaration.name), declaration))
-    const all = [...libraries.flatMap((library) => library.variables ?? []), ...variables]
     return new Environment(
-      libraries.length === 0 ? this.functions : functions,
-      new Map([...this.variables, ...all.map(({ name, type }) => [name, type] as const)]),
+      functions,
+      named,
       [...this.macros, ...libraries.flatMap((library) => library.macros ?? [])],
       types,
       optionalSyntax,

@@ -79,7 +79,7 @@ export class Lexer {
   private readonly chars: readonly string[]
 
   constructor(
-    text: string,
+    private readonly text: string,
     private readonly report: Report,
   ) {
     this.chars = [...text]
@@ -95,6 +95,8 @@ export class Lexer {
 
   /** The text of code points from `begin` up to and without `end`. */
   slice(begin: number, end: number): string {
+    // where each code point is one unit, which is nearly always
+    if (this.chars.length === this.text.length) return this.text.slice(begin, end)
     return this.chars.slice(begin, end).join('')
   }
 
@@ -132,7 +134,7 @@ export class Lexer {
     if (char === '"' || char === "'") return typed('STRING', this.quoted(begin, false))
     if (char === '`') return typed('ESC_IDENTIFIER', this.escapedIdentifier(begin))
     for (const operator of operators)
-      if (operator === this.slice(begin, begin + operator.length))
+      if (operator[0] === char && (operator.length === 1 || operator[1] === this.chars[begin + 1]))
         // every operator has a token of its name
         return { type: `'${operator}'` as TokenType, end: begin + operator.length }
     return { failedAt: char === '=' || char === '&' || char === '|' ? begin + 1 : begin }

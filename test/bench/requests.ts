@@ -5,7 +5,7 @@ import type { Report } from './report.ts'
 import type { ApiSide, Side } from './side.ts'
 
 /** @param next the n-th request to a side */
-async function rates<S extends Side>(
+export async function rates<S extends Side>(
   report: Report,
   sides: readonly S[],
   what: string,

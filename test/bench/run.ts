@@ -10,10 +10,12 @@ import { startKedge } from '../cli/kedge-process.ts'
 import { besideCheckout } from './against.ts'
 import { codecFigures } from './codecs.ts'
 import { coldStartFigures, printColdStart } from './cold-start.ts'
+import { expressionFigures, expressionTable } from './expressions.ts'
 import { measureFanOut } from './fan-out.ts'
 import { measureForms, measureLists, measureSelections } from './lists.ts'
 import { fill } from './load.ts'
 import { machine, Report, table, writeReadme } from './report.ts'
+import { measurePolicies } from './policies.ts'
 import { measureRequests, measureWrites } from './requests.ts'
 import { rowsWritten } from './rows-written.ts'
 import { apiSide, floorSide, readKubeconfig, usage } from './side.ts'
@@ -47,6 +49,7 @@ async function measure(sides: readonly Side[], apis: readonly ApiSide[]): Promis
   for (const side of apis) await measureSelections(report, side)
   for (const count of watchers) await measureFanOut(report, sides, count)
   await measureWrites(report, apis, seconds)
+  await measurePolicies(report, apis, seconds / 2)
   for (const side of sides) {
     const used = usage(side)
     if (used !== undefined) report.note(side, 'resident MB at the end', used.residentBytes / 1e6)
@@ -76,6 +79,9 @@ async function besideFloor(): Promise<void> {
   const text = table(['a Pod', 'µs', '× JSON.parse + stringify'], codecs)
   console.log(`\n${text}`)
   if (flags.write) writeReadme('codec table', text)
+  const expressions = expressionTable(await expressionFigures())
+  console.log(`\n${expressions}`)
+  if (flags.write) writeReadme('expression table', expressions)
   printColdStart(await coldStartFigures())
 }
 
