@@ -11,6 +11,7 @@ test('no flags at all', async () => {
     dataDir: '.kedge',
     ephemeral: false,
     names: [],
+    admission: {},
   })
 })
 
