@@ -1,5 +1,7 @@
 /** The built-in admission plugins, in the order of kube-apiserver. Settings say which of them run. */
+import type { Admission } from '../registry/write/admission.ts'
 import type { Undo } from '../registry/write/undo.ts'
+import { admissionBy } from './write-admission.ts'
 import { undoAll } from '../registry/write/undo.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { alwaysAdmit, alwaysDeny } from './always.ts'
@@ -54,7 +56,7 @@ import { rbacEscalation } from './rbac-escalation.ts'
 /** A plugin is a file and a row here; its name, its place and whether it runs by default stand in configuration/. */
 const NAMED: Readonly<Record<PluginName, AdmissionPlugin>> = {
   AlwaysAdmit: alwaysAdmit,
-  NamespaceAutoProvision: namespaceAutoProvision({ admit, validate: validateAdmission }),
+  NamespaceAutoProvision: namespaceAutoProvision(admissionBy({ admit, validate: validateAdmission })),
   NamespaceLifecycle: namespaceLifecycle,
   NamespaceExists: namespaceExists,
   LimitPodHardAntiAffinityTopology: limitPodHardAntiAffinityTopology,
@@ -139,6 +141,9 @@ export async function validateAdmission(
   const undos = await inOrder(chain, 'validate', attributes)
   return undos.length === 0 ? undefined : () => undoAll(undos, attributes.request)
 }
+
+/** All of it, as requests and controllers write. */
+export const admissionChain: Admission = admissionBy({ admit, validate: validateAdmission })
 
 async function inOrder(chain: readonly AdmissionPlugin[], step: Step, attributes: Attributes): Promise<Undo[]> {
   const undos: Undo[] = []

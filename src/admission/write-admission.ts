@@ -1,23 +1,29 @@
-/** The admission chain as the write path calls it (registry/write). */
+/** An admission chain as the write path calls it (registry/write). */
 import type { KubeObject } from '../api/object.ts'
 import { managedFieldsProblem } from '../patch/managed-fields.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { endpointKind } from '../registry/resource-scope.ts'
 import type { Admission } from '../registry/write/admission.ts'
+import type { Undo } from '../registry/write/undo.ts'
 import type { Attributes, Operation } from './attributes.ts'
-import { admit, validateAdmission } from './chain.ts'
 
-export const admissionChain: Admission = {
+/** The steps of an admission chain. */
+export interface Chain {
+  admit(attributes: Attributes): Promise<void>
+  validate(attributes: Attributes): Promise<Undo | undefined>
+}
+
+export const admissionBy = (chain: Chain): Admission => ({
   mutate: (scope, operation, options, objects) =>
-    admitMutating(admissionAttributes(scope, operation, options, objects)),
+    admitMutating(chain, admissionAttributes(scope, operation, options, objects)),
   validate: (scope, operation, options, { object, oldObject }) =>
-    validateAdmission(
+    chain.validate(
       admissionAttributes(scope, operation, options, {
         object: object && seenThrough(scope, object),
         oldObject: oldObject && seenThrough(scope, oldObject),
       }),
     ),
-}
+})
 
 /** @param objects in the storage version; those of a view, where the subresource is one */
 export function admissionAttributes(
@@ -47,10 +53,10 @@ export function admissionAttributes(
 }
 
 /** Admission that may change the object, but not make a mess of its managedFields: those are put back. */
-async function admitMutating(attributes: Attributes): Promise<void> {
+async function admitMutating(chain: Chain, attributes: Attributes): Promise<void> {
   const metadata = attributes.object?.metadata
   const before = metadata?.managedFields
-  await admit(attributes)
+  await chain.admit(attributes)
   const after = attributes.object?.metadata
   // the server made what admission left alone
   if (after?.managedFields === before) return

@@ -17,6 +17,7 @@ import { readLive } from '../registry/store.ts'
 import { commitUpdate, encode } from '../registry/write/commit.ts'
 import { serverCall } from '../registry/write/server-call.ts'
 import type { Env } from '../env.ts'
+import { timeText } from '../schema/time.ts'
 import { CONTROL_SHARD } from '../storage/collections.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { KeyedValue } from '../storage/storage.ts'
@@ -91,7 +92,7 @@ interface Form {
   readonly form: StoredBootstrapObject
 }
 
-const timeOf = ({ now }: NewControlPlane): string => `${now.toISOString().slice(0, 19)}Z`
+const timeOf = ({ now }: NewControlPlane): string => timeText(now)
 
 function newForm(plane: NewControlPlane, one: BootstrapObject): Form {
   const identity = { uid: crypto.randomUUID(), creationTimestamp: timeOf(plane), now: plane.now }
@@ -122,7 +123,7 @@ async function putRight(plane: NewControlPlane, { one, form }: Form): Promise<vo
   const { tenant, storage, now } = plane
   const { name = '', namespace, uid: ownUid } = form.object.metadata
   const resource = { ...resourceOf(one), version: parseApiVersion(one.object.apiVersion ?? '')?.version ?? '' }
-  const scope = { ...serverScope(serverCall(plane), resource, namespace ?? ''), storage }
+  const scope = { ...serverScope(serverCall(plane), resource, { namespace: namespace ?? '' }), storage }
   const live = await readLive(scope, name)
   if (live === undefined || live.object.metadata.uid === ownUid) return
   const wanted = parseStoredObject(form.value.text)

@@ -12,7 +12,7 @@ import { AGGREGATOR, askApiService, placeOfApiService, serviceOf } from '../outg
 import { wholeAnswer } from '../outgoing/bounded-answer.ts'
 import { isPlaced, slicesOfService } from '../outgoing/service-place.ts'
 import { API_SERVICES, isRemote } from '../registry/remote-groups.ts'
-import { timeText } from '../registry/store.ts'
+import { timeText } from '../schema/time.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
 import { managerClients, serverClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'

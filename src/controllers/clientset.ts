@@ -1,13 +1,12 @@
 /** The clients of one controller (client-go's clientset): what it reads and writes goes the way of any request. */
-import { admissionChain } from '../admission/write-admission.ts'
+import { admissionChain } from '../admission/chain.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { serviceAccountGroups, serviceAccountUser } from '../authentication/service-account-name.ts'
 import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
 import type { Actor } from '../registry/write/actor.ts'
 import { withoutAdmission } from '../registry/write/admission.ts'
-import { authenticated } from '../request/user-info.ts'
-import { API_SERVER } from './controller-users.ts'
+import { API_SERVER, authenticated } from '../request/user-info.ts'
 import type { ControllerContext } from './controller.ts'
 import { ResourceClient } from './resource-client.ts'
 

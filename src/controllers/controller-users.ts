@@ -3,7 +3,7 @@ import type { CONTROLLER_ACCOUNTS } from '../bootstrap/controller-accounts.ts'
 import { serviceAccountGroups, serviceAccountUser } from '../authentication/service-account-name.ts'
 import type { Topic } from '../registry/topic.ts'
 import type { UserInfo } from '../request/user-info.ts'
-import { authenticated, SYSTEM_MASTERS } from '../request/user-info.ts'
+import { API_SERVER, authenticated } from '../request/user-info.ts'
 
 const NAMESPACE = 'kube-system'
 
@@ -19,9 +19,6 @@ type Account =
 
 const account = (name: Account): UserInfo =>
   authenticated({ name: serviceAccountUser({ namespace: NAMESPACE, name }), groups: serviceAccountGroups(NAMESPACE) })
-
-/** Controllers that run in kube-apiserver write as itself. */
-export const API_SERVER: UserInfo = authenticated({ name: 'system:apiserver', groups: [SYSTEM_MASTERS] })
 
 const collector = account('generic-garbage-collector')
 const quotas = account('resourcequota-controller')

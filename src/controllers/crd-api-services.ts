@@ -10,7 +10,7 @@ import { DEFINITIONS, versionsOf } from '../registry/custom-resources/definition
 import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY } from '../registry/resources.ts'
 import type { KubeObject } from '../api/object.ts'
 import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
-import { timeText } from '../registry/store.ts'
+import { timeText } from '../schema/time.ts'
 import { serverClients } from './clientset.ts'
 import type { ResourceClient } from './resource-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'

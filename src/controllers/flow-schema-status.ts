@@ -2,7 +2,7 @@ import type { FlowSchema } from '../api/flowcontrol/v1.ts'
 import { goQuote } from '../go/quote.ts'
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
-import { timeText } from '../registry/store.ts'
+import { timeText } from '../schema/time.ts'
 import { managerClients } from './clientset.ts'
 import type { Controller } from './controller.ts'
 

@@ -5,7 +5,7 @@
 import type { Event } from '../api/core/v1.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
-import { timeText } from '../registry/store.ts'
+import { timeText } from '../schema/time.ts'
 import { managerClients } from './clientset.ts'
 import type { ControllerContext } from './controller.ts'
 import type { Found } from './owners.ts'

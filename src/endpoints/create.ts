@@ -1,4 +1,4 @@
-import { admissionChain } from '../admission/write-admission.ts'
+import { admissionChain } from '../admission/chain.ts'
 import { atOnce, inTurns } from '../api/slices.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { reviewOf } from '../registry/review.ts'

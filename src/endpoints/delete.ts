@@ -1,4 +1,4 @@
-import { admissionChain } from '../admission/write-admission.ts'
+import { admissionChain } from '../admission/chain.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'

@@ -1,4 +1,4 @@
-import { admissionChain } from '../admission/write-admission.ts'
+import { admissionChain } from '../admission/chain.ts'
 import { negotiateOutput, negotiatePatchType } from '../codec/negotiate.ts'
 import type { BodyFormat } from '../codec/parse-body.ts'
 import { appliedYaml } from '../patch/applied-yaml.ts'

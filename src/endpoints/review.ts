@@ -1,4 +1,4 @@
-import { admissionChain } from '../admission/write-admission.ts'
+import { admissionChain } from '../admission/chain.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import type { Review } from '../registry/review.ts'

@@ -14,6 +14,7 @@ import { builtInServedBy } from './built-in-served.ts'
 import { builtInServed } from './served.ts'
 import { strategyOf } from './strategies.ts'
 import type { ApiCall } from '../request/context.ts'
+import { API_SERVER } from '../request/user-info.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import { noticingControlWrites } from '../tenancy/control-snapshot.ts'
@@ -56,7 +57,7 @@ export function resourceScope<Call extends ApiCall>(
       tenant: request.tenant,
       env: request.env,
       storage,
-      beside: (resource, within = '') => serverScope(request, resource, within),
+      beside: (resource, within = '') => serverScope(request, resource, { namespace: within }),
       enabled: gates.enabled,
       warn: (text) => void request.warnings.push(text),
     }),
@@ -65,21 +66,22 @@ export function resourceScope<Call extends ApiCall>(
 }
 
 /**
- * Of what the server itself writes while it serves a call: its own warnings and audit are not those of the call.
+ * Of what the server itself writes while it serves a call: its warnings, its audit and its options are not those of the
+ * call.
  * @param resource a built-in one, which need not be served
  */
 export function serverScope(
   call: ApiCall,
   { group, version, resource }: GroupVersionResource,
-  namespace: string,
-  subresource = '',
+  { namespace = '', name = '', subresource = '' }: Partial<Place> = {},
 ): ResourceScope {
   const { resources } = builtInServed(call.env)
   const entry =
     resources.find(group, version, resource) ?? builtInServedBy('', '').resources.find(group, version, resource)
   if (entry === undefined) throw new Error(`assertion failed: ${resource} are built in`)
-  const quiet: ApiCall = { ...call, warnings: [], record: undefined }
-  return resourceScope(quiet, entry, { name: '', subresource, namespace })
+  const { query: _, ...about } = call
+  const own: ApiCall = { ...about, user: API_SERVER, warnings: [], record: undefined }
+  return resourceScope(own, entry, { name, subresource, namespace })
 }
 
 type Parts = Pick<

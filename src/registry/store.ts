@@ -30,6 +30,7 @@ import { copyWithEmptied, hasEmptied } from '../schema/emptied.ts'
 import { fillStruct } from '../codec/decode.ts'
 import { dropDisabledFields } from '../schema/disabled-fields.ts'
 import { sameButTimes } from '../patch/managed-fields.ts'
+import { timeText } from '../schema/time.ts'
 import { StorageError } from '../storage/errors.ts'
 import { pathSegmentName, subdomainName } from '../validation/names.ts'
 import {
@@ -473,6 +474,3 @@ function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): bo
 const encodeSame = (scope: ResourceScope, a: KubeObject, b: KubeObject): boolean =>
   valuesEqual(asJson(a), asJson(b)) ||
   newValueOf(scope.storageType, a, {}).text === newValueOf(scope.storageType, b, {}).text
-
-/** RFC 3339 in UTC with whole seconds, as metadata has it. */
-export const timeText = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`

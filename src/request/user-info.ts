@@ -19,3 +19,6 @@ export function authenticated(user: Pick<UserInfo, 'name'> & Partial<UserInfo>):
   const { name, uid = '', groups = [], extra = {} } = user
   return { name, uid, groups: groups.includes(AUTHENTICATED) ? groups : [...groups, AUTHENTICATED], extra }
 }
+
+/** kube-apiserver itself: what it writes beside requests, and its controllers. */
+export const API_SERVER: UserInfo = authenticated({ name: 'system:apiserver', groups: [SYSTEM_MASTERS] })

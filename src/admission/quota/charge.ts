@@ -5,13 +5,14 @@ import type { KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
 import type { Amounts } from '../../registry/quota/amounts.ts'
 import { amountsOf, growth, textsOf } from '../../registry/quota/amounts.ts'
-import { resourceScope } from '../../registry/scope.ts'
-import { builtInServed } from '../../registry/served.ts'
+import { serverScope } from '../../registry/scope.ts'
 import { trackingFields } from '../../registry/track-fields.ts'
 import { BY_SERVER } from '../../registry/write/actor.ts'
 import { withoutAdmission } from '../../registry/write/admission.ts'
 import { updateWith } from '../../registry/write/update.ts'
 import type { ApiCall } from '../../request/context.ts'
+
+const RESOURCE_QUOTAS = { group: '', version: 'v1', resource: 'resourcequotas' }
 
 /** How often the store's own tries are repeated: many may charge one quota at once. */
 const ROUNDS = 10
@@ -53,11 +54,7 @@ async function changeUsage(
   name: string,
   change: (quota: ResourceQuota) => Amounts | undefined,
 ): Promise<void> {
-  // its own warnings and audit are not those of the request
-  const quiet: ApiCall = { ...request, warnings: [], record: undefined }
-  const entry = builtInServed(request.env).resources.find('', 'v1', 'resourcequotas')
-  if (entry === undefined) return
-  const scope = resourceScope(quiet, entry, { name, subresource: 'status', namespace })
+  const scope = serverScope(request, RESOURCE_QUOTAS, { namespace, name, subresource: 'status' })
   for (let round = 1; ; round++) {
     try {
       await updateWith(scope, BY_SERVER, withoutAdmission, {

@@ -1,4 +1,4 @@
-import { admissionChain } from '../../admission/write-admission.ts'
+import { admissionChain } from '../../admission/chain.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { methodNotAllowed } from '../../api/status.ts'

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { dns1035Label, dns1123Subdomain, pathSegmentName } from '../../validation/names.ts'
 import { validateAnyMeta } from '../../validation/object-meta.ts'
 import { base64Length } from '../core/config-maps.ts'
-import { timeText } from '../store.ts'
+import { timeText } from '../../schema/time.ts'
 import type { Strategy } from '../strategy.ts'
 
 export const apiServices: Strategy<APIService> = {

@@ -1,13 +1,13 @@
 import type { Env } from '../../env.ts'
 import type { ApiCall } from '../../request/context.ts'
-import { SYSTEM_MASTERS } from '../../request/user-info.ts'
+import { API_SERVER } from '../../request/user-info.ts'
 import type { Tenant } from '../../storage/tenant.ts'
 
 /** A call that kube-apiserver makes to itself (its loopback client), while it serves no other. */
 export const serverCall = ({ env, tenant, now }: { env: Env; tenant: Tenant; now: Date }): ApiCall => ({
   env,
   tenant,
-  user: { name: 'system:apiserver', uid: '', groups: [SYSTEM_MASTERS], extra: {} },
+  user: API_SERVER,
   auditId: crypto.randomUUID(),
   now,
   clock: () => now.getTime(),
