@@ -14,6 +14,7 @@ import { newValueOf } from './stored-form.ts'
 import { timeText } from '../schema/time.ts'
 import { readLive } from './store.ts'
 import type { Admission } from './write/admission.ts'
+import { undoing } from './write/undo.ts'
 import { commitDelete, commitUpdate, encode } from './write/commit.ts'
 
 const DELETE_TRIES = 20
@@ -57,7 +58,17 @@ async function deleteLive(
   checkPreconditions(scope, live.object, options)
   const admitted = { ...options, dryRun }
   await admission.mutate(scope, 'DELETE', admitted, { oldObject: live.object })
-  await admission.validate(scope, 'DELETE', admitted, { oldObject: live.object })
+  const undo = await admission.validate(scope, 'DELETE', admitted, { oldObject: live.object })
+  const work = () => markOrRemove(scope, live, options, dryRun)
+  return undo ? undoing(scope.request, work, undo) : work()
+}
+
+async function markOrRemove(
+  scope: ResourceScope,
+  live: Live,
+  options: DeleteOptions,
+  dryRun: boolean,
+): Promise<Deleted> {
   const object = cloneJson(live.object)
   if (scope.strategy.markFirst?.(object, scope.strategyContext(dryRun)))
     return { object: dryRun ? object : (await writeIfChanged(scope, object, live)).object, gone: false }

@@ -47,7 +47,7 @@ import { liveOf } from '../codec/stored-object.ts'
 import { asJson } from '../api/object.ts'
 import { isUnchanged, newValueOf } from './stored-form.ts'
 import type { Undo } from './write/undo.ts'
-import { undoAll } from './write/undo.ts'
+import { undoing } from './write/undo.ts'
 import { commitCreate, commitUpdate, encode } from './write/commit.ts'
 import { isWithoutFinalizers, removeEmptied } from './deletion.ts'
 
@@ -128,27 +128,9 @@ async function allocating(
   const allocation =
     subresource === '' ? await strategy.allocate?.(object, old, scope.strategyContext(dryRun)) : undefined
   if (allocation === undefined) return write()
-  const written = await undoing(scope, write, () => allocation.revert())
+  const written = await undoing(scope.request, write, () => allocation.revert())
   await allocation.commit()
   return written
-}
-
-/**
- * What was taken beside the object is given back when the write fails. Where nobody knows whether it did, the object may
- * be there and need it: it stays taken.
- */
-async function undoing(
-  { request }: ResourceScope,
-  write: () => Promise<WriteResult>,
-  undo: Undo,
-): Promise<WriteResult> {
-  try {
-    return await write()
-  } catch (error) {
-    if (error instanceof StorageError && error.code === 'Uncertain') throw error
-    await undoAll([undo], request)
-    throw error
-  }
 }
 
 /** What admission did beside the object is taken back when the write fails. */
@@ -160,7 +142,7 @@ async function admitted(
   write: () => Promise<WriteResult>,
 ): Promise<WriteResult> {
   const undo = await validating(object, old)
-  return undo ? undoing(scope, write, undo) : write()
+  return undo ? undoing(scope.request, write, undo) : write()
 }
 
 async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<WriteResult> {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
+import { StatusError } from '../../src/api/status.ts'
+import { StorageError } from '../../src/storage/errors.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
+import type { Admission } from '../../src/registry/write/admission.ts'
 import { withoutAdmission } from '../../src/registry/write/admission.ts'
 import { deleteObject } from '../../src/registry/deletion.ts'
 import { servedResources } from '../../src/registry/served.ts'
@@ -55,3 +58,29 @@ it('a Pod that is over goes at once', async () => {
   const remove = await podOnNode('Failed')
   expect(await remove(0, { gracePeriodSeconds: 30, dryRun: ['All'] })).toMatchObject({ grace: 0, gone: true })
 })
+
+it.each([
+  ['TooLarge', 1],
+  ['Uncertain', 0],
+] as const)(
+  'what admission took is given back when a DELETE fails, and kept when nobody knows: %s',
+  async (code, times) => {
+    const server = memoryServer()
+    await server.put('', 'configmaps', { metadata: { name: 'a', namespace: 'default' } })
+    const request = server.request('/api/v1/namespaces/default/configmaps/a', { method: 'DELETE' })
+    const entry = (await servedResources(request)).find('', 'v1', 'configmaps')!
+    const scope = resourceScope(request, entry, { name: 'a', subresource: '', namespace: 'default' })
+    const failing = { ...scope.storage, delete: () => Promise.reject(new StorageError(code)) }
+    let undone = 0
+    const admission: Admission = {
+      ...withoutAdmission,
+      validate: () =>
+        Promise.resolve(() => {
+          undone++
+          return Promise.resolve()
+        }),
+    }
+    await expect(deleteObject({ ...scope, storage: failing }, 'a', {}, admission)).rejects.toBeInstanceOf(StatusError)
+    expect(undone).toBe(times)
+  },
+)
