@@ -29,7 +29,7 @@ import { logError } from './log/log.ts'
 import { logRequest } from './endpoints/access-log.ts'
 import { problemOf } from './settings.ts'
 import type { BadSettings } from './settings.ts'
-import { admitRequest, leaveSeat } from './flowcontrol/admit-request.ts'
+import { admitRequest, endsBySelf, leaveSeat } from './flowcontrol/admit-request.ts'
 import { classify, flowControlHeaders } from './flowcontrol/classify.ts'
 import { servedAt } from './registry/served.ts'
 import { beginFirstRead } from './registry/first-read.ts'
@@ -52,8 +52,7 @@ export async function serve(request: Request, env: Env, execution: ExecutionCont
   const received = receive(request, env, execution, clock)
   if (received instanceof Response) return received
   const response = respond(received)
-  // Others wait for the seat that a request holds, and for calls that it makes for all: it ends, though its client went.
-  received.waitUntil(response)
+  if (endsBySelf(received)) received.waitUntil(response)
   return response
 }
 

@@ -95,7 +95,8 @@ function flowControlRows(tenant: Tenant): Row[] {
 /** In the order of their names. */
 async function metrics(request: ApiRequest): Promise<Metric[]> {
   const all = measurementsOf(request)
-  const { inFlight, longRunning } = all
+  const { longRunning } = all
+  const inFlight = flowState(request.tenant).seats.count
   const levels = flowState(request.tenant).seats.all
   const gates = builtInServed(request.env).gates.all
   const kinds = [...all.requests.values(), all.others]

@@ -79,13 +79,28 @@ export function admitRequest(
   const count = gate.count(schema, name)
   const flow = () => `${schema}\n${distinguisherOf(request, spec?.distinguisherMethod?.type)}`
   const taken = gate.seats.take(level, flow, patienceOf(request))
-  if (!(taken instanceof Promise)) return counted(count, taken, 0)
+  if (!(taken instanceof Promise)) return kept(request, gate, counted(count, taken, 0))
   const since = request.clock()
-  const seat = taken.then((found) => counted(count, found, (request.clock() - since) / 1000))
+  const seat = taken.then((found) => kept(request, gate, counted(count, found, (request.clock() - since) / 1000)))
   // A seat that is given to a request whose client went away must be left again.
   request.waitUntil(seat)
   return seat
 }
+
+/**
+ * The engine gives up a request whose client went away, and its seat is empty only after LOST_AFTER. Where seats are
+ * scarce a read goes on to its end instead. While they are not it is spared the price of saying so, which is a
+ * twentieth of a get; what else is asked always goes on (`endsBySelf`).
+ */
+function kept(request: ApiRequest, { seats }: Gate, found: Seat | Refusal): Seat | Refusal {
+  if (typeof found === 'string' || endsBySelf(request) || !seats.isScarce(found.level)) return found
+  request.waitUntil(new Promise<void>((resolve) => (found.onLeave = resolve)))
+  return found
+}
+
+/** Whether the request goes on to its end though its client went: it may have to take back or to tell something then. */
+export const endsBySelf = ({ method, info, record }: ApiRequest): boolean =>
+  method !== 'GET' || info.verb === 'watch' || record !== undefined
 
 export const leaveSeat = (tenant: Tenant, seat: Seat): void => gateOf(tenant).seats.leave(seat)
 

@@ -29,30 +29,16 @@ export interface Classification {
   readonly level?: Stored<PriorityLevelConfiguration>
 }
 
+const SCHEMAS = { group: GROUP, resource: 'flowschemas' }
+const LEVELS = { group: GROUP, resource: 'prioritylevelconfigurations' }
+
 /**
  * The first schema that fits, by precedence and then by name. One whose level is not there does not count, and the
  * mandatory ones always do.
  */
 export function classify(snapshot: ControlSnapshot, asked: AuthorizationAttributes): Classification {
-  const schemas = { group: GROUP, resource: 'flowschemas' }
-  const levels = { group: GROUP, resource: 'prioritylevelconfigurations' }
-  const levelOf = ({ spec }: FlowSchema) =>
-    snapshot.get<Stored<PriorityLevelConfiguration>>(levels, spec?.priorityLevelConfiguration?.name ?? '')
-  const supplied = mandatorySchemas.filter(({ metadata: { name = '' } }) => {
-    const stored = snapshot.get<Stored<FlowSchema>>(schemas, name)
-    return stored === undefined || levelOf(stored) === undefined
-  })
-  const fits = ({ spec }: FlowSchema) => spec?.rules?.some((rule) => ruleMatches(rule, asked)) === true
-  const found =
-    supplied.find((schema) => schema !== CATCH_ALL && fits(schema)) ??
-    byPrecedence(snapshot.list<Stored<FlowSchema>>(schemas)).find(
-      (schema) => fits(schema) && levelOf(schema) !== undefined,
-    ) ??
-    // also of those who are in no group at all
-    snapshot.get<Stored<FlowSchema>>(schemas, CATCH_ALL.metadata.name ?? '') ??
-    CATCH_ALL
-  const level = levelOf(found)
-  return { schema: found, ...(level === undefined ? {} : { level }) }
+  const { candidates, otherwise } = choicesOf(snapshot)
+  return candidates.find(({ schema: { spec } }) => spec?.rules?.some((rule) => ruleMatches(rule, asked))) ?? otherwise
 }
 
 const mandatorySchemas = [...mandatoryFlowSchemas].map(([name, spec]): Stored<FlowSchema> => ({
@@ -61,17 +47,49 @@ const mandatorySchemas = [...mandatoryFlowSchemas].map(([name, spec]): Stored<Fl
 }))
 const CATCH_ALL = mandatorySchemas.at(-1)!
 
-const sorted = new WeakMap<readonly Stored<FlowSchema>[], readonly Stored<FlowSchema>[]>()
+interface Choices {
+  readonly levels: readonly Stored<PriorityLevelConfiguration>[]
+  readonly candidates: readonly Classification[]
+  /** Also of those who are in no group at all. */
+  readonly otherwise: Classification
+}
 
-/** Kept for as long as no schema changes; lists come in the order of names. */
-function byPrecedence(schemas: readonly Stored<FlowSchema>[]): readonly Stored<FlowSchema>[] {
-  let ordered = sorted.get(schemas)
-  if (ordered === undefined) {
-    const precedence = ({ spec }: FlowSchema): number => spec?.matchingPrecedence ?? 1000
-    ordered = [...schemas].sort((a, b) => precedence(a) - precedence(b))
-    sorted.set(schemas, ordered)
+const known = new WeakMap<readonly Stored<FlowSchema>[], Choices>()
+
+/** Made when a schema or a level changes, not for each request: until then both lists are the same values. */
+function choicesOf(snapshot: ControlSnapshot): Choices {
+  const schemas = snapshot.list<Stored<FlowSchema>>(SCHEMAS)
+  const levels = snapshot.list<Stored<PriorityLevelConfiguration>>(LEVELS)
+  let choices = known.get(schemas)
+  if (choices?.levels !== levels) known.set(schemas, (choices = makeChoices(schemas, levels)))
+  return choices
+}
+
+function makeChoices(
+  schemas: readonly Stored<FlowSchema>[],
+  levels: readonly Stored<PriorityLevelConfiguration>[],
+): Choices {
+  const byName = new Map(levels.map((level) => [level.metadata.name ?? '', level]))
+  const withLevel = (schema: Stored<FlowSchema>): Classification => {
+    const level = byName.get(schema.spec?.priorityLevelConfiguration?.name ?? '')
+    return { schema, ...(level === undefined ? {} : { level }) }
   }
-  return ordered
+  const stored = byPrecedence(schemas).map(withLevel)
+  const inForce = stored.filter(({ level }) => level !== undefined)
+  const names = new Set(inForce.map(({ schema }) => schema.metadata.name))
+  const supplied = mandatorySchemas.filter((schema) => schema !== CATCH_ALL && !names.has(schema.metadata.name))
+  const catchAll = stored.find(({ schema }) => schema.metadata.name === CATCH_ALL.metadata.name)
+  return {
+    levels,
+    candidates: [...supplied.map(withLevel), ...inForce],
+    otherwise: catchAll ?? withLevel(CATCH_ALL),
+  }
+}
+
+/** Lists come in the order of names. */
+function byPrecedence(schemas: readonly Stored<FlowSchema>[]): readonly Stored<FlowSchema>[] {
+  const precedence = ({ spec }: FlowSchema): number => spec?.matchingPrecedence ?? 1000
+  return [...schemas].sort((a, b) => precedence(a) - precedence(b))
 }
 
 function ruleMatches(rule: PolicyRulesWithSubjects, asked: AuthorizationAttributes): boolean {

@@ -11,6 +11,10 @@ import { WaitingLine } from './waiting-line.ts'
 
 /** Milliseconds after which a seat counts as empty: the engine gave up the request and told nobody. */
 const LOST_AFTER = 60_000
+/** From so many on each request looks whether the oldest are lost. */
+const MANY = 128
+/** From a quarter of the seats on. */
+const SCARCE = 4
 
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out'
 
@@ -18,6 +22,8 @@ export interface Seat {
   readonly level: PriorityLevel
   /** Milliseconds since 1970. */
   readonly since: number
+  /** Told that it is left. */
+  onLeave?: () => void
 }
 
 interface Waiter {
@@ -41,7 +47,7 @@ export class PriorityLevel {
 export class Seats {
   /** Bound: the PriorityLevelConfigurations there are, and deleted ones with requests under way. */
   private readonly levels = new Map<string, PriorityLevel>()
-  /** The oldest first. Bound: the requests under way. */
+  /** The oldest first. Bound: MANY, or the requests under way and those of LOST_AFTER that the engine gave up. */
   private readonly taken = new Set<Seat>()
   private used = 0
   private total = 0
@@ -87,9 +93,20 @@ export class Seats {
     return this.seatInTime(level, waiter, seat, patience)
   }
 
+  /** Whether seats that nobody leaves would soon be missed. */
+  isScarce({ limits, taken }: PriorityLevel): boolean {
+    return limits.kind === 'limited' && (taken * SCARCE > limits.nominal || this.taken.size * SCARCE > this.total)
+  }
+
+  /** Of all levels. */
+  get count(): number {
+    return this.taken.size
+  }
+
   leave(seat: Seat): void {
     if (!this.taken.delete(seat)) return
-    const { level } = seat
+    const { level, onLeave } = seat
+    onLeave?.()
     if (--level.taken >= level.lower && level.limits.kind === 'limited') this.used--
     if (this.waiting > 0) this.dispatch(level)
   }
@@ -120,6 +137,7 @@ export class Seats {
   }
 
   private sit(level: PriorityLevel): Seat {
+    if (this.taken.size >= MANY) this.reclaimLost()
     if (level.taken++ >= level.lower && level.limits.kind === 'limited') this.used++
     const seat: Seat = { level, since: this.now() }
     this.taken.add(seat)

@@ -39,7 +39,6 @@ class Measurements {
   /** The same. */
   readonly policyTimes = { validating: new Histograms(checkBuckets), mutating: new Histograms(checkBuckets) }
   readonly healthRuns = new Counters()
-  inFlight = 0
   longRunning = 0
 
   /** When the isolate served its first request for the tenant, in seconds. */
@@ -111,9 +110,7 @@ export function measureRequest(request: ApiRequest): (response: Response) => voi
   all.startedAt ??= began / 1000
   const long = isLongRunning(request.info.verb)
   if (long) all.longRunning++
-  all.inFlight++
   return (response) => {
-    all.inFlight--
     if (long) all.longRunning--
     count(all, request, response, long ? undefined : (request.clock() - began) / 1000)
   }

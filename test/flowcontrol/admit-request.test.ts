@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { RequestRecord } from '../../src/request/record.ts'
+import type { UserInfo } from '../../src/request/user-info.ts'
 import { authenticated } from '../../src/request/user-info.ts'
 import { serveMetrics } from '../../src/endpoints/metrics.ts'
-import { admitRequest, leaveSeat } from '../../src/flowcontrol/admit-request.ts'
+import { admitRequest, endsBySelf, leaveSeat } from '../../src/flowcontrol/admit-request.ts'
 import { attributesOf } from '../../src/authorization/attributes.ts'
 import { classify } from '../../src/flowcontrol/classify.ts'
 import type { Seat } from '../../src/flowcontrol/seats.ts'
@@ -73,6 +75,34 @@ test.each(['/api/v1/pods?watch=true', '/api/v1/namespaces/a/pods/b/log', '/api/v
     expect((await ask(server, target)).admitted).toBe('concurrency-limit')
   },
 )
+
+test('a read goes on without its client where seats are scarce, until it leaves its seat', async () => {
+  const server = await small({ type: 'Reject' })
+  const kept: Promise<unknown>[] = []
+  const snapshot = await controlSnapshot(server)
+  const admitted = (user: UserInfo) => {
+    const request = {
+      ...server.request('/api/v1/pods'),
+      user,
+      waitUntil: (work: Promise<unknown>) => void kept.push(work),
+    }
+    return admitRequest(request, snapshot, classify(snapshot, attributesOf(user, request.info, request.query))) as Seat
+  }
+  admitted(admin)
+  expect(kept).toEqual([])
+  const seat = admitted(authenticated({ name: 'alice', groups: [] }))
+  expect(kept).toHaveLength(1)
+  leaveSeat(server.tenant, seat)
+  await expect(kept[0]).resolves.toBeUndefined()
+})
+
+test.each(['/api/v1/pods', '/healthz'])('a read of %s may be given up, and others not', (target) => {
+  const server = memoryServer()
+  expect(endsBySelf(server.request(target))).toBe(false)
+  expect(endsBySelf(server.request(target, { method: 'POST' }))).toBe(true)
+  expect(endsBySelf({ ...server.request(target), record: new RequestRecord() })).toBe(true)
+  expect(endsBySelf(server.request('/api/v1/pods?watch=1'))).toBe(true)
+})
 
 test('in a level with a queue it waits, as long as the request may take at most', async () => {
   const server = await small({ type: 'Queue', queuing: { queues: 1, handSize: 1, queueLengthLimit: 1 } })

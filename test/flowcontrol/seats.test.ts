@@ -155,3 +155,37 @@ test('whatever is taken and left, no seat is lost and none is used twice', () =>
   const alone = Array.from({ length: 9 }, () => take('a')).filter((found) => typeof found === 'object')
   expect(alone).toHaveLength(5) // 10, without what b and c keep for themselves
 })
+
+describe('a request that was given up leaves its seat to nobody', () => {
+  test('seats are scarce from a quarter on: of the level, or of all', () => {
+    const { seats, level, take } = seatsOf(40, { a: limited(8), b: limited(32), free: { kind: 'exempt' } })
+    const scarce = (name: string) => seats.isScarce(level(name))
+    void take('a')
+    void take('a')
+    expect([scarce('a'), scarce('b'), scarce('free')]).toEqual([false, false, false])
+    void take('a')
+    expect([scarce('a'), scarce('b')]).toEqual([true, false])
+    for (let n = 0; n < 9; n++) void take('b')
+    expect([scarce('b'), scarce('free')]).toEqual([true, false])
+  })
+
+  test('who wants to know when a seat is left is told once', () => {
+    const { seats, take } = seatsOf(1, { a: limited(1) })
+    const seat = take('a') as Seat
+    const left = vi.fn<() => void>()
+    seat.onLeave = left
+    seats.leave(seat)
+    seats.leave(seat)
+    expect(left).toHaveBeenCalledTimes(1)
+  })
+
+  test('also where seats have no limit, those that nobody left are forgotten a minute later', () => {
+    const { seats, level, take } = seatsOf(1, { free: { kind: 'exempt' } })
+    for (let n = 0; n < 10_000; n++) {
+      void take('free')
+      vi.advanceTimersByTime(100)
+    }
+    expect(seats.count).toBeLessThanOrEqual(602)
+    expect(level('free').taken).toBe(seats.count)
+  })
+})
