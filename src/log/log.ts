@@ -15,7 +15,18 @@ export const logError = (message: string, fields: LogFields = {}): void =>
 export const logInfo = (message: string, fields: LogFields = {}): void => console.log(lineOf('info', message, fields))
 
 function lineOf(level: 'error' | 'info', message: string, { error, ...fields }: LogFields): string {
-  return JSON.stringify({ level, message, ...fields, ...(error === undefined ? {} : errorFields(error)) })
+  return JSON.stringify({ level, message, ...fields, ...(error === undefined ? {} : errorFields(error)) }, bounded)
+}
+
+/** Characters. Clients choose paths, agents and audit ids, and errors quote what was sent: none of them fills the log. */
+const MAX_TEXT = 4096
+/** As in kube-apiserver's log. */
+const MAX_AUDIT_ID = 64
+
+function bounded(name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  const most = name === 'auditID' ? MAX_AUDIT_ID : MAX_TEXT
+  return value.length > most ? `${value.slice(0, most)}…` : value
 }
 
 function errorFields(error: unknown): { error: string; stack?: string } {

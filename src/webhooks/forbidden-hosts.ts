@@ -10,9 +10,10 @@ import { contains, parseCidr, parseIp } from '../api/ip-addresses.ts'
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   'loopback address': ['127.0.0.0/8', '::1/128'],
   'address of this host': ['0.0.0.0/8', '::/128'],
-  'link-local address': ['169.254.0.0/16', 'fe80::/10'],
+  'link-local address': ['169.254.0.0/16', 'fe80::/10', 'fec0::/10'],
   'metadata server': ['100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32', 'fd00:ec2::254/128'],
-  'translated address': ['64:ff9b::/96'], // any of the others may be behind it
+  // any of the others may be behind them: IPv4 within IPv6 (RFC 4291 §2.5.5, 6052, 8215, 3056, 4380, 2765)
+  'translated address': ['::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2002::/16', '2001::/32'],
 }
 
 const ranges = lazy(() =>

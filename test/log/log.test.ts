@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { logError } from '../../src/log/log.ts'
+import { logError, logInfo } from '../../src/log/log.ts'
 
 test('a line is JSON, with the auditID of its request and what was thrown', () => {
   const lines: string[] = []
@@ -11,4 +11,18 @@ test('a line is JSON, with the auditID of its request and what was thrown', () =
     { level: 'error', message: 'another', error: 'text' },
   ])
   expect(lines.join('')).not.toContain('\n')
+})
+
+test('what clients choose does not fill the log', () => {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+  logInfo('HTTP', { auditID: 'a'.repeat(1_000_000), path: `/${'p'.repeat(1_000_000)}`, status: 200 })
+  const [line = ''] = log.mock.calls[0] as [string]
+  expect(line.length).toBeLessThan(5_000)
+  expect(JSON.parse(line)).toMatchObject({ message: 'HTTP', auditID: `${'a'.repeat(64)}…`, status: 200 })
+})
+
+test('a line is one line, whatever is in it', () => {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+  logInfo('HTTP', { path: '/a\n{"level":"info","message":"HTTP","user":"admin"}', userAgent: '\r\n\u2028\u0000' })
+  expect((log.mock.calls.at(-1) as [string])[0].split(/[\r\n]/)).toHaveLength(1)
 })

@@ -44,6 +44,10 @@ test.each([
   ['https://[::1]/', 'this server calls no loopback address: [::1]'],
   ['https://[::ffff:127.0.0.1]/', 'this server calls no loopback address: [::ffff:7f00:1]'],
   ['https://[64:ff9b::a9fe:a9fe]/', 'this server calls no translated address: [64:ff9b::a9fe:a9fe]'],
+  ...['::7f00:1', '::ffff:0:7f00:1', '64:ff9b:1::7f00:1', '2002:7f00:1::', '2001:0:7f00:1::'].map(
+    (host): [string, string] => [`https://[${host}]/`, `this server calls no translated address: [${host}]`],
+  ),
+  ['https://[fec0::1]/', 'this server calls no link-local address: [fec0::1]'],
   ['https://0.0.0.0/', 'this server calls no address of this host: 0.0.0.0'],
   ['https://169.254.169.254/latest/meta-data', 'this server calls no link-local address: 169.254.169.254'],
   ['https://[fe80::1]/', 'this server calls no link-local address: [fe80::1]'],
