@@ -107,6 +107,8 @@ export class OutgoingExchanges {
     const options: RequestOptions = {
       ...tls,
       method,
+      // as it was authorized: a URL would take dots out of it
+      path: pathOf(url),
       headers: Object.fromEntries(
         [...headers].map(([name, [first = '', ...more]]) => [name, more.length === 0 ? first : [first, ...more]]),
       ),
@@ -150,6 +152,8 @@ export class OutgoingExchanges {
     response.writeHead(200, { ...headers, [TUNNEL_HEADER]: ticket }).end()
   }
 }
+
+const pathOf = (url: string): string => url.slice(url.indexOf('/', url.indexOf('//') + 2))
 
 /** Of the addresses of a name, none may be this machine's or its link's. */
 const proxyableLookup: LookupFunction = (hostname, options, done) => {

@@ -52,7 +52,8 @@ export async function serveRemoteV3(request: ApiRequest, key: string): Promise<R
       return value === null ? [] : [[name, value] as const]
     })
     const answer = await askApiService(request, service, place, {
-      method: request.method,
+      // it is asked in this server's name: whatever the client does with the path, the document is read
+      method: request.method === 'HEAD' ? 'HEAD' : 'GET',
       target: targetOf(request.request),
       headers: asked,
       user: AGGREGATOR,
