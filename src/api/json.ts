@@ -2,8 +2,10 @@
  * JSON as kube-apiserver reads and writes it (sigs.k8s.io/json, encoding/json): whole numbers of 64 bits are exact,
  * repeated members are kept until somebody reports them, nesting is bounded, and errors read as Go's do.
  */
-import type { Json } from './object.ts'
+import type { Json, JsonObject } from './object.ts'
 import { ownValue, setOwn } from './own.ts'
+import { eachName, eachPart, kept, mapNames, mapParts, PART } from './parts.ts'
+import type { Steps } from './slices.ts'
 import { goQuoteByte } from '../go/quote.ts'
 
 declare global {
@@ -120,6 +122,9 @@ const BACKSLASH = 0x5c
 
 class Scanner {
   private at = 0
+  private readonly containers: Container[] = []
+  /** Of the member each open container, or the value at hand, belongs to. */
+  private readonly names: string[] = []
   private readonly number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
   private readonly plain = /[^"\\\u0000-\u001f]*/y
 
@@ -130,11 +135,17 @@ class Scanner {
     private readonly isLatin1: boolean,
   ) {}
 
-  /** Iterative: 10,000 levels would be too deep for the stack. */
   document(): JsonTree {
-    const containers: Container[] = []
-    const names: string[] = [] // of the member each open container, or the value at hand, belongs to
-    for (;;) {
+    return this.valueWithin(Infinity)!
+  }
+
+  /**
+   * Iterative: 10,000 levels would be too deep for the stack.
+   * @returns undefined where more values are to come than that; the next call goes on
+   */
+  valueWithin(values: number): JsonTree | undefined {
+    const { containers, names } = this
+    for (let left = values; left > 0; left--) {
       this.skipSpace()
       const code = this.text.charCodeAt(this.at)
       let value: JsonTree
@@ -181,6 +192,7 @@ class Scanner {
         names.pop()
       }
     }
+    return undefined
   }
 
   private skipSpace(): void {
@@ -329,6 +341,29 @@ export function parseJsonBytes(bytes: Uint8Array, maxDepth = MAX_DEPTH): JsonTre
   }
 }
 
+/** The same in steps. */
+export function* parsingJsonBytes(bytes: Uint8Array, maxDepth = MAX_DEPTH): Steps<JsonTree> {
+  if (!(yield)) return parseJsonBytes(bytes, maxDepth)
+  try {
+    return yield* scanning(new Scanner(decodeUtf8(bytes), maxDepth, false))
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    yield
+    return yield* scanning(new Scanner(latin1(bytes), maxDepth, true))
+  }
+}
+
+/** Values of a step. */
+const VALUES = 4 * PART
+
+function* scanning(scanner: Scanner): Steps<JsonTree> {
+  for (;;) {
+    const value = scanner.valueWithin(VALUES)
+    if (value !== undefined) return value
+    yield
+  }
+}
+
 function latin1(bytes: Uint8Array): string {
   let text = ''
   for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192))
@@ -380,24 +415,32 @@ function characterLength(bytes: Uint8Array, at: number): number {
  * @throws {NestingError} where it is deeper than the limit
  */
 export function plainJson(tree: JsonTree, maxDepth = Infinity): Json {
-  const root = plainNode(tree)
-  let level: JsonTree[] = isContainer(root) ? [root] : []
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > maxDepth) throw new NestingError()
-    const below: JsonTree[] = []
-    for (const node of level) {
-      const members = node as { [name: string]: JsonTree } // a list has its indices as names
-      for (const name of Object.keys(members)) {
-        const value = members[name]!
-        if (typeof value !== 'object' || value === null) continue
-        const plain = plainNode(value)
-        if (plain !== value) setOwn(members, name, plain)
-        if (isContainer(plain)) below.push(plain)
-      }
+  if (typeof tree !== 'object' || tree === null) return tree
+  const walk = kept(tree, () => {
+    const root = plainNode(tree)
+    return { root, level: isContainer(root) ? [root] : [], depth: 1, below: [] as JsonTree[] }
+  })
+  while (walk.level.length > 0) {
+    if (walk.depth > maxDepth) throw new NestingError()
+    const { below } = walk
+    const plainPart = (value: JsonTree, replace: (plain: JsonTree) => void): void => {
+      if (typeof value !== 'object' || value === null) return
+      const plain = plainNode(value)
+      if (plain !== value) replace(plain)
+      if (isContainer(plain)) below.push(plain)
     }
-    level = below
+    eachPart(walk.level, (node) => {
+      if (Array.isArray(node)) eachPart(node, (value, at) => plainPart(value, (plain) => (node[at] = plain)))
+      else {
+        const members = node as { [name: string]: JsonTree } // nothing else has parts
+        eachName(members, Object.keys, (name) => plainPart(members[name]!, (plain) => setOwn(members, name, plain)))
+      }
+    })
+    walk.level = below
+    walk.below = []
+    walk.depth++
   }
-  return root as Json // nothing else is left in it
+  return walk.root as Json // nothing else is left in it
 }
 
 /** Whether there are more levels than that. Iterative. */
@@ -463,12 +506,13 @@ export function stringify(value: Json): string {
 export function stringifySorted(value: Json | undefined): string {
   if (typeof value === 'string') return quoteJson(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)
-  if (Array.isArray(value)) return `[${value.map(stringifySorted).join(',')}]`
-  const names = Object.keys(value).filter((name) => value[name] !== undefined)
-  return `{${sortNames(names)
-    .map((name) => `${quoteJson(name)}:${stringifySorted(ownValue(value, name))}`)
-    .join(',')}}`
+  if (Array.isArray(value)) return `[${mapParts(value, stringifySorted).join(',')}]`
+  const member = (name: string) => `${quoteJson(name)}:${stringifySorted(ownValue(value, name))}`
+  return `{${mapNames(value, sortedNames, member).join(',')}}`
 }
+
+const sortedNames = (object: JsonObject): string[] =>
+  sortNames(Object.keys(object).filter((name) => object[name] !== undefined))
 
 const surrogate = /[\ud800-\udfff]/
 

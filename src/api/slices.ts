@@ -12,19 +12,19 @@ export const LARGE = 64 * 1024
 /** When all that was waiting has had its turn. */
 export const turnOfOthers = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
 
-/** Work in steps of its own: it yields where others may have a turn, which only a large one lets them have. */
-export type Steps<T> = Generator<void, T, void>
+/** Work in steps of its own: it yields where others may have a turn, and is told whether they have. */
+export type Steps<T> = Generator<void, T, boolean>
 
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
-    const { done, value } = steps.next()
+    const { done, value } = steps.next(false)
     if (done === true) return value
   }
 }
 
 export async function inTurns<T>(steps: Steps<T>, turn: () => Promise<void> = turnOfOthers): Promise<T> {
   for (;;) {
-    const { done, value } = steps.next()
+    const { done, value } = steps.next(true)
     if (done === true) return value
     await turn()
   }

@@ -113,16 +113,20 @@ export const forbidden = (resource: GroupResource, name: string, why: string, ca
 
 export const badRequest = (message: string) => new StatusError(400, 'BadRequest', message)
 
-/** 422: all that is wrong with an object. `kind.group ""` stands for query options (`ListOptions.meta.k8s.io`). */
-/** Characters of messages that an answer tells: a body full of wrong values makes none that is many times as long. */
-const MAX_REPORTED = 1024 * 1024
+/**
+ * What an answer tells, in characters of messages and in errors: a body full of wrong values makes no answer that is many
+ * times as long. Validation looks no further.
+ */
+export const MAX_REPORTED = 1024 * 1024
+export const MAX_PROBLEMS = 10_000
 
 function reported(errors: readonly FieldError[]): readonly FieldError[] {
   let length = 0
   const count = errors.findIndex(({ field, message }) => (length += field.length + message.length) > MAX_REPORTED)
-  return count <= 0 ? errors.slice(0, count < 0 ? errors.length : 1) : errors.slice(0, count)
+  return errors.slice(0, count < 0 ? MAX_PROBLEMS : Math.min(MAX_PROBLEMS, Math.max(1, count)))
 }
 
+/** 422: all that is wrong with an object. `kind.group ""` stands for query options (`ListOptions.meta.k8s.io`). */
 export function invalid(kind: { group: string; kind: string }, name: string, all: readonly FieldError[]) {
   const errors = reported(all)
   const named = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`

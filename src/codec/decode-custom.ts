@@ -10,6 +10,7 @@ import { builtInType } from '../schema/built-in.ts'
 import { elementType, isWholeObject, memberType, prune, pruneNulls } from '../schema/prune.ts'
 import type { Structural, StructType } from '../schema/structural.ts'
 import { canonical } from './encode.ts'
+import { eachName, eachPart, kept } from '../api/parts.ts'
 import type { Decoded } from './decode.ts'
 import { DecodeError, decodeObject, decodeUnstructured } from './decode.ts'
 import type { JsonTree } from '../api/json.ts'
@@ -27,12 +28,13 @@ export function decodeCustomObject(type: StructType, tree: JsonTree): Decoded {
         `.${name} accessor error: ${goValue(value)} is of the type ${goType(value)}, expected string`,
       )
   }
-  const unknown = decodeMetadata(object, 'metadata')
+  const unknown = kept(object, () => decodeMetadata(object, 'metadata'))
   object['metadata'] ??= {}
-  append(unknown, prune(type, object))
+  const pruned = prune(type, object)
   pruneNulls(type, object)
-  const embedded: string[] = []
+  const embedded = kept(object, () => [] as string[])
   coerceBelow(type, object, '', embedded)
+  append(unknown, pruned)
   append(unknown, sortNames(embedded))
   return { object, strict: [...strict, ...unknown.map((path) => `unknown field "${path}"`)] }
 }
@@ -59,17 +61,19 @@ function decodeMetadata(object: JsonObject, path: string): string[] {
   return sortNames(unknown)
 }
 
+const sortedNames = (object: JsonObject): string[] => sortNames(Object.keys(object))
+
 function coerceBelow(type: Structural | undefined, value: Json | undefined, path: string, unknown: string[]): void {
   if (type === undefined) return
   if (Array.isArray(value))
-    value.forEach((item, index) => coerce(elementType(type), item, `${path}[${index}]`, unknown))
+    eachPart(value, (item, index) => coerce(elementType(type), item, `${path}[${index}]`, unknown))
   else if (isJsonObject(value))
-    for (const name of sortNames(Object.keys(value))) {
+    eachName(value, sortedNames, (name) => {
       // the object's own metadata is decoded already
-      if (path === '' && name === 'metadata') continue
+      if (path === '' && name === 'metadata') return
       const below = type.shape === 'map' ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
       coerce(memberType(type, name), value[name], below, unknown)
-    }
+    })
 }
 
 function coerce(type: Structural | undefined, value: Json | undefined, path: string, unknown: string[]): void {

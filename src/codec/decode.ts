@@ -8,6 +8,7 @@
 import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
+import { eachName, eachPart, forAsLong, kept, mapParts } from '../api/parts.ts'
 import { Quantity, QuantityError } from '../schema/quantity.ts'
 import type { Field, Leaf, ListType, MapType, Special, Structural, StructType } from '../schema/structural.ts'
 import { isCustomKind } from '../schema/structural.ts'
@@ -62,13 +63,16 @@ export interface Decoded {
 
 const MAX_STRICT_ERRORS = 100
 
+/** More than a struct has fields. */
+const MANY_NAMES = 256
+
 /**
  * @param tree a parsed body, or any JSON value; parts of it may become parts of the object
  * @throws {DecodeError}
  */
 export function decodeObject(type: StructType, tree: JsonTree): Decoded {
   if (isCustomKind(type)) return decodeCustomObject(type, tree)
-  const decoder = new Decoder(true)
+  const decoder = kept(tree, () => new Decoder(true))
   const object = decoder.decode(type, tree) as JsonObject | undefined // a struct is an object
   return { object: object ?? emptyStruct(type), strict: decoder.strict }
 }
@@ -95,47 +99,71 @@ export const decodeValue = (type: Structural, tree: JsonTree): Json | undefined 
 export function decodeUnstructured(tree: JsonTree): Decoded {
   const isObject = typeof tree === 'object' && tree !== null && !Array.isArray(tree) && !(tree instanceof NumberLiteral)
   if (!isObject && tree !== null) throw new TypeMismatch(kindOf(tree), 'map[string]interface {}')
-  const strict: string[] = []
+  const strict = kept(tree, (): string[] => [])
   reportRepeated(tree, strict)
   return { object: (untyped(tree) ?? {}) as JsonObject, strict } // just seen to be an object
 }
 
-/** One object or list on the way through a tree, and how far it was read. */
+/**
+ * One object or list on the way through a tree, and how far it was read. Of 10,000 of them, one in the other, each knows
+ * the one that it is in, and no path is written before it is told.
+ */
 interface Level {
-  readonly path: string
-  readonly members: readonly (readonly [name: string, value: JsonTree | undefined])[]
+  readonly above: Level | undefined
+  /** In the level above: a name or an index. */
+  readonly place: string | number
+  readonly members: readonly (JsonTree | undefined)[]
+  /** None in a list. */
+  readonly names: readonly string[] | undefined
   readonly seen: Set<string> | undefined
   next: number
 }
 
+function levelOf(value: object, above: Level | undefined, place: string | number): Level {
+  if (Array.isArray(value)) return { above, place, members: value, names: undefined, seen: undefined, next: 0 }
+  if (!(value instanceof RepeatedMembers))
+    return { above, place, members: Object.values(value), names: Object.keys(value), seen: undefined, next: 0 }
+  const { entries } = value
+  const members = entries.map(([, one]) => one)
+  return { above, place, members, names: entries.map(([name]) => name), seen: new Set(), next: 0 }
+}
+
+function pathOf(level: Level, name: string): string {
+  const parts: (string | number)[] = [name]
+  for (let at: Level | undefined = level; at?.above !== undefined; at = at.above) parts.push(at.place)
+  let path = ''
+  for (const part of parts.reverse()) path += typeof part === 'number' ? `[${part}]` : path === '' ? part : `.${part}`
+  return path
+}
+
 /** Iterative, for a tree may be 10,000 levels deep. */
 function reportRepeated(tree: JsonTree, strict: string[]): void {
-  const levels: Level[] = []
-  const enter = (value: JsonTree | undefined, path: string): void => {
+  if (typeof tree !== 'object' || tree === null) return
+  const walk = kept(tree, () => ({ level: undefined as Level | undefined, hasBegun: false }))
+  const enter = (value: JsonTree | undefined, place: string | number): void => {
     if (typeof value !== 'object' || value === null) return
-    if (value instanceof NumberLiteral) {
-      if (!Number.isFinite(Number(value.text))) throw new TypeMismatch(`number ${value.text}`, 'float64')
-    } else if (Array.isArray(value)) {
-      levels.push({ path, members: value.map((one, i) => [`[${i}]`, one]), seen: undefined, next: 0 })
-    } else {
-      const seen = value instanceof RepeatedMembers ? new Set<string>() : undefined
-      const dot = path === '' ? '' : '.'
-      levels.push({ path, members: [...membersOf(value)].map(([name, one]) => [dot + name, one]), seen, next: 0 })
-    }
+    if (!(value instanceof NumberLiteral)) walk.level = levelOf(value, walk.level, place)
+    else if (!Number.isFinite(Number(value.text))) throw new TypeMismatch(`number ${value.text}`, 'float64')
   }
-  enter(tree, '')
-  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-    const member = level.members[level.next++]
-    if (member === undefined) {
-      levels.pop()
-      continue
+  if (!walk.hasBegun) enter(tree, '')
+  walk.hasBegun = true
+  forAsLong(() => {
+    const { level } = walk
+    if (level === undefined) return false
+    const at = level.next++
+    if (at === level.members.length) {
+      walk.level = level.above
+      return true
     }
-    const [name, value] = member
-    if (strict.length < MAX_STRICT_ERRORS && level.seen?.has(name))
-      saveStrict(strict, `duplicate field ${goQuote(level.path + name)}`)
-    level.seen?.add(name)
-    enter(value, level.path + name)
-  }
+    const name = level.names?.[at]
+    if (name !== undefined && level.seen !== undefined) {
+      if (strict.length < MAX_STRICT_ERRORS && level.seen.has(name))
+        saveStrict(strict, `duplicate field ${goQuote(pathOf(level, name))}`)
+      level.seen.add(name)
+    }
+    enter(level.members[at], name ?? at)
+    return true
+  })
 }
 
 function saveStrict(strict: string[], text: string): void {
@@ -211,7 +239,11 @@ class Decoder {
     private readonly above = 0,
   ) {}
 
+  /** May be called again where it was stopped. */
   decode(type: Structural, tree: JsonTree): Json | undefined {
+    this.path.length = 0
+    this.fields.length = 0
+    this.structName = ''
     const value = this.value(type, tree, undefined, false)
     if (this.mismatch !== undefined) throw this.mismatch
     return value
@@ -244,23 +276,33 @@ class Decoder {
       return this.mismatched(kindOf(tree), type)
     // only schemas of custom resources nest without end
     if (this.above + this.path.length > MAX_NESTING) throw new DecodeError('exceeded max depth')
-    const object = (before ?? {}) as JsonObject // what this very function returned
     const outer = this.structName
     const depth = this.fields.length
+    let object: JsonObject
     if (tree instanceof RepeatedMembers) {
-      const seen = new Set<string>()
-      for (const [name, value] of tree.entries) {
+      const into = kept(tree, () => ({ object: (before ?? {}) as JsonObject, seen: new Set<string>() }))
+      object = into.object
+      eachPart(tree.entries, ([name, value]) => {
         const field = type.field(name) ?? typeMetaField(type, name)
-        if (field !== undefined && seen.has(name)) this.saveStrict('duplicate field', name)
-        seen.add(name)
+        if (field !== undefined && into.seen.has(name)) this.saveStrict('duplicate field', name)
         this.member(type, field, object, name, value, depth)
-      }
-    } else
-      for (const name of Object.keys(tree)) {
-        const value = tree[name]
+        into.seen.add(name) // when it is read: a member may be read in parts
+      })
+    } else {
+      const names = Object.keys(tree)
+      const read = (name: string): void => {
+        const value = ownValue(tree, name)
         if (value !== undefined)
           this.member(type, type.field(name) ?? typeMetaField(type, name), object, name, value, depth)
       }
+      // a struct has few fields, but a body may name any number that it does not have
+      object = (before ?? {}) as JsonObject // what this very function returned
+      if (names.length <= MANY_NAMES) names.forEach(read)
+      else {
+        object = kept(tree, () => object)
+        eachName(tree, () => names, read)
+      }
+    }
     this.structName = outer
     fillStruct(type, object)
     return object
@@ -297,7 +339,7 @@ class Decoder {
     if (tree === null) return undefined
     if (!Array.isArray(tree)) return this.mismatched(kindOf(tree), type)
     const old = (before ?? []) as Json[] // what this very function returned
-    return tree.map((value, i) => {
+    return mapParts(tree, (value, i) => {
       this.path.push(i)
       const element = this.value(type.element, value, old[i], false) ?? zeroOf(type.element)
       this.path.pop()
@@ -309,16 +351,20 @@ class Decoder {
     if (tree === null) return undefined
     if (typeof tree !== 'object' || Array.isArray(tree) || tree instanceof NumberLiteral)
       return this.mismatched(kindOf(tree), type)
-    const object = (before ?? {}) as JsonObject // what this very function returned
-    const seen = tree instanceof RepeatedMembers ? new Set<string>() : undefined
-    for (const [name, value] of membersOf(tree)) {
-      if (value === undefined) continue
+    const { object, seen } = kept(tree, () => ({
+      object: (before ?? {}) as JsonObject, // what this very function returned
+      seen: tree instanceof RepeatedMembers ? new Set<string>() : undefined,
+    }))
+    const read = (name: string, value: JsonTree | undefined): void => {
+      if (value === undefined) return
       if (seen?.has(name)) this.saveStrict('duplicate field', name)
-      seen?.add(name)
       this.path.push(name)
       setOwn(object, name, this.value(type.value, value, undefined, false) ?? zeroOf(type.value))
       this.path.pop()
+      seen?.add(name)
     }
+    if (tree instanceof RepeatedMembers) eachPart(tree.entries, ([name, value]) => read(name, value))
+    else eachName(tree, Object.keys, (name) => read(name, tree[name]))
     return sortedMap(object)
   }
 

@@ -5,6 +5,7 @@
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
+import { eachName, kept, mapParts } from '../api/parts.ts'
 import type { Field, MapType, Structural, StructType } from '../schema/structural.ts'
 import { isCustomKind } from '../schema/structural.ts'
 import { emptyStruct } from './decode.ts'
@@ -52,7 +53,7 @@ class Encoder {
         const { element } = type
         return element.shape === 'leaf'
           ? (value as Json[]).slice()
-          : (value as Json[]).map((one) => this.value(element, one))
+          : mapParts(value as Json[], (one) => this.value(element, one))
       }
       case 'map':
         return this.map(type, value as JsonObject)
@@ -64,21 +65,23 @@ class Encoder {
   }
 
   private map(type: MapType, map: JsonObject): JsonObject {
-    const out: JsonObject = {}
-    for (const name of sortNames(Object.keys(map))) {
+    const out = kept(map, (): JsonObject => ({}))
+    eachName(map, sortedNames, (name) => {
       if (isNumeric(name)) this.hasNumericNames = true
       setOwn(out, name, this.value(type.value, map[name] ?? null))
-    }
+    })
     return out
   }
 
   /** A JSONSchemaProps, a list of them, or something simple. */
   private schema(of: (() => StructType) | undefined, value: Json): Json {
     if (of === undefined || typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value)) return value.map((one) => this.schema(of, one))
+    if (Array.isArray(value)) return mapParts(value, (one) => this.schema(of, one))
     return this.struct(of(), value)
   }
 }
+
+const sortedNames = (map: JsonObject): string[] => sortNames(Object.keys(map))
 
 const isNumeric = (name: string) => {
   const first = name.charCodeAt(0)
@@ -88,7 +91,7 @@ const isNumeric = (name: string) => {
 /** Compact JSON text, without a final newline. */
 export function encodeJson(type: StructType, object: JsonObject, options: EncodeOptions = {}): string {
   if (isCustomKind(type)) return stringifySorted(object)
-  const encoder = new Encoder(options.keepEmpty ?? false)
+  const encoder = kept(object, () => new Encoder(options.keepEmpty ?? false))
   const shaped = encoder.struct(type, object)
   return escapeHtml(encoder.hasNumericNames ? sortedMapsText(type, shaped) : JSON.stringify(shaped))
 }

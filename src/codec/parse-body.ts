@@ -6,7 +6,7 @@ import { parseCbor } from './cbor.ts'
 import type { Decoded } from './decode.ts'
 import { DecodeError, decodeObject, findKind } from './decode.ts'
 import type { JsonTree } from '../api/json.ts'
-import { JsonSyntaxError, parseJsonBytes } from '../api/json.ts'
+import { JsonSyntaxError, parseJsonBytes, parsingJsonBytes } from '../api/json.ts'
 import { readEnvelope } from './protobuf-envelope.ts'
 import { decodeMessage } from './protobuf-decode.ts'
 import { yamlReader } from './yaml-reader.ts'
@@ -42,7 +42,14 @@ export function parseBody(format: BodyFormat, body: Uint8Array): ParsedBody {
 
 /** The same in steps. */
 export function* parsing(format: BodyFormat, body: Uint8Array): Steps<ParsedBody> {
-  return format === 'yaml' ? yield* parsingYaml(body) : parsers[format](body)
+  switch (format) {
+    case 'yaml':
+      return yield* parsingYaml(body)
+    case 'json':
+      return yield* parsingJson(body)
+    default:
+      return parsers[format](body)
+  }
 }
 
 function* parsingYaml(body: Uint8Array): Steps<ParsedBody> {
@@ -53,6 +60,16 @@ function* parsingYaml(body: Uint8Array): Steps<ParsedBody> {
   } catch (error) {
     throw error instanceof YamlError ? new DecodeError(error.message) : error
   }
+}
+
+function* parsingJson(body: Uint8Array): Steps<ParsedBody> {
+  let tree: JsonTree
+  try {
+    tree = yield* parsingJsonBytes(body)
+  } catch (error) {
+    throw readingError(error)
+  }
+  return parsedTree(tree, [])
 }
 
 const parsers: Readonly<Record<Exclude<BodyFormat, 'yaml'>, (body: Uint8Array) => ParsedBody>> = {
@@ -85,11 +102,14 @@ function reading<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (error instanceof JsonSyntaxError || error instanceof DecodeError)
-      throw new DecodeError(`couldn't get version/kind; json parse error: ${error.message}`)
-    throw error
+    throw readingError(error)
   }
 }
+
+const readingError = (error: unknown): unknown =>
+  error instanceof JsonSyntaxError || error instanceof DecodeError
+    ? new DecodeError(`couldn't get version/kind; json parse error: ${error.message}`)
+    : error
 
 /** How strict decoding tells of what it found: what YAML repeats is one error of several lines. */
 export const strictErrors = (repeated: readonly string[], strict: readonly string[]): string =>

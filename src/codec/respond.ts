@@ -1,6 +1,7 @@
 /** Answers: status, headers and body, in the form that was negotiated. */
 import { settingsOf } from '../settings.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
+import { kept } from '../api/parts.ts'
 import type { Status } from '../api/status.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import type { EncodingScope } from './encoding-scope.ts'
@@ -57,8 +58,9 @@ export function respondObject(
 ): Response {
   const presenter = new Presenter(scope, output)
   presenter.checkObject()
-  const source =
-    'text' in object ? Source.ofText(decoratedText(scope, object.text)) : Source.ofObject(decorated(scope, object))
+  const source = kept(object, () =>
+    'text' in object ? Source.ofText(decoratedText(scope, object.text)) : Source.ofObject(decorated(scope, object)),
+  )
   const { serialization } = output
   const { record } = scope.request
   if (record?.wantsResponse) record.responseObject = record.bounded(presenter.json(source, scope.request.now))

@@ -132,7 +132,9 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     config: JsonObject & KubeObject,
     { fieldManager = this.actor.fieldManager, subresource = '', mayCreate = true }: ApplyOptions = {},
   ): Promise<O> {
-    const parseYaml = () => ({ tree: cloneJson(config), repeated: [] })
+    const parseYaml = function* () {
+      return { tree: cloneJson(config), repeated: [] }
+    }
     const body = { type: APPLY, bytes: new Uint8Array(), parseYaml, mayCreate } as const
     return this.patched(config.metadata.name ?? '', subresource, body, { ...this.options, fieldManager, force: true })
   }

@@ -1,9 +1,9 @@
 import { admissionChain } from '../admission/chain.ts'
-import { atOnce, inTurns } from '../api/slices.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { reviewOf } from '../registry/review.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { create as createObject } from '../registry/write/create.ts'
+import { finished } from '../request/turns.ts'
 import { parseCreateOptions } from '../request/options.ts'
 import { decodingBody, readBody } from './decode-body.ts'
 import { legacyBinding } from './pods/binding.ts'
@@ -20,8 +20,7 @@ export async function create(scope: RequestScope): Promise<Response> {
   const input = negotiateInput(request, { custom: scope.custom })
   const body = await readBody(request)
   const options = withManager(request, parseCreateOptions(request.query))
-  const decoding = decodingBody(scope, input, body, options.fieldValidation)
-  const sent = request.isLarge ? await inTurns(decoding) : atOnce(decoding)
+  const sent = await finished(request, decodingBody(scope, input, body, options.fieldValidation))
   const result = await createObject(scope, sent, options, admissionChain)
   return respondWritten(scope, output, { result, created: true })
 }

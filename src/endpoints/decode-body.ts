@@ -6,6 +6,7 @@ import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
+import { inParts } from '../api/parts.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { keepEmptyManagedFields } from '../patch/managed-fields.ts'
 import { opened, treeText } from '../patch/json-document.ts'
@@ -75,7 +76,6 @@ export function* decodingBody(
   let found: GroupVersionKind | undefined
   try {
     const parsed = yield* parsing(format, body)
-    yield
     const isCustom = scope.custom && scope.view === undefined
     found = isCustom ? saidKind(parsed, format, body) : completedKind(parsed, expected)
     const isExpected = found.kind === expected.kind && sameVersion(found, expected)
@@ -85,12 +85,12 @@ export function* decodingBody(
       throw new DecodeError(
         `no kind "${found.kind}" is registered for version "${apiVersionOf(found)}" in scheme "${SCHEME}"`,
       )
-    const { object, strict, tree } = parsed.decodeAs(type)
-    yield
+    const { object, strict, tree } = yield* inParts(() => parsed.decodeAs(type))
     if (!isCustom) checkKind(found, expected)
     reportStrict(scope, found, parsed.repeated, isCustom ? knownTo(expected, found, strict) : strict, fieldValidation)
     checkVersion(found, expected)
-    applyDefaults(type, object, defaultingOf(scope))
+    const defaulting = defaultingOf(scope)
+    yield* inParts(() => applyDefaults(type, object, defaulting))
     // every type of an endpoint has metadata, which decoding fills in
     const decoded = object as unknown as KubeObject
     keepEmptyManagedFields(type, tree, decoded)

@@ -4,6 +4,7 @@ import type { BodyFormat } from '../codec/parse-body.ts'
 import { appliedYaml } from '../patch/applied-yaml.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { APPLY, patch as patchObject } from '../registry/write/patch.ts'
+import { finished } from '../request/turns.ts'
 import { parsePatchOptions } from '../request/options.ts'
 import { authorizeCreate } from './authorize-create.ts'
 import { notePatch, readBody } from './decode-body.ts'
@@ -20,7 +21,8 @@ export async function patch(scope: RequestScope): Promise<Response> {
   const applies = patchType === APPLY
   const options = withManager(request, parsePatchOptions(request.query, applies))
   const type = patchType === 'application/apply-patch+cbor' ? APPLY : patchType
-  const body = { type, bytes, mayCreate: applies, ...(type === APPLY && { parseYaml: await appliedYaml(bytes) }) }
+  const parseYaml = type === APPLY ? await appliedYaml(bytes, (steps) => finished(request, steps)) : undefined
+  const body = { type, bytes, mayCreate: applies, ...(parseYaml && { parseYaml }) }
   notePatch(request, patchFormats[patchType] ?? 'json', bytes)
   return respondWritten(
     scope,

@@ -1,9 +1,9 @@
-import { turnOfOthers } from '../api/slices.ts'
 import type { OutputNegotiation } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { inRequestVersion } from '../registry/converted.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import type { Updated } from '../registry/store.ts'
+import { walked } from '../request/turns.ts'
 
 /** The answer to a write that leaves an object: as it is stored now, or as a dry run would have left it. */
 export async function respondWritten(
@@ -11,11 +11,6 @@ export async function respondWritten(
   output: OutputNegotiation,
   { result, created }: Updated,
 ): Promise<Response> {
-  if (scope.request.isLarge) await turnOfOthers()
-  return respondObject(
-    scope,
-    output,
-    created ? 201 : 200,
-    await inRequestVersion(scope, result.stored ?? result.object),
-  )
+  const object = await inRequestVersion(scope, result.stored ?? result.object)
+  return walked(scope.request, () => respondObject(scope, output, created ? 201 : 200, object))
 }

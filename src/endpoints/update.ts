@@ -1,8 +1,8 @@
 import { admissionChain } from '../admission/chain.ts'
-import { atOnce, inTurns } from '../api/slices.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { update as updateObject } from '../registry/write/update.ts'
+import { finished } from '../request/turns.ts'
 import { parseUpdateOptions } from '../request/options.ts'
 import { authorizeCreate } from './authorize-create.ts'
 import { decodingBody, readBody } from './decode-body.ts'
@@ -15,8 +15,7 @@ export async function update(scope: RequestScope): Promise<Response> {
   const body = await readBody(request)
   const options = withManager(request, parseUpdateOptions(request.query))
   const input = negotiateInput(request, { custom: scope.custom })
-  const decoding = decodingBody(scope, input, body, options.fieldValidation)
-  const sent = request.isLarge ? await inTurns(decoding) : atOnce(decoding)
+  const sent = await finished(request, decodingBody(scope, input, body, options.fieldValidation))
   const updated = await updateObject(scope, sent, options, admissionChain, () => authorizeCreate(scope))
   return respondWritten(scope, output, updated)
 }

@@ -1,6 +1,8 @@
 /** Applied configurations: YAML, of which JSON is the better part. */
-import { MAX_NESTING, NumberLiteral, RepeatedMembers, decodeUtf8, parseJsonBytes } from '../api/json.ts'
+import { MAX_NESTING, NumberLiteral, RepeatedMembers, decodeUtf8, parsingJsonBytes } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
+import { eachName, eachPart, inParts, kept } from '../api/parts.ts'
+import type { Steps } from '../api/slices.ts'
 import { loadYaml, yamlReader } from '../codec/yaml-reader.ts'
 
 interface Applied {
@@ -11,13 +13,17 @@ interface Applied {
 
 /**
  * What reads the configuration, each time into a value of its own: a write that lost a race is made again.
+ * @param finish does what is done in steps
  * @returns throws Error with kube-apiserver's text
  */
-export async function appliedYaml(body: Uint8Array): Promise<() => Applied> {
-  let first = plainJsonOf(body)
+export async function appliedYaml(
+  body: Uint8Array,
+  finish: <T>(steps: Steps<T>) => T | Promise<T>,
+): Promise<() => Steps<Applied>> {
+  let first = await finish(plainJsonOf(body))
   if (first === undefined) await loadYaml()
-  return () => {
-    const json = first ?? plainJsonOf(body)
+  return function* () {
+    const json = first ?? (yield* plainJsonOf(body))
     first = undefined
     return json === undefined ? fromYaml(body) : { tree: json, repeated: [] }
   }
@@ -36,11 +42,11 @@ function fromYaml(body: Uint8Array): Applied {
 const OPEN_BRACE = 0x7b
 
 /** Most configurations are JSON. Members that are repeated have to be read as YAML: their lines are told. */
-function plainJsonOf(body: Uint8Array): JsonTree | undefined {
+function* plainJsonOf(body: Uint8Array): Steps<JsonTree | undefined> {
   if (body[0] !== OPEN_BRACE) return undefined
   try {
-    const tree = parseJsonBytes(body, MAX_NESTING)
-    return hasRepeats(tree) ? undefined : tree
+    const tree = yield* parsingJsonBytes(body, MAX_NESTING)
+    return (yield* inParts(() => hasRepeats(tree))) ? undefined : tree
   } catch {
     return undefined
   }
@@ -49,5 +55,9 @@ function plainJsonOf(body: Uint8Array): JsonTree | undefined {
 function hasRepeats(tree: JsonTree | undefined): boolean {
   if (typeof tree !== 'object' || tree === null || tree instanceof NumberLiteral) return false
   if (tree instanceof RepeatedMembers) return true
-  return Array.isArray(tree) ? tree.some(hasRepeats) : Object.values(tree).some(hasRepeats)
+  const state = kept(tree, () => ({ hasRepeats: false }))
+  const look = (value: JsonTree | undefined): boolean => !(state.hasRepeats ||= hasRepeats(value))
+  if (Array.isArray(tree)) eachPart(tree, look)
+  else eachName(tree, Object.keys, (name) => look(tree[name]))
+  return state.hasRepeats
 }

@@ -3,6 +3,7 @@
  * before and says no more, unless another manager would lose something (structured-merge-diff's pkg/merge, and the
  * chain of apimachinery's pkg/util/managedfields around it).
  */
+import { inParts } from '../api/parts.ts'
 import { atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
 import { byteLength } from '../api/utf8.ts'
@@ -26,7 +27,7 @@ import {
   encodeManagers,
   losing,
   managerKey,
-  managersAfter,
+  stepsAfter,
   neverOwned,
   reconciledManagers,
   timeText,
@@ -71,12 +72,11 @@ export function* applying(application: Application): Steps<KubeObject> {
   const { kind, config, live, manager } = application
   const sent = kindOf(config)
   if (!sameKind(sent, kind)) throw badRequest(`invalid object type: ${kindText(sent)}`)
-  const managers = storedManagers(live)
+  const managers = yield* inParts(() => storedManagers(live))
   const applied = yield* applyOrUpgrade(application, managers)
-  yield
   const object = applied.object ?? structuredCloneOf(live ?? unnamed(application))
   if (manager === KUBECTL) refreshLastApplied(object, config)
-  const managedFields = encodeManagers(applied.managers)
+  const managedFields = yield* inParts(() => encodeManagers(applied.managers))
   if (managedFields === undefined) delete object.metadata.managedFields
   else object.metadata.managedFields = managedFields
   return object
@@ -182,20 +182,20 @@ function* apply(application: Application, managers: Managers, force: boolean): S
   const apiVersion = apiVersionOf(kind)
   if (isJsonObject(config['metadata']) && Array.isArray(config['metadata']['managedFields']))
     throw badRequest('metadata.managedFields must be nil')
-  const before = managers.size === 0 ? untrackedManagers(application) : managers
+  const before = managers.size === 0 ? yield* untrackedManagers(application) : managers
   const entry = { manager: manager || 'unknown', operation: 'Apply' as const, apiVersion, subresource }
   const key = managerKey(entry)
   const { merged, managers: after } = yield* compared(
     update(application, before, { ...entry, time: before.get(key)?.time }, force),
   )
-  yield
   const own = after.get(key)
   if (own !== undefined) {
     const fields = own.fields.difference(neverOwned())
     if (fields.isEmpty) after.delete(key)
     else after.set(key, { ...own, fields, time: merged === undefined ? own.time : timeText(now) })
   }
-  return { object: merged && toObject(application, merged), managers: after }
+  const object = merged && (yield* inParts(() => toObject(application, merged)))
+  return { object, managers: after }
 }
 
 /** What does not fit its type in another version is told as it is. */
@@ -208,7 +208,7 @@ function* compared(comparing: Steps<Updated>): Steps<Updated> {
 }
 
 /** An object that nobody tracked belongs to somebody now. */
-function untrackedManagers(application: Application): Managers {
+function* untrackedManagers(application: Application): Steps<Managers> {
   const { live, type, kind, subresource, now, resetFields, convert } = application
   if (live === undefined) return new Map()
   if (application.unconvertible !== undefined)
@@ -216,7 +216,7 @@ function untrackedManagers(application: Application): Managers {
       `failed to create manager for existing fields: failed to convert live object (/; ${kindText(kind)}) to proper version: ${application.unconvertible}`,
     )
   try {
-    return managersAfter(
+    return yield* stepsAfter(
       {
         type,
         live: undefined,
@@ -271,28 +271,25 @@ function* update(
   const { type, config, live, resetFields, convert } = application
   const { apiVersion } = applier
   const atom = atomOf(type)
-  mustBeTyped(() => checkType(atom, config, 'refused'), 'patch', config)
-  const current = live === undefined ? emptyObject(type, apiVersion) : asWritten(type, withoutManagedFields(live))
-  mustBeTyped(() => checkType(atom, current, 'allowed'), 'live', config)
+  yield* inParts(() => mustBeTyped(() => checkType(atom, config, 'refused'), 'patch', config))
+  const current = yield* inParts(() =>
+    live === undefined ? emptyObject(type, apiVersion) : asWritten(type, withoutManagedFields(live)),
+  )
+  yield* inParts(() => mustBeTyped(() => checkType(atom, current, 'allowed'), 'live', config))
 
-  yield
   const converter = versionConverter(convert)
   const versioned = (value: Json): Versioned => ({ type, apiVersion, value })
   const unchanged = versionsOf(versioned(current), versioned(current), converter, resetFields)
-  const managers = reconciledManagers(before, unchanged)
+  const managers = yield* inParts(() => reconciledManagers(before, unchanged))
   const key = managerKey(applier)
   const last = managers.get(key)
-  yield
-  const fields = fieldsIn(atom, config)
+  const fields = yield* inParts(() => fieldsIn(atom, config))
   const filter = resetFields?.(apiVersion)
   managers.set(key, { ...applier, fields: filter === undefined ? fields : filter(fields) })
 
-  yield
-  const merging = mustMerge(() => merge(atom, current, config))
-  yield
-  const pruned = prune(versioned(merging), managers, apiVersion, last, converter)
-  yield
-  const versions = versionsOf(versioned(current), pruned, converter, resetFields)
+  const merging = yield* inParts(() => mustMerge(() => merge(atom, current, config)))
+  const pruned = yield* inParts(() => prune(versioned(merging), managers, apiVersion, last, converter))
+  const versions = yield* inParts(() => versionsOf(versioned(current), pruned, converter, resetFields))
   yield
   if (!force) throwConflicts(managers, versions, key)
   return {

@@ -7,6 +7,7 @@ import { goQuote } from '../go/quote.ts'
 import { invalidValue, path } from '../api/field.ts'
 import type { FieldError } from '../api/field.ts'
 import { setOwn } from '../api/own.ts'
+import { kept } from '../api/parts.ts'
 import { internalError, invalid } from '../api/status.ts'
 import { DecodeError, decodeObject, emptyStruct, findKind, missingKind } from '../codec/decode.ts'
 import type { Decoded } from '../codec/decode.ts'
@@ -67,7 +68,10 @@ function decodeCustom(
   const version = parseApiVersion(found.apiVersion)
   if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${found.apiVersion}`)
   if (found.kind === '') throw missingKind(treeText(tree))
-  const { object, strict } = decodeObject(type, copyOf(tree))
+  const { object, strict } = decodeObject(
+    type,
+    kept(tree, () => copyOf(tree)),
+  )
   if (found.apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'")
   const errors: FieldError[] = []
   const apiVersion = apiVersionOf(kind)

@@ -5,6 +5,7 @@
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
+import { eachName, kept } from '../api/parts.ts'
 import { comparePathElements, readPathElement, sortedPathElements } from '../schema/path-element.ts'
 import type { FieldPathElements, PathElement } from '../schema/path-element.ts'
 
@@ -34,6 +35,11 @@ export class FieldSet {
     const set = new FieldSet(nodes)
     set.#fields = fields
     return set
+  }
+
+  /** @internal for the functions below */
+  get names(): PathElement[] {
+    return [...this.nodes.keys()]
   }
 
   get isEmpty(): boolean {
@@ -140,7 +146,7 @@ export class FieldSet {
 
   /** Every member: those of one level, in order, before those below them. */
   *paths(prefix: FieldPathElements = []): Iterable<FieldPathElements> {
-    const sorted = sortedPathElements([...this.nodes.keys()])
+    const sorted = sortedElements(this)
     for (const element of sorted) if (this.hasMember(element)) yield [...prefix, element]
     for (const element of sorted) yield* this.below(element).paths([...prefix, element])
   }
@@ -151,11 +157,11 @@ export class FieldSet {
   }
 
   #write(): JsonObject {
-    const fields: JsonObject = {}
-    for (const element of sortedPathElements([...this.nodes.keys()])) {
+    const fields = kept(this, (): JsonObject => ({}))
+    eachName<FieldSet>(this, sortedElements, (element) => {
       const { member, below } = this.nodes.get(element)!
       setOwn(fields, element, member && !below.isEmpty ? { '.': {}, ...below.toFieldsV1() } : below.toFieldsV1())
-    }
+    })
     return fields
   }
 
@@ -170,6 +176,8 @@ export class FieldSet {
 
 const changed = (node: Node, member: boolean, below: FieldSet): Node =>
   node.member === member && node.below === below ? node : { member, below }
+
+const sortedElements = ({ names }: FieldSet): PathElement[] => sortedPathElements(names)
 
 /** A field with nothing below it: most are. */
 const LEAF: Node = { member: true, below: FieldSet.empty }
@@ -193,27 +201,32 @@ function readFields(fields: Json | undefined): ReadFields {
   if (fields === null || fields === undefined) return { set: FieldSet.empty, member: true, isCanonical: false }
   if (!isJsonObject(fields)) throw new Error('expected { or n')
   if (isEmpty(fields)) return READ_LEAF
-  const nodes = new Map<PathElement, Node>()
-  let member = false
-  let isCanonical = true
-  let previous: PathElement | undefined
-  for (const key in fields) {
+  const so = kept(fields, () => ({
+    nodes: new Map<PathElement, Node>(),
+    member: false,
+    isCanonical: true,
+    previous: undefined as PathElement | undefined,
+  }))
+  eachName(fields, Object.keys, (key) => {
     if (key === '.') {
-      isCanonical &&= previous === undefined
-      member = true
-      continue
+      so.isCanonical &&= so.previous === undefined
+      so.member = true
+      return
     }
     const element = readPathElement(key)
     if (element === undefined) {
-      isCanonical = false
-      continue
+      so.isCanonical = false
+      return
     }
     const below = readFields(fields[key])
-    isCanonical &&=
-      below.isCanonical && element === key && (previous === undefined || comparePathElements(previous, element) < 0)
-    previous = element
-    nodes.set(element, below === READ_LEAF ? LEAF : { member: below.member, below: below.set })
-  }
+    so.isCanonical &&=
+      below.isCanonical &&
+      element === key &&
+      (so.previous === undefined || comparePathElements(so.previous, element) < 0)
+    so.previous = element
+    so.nodes.set(element, below === READ_LEAF ? LEAF : { member: below.member, below: below.set })
+  })
+  const { nodes, member, isCanonical } = so
   // of a set that says itself that it is a member, the JSON is that of its parent
   const set = FieldSet.ofNodes(nodes, isCanonical && !member ? fields : undefined)
   return { set, member: member || set.isEmpty, isCanonical: isCanonical && !(member && set.isEmpty) }
@@ -242,9 +255,13 @@ export class FieldSetBuilder {
 
 type Draft = Map<PathElement, { member: boolean; below: Draft | undefined }>
 
+const elementsOf = (draft: Draft): PathElement[] => [...draft.keys()]
+
 function built(draft: Draft): FieldSet {
-  const nodes = new Map<PathElement, Node>()
-  for (const [element, { member, below }] of draft)
+  const nodes = kept(draft, () => new Map<PathElement, Node>())
+  eachName(draft, elementsOf, (element) => {
+    const { member, below } = draft.get(element)!
     nodes.set(element, below === undefined ? LEAF : { member, below: built(below) })
+  })
   return FieldSet.ofNodes(nodes)
 }

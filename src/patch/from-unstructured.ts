@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
+import { eachName, kept, mapParts } from '../api/parts.ts'
 import { DecodeError, decodeObject, decodeValue, goTypeOf } from '../codec/decode.ts'
 import { NumberLiteral, plainJson } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
@@ -20,11 +21,11 @@ export interface Converted {
 
 /** @throws DecodeError with the converter's text */
 export function fromUnstructured(type: StructType, tree: JsonTree): Converted {
-  const unknown: string[] = []
-  const converted = convert(type, tree, '', unknown)
+  const unknown = kept(tree, (): string[] => [])
+  const converted = kept(tree, () => convert(type, tree, '', unknown))
   return {
     object: decodeObject(type, converted).object,
-    strict: unknown.sort(compareText).map((path) => `unknown field "${path}"`),
+    strict: unknown.toSorted(compareText).map((path) => `unknown field "${path}"`),
   }
 }
 
@@ -40,7 +41,7 @@ function convert(type: Structural, tree: JsonTree, path: string, unknown: string
       return withNumbers(type, tree)
     case 'list':
       if (!Array.isArray(tree)) throw new DecodeError(`cannot restore slice from ${goKind(tree)}`)
-      return tree.map((item, at) => convert(type.element, item, `${path}[${at}]`, unknown))
+      return mapParts(tree, (item, at) => convert(type.element, item, `${path}[${at}]`, unknown))
     case 'map': {
       if (goKind(tree) !== 'map') throw new DecodeError(`cannot restore map from ${goKind(tree)}`)
       // keys of maps are in no path: what is unknown below is reported without them
@@ -62,7 +63,7 @@ function convertStruct(type: StructType, tree: JsonTree, path: string, unknown: 
     if (value === undefined) continue
     const isMeta = type.typeMeta && (name === 'kind' || name === 'apiVersion')
     if (isMeta) known[name] = convertScalar(text, value)
-    else if (type.field(name) === undefined) unknown.push(at(name))
+    else if (type.field(name) === undefined) kept(members, () => unknown.push(at(name)))
   }
   // errors come in the order of the struct
   for (const field of type.fields) {
@@ -80,10 +81,14 @@ function withNumbers(type: Structural, tree: JsonTree): JsonTree {
 
 const text: Leaf = { shape: 'leaf', scalar: 'string' }
 
-const mapped = (map: Tree, convertMember: (name: string, value: JsonTree) => JsonTree): Tree =>
-  Object.fromEntries(
-    Object.entries(map).flatMap(([name, value]) => (value === undefined ? [] : [[name, convertMember(name, value)]])),
-  )
+function mapped(map: Tree, convertMember: (name: string, value: JsonTree) => JsonTree): Tree {
+  const converted = kept(map, (): Tree => ({}))
+  eachName(map, Object.keys, (name) => {
+    const value = map[name]
+    if (value !== undefined) setOwn(converted, name, convertMember(name, value))
+  })
+  return converted
+}
 
 /** Go converts within texts, booleans and numbers; whole numbers that are too big lose their upper bits. */
 function convertScalar(type: Leaf, tree: JsonTree): JsonTree {

@@ -8,6 +8,7 @@ import { parseApiVersion } from '../api/group-version.ts'
 import { lazy } from '../api/lazy.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject, KubeObject, ManagedFieldsEntry } from '../api/object.ts'
+import { inParts } from '../api/parts.ts'
 import { atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
 import { isPrint } from '../api/unicode.ts'
@@ -87,13 +88,12 @@ export const trackUpdate = (write: Write): ManagedFieldsEntry[] | undefined => a
 
 export function* tracking(write: Write): Steps<ManagedFieldsEntry[] | undefined> {
   const { live } = write
-  const managers = managersBefore(write)
+  const managers = yield* inParts(() => managersBefore(write))
   // an object that is not tracked stays so, until somebody applies
   if (managers.size === 0 && live?.metadata.uid) return undefined
   try {
     const after = yield* stepsAfter(write, managers)
-    yield
-    return encodeManagers(after)
+    return yield* inParts(() => encodeManagers(after))
   } catch (error) {
     write.failed(error)
     return undefined
@@ -101,24 +101,24 @@ export function* tracking(write: Write): Steps<ManagedFieldsEntry[] | undefined>
 }
 
 /** @throws Error where the objects are not of their type */
-export const managersAfter = (write: Omit<Write, 'failed'>, before: Managers): Managers =>
-  atOnce(stepsAfter(write, before))
-
-function* stepsAfter(write: Omit<Write, 'failed'>, before: Managers): Steps<Managers> {
+export function* stepsAfter(write: Omit<Write, 'failed'>, before: Managers): Steps<Managers> {
   const { type, apiVersion, live, object } = write
-  const was = live === undefined ? emptyObject(type, apiVersion) : asWritten(type, withoutManagedFields(live))
-  const is = asWritten(type, withoutManagedFields(object))
-  yield
-  // what was decoded as a built-in type is of it
-  if (type.goType === undefined) for (const object of [was, is]) checkType(atomOf(type), object, 'allowed')
-  const versions = versionsOf(
-    { type, apiVersion, value: was },
-    { type, apiVersion, value: is },
-    versionConverter(write.convert),
-    write.resetFields,
+  const was = yield* inParts(() =>
+    live === undefined ? emptyObject(type, apiVersion) : asWritten(type, withoutManagedFields(live)),
   )
-  yield
-  return cappedUpdaters(updatedManagers(write, versions, before))
+  const is = yield* inParts(() => asWritten(type, withoutManagedFields(object)))
+  // what was decoded as a built-in type is of it
+  if (type.goType === undefined)
+    for (const object of [was, is]) yield* inParts(() => checkType(atomOf(type), object, 'allowed'))
+  const versions = yield* inParts(() =>
+    versionsOf(
+      { type, apiVersion, value: was },
+      { type, apiVersion, value: is },
+      versionConverter(write.convert),
+      write.resetFields,
+    ),
+  )
+  return yield* inParts(() => cappedUpdaters(updatedManagers(write, versions, before)))
 }
 
 /** The manager of a request without a fieldManager parameter: its User-Agent up to the first slash. */

@@ -1,4 +1,5 @@
 /** The types of patches: each takes the live object and a body, and says what is to be stored. */
+import { inParts, kept } from '../api/parts.ts'
 import type { Steps } from '../api/slices.ts'
 import type { GroupResource, GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf } from '../api/group-version.ts'
@@ -7,7 +8,7 @@ import type { JsonObject, KubeObject } from '../api/object.ts'
 import { badRequest, conflict, invalid, notFound } from '../api/status.ts'
 import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
 import type { Decoded } from '../codec/decode.ts'
-import { JsonSyntaxError, MAX_NESTING, decodeUtf8, parseJsonBytes, plainJson } from '../api/json.ts'
+import { JsonSyntaxError, MAX_NESTING, decodeUtf8, parsingJsonBytes, plainJson } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
 import type { FieldValidation } from '../request/options.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -55,7 +56,7 @@ export interface PatchInput {
    * in map`).
    * @throws Error with the text that follows `error decoding YAML: `
    */
-  parseYaml(body: Uint8Array): { readonly tree: JsonTree; readonly repeated: readonly string[] }
+  parseYaml(body: Uint8Array): Steps<{ readonly tree: JsonTree; readonly repeated: readonly string[] }>
   /** What conversion makes of an object of this version, which counts as written too. */
   afterConversion?(object: KubeObject): KubeObject
   /** The endpoint is the scale of a custom resource, to which nothing can be applied: kube-apiserver converts it not. */
@@ -84,24 +85,23 @@ export type PatchTypeName = keyof typeof patchTypes
 
 function* jsonPatch(input: PatchInput): Steps<KubeObject> {
   const live = mustExist(input)
-  const patch = readJsonPatch(
-    parse(input, (why) => (checks(input) ? `error decoding patch: ${why}` : why)),
-    checks(input),
-    decodeUtf8(input.body),
-  )
+  const tree = yield* parse(input, (why) => (checks(input) ? `error decoding patch: ${why}` : why))
   yield
-  const document = applyJsonPatch(documentOf(input, live), patch)
+  const patch = readJsonPatch(tree, checks(input), decodeUtf8(input.body))
   yield
-  return yield* tracked(input, live, decodeDocument(input, document, patch.strict))
+  const document = applyJsonPatch(yield* documentOf(input, live), patch)
+  yield
+  return yield* tracked(input, live, yield* decodeDocument(input, document, patch.strict))
 }
 
 function* mergePatch(input: PatchInput): Steps<KubeObject> {
   const live = mustExist(input)
-  const patch = parse(input, (why) => (checks(input) ? `error decoding patch: ${why}` : 'Invalid JSON Patch'))
+  const patch = yield* parse(input, (why) => (checks(input) ? `error decoding patch: ${why}` : 'Invalid JSON Patch'))
+  const merged = yield* documentOf(input, live)
   yield
-  const { document, strict } = applyMergePatch(documentOf(input, live), patch, checks(input))
+  const { document, strict } = applyMergePatch(merged, patch, checks(input))
   yield
-  return yield* tracked(input, live, decodeDocument(input, document, strict))
+  return yield* tracked(input, live, yield* decodeDocument(input, document, strict))
 }
 
 const checks = ({ fieldValidation }: PatchInput) => fieldValidation !== 'Ignore'
@@ -111,23 +111,24 @@ function mustExist({ live, resource, name }: PatchInput): KubeObject {
   return live
 }
 
-function parse({ body }: PatchInput, text: (why: string) => string): JsonTree {
+function* parse({ body }: PatchInput, text: (why: string) => string): Steps<JsonTree> {
   try {
-    return parseJsonBytes(body, MAX_NESTING)
+    return yield* parsingJsonBytes(body, MAX_NESTING)
   } catch (error) {
     throw error instanceof JsonSyntaxError ? badRequest(text(error.message)) : error
   }
 }
 
 /** The live object as a client gets it. */
-const documentOf = ({ type }: PatchInput, live: KubeObject): JsonTree =>
+const documentOf = ({ type }: PatchInput, live: KubeObject): Steps<JsonTree> =>
   // an API object is JSON
-  asWritten(type, live as unknown as JsonObject) as JsonTree
+  inParts(() => asWritten(type, live as unknown as JsonObject) as JsonTree)
 
-function decodeDocument(input: PatchInput, document: JsonTree, strict: readonly string[]): KubeObject {
+function* decodeDocument(input: PatchInput, document: JsonTree, strict: readonly string[]): Steps<KubeObject> {
   let decoded: Decoded
   try {
-    decoded = input.decode(copyOf(document))
+    const copy = copyOf(document)
+    decoded = yield* inParts(() => input.decode(copy))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     throw invalidPatch(treeText(document), error.message)
@@ -153,7 +154,6 @@ function report(input: PatchInput, strict: readonly string[], value: () => strin
 }
 
 function* tracked(input: PatchInput, live: KubeObject, patched: KubeObject): Steps<KubeObject> {
-  yield
   const object = input.afterConversion?.(patched) ?? patched
   const { type, kind, manager, subresource, now, resetFields, convert } = input
   const managedFields = yield* tracking({
@@ -175,24 +175,24 @@ function* tracked(input: PatchInput, live: KubeObject, patched: KubeObject): Ste
 function* strategicMergePatch(input: PatchInput): Steps<KubeObject> {
   const live = mustExist(input)
   const { type, kind } = input
-  const tree = parse(input, (why) => why)
+  const tree = yield* parse(input, (why) => why)
   const strict = checks(input) ? repeatedMembers(tree) : []
   const patch = withoutRepeats(tree)
   yield
-  const patched = applyStrategicMergePatch(type, copyOf(documentOf(input, live)) as PatchMap, patch)
+  const document = yield* documentOf(input, live)
+  const patched = applyStrategicMergePatch(type, copyOf(document) as PatchMap, patch)
   let converted: Decoded
   try {
-    converted = fromUnstructured(type, patched)
+    converted = yield* inParts(() => fromUnstructured(type, patched))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     throw invalidPatch(goValue(patch), error.message)
   }
   report(input, [...strict, ...converted.strict], () => goValue(patch))
   const { object } = converted
-  input.applyDefaults(object)
+  yield* inParts(() => input.applyDefaults(object))
   const typed = asObject(withKind(object, kind))
   keepEmptyManagedFields(type, patched as JsonTree, typed)
-  yield
   return yield* tracked(input, live, typed)
 }
 
@@ -232,13 +232,14 @@ const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({
 
 function* applyPatch(input: PatchInput): Steps<KubeObject> {
   const { type, kind, live, manager, force, subresource, now, resetFields, convert } = input
-  const { tree, repeated } = parseConfiguration(input)
-  yield
+  const { tree, repeated } = yield* parseConfiguration(input)
+  const copy = copyOf(tree)
+  const config = yield* inParts(() => configurationOf(copy))
   const object = yield* applying({
     type,
     kind,
     live,
-    config: configurationOf(tree),
+    config,
     manager,
     force,
     subresource,
@@ -265,16 +266,16 @@ function* applyPatch(input: PatchInput): Steps<KubeObject> {
 const yamlText = (repeated: readonly string[]) =>
   `error converting YAML to JSON: yaml: unmarshal errors:\n${repeated.map((text) => `  ${text}`).join('\n')}`
 
-function parseConfiguration(input: PatchInput): { tree: JsonTree; repeated: readonly string[] } {
+function* parseConfiguration(input: PatchInput): Steps<{ tree: JsonTree; repeated: readonly string[] }> {
   try {
-    return input.parseYaml(input.body)
+    return yield* input.parseYaml(input.body)
   } catch (error) {
     throw badRequest(`error decoding YAML: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
 function configurationOf(tree: JsonTree): JsonObject {
-  const value = plainJson(copyOf(tree)) ?? {}
+  const value = plainJson(tree) ?? {}
   if (typeof value === 'object' && !Array.isArray(value)) return value
   const kind = Array.isArray(value)
     ? 'array'
@@ -298,8 +299,9 @@ function objectOf(input: PatchInput, merged: JsonObject): KubeObject {
 
 /** Unlike a body, what merging makes keeps its nulls, for validation to refuse; but for those of the metadata. */
 function customObject(input: PatchInput, merged: JsonObject): KubeObject {
-  const { metadata } = input.decode(copyOf(merged as JsonTree)).object
-  const object = { ...(copyOf(merged as JsonTree) as JsonObject), metadata }
+  const decoded = kept(merged, () => copyOf(merged as JsonTree))
+  const { metadata } = input.decode(decoded).object
+  const object = kept(merged, () => ({ ...(copyOf(merged as JsonTree) as JsonObject), metadata }))
   input.applyDefaults(object)
   return asObject(object)
 }

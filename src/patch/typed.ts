@@ -6,6 +6,7 @@ import { append } from '../api/append.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
+import { eachPart, flatMapParts, kept, mapParts } from '../api/parts.ts'
 import type { Atom, ListAtom, MapAtom, ScalarKind } from '../schema/atom.ts'
 import { NamelessElement, eachField, elementOf, walk, walkPair } from '../schema/walk.ts'
 import { elementText, fieldElement } from '../schema/path-element.ts'
@@ -63,19 +64,22 @@ const isScalarAt = (atom: Atom, value: Json | undefined): atom is Atom & { scala
 const shown = (value: Json) => `&{${goValue(value)}}`
 
 const indexedProblems = (list: ListAtom, items: readonly Json[], duplicates: boolean): Problem[] =>
-  items.flatMap((item, index) => at(`i:${index}`, problemsOf(list.element, item, duplicates)))
+  flatMapParts(items, (item, index) => at(`i:${index}`, problemsOf(list.element, item, duplicates)))
 
 function namedProblems(list: ListAtom, items: readonly Json[], duplicates: boolean): Problem[] {
-  const problems: Problem[] = []
-  const seen = new Set<PathElement>()
-  for (const [index, item] of items.entries()) {
+  const { problems, seen } = kept(items, () => ({ problems: [] as Problem[], seen: new Set<PathElement>() }))
+  eachPart(items, (item, index) => {
     const element = nameOf(list, item)
-    // what has no name can't be reported on, nor can what follows it
-    if (element instanceof NamelessElement) return [...problems, ...problem(`element ${index}: ${element.message}`)]
+    if (element instanceof NamelessElement) {
+      append(problems, problem(`element ${index}: ${element.message}`))
+      return false // what has no name can't be reported on, nor can what follows it
+    }
+    const below = at(element, problemsOf(list.element, item, duplicates))
     if (seen.has(element) && !duplicates) append(problems, problem(`duplicate entries for key ${elementText(element)}`))
     seen.add(element)
-    append(problems, at(element, problemsOf(list.element, item, duplicates)))
-  }
+    append(problems, below)
+    return true
+  })
   return problems
 }
 
@@ -89,7 +93,7 @@ function nameOf(list: ListAtom, item: Json): PathElement | NamelessElement {
 }
 
 function mapProblems(map: MapAtom, value: JsonObject, duplicates: boolean): Problem[] {
-  const problems: Problem[] = []
+  const problems = kept(value, (): Problem[] => [])
   eachField(map, value, (name, type, item) => {
     const found = type === undefined ? problem('field not declared in schema') : problemsOf(type, item, duplicates)
     if (found.length > 0) append(problems, at(fieldElement(name), found))
@@ -118,7 +122,7 @@ function scalarProblems(kind: ScalarKind, value: Json | undefined, side: string)
 
 /** Every leaf and every element of a list that the value mentions. */
 export function fieldsIn(atom: Atom, value: Json): FieldSet {
-  const fields = new FieldSetBuilder()
+  const fields = kept(value, () => new FieldSetBuilder())
   addFields(atom, value, [], fields)
   return fields.build()
 }
@@ -139,14 +143,14 @@ function addFields(atom: Atom, value: Json, path: FieldPathElements, fields: Fie
 }
 
 function addElements(list: ListAtom, items: readonly Json[], path: FieldPathElements, fields: FieldSetBuilder): void {
-  const elements = items.map((item) => elementOf(list, item))
-  const times = countEach(elements)
-  for (const [index, item] of items.entries()) {
+  const elements = mapParts(items, (item) => elementOf(list, item))
+  const times = kept(items, () => countEach(elements))
+  eachPart(items, (item, index) => {
     const below = [...path, elements[index]!]
     // of duplicates only the place is owned: their parts can't be told apart
     if (times.get(elements[index]!) === 1) addFields(list.element, item, below, fields)
     fields.insert(below)
-  }
+  })
 }
 
 function countEach<Item>(items: readonly Item[]): Map<Item, number> {
@@ -169,6 +173,9 @@ function isEmptyMap(value: Json): boolean {
   return true
 }
 
+/** Asked once: of a map of many members V8 looks at all names before the first. */
+const hasNoMembers = (value: JsonObject): boolean => kept(value, () => isEmptyMap(value))
+
 export interface Comparison {
   readonly added: FieldSet
   readonly modified: FieldSet
@@ -183,11 +190,11 @@ interface Differences {
 
 /** @throws TypeMismatch */
 export function compare(atom: Atom, left: Json, right: Json): Comparison {
-  const differences: Differences = {
+  const differences = kept(right ?? left, (): Differences => ({
     added: new FieldSetBuilder(),
     modified: new FieldSetBuilder(),
     removed: new FieldSetBuilder(),
-  }
+  }))
   const problems = compareAt(atom, left, right, [], differences)
   if (problems.length > 0) throw new TypeMismatch(problems)
   return {
@@ -243,7 +250,7 @@ function compareAt(
     },
     map: (map) => {
       const [ours, theirs] = [entriesOf(left), entriesOf(right)]
-      if (map.atomic || (isEmptyMap(ours) && isEmptyMap(theirs))) return asLeaf()
+      if (map.atomic || (hasNoMembers(ours) && hasNoMembers(theirs))) return asLeaf()
       return noted({ leaf: false, problems: compareMaps(map, ours, theirs, path, differences) })
     },
   })
@@ -268,7 +275,7 @@ function compareMaps(
   path: FieldPathElements,
   differences: Differences,
 ): Problem[] {
-  const problems: Problem[] = []
+  const problems = kept(hasNoMembers(right) ? left : right, (): Problem[] => [])
   const visit = (name: string, type: Atom | undefined, ours: Json | undefined, theirs: Json | undefined) => {
     // most of two versions of an object is the same
     if (ours === theirs) return
@@ -293,9 +300,11 @@ function compareLists(
   path: FieldPathElements,
   differences: Differences,
 ): Problem[] {
-  const problems: Problem[] = []
+  const owner = right.length > 0 ? right : left
+  const problems = kept(owner, (): Problem[] => [])
   const [ours, theirs] = [grouped(list, left, problems), grouped(list, right, problems)]
-  for (const element of new Set([...ours.keys(), ...theirs.keys()])) {
+  const elements = kept(owner, () => [...new Set([...ours.keys(), ...theirs.keys()])])
+  eachPart(elements, (element) => {
     const before = ours.get(element) ?? []
     const after = theirs.get(element) ?? []
     const below = [...path, element]
@@ -311,22 +320,22 @@ function compareLists(
       if (before.length > 0) compareItem(before[0], undefined)
       differences.added.insert(below)
     }
-  }
+  })
   return problems
 }
 
 function grouped(list: ListAtom, items: readonly Json[], problems: Problem[]): Map<PathElement, Json[]> {
-  const groups = new Map<PathElement, Json[]>()
-  for (const [index, item] of items.entries()) {
+  const groups = kept(items, () => new Map<PathElement, Json[]>())
+  eachPart(items, (item, index) => {
     const element = nameOf(list, item)
     if (element instanceof NamelessElement) {
       append(problems, problem(`element ${index}: ${element.message}`))
-      continue
+      return
     }
     const group = groups.get(element)
     if (group === undefined) groups.set(element, [item])
     else group.push(item)
-  }
+  })
   return groups
 }
 
@@ -335,7 +344,7 @@ function grouped(list: ListAtom, items: readonly Json[], problems: Problem[]): M
  * @throws TypeMismatch
  */
 export function merge(atom: Atom, live: Json, config: Json): Json {
-  const problems: Problem[] = []
+  const problems = kept(config ?? live, (): Problem[] => [])
   const merged = mergeAt(atom, live, config, problems)
   if (problems.length > 0) throw new TypeMismatch(problems)
   return merged ?? null
@@ -358,14 +367,14 @@ function mergeAt(atom: Atom, live: Json | undefined, config: Json | undefined, p
     },
     map: (map) => {
       const [ours, theirs] = [entriesOf(live), entriesOf(config)]
-      if (map.atomic || (isEmptyMap(ours) && isEmptyMap(theirs))) return asLeaf()
+      if (map.atomic || (hasNoMembers(ours) && hasNoMembers(theirs))) return asLeaf()
       return mergeMaps(map, ours, theirs, problems)
     },
   })
 }
 
 function mergeMaps(map: MapAtom, live: JsonObject, config: JsonObject, problems: Problem[]): Json | undefined {
-  const merged: JsonObject = {}
+  const merged = kept(hasNoMembers(config) ? live : config, (): JsonObject => ({}))
   const visit = (name: string, type: Atom | undefined, ours?: Json, theirs?: Json) => {
     const below: Problem[] = []
     const value = type === undefined ? undefined : mergeAt(type, ours, theirs, below)
@@ -386,22 +395,21 @@ interface Indexed {
 }
 
 function indexed(list: ListAtom, items: readonly Json[], duplicates: boolean, problems: Problem[]): Indexed {
-  const order: PathElement[] = []
-  const values = new Map<PathElement, Json>()
-  for (const [index, item] of items.entries()) {
+  const { order, values } = kept(items, () => ({ order: [] as PathElement[], values: new Map<PathElement, Json>() }))
+  eachPart(items, (item, index) => {
     const element = nameOf(list, item)
     if (element instanceof NamelessElement) {
       append(problems, problem(`element ${index}: ${element.message}`))
-      continue
+      return
     }
     const found = values.has(element)
     if (found && !duplicates) {
       append(problems, problem(`duplicate entries for key ${elementText(element)}`))
-      continue
+      return
     }
     values.set(element, found ? null : item)
     order.push(element)
-  }
+  })
   return { order, values }
 }
 
@@ -415,33 +423,39 @@ function mergeLists(
   config: readonly Json[],
   problems: Problem[],
 ): Json | undefined {
-  const before = problems.length
+  const owner = config.length > 0 ? config : live
+  const before = kept(owner, () => problems.length)
   const theirs = indexed(list, config, false, problems)
   const ours = indexed(list, live, true, problems)
   if (problems.length > before) return undefined
-  const shared = theirs.order.filter((element) => ours.values.has(element))
-  let nextShared = shared.shift()
-  const merged: Json[] = []
-  const taken = new Set<PathElement>()
-  const take = (a: Json | undefined, b: Json | undefined) => {
+  const pairs = kept(owner, () => mergedPairs(live, ours, theirs))
+  const merged = flatMapParts(pairs, ([a, b]) => {
     // kube-apiserver loses what is wrong inside of elements: they have been checked before
     const value = mergeAt(list.element, a, b, [])
-    if (value !== undefined) merged.push(value)
-  }
-  let [l, r] = [0, 0]
+    return value === undefined ? [] : [value]
+  })
+  return merged.length > 0 ? merged : undefined
+}
+
+/** What is merged with what, in the order of the merged list. */
+function mergedPairs(live: readonly Json[], ours: Indexed, theirs: Indexed): [Json | undefined, Json | undefined][] {
+  const shared = theirs.order.filter((element) => ours.values.has(element))
+  const pairs: [Json | undefined, Json | undefined][] = []
+  const taken = new Set<PathElement>()
+  let [l, r, s] = [0, 0, 0]
   while (l < ours.order.length || r < theirs.order.length) {
     const left = ours.order[l]
     const right = theirs.order[r]
     if (left !== undefined && right !== undefined) {
       if (left === right) {
         taken.add(left)
-        take(ours.values.get(left), theirs.values.get(left))
+        pairs.push([ours.values.get(left), theirs.values.get(left)])
         l++
         r++
-        nextShared = shared.shift()
+        s++
         continue
       }
-      if (theirs.values.has(left) && nextShared !== undefined && nextShared !== left) {
+      if (theirs.values.has(left) && shared[s] !== undefined && shared[s] !== left) {
         // both have it, but it is not its turn
         l++
         continue
@@ -449,7 +463,7 @@ function mergeLists(
     }
     if (left !== undefined) {
       if (!theirs.values.has(left)) {
-        take(live[l], undefined)
+        pairs.push([live[l], undefined])
         l++
         continue
       }
@@ -457,12 +471,12 @@ function mergeLists(
     }
     if (right !== undefined) {
       taken.add(right)
-      take(ours.values.get(right), theirs.values.get(right))
+      pairs.push([ours.values.get(right), theirs.values.get(right)])
       r++
-      if (nextShared === right) nextShared = shared.shift()
+      if (shared[s] === right) s++
     }
   }
-  return merged.length > 0 ? merged : undefined
+  return pairs
 }
 
 /** The value without the fields and elements of a set; what becomes empty by that becomes null. */
@@ -471,25 +485,24 @@ export function removeFields(atom: Atom, value: Json, fields: FieldSet): Json {
     scalar: () => value,
     list: (list) => {
       if (!Array.isArray(value) || value.length === 0 || list.atomic) return null
-      const kept: Json[] = []
-      for (const item of value) {
+      const left = flatMapParts(value, (item) => {
         const element = elementOf(list, item)
-        if (fields.hasMember(element)) continue
+        if (fields.hasMember(element)) return []
         const below = fields.below(element)
-        kept.push(below.isEmpty ? item : removeFields(list.element, item, below))
-      }
-      return kept.length > 0 ? kept : null
+        return [below.isEmpty ? item : removeFields(list.element, item, below)]
+      })
+      return left.length > 0 ? left : null
     },
     map: (map) => {
-      if (!isJsonObject(value) || isEmptyMap(value) || map.atomic) return null
-      const kept: JsonObject = {}
+      if (!isJsonObject(value) || hasNoMembers(value) || map.atomic) return null
+      const left = kept(value, (): JsonObject => ({}))
       eachField(map, value, (name, type, item) => {
         const element = fieldElement(name)
         if (fields.hasMember(element)) return
         const below = fields.below(element)
-        setOwn(kept, name, below.isEmpty || type === undefined ? item : removeFields(type, item, below))
+        setOwn(left, name, below.isEmpty || type === undefined ? item : removeFields(type, item, below))
       })
-      return isEmptyMap(kept) ? null : kept
+      return isEmptyMap(left) ? null : left
     },
   })
 }

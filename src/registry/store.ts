@@ -12,7 +12,7 @@ import { invalidValue, path } from '../api/field.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
-import { LARGE, turnOfOthers } from '../api/slices.ts'
+import { LARGE } from '../api/slices.ts'
 import {
   alreadyExists,
   badRequest,
@@ -41,6 +41,7 @@ import {
 } from '../validation/object-meta.ts'
 import type { MetadataCheck } from './strategy.ts'
 import { noteFault } from '../request/fault.ts'
+import { walked } from '../request/turns.ts'
 import { generatedName } from './generated-name.ts'
 import type { WriteResult, Live } from '../codec/stored-object.ts'
 import { liveOf } from '../codec/stored-object.ts'
@@ -81,7 +82,8 @@ export async function readLive(
   if (stored === undefined) return undefined
   if (stored.text.length > LARGE) scope.request.isLarge = true
   const { object } = liveOf(stored)
-  if (scope.converter === undefined) return { stored, object: scope.currentForm(object) }
+  if (scope.converter === undefined)
+    return { stored, object: await walked(scope.request, () => scope.currentForm(object)) }
   const [converted] = await scope.converter.toServed([object], 'stored')
   return { stored, object: converted! }
 }
@@ -101,7 +103,6 @@ export async function createObject(
     try {
       return await allocating(scope, object, undefined, mode, async () => {
         await beforeCreate(scope, object, mode)
-        if (scope.request.isLarge) await turnOfOthers()
         return admitted(scope, validating, object, undefined, () => insert(scope, object, mode))
       })
     } catch (error) {
@@ -179,20 +180,18 @@ async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }
   if (strategy.hasGeneration) metadata.generation = 1
   if (!strategy.keepsStatusOnCreate && hasStatus(scope)) delete (object as { status?: unknown }).status
   const context = scope.strategyContext(dryRun)
-  dropDisabledFields(scope.storageType, asJson(object), undefined, context.enabled)
+  const { request } = scope
+  await walked(request, () => dropDisabledFields(scope.storageType, asJson(object), undefined, context.enabled))
   await strategy.prepareForCreate?.(object, context)
-  append(scope.request.warnings, strategy.warningsOfPreparation?.(object) ?? [])
+  append(request.warnings, strategy.warningsOfPreparation?.(object) ?? [])
   fillStruct(scope.storageType, asJson(object))
-  if (scope.request.isLarge) await turnOfOthers()
-  const errors = [
-    ...(strategy.leavesNewMetadata ? [] : newMetaErrors(scope, metadata)),
-    ...((await strategy.validate?.(object, context)) ?? []),
-  ]
+  const errors = strategy.leavesNewMetadata ? [] : await walked(request, () => newMetaErrors(scope, metadata))
+  append(errors, (await walked(request, () => strategy.validate?.(object, context))) ?? [])
   if (errors.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', errors)
   const common = validateAnyMeta(metadata, scope.namespaced, pathSegmentName)
   if (common.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', common)
   strategy.completeOnCreate?.(object, context)
-  append(scope.request.warnings, strategy.warningsOnCreate?.(object, context) ?? [])
+  append(request.warnings, (await walked(request, () => strategy.warningsOnCreate?.(object, context))) ?? [])
 }
 
 function newMetaErrors(scope: ResourceScope, metadata: ObjectMeta): FieldError[] {
@@ -284,9 +283,7 @@ async function replace(
   update: UpdateRequest,
 ): Promise<WriteResult> {
   const old = live.object
-  if (scope.request.isLarge) await turnOfOthers()
   await beforeUpdate(scope, object, old, update)
-  if (scope.request.isLarge) await turnOfOthers()
   return admitted(scope, update.validating, object, old, () => put(scope, object, live, update))
 }
 
@@ -295,7 +292,6 @@ async function put(scope: ResourceScope, object: KubeObject, live: Live, update:
   if (isWithoutFinalizers(scope, object, old))
     return { object: await removeEmptied(scope, object, live, update.dryRun) }
   const encoded = await encode(scope, object)
-  if (scope.request.isLarge) await turnOfOthers()
   const isNoChange = isUnchanged(encoded.value, live) || (await isUnchangedButTimes(scope, object, live))
   if (isNoChange && live.stored.isStale !== true) return { object: old }
   if (update.dryRun) return { object }
@@ -379,31 +375,34 @@ async function beforeUpdate(
   const context = scope.strategyContext(dryRun)
   if (subresource === '') keepStatus(scope, object, old)
   else if (subresource === 'status') keepAllButStatus(object, old)
-  const isOtherAsSent = strategy.countsDropped && !sameSpec(scope, object, old)
-  dropDisabledFields(scope.storageType, asJson(object), asJson(old), context.enabled)
-  if (scope.request.isLarge) await turnOfOthers()
+  const { request } = scope
+  const isOtherAsSent = strategy.countsDropped && !(await walked(request, () => sameSpec(scope, object, old)))
+  await walked(request, () => dropDisabledFields(scope.storageType, asJson(object), asJson(old), context.enabled))
   await update?.prepareForUpdate?.(object, old, context)
   fillStruct(scope.storageType, asJson(object))
   // a strategy may have put back all of it
   const meta = object.metadata
-  if (strategy.hasGeneration && !strategy.generationStays && (isOtherAsSent || !sameSpec(scope, object, old)))
+  if (
+    strategy.hasGeneration &&
+    !strategy.generationStays &&
+    (isOtherAsSent || !(await walked(request, () => sameSpec(scope, object, old))))
+  )
     meta.generation = (before.generation ?? 0) + 1
-  if (scope.request.isLarge) await turnOfOthers()
   if (!meta.uid) meta.uid = before.uid
   meta.creationTimestamp = before.creationTimestamp
   if (before.deletionTimestamp !== undefined) meta.deletionTimestamp = before.deletionTimestamp
   if (before.deletionGracePeriodSeconds !== undefined && meta.deletionGracePeriodSeconds === undefined)
     meta.deletionGracePeriodSeconds = before.deletionGracePeriodSeconds
-  const errors = [
+  const errors = await walked(request, () => [
     ...validateAnyMeta(meta, scope.namespaced, pathSegmentName),
     ...validateObjectMetaUpdate(meta, before),
     // the strategies of kube-apiserver check this once more, and so it is told twice
     ...metaErrorsAgain(scope, update?.metadataOnUpdate ?? 'as change', meta, before),
-    ...((await update?.validateUpdate?.(object, old, context)) ?? []),
-  ]
+  ])
+  append(errors, (await walked(request, () => update?.validateUpdate?.(object, old, context))) ?? [])
   if (errors.length > 0) throw invalid(scope.storageKind, meta.name ?? '', errors)
   if (subresource === '') strategy.completeOnUpdate?.(object, context)
-  append(scope.request.warnings, update?.warningsOnUpdate?.(object, old, context) ?? [])
+  append(request.warnings, (await walked(request, () => update?.warningsOnUpdate?.(object, old, context))) ?? [])
 }
 
 function metaErrorsAgain(scope: ResourceScope, how: MetadataCheck, meta: ObjectMeta, before: ObjectMeta): FieldError[] {

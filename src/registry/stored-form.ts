@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'
+import { kept } from '../api/parts.ts'
 import { encodeJson } from '../codec/encode.ts'
 import type { Live } from '../codec/stored-object.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -19,7 +20,8 @@ let mark: string | undefined
 export function newValueOf(type: StructType, object: KubeObject, strategy: Strategy): NewValue {
   mark ??= `revision-${crypto.randomUUID()}`
   const { metadata } = object
-  const marked = encodeJson(type, asJson({ ...object, metadata: { ...metadata, resourceVersion: mark } }))
+  const markedObject = kept(object, () => asJson({ ...object, metadata: { ...metadata, resourceVersion: mark! } }))
+  const marked = encodeJson(type, markedObject)
   const at = marked.indexOf(mark)
   const owners = metadata.ownerReferences?.map(({ uid }) => uid ?? '')
   const fields = strategy.selectableFields?.(object)

@@ -6,6 +6,7 @@
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
+import { eachName, eachPart } from '../api/parts.ts'
 import type { DefaultingContext, DefaultRule } from './default-rules.ts'
 import { defaultRules } from './default-rules.ts'
 import table from './defaults-table.json' with { type: 'json' }
@@ -78,12 +79,16 @@ function valuePlan(type: Structural): Plan {
       return planOf(type)
     case 'list': {
       const plan = valuePlan(type.element)
-      return plan && ((list, context) => (list as Json[]).forEach((element) => plan(element, context)))
+      return plan && ((list, context) => eachPart(list as Json[], (element) => plan(element, context)))
     }
     case 'map': {
       if (type.goType === RESOURCE_LIST) return (quantities) => roundQuantities(quantities as Record<string, string>)
       const plan = valuePlan(type.value)
-      return plan && ((map, context) => Object.values(map as JsonObject).forEach((value) => plan(value!, context)))
+      return (
+        plan &&
+        ((map, context) =>
+          eachName(map as JsonObject, Object.keys, (name) => plan((map as JsonObject)[name]!, context)))
+      )
     }
     default:
       return undefined
@@ -95,10 +100,10 @@ const MILLI = -3
 
 /** Resources of nodes, pods and quotas are never finer than a thousandth. */
 function roundQuantities(quantities: Record<string, string>): void {
-  for (const name of Object.keys(quantities)) {
+  eachName(quantities, Object.keys, (name) => {
     const quantity = Quantity.tryParse(quantities[name]!)
     if (quantity !== undefined && !quantity.isMultipleOf(MILLI)) quantities[name] = quantity.roundUp(MILLI).toString()
-  }
+  })
 }
 
 function applyDeclared(object: JsonObject, { name, default: value, pointer }: Field): void {

@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
+import { eachName, eachPart, kept } from '../api/parts.ts'
 import type { Field, Structural, StructType } from './structural.ts'
 
 /** Gates that the schema does not name at the field, or names otherwise than the server does. */
@@ -36,7 +37,7 @@ export function dropDisabledFields(
 ): void {
   const isOff = (field: string, gates: readonly string[]) => gates.some((gate) => !enabled(gate)) && !isUsed(field)
   /** An empty one that was sent so stays. */
-  const lessened = new Set<Json>()
+  const lessened = kept(object, () => new Set<Json>())
   const wasEmptied = (value: Json | undefined) => isEmptyObject(value) && lessened.has(value!)
   let used: ReadonlySet<string> | undefined
   const isUsed = (field: string) => (used ??= old === undefined ? new Set() : fieldsIn(type, old)).has(field)
@@ -56,7 +57,7 @@ const isEmptyObject = (value: Json | undefined) => isJsonObject(value) && Object
 
 /** Gated fields that an object has. */
 function fieldsIn(type: StructType, object: JsonObject): Set<string> {
-  const found = new Set<string>()
+  const found = kept(object, () => new Set<string>())
   eachStruct(type, object, (struct, value) => {
     for (const [name, field] of gatedFields(struct)) if (ownValue(value, name) !== undefined) found.add(field)
   })
@@ -86,8 +87,9 @@ function eachStruct(
   visit: (type: StructType, value: JsonObject) => void,
 ): void {
   if (value === undefined || value === null || !mayHoldGated(type)) return
-  if (type.shape === 'list') for (const element of value as Json[]) eachStruct(type.element, element, visit)
-  else if (type.shape === 'map') for (const member of Object.values(value)) eachStruct(type.value, member, visit)
+  if (type.shape === 'list') eachPart(value as Json[], (element) => eachStruct(type.element, element, visit))
+  else if (type.shape === 'map')
+    eachName(value as JsonObject, Object.keys, (name) => eachStruct(type.value, (value as JsonObject)[name], visit))
   else if (type.shape === 'struct' && isJsonObject(value)) {
     for (const { name, type: of } of holders(type)) eachStruct(of, ownValue(value, name), visit)
     visit(type, value)

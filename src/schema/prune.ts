@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { sortNames } from '../api/json.ts'
+import { eachName, eachPart, kept } from '../api/parts.ts'
 import { defaultOf, isNullable, preservesUnknown } from './from-openapi.ts'
 import type { Structural, StructType } from './structural.ts'
 
@@ -12,7 +13,7 @@ const OBJECT_MEMBERS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'meta
 
 /** @returns the paths of what went, sorted: `spec.a[0].b` */
 export function prune(type: StructType, object: JsonObject): string[] {
-  const unknown: string[] = []
+  const unknown = kept(object, () => [] as string[])
   pruneValue(object, type, '', unknown)
   return sortNames(unknown)
 }
@@ -37,17 +38,17 @@ function pruneValue(value: Json | undefined, type: Structural | undefined, path:
   if (type !== undefined && (type.shape === 'untyped' || preservesUnknown(type)))
     return pruneDeclared(value, type, path, unknown)
   if (Array.isArray(value)) {
-    value.forEach((item, index) => pruneValue(item, elementType(type), `${path}[${index}]`, unknown))
+    eachPart(value, (item, index) => pruneValue(item, elementType(type), `${path}[${index}]`, unknown))
   } else if (isJsonObject(value)) {
-    for (const name of Object.keys(value)) {
-      if (isWholeObject(type) && OBJECT_MEMBERS.has(name)) continue
+    eachName(value, Object.keys, (name) => {
+      if (isWholeObject(type) && OBJECT_MEMBERS.has(name)) return
       const below = memberType(type, name)
       if (below !== undefined) pruneValue(value[name], below, pathTo(path, name), unknown)
       else {
         unknown.push(pathTo(path, name))
         delete value[name]
       }
-    }
+    })
   }
 }
 
@@ -55,13 +56,13 @@ function pruneValue(value: Json | undefined, type: Structural | undefined, path:
 function pruneDeclared(value: Json | undefined, type: Structural | undefined, path: string, unknown: string[]): void {
   if (type === undefined) return
   if (Array.isArray(value)) {
-    value.forEach((item, index) => pruneDeclared(item, elementType(type), `${path}[${index}]`, unknown))
+    eachPart(value, (item, index) => pruneDeclared(item, elementType(type), `${path}[${index}]`, unknown))
   } else if (isJsonObject(value)) {
-    for (const name of Object.keys(value)) {
-      if (isWholeObject(type) && OBJECT_MEMBERS.has(name)) continue
+    eachName(value, Object.keys, (name) => {
+      if (isWholeObject(type) && OBJECT_MEMBERS.has(name)) return
       const below = memberType(type, name)
       if (below !== undefined) pruneValue(value[name], below, pathTo(path, name), unknown)
-    }
+    })
   }
 }
 
@@ -69,14 +70,14 @@ const pathTo = (path: string, name: string) => (path === '' ? name : `${path}.${
 
 /** A null where none may be and no default would take its place is absence. */
 export function pruneNulls(type: Structural | undefined, value: Json | undefined): void {
-  if (Array.isArray(value)) value.forEach((item) => pruneNulls(elementType(type), item))
+  if (Array.isArray(value)) eachPart(value, (item) => pruneNulls(elementType(type), item))
   else if (isJsonObject(value)) {
-    for (const name of Object.keys(value)) {
+    eachName(value, Object.keys, (name) => {
       const below = memberType(type, name)
       const goes = value[name] === null && below !== undefined && !isNullable(below) && !hasDefault(below)
       if (goes) delete value[name]
       else pruneNulls(below, value[name])
-    }
+    })
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
+import { eachName, eachPart } from '../api/parts.ts'
 import { defaultOf, isNullable } from './from-openapi.ts'
 import { elementType, memberType } from './prune.ts'
 import type { Structural, StructType } from './structural.ts'
@@ -18,7 +19,7 @@ function fill(type: Structural | undefined, value: Json | undefined): void {
   if (Array.isArray(value)) {
     const element = elementType(type)
     if (element === undefined) return
-    value.forEach((item, index) => {
+    eachPart(value, (item, index) => {
       if (item === null && !isNullable(element)) value[index] = copyOf(defaultOf(element) ?? null)
       fill(element, value[index])
     })
@@ -29,13 +30,13 @@ function fill(type: Structural | undefined, value: Json | undefined): void {
         const before = ownValue(value, name)
         if (before === undefined || (before === null && nullable !== true)) setOwn(value, name, copyOf(declared))
       }
-    for (const name of Object.keys(value)) {
+    eachName(value, Object.keys, (name) => {
       const below = memberType(type, name)
-      if (below === undefined) continue
+      if (below === undefined) return
       if (type.shape === 'map' && value[name] === null && !isNullable(below))
         setOwn(value, name, copyOf(defaultOf(below) ?? null))
       fill(below, value[name])
-    }
+    })
   }
 }
 

@@ -6,6 +6,7 @@
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
+import { eachName } from '../api/parts.ts'
 import type { Atom, ListAtom, MapAtom, ScalarKind } from './atom.ts'
 import { keyElement, valueElement } from './path-element.ts'
 import type { PathElement } from './path-element.ts'
@@ -65,12 +66,12 @@ export function eachField(
   value: JsonObject,
   visit: (name: string, type: Atom | undefined, item: Json, isDeclared: boolean) => boolean | void,
 ): void {
-  for (const name in value) {
+  eachName(value, Object.keys, (name) => {
     const item = value[name]
-    if (item === undefined) continue
+    if (item === undefined) return true
     const declared = map.declared(name)
-    if (visit(name, declared ?? map.others, item, declared !== undefined) === false) return
-  }
+    return visit(name, declared ?? map.others, item, declared !== undefined)
+  })
 }
 
 /** Why an element of a list that is owned element by element has no name. */

@@ -5,10 +5,16 @@ import { invalidValue, required } from '../api/field.ts'
 import { parseApiVersion } from '../api/group-version.ts'
 import type { Json, JsonObject, ObjectMeta } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
 import { elementType, memberType } from '../schema/prune.ts'
 import type { Structural } from '../schema/structural.ts'
+import { isAnywhereIn } from '../schema/anywhere.ts'
+import { errorsByName, errorsOf } from './errors-of.ts'
 import { dns1035Label, pathSegmentName } from './names.ts'
 import { validateAnyMeta } from './object-meta.ts'
+
+/** Most types hold no whole object, and nothing of a value is looked at then. */
+const holdsObjects = isAnywhereIn((type) => type.shape === 'struct' && type.embeddedResource === true)
 
 /** @param isRoot the object itself is checked elsewhere */
 export function validateEmbedded(
@@ -17,24 +23,23 @@ export function validateEmbedded(
   at: FieldPath,
   isRoot = true,
 ): FieldError[] {
-  if (type === undefined) return []
+  if (type === undefined || !holdsObjects(type)) return []
   if (Array.isArray(value))
-    return value.flatMap((item, index) => validateEmbedded(elementType(type), item, at.index(index), false))
+    return errorsOf(value, (item, index) => validateEmbedded(elementType(type), item, at.index(index), false))
   if (!isJsonObject(value)) return []
   const isEmbedded = !isRoot && type.shape === 'struct' && type.embeddedResource === true
   return [
     ...(isEmbedded ? objectProblems(value, at) : []),
-    ...Object.keys(value)
-      .sort()
-      .filter((name) => !(isRoot && name === 'metadata'))
-      .flatMap((name) =>
-        validateEmbedded(
-          memberType(type, name),
-          value[name],
-          type.shape === 'map' ? at.key(name) : at.child(name),
-          false,
-        ),
-      ),
+    ...errorsByName(value, (name) =>
+      isRoot && name === 'metadata'
+        ? []
+        : validateEmbedded(
+            memberType(type, name),
+            ownValue(value, name),
+            type.shape === 'map' ? at.key(name) : at.child(name),
+            false,
+          ),
+    ),
   ]
 }
 

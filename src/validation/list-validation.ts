@@ -5,23 +5,29 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { sortNames, stringifySorted } from '../api/json.ts'
+import { mapParts } from '../api/parts.ts'
+import { isAnywhereIn } from '../schema/anywhere.ts'
+import { errorsByName, errorsOf } from './errors-of.ts'
 import type { ListType, Structural } from '../schema/structural.ts'
 
+/** Most types hold no such list, and nothing of a value is looked at then. */
+const holdsKeyedLists = isAnywhereIn((type) => type.shape === 'list' && type.declaredListType !== undefined)
+
 export function validateLists(type: Structural, value: Json | undefined, at: FieldPath): FieldError[] {
+  if (!holdsKeyedLists(type)) return []
   if (Array.isArray(value)) {
     if (type.shape !== 'list') return []
     const element = type.element
     return [
       ...ownProblems(type, value, at),
-      ...value.flatMap((item, index) => validateLists(element, item, at.index(index))),
+      ...errorsOf(value, (item, index) => validateLists(element, item, at.index(index))),
     ]
   }
   if (!isJsonObject(value)) return []
-  const names = Object.keys(value).sort()
   if (type.shape === 'map')
-    return names.flatMap((name) => validateLists(type.value, ownValue(value, name), at.key(name)))
+    return errorsByName(value, (name) => validateLists(type.value, ownValue(value, name), at.key(name)))
   if (type.shape !== 'struct') return []
-  return names.flatMap((name) => {
+  return errorsByName(value, (name) => {
     const field = type.field(name)
     // of the metadata another rule speaks
     if (field === undefined || (field.type.shape === 'struct' && field.type.goType !== undefined)) return []
@@ -38,7 +44,7 @@ function mapProblems({ keys }: ListType, items: readonly Json[], at: FieldPath):
   const wrong = items.findIndex((item) => item !== null && !isJsonObject(item))
   if (wrong >= 0)
     return [invalidValue(at.index(wrong), items[wrong], 'must be an object for an array of list-type map')]
-  const keysOf = items.map((item): JsonObject => {
+  const keysOf = mapParts(items, (item): JsonObject => {
     // few: keys of a list, in a schema
     const found = keys.filter((key) => isJsonObject(item) && ownValue(item, key) !== undefined)
     return Object.fromEntries(found.map((key) => [key, ownValue(item as JsonObject, key)]))
@@ -59,10 +65,10 @@ function inOrder(value: Json): Json {
 
 /** Where each value that is there more than once appears for the second time. */
 function repeated(values: readonly Json[]): number[] {
+  const texts = mapParts(values, stringifySorted)
   const times = new Map<string, number>()
   const found: number[] = []
-  values.forEach((value, index) => {
-    const text = stringifySorted(value)
+  texts.forEach((text, index) => {
     const before = times.get(text) ?? 0
     times.set(text, before + 1)
     if (before === 1) found.push(index)

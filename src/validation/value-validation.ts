@@ -9,6 +9,8 @@ import { FieldPath as Path, invalidValue, notSupported, required, tooLong, tooMa
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
+import { eachName, eachPart, kept } from '../api/parts.ts'
+import { MAX_PROBLEMS, MAX_REPORTED } from '../api/status.ts'
 import { stringifySorted } from '../api/json.ts'
 import { valuesEqual } from '../api/value-order.ts'
 import { goFloat } from '../go/float.ts'
@@ -40,37 +42,51 @@ interface Problem {
   errorAt(at: FieldPath): FieldError
 }
 
+/** What is wrong, by its text, in the order in which it was found. Shared by the outcomes of a value and of its parts. */
+interface Found {
+  readonly problems: Map<string, Problem>
+  /** Characters of their texts. */
+  length: number
+}
+
 class Outcome {
-  /** By text, in the order in which they were found. */
-  private found = new Map<string, Problem>()
+  /** Absent while nothing is wrong, as with most values. */
+  private found: Found | undefined
   /** How many checks were made: of several alternatives that fail, the one with most is told of. */
   matches = 0
 
   add(problem: Problem): void {
-    if (this.found.size < MAX_PROBLEMS && !this.found.has(problem.text)) this.found.set(problem.text, problem)
+    const found = (this.found ??= { problems: new Map(), length: 0 })
+    if (this.isFull || found.problems.has(problem.text)) return
+    found.problems.set(problem.text, problem)
+    found.length += problem.text.length
   }
 
   /** Takes what the other has, which is of no use afterwards: what is found deep inside is not copied at each level. */
   merge(...others: (Outcome | undefined)[]): void {
     for (const other of others) {
       if (other === undefined) continue
-      if (this.found.size === 0) this.found = other.found
-      else for (const problem of other.found.values()) this.add(problem)
+      if (this.found === undefined) this.found = other.found
+      else if (other.found !== this.found) for (const problem of other.problems) this.add(problem)
       this.matches += other.matches
     }
   }
 
   get problems(): Problem[] {
-    return [...this.found.values()]
+    return this.found === undefined ? [] : [...this.found.problems.values()]
   }
 
   get isValid(): boolean {
-    return this.found.size === 0
+    return this.found === undefined
+  }
+
+  /** What is found from here on is not told. */
+  get isFull(): boolean {
+    return (
+      this.found !== undefined && (this.found.problems.size >= MAX_PROBLEMS || this.found.length >= 2 * MAX_REPORTED)
+    )
   }
 }
-
-/** More are not told: a list of values that are wrong must not make an answer that is longer than what was sent. */
-const MAX_PROBLEMS = 10_000
 
 const placed = (at: FieldPath, place: string): FieldPath =>
   place === '' || place === '.' ? at : at.child(place.replace(/^\./, ''))
@@ -340,7 +356,12 @@ function checkList(schema: JsonObject, value: readonly Json[], place: string, be
   const { items, minItems, maxItems } = schema
   if (isJsonObject(items)) {
     const elementBefore = elementsBefore(schema, before)
-    value.forEach((item, index) => outcome.merge(check(items, item, `${place}[${index}]`, elementBefore(item), true)))
+    const elements = kept(value, () => new Outcome())
+    eachPart(value, (item, index) => {
+      elements.merge(check(items, item, `${place}[${index}]`, elementBefore(item), true))
+      return !elements.isFull
+    })
+    outcome.merge(elements)
   }
   if (typeof minItems === 'number' && value.length < minItems)
     outcome.add(invalidAt(place, value.length, `should have at least ${minItems} items`))
@@ -373,12 +394,27 @@ function checkEnum(schema: JsonObject, value: Json, place: string): Outcome | un
   const allowed = schema['enum']
   if (!Array.isArray(allowed) || allowed.length === 0) return undefined
   // null is no value that an enum could hold
-  if (value !== null && allowed.some((one) => isConvertible(value, one))) return undefined
+  if (
+    typeof value === 'string'
+      ? textsOf(allowed).has(value)
+      : value !== null && allowed.some((one) => isConvertible(value, one))
+  )
+    return undefined
   const outcome = new Outcome()
   const supported = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
   const text = `${place} in body should be one of [${supported.join(' ')}]`
   outcome.add(problemAt(place, text, (at) => notSupported(at, value, supported)))
   return outcome
+}
+
+/** Texts that an enum allows: of a long one, which many values have, each is looked for at once. */
+const allowedTexts = new WeakMap<readonly Json[], ReadonlySet<Json>>()
+
+function textsOf(allowed: readonly Json[]): ReadonlySet<Json> {
+  let texts = allowedTexts.get(allowed)
+  if (texts === undefined)
+    allowedTexts.set(allowed, (texts = new Set(allowed.filter((one) => typeof one === 'string'))))
+  return texts
 }
 
 /** kube-apiserver converts a value to the type of what it is compared with: 2.5 is 2 there. */
@@ -390,11 +426,16 @@ function isConvertible(value: Json, to: Json): boolean {
   return valuesEqual(value, to)
 }
 
+const sortedNames = (object: JsonObject): string[] =>
+  Object.keys(object)
+    .filter((name) => object[name] !== undefined)
+    .sort()
+
 function checkObject(schema: JsonObject, value: JsonObject, place: string, before: Before | undefined): Outcome {
   const outcome = new Outcome()
   const { minProperties, maxProperties, additionalProperties } = schema
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
-  const names = Object.keys(value).filter((name) => value[name] !== undefined)
+  const names = typeof minProperties === 'number' || typeof maxProperties === 'number' ? sortedNames(value) : []
   if (typeof minProperties === 'number' && names.length < minProperties)
     outcome.add(invalidAt(place, names.length, `should have at least ${minProperties} properties`))
   if (typeof maxProperties === 'number' && names.length > maxProperties)
@@ -403,22 +444,20 @@ function checkObject(schema: JsonObject, value: JsonObject, place: string, befor
         tooMany(at, names.length, maxProperties),
       ),
     )
-  for (const name of names.sort()) {
-    if (Object.hasOwn(properties, name)) continue
-    if (additionalProperties === false) {
-      const text = `${place}.${name} in body is a forbidden property`
-      outcome.add(problemAt(place, text, (at) => invalidValue(at, name, text)))
-    } else if (isJsonObject(additionalProperties))
-      outcome.merge(
-        check(
-          additionalProperties,
-          ownValue(value, name)!,
-          `${place}.${name}`,
-          memberBefore(name, place, before),
-          true,
-        ),
-      )
-  }
+  const members = kept(value, () => new Outcome())
+  if (additionalProperties === false || isJsonObject(additionalProperties))
+    eachName(value, sortedNames, (name) => {
+      if (Object.hasOwn(properties, name)) return true
+      if (additionalProperties === false) {
+        const text = `${place}.${name} in body is a forbidden property`
+        members.add(problemAt(place, text, (at) => invalidValue(at, name, text)))
+      } else {
+        const at = `${place}.${name}`
+        members.merge(check(additionalProperties, ownValue(value, name)!, at, memberBefore(name, place, before), true))
+      }
+      return !members.isFull
+    })
+  outcome.merge(members)
   for (const name of Object.keys(properties).sort()) {
     const below = properties[name]
     const member = ownValue(value, name)

@@ -138,7 +138,7 @@ function isClosed(type: Type | undefined, checker: Checker): boolean {
   return false
 }
 
-/** `object[key]` inside `for (const key in object)`, or with the keys that Object.keys gives of it. */
+/** `object[key]` inside `for (const key in object)`, with the keys that Object.keys gives of it, or in `eachName` of it. */
 function isFromLoop(access: ElementAccessExpression, file: SourceFile): boolean {
   const key = uncast(access.argumentExpression)
   if (!isIdentifier(key)) return false
@@ -150,10 +150,13 @@ function isFromLoop(access: ElementAccessExpression, file: SourceFile): boolean 
         (isForInStatement(node) ? uncast(node.expression).getText(file) : ownerOf(node.expression, file)) === object
       )
     }
-    if (isArrowFunction(node) && node.parameters[0]?.name.getText(file) === key.text)
+    if (isArrowFunction(node) && node.parameters[0]?.name.getText(file) === key.text) {
+      if (isCallExpression(node.parent) && /^(eachName|mapNames)$/.test(node.parent.expression.getText(file)))
+        return uncast(node.parent.arguments[0]!).getText(file) === object
       return isCallExpression(node.parent) && isPropertyAccessExpression(node.parent.expression)
         ? ownerOf(node.parent.expression.expression, file) === object
         : false
+    }
   }
   return false
 }

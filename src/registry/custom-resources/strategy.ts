@@ -9,6 +9,7 @@ import { FieldPath, invalidValue, path } from '../../api/field.ts'
 import type { GroupResource } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { lazy } from '../../api/lazy.ts'
+import { resuming } from '../../api/parts.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { forbidden, invalid } from '../../api/status.ts'
 import { firstResults, JsonPathError, parseJsonPath } from '../../codec/table/json-path.ts'
@@ -45,10 +46,15 @@ export function customStrategy(
     path: parseJsonPath(`{${jsonPath}}`),
   }))
 
-  const bySchema = async (object: KubeObject, old?: KubeObject): Promise<FieldError[]> => {
-    if (schema === undefined) return []
-    await loadPatterns()
-    return validateValue(schema, asJson(object), FieldPath.root, old === undefined ? undefined : { value: asJson(old) })
+  const bySchema = (object: KubeObject, old?: KubeObject): FieldError[] =>
+    schema === undefined
+      ? []
+      : validateValue(schema, asJson(object), FieldPath.root, old === undefined ? undefined : { value: asJson(old) })
+  /** What is checked needs patterns, which have to be waited for once. */
+  const withPatterns = async (check: () => FieldError[]): Promise<FieldError[]> => {
+    const resume = resuming()
+    if (schema !== undefined) await loadPatterns()
+    return resume(check)
   }
   const byRules = rulesOfSchema(schema)
   const invariants = (object: KubeObject): FieldError[] => validateEmbedded(type, asJson(object), FieldPath.root)
@@ -56,13 +62,13 @@ export function customStrategy(
 
   const validateUpdate: Strategy['validateUpdate'] = async (object, old, context) =>
     byRules(
-      [
+      await withPatterns(() => [
         ...kindProblems(object, definition),
-        ...(await bySchema(object, old)),
+        ...bySchema(object, old),
         ...scaleProblems(object, scale),
         ...invariants(object),
         ...(lists(old).length === 0 ? lists(object) : []),
-      ],
+      ]),
       context,
       object,
       old,
@@ -76,13 +82,13 @@ export function customStrategy(
 
     validate: async (object, context) =>
       byRules(
-        [
+        await withPatterns(() => [
           ...kindProblems(object, definition),
-          ...(await bySchema(object)),
+          ...bySchema(object),
           ...scaleProblems(object, scale),
           ...invariants(object),
           ...lists(object),
-        ],
+        ]),
         context,
         object,
       ),
@@ -112,10 +118,9 @@ export function customStrategy(
           else object.metadata.managedFields = managedFields
         },
         async validateUpdate(object, old, context) {
-          await loadPatterns()
           const status = asJson(object)['status']
           const before = asJson(old)['status']
-          const values =
+          const values = (): FieldError[] =>
             status === undefined || !isJsonObject(statusSchema)
               ? []
               : validateValue(
@@ -124,17 +129,22 @@ export function customStrategy(
                   path('status'),
                   before === undefined ? undefined : { value: before },
                 )
-          const errors = [
-            ...values,
+          const errors = await withPatterns(() => [
+            ...values(),
             ...scaleStatusProblems(object, scale),
             ...(lists(old).length === 0 ? lists(object) : []),
-          ]
+          ])
           return byRules(errors, context, object, old)
         },
       },
       scale: {
         validateUpdate: async (object, old, context) =>
-          byRules([...(await bySchema(object, old)), ...scaleProblems(object, scale)], context, object, old),
+          byRules(
+            await withPatterns(() => [...bySchema(object, old), ...scaleProblems(object, scale)]),
+            context,
+            object,
+            old,
+          ),
       },
     },
   }

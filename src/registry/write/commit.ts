@@ -9,6 +9,7 @@ import { turnOfOthers } from '../../api/slices.ts'
 import type { Live } from '../../codec/stored-object.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import type { NewValue, OutboxMessage } from '../../storage/storage.ts'
+import { walked } from '../../request/turns.ts'
 import { valueToStore } from '../converted.ts'
 import { workFor } from '../outbox.ts'
 import { announceOwners } from '../owner-kinds.ts'
@@ -24,14 +25,13 @@ export interface Encoded {
 /** @throws StatusError where a webhook that converts does not answer */
 export const encode = async (scope: ResourceScope, object: KubeObject): Promise<Encoded> => ({
   object,
-  value: await valueToStore(scope, object),
+  value: await walked(scope.request, () => valueToStore(scope, object)),
 })
 
 /** @throws StorageError KeyExists */
 export async function commitCreate(scope: ResourceScope, object: KubeObject): Promise<Live> {
   const { request, storage, collection } = scope
   await announceOwners(request.env, request.tenant, storedAs(scope), object)
-  if (request.isLarge) await turnOfOthers()
   const value = withWork(scope, await encode(scope, object))
   if (request.isLarge) await turnOfOthers()
   return liveOf(await storage.create(collection, keyFor(scope, object), value))

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/object.ts'
-import { atOnce, inTurns, turnOfOthers } from '../../api/slices.ts'
 import type { WriteResult } from '../../codec/stored-object.ts'
 import type { WriteOptions } from '../../request/options.ts'
+import { finished, walked } from '../../request/turns.ts'
 import { afterConversion } from '../convert-version.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { createObject } from '../store.ts'
@@ -21,16 +21,12 @@ export async function create(
   admission: Admission,
 ): Promise<WriteResult> {
   const { request } = scope
-  const wanted = afterConversion(scope, sent)
-  if (request.isLarge) await turnOfOthers()
+  const wanted = await walked(request, () => afterConversion(scope, sent))
   prepareNewMetadata(scope, wanted)
   // a custom resource's item takes POST too, which was authorized for the name in the path
   if (scope.name !== '') checkName(scope, wanted)
-  const tracking = trackingFields(scope, undefined, wanted, options.fieldManager)
-  if (request.isLarge) await inTurns(tracking)
-  else atOnce(tracking)
-  if (request.isLarge) await turnOfOthers()
-  const object = scope.toStorage(wanted)
+  await finished(request, trackingFields(scope, undefined, wanted, options.fieldManager))
+  const object = await walked(request, () => scope.toStorage(wanted))
   await admission.mutate(scope, 'CREATE', options, { object })
   return createObject(scope, object, options, (created) =>
     admission.validate(scope, 'CREATE', options, { object: created }),

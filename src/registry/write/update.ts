@@ -1,9 +1,10 @@
 /** What PUT and the patches share: the wanted object is made from the live one, and again when somebody was faster. */
 import type { KubeObject } from '../../api/object.ts'
-import { atOnce, inTurns, turnOfOthers } from '../../api/slices.ts'
+import { atOnce } from '../../api/slices.ts'
 import type { Steps } from '../../api/slices.ts'
 import { copyWithEmptied } from '../../schema/emptied.ts'
 import type { WriteOptions } from '../../request/options.ts'
+import { finished, walked } from '../../request/turns.ts'
 import { afterConversion } from '../convert-version.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { guaranteedUpdate } from '../store.ts'
@@ -63,17 +64,15 @@ export function updateWith(
     uid,
     authorizeCreate,
     async transform(stored) {
-      if (request.isLarge) await turnOfOthers()
-      const live = stored && scope.fromStorage(stored)
+      const live = stored && (await walked(request, () => scope.fromStorage(stored)))
       const operation = stored === undefined ? 'CREATE' : 'UPDATE'
       const admit = (object: KubeObject, oldObject: KubeObject | undefined) =>
         admission.mutate(scope, operation, options, { object, oldObject })
       // a view never creates: what is absent was answered with 404 before
       if (view !== undefined)
         return scope.toStorage(await throughView(scope, view, live!, (before) => atOnce(wanted(before)), admit))
-      const made = request.isLarge ? await inTurns(wanted(live)) : atOnce(wanted(live))
-      if (request.isLarge) await turnOfOthers()
-      const object = scope.toStorage(made)
+      const made = await finished(request, wanted(live))
+      const object = await walked(request, () => scope.toStorage(made))
       await admit(object, stored)
       return object
     },

@@ -1,0 +1,251 @@
+/**
+ * Work without an `await` in parts: a walk over a large object stops when it has seen a part's worth of items, others
+ * have their turn, and it runs again from its start. Its loops then go on where they were, with what they had found, so
+ * that a walk is written as if it ran at once. What a loop fills beside its answer is kept (`kept`); a walk changes
+ * nothing else that it would not change again. Without a large object around it a loop is a loop.
+ *
+ * Items are counted, for the platform's clock stands still while code runs.
+ */
+import { append } from './append.ts'
+import type { Steps } from './slices.ts'
+
+/** Items of a part: the dearest of them take a hundredth of a millisecond. */
+export const PART = 4096
+
+/** Thrown through a walk, from a loop up to `inParts`. Code between them may catch it: the walk runs again all the same. */
+const PAUSE = new Error('assertion failed: a walk was stopped that nobody goes on with')
+
+/** A loop over one list, or a value that is kept. */
+interface Place {
+  at: number
+  /** Items that were counted: one whose inner loops go on is not counted again. */
+  counted: number
+  isDone: boolean
+  items: readonly unknown[] | undefined
+  readonly found: unknown[]
+  /** How many places there were when this one was new: later ones are below its items. */
+  readonly height: number
+}
+
+/** Of one owner: its places in the order in which a run comes to them, and how many this run has come to. */
+interface Places {
+  run: number
+  next: number
+  readonly all: Place[]
+}
+
+/** How far one walk has got. Lives as long as it; what is below an item that is done is forgotten. */
+class Progress {
+  private run = 0
+  private left = 0
+  /** Where the run before was stopped, until this one comes there. */
+  private stoppedAt: Place | undefined
+  /** Whatever this run answers is not the end. */
+  isStopped = false
+  private readonly places = new Map<object, Places>()
+  /** Of each place its owner, in the order in which they were new. */
+  private readonly owners: object[] = []
+
+  constructor(private readonly part: number) {}
+
+  begin(): void {
+    this.run++
+    this.left = this.part
+    this.isStopped = false
+  }
+
+  placeOf(owner: object): Place {
+    let places = this.places.get(owner)
+    if (places === undefined) this.places.set(owner, (places = { run: this.run, next: 0, all: [] }))
+    else if (places.run !== this.run) {
+      places.run = this.run
+      places.next = 0
+    }
+    const { all } = places
+    if (places.next === all.length) {
+      this.owners.push(owner)
+      all.push({ at: 0, counted: 0, isDone: false, items: undefined, found: [], height: this.owners.length })
+    }
+    const place = all[places.next++]!
+    if (place === this.stoppedAt) this.stoppedAt = undefined
+    return place
+  }
+
+  /** @throws PAUSE */
+  count(weight: number, place?: Place): void {
+    // a loop over what each run makes anew is never come to again: a walk that has one ends without another stop
+    if (this.left <= 0 && this.stoppedAt === undefined) {
+      this.isStopped = true
+      this.stoppedAt = place
+      throw PAUSE
+    }
+    this.left -= weight
+  }
+
+  /** An item of a loop is done. What came below it is found in what it answered. */
+  advance({ height }: Place): void {
+    while (this.owners.length > height) {
+      const owner = this.owners.pop()!
+      const places = this.places.get(owner)!
+      places.all.pop()
+      places.next = Math.min(places.next, places.all.length)
+      if (places.all.length === 0) this.places.delete(owner)
+    }
+  }
+}
+
+/** Of the walk that runs now: set and reset around it, with no `await` between. */
+let current: Progress | undefined
+
+function within<T>(progress: Progress | undefined, run: () => T): T {
+  const before = current
+  current = progress
+  try {
+    return run()
+  } finally {
+    current = before
+  }
+}
+
+/** A walk as steps: in parts where turns are taken, else at once. */
+export function* inParts<T>(run: () => T, part = PART): Steps<T> {
+  if (!(yield)) return within(undefined, run)
+  const progress = new Progress(part)
+  for (;;) {
+    progress.begin()
+    try {
+      const result = within(progress, run)
+      if (!progress.isStopped) return result
+    } catch (error) {
+      if (!progress.isStopped) throw error
+    }
+    yield
+  }
+}
+
+/**
+ * The same for what may have to wait in between: only what runs in `resuming` goes on in parts behind an `await`.
+ * @param turn is taken before each part
+ */
+export async function inPartsAwaiting<T>(
+  run: () => T | Promise<T>,
+  turn: () => Promise<void>,
+  part = PART,
+): Promise<T> {
+  const progress = new Progress(part)
+  for (;;) {
+    await turn()
+    progress.begin()
+    try {
+      const result = await within(progress, run)
+      if (!progress.isStopped) return result
+    } catch (error) {
+      if (!progress.isStopped) throw error
+    }
+  }
+}
+
+/** Called before an `await`: what runs the walk behind it as it would have run before. */
+export function resuming(): <T>(run: () => T) => T {
+  const progress = current
+  return (run) => within(progress, run)
+}
+
+/**
+ * A value that stays the same however often the walk that runs is stopped.
+ * @param owner a part of what is walked over; of a value without parts nothing need be kept
+ */
+export function kept<Value>(owner: unknown, make: () => Value): Value {
+  if (current === undefined || typeof owner !== 'object' || owner === null) return make()
+  const { found } = current.placeOf(owner)
+  if (found.length === 0) found.push(make())
+  return found[0] as Value // what was made for this place
+}
+
+/** @param owner what the items belong to: a list, or the object whose names they are */
+function loop<Item>(
+  progress: Progress,
+  owner: object,
+  itemsOf: () => readonly Item[],
+  weight: number,
+  visit: (item: Item, index: number, found: unknown[]) => boolean | void,
+): unknown[] {
+  const place = progress.placeOf(owner)
+  const { found } = place
+  if (place.isDone) return found
+  // of this very owner, at this very place
+  const items = (place.items ??= itemsOf()) as readonly Item[]
+  while (place.at < items.length) {
+    if (place.counted === place.at) {
+      progress.count(weight, place)
+      place.counted++
+    }
+    const goesOn = visit(items[place.at]!, place.at, found) !== false
+    place.at = goesOn ? place.at + 1 : items.length
+    place.counted = place.at
+    progress.advance(place)
+  }
+  place.isDone = true
+  return found
+}
+
+/** `items.map(visit)` */
+export function mapParts<Item, Result>(
+  items: readonly Item[],
+  visit: (item: Item, index: number) => Result,
+  weight = 1,
+): Result[] {
+  if (current === undefined || items.length === 0) return items.map((item, index) => visit(item, index))
+  const add = (item: Item, index: number, found: unknown[]): void => void found.push(visit(item, index))
+  return loop(current, items, () => items, weight, add) as Result[] // what was pushed
+}
+
+/** `items.flatMap(visit)` */
+export function flatMapParts<Item, Result>(
+  items: readonly Item[],
+  visit: (item: Item, index: number) => readonly Result[],
+  weight = 1,
+): Result[] {
+  if (current === undefined || items.length === 0) return items.flatMap((item, index) => visit(item, index))
+  const add = (item: Item, index: number, found: unknown[]): void => append(found, visit(item, index))
+  return loop(current, items, () => items, weight, add) as Result[] // what was appended
+}
+
+/** `items.forEach(visit)`; `visit` ends it with false */
+export function eachPart<Item>(
+  items: readonly Item[],
+  visit: (item: Item, index: number) => boolean | void,
+  weight = 1,
+): void {
+  if (current !== undefined) loop(current, items, () => items, weight, visit)
+  else for (let at = 0; at < items.length; at++) if (visit(items[at]!, at) === false) return
+}
+
+/** @param namesOf its own names, in some order @param visit ends it with false */
+export function eachName<Owner extends object>(
+  owner: Owner,
+  namesOf: (owner: Owner) => readonly string[],
+  visit: (name: string) => boolean | void,
+  weight = 1,
+): void {
+  if (current !== undefined) loop(current, owner, () => namesOf(owner), weight, visit)
+  else for (const name of namesOf(owner)) if (visit(name) === false) return
+}
+
+/** What `visit` answers for each of them. */
+export function mapNames<Owner extends object, Result>(
+  owner: Owner,
+  namesOf: (owner: Owner) => readonly string[],
+  visit: (name: string) => Result,
+  weight = 1,
+): Result[] {
+  if (current === undefined) return namesOf(owner).map((name) => visit(name))
+  const add = (name: string, _: number, found: unknown[]): void => void found.push(visit(name))
+  return loop(current, owner, () => namesOf(owner), weight, add) as Result[] // what was pushed
+}
+
+/** Calls it until it answers false. What it goes on with is kept, and it has no loops of its own. */
+export function forAsLong(goOn: () => boolean): void {
+  const progress = current
+  while (goOn()) progress?.count(1)
+}

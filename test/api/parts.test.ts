@@ -1,0 +1,180 @@
+// Walks in parts: stopped anywhere, they come to what they come to at once.
+import { describe, expect, test } from 'vitest'
+import {
+  eachName,
+  eachPart,
+  flatMapParts,
+  forAsLong,
+  inParts,
+  inPartsAwaiting,
+  kept,
+  mapNames,
+  mapParts,
+  resuming,
+} from '../../src/api/parts.ts'
+import { atOnce, inTurns } from '../../src/api/slices.ts'
+
+/** What a walk answers, and how often others had a turn, with so many items a part. */
+async function parts<T>(run: () => T, part: number): Promise<{ result: T; turns: number }> {
+  let turns = 0
+  const result = await inTurns(inParts(run, part), async () => void turns++)
+  return { result, turns }
+}
+
+const numbers = (n: number) => Array.from({ length: n }, (_, at) => at)
+
+describe.each([1, 2, 3, 7, 1000])('with %i items a part', (part) => {
+  const both = async <T>(run: () => T): Promise<T> => {
+    const whole = atOnce(inParts(run))
+    expect((await parts(run, part)).result).toEqual(whole)
+    return whole
+  }
+
+  test('a list in a list', async () => {
+    const table = numbers(5).map((row) => numbers(4).map((column) => row * column))
+    const walked = await both(() => mapParts(table, (row) => mapParts(row, (one) => one + 1)))
+    expect(walked[4]).toEqual([1, 5, 9, 13])
+  })
+
+  test('members by name, of objects in a list', async () => {
+    const objects = numbers(4).map((at) => ({ b: at, a: [at, at], c: {} }))
+    const sorted = (object: object) => Object.keys(object).sort()
+    await both(() => mapParts(objects, (object) => mapNames(object, sorted, (name) => `${name}${object.b}`)))
+  })
+
+  test('the same list once more, and the same in each item', async () => {
+    const shared = numbers(3)
+    const walked = await both(() => {
+      const before = mapParts(shared, (one) => one * 2)
+      const within = mapParts([1, 2, 3], (factor) => mapParts(shared, (one) => one * factor))
+      return [before, within, mapParts(shared, (one) => one * 3)]
+    })
+    expect(walked).toEqual([
+      [0, 2, 4],
+      [
+        [0, 1, 2],
+        [0, 2, 4],
+        [0, 3, 6],
+      ],
+      [0, 3, 6],
+    ])
+  })
+
+  test('what is filled beside a loop is kept', async () => {
+    const list = numbers(9)
+    await both(() => {
+      const seen = kept(list, () => new Set<number>())
+      const odd = flatMapParts(list, (one) => {
+        seen.add(one)
+        return one % 2 === 1 ? [one, one] : []
+      })
+      return { odd, seen: [...seen] }
+    })
+  })
+
+  test('a loop that ends early', async () => {
+    const list = numbers(9)
+    const until = await both(() => {
+      const seen = kept(list, (): number[] => [])
+      eachPart(list, (one) => {
+        seen.push(one)
+        return one < 4
+      })
+      return seen
+    })
+    expect(until).toEqual([0, 1, 2, 3, 4])
+  })
+
+  test('a step after the other', async () => {
+    const counter = { list: numbers(6) }
+    await both(() => {
+      const state = kept(counter, () => ({ at: 0, sum: 0 }))
+      forAsLong(() => {
+        state.sum += counter.list[state.at]!
+        return ++state.at < counter.list.length
+      })
+      return state.sum
+    })
+  })
+
+  test('a walk that is stopped where an error would be told', async () => {
+    const list = numbers(9)
+    const careless = () => {
+      try {
+        return mapParts(list, (one) => one)
+      } catch {
+        return undefined
+      }
+    }
+    expect(await both(careless)).toEqual(list)
+  })
+
+  test("a walk's own error", async () => {
+    const list = numbers(9)
+    const failing = () => mapParts(list, (one) => (one === 8 ? expect.unreachable('eight') : one))
+    await expect(parts(failing, part)).rejects.toThrow('eight')
+  })
+
+  test('a list that each run makes anew is walked at once', async () => {
+    await both(() => mapParts(numbers(50), (one) => one))
+    const outer = numbers(4)
+    await both(() => mapParts(outer, () => mapParts(numbers(50), (one) => one)))
+  })
+})
+
+test('each item is looked at once, and others have a turn after each part', async () => {
+  const list = numbers(100)
+  let looked = 0
+  const { turns } = await parts(() => eachPart(list, () => void looked++), 10)
+  expect(looked).toBe(100)
+  expect(turns).toBe(10)
+})
+
+test('a dear item counts for several', async () => {
+  const list = numbers(100)
+  const { turns } = await parts(() => eachPart(list, () => {}, 5), 10)
+  expect(turns).toBe(50)
+})
+
+test('at once nothing is stopped, in a walk in parts neither', async () => {
+  const list = numbers(100)
+  let inner = 0
+  const walk = () => eachPart(list, () => void inner++)
+  const { turns } = await parts(() => atOnce(inParts(walk)), 10)
+  expect({ turns, inner }).toEqual({ turns: 1, inner: 100 })
+})
+
+describe('a walk that waits in between', () => {
+  test('is stopped before and behind it', async () => {
+    const [first, second] = [numbers(30), numbers(30)]
+    let turns = 0
+    const seen: number[] = []
+    const walk = async () => {
+      const resume = resuming()
+      eachPart(first, (one) => void seen.push(one))
+      await Promise.resolve()
+      return resume(() => mapParts(second, (one) => one + 1))
+    }
+    const result = await inPartsAwaiting(walk, async () => void turns++, 10)
+    expect(result).toEqual(numbers(30).map((one) => one + 1))
+    expect(seen).toEqual(first)
+    expect(turns).toBe(6)
+  })
+
+  test('lets nobody else be stopped while it waits', async () => {
+    const list = numbers(30)
+    let go = () => {}
+    const waiting = new Promise<void>((resolve) => (go = resolve))
+    const walk = inPartsAwaiting(
+      () => waiting,
+      async () => {},
+      1,
+    )
+    await Promise.resolve()
+    expect(mapNames({ a: 1, b: 2 }, Object.keys, (name) => name)).toEqual(['a', 'b'])
+    expect(() => eachPart(list, () => {})).not.toThrow()
+    expect(() => eachName({ a: 1, b: 2 }, Object.keys, () => {})).not.toThrow()
+    go()
+    await walk
+  })
+})

@@ -1,0 +1,259 @@
+// What a write does with a large object, stopped after every few items: it comes to what it comes to at once.
+import { beforeAll, describe, expect, test } from 'vitest'
+import { FieldPath } from '../../src/api/field.ts'
+import { plainJson, stringifySorted } from '../../src/api/json.ts'
+import type { JsonTree } from '../../src/api/json.ts'
+import type { Json, JsonObject, KubeObject } from '../../src/api/object.ts'
+import { inParts } from '../../src/api/parts.ts'
+import { atOnce, inTurns } from '../../src/api/slices.ts'
+import { decodeObject } from '../../src/codec/decode.ts'
+import { encodeJson } from '../../src/codec/encode.ts'
+import { parseBody, parsing } from '../../src/codec/parse-body.ts'
+import { FieldSet } from '../../src/patch/field-set.ts'
+import { fromUnstructured } from '../../src/patch/from-unstructured.ts'
+import { asWritten } from '../../src/patch/managed-fields.ts'
+import { checkType, compare, fieldsIn, merge, removeFields } from '../../src/patch/typed.ts'
+import { atomOf } from '../../src/schema/atom.ts'
+import { builtInType } from '../../src/schema/built-in.ts'
+import { applyDefaults } from '../../src/schema/defaulting.ts'
+import { dropDisabledFields } from '../../src/schema/disabled-fields.ts'
+import { customKindType } from '../../src/schema/from-openapi.ts'
+import { validateEmbedded } from '../../src/validation/embedded-objects.ts'
+import { loadPatterns } from '../../src/validation/go-pattern.ts'
+import { validateLists } from '../../src/validation/list-validation.ts'
+import { validateValue } from '../../src/validation/value-validation.ts'
+
+beforeAll(loadPatterns)
+
+const stopped = <T>(run: () => T, part: number): Promise<T> => inTurns(inParts(run, part), async () => {})
+
+/** @param make what is walked over, each time anew: walks change it */
+async function same<Given, T>(make: () => Given, run: (given: Given) => T): Promise<T> {
+  const whole = outcomeOf(() => atOnce(inParts(runOf(make(), run))))
+  for (const part of [1, 3, 50]) {
+    const given = make()
+    const found = await stopped(() => run(given), part).then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error: String(error) }),
+    )
+    expect(found).toEqual(whole)
+  }
+  return 'value' in whole ? whole.value : expect.unreachable(whole.error)
+}
+
+const runOf =
+  <Given, T>(given: Given, run: (given: Given) => T) =>
+  () =>
+    run(given)
+
+function outcomeOf<T>(run: () => T): { value: T } | { error: string } {
+  try {
+    return { value: run() }
+  } catch (error) {
+    return { error: String(error) }
+  }
+}
+
+const times = <T>(n: number, one: (at: number) => T): T[] => Array.from({ length: n }, (_, at) => one(at))
+const parsed = (text: string): JsonTree => parseBody('json', new TextEncoder().encode(text)).tree!
+
+const podText = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'a',
+    labels: Object.fromEntries(times(20, (at) => [`l${99 - at}`, 'v'])),
+    finalizers: ['a/b', 'a/b'],
+  },
+  spec: {
+    unknown: 1,
+    containers: times(4, (at) => ({
+      name: `c${at}`,
+      image: 'b',
+      other: [1, 2],
+      env: times(9, (place) => ({ name: `V${place % 7}`, value: `${place}`, more: {} })),
+      ports: times(5, (place) => ({ containerPort: place + 1, name: `p${place}` })),
+      resources: { requests: { cpu: '1.0001', memory: '1Ki' } },
+    })),
+    volumes: times(5, (at) => ({
+      name: `v${at}`,
+      configMap: { name: 'a', items: times(3, (n) => ({ key: `${n}`, path: 'p' })) },
+    })),
+  },
+})
+const repeatedText = `{"kind":"Pod","kind":"Pod","spec":{"containers":[{"name":"a","name":"b"}],"nodeSelector":{"a":"b","a":"c"}},"spec":{"hostname":"h"}}`
+const wrongText = '{"kind":"Pod","spec":{"containers":[{"name":"a"},{"name":1},{"image":2}]}}'
+
+const podType = builtInType('io.k8s.api.core.v1.Pod')
+const podAtom = atomOf(podType)
+const pod = (): JsonObject => decodeObject(podType, parsed(podText)).object
+const written = (): JsonObject => asWritten(podType, pod())
+const changed = (): JsonObject => {
+  const object = written()
+  const { containers } = object['spec'] as { containers: { env: JsonObject[]; image: string }[] }
+  containers[1]!.image = 'other'
+  containers[2]!.env.splice(2, 3, { name: 'NEW', value: '1' })
+  containers.splice(3, 1)
+  return object
+}
+
+describe('objects of a built-in kind', () => {
+  test.each([podText, repeatedText, wrongText])('are decoded: %.40s', async (text) => {
+    await same(
+      () => parsed(text),
+      (tree) => outcomeOf(() => decodeObject(podType, tree)),
+    )
+  })
+
+  test('get their defaults', () =>
+    same(pod, (object) => {
+      applyDefaults(podType, object, { newDate: () => new Date(0), enabled: () => true } as never)
+      return object
+    }))
+
+  test('lose disabled fields', () =>
+    same(pod, (object) => {
+      dropDisabledFields(podType, object, undefined, () => false)
+      return object
+    }))
+
+  test('are written', async () => {
+    await same(pod, (object) => encodeJson(podType, object))
+    await same(
+      () => ({ ...pod(), metadata: { name: 'a', labels: { 10: 'a', 9: 'b', a: 'c' } } }),
+      (object) => encodeJson(podType, object),
+    )
+  })
+
+  test('are converted from maps', () =>
+    same(
+      () => parsed(podText),
+      (tree) => fromUnstructured(podType, tree),
+    ))
+})
+
+describe('ownership', () => {
+  const fieldsOf = (set: FieldSet) => set.toFieldsV1()
+
+  test('of all that an object says', async () => {
+    await same(written, (object) => fieldsOf(fieldsIn(podAtom, object)))
+  })
+
+  test('of what a write changes', () =>
+    same(
+      () => [written(), changed()] as const,
+      ([before, after]) => {
+        const { added, modified, removed } = compare(podAtom, before, after)
+        return [added, modified, removed].map(fieldsOf)
+      },
+    ))
+
+  test('as it is stored', async () => {
+    const fields = fieldsIn(podAtom, written()).toFieldsV1()
+    await same(
+      () => structuredClone(fields) as Json,
+      (json) => fieldsOf(FieldSet.fromFieldsV1(json)),
+    )
+  })
+
+  test('of what is merged, and of what is taken away', async () => {
+    const unlike = (object: JsonObject): JsonObject => {
+      const { containers } = object['spec'] as { containers: { env: { name: string }[] }[] }
+      for (const { env } of containers) env.forEach((one, at) => (one.name += at))
+      return { ...object, metadata: { name: 'a' } }
+    }
+    await same(
+      () => [unlike(written()), unlike(changed())] as const,
+      ([live, config]) => merge(podAtom, live, config),
+    )
+    const fields = compare(podAtom, changed(), written()).added
+    await same(written, (object) => removeFields(podAtom, object, fields))
+  })
+
+  test('of objects that do not have their type', () =>
+    same(
+      () => ({
+        ...written(),
+        spec: { containers: [{ name: 'a', env: [{ name: 1 }, { value: 'b' }] }, { name: 'a' }] },
+      }),
+      (object) => outcomeOf(() => checkType(podAtom, object as Json, 'refused')),
+    ))
+})
+
+describe('custom objects', () => {
+  const list = (items: object, rest: object = {}) => ({ type: 'array', items, ...rest })
+  const schema = {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: {
+          set: list({ type: 'string' }, { 'x-kubernetes-list-type': 'set' }),
+          words: list({ type: 'string', enum: ['one', 'two'], maxLength: 3 }),
+          keyed: list(
+            { type: 'object', properties: { name: { type: 'string' }, size: { type: 'integer', default: 3 } } },
+            { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
+          ),
+          map: { type: 'object', additionalProperties: { type: 'integer', maximum: 5 } },
+          free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+          pods: list({
+            type: 'object',
+            'x-kubernetes-embedded-resource': true,
+            'x-kubernetes-preserve-unknown-fields': true,
+          }),
+        },
+      },
+    },
+  } as unknown as JsonObject
+  const type = customKindType('example.com.v1.Thing', { group: 'example.com', version: 'v1', kind: 'Thing' }, schema)
+  const text = `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a","more":1},"spec":${JSON.stringify({
+    set: times(12, (at) => `e${at % 9}`),
+    words: times(12, (at) => (at % 3 === 0 ? 'one' : `w${at}`)),
+    keyed: times(12, (at) => ({ name: `k${at % 10}`, other: at, nothing: null })),
+    map: Object.fromEntries(times(12, (at) => [`m${20 - at}`, at])),
+    free: { a: times(9, (at) => ({ b: [at, {}] })) },
+    unknown: times(9, () => ({})),
+    pods: times(4, (at) => ({ apiVersion: 'v1', kind: at % 2 ? 'Pod' : '', metadata: { name: 'P', x: 1 }, y: 2 })),
+  }).slice(0, -1)},"free":{"twice":[{"a":1.50,"a":[{}]}]}}}`
+  const decoded = (): KubeObject & JsonObject => decodeObject(type, parsed(text)).object as never
+
+  test('are decoded', async () => {
+    const { strict } = await same(
+      () => parsed(text),
+      (tree) => decodeObject(type, tree),
+    )
+    expect(strict).toContain('duplicate field "spec.free.twice[0].a"')
+    expect(strict).toContain('unknown field "spec.pods[0].metadata.x"')
+  })
+
+  test('get their defaults, and are written', () =>
+    same(decoded, (object) => {
+      applyDefaults(type, object, {} as never)
+      return stringifySorted(object)
+    }))
+
+  test('are validated', async () => {
+    const errors = await same(decoded, (object) => [
+      ...validateValue(schema, object),
+      ...validateLists(type, object, FieldPath.root),
+      ...validateEmbedded(type, object, FieldPath.root),
+    ])
+    expect(errors.length).toBeGreaterThan(10)
+  })
+
+  test('of no type are plain', () =>
+    same(
+      () => parsed(text),
+      (tree) => plainJson(tree),
+    ))
+})
+
+test.each([podText, repeatedText, '{"a":', '{"a":"\u00ff"', '[1,{}]'])('bodies are parsed: %.30s', async (text) => {
+  const bytes = new TextEncoder().encode(text)
+  const whole = outcomeOf(() => parseBody('json', bytes).tree)
+  const found = await inTurns(parsing('json', bytes), async () => {}).then(
+    ({ tree }) => ({ value: tree }),
+    (error: unknown) => ({ error: String(error) }),
+  )
+  expect(found).toEqual(whole)
+})
