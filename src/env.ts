@@ -40,6 +40,8 @@ export interface Env {
   readonly KEDGE_ENCRYPTION_RESOURCES?: string
   /** Private JWK that signs service-account tokens: RSA of 2048 bits or more, or EC on P-256, P-384 or P-521. */
   readonly KEDGE_SA_KEY?: string
+  /** A JWKS of public keys that signed before: tokens that they signed are good until they end. `kedge keys rotate`. */
+  readonly KEDGE_SA_RETIRED_KEYS?: string
   /** Issuer of these tokens, and the audience that stands for this server: a URL. */
   readonly KEDGE_ISSUER?: string
   /** How many requests an isolate serves at once, as --max-requests-inflight (400) and the one for writes (200). */

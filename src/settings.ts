@@ -45,6 +45,8 @@ export interface Settings {
   readonly databases: ReadonlySet<string>
   /** Text of a private JWK. */
   readonly serviceAccountKey: string | undefined
+  /** Text of a JWKS: public keys whose tokens are still good. */
+  readonly retiredServiceAccountKeys: string | undefined
   readonly issuer: string
   /** One, or one of each family; the first is that of Services that name no family. */
   readonly serviceRanges: readonly IpRange[]
@@ -187,6 +189,26 @@ const privateKey = setting(
   },
 )
 
+/** Base64url of 2048 bits. */
+const SHORTEST_MODULUS = 342
+const publicJwk = z.union([
+  z.object({
+    kty: z.literal('RSA'),
+    kid: z.string(),
+    n: z.string().check(z.minLength(SHORTEST_MODULUS)),
+    e: z.string(),
+  }),
+  z.object({ kty: z.literal('EC'), kid: z.string(), crv: z.string(), x: z.string(), y: z.string() }),
+])
+const MAX_RETIRED = 32
+
+/** What verifies alone is no secret, and must not have one in it. */
+const retiredKeys = setting('must be a JWKS of public keys with ids, 32 at most', (text) => {
+  const { keys } = z.object({ keys: z.array(z.looseObject({})) }).parse(JSON.parse(text))
+  const fit = keys.every((key) => publicJwk.safeParse(key).success && key['d'] === undefined)
+  return fit && keys.length <= MAX_RETIRED ? text : undefined
+})
+
 const serviceAccountKey = setting(
   'must be a private JWK, whole: RSA of at least 2048 bits, or EC on P-256, P-384 or P-521; its alg must fit',
   (text) => (privateJwk.safeParse(JSON.parse(text)).success ? text : undefined),
@@ -325,6 +347,7 @@ const schema = z.object({
     matching(/^(?:[0-9a-f]{64}(?:,[0-9a-f]{64})*)?$/, 'must be ids of objects with commas between'),
   ),
   KEDGE_SA_KEY: z.optional(serviceAccountKey),
+  KEDGE_SA_RETIRED_KEYS: z.optional(retiredKeys),
   KEDGE_ISSUER: z.optional(issuer),
   KEDGE_SERVICE_RANGE: z.optional(serviceRanges),
   KEDGE_RUNTIME_CONFIG: z.optional(
@@ -452,6 +475,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     frontKey: values.KEDGE_FRONT_KEY,
     databases: new Set((values.KEDGE_DATABASES ?? '').split(',')),
     serviceAccountKey: values.KEDGE_SA_KEY,
+    retiredServiceAccountKeys: values.KEDGE_SA_RETIRED_KEYS,
     issuer: values.KEDGE_ISSUER ?? 'https://kubernetes.default.svc.cluster.local',
     serviceRanges: ranges,
     serviceRange: ranges.map(cidrText).join(','),

@@ -1,4 +1,4 @@
-/** The key that signs ServiceAccounts' tokens, and what the OIDC discovery documents tell of it. */
+/** The keys of ServiceAccounts' tokens, and what the OIDC discovery documents tell of them. */
 import { settingsOf } from '../settings.ts'
 import type { CryptoKey, JWK } from 'jose'
 import { lazy } from '../api/lazy.ts'
@@ -11,13 +11,16 @@ export const jwt = lazy(() => import('./jwt.ts'))
 /** The issuer is also the audience that stands for this server. */
 export const tokenIssuer = (env: Env): string => settingsOf(env).issuer
 
-export interface ServiceAccountKey {
+export interface VerificationKey {
   readonly algorithm: string
   readonly keyId: string
-  readonly sign: CryptoKey
   readonly verify: CryptoKey
   /** As published under /openid/v1/jwks. */
   readonly publicJwk: JWK
+}
+
+export interface ServiceAccountKey extends VerificationKey {
+  readonly sign: CryptoKey
 }
 
 let cached: { readonly text: string; readonly key: ServiceAccountKey } | undefined
@@ -28,6 +31,29 @@ export async function serviceAccountKey(env: Env): Promise<ServiceAccountKey | u
   if (text === undefined) return undefined
   if (cached?.text !== text) cached = { text, key: await keyOf(text) }
   return cached.key
+}
+
+let retired: { readonly text: string; readonly keys: Promise<readonly VerificationKey[]> } | undefined
+
+/** The key that signs, and those that signed before, whose tokens live until they end. */
+export async function verificationKeys(env: Env): Promise<readonly VerificationKey[]> {
+  const current = await serviceAccountKey(env)
+  const { retiredServiceAccountKeys: text } = settingsOf(env)
+  if (text === undefined) return current === undefined ? [] : [current]
+  if (retired?.text !== text) retired = { text, keys: retiredKeys(text) }
+  const others = await retired.keys
+  return current === undefined ? others : [current, ...others.filter(({ keyId }) => keyId !== current.keyId)]
+}
+
+function retiredKeys(text: string): Promise<readonly VerificationKey[]> {
+  const { keys } = JSON.parse(text) as { keys: JWK[] } // settings.ts checked it
+  return Promise.all(
+    keys.map(async (jwk) => {
+      const algorithm = algorithmOf(jwk)
+      const publicJwk = publicPart({ ...jwk, alg: algorithm, use: 'sig' })
+      return { algorithm, keyId: jwk.kid ?? '', verify: await imported(publicJwk, algorithm), publicJwk }
+    }),
+  )
 }
 
 async function keyOf(text: string): Promise<ServiceAccountKey> {

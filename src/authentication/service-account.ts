@@ -8,7 +8,7 @@ import { internalError, notFound } from '../api/status.ts'
 import type { Env } from '../env.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import type { Tenant } from '../storage/tenant.ts'
-import { jwt, serviceAccountKey, tokenIssuer } from './service-account-key.ts'
+import { jwt, serviceAccountKey, tokenIssuer, verificationKeys } from './service-account-key.ts'
 import { serviceAccountGroups, serviceAccountUser } from './service-account-name.ts'
 import type { TokenAnswer } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
@@ -123,17 +123,18 @@ async function verifiedClaims(env: Env, token: string, isLegacy: boolean): Promi
   const { compactVerify, errors } = await jwt()
   const header = readHeader(token)
   if (header === undefined) return undefined
-  const key = await serviceAccountKey(env)
-  if (key === undefined || (header.keyId !== '' && header.keyId !== key.keyId))
-    throw new TokenRefused(['invalid signature, no keys found'])
-  try {
-    const { payload } = await compactVerify(token, key.verify, { algorithms: [key.algorithm] })
-    return readClaims(payload, isLegacy)
-  } catch (error) {
-    if (error instanceof WrongClaims) throw new TokenRefused([error.message])
-    if (!(error instanceof errors.JOSEError)) throw error
-    throw new TokenRefused(['go-jose/go-jose: error in cryptographic primitive'])
+  const keys = (await verificationKeys(env)).filter(({ keyId }) => header.keyId === '' || header.keyId === keyId)
+  if (keys.length === 0) throw new TokenRefused(['invalid signature, no keys found'])
+  for (const { verify, algorithm } of keys) {
+    try {
+      const { payload } = await compactVerify(token, verify, { algorithms: [algorithm] })
+      return readClaims(payload, isLegacy)
+    } catch (error) {
+      if (error instanceof WrongClaims) throw new TokenRefused([error.message])
+      if (!(error instanceof errors.JOSEError)) throw error
+    }
   }
+  throw new TokenRefused(['go-jose/go-jose: error in cryptographic primitive'])
 }
 
 /** The user of a token that names an account and perhaps what it is bound to. @throws TokenRefused */

@@ -45,7 +45,7 @@ const ttl = z.pipe(
 )
 
 /** Undefined: no duration, or no whole seconds. */
-function secondsOf(text: string): number | undefined {
+export function secondsOf(text: string): number | undefined {
   const [whole, hours = 0, minutes = 0, seconds = 0] =
     /^(?:(\d{1,6})h)?(?:(\d{1,8})m)?(?:(\d{1,9})s)?$/.exec(text) ?? []
   if (text === '0') return 0

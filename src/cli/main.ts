@@ -1,6 +1,8 @@
 // The command line: `kedge COMMAND [FLAGS]`.
 import { ownValue } from '../api/own.ts'
+import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type * as z from 'zod/mini'
@@ -8,6 +10,8 @@ import { abandonRestore, backup, restore, serverOf } from './backup.ts'
 import { PROJECT } from './build.ts'
 import { rewrite } from './encryption.ts'
 import { DirectoryInUse, dataDirectory } from './data-directory.ts'
+import { secondsOf } from './identity-options.ts'
+import { rotateServiceAccountKey } from './pki.ts'
 import { CannotStart, start } from './start.ts'
 import { createSimulatedNodes } from './simulated-nodes.ts'
 import { startFlags, startOptions, startSchema } from './start-flags.ts'
@@ -23,6 +27,8 @@ Commands
   restore      Put a backup into a running server that holds nothing yet; versions are kept.
   encryption   rewrite: store all that is encrypted anew, with the first key of a running server.
   token        Print the administrator's bearer token of a data directory.
+  login        Log in at an OpenID Connect provider by the browser, for kubectl: prints an ExecCredential.
+  keys         rotate: sign ServiceAccounts' tokens with a new key from the next start on.
   version      Print Kedge's version and the Kubernetes version it serves.
   help         Print this page (also --help).
 
@@ -108,8 +114,23 @@ answered with 503; a restore that failed is repeated with the same command.
   --abandon        Instead of FILE: give up a restore that failed. The control plane is empty then.
   --data-dir DIR   The data directory of the running server. Default .kedge in the current directory.
 
-Flags of kubeconfig and token
+Flags of kubeconfig, token and keys rotate
   --data-dir DIR   The data directory. Default .kedge in the current directory.
+
+Flags of kubeconfig for somebody else than the administrator
+  --user NAME      Prints a kubeconfig of this user, with a client certificate that ends soon.
+  --group NAME     A group of the user. May be given more than once.
+  --for DURATION   For how long: 8h (default), 30m, 72h …
+
+Flags of login
+  --issuer-url URL, --client-id ID, --client-secret SECRET
+                   The provider, and what it knows kubectl as.
+  --certificate-authority FILE
+                   Authorities of the provider's certificate, in PEM. Default: those that Node trusts.
+  --scope SCOPE    A scope besides openid and offline_access. May be given more than once.
+  --port PORT      Of the redirect URL http://localhost:PORT. Default 8000; 0 takes any.
+  --cache-dir DIR  Where refresh tokens are kept, for their owner alone. Default ~/.kube/cache/kedge-login.
+  --no-browser     Print the address instead of opening it.
 
 With npm: npm start -- --port 16443
 `
@@ -119,7 +140,12 @@ class UsageError extends Error {}
 
 const commands: Readonly<Record<string, (args: string[]) => Promise<void> | void>> = {
   start: runStart,
-  kubeconfig: (args) => printFile(args, 'kubeconfig', (directory) => dataDirectory(directory).kubeconfig),
+  kubeconfig: (args) =>
+    args.some((arg) => arg.startsWith('--user'))
+      ? runPersonKubeconfig(args)
+      : printFile(args, 'kubeconfig', (directory) => dataDirectory(directory).kubeconfig),
+  login: runLogin,
+  keys: runKeys,
   token: (args) => printFile(args, 'token', (directory) => resolve(dataDirectory(directory).pki, 'admin.token')),
   backup: runBackup,
   restore: runRestore,
@@ -191,6 +217,66 @@ async function runEncryption(args: string[]): Promise<void> {
   }
 }
 
+async function runPersonKubeconfig(args: string[]): Promise<void> {
+  const flags = parse(args, {
+    user: { type: 'string', default: '' },
+    group: { type: 'string', multiple: true, default: [] },
+    for: { type: 'string', default: '8h' },
+    'data-dir': { type: 'string', default: '.kedge' },
+  })
+  const seconds = secondsOf(flags.for)
+  if (flags.user === '') throw new UsageError('--user wants a name.')
+  if (seconds === undefined || seconds < 60)
+    throw new UsageError(`--for wants a duration of at least a minute, as 8h or 30m, not "${flags.for}".`)
+  runningKubeconfig(flags['data-dir'])
+  const { personKubeconfig } = await import('./person.ts')
+  const person = { user: flags.user, groups: flags.group, seconds }
+  process.stdout.write(await personKubeconfig(dataDirectory(flags['data-dir']), person, new Date()))
+}
+
+async function runLogin(args: string[]): Promise<void> {
+  const flags = parse(args, {
+    'issuer-url': { type: 'string', default: '' },
+    'client-id': { type: 'string', default: '' },
+    'client-secret': { type: 'string' },
+    'certificate-authority': { type: 'string' },
+    scope: { type: 'string', multiple: true, default: [] },
+    port: { type: 'string', default: '8000' },
+    'cache-dir': { type: 'string' },
+    'no-browser': { type: 'boolean', default: false },
+  })
+  const port = Number(flags.port)
+  if (flags['issuer-url'] === '' || flags['client-id'] === '')
+    throw new UsageError('login needs an issuer: kedge login --issuer-url URL --client-id ID')
+  if (!/^\d{1,5}$/.test(flags.port) || port > 65535) throw new UsageError('--port wants a number from 0 to 65535.')
+  const { login } = await import('./login.ts')
+  const authority = flags['certificate-authority']
+  const credential = await login({
+    issuer: flags['issuer-url'],
+    client: flags['client-id'],
+    secret: flags['client-secret'],
+    authority: authority && readFileSync(authority, 'utf8'),
+    scopes: ['openid', 'offline_access', ...flags.scope],
+    port,
+    cache: flags['cache-dir'] ?? join(homedir(), '.kube', 'cache', 'kedge-login'),
+    open: flags['no-browser'] ? undefined : openBrowser,
+    say: console.error,
+    now: Date.now,
+  })
+  console.log(JSON.stringify(credential))
+}
+
+async function runKeys(args: string[]): Promise<void> {
+  const [action, ...rest] = args
+  if (action !== 'rotate') throw new UsageError('keys does one thing: kedge keys rotate')
+  const flags = parse(rest, { 'data-dir': { type: 'string', default: '.kedge' } })
+  const { made, retired, dropped } = await rotateServiceAccountKey(dataDirectory(flags['data-dir']).pki)
+  console.log(`From the next start on, ServiceAccounts' tokens are signed with the key ${made}.`)
+  console.log(`What ${retired} signed is good until it ends.`)
+  if (dropped !== undefined)
+    console.log(`What ${dropped} signed is not good any more: more keys than that are not kept.`)
+}
+
 async function runStart(args: string[]): Promise<void> {
   const flags = checkedFlags(startSchema, parse(args, startFlags))
   // From here on a signal has to end in order whatever is already there.
@@ -241,6 +327,14 @@ function runningKubeconfig(directory = '.kedge'): string {
   const file = dataDirectory(directory).kubeconfig
   if (existsSync(file)) return file
   throw new UsageError(`There is no kubeconfig in ${resolve(directory)} yet: "kedge start" makes one.`)
+}
+
+function openBrowser(url: string): void {
+  const command = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer' : 'xdg-open'
+  // where there is none, the address that was printed will do
+  spawn(command, [url], { stdio: 'ignore', detached: true })
+    .once('error', () => {})
+    .unref()
 }
 
 function versionText(): string {

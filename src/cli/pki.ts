@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import * as z from 'zod/mini'
 import { REQUEST_HEADERS } from '../request/request-header-names.ts'
 import { SYSTEM_MASTERS } from '../request/user-info.ts'
 import { addressOctets, createAuthority, issue } from './certificate.ts'
@@ -25,6 +26,8 @@ export interface Pki {
   readonly administratorToken: string
   /** Private JWK (JSON text) that signs service-account tokens: RS256, the algorithm that kube-apiserver announces. */
   readonly serviceAccountKey: string
+  /** JWKS (JSON text) of the keys that did so before (rotate-keys.ts). */
+  readonly retiredServiceAccountKeys: string | undefined
 }
 
 const AUTHORITY: Subject = { commonName: 'kubernetes' } // as clusters name it; certificates that the API signs show it
@@ -70,8 +73,47 @@ export async function openPki(directory: string, names: readonly string[], now: 
       typeof serviceAccountKey === 'string'
         ? serviceAccountKey
         : files.write('service-account.jwk', await serviceAccountKey),
+    retiredServiceAccountKeys: files.text(RETIRED_KEYS),
   }
 }
+
+const RETIRED_KEYS = 'service-account.retired.jwks'
+/** As many as the server takes (KEDGE_SA_RETIRED_KEYS). */
+const MAX_RETIRED = 32
+
+/**
+ * Has ServiceAccounts' tokens signed with a new key from the next start on. What the old one signed is good until it
+ * ends: its public half stays.
+ * @returns the ids of the keys, new and old, and of the one that is dropped where there are too many
+ */
+export async function rotateServiceAccountKey(
+  directory: string,
+): Promise<{ readonly made: string; readonly retired: string; readonly dropped: string | undefined }> {
+  const files = new Files(directory)
+  const text = files.text('service-account.jwk')
+  if (text === undefined) throw new Error(`There is no key in ${directory} yet: "kedge start" makes one.`)
+  const { kty, kid, crv, alg, x, y, n, e } = jwk.parse(JSON.parse(text))
+  const before = jwks.parse(JSON.parse(files.text(RETIRED_KEYS) ?? '{"keys":[]}')).keys
+  const keys = [{ use: 'sig', kty, kid, crv, alg, x, y, n, e }, ...before]
+  const made = await createServiceAccountKey()
+  // in this order: a key that signs no more and is not retired would be lost
+  files.write(RETIRED_KEYS, JSON.stringify({ keys: keys.slice(0, MAX_RETIRED) }))
+  files.write('service-account.jwk', made)
+  return { made: jwk.parse(JSON.parse(made)).kid, retired: kid, dropped: keys[MAX_RETIRED]?.kid }
+}
+
+const part = z.optional(z.string())
+const jwk = z.looseObject({
+  kty: z.string(),
+  kid: z.string(),
+  crv: part,
+  alg: part,
+  x: part,
+  y: part,
+  n: part,
+  e: part,
+})
+const jwks = z.object({ keys: z.array(jwk) })
 
 /** Issued by this authority, for all these names, and valid for a while yet. */
 function isGood(credential: Credential, authority: Credential, names: readonly string[], now: Date): boolean {

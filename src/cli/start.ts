@@ -276,6 +276,7 @@ function settings(pki: Pki, url: string, options: StartOptions): Record<string, 
     KEDGE_CA_KEY: pki.authority.key,
     KEDGE_REQUESTHEADER_CA: pki.frontProxyAuthority.certificate,
     KEDGE_SA_KEY: pki.serviceAccountKey,
+    ...(pki.retiredServiceAccountKeys && { KEDGE_SA_RETIRED_KEYS: pki.retiredServiceAccountKeys }),
     KEDGE_ADVERTISE: new URL(url).host,
     KEDGE_STREAM_ENCODING: '',
   }

@@ -3,7 +3,7 @@ import { settingsOf } from '../settings.ts'
 import { bareRanges } from '../codec/media-type.ts'
 import type { JsonObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
-import { serviceAccountKey, tokenIssuer } from '../authentication/service-account-key.ts'
+import { verificationKeys, tokenIssuer } from '../authentication/service-account-key.ts'
 import type { ApiRequest } from '../request/context.ts'
 
 /** @throws StatusError 406 in the words of the routing layer */
@@ -27,14 +27,15 @@ function documentResponse(document: JsonObject, type: string): Response {
 
 export async function serveOpenIdConfiguration(request: ApiRequest): Promise<Response> {
   requireProduced(request, 'application/json')
-  const key = await serviceAccountKey(request.env)
+  const keys = await verificationKeys(request.env)
+  const algorithms = [...new Set(keys.map(({ algorithm }) => algorithm))].sort()
   return documentResponse(
     {
       issuer: tokenIssuer(request.env),
       jwks_uri: `https://${settingsOf(request.env).advertise ?? request.headers.get('Host') ?? 'localhost'}/openid/v1/jwks`,
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: [key?.algorithm ?? 'RS256'],
+      id_token_signing_alg_values_supported: algorithms.length === 0 ? ['RS256'] : algorithms,
     },
     'application/json',
   )
@@ -42,7 +43,6 @@ export async function serveOpenIdConfiguration(request: ApiRequest): Promise<Res
 
 export async function serveKeySet(request: ApiRequest): Promise<Response> {
   requireProduced(request, 'application/jwk-set+json')
-  const key = await serviceAccountKey(request.env)
-  const keys = key === undefined ? [] : [{ ...key.publicJwk } as JsonObject] // a JWK is plain JSON
+  const keys = (await verificationKeys(request.env)).map(({ publicJwk }) => ({ ...publicJwk }) as JsonObject) // a JWK is plain JSON
   return documentResponse({ keys }, 'application/jwk-set+json')
 }
