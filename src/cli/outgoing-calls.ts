@@ -10,7 +10,7 @@ import { checked } from './checked.ts'
 import { FAILED, RETRY_HEADER, STATUS_HEADER, TYPE_HEADER } from '../webhooks/by-front.ts'
 import { DEADLINE } from '../webhooks/failure-text.ts'
 import type { OutgoingAnswer, OutgoingCall } from '../webhooks/outgoing-call.ts'
-import { CallFailed, readAnswer } from '../webhooks/outgoing-call.ts'
+import { CallFailed, MAX_ANSWER } from '../webhooks/outgoing-call.ts'
 import { EXCHANGE_PATH } from '../outgoing/exchange.ts'
 import { OutgoingExchanges } from './outgoing-exchanges.ts'
 import type { Credentials } from './outgoing-exchanges.ts'
@@ -23,7 +23,8 @@ export interface OutgoingCalls {
 
 /** Connections to one host, and those of them that wait for more to do. */
 const MAX_SOCKETS = 128
-const MAX_IDLE = 8
+// as many as were busy at once: a handshake costs more than a call
+const MAX_IDLE = MAX_SOCKETS
 const IDLE_MS = 30_000
 
 /** @param credentials that this server shows to others, @param tunnels where the front finds connections to join */
@@ -55,23 +56,53 @@ export async function serveOutgoingCalls(
 }
 
 async function serve(agent: Agent, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const given = new AbortController()
-  response.once('close', () => given.abort()) // the engine no longer wants the answer
-  let late: AbortSignal | undefined
+  const ending = new Ending()
+  // the engine no longer wants the answer
+  response.once('close', () => response.writableFinished || ending.comes('given up'))
   try {
     const { call, body } = await readCall(request)
-    late = AbortSignal.timeout(call.timeoutMs)
-    const answer = await made(agent, call, body, AbortSignal.any([given.signal, late]))
+    ending.at(call.timeoutMs)
+    const answer = await made(agent, call, body, ending)
     response.writeHead(200, {
       [STATUS_HEADER]: String(answer.status),
       [TYPE_HEADER]: answer.contentType,
       [RETRY_HEADER]: answer.retryAfter ?? '',
+      'content-length': answer.body.length,
     })
     response.end(answer.body)
   } catch (error) {
     if (response.destroyed) return
-    const failure = late?.aborted ? { code: DEADLINE, message: '' } : failureOf(error)
+    const failure = ending.why === 'too late' ? { code: DEADLINE, message: '' } : failureOf(error)
     response.writeHead(FAILED, { 'content-type': 'application/json' }).end(JSON.stringify(failure))
+  } finally {
+    ending.forget()
+  }
+}
+
+/** The end of a call before its answer. An AbortSignal does the same, and costs as much as the call. */
+class Ending {
+  why: 'too late' | 'given up' | undefined
+  private timer: NodeJS.Timeout | undefined
+  private end = (): void => {}
+
+  at(milliseconds: number): void {
+    this.timer = setTimeout(() => this.comes('too late'), milliseconds)
+  }
+
+  /** @param end ends what is under way; at once where the end came already */
+  during(end: () => void): void {
+    this.end = end
+    if (this.why !== undefined) end()
+  }
+
+  comes(why: 'too late' | 'given up'): void {
+    this.why ??= why
+    this.end()
+  }
+
+  forget(): void {
+    clearTimeout(this.timer)
+    this.end = () => {}
   }
 }
 
@@ -87,31 +118,46 @@ const outgoingCall = z.object({
 })
 
 async function readCall(request: IncomingMessage): Promise<{ call: OutgoingCall; body: Buffer }> {
-  const chunks: Buffer[] = []
-  // an IncomingMessage without an encoding has buffers
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  const whole = Buffer.concat(chunks)
+  const whole = await bytesOf(request)
   const end = whole.indexOf('\n')
   const call = checked(outgoingCall, JSON.parse(whole.toString('utf8', 0, end)), 'a call of the engine')
-  if (new URL(call.url).protocol !== 'https:') throw new CallFailed('only https is called')
+  if (!call.url.startsWith('https:')) throw new CallFailed('only https is called')
   return { call, body: whole.subarray(end + 1) }
 }
 
-/** A connection that had waited may have been closed just now by the other side: the call is made once more then. */
-async function made(agent: Agent, call: OutgoingCall, body: Buffer, signal: AbortSignal): Promise<OutgoingAnswer> {
+/** @throws CallFailed where they are more than `most` */
+function bytesOf(message: IncomingMessage, most = Infinity): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    message.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length > most) message.destroy(new CallFailed(`the answer is longer than ${most} bytes`))
+      else chunks.push(chunk)
+    })
+    message.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    message.once('error', reject)
+  })
+}
+
+/**
+ * A connection that had waited may have been closed just now by the other side, and others with it: the call is made once
+ * more then, on a new one.
+ */
+async function made(agent: Agent, call: OutgoingCall, body: Buffer, ending: Ending): Promise<OutgoingAnswer> {
   const first = new Attempt()
   try {
-    return await first.make(agent, call, body, signal)
+    return await first.make(agent, call, body, ending)
   } catch (error) {
-    if (!first.onUsedConnection || signal.aborted) throw error
-    return new Attempt().make(agent, call, body, signal)
+    if (!first.onUsedConnection || ending.why !== undefined) throw error
+    return new Attempt().make(false, call, body, ending)
   }
 }
 
 class Attempt {
   onUsedConnection = false
 
-  async make(agent: Agent, call: OutgoingCall, body: Buffer, signal: AbortSignal): Promise<OutgoingAnswer> {
+  async make(agent: Agent | false, call: OutgoingCall, body: Buffer, ending: Ending): Promise<OutgoingAnswer> {
     const { method = 'POST', url, serverName, caBundle, clientCertificate, headers } = call
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = httpsRequest(
@@ -120,7 +166,6 @@ class Attempt {
           agent,
           method,
           headers: method === 'GET' ? headers : { ...headers, 'Content-Length': body.length },
-          signal,
           ...(caBundle === undefined ? {} : { ca: caBundle }),
           ...(serverName === undefined ? {} : { servername: serverName }),
           ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
@@ -131,6 +176,7 @@ class Attempt {
         this.onUsedConnection = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
         reject(error)
       })
+      ending.during(() => void request.destroy())
       if (method === 'GET') request.end()
       else request.end(body)
     })
@@ -138,7 +184,7 @@ class Attempt {
       status: answer.statusCode ?? 0,
       contentType: answer.headers['content-type'] ?? '',
       retryAfter: answer.headers['retry-after'] ?? '',
-      body: await readAnswer(answer),
+      body: await bytesOf(answer, MAX_ANSWER),
     }
   }
 }

@@ -25,7 +25,9 @@ import { issuersReloads } from '../authentication/issuers/issuers.ts'
 import { reloadRows } from './reload-metrics.ts'
 import { NO_CACHE } from './text-response.ts'
 import { RELEASE, versionInfo } from './version.ts'
+import { admissionMeasurements } from '../metrics/admission.ts'
 import { measurementsOf } from '../metrics/measurements.ts'
+import { conversionCounts } from '../registry/custom-resources/conversion-counts.ts'
 import type { RequestKind } from '../metrics/measurements.ts'
 import type { Counters, Labels, Sample } from '../metrics/series.ts'
 
@@ -97,6 +99,8 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
   const all = measurementsOf(request)
   const { longRunning } = all
   const inFlight = flowState(request.tenant).seats.count
+  const admission = admissionMeasurements(request)
+  const conversions = conversionCounts(request.tenant)
   const levels = flowState(request.tenant).seats.all
   const gates = builtInServed(request.env).gates.all
   const kinds = [...all.requests.values(), all.others]
@@ -109,13 +113,37 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'apiserver_admission_controller_admission_duration_seconds',
       'histogram',
       'Time that each plugin of admission took.',
-      all.admissions.samples(),
+      admission.controllers.samples(),
     ],
     [
       'apiserver_admission_step_admission_duration_seconds',
       'histogram',
       'Time that each step of admission took.',
-      all.admissionSteps.samples(),
+      admission.steps.samples(),
+    ],
+    [
+      'apiserver_admission_webhook_admission_duration_seconds',
+      'histogram',
+      'Time that each admission webhook took.',
+      admission.webhooks.samples(),
+    ],
+    [
+      'apiserver_admission_webhook_fail_open_count',
+      'counter',
+      'Calls of admission webhooks that failed and were passed over.',
+      admission.webhookFailOpens.samples(),
+    ],
+    [
+      'apiserver_admission_webhook_rejection_count',
+      'counter',
+      'Requests that admission webhooks rejected.',
+      admission.webhookRejections.samples(),
+    ],
+    [
+      'apiserver_admission_webhook_request_total',
+      'counter',
+      'Calls of admission webhooks.',
+      admission.webhookRequests.samples(),
     ],
     [
       'apiserver_audit_error_total',
@@ -144,6 +172,24 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'histogram',
       'Time that the rules of a place took for a value.',
       expressionTimes.evaluation.samples({}),
+    ],
+    [
+      'apiserver_conversion_webhook_duration_seconds',
+      'histogram',
+      'Time that each review of a conversion webhook took.',
+      conversions.durations.samples(),
+    ],
+    [
+      'apiserver_conversion_webhook_request_total',
+      'counter',
+      'Reviews that conversion webhooks were sent.',
+      conversions.requests.samples(),
+    ],
+    [
+      'apiserver_crd_conversion_webhook_duration_seconds',
+      'histogram',
+      'The same, by definition and versions.',
+      conversions.byDefinition.samples(),
     ],
     ['apiserver_current_inflight_requests', 'gauge', 'Requests being served.', one(inFlight, { request_kind: 'all' })],
     [
@@ -243,6 +289,14 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
         value: enabled ? 1 : 0,
       })),
     ],
+    [
+      'pod_security_errors_total',
+      'counter',
+      'Pods that could not be judged, or by the strictest standard only.',
+      admission.podSecurity.errors.samples(),
+    ],
+    ['pod_security_evaluations_total', 'counter', 'Pods judged.', admission.podSecurity.evaluations.samples()],
+    ['pod_security_exemptions_total', 'counter', 'Requests exempt.', admission.podSecurity.exemptions.samples()],
     ['process_cpu_seconds_total', 'counter', 'Time spent in answering: the engine tells no more.', one(busy)],
     ['process_start_time_seconds', 'gauge', 'When this isolate served its first request.', one(all.startedAt ?? 0)],
   ]

@@ -32,8 +32,6 @@ class Measurements {
   readonly authentications = { success: 0, failure: 0 }
   readonly authorizations = { allowed: 0, denied: 0 }
   readonly deprecated = new Counters()
-  readonly admissions = new Histograms()
-  readonly admissionSteps = new Histograms()
   /** Bound: series that Counters keep. */
   readonly policyChecks = { validating: new Counters(), mutating: new Counters() }
   /** The same. */
@@ -167,18 +165,4 @@ export function measurePolicyCheck(
   }
   policyChecks[type].add(labels)
   policyTimes[type].observe(Object.values(labels).join('\0'), seconds, () => labels)
-}
-
-/** Told by the chain of admission: how long a plugin, or (without a name) a whole step took, in seconds. */
-export function measureAdmission(
-  request: Pick<ApiRequest, 'tenant' | 'now'>,
-  plugin: string | undefined,
-  { operation, step, rejected }: { operation: string; step: 'admit' | 'validate'; rejected: boolean },
-  seconds: number,
-): void {
-  const { admissions, admissionSteps } = measurementsOf(request)
-  const labels = () => ({ operation, rejected: String(rejected), type: step })
-  const key = `${operation} ${step} ${rejected}`
-  if (plugin === undefined) admissionSteps.observe(key, seconds, labels)
-  else admissions.observe(`${plugin} ${key}`, seconds, () => ({ name: plugin, ...labels() }))
 }

@@ -5,7 +5,7 @@
 import type { CallFailure } from './failure-text.ts'
 import { callFailure, failureText } from './failure-text.ts'
 import type { Outgoing } from './outgoing-call.ts'
-import { CallFailed, readAnswer } from './outgoing-call.ts'
+import { CallFailed } from './outgoing-call.ts'
 
 /** Headers of the front's answer. */
 export const STATUS_HEADER = 'outgoing-status'
@@ -44,7 +44,8 @@ export const byFront =
       status,
       contentType: answer.headers.get(TYPE_HEADER) ?? '',
       retryAfter: answer.headers.get(RETRY_HEADER) ?? '',
-      body: await readAnswer(answer.body),
+      // the front reads no more than MAX_ANSWER
+      body: new Uint8Array(await answer.arrayBuffer()),
     }
   }
 

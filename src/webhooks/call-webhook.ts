@@ -22,6 +22,14 @@ const HEADERS = {
 /** A call that brought no answer, or one that cannot be used. */
 export class WebhookCallError extends Error {
   override readonly name = 'WebhookCallError'
+
+  /** @param status of the answer; undefined where there is none */
+  constructor(
+    message: string,
+    readonly status?: number,
+  ) {
+    super(message)
+  }
 }
 
 /** Nothing was called: the client of the configuration cannot be used. */

@@ -22,7 +22,7 @@ const SCHEME = 'pkg/runtime/scheme.go:111'
  */
 export async function reviewIn(answer: OutgoingAnswer, expected: GroupVersionKind): Promise<JsonObject> {
   const { status, contentType, body } = answer
-  if (status < 200 || status > 206) throw new WebhookCallError(httpErrorText(answer))
+  if (status < 200 || status > 206) throw new WebhookCallError(httpErrorText(answer), status)
   if (body.length === 0)
     throw new WebhookCallError(
       `0-length response with status code: ${status} and content type: ${contentType || 'application/json'}`,

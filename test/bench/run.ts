@@ -1,7 +1,8 @@
 // `npm run bench`: Kedge beside the floor on the same engine, in one run; ratios, for single times mean little. Then what
 // its writes write, and its codecs beside the engine's JSON.
 // `npm run bench -- --kubeconfig FILE [--pid N,…]` drives any server alone (N: its processes, for CPU and memory);
-// `--against DIR` tells what requests cost beside another checkout, in `--rounds` pairs of turns.
+// `--against DIR` tells what requests cost beside another checkout, in `--rounds` pairs of turns; `--webhooks` what webhooks
+// add to a create.
 // `--beside` drives Kedge in turn with it. `--write` puts what was found into the README.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -18,6 +19,7 @@ import { machine, Report, table, writeReadme } from './report.ts'
 import { measurePolicies } from './policies.ts'
 import { measureRequests, measureWrites } from './requests.ts'
 import { rowsWritten } from './rows-written.ts'
+import { webhookCosts } from './webhooks.ts'
 import { apiSide, floorSide, readKubeconfig, usage } from './side.ts'
 import type { ApiSide, Side } from './side.ts'
 
@@ -27,6 +29,7 @@ const { values: flags } = parseArgs({
     pid: { type: 'string' },
     beside: { type: 'boolean', default: false },
     against: { type: 'string' },
+    webhooks: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '200' },
     write: { type: 'boolean', default: false },
     // and two thirds of it before, to warm up: the engine optimizes what has run often, which goes on for seconds
@@ -104,7 +107,8 @@ async function drive(kubeconfig: string): Promise<void> {
   )
 }
 
-if (flags.against !== undefined) await besideCheckout(flags.against, Number(flags.rounds))
+if (flags.webhooks) await webhookCosts(Number(flags.rounds))
+else if (flags.against !== undefined) await besideCheckout(flags.against, Number(flags.rounds))
 else if (flags.kubeconfig === undefined) await besideFloor()
 else await drive(flags.kubeconfig)
 process.exit(0)

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -127,6 +127,21 @@ test('a connection that was closed while it waited is made anew', async () => {
   await post(url)
   expect(text((await post(url)).body)).toBe('good')
   expect(calls).toBe(3)
+})
+
+test('also where all that waited were closed', async () => {
+  const used = new Set<Socket>()
+  const held: (() => void)[] = []
+  const url = await hook(({ socket }, response) => {
+    if (used.has(socket)) return void socket.destroy()
+    used.add(socket)
+    // both calls are under way before one is answered
+    held.push(() => void response.end('good'))
+    if (held.length !== 1) for (const answer of held) answer()
+  })
+  await Promise.all([post(url), post(url)])
+  expect(text((await post(url)).body)).toBe('good')
+  expect(used.size).toBe(3)
 })
 
 test.each<[string, Partial<OutgoingCall>, string[], string]>([

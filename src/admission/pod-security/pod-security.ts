@@ -16,6 +16,7 @@ import type { PodSecuritySetting } from '../../configuration/pod-security.ts'
 import { settingsOf } from '../../settings.ts'
 import { namespaceOf } from '../../tenancy/namespaces.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
+import { countError, countEvaluation, countExemption } from './counted.ts'
 import { detailText, violationsOf } from './evaluate.ts'
 import { warningsOfPods } from './existing-pods.ts'
 import type { Policy, Standard } from './policy.ts'
@@ -105,6 +106,7 @@ function isExempt(attributes: Attributes): boolean {
   if (namespaces.has(attributes.namespace)) annotate(attributes, 'exempt', 'namespace')
   else if (usernames.has(attributes.user.name)) annotate(attributes, 'exempt', 'user')
   else return false
+  countExemption(attributes)
   return true
 }
 
@@ -112,18 +114,23 @@ function isExemptClass(attributes: Attributes, { spec }: Template): boolean {
   const { runtimeClasses } = settingOf(attributes).exempt
   if (spec?.runtimeClassName === undefined || !runtimeClasses.has(spec.runtimeClassName)) return false
   annotate(attributes, 'exempt', 'runtimeClass')
+  countExemption(attributes)
   return true
 }
 
 async function judgePod(attributes: Attributes): Promise<void> {
-  const { object, oldObject, operation, request, resource, name } = attributes
+  const { object, oldObject, operation, resource, name } = attributes
   if (isExempt(attributes)) return
   const namespace = await namespaceFor(attributes)
   // its labels are part of what is enforced: without them nothing is allowed
-  if (namespace === undefined) throw internalError(`failed to lookup namespace "${attributes.namespace}"`)
+  if (namespace === undefined) {
+    countError(attributes, true)
+    throw internalError(`failed to lookup namespace "${attributes.namespace}"`)
+  }
   const { policy, errors } = policyOf(namespace.metadata.labels, settingOf(attributes).defaults)
   if (errors.length === 0 && isPrivileged(policy)) {
     annotate(attributes, 'enforce-policy', standardText({ level: 'privileged', version: LATEST }))
+    countEvaluation(attributes, 'allow', policy.enforce, 'enforce')
     return
   }
   // what is written to pods was decoded as a Pod
@@ -133,9 +140,10 @@ async function judgePod(attributes: Attributes): Promise<void> {
   annotateErrors(attributes, errors)
   annotate(attributes, 'enforce-policy', standardText(policy.enforce))
   const violations = violationsOf(policy.enforce, pod.metadata.annotations, pod.spec)
+  countEvaluation(attributes, violations.length === 0 ? 'allow' : 'deny', policy.enforce, 'enforce')
   auditViolations(attributes, policy.audit, pod)
   if (violations.length === 0) {
-    warn(request.warnings, policy.warn, pod)
+    warn(attributes, policy.warn, pod)
     return
   }
   throw forbidden(resource, name, `violates PodSecurity "${standardText(policy.enforce)}": ${detailText(violations)}`)
@@ -144,7 +152,7 @@ async function judgePod(attributes: Attributes): Promise<void> {
 async function judgeTemplate(attributes: Attributes): Promise<void> {
   if (isExempt(attributes)) return
   const namespace = await namespaceFor(attributes)
-  const { object, request, resource } = attributes
+  const { object, resource } = attributes
   if (namespace === undefined || object === undefined) return
   const { policy, errors } = policyOf(namespace.metadata.labels, settingOf(attributes).defaults)
   if (errors.length === 0 && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return
@@ -152,7 +160,7 @@ async function judgeTemplate(attributes: Attributes): Promise<void> {
   if (template === undefined || isExemptClass(attributes, template)) return
   annotateErrors(attributes, errors)
   auditViolations(attributes, policy.audit, template)
-  warn(request.warnings, policy.warn, template)
+  warn(attributes, policy.warn, template)
 }
 
 const namespaceFor = ({ request, namespace }: Attributes): Promise<Namespace | undefined> =>
@@ -160,12 +168,16 @@ const namespaceFor = ({ request, namespace }: Attributes): Promise<Namespace | u
 
 function auditViolations(attributes: Attributes, standard: Standard, { metadata, spec }: Template): void {
   const text = would(standard, { ...(metadata && { metadata }), ...(spec && { spec }) })
-  if (text !== undefined) annotate(attributes, 'audit-violations', text)
+  if (text === undefined) return
+  countEvaluation(attributes, 'deny', standard, 'audit')
+  annotate(attributes, 'audit-violations', text)
 }
 
-function warn(warnings: string[], standard: Standard, template: Template): void {
+function warn(attributes: Attributes, standard: Standard, template: Template): void {
   const text = would(standard, template)
-  if (text !== undefined) warnings.push(text)
+  if (text === undefined) return
+  countEvaluation(attributes, 'deny', standard, 'warn')
+  attributes.request.warnings.push(text)
 }
 
 function would(standard: Standard, { metadata, spec }: Template): string | undefined {
@@ -175,7 +187,9 @@ function would(standard: Standard, { metadata, spec }: Template): string | undef
 }
 
 function annotateErrors(attributes: Attributes, errors: readonly FieldError[]): void {
-  if (errors.length > 0) annotate(attributes, 'error', `Failed to parse policy: ${messageOf(errors)}`)
+  if (errors.length === 0) return
+  countError(attributes, false)
+  annotate(attributes, 'error', `Failed to parse policy: ${messageOf(errors)}`)
 }
 
 const annotate = ({ request }: Attributes, key: string, text: string): void =>

@@ -2,6 +2,7 @@
 import type { AdmissionResponse, AdmissionReview } from '../../api/admission/v1.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { stringify } from '../../api/json.ts'
+import { lazy } from '../../api/lazy.ts'
 import { encodeJson } from '../../codec/encode.ts'
 import { goQuote } from '../../go/quote.ts'
 import type { StructType } from '../../schema/structural.ts'
@@ -24,20 +25,24 @@ export interface Asked {
   readonly matched: ResourceKind
   readonly type: StructType
   readonly objects: VersionedObjects
+  /** JSON of the request behind its UID: the same in each version of AdmissionReview. */
+  readonly text: () => string
+}
+
+export const askedAbout = (about: Omit<Asked, 'text'>): Asked => ({ ...about, text: lazy(() => requestText(about)) })
+
+function requestText({ attributes, matched, type, objects }: Omit<Asked, 'text'>): string {
+  const { dryRun = false, options = null, ...about } = requestValue(attributes, matched)
+  const head = stringify(about)
+  const object = textOf(type, objects.object, true)
+  const oldObject = textOf(type, objects.oldObject, false)
+  const tail = stringify({ dryRun, options })
+  return `${head.slice(1, -1)},"object":${object},"oldObject":${oldObject},${tail.slice(1)}`
 }
 
 /** @returns JSON */
-export function reviewText({ attributes, matched, type, objects }: Asked, version: ReviewVersion, uid: string): string {
-  const { dryRun = false, options = null, ...about } = requestValue(attributes, matched)
-  const head = stringify({ uid, ...about } as JsonObject)
-  const object = textOf(type, objects.object, true)
-  const oldObject = textOf(type, objects.oldObject, false)
-  const tail = stringify({ dryRun, options } as JsonObject)
-  return (
-    `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/${version}",` +
-    `"request":${head.slice(0, -1)},"object":${object},"oldObject":${oldObject},${tail.slice(1)}}`
-  )
-}
+export const reviewText = ({ text }: Asked, version: ReviewVersion, uid: string): string =>
+  `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/${version}","request":{"uid":"${uid}",${text()}}`
 
 /** @param isSent it came with the request, where what is empty is not yet what is absent */
 const textOf = (type: StructType, object: KubeObject | undefined, isSent: boolean): string =>

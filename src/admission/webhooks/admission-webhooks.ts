@@ -1,18 +1,23 @@
 /** MutatingAdmissionWebhook and ValidatingAdmissionWebhook: which webhooks a request meets, and what follows. */
 import { internalError } from '../../api/status.ts'
+import type { WebhookCall, WebhookOutcome } from '../../metrics/admission.ts'
+import { measureFailOpen, measureWebhook } from '../../metrics/admission.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import type { ResourceKind } from '../equivalent-resources.ts'
 import { typeOfMatched } from '../made-object.ts'
-import { PolicyRequest } from '../policies/policy-request.ts'
+import { PolicyRequest, once } from '../policies/policy-request.ts'
 import { Reinvocation } from '../reinvocation.ts'
 import { Rounds } from '../rounds.ts'
+import { apiVersionOf } from '../../api/group-version.ts'
 import type { Asked } from './admission-review.ts'
-import { CallingWebhookError, ask, checkTimeLeft } from './ask.ts'
+import { askedAbout } from './admission-review.ts'
+import { candidatesOf } from './candidates.ts'
+import { CallingWebhookError, WebhookDenial, ask, checkTimeLeft } from './ask.ts'
 import type { Webhook } from './configured-webhooks.ts'
 import { configuredWebhooks } from './configured-webhooks.ts'
 import { applyResponse, mutationText, patchText } from './mutate.ts'
-import { matchOf } from './match.ts'
+import { isAsked } from './match.ts'
 import { isExempt } from './rules.ts'
 
 const handles = (attributes: Attributes): boolean => !isExempt(attributes)
@@ -43,12 +48,12 @@ async function mutateBy(webhooks: readonly Webhook[], attributes: Attributes): P
   const { reinvocation = new Reinvocation() } = attributes
   const rounds = reinvocation.keep(newRounds)
   rounds.begin(attributes)
-  const request = new PolicyRequest(attributes)
-  for (const [index, webhook] of webhooks.entries()) {
-    const matched = await matchOf(webhook, request)
+  const candidates = await candidatesOf(webhooks, new PolicyRequest(attributes))
+  for (const candidate of candidates) {
+    const { webhook, matched, position } = candidate
     const key = `${webhook.configuration}/${webhook.index}`
-    if (matched === undefined || !rounds.isTurnOf(key)) continue
-    const round = `round_${reinvocation.isSecond ? 1 : 0}_index_${index}`
+    if (!(await isAsked(candidate, attributes)) || !rounds.isTurnOf(key)) continue
+    const round = `round_${reinvocation.isSecond ? 1 : 0}_index_${position}`
     if (await mutate(webhook, matched, attributes, round)) rounds.changed()
     if (webhook.reinvocationPolicy === 'IfNeeded') rounds.mayReturn(key)
   }
@@ -68,14 +73,16 @@ async function mutate(
     const request = new PolicyRequest(attributes)
     const entry = await request.entryOf(matched)
     const patchedType = typeOfMatched(attributes, matched, entry)
-    const asked: Asked = { attributes, matched, type: patchedType.type, objects: await request.versioned(matched) }
-    const response = await ask(webhook, 'mutating', asked)
-    const { changed, patch } = await applyResponse(webhook, response, asked, patchedType, entry)
+    const { type } = patchedType
+    const asked = askedAbout({ attributes, matched, type, objects: await request.versioned(matched) })
+    const { changed, patch } = await measured(webhook, 'admit', attributes, async () =>
+      applyResponse(webhook, await ask(webhook, 'mutating', asked), asked, patchedType, entry),
+    )
     mutated = changed
     if (patch !== undefined && record?.wantsRequest)
       record.annotate(`patch.webhook.admission.k8s.io/${round}`, patchText(webhook, patch))
   } catch (error) {
-    failOpenOrThrow(webhook, attributes, error, `failed-open.mutation.webhook.admission.k8s.io/${round}`)
+    failOpenOrThrow(webhook, 'admit', attributes, error, `failed-open.mutation.webhook.admission.k8s.io/${round}`)
   } finally {
     record?.annotate(`mutation.webhook.admission.k8s.io/${round}`, mutationText(webhook, mutated))
   }
@@ -86,11 +93,12 @@ async function mutate(
 async function validateBy(webhooks: readonly Webhook[], attributes: Attributes): Promise<void> {
   const request = new PolicyRequest(attributes)
   const calls: (() => Promise<void>)[] = []
-  for (const webhook of webhooks) {
-    const matched = await matchOf(webhook, request)
-    if (matched === undefined) continue
-    const { type } = typeOfMatched(attributes, matched, await request.entryOf(matched))
-    const asked: Asked = { attributes, matched, type, objects: await request.versioned(matched) }
+  const versions = new Map<string, Promise<Asked>>()
+  for (const candidate of await candidatesOf(webhooks, request)) {
+    if (!(await isAsked(candidate, attributes))) continue
+    const { webhook, matched } = candidate
+    // the object is encoded once for all webhooks that see it in one version
+    const asked = await once(versions, apiVersionOf(matched.resource), () => askedIn(matched, request))
     const key = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${calls.length}`
     calls.push(() => validate(webhook, asked, key))
   }
@@ -99,18 +107,57 @@ async function validateBy(webhooks: readonly Webhook[], attributes: Attributes):
   for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason
 }
 
+async function askedIn(matched: ResourceKind, request: PolicyRequest): Promise<Asked> {
+  const { attributes } = request
+  const { type } = typeOfMatched(attributes, matched, await request.entryOf(matched))
+  return askedAbout({ attributes, matched, type, objects: await request.versioned(matched) })
+}
+
 async function validate(webhook: Webhook, asked: Asked, failedOpen: string): Promise<void> {
   try {
-    await ask(webhook, 'validating', asked)
+    await measured(webhook, 'validating', asked.attributes, () => ask(webhook, 'validating', asked))
   } catch (error) {
-    failOpenOrThrow(webhook, asked.attributes, error, failedOpen)
+    failOpenOrThrow(webhook, 'validating', asked.attributes, error, failedOpen)
   }
 }
 
 /** @param annotation key that tells audit of a webhook that was passed over */
-function failOpenOrThrow(webhook: Webhook, attributes: Attributes, error: unknown, annotation: string): void {
+function failOpenOrThrow(
+  webhook: Webhook,
+  type: WebhookCall['type'],
+  attributes: Attributes,
+  error: unknown,
+  annotation: string,
+): void {
   if (!(error instanceof CallingWebhookError)) throw error
   if (webhook.failurePolicy !== 'Ignore') throw internalError(error.message)
+  measureFailOpen(attributes.request, { name: webhook.name ?? '', type })
   attributes.request.record?.annotate(annotation, webhook.name ?? '')
   checkTimeLeft(attributes)
+}
+
+async function measured<T>(
+  webhook: Webhook,
+  type: WebhookCall['type'],
+  { request, operation }: Attributes,
+  call: () => Promise<T>,
+): Promise<T> {
+  const began = request.clock()
+  let outcome: WebhookOutcome = { code: 200 }
+  try {
+    return await call()
+  } catch (error) {
+    outcome = outcomeOf(webhook, error)
+    throw error
+  } finally {
+    const name = webhook.name ?? ''
+    measureWebhook(request, { name, type, operation }, outcome, (request.clock() - began) / 1000)
+  }
+}
+
+function outcomeOf({ failurePolicy }: Webhook, error: unknown): WebhookOutcome {
+  if (error instanceof CallingWebhookError)
+    return { code: error.code, rejection: failurePolicy === 'Ignore' ? undefined : 'calling_webhook_error' }
+  if (error instanceof WebhookDenial) return { code: error.status.code ?? error.code, rejection: 'no_error' }
+  return { code: 0, rejection: 'apiserver_internal_error' }
 }

@@ -16,9 +16,19 @@ const DEFAULT_SECONDS = 10
 /** All that a write does is done by then, as in kube-apiserver. */
 const REQUEST_MS = 34_000
 
+const SERVICE_UNAVAILABLE = 503
+
+/** The webhook was asked, and says no. */
+export class WebhookDenial extends StatusError {}
+
 /** The webhook could not be asked, or its answer cannot be used: its failurePolicy says what follows. */
 export class CallingWebhookError extends Error {
-  constructor({ name = '' }: Webhook, why: string) {
+  /** @param code that metrics show */
+  constructor(
+    { name = '' }: Webhook,
+    why: string,
+    readonly code = SERVICE_UNAVAILABLE,
+  ) {
     super(`failed calling webhook ${goQuote(name)}: ${why}`)
   }
 }
@@ -50,6 +60,7 @@ async function responseOf(webhook: Webhook, type: WebhookType, asked: Asked): Pr
     throw new CallingWebhookError(
       webhook,
       'could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)',
+      400,
     )
   const uid = crypto.randomUUID()
   try {
@@ -60,9 +71,9 @@ async function responseOf(webhook: Webhook, type: WebhookType, asked: Asked): Pr
     return responseIn(review, version, uid, type)
   } catch (error) {
     if (error instanceof WebhookCallError)
-      throw new CallingWebhookError(webhook, `failed to call webhook: ${error.message}`)
+      throw new CallingWebhookError(webhook, `failed to call webhook: ${error.message}`, error.status)
     if (error instanceof WebhookClientError)
-      throw new CallingWebhookError(webhook, `could not get REST client: ${error.message}`)
+      throw new CallingWebhookError(webhook, `could not get REST client: ${error.message}`, 500)
     if (error instanceof InvalidResponse)
       throw new CallingWebhookError(webhook, `received invalid webhook response: ${error.message}`)
     throw error
@@ -95,7 +106,7 @@ function denial(name: string, said: ApiStatus = {}): StatusError {
   const { code = 0, reason = '', message = '', details, status = '' } = said
   const deniedBy = `admission webhook ${goQuote(name)} denied the request`
   const why = message || reason
-  const error = new StatusError(
+  const error = new WebhookDenial(
     code > MAX_STATUS ? 500 : Math.max(code, BAD_REQUEST),
     reason === '' ? undefined : reason,
     why === '' ? `${deniedBy} without explanation` : `${deniedBy}: ${why}`,

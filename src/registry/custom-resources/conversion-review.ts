@@ -9,13 +9,21 @@ import { valuesEqual } from '../../api/value-order.ts'
 import { goQuote } from '../../go/quote.ts'
 import { goType } from '../../go/value.ts'
 import { validateAnnotations, validateLabels } from '../../validation/object-meta.ts'
+import type { ConversionFailure } from './conversion-counts.ts'
 import { kindText } from '../../webhooks/review-reply.ts'
 
 export const reviewVersions = ['v1', 'v1beta1'] as const
 export type ReviewVersion = (typeof reviewVersions)[number]
 
 /** What is wrong with an answer; stands behind `conversion webhook for KIND `. */
-export class UnusableConversion extends Error {}
+export class UnusableConversion extends Error {
+  constructor(
+    message: string,
+    readonly failure: ConversionFailure = 'conversion_webhook_invalid_converted_object_failure',
+  ) {
+    super(message)
+  }
+}
 
 /** @returns JSON */
 export function conversionReviewText(
@@ -52,7 +60,8 @@ export function convertedIn(
   version: ReviewVersion,
   uid: string,
 ): KubeObject[] {
-  const failed = (why: string) => new UnusableConversion(`failed: ${why}`)
+  const failed = (why: string) =>
+    new UnusableConversion(`failed: ${why}`, 'conversion_webhook_malformed_response_failure')
   if (version === 'v1' && kindText(review) !== V1_KIND)
     throw failed(`expected webhook response of ${V1_KIND}, got ${kindText(review)}`)
   const { response } = review
@@ -65,7 +74,10 @@ export function convertedIn(
     throw failed(message === '' ? `response.result.status was '${String(status)}', not 'Success'` : String(message))
   const objects = Array.isArray(convertedObjects) ? convertedObjects : []
   if (objects.length !== originals.length)
-    throw new UnusableConversion(`returned ${objects.length} objects, expected ${originals.length}`)
+    throw new UnusableConversion(
+      `returned ${objects.length} objects, expected ${originals.length}`,
+      'conversion_webhook_partial_response_failure',
+    )
   return objects.map((object, index) => checked(object, originals[index]!, desiredAPIVersion, index))
 }
 

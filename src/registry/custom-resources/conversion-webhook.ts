@@ -1,7 +1,7 @@
 /** Definitions whose objects a webhook converts (apiextensions' conversion/webhook_converter). */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'
-import { apiVersionOf } from '../../api/group-version.ts'
+import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import { stringify, parseStored } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { asJson } from '../../api/object.ts'
@@ -10,6 +10,8 @@ import type { ApiCall } from '../../request/context.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import { WebhookCallError, WebhookClientError, callWebhook } from '../../webhooks/call-webhook.ts'
 import { reviewIn } from '../../webhooks/review-reply.ts'
+import type { ConversionFailure } from './conversion-counts.ts'
+import { conversionCounts, countConversion } from './conversion-counts.ts'
 import {
   UnusableConversion,
   conversionReviewText,
@@ -114,12 +116,24 @@ async function ask(
   const version = conversionReviewVersions.flatMap((one) => reviewVersions.filter((ours) => ours === one))[0]
   if (version === undefined) throw new StatusError(500, undefined, 'no supported conversion review versions')
   const uid = crypto.randomUUID()
+  const began = request.clock()
+  const from = parseApiVersion(first!.apiVersion ?? '')?.version ?? ''
+  const counted = {
+    definition: definition.metadata.name ?? '',
+    from,
+    to: parseApiVersion(apiVersion)?.version ?? '',
+  }
+  const count = (failure?: ConversionFailure) =>
+    countConversion(conversionCounts(request.tenant), counted, failure, (request.clock() - began) / 1000)
   try {
     const review = conversionReviewText(originals, apiVersion, version, uid)
     const answer = await callWebhook(request, clientConfig, review, timeLeft(request))
     const kind = { group: 'apiextensions.k8s.io', version, kind: 'ConversionReview' }
-    return convertedIn(await reviewIn(answer, kind), originals, apiVersion, version, uid)
+    const converted = convertedIn(await reviewIn(answer, kind), originals, apiVersion, version, uid)
+    count()
+    return converted
   } catch (error) {
+    count(error instanceof UnusableConversion ? error.failure : 'conversion_webhook_call_failure')
     if (error instanceof UnusableConversion) throw new ConversionError(first!, error.message)
     if (error instanceof WebhookCallError || error instanceof WebhookClientError)
       throw new ConversionError(first!, `failed: ${error.message}`)
