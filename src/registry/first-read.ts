@@ -3,6 +3,7 @@
  * side by side. What was read is dropped where the request is denied, or turns out to be about something else.
  */
 import type { ApiCall, ApiRequest } from '../request/context.ts'
+import { ANONYMOUS } from '../request/user-info.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import type { Collection, StoredValue } from '../storage/storage.ts'
@@ -16,7 +17,9 @@ const SUBRESOURCES: ReadonlySet<string> = new Set(['', 'status'])
 const placeOf = ({ shard, prefix }: Collection, key: string): string => `${shard} ${prefix}/${key}`
 
 export function beginFirstRead(request: ApiRequest): void {
-  const { info, env, tenant } = request
+  const { info, env, tenant, user } = request
+  // who has no name, and is likely to be denied, wakes no object
+  if (user.name === ANONYMOUS.name) return
   const { verb, apiGroup, apiVersion, resource, namespace, pathName, subresource, deeper } = info
   if (!info.isResourceRequest || !VERBS.has(verb) || !SUBRESOURCES.has(subresource)) return
   if (pathName === '' || deeper.length > 0 || request.query.get('resourceVersion')) return

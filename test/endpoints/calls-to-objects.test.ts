@@ -1,5 +1,7 @@
 /** How many calls to objects a request makes: round trips, not time. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beginFirstRead } from '../../src/registry/first-read.ts'
+import { authenticated } from '../../src/request/user-info.ts'
 import { answer } from '../../src/server.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
@@ -34,12 +36,12 @@ function countingServer() {
         },
       ]),
     )
-  const ask = (method: string, target: string, body?: object, token = TOKEN) =>
+  const ask = (method: string, target: string, body?: object, token: string | undefined = TOKEN) =>
     answer(
       server.request(target, {
         method,
         headers: {
-          Authorization: `Bearer ${token}`,
+          ...(token === '' ? {} : { Authorization: `Bearer ${token}` }),
           'Content-Type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -122,12 +124,18 @@ test.each([
 test('what was read early is dropped where the request is denied', async () => {
   const { server, ask, calls } = await warm()
   vi.advanceTimersByTime(SNAPSHOT_IS_OLD)
-  // nobody has granted anything to who says no name
-  const denied = answer(server.request(`${PODS}/first`))
-  await expect(denied).rejects.toMatchObject({ code: 403 })
-  expect(calls.filter((call) => call.startsWith('get'))).toHaveLength(1)
+  // nobody has granted anything to eve
+  beginFirstRead({ ...server.request(`${PODS}/first`), user: authenticated({ name: 'eve', groups: [] }) })
+  expect(calls).toEqual(['get pods'])
   // another request reads for itself
   calls.length = 0
   expect((await ask('GET', `${PODS}/first`)).status).toBe(200)
-  expect(calls).toEqual(['get pods'])
+  expect(calls.toSorted()).toEqual(['changes control', 'get pods'])
+})
+
+test('somebody without a name wakes no object but that of the configuration', async () => {
+  const { ask, calls } = await warm()
+  vi.setSystemTime(Date.now() + 60_000)
+  await expect(ask('GET', '/api/v1/namespaces/default/secrets/a', undefined, '')).rejects.toMatchObject({ code: 403 })
+  expect(calls.filter((call) => !call.endsWith(' control'))).toEqual([])
 })
