@@ -41,23 +41,28 @@ export const schedulerController: Controller = {
       (await clients.resource(NAMESPACES).list()).map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]),
     )
     waiting.sort(moreUrgent)
-    let bindings: Promise<void>[] = []
-    for (const pod of waiting.slice(0, MOST)) {
+    let writes: Promise<void>[] = []
+    let bound = 0
+    let seen = 0
+    for (const pod of waiting) {
       const cycle = newCycle(pod, nodes, namespaces)
       const choice = choose(cycle)
       if ('node' in choice) {
         choice.node.add(pod, cycle.needs)
-        bindings.push(bind(clients, pod, choice.node.name, context))
+        writes.push(bind(clients, pod, choice.node.name, context))
+        bound++
       } else {
-        bindings.push(report(clients, pod, failureMessage(choice.refusals), context))
+        writes.push(report(clients, pod, failureMessage(choice.refusals), context))
       }
-      if (bindings.length < TOGETHER) continue
-      await Promise.all(bindings)
-      bindings = []
+      if (++seen % TOGETHER !== 0) continue
+      await Promise.all(writes)
+      writes = []
+      // what fits nowhere waits for a change, and is no reason to look again
+      if (bound >= MOST) return 0
       await turnOfOthers()
     }
-    await Promise.all(bindings)
-    return waiting.length > MOST ? 0 : undefined
+    await Promise.all(writes)
+    return undefined
   },
 }
 

@@ -74,7 +74,9 @@ export const deploymentController: Controller = {
     const status = await step(rollout)
     if (status === undefined) return undefined
     await writeStatus(rollout, found, status)
-    const wait = untilDeadline(rollout.deployment, status, now)
+    const { spec, metadata } = rollout.deployment
+    const rolls = spec?.paused !== true && metadata.deletionTimestamp === undefined
+    const wait = rolls ? untilDeadline(rollout.deployment, status, now) : undefined
     return wait === undefined ? undefined : Math.max(wait, 0) + 1_000
   },
 }

@@ -124,6 +124,8 @@ describe('a Deployment', () => {
     })
     expect((await pods()).map(image)).toEqual(['web:1', 'web:1', 'web:1'])
     expect(conditions(await deployments().get('web'))).toContain('Progressing=Unknown DeploymentPaused')
+    await plane.pass(700_000)
+    expect(plane.waiting).toEqual([])
     await change(({ spec }) => void delete spec!.paused)
     expect((await pods()).map(image)).toEqual(['web:2', 'web:2', 'web:2'])
   })
