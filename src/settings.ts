@@ -118,7 +118,7 @@ interface Problem {
   readonly why: string
 }
 
-/** What is wrong, setting by setting. The message tells names and rules, never values. */
+/** What is wrong, setting by setting. The message has names and rules, never values. */
 export class BadSettings extends Error {
   override readonly name = 'BadSettings'
 

@@ -82,7 +82,7 @@ export const forbiddenField = (at: FieldPath, detail: string): FieldError =>
 export const notFoundField = (at: FieldPath, value: unknown): FieldError =>
   made('FieldValueNotFound', at, `Not found: ${valueText(value)}`, '')
 
-/** `max` in bytes; below 0 when the limit is not told. */
+/** `max` in bytes; below 0 where the message names no limit. */
 export const tooLong = (at: FieldPath, max: number): FieldError =>
   made(
     'FieldValueTooLong',

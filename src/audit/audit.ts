@@ -111,7 +111,7 @@ export async function auditAnswered(request: ApiRequest, record: RequestRecord, 
   const { audit } = settingsOf(request.env)
   if (audit === undefined) return response
   const code = response.status
-  // refused before anybody was known: kube-apiserver tells of that in this stage alone
+  // refused before authentication: kube-apiserver writes this stage alone
   if (!audited.has(record)) {
     decideFor(request, record, audit.policy, undefined)
     await write(request, record, {

@@ -107,7 +107,7 @@ function responseStatusOf({ status }: RequestRecord, asked: AuditedAttributes, c
   return { metadata, status: outcome, message, reason, details, code }
 }
 
-/** What is wrong with a credential may be told by showing it. */
+/** An error text may quote the credential that is wrong. */
 function withoutWords(status: Status): Status {
   const { message: _, details, ...rest } = status
   if (details === undefined) return rest
@@ -133,7 +133,7 @@ function sourceAddresses(sent: Request, headers: RequestHeaders): string[] | und
   return found.length === 0 ? undefined : found
 }
 
-/** The local server's front tells it beside the request, Cloudflare in a header that clients cannot set there. */
+/** The local server's front sends the address beside the request, Cloudflare in a header that clients cannot set. */
 function addressSeen({ cf }: Request, headers: RequestHeaders): string | undefined {
   const address: unknown = cf?.clientAddress
   return typeof address === 'string' ? address : (headers.get('CF-Connecting-IP') ?? undefined)

@@ -56,7 +56,7 @@ const countOfParts = ({
 
 /** Comparisons of parts with rules, some hundred milliseconds of them: larger Roles are given out in pieces. */
 const MAX_WORK = 5_000_000
-/** A part that is made and told of, in comparisons. */
+/** A part that comparisons make and report. */
 const COST_OF_PART = 50
 
 const tooManyParts = () =>

@@ -16,7 +16,7 @@ export class Attestation {
 
   readonly #address: string | undefined
 
-  /** @param address undefined where it is not told */
+  /** @param address undefined where it is not known */
   constructor(certificate: TlsClientAuth | undefined, address?: string) {
     this.#address = address
     const stated = certificate === undefined ? '' : `"tlsClientAuth":${JSON.stringify(certificate)},`

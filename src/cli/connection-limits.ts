@@ -7,7 +7,7 @@ export interface Limits {
   readonly perAddress: number
 }
 
-/** So many more than `total` are accepted to be told that there are too many; further ones are closed unheard. */
+/** So many connections beyond `total` are accepted and answered with 429; further ones are closed at once. */
 export const TO_BE_REFUSED = 128
 
 export type Admission = 'admitted' | 'to be refused' | 'closed'

@@ -15,7 +15,7 @@ export function connectionLimits(): Limits {
   return { total, perAddress: Math.ceil(total / 2) }
 }
 
-/** Of this process; Node has raised it to the hard limit. Linux alone tells. */
+/** Of this process; Node has raised it to the hard limit. Only Linux has a file that says it. */
 function openFilesLimit(): number | undefined {
   try {
     const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))

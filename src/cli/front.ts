@@ -19,7 +19,7 @@ export interface FrontOptions {
   readonly clientAuthorities: readonly string[]
   /** Where the engine listens, once it does. */
   readonly engine: () => Promise<EngineAddress>
-  /** More than these are told to come back later (429), before anything runs out. Default: none. */
+  /** Connections beyond these are answered with 429, before anything runs out. Default: no limit. */
   readonly limits?: Limits
   readonly deadlines?: Deadlines
   /** Connections to other servers that the engine has clients joined with. */

@@ -27,7 +27,7 @@ export function refusal({ status, message }: MalformedRequest): string {
   )
 }
 
-/** A well-formed request of the API, so its client is told as the API tells things. */
+/** A well-formed request of the API is refused with a Status. */
 const tooLongStatus = (message: string): string =>
   JSON.stringify({
     kind: 'Status',

@@ -8,7 +8,7 @@ export type RequestPart =
   | { readonly kind: 'head'; readonly head: RequestHead; /** As the client sent it. */ readonly octets: Buffer }
   /** Octets of the body, without the client's frame; never empty. */
   | { readonly kind: 'body'; readonly data: readonly Buffer[] }
-  /** The body is complete. Not told of a request without one. */
+  /** The body is complete. Not called for a request without a body. */
   | { readonly kind: 'end' }
 
 /** kube-apiserver's limit (Go's default for a server). */

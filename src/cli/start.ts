@@ -208,7 +208,7 @@ function urlHost(host: string): string {
 /** Settings that do not come from the data directory, before anything is written. @throws CannotStart */
 const checkOptions = (options: StartOptions): void => checkSettings(optionSettings(options))
 
-/** With wrong settings the Worker would answer every request with an error: they are told in its words. @throws CannotStart */
+/** With wrong settings the Worker would answer every request with an error, so the start fails in the Worker's words. @throws CannotStart */
 function checkSettings(own: Readonly<Record<string, string>>): void {
   const problem = problemOf({ ...workerConfig().vars, ...own })
   if (problem !== undefined) throw new CannotStart(`The settings are wrong: ${problem.details}`)

@@ -57,7 +57,7 @@ export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): 
   const available = serializations(request)
   const accept = request.headers.get('Accept') ?? ''
   if (!endpoint.custom) {
-    // who is not let through to the endpoint is not told that it is deprecated
+    // a request that does not reach the endpoint gets no deprecation warning
     const earlier = request.warnings.splice(0)
     matchProduced(accept, produced(request, endpoint, available))
     append(request.warnings, earlier)
@@ -274,7 +274,7 @@ export function parseIncludeObject(text: string): IncludeObject {
  * The form of a request's body. Custom resources name protobuf as well; their decoder refuses it.
  * @throws StatusError 415
  */
-export function negotiateInput(request: ApiRequest, _endpoint: { readonly custom: boolean }): Serialization {
+export function negotiateInput(request: ApiRequest): Serialization {
   const header = request.headers.get('Content-Type') ?? ''
   if (header === '') return 'json'
   const type = contentTypeOf(header)

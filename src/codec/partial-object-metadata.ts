@@ -51,7 +51,7 @@ const refusal = (message: string): StatusError => new Refusal(406, 'NotAcceptabl
 export const requestedObject = (goType: string): StatusError =>
   refusal(`you requested PartialObjectMetadata, but the requested object is a list (*${goType})`)
 
-/** Of any custom resource Go's type could be a list: only a look at what is in it tells that it is none. */
+/** The Go type of a custom resource can be a list. Only its content shows that it is none. */
 export const requestedList = (goType: string): StatusError =>
   goType === 'unstructured.Unstructured'
     ? new Refusal(500, undefined, 'content is not a list')

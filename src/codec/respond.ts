@@ -107,7 +107,7 @@ function noteStatus({ record }: ApiRequest, status: Status): void {
   if (record.wantsResponse) record.responseObject = record.bounded(JSON.stringify(status))
 }
 
-/** What the client is told of anything that was thrown. Mistakes of our own are logged. */
+/** Turns anything that was thrown into an answer. Mistakes of our own are logged. */
 export function respondStatus(request: ApiRequest, error: unknown): Response {
   const { code, status, headers: more } = asStatusError(request, error)
   noteStatus(request, status)

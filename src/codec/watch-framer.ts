@@ -83,7 +83,7 @@ class JsonFramer extends Framer {
   }
 
   protected frame(type: string, source: Source): Uint8Array {
-    // a Table tells its columns in the first event
+    // the first event of a Table carries its columns
     const text = this.presenter.json(source, new Date(this.scope.request.clock()), !this.hasColumns)
     this.hasColumns = true
     return this.line(type, text)

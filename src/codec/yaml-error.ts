@@ -141,7 +141,7 @@ function directive(text: string): Problem {
   return token(/^%[\w-]+\s/.test(text) ? 'found unknown directive name' : 'found unexpected non-alphabetical character')
 }
 
-/** So much of a line tells what it is. */
+/** A line is recognized by so many of its characters. */
 const LONG = 400
 
 /** A tab where spaces should be: what the line before it is part of tells how it is noticed. */

@@ -237,7 +237,7 @@ class Composer {
   /** Counted from 0: the line of the first colon after the last token that has nothing before it. */
   private colonLine(): number | undefined {
     const start = this.lineStarts[this.lastLine - 1]!
-    // one that is further away tells no line, and the absent name is refused as such
+    // an error further away has no line; the missing name is refused on its own
     // pattern: 400 characters are looked at
     const found = /(?:^|[\s{,-]) *:(?=[\s,}]|$)/m.exec(this.text.slice(start, start + 400))
     if (found === null || /(?:^|\s)\?(?:\s|$)/.test(this.text.slice(start, start + found.index + found[0].length)))

@@ -11,7 +11,7 @@ export interface EventLimit {
   /** Events a second, once the burst is used up. */
   readonly qps: number
   readonly burst: number
-  /** How many namespaces, users or objects are told apart. */
+  /** How many namespaces, users or objects have a bucket of their own. */
   readonly cacheSize: number
 }
 

@@ -80,7 +80,7 @@ interface Problem {
   readonly message: string
 }
 
-/** Of several names that others have the last one is told. */
+/** Where other definitions have several of the names, the condition names the last one. */
 function namesFor(
   { spec, status }: CustomResourceDefinition,
   inGroup: readonly CustomResourceDefinition[],

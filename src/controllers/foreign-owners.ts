@@ -1,5 +1,5 @@
 /**
- * An owner is in the namespace of its dependents, or has none. Who names one of another namespace is told by an Event
+ * An owner is in the namespace of its dependents, or has none. An object with an owner of another namespace gets an Event
  * (kube-controller-manager's garbage collector), since the object may be deleted for it.
  */
 import type { Event } from '../api/core/v1.ts'

@@ -17,7 +17,7 @@ export async function create(scope: RequestScope): Promise<Response> {
   if (answer !== undefined) return review(scope, answer)
   if (scope.resource.group === '' && scope.resource.resource === 'bindings') return legacyBinding(scope)
   const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
-  const input = negotiateInput(request, { custom: scope.custom })
+  const input = negotiateInput(request)
   const body = await readBody(request)
   const options = withManager(request, parseCreateOptions(request.query))
   const sent = await finished(request, decodingBody(scope, input, body, options.fieldValidation))

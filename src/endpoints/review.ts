@@ -17,7 +17,7 @@ export async function review(
 ): Promise<Response> {
   const { request, custom } = scope
   const output = negotiateOutput(request, { kind: 'object', custom })
-  const input = negotiateInput(request, { custom })
+  const input = negotiateInput(request)
   const body = await readBody(request)
   const options = withManager(request, parseCreateOptions(request.query))
   const object = decodeBody(scope, input, body, options.fieldValidation)

@@ -14,7 +14,7 @@ export async function update(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
   const body = await readBody(request)
   const options = withManager(request, parseUpdateOptions(request.query))
-  const input = negotiateInput(request, { custom: scope.custom })
+  const input = negotiateInput(request)
   const sent = await finished(request, decodingBody(scope, input, body, options.fieldValidation))
   const updated = await updateObject(scope, sent, options, admissionChain, () => authorizeCreate(scope))
   return respondWritten(scope, output, updated)

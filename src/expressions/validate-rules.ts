@@ -73,7 +73,7 @@ interface Place {
   readonly isRoot?: boolean
 }
 
-/** Ends the validation; the error that says so is told. */
+/** Ends the validation. The error that caused it is reported. */
 class BudgetSpent extends Error {}
 
 const NO_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run'

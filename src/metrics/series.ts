@@ -1,4 +1,4 @@
-/** What metrics are made of: counters and distributions, told apart by labels. */
+/** What metrics are made of: counters and distributions, one series for each set of labels. */
 import { BoundedMap } from '../api/bounded-map.ts'
 
 export type Labels = Readonly<Record<string, string>>
@@ -68,7 +68,7 @@ export class Histograms {
 
   constructor(private readonly buckets: readonly number[] = secondBuckets) {}
 
-  /** @param key tells the labels apart */
+  /** @param key is another for other labels */
   observe(key: string, value: number, labels: () => Labels): void {
     let known = this.values.get(key)
     if (known === undefined)

@@ -219,7 +219,7 @@ function documentOf(
   }
 }
 
-/** Custom resources: their own models beside those they are told with. */
+/** Custom resources: their own models, beside the ones that every document has. */
 function customDocument(items: readonly PathItem[], version: ServedVersion, describe: Describe): JsonObject {
   const kinds = knownGroupVersions().filter(({ group }) => !NOT_FOR_CLIENTS.has(group))
   const schemas = new Map<string, JsonObject>(

@@ -49,7 +49,7 @@ export interface OpenApiSettings {
   readonly cbor: boolean
 }
 
-/** Media types of a server part: custom resources are told by another one (apiextensions' openapi/builder). */
+/** Media types, by the part of kube-apiserver that publishes the paths: apiextensions' openapi/builder publishes custom resources. */
 interface Dialect {
   readonly json: readonly string[]
   readonly watch: readonly string[]
@@ -72,7 +72,7 @@ const builtInDialect: Dialect = {
   bodies: ['*/*'],
 }
 
-/** With CBOR switched on. Custom resources are served in it as well, but it is not told. */
+/** With CBOR switched on. Custom resources are served in CBOR as well, but OpenAPI does not say so. */
 const cborDialect: Dialect = {
   json: [...JSON_TYPES, 'application/cbor'],
   watch: [
@@ -208,7 +208,7 @@ class ResourcePaths {
     return { name: 'name', in: 'path', type: 'string', description: `name of the ${kind}` }
   }
 
-  /** The fields of an options type, as query parameters; those that are no scalars (sinceTime) are not told. */
+  /** The fields of an options type, as query parameters. Fields that are no scalars (sinceTime) are left out. */
   private options(model: string, without: readonly string[] = []): Parameter[] {
     return (
       builtInType(model)

@@ -53,7 +53,7 @@ export interface ResourceEntry {
   readonly deleteAnswersObject?: boolean
   /** Labels a field selector may name. */
   readonly fieldSelectors: readonly string[]
-  /** Of a custom resource: what OpenAPI tells of it beside this. */
+  /** Of a custom resource: what OpenAPI has beside this. */
   readonly openApi?: CustomOpenApi
   /** Custom resources: the columns of their tables; absent when the version declares none. */
   readonly printerColumns?: readonly CustomResourceColumnDefinition[]

@@ -65,7 +65,7 @@ export interface WriteMode {
   readonly dryRun: boolean
 }
 
-/** Names that no object can have are told before storage is asked. @throws 400 */
+/** Names that no object can have are refused before storage is asked. @throws 400 */
 export function checkNameParameter(name: string): void {
   const [problem] = pathSegmentName(name, false)
   if (problem !== undefined) throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problem}`)
@@ -396,7 +396,7 @@ async function beforeUpdate(
   const errors = await walked(request, () => [
     ...validateAnyMeta(meta, scope.namespaced, pathSegmentName),
     ...validateObjectMetaUpdate(meta, before),
-    // the strategies of kube-apiserver check this once more, and so it is told twice
+    // the strategies of kube-apiserver check this once more, so the error comes twice
     ...metaErrorsAgain(scope, update?.metadataOnUpdate ?? 'as change', meta, before),
   ])
   append(errors, (await walked(request, () => update?.validateUpdate?.(object, old, context))) ?? [])

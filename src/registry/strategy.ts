@@ -80,7 +80,7 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly deleteAnswersObject?: boolean
   /** What happens to dependents when DELETE does not say. Default Background. */
   readonly defaultPropagation?: 'Background' | 'Orphan'
-  /** What a DELETE is told that leaves its dependents' fate to the default (jobs). */
+  /** The warning for a DELETE without a propagation policy (jobs). */
   readonly warningOfDefaultPropagation?: string
   /** Any policy removes it at once: the collector is not waited for (events). */
   readonly ignoresCollector?: boolean

@@ -44,7 +44,7 @@ export function parseListOptions(query: QueryParameters, forceWatch: boolean): L
   // what only its path makes a watch is looked at as a list
   const errors = flag(query, 'watch') === true ? watchErrors(options) : listErrors(options)
   if (errors.length > 0) {
-    // selectors that cannot be read are told of first
+    // errors of selectors come first
     parseLabelSelector(options.labelSelector)
     parseFieldSelector(options.fieldSelector)
     throw invalid({ group: META_GROUP, kind: 'ListOptions' }, '', errors)

@@ -65,7 +65,7 @@ export function internalErrorText(target: string, why: string, more: Readonly<Re
   return new Response(escaped, { status: 500, headers: { ...headers, ...more } })
 }
 
-/** The local engine cannot carry every method; its front then tells the real one beside the request. */
+/** The local engine cannot carry every method. Its front sends the real one beside the request. */
 function methodOf({ method, cf }: Request): string {
   const carried: unknown = cf?.method
   return typeof carried === 'string' ? carried : method

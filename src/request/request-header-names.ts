@@ -1,4 +1,4 @@
-/** As the flags are set, and as the ConfigMap extension-apiserver-authentication tells extension servers. */
+/** As the flags are set, and as extension servers read them in the ConfigMap extension-apiserver-authentication. */
 export const REQUEST_HEADERS = {
   allowedNames: ['front-proxy-client'],
   username: 'X-Remote-User',

@@ -55,7 +55,7 @@ const relative = (key: string, namespace: string | undefined): string =>
 
 const invalidToken = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`)
 
-/** Go's base64.RawURLEncoding: no padding, line breaks ignored, the error tells where the first wrong character is. */
+/** Go's base64.RawURLEncoding: no padding, line breaks ignored, the error has the place of the first wrong character. */
 function decodeBase64Url(text: string): Uint8Array {
   const stray = /[^A-Za-z0-9_\-\r\n]/.exec(text)
   const digits = text.replace(/[\r\n]/g, '')

@@ -41,7 +41,7 @@ export interface HistorySetting {
 
 /**
  * `300`, or with tenants that differ `300,TENANT=172800,…`; whole seconds.
- * @throws Error that tells what is not understood
+ * @throws Error that names the part that cannot be read
  */
 export function parseHistory(setting = ''): HistorySetting {
   let standard: number | undefined

@@ -297,7 +297,7 @@ interface PlatformError {
 /**
  * Sends a call again where the platform says that it is safe. An object whose commit fails is ended by the platform with
  * all that it was working on, reads too.
- * @param failed is told why the database failed
+ * @param failed is called with the reason when the database fails
  */
 async function retrying<Value>(
   call: (attempt: number) => Promise<Value>,

@@ -98,7 +98,7 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
     this.socket = socket
     socket.addEventListener('message', ({ data }) => {
       if (socket !== this.socket) return
-      // Binary messages come as told above.
+      // Binary messages come as described above.
       if (typeof data === 'string') this.answered(data)
       else this.take(data as ArrayBuffer)
     })
@@ -148,7 +148,7 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
     this.socket?.send(MORE)
   }
 
-  /** A socket that did not answer since the last time is dead, though nobody was told. */
+  /** A socket that did not answer since the last ping is dead, though it was never closed. */
   ping(): void {
     if (this.socket === undefined) return
     if (this.isUnanswered) return void this.reopen()

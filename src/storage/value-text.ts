@@ -31,7 +31,7 @@ export function memberText(text: string, shape: { before: string; head: string; 
   return head + objectAt(text, before.length) + tail
 }
 
-/** Own uids are made by the server for each request, so finding one tells that this request made the object. */
+/** The server makes a uid for each request, so an object with that uid was made by this request. */
 export const hasUid = (text: string, uid: string): boolean =>
   uid !== '' && text.includes(`"uid":${JSON.stringify(uid)}`)
 

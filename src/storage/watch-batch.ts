@@ -60,7 +60,7 @@ export function decodeMessage(message: ArrayBuffer): { header: BatchHeader; line
 
 const DOUBLE = Float64Array.BYTES_PER_ELEMENT
 
-/** Part of a stream: a header line, which tells the length, and event lines. */
+/** Part of a stream: a header line with the length, and event lines. */
 export function encodeFrame(header: Omit<FrameHeader, 'bytes'>, lines: string): Uint8Array {
   const encoded = encoder.encode(lines)
   const first = encoder.encode(`${JSON.stringify({ ...header, bytes: encoded.length })}\n`)

@@ -13,7 +13,7 @@ type Definition = KubeObject & CustomResourceDefinition
 /** UTF-16 units of the texts that are kept parsed by this isolate. */
 const MAX_PARSED = 2 * 1024 * 1024
 
-/** By text, which is equal for equal definitions and tells nothing of its control plane beside itself. */
+/** Keyed by text: equal definitions have equal text, and it holds nothing else of its control plane. */
 const parsed = new BoundedMap<string, Definition>({
   entries: 1_000,
   size: MAX_PARSED,

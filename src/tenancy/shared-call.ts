@@ -38,7 +38,7 @@ export class SharedCall<Value> {
   }
 
   /**
-   * The answer of call `wanted` or a later one. A failure is told to those who may use its answer; others go on.
+   * The answer of call `wanted` or of a later one. A failure rejects the callers that may use that answer; the others wait on.
    * @param call is made here if nobody else makes it
    */
   async answer(wanted: number, call: (number: number) => Promise<Value>): Promise<Value> {

@@ -35,7 +35,7 @@ export const longNameCaseless: Format = (value) => [
 export const requiredFormat = (at: FieldPath, value: string | undefined, format: Format): FieldError[] =>
   value ? problems(at, value, format(value)) : [required(at)]
 
-/** A field that may be left out, with a pointer that tells so. */
+/** A field that may be left out: a pointer in Go. */
 export const optionalFormat = (at: FieldPath, value: string | undefined, format: Format): FieldError[] =>
   value === undefined ? [] : problems(at, value, format(value))
 

@@ -79,7 +79,7 @@ function urlProblem(text: string): string | undefined {
   return wrongEscape === null ? undefined : `invalid URL escape ${goQuote(wrongEscape[0])}`
 }
 
-/** kube-apiserver takes one for the other here: a missing name is told as `namespace`. */
+/** kube-apiserver mixes both up here: it reports a missing name at `namespace`. */
 function serviceErrors({ name, namespace, path = '', port = 443 }: WebhookService, at: FieldPath): FieldError[] {
   return [
     ...requiredText(at.child('name'), namespace),

@@ -137,7 +137,7 @@ test.each<[type: string | undefined, answer: string]>([
   ['application/json, application/yaml', UNKNOWN_FORMAT + PLAIN],
 ])('a body of type %s', (type, answer) => {
   const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type }
-  expect(messageOf(() => negotiateInput(fakeRequest('POST /api/v1/pods', headers), object))).toBe(answer)
+  expect(messageOf(() => negotiateInput(fakeRequest('POST /api/v1/pods', headers)))).toBe(answer)
 })
 
 const CUSTOM_PATCHES = 'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml'

@@ -55,7 +55,7 @@ interface ParamRef {
   readonly selector?: LabelSelector
 }
 
-/** Whether a parameter has a namespace can't be told here: `*` stands for what the binding doesn't say. */
+/** A printer cannot know whether a parameter has a namespace. `*` stands for a namespace that the binding leaves open. */
 function paramRefText(ref: ParamRef | undefined): string {
   if (ref?.name) return `${ref.namespace || '*'}/${ref.name}`
   return ref?.selector === undefined ? '<unset>' : selectorDebugText(ref.selector)

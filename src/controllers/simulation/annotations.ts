@@ -28,7 +28,7 @@ export class Script {
     return duration(this.text('start-delay', '')) ?? 0
   }
 
-  /** Milliseconds that it takes to end after it was told to. */
+  /** Milliseconds between the request to stop and the end. */
   get stopDelay(): number {
     return duration(this.text('stop-delay', '')) ?? 0
   }

@@ -54,7 +54,7 @@ export async function eviction(scope: RequestScope, verb: Verb | ''): Promise<Re
 /** Older clients send the kind of policy/v1beta1. */
 function kindOf({ request }: RequestScope, body: Uint8Array): typeof EVICTION {
   try {
-    const { apiVersion } = parseBody(negotiateInput(request, { custom: false }), body)
+    const { apiVersion } = parseBody(negotiateInput(request), body)
     return apiVersion === 'policy/v1beta1' ? { ...EVICTION, version: 'v1beta1' } : EVICTION
   } catch {
     return EVICTION

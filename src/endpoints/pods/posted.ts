@@ -44,7 +44,7 @@ export async function readPosted<O>(
   const { request } = scope
   if (verb !== 'create') throw methodNotAllowed()
   const output = negotiateOutput(request, { kind: 'object', custom: false })
-  const input = negotiateInput(request, { custom: false })
+  const input = negotiateInput(request)
   const body = await readBody(request)
   const options = parseCreateOptions(request.query)
   const posted = asKind(scope, kindOf(body))

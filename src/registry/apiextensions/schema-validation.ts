@@ -191,7 +191,7 @@ function setProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
   return []
 }
 
-/** Whether a set's items may not be told from one another, which was allowed once. */
+/** Whether items of a set cannot be compared with one another, which was allowed once. */
 export const isNonAtomicSet = (schema: JSONSchemaProps, at: FieldPath): boolean =>
   schema['x-kubernetes-list-type'] === 'set' && setProblems(schema, at).length > 0
 

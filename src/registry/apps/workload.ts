@@ -14,7 +14,7 @@ interface Selecting {
   readonly template?: PodTemplateSpec
 }
 
-/** Deployments and ReplicaSets; both are told of deployments, and of ReplicaSets in the template. */
+/** Deployments and ReplicaSets. The texts name deployments for both, and ReplicaSets in the template. */
 export function validateSelectorAndTemplate(
   at: FieldPath,
   { selector, template = {} }: Selecting,

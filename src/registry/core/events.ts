@@ -1,4 +1,4 @@
-/** Events of both groups, in the names of core/v1, in which they are stored and in which their errors are told. */
+/** Events of both groups, with the field names of core/v1: they are stored with these, and errors name them. */
 import type { Event, EventSource, ObjectReference } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
@@ -54,7 +54,7 @@ function commonErrors(event: Event, apiVersion: string): FieldError[] {
   const namespace = event.metadata.namespace ?? ''
   const about = event.involvedObject?.namespace ?? ''
   const at = path('involvedObject', 'namespace')
-  // objects without a namespace are told of in `default`; new events of them also in kube-system
+  // events about objects without a namespace are in `default`, new ones also in kube-system
   const homes = isNew(event) ? ['default', 'kube-system'] : ['', 'default']
   const isElsewhere = about === '' ? !homes.includes(namespace) : !isNew(event) && about !== namespace
   return [

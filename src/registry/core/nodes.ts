@@ -74,7 +74,7 @@ function nodeErrors(node: Node): FieldError[] {
   ]
 }
 
-/** kube-apiserver tells taints as if they were metadata. */
+/** kube-apiserver reports taints with a path below metadata. */
 function taintErrors(node: Node): FieldError[] {
   const taints = node.spec?.taints ?? []
   const seen = new Set<string>()

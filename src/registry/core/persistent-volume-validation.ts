@@ -403,12 +403,12 @@ function mountOptionErrors({ metadata, spec: now = {} }: PersistentVolume): Fiel
   return [forbiddenField(at, 'may not specify mount options for this volume type')]
 }
 
-/** What may not change; validation of the new state is told by others. */
+/** Checks of what may not change. Others validate the new state. */
 export function volumeChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeSpec): FieldError[] {
   const classBefore = before.volumeAttributesClassName
   return [
     ...sourceChangeErrors(now, before),
-    // kube-apiserver tells these paths without the spec
+    // kube-apiserver reports these paths without `spec`
     ...immutable(path('volumeMode'), now.volumeMode, now.volumeMode === before.volumeMode),
     ...(before.nodeAffinity !== undefined && !sameAffinity(now.nodeAffinity, before.nodeAffinity)
       ? [

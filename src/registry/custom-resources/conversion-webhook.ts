@@ -27,7 +27,7 @@ const REQUEST_MS = 60_000
 /** Characters of the objects of one review: what comes back has a bound, too (MAX_ANSWER). */
 const MAX_BATCH = 512 * 1024
 
-/** A bare Go error in kube-apiserver: no reason. A watch tells it before it ends. */
+/** A bare Go error in kube-apiserver: it has no reason. A watch sends it before it ends. */
 export class ConversionError extends StatusError {
   constructor(object: KubeObject, why: string) {
     super(500, undefined, `conversion webhook for ${objectKindText(object)} ${why}`)

@@ -133,7 +133,7 @@ function addressErrors(at: FieldPath, index: number, address: string, type: stri
   if (type !== 'IPv4' && type !== 'IPv6') return []
   const errors = type === 'IPv4' ? legacyIpErrors(here, address) : ipErrors(here, address)
   if (errors.length > 0) return errors
-  // kube-apiserver tells this at the list
+  // kube-apiserver reports this at the list
   const wrongFamily = familyOf(address) === type ? [] : [invalidValue(at, address, `must be an ${type} address`)]
   return [...wrongFamily, ...endpointIpErrors(address, here)]
 }

@@ -15,7 +15,7 @@ const MAX_CONDITIONS = 8
 export const deviceTaintRules: Strategy<DeviceTaintRule & KubeObject> = {
   hasGeneration: true,
   deleteAnswersObject: true,
-  /** Since when a taint has its effect is what tolerations count from: a new effect begins anew, unless told otherwise. */
+  /** Tolerations count from timeAdded. A new effect sets it anew, unless the request sets it. */
   prepareForUpdate({ spec: { taint } = {} }, { spec: { taint: old } = {} }, { now }) {
     if (taint !== undefined && taint.effect !== old?.effect && taint.timeAdded === old?.timeAdded)
       taint.timeAdded = timeText(now)

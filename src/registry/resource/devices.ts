@@ -246,7 +246,7 @@ export function countersErrors(counters: Readonly<Record<string, Counter>> = {},
   return mapErrors(counters, MAX_COUNTERS, LABEL_LENGTH, at, nameErrors, () => [])
 }
 
-/** From where it can be used: told by the device where its slice leaves that to the devices. */
+/** The nodes that can use it: on the device where the slice has perDeviceNodeSelection. */
 function nodeErrors(device: Device, at: FieldPath, choosesNodes: boolean): FieldError[] {
   const { nodeName, nodeSelector, allNodes } = device
   const isSet = nodeName !== undefined || nodeSelector !== undefined || allNodes !== undefined

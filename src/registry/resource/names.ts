@@ -59,7 +59,7 @@ const identifierErrors = (name: string, at: FieldPath): FieldError[] => [
 
 type ItemRule<T> = (item: T, at: FieldPath) => FieldError[]
 
-/** Of a list that is too long nothing but that is told. */
+/** A list that is too long gets that one error and no others. */
 export const listErrors = <T>(items: readonly T[] = [], max: number, at: FieldPath, rule: ItemRule<T>): FieldError[] =>
   items.length > max ? [tooMany(at, items.length, max)] : items.flatMap((item, index) => rule(item, at.index(index)))
 

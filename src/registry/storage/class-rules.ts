@@ -8,7 +8,7 @@ import { byteLength } from '../../api/utf8.ts'
 const MAX_PARAMETERS = 512
 const MAX_PARAMETER_BYTES = 256 * 1024
 
-/** Who makes the volumes: a qualified name in any case, told in lower case. */
+/** The provisioner: a qualified name in any case, in lower case in messages. */
 export const driverErrors = (at: FieldPath, driver = ''): FieldError[] => {
   const lower = driver.toLowerCase()
   return driver === '' ? [required(at)] : problems(at, lower, qualifiedNameProblems(lower))

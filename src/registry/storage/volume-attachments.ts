@@ -79,7 +79,7 @@ function volumeErrors(at: FieldPath, error: VolumeError | undefined): FieldError
   if (error === undefined) return []
   const { message = '', errorCode } = error
   return [
-    // the limit that kube-apiserver tells is another one than it applies
+    // kube-apiserver's message names another limit than the one it applies
     ...(byteLength(message) > MAX_MESSAGE_BYTES ? [tooLong(at.child('message'), MAX_METADATA_BYTES)] : []),
     ...(errorCode === undefined ? [] : inRange(at.child('errorCode'), errorCode, 0, MAX_INT32)),
   ]

@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 
-/** Owner references that say the same stay once; the client is told (apiserver's handlers). */
+/** Repeated owner references are removed, with a warning (apiserver's handlers). */
 export function dropDuplicateOwners({ metadata }: KubeObject, warnings: string[]): void {
   const seen = new Set<string>()
   const duplicates: string[] = []

@@ -273,7 +273,7 @@ function validateMounts(
       errors.push(invalidValue(here.child('name'), name, 'must not already exist in volumeDevices'))
     if (devicePaths.has(mountPath))
       errors.push(invalidValue(here.child('mountPath'), mountPath, 'must not already exist as a path in volumeDevices'))
-    // these are told at the list
+    // these are reported at the list
     if (subPath !== '') append(errors, descendingPath(at.child('subPath'), subPath))
     if (subPathExpr !== '') {
       if (subPath !== '')

@@ -99,7 +99,7 @@ export const validateEnvFrom = (
         const name = here.child(field, 'name')
         append(errors, ref.name ? problems(name, ref.name, subdomainName(ref.name, true)) : [required(name)])
       }
-    // told at the list, not at its element
+    // reported at the list, not at its element
     if (!configMapRef && !secretRef)
       errors.push(invalidValue(at, '', 'must specify one of: `configMapRef` or `secretRef`'))
     else if (configMapRef && secretRef)

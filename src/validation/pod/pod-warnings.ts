@@ -1,4 +1,4 @@
-/** What a pod may have and yet is told of: deprecated fields, definitions that hide each other. */
+/** Warnings about pods: deprecated fields, definitions that hide each other. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldPath } from '../../api/field.ts'

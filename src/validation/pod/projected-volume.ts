@@ -86,7 +86,7 @@ function validateToken(
     errors.push(invalidValue(seconds, expirationSeconds, 'may not specify a duration less than 10 minutes'))
   if (expirationSeconds > 2 ** 32)
     errors.push(invalidValue(seconds, expirationSeconds, 'may not specify a duration larger than 2^32 seconds'))
-  // told at the volume, not at the source
+  // reported at the volume, not at the source
   if (path === '') errors.push(required(volume.child('path')))
   else if (!rules.allows.tokenPaths) append(errors, nonReservedPath(volume.child('path'), path))
   return errors

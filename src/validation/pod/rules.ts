@@ -119,7 +119,7 @@ export function isHostSysctl(name: string, spec: CoreV1.PodSpec): 'hostNetwork' 
   return undefined
 }
 
-/** sysctl names may be written with slashes; the first separator tells. */
+/** A sysctl name may be written with slashes: its first separator decides. */
 function withDots(name: string): string {
   const separator = /[./]/.exec(name)?.[0]
   if (separator !== '/') return name
