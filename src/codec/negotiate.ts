@@ -9,6 +9,7 @@ import { settingsOf } from '../settings.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { bareRanges, contentTypeOf, covers, parseAccept } from './media-type.ts'
 import type { AcceptClause } from './media-type.ts'
+import type { ResourceForms } from './resource-forms.ts'
 
 export type Serialization = 'json' | 'yaml' | 'protobuf' | 'cbor'
 
@@ -43,8 +44,7 @@ export interface OutputNegotiation {
 
 export interface OutputEndpoint {
   readonly kind: 'object' | 'list' | 'watch'
-  /** A custom resource: no protobuf but for metadata, and no matching before negotiation. */
-  readonly custom: boolean
+  readonly forms: ResourceForms
   /** Further media types that the endpoint produces (pods/log: text/plain). */
   readonly produces?: readonly string[]
 }
@@ -56,7 +56,7 @@ export interface OutputEndpoint {
 export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): OutputNegotiation {
   const available = serializations(request)
   const accept = request.headers.get('Accept') ?? ''
-  if (!endpoint.custom) {
+  if (endpoint.forms.matchesFirst) {
     // a request that does not reach the endpoint gets no deprecation warning
     const earlier = request.warnings.splice(0)
     matchProduced(accept, produced(request, endpoint, available))
@@ -199,15 +199,15 @@ const META_GROUP = 'meta.k8s.io'
 
 function allowsTransform(
   request: ApiRequest,
-  { custom }: OutputEndpoint,
+  { forms }: OutputEndpoint,
   serialization: Serialization,
   target: Target | undefined,
 ): boolean {
-  if (target === undefined) return !custom || serialization !== 'protobuf'
+  if (target === undefined) return forms.hasProtobuf || serialization !== 'protobuf'
   if (target.group !== META_GROUP || (target.version !== 'v1' && target.version !== 'v1beta1')) return false
   switch (target.kind) {
     case 'Table':
-      return (serialization === 'json' || serialization === 'yaml') && (custom || hasTable(request))
+      return (serialization === 'json' || serialization === 'yaml') && (forms.hasTableAlways || hasTable(request))
     case 'PartialObjectMetadata':
     case 'PartialObjectMetadataList':
       return true
@@ -296,10 +296,10 @@ export type PatchType =
  * and one that doesn't.
  * @throws StatusError 415
  */
-export function negotiatePatchType(request: ApiRequest, { custom }: { readonly custom: boolean }): PatchType {
+export function negotiatePatchType(request: ApiRequest, forms: ResourceForms): PatchType {
   const header = request.headers.get('Content-Type') ?? ''
-  const available = patchTypes(request, custom)
-  if (!custom && !bareRanges(header).some((range) => available.some((type) => type === range)))
+  const available = patchTypes(request, forms)
+  if (forms.matchesFirst && !bareRanges(header).some((range) => available.some((type) => type === range)))
     throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
   const end = header.indexOf(';')
   const type = end > 0 ? header.slice(0, end) : header
@@ -308,11 +308,11 @@ export function negotiatePatchType(request: ApiRequest, { custom }: { readonly c
   return found
 }
 
-function patchTypes(request: ApiRequest, custom: boolean): readonly PatchType[] {
+function patchTypes(request: ApiRequest, forms: ResourceForms): readonly PatchType[] {
   return [
     'application/json-patch+json',
     'application/merge-patch+json',
-    ...(custom ? [] : (['application/strategic-merge-patch+json'] as const)),
+    ...(forms.hasStrategicMergePatch ? (['application/strategic-merge-patch+json'] as const) : []),
     'application/apply-patch+yaml',
     ...(serializations(request).includes('cbor') ? (['application/apply-patch+cbor'] as const) : []),
   ]

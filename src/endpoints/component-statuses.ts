@@ -14,6 +14,7 @@ import { matches } from '../storage/selection.ts'
 import { failureOf } from './health.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
+import { builtInForms } from '../codec/resource-forms.ts'
 
 export const isComponentStatuses = ({ group, resource }: ResourceEntry): boolean =>
   group === '' && resource === 'componentstatuses'
@@ -27,11 +28,11 @@ const parts: Readonly<Record<string, (request: ApiRequest) => Promise<string | u
 export async function serveComponentStatuses(scope: RequestScope): Promise<Response> {
   const { request, name } = scope
   if (name !== '') {
-    const output = negotiateOutput(request, { kind: 'object', custom: false })
+    const output = negotiateOutput(request, { kind: 'object', forms: builtInForms })
     if (!Object.hasOwn(parts, name)) throw notFound({ group: '', resource: 'componentstatus' }, name)
     return respondObject(scope, output, 200, await statusOf(name, request))
   }
-  const output = negotiateOutput(request, { kind: 'list', custom: false })
+  const output = negotiateOutput(request, { kind: 'list', forms: builtInForms })
   const selection = selectionOf(scope, parseListOptions(request.query, false))
   const items = await Promise.all(Object.keys(parts).map((part) => statusOf(part, request)))
   return respondItems(scope, output, {

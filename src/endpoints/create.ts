@@ -16,7 +16,7 @@ export async function create(scope: RequestScope): Promise<Response> {
   const answer = reviewOf(scope.resource)
   if (answer !== undefined) return review(scope, answer)
   if (scope.resource.group === '' && scope.resource.resource === 'bindings') return legacyBinding(scope)
-  const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
+  const output = negotiateOutput(request, { kind: 'object', forms: scope.forms })
   const input = negotiateInput(request)
   const body = await readBody(request)
   const options = withManager(request, parseCreateOptions(request.query))

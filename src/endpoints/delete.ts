@@ -17,7 +17,7 @@ import type { RequestScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
 
 export async function deleteOne(scope: RequestScope): Promise<Response> {
-  const output = negotiateOutput(scope.request, { kind: 'object', custom: scope.custom })
+  const output = negotiateOutput(scope.request, { kind: 'object', forms: scope.forms })
   const options = await deleteOptions(scope)
   const deleted = await deleteObject(scope, scope.name, options, admissionChain)
   if (deleted.gone && !scope.strategy.deleteAnswersObject)
@@ -44,7 +44,7 @@ function successOf({ resource }: RequestScope, { object }: Deleted): Status {
 
 /** Deletes what the selectors match, one after the other, and answers the list of it. */
 export async function deleteCollection(scope: RequestScope): Promise<Response> {
-  const output = negotiateOutput(scope.request, { kind: 'list', custom: scope.custom })
+  const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.forms })
   const listOptions = parseListOptions(scope.request.query, false)
   const selection = selectionOf(scope, listOptions)
   const options = await deleteOptions(scope)

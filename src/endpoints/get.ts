@@ -12,7 +12,7 @@ import { statusFor } from '../storage/storage-status.ts'
 
 export async function get(scope: RequestScope): Promise<Response> {
   const { request } = scope
-  const output = negotiateOutput(request, { kind: 'object', custom: scope.custom })
+  const output = negotiateOutput(request, { kind: 'object', forms: scope.forms })
   const notOlderThan = parseRevisionOfGet(scope, request.query.get('resourceVersion') ?? '')
   try {
     const key = keyOf(scope, scope.name)

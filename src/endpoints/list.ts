@@ -20,7 +20,7 @@ const CONTINUE_TOO_OLD =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
 export async function list(scope: RequestScope, options: ListOptions): Promise<Response> {
-  const output = negotiateOutput(scope.request, { kind: 'list', custom: scope.custom })
+  const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.forms })
   const selection = selectionOf(scope, options)
   const namespace = scope.namespaced && scope.namespace !== '' ? scope.namespace : undefined
   const counted = output.serialization === 'cbor'

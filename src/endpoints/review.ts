@@ -15,8 +15,8 @@ export async function review(
   answer: Review,
   { keepsSystemFields = false }: { readonly keepsSystemFields?: boolean } = {},
 ): Promise<Response> {
-  const { request, custom } = scope
-  const output = negotiateOutput(request, { kind: 'object', custom })
+  const { request, forms } = scope
+  const output = negotiateOutput(request, { kind: 'object', forms })
   const input = negotiateInput(request)
   const body = await readBody(request)
   const options = withManager(request, parseCreateOptions(request.query))

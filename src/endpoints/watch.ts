@@ -15,7 +15,7 @@ const DEFAULT_SECONDS = 30 * 60
 
 export async function watch(scope: RequestScope, options: ListOptions): Promise<Response> {
   const { request } = scope
-  const output = negotiateOutput(request, { kind: 'watch', custom: scope.custom })
+  const output = negotiateOutput(request, { kind: 'watch', forms: scope.forms })
   const selection = selectionOf(scope, options)
   const namespace = scope.namespaced && scope.namespace !== '' ? scope.namespace : undefined
   const revision = options.resourceVersion === '' ? 0 : parseRevisionOfWatch(options.resourceVersion)

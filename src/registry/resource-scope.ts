@@ -1,5 +1,6 @@
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
+import type { ResourceForms } from '../codec/resource-forms.ts'
 import type { ReplicasPath } from '../patch/scale-ownership.ts'
 import type { Action } from '../authorization/authorized.ts'
 import type { ResourceEntry } from './resources.ts'
@@ -54,7 +55,8 @@ export interface ResourceScope<Call extends ApiCall = ApiCall> extends Place {
   /** The kind of the resource itself; subresources with kinds of their own (Scale, Eviction) have their own file. */
   readonly kind: GroupVersionKind
   readonly namespaced: boolean
-  /** Of a CustomResourceDefinition: no protobuf, sorted keys, list items carry their kind. */
+  readonly forms: ResourceForms
+  /** Of a CustomResourceDefinition: sorted keys, list items carry their kind. */
   readonly custom: boolean
   /** Type of the request's version, and of the version in storage (the same but for kinds with several versions). */
   readonly type: StructType

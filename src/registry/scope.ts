@@ -1,3 +1,4 @@
+import { builtInForms, customForms } from '../codec/resource-forms.ts'
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -86,6 +87,7 @@ export function serverScope(
 
 type Parts = Pick<
   ResourceScope,
+  | 'forms'
   | 'type'
   | 'storageType'
   | 'view'
@@ -123,6 +125,7 @@ function makeBuiltInParts(
 ): Parts {
   const type = builtInType(entry.type)
   return {
+    forms: builtInForms,
     type,
     storageType: typeOfKind(storageKind) ?? type,
     ...(subresource === 'scale' ? { view: scaleView } : {}),
@@ -146,6 +149,7 @@ function customParts(
   const scale = versionNamed(definition, version)?.subresources?.scale
   const current = (object: KubeObject) => currentForm(tenant, definition, object)
   return {
+    forms: customForms,
     type,
     storageType:
       isConverted || version === storage.version ? type : compiledVersion(tenant, definition, storage.version).type,

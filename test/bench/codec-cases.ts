@@ -11,6 +11,7 @@ import { serializeText } from '../../src/codec/serialize.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 import { fakeRequest, fakeScope, NOW, TABLE } from '../codec/fake-scope.ts'
 import { pod } from './pod.ts'
+import { builtInForms } from '../../src/codec/resource-forms.ts'
 
 const type = builtInType('io.k8s.api.core.v1.Pod')
 const text = encodeJson(type, pod)
@@ -19,7 +20,7 @@ const message = encodeMessage(type, pod)
 function presenterFor(accept: string): Presenter {
   const request = fakeRequest('GET /api/v1/pods', { Accept: accept })
   const scope = { ...fakeScope('v1/pods', request), storedAsServed: true }
-  return new Presenter(scope, negotiateOutput(request, { kind: 'list', custom: false }))
+  return new Presenter(scope, negotiateOutput(request, { kind: 'list', forms: builtInForms }))
 }
 
 const table = presenterFor(TABLE)

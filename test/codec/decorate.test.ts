@@ -5,6 +5,7 @@ import { decoratedLines, decoratedText } from '../../src/codec/decorate.ts'
 import { services } from '../../src/registry/core/services.ts'
 import type { Strategy } from '../../src/registry/strategy.ts'
 import { fakeRequest, fakeScope } from './fake-scope.ts'
+import { builtInForms } from '../../src/codec/resource-forms.ts'
 
 const scopeOf = (accept?: string) => ({
   ...fakeScope('v1/services', fakeRequest('GET /api/v1/services', accept === undefined ? {} : { Accept: accept })),
@@ -32,7 +33,7 @@ test.each([
 
 test('one is answered so, as text and as object', async () => {
   const scope = scopeOf()
-  const output = negotiateOutput(scope.request, { kind: 'object', custom: false })
+  const output = negotiateOutput(scope.request, { kind: 'object', forms: builtInForms })
   const stored = { revision: 7, text: service('ExternalName') }
   expect(await (await respondObject(scope, output, 200, stored)).json()).toEqual(JSON.parse(hidden))
   const object = JSON.parse(stored.text)
@@ -42,7 +43,9 @@ test('one is answered so, as text and as object', async () => {
 
 test('lists are read line by line', async () => {
   const scope = scopeOf()
-  expect(listShape(scope, negotiateOutput(scope.request, { kind: 'list', custom: false }))).toEqual({ as: 'lines' })
+  expect(listShape(scope, negotiateOutput(scope.request, { kind: 'list', forms: builtInForms }))).toEqual({
+    as: 'lines',
+  })
   const texts = [service('ClusterIP'), service('ExternalName'), service('NodePort')]
   const stored = new Response(texts.map((text) => `${text}\n`).join('')).body!
   const shown = await new Response(decoratedLines(scope, stored)).text()

@@ -1,5 +1,6 @@
 /** Requests and scopes as far as codecs look into them. */
 import { parseApiVersion } from '../../src/api/group-version.ts'
+import { builtInForms, customForms } from '../../src/codec/resource-forms.ts'
 import type { RequestScope, View } from '../../src/registry/resource-scope.ts'
 import type { Env } from '../../src/env.ts'
 import { builtInResources } from '../../src/registry/resources.ts'
@@ -74,6 +75,7 @@ function scopeOf(entry: ResourceEntry, request: ApiRequest, more: { view?: View 
     type,
     storageType: typeOfKind(storageKind) ?? type,
     custom: entry.origin === 'custom',
+    forms: entry.origin === 'custom' ? customForms : builtInForms,
     strategy: {},
     subresource: '',
     fromStorage: identity,

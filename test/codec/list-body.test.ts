@@ -5,6 +5,7 @@ import { negotiateOutput } from '../../src/codec/negotiate.ts'
 import { Presenter } from '../../src/codec/present.ts'
 import { ANONYMOUS } from '../../src/request/user-info.ts'
 import { fakeRequest, fakeScope, NOW } from './fake-scope.ts'
+import { builtInForms } from '../../src/codec/resource-forms.ts'
 
 const logged: string[] = []
 beforeEach(() => {
@@ -38,7 +39,7 @@ function shard(as: ListStream['as'], breaks: boolean): ListStream {
 function listOf(stream: ListStream): ReadableStream<Uint8Array> {
   const request = Object.assign(fakeRequest('GET /api/v1/namespaces/default/configmaps'), { user: ANONYMOUS })
   const scope = { ...fakeScope('v1/configmaps', request), storedAsServed: true }
-  const presenter = new Presenter(scope, negotiateOutput(request, { kind: 'list', custom: false }))
+  const presenter = new Presenter(scope, negotiateOutput(request, { kind: 'list', forms: builtInForms }))
   return listStream(presenter, { resourceVersion: '1' }, stream, NOW)
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../src/codec/negotiate.ts'
 import type { OutputEndpoint } from '../../src/codec/negotiate.ts'
 import { fakeRequest, METADATA, TABLE } from './fake-scope.ts'
+import { builtInForms, customForms } from '../../src/codec/resource-forms.ts'
 
 const messageOf = (work: () => unknown): string => {
   try {
@@ -31,10 +32,10 @@ const output = (accept: string | undefined, endpoint: OutputEndpoint, line = 'GE
     return `${serialization}${pretty ? ' pretty' : ''}${transform === undefined ? '' : ` ${transform.kind} ${transform.version}`}`
   })
 
-const object: OutputEndpoint = { kind: 'object', custom: false }
-const list: OutputEndpoint = { kind: 'list', custom: false }
-const watch: OutputEndpoint = { kind: 'watch', custom: false }
-const custom: OutputEndpoint = { kind: 'object', custom: true }
+const object: OutputEndpoint = { kind: 'object', forms: builtInForms }
+const list: OutputEndpoint = { kind: 'list', forms: builtInForms }
+const watch: OutputEndpoint = { kind: 'watch', forms: builtInForms }
+const custom: OutputEndpoint = { kind: 'object', forms: customForms }
 
 describe('what is answered', () => {
   test.each<[accept: string | undefined, endpoint: OutputEndpoint, answer: string]>([
@@ -152,5 +153,5 @@ test.each<[type: string, custom: boolean, answer: string]>([
   ['', false, '415 415: Unsupported Media Type'],
 ])('a patch of type %s, custom: %s', (type, custom, answer) => {
   const request = fakeRequest('PATCH /api/v1/pods', type === '' ? {} : { 'Content-Type': type })
-  expect(messageOf(() => negotiatePatchType(request, { custom }))).toBe(answer)
+  expect(messageOf(() => negotiatePatchType(request, custom ? customForms : builtInForms))).toBe(answer)
 })

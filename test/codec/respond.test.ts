@@ -20,6 +20,7 @@ import { builtInType } from '../../src/schema/built-in.ts'
 import type { ListShape } from '../../src/storage/storage.ts'
 import { memberText } from '../../src/storage/value-text.ts'
 import { fakeCustomScope, fakeRequest, fakeScope, METADATA, METADATA_LIST, TABLE } from './fake-scope.ts'
+import { builtInForms } from '../../src/codec/resource-forms.ts'
 
 const configMap = (name: string, revision: number, value = 'v'): string =>
   `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"${name}","resourceVersion":"${revision}"},"data":{"k":"${value}"}}`
@@ -39,7 +40,7 @@ function scopeFor({ accept = '', query = '', headers = {} }: Asked): RequestScop
 
 async function one(asked: Asked, text = configMap('a', 7)): Promise<Response> {
   const scope = scopeFor(asked)
-  const output = negotiateOutput(scope.request, { kind: 'object', custom: false })
+  const output = negotiateOutput(scope.request, { kind: 'object', forms: builtInForms })
   return respondObject(scope, output, 200, { revision: 7, text })
 }
 
@@ -62,7 +63,7 @@ function written(texts: readonly string[], shape: ListShape): string {
 }
 
 async function list(asked: Asked, texts: readonly string[], scope = scopeFor(asked)): Promise<Response> {
-  const output = negotiateOutput(scope.request, { kind: 'list', custom: scope.custom })
+  const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.forms })
   const shape = listShape(scope, output)
   const facts = {
     revision: 9,
@@ -136,7 +137,7 @@ describe('an object', () => {
   test('the annotation that is a field of DaemonSets inside is not part of metadata', async () => {
     const name = 'deprecated.daemonset.template.generation'
     const scope = fakeScope('apps/v1/daemonsets', fakeRequest('GET /', { Accept: METADATA }))
-    const output = negotiateOutput(scope.request, { kind: 'object', custom: false })
+    const output = negotiateOutput(scope.request, { kind: 'object', forms: builtInForms })
     const text = `{"kind":"DaemonSet","apiVersion":"apps/v1","metadata":{"name":"a","annotations":{"${name}":"1"}},"spec":{}}`
     const metadata = async () => JSON.parse(await respondObject(scope, output, 200, { revision: 1, text }).text())
     expect((await metadata()).metadata).toEqual({ name: 'a' })
@@ -245,7 +246,7 @@ describe('a list', () => {
 
   test('of what was deleted', async () => {
     const scope = scopeFor({})
-    const output = negotiateOutput(scope.request, { kind: 'list', custom: false })
+    const output = negotiateOutput(scope.request, { kind: 'list', forms: builtInForms })
     const items = texts.map((text) => JSON.parse(text) as KubeObject)
     const response = await respondItems(scope, output, { revision: 9, items })
     expect(JSON.parse(await response.text())).toMatchObject({
@@ -305,7 +306,7 @@ describe('CBOR, behind its gate', () => {
 
   test('an object', async () => {
     const scope = fakeScope('v1/configmaps', request())
-    const output = negotiateOutput(scope.request, { kind: 'object', custom: false })
+    const output = negotiateOutput(scope.request, { kind: 'object', forms: builtInForms })
     const response = respondObject(scope, output, 200, { revision: 7, text: configMap('a', 7) })
     expect(response.headers.get('Content-Type')).toBe('application/cbor')
     expect(await valueOf(response)).toEqual(JSON.parse(configMap('a', 7)))
@@ -334,7 +335,7 @@ describe('CBOR, behind its gate', () => {
 
   test('a watch', () => {
     const scope = fakeScope('v1/configmaps', request())
-    const framer = watchFramer(scope, negotiateOutput(scope.request, { kind: 'watch', custom: false }))
+    const framer = watchFramer(scope, negotiateOutput(scope.request, { kind: 'watch', forms: builtInForms }))
     const event = plainJson(parseCbor(framer.event('ADDED', configMap('a', 7))))
     expect(event).toEqual({ type: 'ADDED', object: JSON.parse(configMap('a', 7)) })
   })
@@ -375,7 +376,7 @@ describe('errors', () => {
       answerHeaders: { 'Audit-Id': 'a', 'X-Kubernetes-Pf-Flowschema-Uid': 'f' },
     }
     const scope = { ...scopeFor({}), request: warned }
-    const output = negotiateOutput(warned, { kind: 'object', custom: false })
+    const output = negotiateOutput(warned, { kind: 'object', forms: builtInForms })
     for (const response of [
       respondObject(scope, output, 200, { revision: 1, text: configMap('a', 1) }),
       new Response('plain'),
@@ -402,7 +403,7 @@ test.each([true, false])(
   async (stored) => {
     const lines = Array.from({ length: 60 }, (_, i) => configMap(`c${i}`, i + 1))
     const scope = { ...scopeFor({ accept: 'application/vnd.kubernetes.protobuf' }), storedAsServed: stored }
-    const presenter = new Presenter(scope, negotiateOutput(scope.request, { kind: 'list', custom: false }))
+    const presenter = new Presenter(scope, negotiateOutput(scope.request, { kind: 'list', forms: builtInForms }))
     const metadata = { resourceVersion: '9' }
     /** Chunks end anywhere. */
     const values = (size: number): ReadableStream<Uint8Array> => {

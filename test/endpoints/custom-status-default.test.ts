@@ -4,6 +4,7 @@ import { respondObject } from '../../src/codec/respond.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
 import { servedResources } from '../../src/registry/served.ts'
 import { memoryServer } from '../request-in-memory.ts'
+import { customForms } from '../../src/codec/resource-forms.ts'
 
 const stored = (text: object) => ({ revision: 1, text: JSON.stringify(text) })
 const thing = (more: object) => ({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, ...more })
@@ -29,7 +30,7 @@ async function shown(status: object, value: object): Promise<unknown> {
   const request = server.request('/apis/example.com/v1/namespaces/default/things/a')
   const entry = (await servedResources(request)).find('example.com', 'v1', 'things')!
   const scope = resourceScope(request, entry, { name: 'a', subresource: '', namespace: 'default' })
-  const output = negotiateOutput(request, { kind: 'object', custom: true })
+  const output = negotiateOutput(request, { kind: 'object', forms: customForms })
   return respondObject(scope, output, 200, stored(value)).json()
 }
 

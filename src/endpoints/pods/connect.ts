@@ -18,11 +18,12 @@ import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { QueryParameters } from '../../request/query-parameters.ts'
 import { remoteAnswer } from '../aggregation/remote-answer.ts'
 import { connectionTo, kubeletError, reached } from '../nodes/node-connection.ts'
+import { builtInForms } from '../../codec/resource-forms.ts'
 
 /** GET pods/NAME/log */
 export async function log(scope: RequestScope): Promise<Response> {
   const { request, name } = scope
-  negotiateOutput(request, { kind: 'object', custom: false })
+  negotiateOutput(request, { kind: 'object', forms: builtInForms })
   const errors = validateLogOptions(request.query)
   if (errors.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, errors)
   const pod = await podOf(scope)

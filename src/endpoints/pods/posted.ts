@@ -11,6 +11,7 @@ import { decodeBody, readBody } from '../decode-body.ts'
 import { prepareNewMetadata } from '../../registry/write/new-metadata.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { Verb } from '../route.ts'
+import { builtInForms } from '../../codec/resource-forms.ts'
 
 /** What was sent to a subresource that does something instead of keeping what it gets. */
 export interface Posted<O> {
@@ -43,7 +44,7 @@ export async function readPosted<O>(
 ): Promise<Posted<O>> {
   const { request } = scope
   if (verb !== 'create') throw methodNotAllowed()
-  const output = negotiateOutput(request, { kind: 'object', custom: false })
+  const output = negotiateOutput(request, { kind: 'object', forms: builtInForms })
   const input = negotiateInput(request)
   const body = await readBody(request)
   const options = parseCreateOptions(request.query)
