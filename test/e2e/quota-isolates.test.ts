@@ -1,0 +1,119 @@
+/**
+ * A quota holds in all isolates together: four Workers, each an isolate with its own memory, share the objects, as on
+ * Cloudflare. No front, no TLS: the engine is asked itself.
+ */
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PROJECT, WORKER, upToDateBuild } from '../../src/cli/build.ts'
+import { engineConfig } from '../../src/cli/engine-config.ts'
+import { readWranglerConfig } from '../../src/cli/wrangler-config.ts'
+
+const TOKEN = 'an-administrator-whose-token-is-long-enough'
+const ISOLATES = 4
+
+const directory = mkdtempSync(join(tmpdir(), 'kedge-isolates-'))
+let engine: ChildProcess
+let urls: string[]
+
+/** The configuration of one Worker, and as many more that have its code, and its objects by reference. */
+function severalWorkers(config: string, ports: readonly number[]): string {
+  const [, own = ''] = /const apiServer :Workerd\.Worker = \(([\s\S]*)\);/.exec(config) ?? []
+  const another = own
+    .replace(/durableObjectNamespaces = \[[\s\S]*?\],\n/, '')
+    .replace(/durableObjectStorage = \(.*\),\n/, '')
+    .replace(/durableObjectNamespace = ("\w+")/g, 'durableObjectNamespace = (className = $1, serviceName = "worker")')
+  const others = ports.slice(1).map((_, index) => `other${index}`)
+  const services = others.map((name) => `(name = "${name}", worker = .${name})`)
+  const sockets = ports.map(
+    (port, index) =>
+      `(name = "tcp${index}", address = "127.0.0.1:${port}", service = "${index === 0 ? 'worker' : others[index - 1]}", http = ())`,
+  )
+  return (
+    config
+      .replace(/services = \[\n/, `services = [\n${services.join(',\n')},\n`)
+      .replace(/sockets = \[\n/, `sockets = [\n${sockets.join(',\n')},\n`) +
+    others.map((name) => `\nconst ${name} :Workerd.Worker = (${another});\n`).join('')
+  )
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo // of a TCP server
+      server.close(() => resolve(port))
+    })
+  })
+
+const send = (isolate: number, method: string, path: string, body?: object): Promise<Response> =>
+  fetch(urls[isolate % ISOLATES] + path, {
+    method,
+    headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+
+async function until(isThere: () => Promise<boolean>): Promise<void> {
+  while (!(await isThere().catch(() => false))) await pause(50)
+}
+
+beforeAll(async () => {
+  const { modules } = await upToDateBuild()
+  mkdirSync(join(directory, 'objects'))
+  for (const name of modules) cpSync(join(WORKER, name), join(directory, 'worker', name))
+  const ports = await Promise.all(Array.from({ length: ISOLATES }, freePort))
+  const config = engineConfig({
+    worker: readWranglerConfig(join(PROJECT, 'wrangler.toml')),
+    modules,
+    settings: { KEDGE_ADMIN_TOKEN: TOKEN },
+    objects: join(directory, 'objects'),
+    socket: join(directory, 'engine.sock'),
+  })
+  writeFileSync(join(directory, 'workerd.capnp'), severalWorkers(config, ports))
+  urls = ports.map((port) => `http://127.0.0.1:${port}`)
+  engine = spawn(join(PROJECT, 'node_modules/.bin/workerd'), ['serve', 'workerd.capnp', '--experimental'], {
+    cwd: directory,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  for (const isolate of urls.keys()) await until(async () => (await send(isolate, 'GET', '/readyz')).ok)
+})
+afterAll(() => {
+  engine.kill('SIGKILL')
+  rmSync(directory, { recursive: true, force: true })
+})
+
+const BLUE = '/api/v1/namespaces/blue'
+
+interface Quota {
+  readonly status?: { readonly hard?: object; readonly used?: { readonly configmaps?: string } }
+}
+
+test('of 100 creates at once in four isolates as many are done as fit', async () => {
+  await send(0, 'POST', '/api/v1/namespaces', { metadata: { name: 'blue' } })
+  await until(async () => (await send(0, 'GET', `${BLUE}/configmaps/kube-root-ca.crt`)).ok)
+  const hard = { configmaps: '31', services: '0' }
+  expect((await send(0, 'POST', `${BLUE}/resourcequotas`, { metadata: { name: 'q' }, spec: { hard } })).status).toBe(
+    201,
+  )
+  const quota = async () => (await (await send(0, 'GET', `${BLUE}/resourcequotas/q`)).json()) as Quota
+  await until(async () => (await quota()).status?.used?.configmaps === '1')
+  // each isolate knows of the quota once it refuses what has no place in it
+  const service = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } }
+  for (const isolate of urls.keys())
+    await until(async () => (await send(isolate, 'POST', `${BLUE}/services?dryRun=All`, service)).status === 403)
+
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, n) => send(n, 'POST', `${BLUE}/configmaps`, { metadata: { name: `c${n}` } })),
+  )
+  const codes = answers.map(({ status }) => status)
+  expect(codes.filter((code) => code === 201)).toHaveLength(30)
+  expect(codes.filter((code) => code === 403)).toHaveLength(70)
+  const there = (await (await send(1, 'GET', `${BLUE}/configmaps`)).json()) as { items: unknown[] }
+  expect(there.items).toHaveLength(31)
+  expect((await quota()).status).toMatchObject({ used: { configmaps: '31' } })
+})
