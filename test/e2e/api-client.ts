@@ -46,9 +46,9 @@ export class ApiClient {
     return { status: response.statusCode ?? 0, body: JSON.parse(text) as Answer['body'] }
   }
 
-  open(method: string, path: string, body?: unknown): Promise<IncomingMessage> {
+  open(method: string, path: string, body?: unknown, more: Record<string, string> = {}): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const headers = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' }
+      const headers = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json', ...more }
       const outgoing = request(this.#server + path, { method, headers, agent: this.#agent }, resolve)
       outgoing.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body))
     })
