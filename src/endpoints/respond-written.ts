@@ -2,7 +2,7 @@ import type { OutputNegotiation } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import { inRequestVersion } from '../registry/converted.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
-import type { Updated } from '../registry/store.ts'
+import type { Updated } from '../registry/write/guaranteed-update.ts'
 import { walked } from '../request/turns.ts'
 
 /** The answer to a write that leaves an object: as it is stored now, or as a dry run would have left it. */

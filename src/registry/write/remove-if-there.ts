@@ -1,5 +1,5 @@
 import { StatusError } from '../../api/status.ts'
-import { deleteObject } from '../deletion.ts'
+import { deleteObject } from './delete.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { withoutAdmission } from './admission.ts'
 

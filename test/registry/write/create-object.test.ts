@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import type { KubeObject } from '../../src/api/object.ts'
-import { resourceScope } from '../../src/registry/scope.ts'
-import { servedResources } from '../../src/registry/served.ts'
-import { createObject } from '../../src/registry/store.ts'
-import type { StorageErrorCode } from '../../src/storage/errors.ts'
-import { StorageError } from '../../src/storage/errors.ts'
-import { memoryServer } from '../request-in-memory.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { resourceScope } from '../../../src/registry/scope.ts'
+import { servedResources } from '../../../src/registry/served.ts'
+import { createObject } from '../../../src/registry/write/create-object.ts'
+import type { StorageErrorCode } from '../../../src/storage/errors.ts'
+import { StorageError } from '../../../src/storage/errors.ts'
+import { memoryServer } from '../../request-in-memory.ts'
 
 /** Creates a ConfigMap in a storage that fails, after an admission that took something beside it. */
 async function failingCreate(code: StorageErrorCode, undo: () => Promise<void>): Promise<unknown> {

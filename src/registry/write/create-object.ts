@@ -1,0 +1,71 @@
+/** An object that is new: names that are made up, what it takes beside it, and the insert. */
+import type { KubeObject } from '../../api/object.ts'
+import { StatusError, alreadyExists, plainError } from '../../api/status.ts'
+import type { WriteResult } from '../../codec/stored-object.ts'
+import { generatedName } from '../generated-name.ts'
+import { keyOf } from '../resource-scope.ts'
+import type { ResourceScope } from '../resource-scope.ts'
+import { readLive } from '../store.ts'
+import { admitted, allocating } from './allocate.ts'
+import type { Validating, WriteMode } from './allocate.ts'
+import { commitCreate } from './commit.ts'
+import { beforeCreate } from './prepare.ts'
+import { copyWithEmptied } from '../../schema/emptied.ts'
+import { timeText } from '../../schema/time.ts'
+import { StorageError } from '../../storage/errors.ts'
+import { statusFor } from '../../storage/storage-status.ts'
+
+const GENERATE_NAME_TRIES = 8
+
+/** @returns the object as it is stored now, its resourceVersion in it (none on a dry run) */
+export async function createObject(
+  scope: ResourceScope,
+  wanted: KubeObject,
+  mode: WriteMode,
+  validating: Validating,
+): Promise<WriteResult> {
+  fillSystemFields(scope, wanted)
+  const generates = !wanted.metadata.name && !!wanted.metadata.generateName
+  for (let attempt = 1; ; attempt++) {
+    const object = generates ? copyWithEmptied(wanted) : wanted
+    if (generates) object.metadata.name = nameFor(scope, wanted.metadata.generateName!)
+    try {
+      return await allocating(scope, object, undefined, mode, async () => {
+        await beforeCreate(scope, object, mode)
+        return admitted(scope, validating, object, undefined, () => insert(scope, object, mode))
+      })
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      if (error.code !== 'KeyExists') throw statusFor(error, scope.resource, object.metadata.name ?? '')
+      if (generates && attempt < GENERATE_NAME_TRIES) continue
+      throw await existsError(scope, object.metadata.name!)
+    }
+  }
+}
+
+const nameFor = ({ strategy }: ResourceScope, prefix: string): string =>
+  strategy.generatesNames === false ? prefix : generatedName(prefix)
+
+export async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<WriteResult> {
+  const key = keyOf(scope, object.metadata.name!)
+  if (dryRun) {
+    if ((await scope.storage.get(scope.collection, key)) !== undefined) throw new StorageError('KeyExists')
+    return { object }
+  }
+  // "0" and what is no number are taken for no version
+  if (/^0*[1-9]\d*$/.test(object.metadata.resourceVersion ?? ''))
+    throw plainError('resourceVersion should not be set on objects to be created')
+  return commitCreate(scope, object)
+}
+
+async function existsError(scope: ResourceScope, name: string): Promise<StatusError> {
+  const error = alreadyExists(scope.resource, name)
+  const live = await readLive(scope, name)
+  if (live?.object.metadata.deletionTimestamp === undefined) return error
+  return new StatusError(409, 'AlreadyExists', `object is being deleted: ${error.message}`, error.status.details)
+}
+
+export function fillSystemFields({ request }: ResourceScope, { metadata }: KubeObject): void {
+  metadata.creationTimestamp = timeText(request.now)
+  metadata.uid = crypto.randomUUID()
+}

@@ -1,0 +1,149 @@
+/** Read, change, compare-and-swap (apiserver's GuaranteedUpdate and the Update of its generic registry's Store). */
+import { cloneJson } from '../../api/clone-json.ts'
+import { invalidValue, path } from '../../api/field.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { OBJECT_HAS_CHANGED, conflict, invalid, notFound, plainError } from '../../api/status.ts'
+import type { Live, WriteResult } from '../../codec/stored-object.ts'
+import { sameButTimes } from '../../patch/managed-fields.ts'
+import type { ResourceScope } from '../resource-scope.ts'
+import { readLive, referenceKey } from '../store.ts'
+import { isUnchanged } from '../stored-form.ts'
+import { admitted, allocating } from './allocate.ts'
+import type { Validating } from './allocate.ts'
+import { commitUpdate, encode } from './commit.ts'
+import { fillSystemFields, insert } from './create-object.ts'
+import { isWithoutFinalizers, removeEmptied } from './delete.ts'
+import { beforeCreate, beforeUpdate } from './prepare.ts'
+import { noteFault } from '../../request/fault.ts'
+import { StorageError } from '../../storage/errors.ts'
+import { statusFor } from '../../storage/storage-status.ts'
+
+const UPDATE_TRIES = 20
+
+export interface Updated {
+  readonly result: WriteResult
+  readonly created: boolean
+}
+
+export interface UpdateRequest {
+  readonly dryRun: boolean
+  /** PUT or apply to an absent name may create it. */
+  readonly mayCreate: boolean
+  /** The UID that the written object names, checked against the stored one before anything else. */
+  readonly uid?: string | undefined
+  /** The new object, made from the live one (undefined: to be created). Runs again when the revision moved. */
+  readonly transform: (live: KubeObject | undefined) => Promise<KubeObject>
+  readonly validating: Validating
+  /** Permission to create, asked for when it comes to that. */
+  readonly authorizeCreate?: (() => Promise<void>) | undefined
+}
+
+/** Read, change, compare-and-swap; again when somebody else was faster, unless the client named a version. */
+export async function guaranteedUpdate(scope: ResourceScope, name: string, update: UpdateRequest): Promise<Updated> {
+  for (let attempt = 1; ; attempt++) {
+    const live = await readLive(scope, name)
+    try {
+      if (live === undefined) return await createOnUpdate(scope, name, update)
+      return { result: await updateLive(scope, name, live, update), created: false }
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      const moved = error.code === 'Conflict' || error.code === 'KeyNotFound' || error.code === 'KeyExists'
+      if (!moved || attempt >= UPDATE_TRIES) throw statusFor(error, scope.resource, name)
+    }
+  }
+}
+
+async function createOnUpdate(scope: ResourceScope, name: string, update: UpdateRequest): Promise<Updated> {
+  if (!update.mayCreate) throw notFound(scope.resource, name)
+  if (update.uid) throw uidPreconditionFailed(scope, name, update, '')
+  await update.authorizeCreate?.()
+  const object = await update.transform(undefined)
+  givenVersion(object)
+  // there is no version to compare with: whatever it names is taken, and shown where nothing is written
+  if (!update.dryRun) delete object.metadata.resourceVersion
+  fillSystemFields(scope, object)
+  const result = await allocating(scope, object, undefined, update, async () => {
+    await beforeCreate(scope, object, update)
+    return admitted(scope, update.validating, object, undefined, () => insert(scope, object, update))
+  })
+  return { result, created: true }
+}
+
+/** Times of managedFields alone are no change: strategies may have put back all that a write was to change. */
+async function isUnchangedButTimes(scope: ResourceScope, object: KubeObject, live: Live): Promise<boolean> {
+  const managedFields = sameButTimes(object.metadata.managedFields, live.object.metadata.managedFields)
+  if (managedFields === undefined) return false
+  const withOldTimes = { ...object, metadata: { ...object.metadata, managedFields } }
+  return isUnchanged((await encode(scope, withOldTimes)).value, live)
+}
+
+async function updateLive(scope: ResourceScope, name: string, live: Live, update: UpdateRequest): Promise<WriteResult> {
+  const old = live.object
+  if (update.uid && update.uid !== old.metadata.uid)
+    throw uidPreconditionFailed(scope, name, update, old.metadata.uid ?? '')
+  const object = await update.transform(cloneJson(old))
+  checkVersion(scope, name, object, old)
+  return allocating(scope, object, old, update, () => replace(scope, object, live, update))
+}
+
+async function replace(
+  scope: ResourceScope,
+  object: KubeObject,
+  live: Live,
+  update: UpdateRequest,
+): Promise<WriteResult> {
+  const old = live.object
+  await beforeUpdate(scope, object, old, update)
+  return admitted(scope, update.validating, object, old, () => put(scope, object, live, update))
+}
+
+async function put(scope: ResourceScope, object: KubeObject, live: Live, update: UpdateRequest): Promise<WriteResult> {
+  const old = live.object
+  if (isWithoutFinalizers(scope, object, old))
+    return { object: await removeEmptied(scope, object, live, update.dryRun) }
+  const encoded = await encode(scope, object)
+  const isNoChange = isUnchanged(encoded.value, live) || (await isUnchangedButTimes(scope, object, live))
+  if (isNoChange && live.stored.isStale !== true) return { object: old }
+  if (update.dryRun) return { object }
+  const result = await commitUpdate(scope, encoded, live)
+  if (scope.strategy.afterUpdate !== undefined && scope.subresource === '') await afterUpdate(scope, result.object, old)
+  return result
+}
+
+async function afterUpdate(scope: ResourceScope, object: KubeObject, old: KubeObject): Promise<void> {
+  try {
+    await scope.strategy.afterUpdate?.(object, old, scope.strategyContext(false))
+  } catch (error) {
+    noteFault('renewal', error, scope.request)
+  }
+}
+
+const uidPreconditionFailed = (scope: ResourceScope, name: string, { uid, dryRun }: UpdateRequest, found: string) =>
+  conflict(
+    scope.resource,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${referenceKey(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
+  )
+
+/** The version in a written object is a precondition; without one the write is unconditional where that is allowed. */
+function checkVersion(scope: ResourceScope, name: string, object: KubeObject, old: KubeObject): void {
+  const given = givenVersion(object)
+  if (given === 0n) {
+    if (scope.strategy.allowUnconditionalUpdate === false)
+      throw invalid({ group: scope.resource.group, kind: scope.resource.resource }, name, [
+        { ...invalidValue(path('metadata', 'resourceVersion'), 0, 'must be specified for an update') },
+      ])
+  } else if (given !== BigInt(old.metadata.resourceVersion ?? '0'))
+    throw conflict(scope.resource, name, OBJECT_HAS_CHANGED)
+  object.metadata.resourceVersion = old.metadata.resourceVersion
+}
+
+/** The version that a written object names; 0 when it names none. @throws 500 for what is no version */
+function givenVersion({ metadata: { resourceVersion: given = '' } }: KubeObject): bigint {
+  if (given === '') return 0n
+  const parsing = `strconv.ParseUint: parsing ${JSON.stringify(given)}`
+  if (!/^\d+$/.test(given)) throw plainError(`${parsing}: invalid syntax`)
+  const version = BigInt(given)
+  if (version > 18446744073709551615n) throw plainError(`${parsing}: value out of range`)
+  return version
+}

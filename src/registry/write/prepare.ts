@@ -1,0 +1,164 @@
+/**
+ * Before an object is stored: what the server sets or keeps, what its strategy makes of it, and all that is wrong with
+ * it (apiserver's BeforeCreate and BeforeUpdate of registry/rest). Objects are in the storage version.
+ */
+import { append } from '../../api/append.ts'
+import type { FieldError } from '../../api/field.ts'
+import { asJson } from '../../api/object.ts'
+import type { KubeObject, ObjectMeta } from '../../api/object.ts'
+import { ownValue, setOwn } from '../../api/own.ts'
+import { badRequest, invalid } from '../../api/status.ts'
+import { valuesEqual } from '../../api/value-order.ts'
+import { fillStruct } from '../../codec/decode.ts'
+import { hasStatus } from '../resource-scope.ts'
+import type { ResourceScope } from '../resource-scope.ts'
+import { newValueOf } from '../stored-form.ts'
+import type { MetadataCheck } from '../strategy.ts'
+import type { WriteMode } from './allocate.ts'
+import { walked } from '../../request/turns.ts'
+import { dropDisabledFields } from '../../schema/disabled-fields.ts'
+import { hasEmptied } from '../../schema/emptied.ts'
+import { pathSegmentName, subdomainName } from '../../validation/names.ts'
+import {
+  validateAnyMeta,
+  validateKindMetaUpdate,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+} from '../../validation/object-meta.ts'
+
+export async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<void> {
+  const { strategy } = scope
+  const { metadata } = object
+  ensureNamespace(scope, object)
+  delete metadata.deletionTimestamp
+  delete metadata.deletionGracePeriodSeconds
+  delete metadata.selfLink
+  if (strategy.hasGeneration) metadata.generation = 1
+  if (!strategy.keepsStatusOnCreate && hasStatus(scope)) delete (object as { status?: unknown }).status
+  const context = scope.strategyContext(dryRun)
+  const { request } = scope
+  await walked(request, () => dropDisabledFields(scope.storageType, asJson(object), undefined, context.enabled))
+  await strategy.prepareForCreate?.(object, context)
+  append(request.warnings, strategy.warningsOfPreparation?.(object) ?? [])
+  fillStruct(scope.storageType, asJson(object))
+  const errors = strategy.leavesNewMetadata ? [] : await walked(request, () => newMetaErrors(scope, metadata))
+  append(errors, (await walked(request, () => strategy.validate?.(object, context))) ?? [])
+  if (errors.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', errors)
+  const common = validateAnyMeta(metadata, scope.namespaced, pathSegmentName)
+  if (common.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', common)
+  strategy.completeOnCreate?.(object, context)
+  append(request.warnings, (await walked(request, () => strategy.warningsOnCreate?.(object, context))) ?? [])
+}
+
+function newMetaErrors(scope: ResourceScope, metadata: ObjectMeta): FieldError[] {
+  const validateMeta = hasKubernetesMeta(scope) ? validateObjectMeta : validateAnyMeta
+  return validateMeta(metadata, scope.namespaced, scope.strategy.nameRule ?? subdomainName)
+}
+
+/** Some groups, and what extensions define, know only the generic rules of metadata. */
+const hasKubernetesMeta = ({ custom, resource }: ResourceScope): boolean =>
+  !custom && !genericMetaGroups.has(resource.group)
+
+const genericMetaGroups = new Set([
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'admissionregistration.k8s.io',
+  'coordination.k8s.io',
+  'node.k8s.io',
+])
+
+export async function beforeUpdate(
+  scope: ResourceScope,
+  object: KubeObject,
+  old: KubeObject,
+  { dryRun }: WriteMode,
+): Promise<void> {
+  const { strategy, subresource } = scope
+  ensureNamespace(scope, object)
+  const before = old.metadata
+  object.metadata.generation = before.generation
+  delete object.metadata.selfLink
+  const update = subresource === '' ? strategy : ownValue(strategy.subresources, subresource)
+  const context = scope.strategyContext(dryRun)
+  if (subresource === '') keepStatus(scope, object, old)
+  else if (subresource === 'status') keepAllButStatus(object, old)
+  const { request } = scope
+  const isOtherAsSent = strategy.countsDropped && !(await walked(request, () => sameSpec(scope, object, old)))
+  await walked(request, () => dropDisabledFields(scope.storageType, asJson(object), asJson(old), context.enabled))
+  await update?.prepareForUpdate?.(object, old, context)
+  fillStruct(scope.storageType, asJson(object))
+  // a strategy may have put back all of it
+  const meta = object.metadata
+  if (
+    strategy.hasGeneration &&
+    !strategy.generationStays &&
+    (isOtherAsSent || !(await walked(request, () => sameSpec(scope, object, old))))
+  )
+    meta.generation = (before.generation ?? 0) + 1
+  if (!meta.uid) meta.uid = before.uid
+  meta.creationTimestamp = before.creationTimestamp
+  if (before.deletionTimestamp !== undefined) meta.deletionTimestamp = before.deletionTimestamp
+  if (before.deletionGracePeriodSeconds !== undefined && meta.deletionGracePeriodSeconds === undefined)
+    meta.deletionGracePeriodSeconds = before.deletionGracePeriodSeconds
+  const errors = await walked(request, () => [
+    ...validateAnyMeta(meta, scope.namespaced, pathSegmentName),
+    ...validateObjectMetaUpdate(meta, before),
+    // the strategies of kube-apiserver check this once more, so the error comes twice
+    ...metaErrorsAgain(scope, update?.metadataOnUpdate ?? 'as change', meta, before),
+  ])
+  append(errors, (await walked(request, () => update?.validateUpdate?.(object, old, context))) ?? [])
+  if (errors.length > 0) throw invalid(scope.storageKind, meta.name ?? '', errors)
+  if (subresource === '') strategy.completeOnUpdate?.(object, context)
+  append(request.warnings, (await walked(request, () => update?.warningsOnUpdate?.(object, old, context))) ?? [])
+}
+
+function metaErrorsAgain(scope: ResourceScope, how: MetadataCheck, meta: ObjectMeta, before: ObjectMeta): FieldError[] {
+  switch (how) {
+    case 'as change':
+      return (hasKubernetesMeta(scope) ? validateKindMetaUpdate : validateObjectMetaUpdate)(meta, before)
+    case 'as new':
+      return newMetaErrors(scope, meta)
+    case 'by strategy':
+      return []
+  }
+}
+
+function ensureNamespace(scope: ResourceScope, { metadata }: KubeObject): void {
+  const expected = scope.namespaced ? scope.namespace : ''
+  if (!metadata.namespace) {
+    if (expected !== '') metadata.namespace = expected
+  } else if (!scope.namespaced) {
+    delete metadata.namespace
+  } else if (metadata.namespace !== expected) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+}
+
+function keepStatus(scope: ResourceScope, object: KubeObject, old: KubeObject): void {
+  if (hasStatus(scope)) Object.assign(object, { status: (old as { status?: unknown }).status })
+}
+
+/** A write of the status leaves everything else but metadata as it was. */
+function keepAllButStatus(object: KubeObject, old: KubeObject): void {
+  const target = object as unknown as Record<string, unknown>
+  for (const field of Object.keys(target)) if (!statusWrites.has(field)) delete target[field]
+  for (const [field, value] of Object.entries(old)) if (!statusWrites.has(field)) setOwn(target, field, value)
+}
+
+const statusWrites = new Set(['kind', 'apiVersion', 'metadata', 'status'])
+
+const BESIDE_SPEC = new Set(['metadata', 'status'])
+
+/** Whether everything but metadata and status is as it was. */
+function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): boolean {
+  // a custom resource without a status subresource may call anything `status`
+  const ignored = scope.custom && !hasStatus(scope) ? { metadata: {} } : { metadata: {}, status: undefined }
+  const bare = { ...object, ...ignored }
+  const before = { ...old, ...ignored }
+  return encodeSame(scope, bare, before) && !(scope.strategy.countsEmptied && hasEmptied(object, BESIDE_SPEC))
+}
+
+/** What is equal need not be encoded to be known so. */
+const encodeSame = (scope: ResourceScope, a: KubeObject, b: KubeObject): boolean =>
+  valuesEqual(asJson(a), asJson(b)) ||
+  newValueOf(scope.storageType, a, {}).text === newValueOf(scope.storageType, b, {}).text
