@@ -16,6 +16,7 @@ import type { UserInfo } from '../request/user-info.ts'
 import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
 import { ruleAllows } from './policy-rule.ts'
+import { bindingsFor } from './subject-index.ts'
 import type { Verdict } from './verdict.ts'
 import { aggregate, noOpinion } from './verdict.ts'
 
@@ -61,7 +62,7 @@ function* grantsOfBindings(
   user: UserInfo,
   namespace: string,
 ): Generator<Grant> {
-  for (const binding of bindings) {
+  for (const binding of bindingsFor(bindings, user, namespace)) {
     const subject = binding.subjects?.find((one) => appliesTo(one, user, namespace))
     if (subject === undefined) continue
     const role = rulesOfRole(snapshot, binding.roleRef ?? {}, namespace)

@@ -12,6 +12,7 @@ import { besideCheckout } from './against.ts'
 import { codecFigures } from './codecs.ts'
 import { coldStartFigures, printColdStart } from './cold-start.ts'
 import { expressionFigures, expressionTable } from './expressions.ts'
+import { identityFigures, identityTable } from './identity.ts'
 import { measureFanOut } from './fan-out.ts'
 import { measureForms, measureLists, measureSelections } from './lists.ts'
 import { fill } from './load.ts'
@@ -82,6 +83,7 @@ async function besideFloor(): Promise<void> {
   const text = table(['a Pod', 'µs', '× JSON.parse + stringify'], codecs)
   console.log(`\n${text}`)
   if (flags.write) writeReadme('codec table', text)
+  console.log(`\n${identityTable(await identityFigures())}`)
   const expressions = expressionTable(await expressionFigures())
   console.log(`\n${expressions}`)
   if (flags.write) writeReadme('expression table', expressions)

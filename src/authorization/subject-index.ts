@@ -1,0 +1,54 @@
+/**
+ * The bindings that may apply to somebody, by the names in their subjects: of a thousand bindings a user has a few. An
+ * index belongs to a list of bindings, which is the same value while nothing in it changes.
+ */
+import type { ClusterRoleBinding, RoleBinding, Subject } from '../api/rbac/v1.ts'
+import { serviceAccountUser } from '../authentication/service-account-name.ts'
+import type { UserInfo } from '../request/user-info.ts'
+
+/** Fewer are looked through faster than an index is made. */
+const WORTHWHILE = 16
+
+type Binding = RoleBinding | ClusterRoleBinding
+
+interface Index {
+  /** Places in the list, rising, by name. */
+  readonly users: ReadonlyMap<string, readonly number[]>
+  readonly groups: ReadonlyMap<string, readonly number[]>
+}
+
+/** Bound: an index goes with its list, and is as large. */
+const indexes = new WeakMap<readonly Binding[], Index>()
+
+/** Those of which a subject may be this user, in their order; all others apply to somebody else. */
+export function bindingsFor<B extends Binding>(
+  bindings: readonly B[],
+  { name, groups }: UserInfo,
+  namespace: string,
+): readonly B[] {
+  if (bindings.length < WORTHWHILE) return bindings
+  let index = indexes.get(bindings)
+  if (index === undefined) indexes.set(bindings, (index = indexOf(bindings, namespace)))
+  const places = new Set(index.users.get(name))
+  for (const group of groups) for (const place of index.groups.get(group) ?? []) places.add(place)
+  return [...places].sort((a, b) => a - b).map((place) => bindings[place]!)
+}
+
+/** @param namespace of the bindings; '' at the cluster scope */
+function indexOf(bindings: readonly Binding[], namespace: string): Index {
+  const [users, groups] = [new Map<string, number[]>(), new Map<string, number[]>()]
+  const add = (names: Map<string, number[]>, name: string, place: number): void => {
+    const places = names.get(name)
+    if (places === undefined) names.set(name, [place])
+    else if (places.at(-1) !== place) places.push(place)
+  }
+  for (const [place, { subjects = [] }] of bindings.entries())
+    for (const subject of subjects)
+      if (subject.kind === 'Group') add(groups, subject.name ?? '', place)
+      else if (subject.kind === 'User') add(users, subject.name ?? '', place)
+      else if (subject.kind === 'ServiceAccount') add(users, accountOf(subject, namespace), place)
+  return { users, groups }
+}
+
+const accountOf = ({ name = '', namespace }: Subject, bindingNamespace: string): string =>
+  serviceAccountUser({ namespace: namespace || bindingNamespace, name })
