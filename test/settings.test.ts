@@ -67,6 +67,16 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_CA: pkcs8 }, RULES.ca],
     [{ KEDGE_CA: pem.replace(/[A-Za-z0-9]{20}/, '') }, RULES.ca],
     [{ KEDGE_AUDIT_POLICY: '{}' }, 'KEDGE_AUDIT_POLICY cannot be read'],
+    [{ KEDGE_ENABLE_ADMISSION_PLUGINS: 'Foo' }, 'KEDGE_ENABLE_ADMISSION_PLUGINS cannot be read'],
+    [{ KEDGE_ADMISSION_CONFIG: '{' }, 'KEDGE_ADMISSION_CONFIG cannot be read'],
+    [
+      { KEDGE_ENABLE_ADMISSION_PLUGINS: 'LimitRanger', KEDGE_DISABLE_ADMISSION_PLUGINS: 'LimitRanger' },
+      'KEDGE_ENABLE_ADMISSION_PLUGINS, KEDGE_DISABLE_ADMISSION_PLUGINS and KEDGE_ADMISSION_CONFIG do not go together',
+    ],
+    [
+      { KEDGE_ENABLE_ADMISSION_PLUGINS: 'EventRateLimit' },
+      'KEDGE_ENABLE_ADMISSION_PLUGINS, KEDGE_DISABLE_ADMISSION_PLUGINS and KEDGE_ADMISSION_CONFIG do not go together',
+    ],
     [
       { KEDGE_AUDIT_LOG_MODE: 'never' },
       'KEDGE_AUDIT_LOG_MODE must be one of batch, blocking, blocking-strict; ' +
