@@ -7,7 +7,7 @@ import type { ControllerCalls, ShardCalls } from './storage/object-calls.ts'
 export interface Env {
   /** The process in front of a local server, which keeps its audit log in a file. */
   readonly AUDIT_LOG?: Fetcher
-  /** The same process, which makes calls to webhooks: it can pin the authorities that a caBundle names. */
+  /** The same process, which calls webhooks, aggregated APIs and nodes: it can pin the authorities that a caBundle names. */
   readonly OUTGOING?: Fetcher
   /** The same process, which reads configurations whose files may change: `/authentication`, `/authorization`. */
   readonly CONFIGURATION?: Fetcher
@@ -83,7 +83,7 @@ export interface Env {
    * files: configurations stand in it, and `kubeConfig` has what a kubeConfigFile would. A secret where that has keys.
    */
   readonly KEDGE_ADMISSION_CONFIG?: string
-  /** Where webhooks of Services are: `NAMESPACE/NAME:PORT=https://HOST/PATH`, with commas. */
+  /** Where Services are, for webhooks and aggregated APIs: `NAMESPACE/NAME:PORT=https://HOST/PATH`, with commas. */
   readonly KEDGE_SERVICES?: string
   /**
    * Hosts, with commas, that are called on the platform's trust in public authorities although a caBundle names others.

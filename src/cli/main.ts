@@ -72,8 +72,8 @@ Flags of start
   --admission-control-config-file FILE
                    An AdmissionConfiguration (apiserver.config.k8s.io/v1) with the configurations of plugins.
   --services LIST
-                   Where webhooks of a Service are: NAMESPACE/NAME:PORT=https://HOST:PORT … The certificate is still that
-                   of NAME.NAMESPACE.svc. May be given more than once.
+                   Where Services are, for webhooks and aggregated APIs: NAMESPACE/NAME:PORT=https://HOST:PORT … The
+                   certificate is still that of NAME.NAMESPACE.svc. May be given more than once.
   --encryption-keys FILE
                    Encrypts Secrets at rest: ID:BASE64 of 32 bytes; more keys behind commas open what they sealed before.
   --encryption-resources LIST
