@@ -57,3 +57,17 @@ test('a small write waits for nobody', async () => {
   await send('POST', '', configMap(1))
   expect(await turnsDuring(() => send('PUT', '/a', configMap(2)))).toBe(0)
 })
+
+test('twice as many values are twice as many parts, none of them longer', async () => {
+  const keys = (name: string, n: number) => ({
+    ...configMap(0),
+    metadata: { name },
+    data: Object.fromEntries(Array.from({ length: n }, (_, at) => [`key-${at}`, 'v'])),
+  })
+  const send = await serverWithNamespace()
+  const once = await turnsDuring(() => send('POST', '', keys('once', 10_000)))
+  const twice = await turnsDuring(() => send('POST', '', keys('twice', 20_000)))
+  const four = await turnsDuring(() => send('POST', '', keys('four', 40_000)))
+  expect(twice - once).toBeGreaterThan(15)
+  expect((four - twice) / (twice - once)).toBeCloseTo(2, 0)
+})

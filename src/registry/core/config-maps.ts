@@ -1,3 +1,5 @@
+import { append } from '../../api/append.ts'
+import { errorsByName } from '../../validation/errors-of.ts'
 import { configKeyProblems } from '../../validation/config-keys.ts'
 import type { ConfigMap } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
@@ -27,16 +29,23 @@ export const configMaps: Strategy<ConfigMap> = {
 function validateConfigMap({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
   const errors: FieldError[] = []
   let total = 0
-  for (const [key, value] of sorted(data)) {
-    for (const problem of configKeyProblems(key)) errors.push(invalidValue(path('data').key(key), key, problem))
-    if (Object.hasOwn(binaryData, key))
-      errors.push(invalidValue(path('data').key(key), key, 'duplicate of key present in binaryData'))
-    total += byteLength(value)
-  }
-  for (const [key, value] of sorted(binaryData)) {
-    for (const problem of configKeyProblems(key)) errors.push(invalidValue(path('binaryData').key(key), key, problem))
-    total += base64Length(value)
-  }
+  append(
+    errors,
+    errorsByName(data, (key) => {
+      const at = path('data').key(key)
+      const wrong = configKeyProblems(key).map((problem) => invalidValue(at, key, problem))
+      if (Object.hasOwn(binaryData, key)) wrong.push(invalidValue(at, key, 'duplicate of key present in binaryData'))
+      return wrong
+    }),
+  )
+  append(
+    errors,
+    errorsByName(binaryData, (key) =>
+      configKeyProblems(key).map((problem) => invalidValue(path('binaryData').key(key), key, problem)),
+    ),
+  )
+  for (const value of Object.values(data)) total += byteLength(value)
+  for (const value of Object.values(binaryData)) total += base64Length(value)
   // kube-apiserver reports the total at an empty path, which prints as []
   if (total > MAX_BYTES) errors.push(tooLong(FieldPath.root.key(''), MAX_BYTES))
   return errors

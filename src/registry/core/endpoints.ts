@@ -8,6 +8,8 @@ import {
   validateQualifiedName,
   validateSubdomain,
 } from '../../validation/field-rules.ts'
+import { flatMapParts } from '../../api/parts.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 import { endpointIpErrors, ipWarnings, legacyIpErrors } from '../../api/ip-addresses.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { sameValue } from '../../validation/same-value.ts'
@@ -31,10 +33,10 @@ export const endpoints: Strategy<Endpoints> = {
 }
 
 const subsetsErrors = (subsets: readonly EndpointSubset[]): FieldError[] =>
-  subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }, index) => {
+  errorsOf(subsets, ({ addresses = [], notReadyAddresses = [], ports = [] }, index) => {
     const at = subsetsAt.index(index)
     const each = (field: string, list: readonly EndpointAddress[]) =>
-      list.flatMap((address, place) => addressErrors(at.child(field).index(place), address))
+      errorsOf(list, (address, place) => addressErrors(at.child(field).index(place), address))
     return [
       ...(addresses.length + notReadyAddresses.length === 0
         ? [required(at, 'must specify `addresses` or `notReadyAddresses`')]
@@ -64,9 +66,13 @@ function portErrors(at: FieldPath, port: EndpointPort, isNamed: boolean): FieldE
 
 function warnings({ metadata, subsets = [] }: Endpoints): string[] {
   if (metadata.labels?.[MANAGED_BY] === CONTROLLER) return []
-  return subsets.flatMap(({ addresses = [], notReadyAddresses = [] }, index) => {
+  return flatMapParts(subsets, ({ addresses = [], notReadyAddresses = [] }, index) => {
     const each = (field: string, list: readonly EndpointAddress[]) =>
-      list.flatMap(({ ip = '' }, place) => ipWarnings(subsetsAt.index(index).child(field).index(place).child('ip'), ip))
+      flatMapParts(
+        list,
+        ({ ip = '' }, place) => ipWarnings(subsetsAt.index(index).child(field).index(place).child('ip'), ip),
+        4,
+      )
     return [...each('addresses', addresses), ...each('notReadyAddresses', notReadyAddresses)]
   })
 }

@@ -8,6 +8,8 @@ import type {
   NetworkPolicyPort,
   NetworkPolicySpec,
 } from '../../api/networking/v1.ts'
+import { flatMapParts } from '../../api/parts.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 import { validatePort } from '../../validation/field-rules.ts'
 import { cidrWarnings, contains, legacyCidrErrors, parseCidr } from '../../api/ip-addresses.ts'
 import { hasInvalidValue, validateLabelSelector } from '../../validation/label-selectors.ts'
@@ -28,7 +30,7 @@ export const networkPolicies: Strategy<NetworkPolicy> = {
   validateUpdate: ({ spec: now }, old) =>
     specErrors(now ?? {}, {
       existing: new Set(
-        eachPeer(old.spec ?? {}).flatMap(([, { ipBlock }]) =>
+        eachPeer(old.spec ?? {}).flatMap(({ ipBlock }) =>
           ipBlock === undefined ? [] : [ipBlock.cidr ?? '', ...(ipBlock.except ?? [])],
         ),
       ),
@@ -41,9 +43,15 @@ export const networkPolicies: Strategy<NetworkPolicy> = {
 
 function specErrors(now: NetworkPolicySpec, rules: Rules): FieldError[] {
   const errors = validateLabelSelector(spec.child('podSelector'), now.podSelector ?? {}, rules)
-  for (const { at, ports, peers } of directions(now)) {
-    ports.forEach((port, index) => append(errors, portErrors(at.child('ports').index(index), port)))
-    for (const [here, peer] of peers) append(errors, peerErrors(here, peer, rules))
+  for (const { at, ports, peers, peersAt } of directions(now)) {
+    append(
+      errors,
+      errorsOf(ports, (port, index) => portErrors(at.child('ports').index(index), port)),
+    )
+    append(
+      errors,
+      errorsOf(peers, (peer, index) => peerErrors(peersAt.index(index), peer, rules)),
+    )
   }
   const types = now.policyTypes ?? []
   const at = spec.child('policyTypes')
@@ -57,21 +65,20 @@ function specErrors(now: NetworkPolicySpec, rules: Rules): FieldError[] {
 interface Direction {
   readonly at: FieldPath
   readonly ports: readonly NetworkPolicyPort[]
-  readonly peers: readonly (readonly [at: FieldPath, peer: NetworkPolicyPeer])[]
+  readonly peers: readonly NetworkPolicyPeer[]
+  readonly peersAt: FieldPath
 }
 
 /** Every rule, those for what comes in first. */
 function directions({ ingress = [], egress = [] }: NetworkPolicySpec): Direction[] {
-  const peersAt = (at: FieldPath, list: readonly NetworkPolicyPeer[] = []) =>
-    list.map((peer, index) => [at.index(index), peer] as const)
   return [
-    ...ingress.map(({ ports = [], from }, index) => {
+    ...ingress.map(({ ports = [], from = [] }, index) => {
       const at = spec.child('ingress').index(index)
-      return { at, ports, peers: peersAt(at.child('from'), from) }
+      return { at, ports, peers: from, peersAt: at.child('from') }
     }),
-    ...egress.map(({ ports = [], to }, index) => {
+    ...egress.map(({ ports = [], to = [] }, index) => {
       const at = spec.child('egress').index(index)
-      return { at, ports, peers: peersAt(at.child('to'), to) }
+      return { at, ports, peers: to, peersAt: at.child('to') }
     }),
   ]
 }
@@ -119,26 +126,34 @@ function blockErrors(at: FieldPath, { cidr = '', except = [] }: IPBlock, { exist
   const errors = legacyCidrErrors(at.child('cidr'), cidr, existing)
   const whole = parseCidr(cidr)
   if (whole === undefined) return errors
-  except.forEach((text, index) => {
+  const ofParts = errorsOf(except, (text, index) => {
     const here = at.child('except').index(index)
-    append(errors, legacyCidrErrors(here, text, existing))
+    const wrong = legacyCidrErrors(here, text, existing)
     const part = parseCidr(text)
-    if (part === undefined) return
-    if (!contains(whole, part.address) || whole.length >= part.length)
-      errors.push(invalidValue(here, text, 'must be a strict subset of `cidr`'))
+    if (part !== undefined && (!contains(whole, part.address) || whole.length >= part.length))
+      wrong.push(invalidValue(here, text, 'must be a strict subset of `cidr`'))
+    return wrong
   })
-  return errors
+  return [...errors, ...ofParts]
 }
 
 function warnings({ spec: now }: NetworkPolicy): string[] {
-  return eachPeer(now ?? {}).flatMap(([at, { ipBlock }]) =>
-    ipBlock === undefined
-      ? []
-      : [
+  return directions(now ?? {}).flatMap(({ peers, peersAt }) =>
+    flatMapParts(
+      peers,
+      ({ ipBlock }, place) => {
+        if (ipBlock === undefined) return []
+        const at = peersAt.index(place)
+        return [
           ...cidrWarnings(at.child('ipBlock', 'cidr'), ipBlock.cidr ?? ''),
-          ...(ipBlock.except ?? []).flatMap((text, index) =>
-            cidrWarnings(at.child('ipBlock', 'except').index(index), text),
+          ...flatMapParts(
+            ipBlock.except ?? [],
+            (text, index) => cidrWarnings(at.child('ipBlock', 'except').index(index), text),
+            4,
           ),
-        ],
+        ]
+      },
+      4,
+    ),
   )
 }

@@ -1,3 +1,6 @@
+import { kept } from '../../api/parts.ts'
+import { MAX_PROBLEMS } from '../../api/status.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 import type { TopologySelectorTerm } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, notSupported, path, required } from '../../api/field.ts'
@@ -56,14 +59,16 @@ function classErrors(one: StorageClass): FieldError[] {
 
 function topologyErrors(terms: readonly TopologySelectorTerm[]): FieldError[] {
   const keys = terms.map(keyOf)
-  const times = new Map<string, number>()
-  return terms.flatMap((term, index) => {
+  const times = kept(terms, () => new Map<string, number>())
+  return errorsOf(terms, (term, index) => {
     const at = topologies.index(index).child('matchLabelExpressions')
     const before = times.get(keys[index]!) ?? 0
     times.set(keys[index]!, before + 1)
     // kube-apiserver compares with as many empty terms as there are terms, too
     const repeats = keys[index] === EMPTY ? terms.length + before : before
-    return [...termErrors(at, term), ...Array.from({ length: repeats }, () => duplicate(at, ''))]
+    // each of many is told as often as there are others: the square of them
+    const told = Math.min(repeats, MAX_PROBLEMS)
+    return [...termErrors(at, term), ...Array.from({ length: told }, () => duplicate(at, ''))]
   })
 }
 

@@ -1,5 +1,7 @@
 /** Containers of a pod: those that stay, those that run before them, and those for looking into a running pod. */
 import { append } from '../../api/append.ts'
+import { kept } from '../../api/parts.ts'
+import { errorsOf } from '../errors-of.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import { sentField } from '../../schema/emptied.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -39,8 +41,8 @@ export function validateContainers(
   if (containers.length === 0) return [required(at)]
   const { spec, rules } = context
   const handlers = { gracePeriod: spec.terminationGracePeriodSeconds, rules }
-  const names = new Set<string>()
-  const errors = containers.flatMap((container, index) => {
+  const names = kept(containers, () => new Set<string>())
+  const errors = errorsOf(containers, (container, index) => {
     const here = at.index(index)
     const { name = '', lifecycle } = container
     const wrong = validateCommon(here, container, context)
@@ -65,8 +67,8 @@ export function validateInitContainers(
 ): FieldError[] {
   const { spec, rules } = context
   const handlers = { gracePeriod: spec.terminationGracePeriodSeconds, rules }
-  const names = new Set((spec.containers ?? []).map(({ name = '' }) => name))
-  return containers.flatMap((container, index) => {
+  const names = kept(containers, () => new Set((spec.containers ?? []).map(({ name = '' }) => name)))
+  return errorsOf(containers, (container, index) => {
     const here = at.index(index)
     const { name = '', lifecycle, resizePolicy = [] } = container
     const isSidecar = container.restartPolicy === 'Always'
@@ -163,8 +165,8 @@ export function validateEphemeralContainers(
 ): FieldError[] {
   const { spec } = context
   const others = new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name = '' }) => name))
-  const names = new Set(others)
-  return containers.flatMap((container, index) => {
+  const names = kept(containers, () => new Set(others))
+  return errorsOf(containers, (container, index) => {
     const here = at.index(index)
     const { name = '', targetContainerName = '', volumeMounts = [] } = container
     const errors = [...validateCommon(here, container, context), ...validateImageText(here, container)]
@@ -216,8 +218,8 @@ function validateCommon(at: FieldPath, container: CoreV1.Container, context: Con
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 
 function validatePorts(at: FieldPath, ports: readonly CoreV1.ContainerPort[]): FieldError[] {
-  const names = new Set<string>()
-  return ports.flatMap(({ name = '', containerPort = 0, hostPort = 0, protocol = '' }, index) => {
+  const names = kept(ports, () => new Set<string>())
+  return errorsOf(ports, ({ name = '', containerPort = 0, hostPort = 0, protocol = '' }, index) => {
     const here = at.index(index)
     const errors: FieldError[] = []
     if (name !== '') {
@@ -260,8 +262,8 @@ function validateMounts(
 ): FieldError[] {
   const deviceNames = new Set(container.volumeDevices?.map(({ name = '' }) => name))
   const devicePaths = new Set(container.volumeDevices?.map(({ devicePath = '' }) => devicePath))
-  const paths = new Set<string>()
-  return mounts.flatMap((mount, index) => {
+  const paths = kept(mounts, () => new Set<string>())
+  return errorsOf(mounts, (mount, index) => {
     const here = at.index(index)
     const { name = '', mountPath = '', subPath = '', subPathExpr = '', mountPropagation } = mount
     const errors = requiredText(here.child('name'), name)

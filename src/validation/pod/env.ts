@@ -5,6 +5,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, notFoundField, required } from '../../api/field.ts'
 import { configKeyProblems } from '../config-keys.ts'
 import { lastBy } from '../../api/lookup.ts'
+import { errorsOf } from '../errors-of.ts'
 import { problems, requiredText, validateLabelText } from '../field-rules.ts'
 import { withoutBacksteps } from '../local-paths.ts'
 import { dns1123Subdomain, regexText, subdomainName } from '../names.ts'
@@ -12,7 +13,7 @@ import { FIELDS_IN_ENV, validateFieldRef, validateResourceFieldRef } from './dow
 import type { PodRules } from './rules.ts'
 
 export const validateEnv = (at: FieldPath, variables: readonly CoreV1.EnvVar[], rules: PodRules): FieldError[] =>
-  variables.flatMap((variable, index) => {
+  errorsOf(variables, (variable, index) => {
     const here = at.index(index)
     const { name = '' } = variable
     return [
