@@ -52,7 +52,13 @@ export class Reloaded<Value> {
   /** What was in force last: at first that of the setting. @throws BadConfiguration */
   async start(): Promise<Value> {
     this.initial ??= this.make(this.applied, undefined)
-    return (this.value ??= await this.initial)
+    try {
+      return (this.value ??= await this.initial)
+    } catch (error) {
+      // what it needs could not be read just now
+      if (!(error instanceof BadConfiguration)) this.initial = undefined
+      throw error
+    }
   }
 
   /** What is in force, at most a second behind its file. @throws BadConfiguration */

@@ -27,7 +27,12 @@ export function hasConfigurations(env: Env): boolean {
 /** Undefined where all are good. */
 export function configurationProblem(env: Env): Promise<ConfigurationProblem | undefined> {
   let problem = checked.get(env)
-  if (problem === undefined) checked.set(env, (problem = problemIn(env)))
+  if (problem === undefined) {
+    problem = problemIn(env)
+    checked.set(env, problem)
+    // the next request tries again
+    problem.catch(() => checked.delete(env))
+  }
   return problem
 }
 

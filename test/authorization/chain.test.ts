@@ -267,6 +267,19 @@ describe('match conditions', () => {
   })
 })
 
+test('a kubeconfig that cannot be read just now is read by the next request', async () => {
+  const { server } = world(says({ allowed: true }), hook('file'))
+  let isThere = false
+  const fetch = async () => {
+    if (!isThere) throw new Error('no answer')
+    return Response.json({ url: 'https://a.example/' })
+  }
+  Object.assign(server.env, { CONFIGURATION: { fetch } as unknown as Fetcher })
+  await expect(configurationProblem(server.env)).rejects.toThrow('no answer')
+  isThere = true
+  expect(await configurationProblem(server.env)).toBeUndefined()
+})
+
 test.each<[string, readonly object[], string]>([
   ['a connection that nobody gave', [hook('c')], 'KEDGE_WEBHOOK_CONNECTIONS has no /c'],
   [
