@@ -6,15 +6,17 @@ import { sleep } from './client.mjs'
 let hookHost
 /** One HTTPS server on 127.0.0.1, started when a scenario first needs it; /NAMESPACE/HOOK answers as that scenario's `hooks` say. */
 export function webhooks() {
-  return (hookHost ??= new Promise((resolve) => {
-    const subject = { commonName: 'webhooks' }
-    const authority = createAuthority(subject, new Date(), 30)
-    const tls = issue(
-      authority,
-      subject,
-      { subject: { commonName: '127.0.0.1' }, usage: 'server', names: ['127.0.0.1'], days: 30 },
-      new Date(),
-    )
+  return (hookHost ??= start())
+}
+
+async function start() {
+  const authority = await createAuthority({ commonName: 'webhooks' }, new Date(), 30)
+  const tls = await issue(
+    authority,
+    { subject: { commonName: '127.0.0.1' }, usage: 'server', names: ['127.0.0.1'], days: 30 },
+    new Date(),
+  )
+  return new Promise((resolve) => {
     const scripts = new Map(),
       server = https.createServer({ key: tls.key, cert: tls.certificate }, async (q, r) => {
         const chunks = []
@@ -74,5 +76,5 @@ export function webhooks() {
       server.unref()
       resolve({ host: '127.0.0.1:' + server.address().port, ca, scripts })
     })
-  }))
+  })
 }
