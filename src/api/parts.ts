@@ -195,7 +195,7 @@ export function mapParts<Item, Result>(
   visit: (item: Item, index: number) => Result,
   weight = 1,
 ): Result[] {
-  if (current === undefined || items.length === 0) return items.map((item, index) => visit(item, index))
+  if (current === undefined || items.length === 0) return items.map(visit)
   const add = (item: Item, index: number, found: unknown[]): void => void found.push(visit(item, index))
   return loop(current, items, () => items, weight, add) as Result[] // what was pushed
 }
@@ -206,7 +206,7 @@ export function flatMapParts<Item, Result>(
   visit: (item: Item, index: number) => readonly Result[],
   weight = 1,
 ): Result[] {
-  if (current === undefined || items.length === 0) return items.flatMap((item, index) => visit(item, index))
+  if (current === undefined || items.length === 0) return items.flatMap(visit)
   const add = (item: Item, index: number, found: unknown[]): void => append(found, visit(item, index))
   return loop(current, items, () => items, weight, add) as Result[] // what was appended
 }
@@ -239,7 +239,7 @@ export function mapNames<Owner extends object, Result>(
   visit: (name: string) => Result,
   weight = 1,
 ): Result[] {
-  if (current === undefined) return namesOf(owner).map((name) => visit(name))
+  if (current === undefined) return namesOf(owner).map(visit)
   const add = (name: string, _: number, found: unknown[]): void => void found.push(visit(name))
   return loop(current, owner, () => namesOf(owner), weight, add) as Result[] // what was pushed
 }

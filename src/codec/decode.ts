@@ -297,7 +297,7 @@ class Decoder {
       }
       // a struct has few fields, but a body may name any number that it does not have
       object = (before ?? {}) as JsonObject // what this very function returned
-      if (names.length <= MANY_NAMES) names.forEach(read)
+      if (names.length <= MANY_NAMES) for (const name of names) read(name)
       else {
         object = kept(tree, () => object)
         eachName(tree, () => names, read)
