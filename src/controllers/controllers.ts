@@ -28,17 +28,16 @@ import { deletedServiceAccount, serviceAccountSecret } from './service-account-s
 import { controllerUsers } from './controller-users.ts'
 import { API_SERVER } from '../request/user-info.ts'
 import type { UserInfo } from '../request/user-info.ts'
+import type { WorkloadTopic } from './workload-controllers.ts'
 import type { Topic } from '../registry/topic.ts'
 import { validatingAdmissionPolicyStatus } from './validating-admission-policy-status.ts'
-import { schedulerController } from './scheduling/scheduler.ts'
-import { simulatedNode, simulatedPods } from './simulation/simulated-node.ts'
-import { deploymentController } from './workloads/deployment.ts'
-import { endpointSliceController } from './workloads/endpoint-slice.ts'
-import { endpointsController } from './workloads/endpoints.ts'
-import { selectedPods } from './workloads/selected-pods.ts'
-import { orphanController } from './workloads/orphan.ts'
-import { replicaSetController } from './workloads/replica-set.ts'
 import { volumeProtection } from './volume-protection.ts'
+
+/** Loaded when there is the first work for it: only control planes that ask for them have workloads. */
+const ofWorkloads = (topic: WorkloadTopic): Controller => ({
+  reconcile: async (key, context) =>
+    (await import('./workload-controllers.ts')).workloadControllers[topic].reconcile(key, context),
+})
 
 /** By the name that outbox messages give (see outbox.ts). */
 export const controllers: Readonly<Record<Topic, Controller>> = {
@@ -70,15 +69,15 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'resource-quota': resourceQuotaController,
   'resource-quota-lower': loweredQuota,
   'root-ca-publisher': rootCaPublisher,
-  deployment: deploymentController,
-  'endpoint-slice': endpointSliceController,
-  endpoints: endpointsController,
-  orphan: orphanController,
-  'replica-set': replicaSetController,
-  scheduler: schedulerController,
-  'selected-pods': selectedPods,
-  'simulated-node': simulatedNode,
-  'simulated-pods': simulatedPods,
+  deployment: ofWorkloads('deployment'),
+  'endpoint-slice': ofWorkloads('endpoint-slice'),
+  endpoints: ofWorkloads('endpoints'),
+  orphan: ofWorkloads('orphan'),
+  'replica-set': ofWorkloads('replica-set'),
+  scheduler: ofWorkloads('scheduler'),
+  'selected-pods': ofWorkloads('selected-pods'),
+  'simulated-node': ofWorkloads('simulated-node'),
+  'simulated-pods': ofWorkloads('simulated-pods'),
   'validating-admission-policy-status': validatingAdmissionPolicyStatus,
   'volume-protection': volumeProtection,
 }

@@ -1,0 +1,24 @@
+/** What moves workloads: controllers, a scheduler and the kubelets of simulated nodes (docs/workloads.md). */
+import type { Controller } from './controller.ts'
+import { schedulerController } from './scheduling/scheduler.ts'
+import { simulatedNode, simulatedPods } from './simulation/simulated-node.ts'
+import { deploymentController } from './workloads/deployment.ts'
+import { endpointSliceController } from './workloads/endpoint-slice.ts'
+import { endpointsController } from './workloads/endpoints.ts'
+import { orphanController } from './workloads/orphan.ts'
+import { replicaSetController } from './workloads/replica-set.ts'
+import { selectedPods } from './workloads/selected-pods.ts'
+
+export const workloadControllers = {
+  deployment: deploymentController,
+  'endpoint-slice': endpointSliceController,
+  endpoints: endpointsController,
+  orphan: orphanController,
+  'replica-set': replicaSetController,
+  scheduler: schedulerController,
+  'selected-pods': selectedPods,
+  'simulated-node': simulatedNode,
+  'simulated-pods': simulatedPods,
+} satisfies Readonly<Record<string, Controller>>
+
+export type WorkloadTopic = keyof typeof workloadControllers
