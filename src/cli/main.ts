@@ -47,8 +47,8 @@ Flags of start
   --history LIST   How many seconds old versions of objects stay readable, for watches that go on, lists of the past and
                    continue tokens. Default 300; for single tenants TENANT=SECONDS: 300,acme=172800. At most 31 days.
   --workloads off|controllers|simulated
-                   What makes objects move (docs/workloads.md): nothing (default); the controllers of Deployments and
-                   ReplicaSets; or these, a scheduler and simulated nodes.
+                   What makes objects move (docs/workloads.md): nothing (default); the controllers of Deployments,
+                   Jobs and others; or these, a scheduler and simulated nodes.
   --nodes N        With --workloads simulated: nodes that are made when they are not there. Default 2.
   -v, --v N        How much is logged, 0 to 10. From 3 on, a line of JSON for each request.
   --audit-policy-file FILE

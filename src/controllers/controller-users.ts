@@ -9,9 +9,11 @@ const NAMESPACE = 'kube-system'
 
 type Account =
   | (typeof CONTROLLER_ACCOUNTS)[number]
+  | 'cronjob-controller'
   | 'deployment-controller'
   | 'endpoint-controller'
   | 'endpointslice-controller'
+  | 'job-controller'
   | 'pvc-protection-controller'
   | 'replicaset-controller'
   | 'simulated-kubelet'
@@ -37,6 +39,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'crd-finalizer': API_SERVER,
   'crd-names': API_SERVER,
   'crd-renewal': API_SERVER,
+  'cron-job': account('cronjob-controller'),
   departed: collector,
   deployment: account('deployment-controller'),
   'endpoint-slice': account('endpointslice-controller'),
@@ -44,6 +47,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'flow-defaults': API_SERVER,
   'flow-object-written': API_SERVER,
   'flow-schema-status': API_SERVER,
+  job: account('job-controller'),
   'kind-served': collector,
   namespace: namespaces,
   'namespace-sweep': namespaces,

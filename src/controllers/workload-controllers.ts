@@ -2,17 +2,21 @@
 import type { Controller } from './controller.ts'
 import { schedulerController } from './scheduling/scheduler.ts'
 import { simulatedNode, simulatedPods } from './simulation/simulated-node.ts'
+import { cronJobController } from './workloads/cron-job.ts'
 import { deploymentController } from './workloads/deployment.ts'
 import { endpointSliceController } from './workloads/endpoint-slice.ts'
 import { endpointsController } from './workloads/endpoints.ts'
+import { jobController } from './workloads/job.ts'
 import { orphanController } from './workloads/orphan.ts'
 import { replicaSetController } from './workloads/replica-set.ts'
 import { selectedPods } from './workloads/selected-pods.ts'
 
 export const workloadControllers = {
+  'cron-job': cronJobController,
   deployment: deploymentController,
   'endpoint-slice': endpointSliceController,
   endpoints: endpointsController,
+  job: jobController,
   orphan: orphanController,
   'replica-set': replicaSetController,
   scheduler: schedulerController,

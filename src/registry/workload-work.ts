@@ -30,6 +30,8 @@ export const controllerRefOf = ({ metadata }: KubeObject): OwnerReference | unde
 const controllersOf: Readonly<Record<string, Topic>> = {
   'Deployment.apps': 'deployment',
   'ReplicaSet.apps': 'replica-set',
+  'Job.batch': 'job',
+  'CronJob.batch': 'cron-job',
 }
 
 /** What owns an object, as its controller names it. */
@@ -62,6 +64,8 @@ const rules: Readonly<Record<string, readonly Rule[]>> = {
   'deployments.apps': [itself('deployment')],
   'replicasets.apps': [itself('replica-set'), dependentWork],
   'endpointslices.discovery.k8s.io': [sliceWork],
+  'cronjobs.batch': [itself('cron-job')],
+  'jobs.batch': [itself('job'), ({ object, old }) => [...ownersWork(object), ...ownersWork(old)]],
   pods: [dependentWork, podsWork, endpointWork],
   services: [servicesWork],
   nodes: [nodesWork],

@@ -64,6 +64,17 @@ describe('a control plane with simulated nodes', () => {
     )
   })
 
+  test('completes a Job, also one that a CronJob would make', async () => {
+    await kubectl.run('create job pi --image=perl')
+    await kubectl.run('wait --for=condition=Complete job/pi --timeout=60s')
+    await kubectl.runArgs(['create', 'cronjob', 'tick', '--image=busybox', '--schedule=0 0 1 1 *'])
+    await kubectl.run('create job tock --from=cronjob/tick')
+    await kubectl.run('wait --for=condition=Complete job/tock --timeout=60s')
+    expect(await kubectl.run('get pods -l batch.kubernetes.io/job-name=pi -o jsonpath={.items[*].status.phase}')).toBe(
+      'Succeeded',
+    )
+  })
+
   test('lets go of what is deleted', async () => {
     await kubectl.run('delete deployment web')
     await vi.waitFor(async () => expect(await names('get pods,replicasets -l app=web')).toEqual([]), 60_000)

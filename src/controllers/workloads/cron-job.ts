@@ -1,0 +1,231 @@
+/**
+ * Makes the Jobs of CronJobs when they are due (kube-controller-manager's cronjob controller). Key: NAMESPACE/NAME. It
+ * looks again when the next one is due, and sleeps until then.
+ */
+import type { CronJob, CronJobStatus, Job } from '../../api/batch/v1.ts'
+import type { ObjectReference } from '../../api/core/v1.ts'
+import { cloneJson } from '../../api/clone-json.ts'
+import { StatusError } from '../../api/status.ts'
+import { controllerRefOf } from '../../registry/workload-work.ts'
+import { timeText } from '../../schema/time.ts'
+import { scheduleProblem } from '../../validation/cron-schedule.ts'
+import { timeZoneProblem } from '../../validation/time-zones.ts'
+import { clientsetFor, typedResource } from '../clientset.ts'
+import type { Controller } from '../controller.ts'
+import type { ResourceClient } from '../resource-client.ts'
+import type { Next } from './cron-times.ts'
+import { cronTimes, mostRecent } from './cron-times.ts'
+import { EventRecorder } from './events.ts'
+import { JOBS } from './job.ts'
+import { isOver, jobCondition } from './job-state.ts'
+import { keyParts } from './key.ts'
+import { controllerRefTo } from './pod-control.ts'
+import { sameJson } from './same-json.ts'
+
+const CRON_JOBS = typedResource<CronJob>('batch', 'cronjobs')
+const COMPONENT = 'cronjob-controller'
+const SCHEDULED = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
+/** So that the time is reached when it is looked at. */
+const SOON_MS = 100
+
+interface Look {
+  readonly cronJobs: ResourceClient<CronJob>
+  readonly jobs: ResourceClient<Job>
+  readonly events: EventRecorder
+  readonly now: Date
+}
+
+export const cronJobController: Controller = {
+  async reconcile(key, context) {
+    const [namespace, name] = keyParts(key)
+    const clients = clientsetFor(context, COMPONENT)
+    const cronJobs = clients.resource(CRON_JOBS, namespace)
+    const found = await cronJobs.get(name)
+    if (found?.spec === undefined) return undefined
+    const jobs = clients.resource(JOBS, namespace)
+    const look = { cronJobs, jobs, events: new EventRecorder(clients, COMPONENT, context.now), now: context.now() }
+    const cronJob = cloneJson(found)
+    const owned = await jobs.list({ owner: found.metadata.uid ?? '' })
+    await tellEnded(look, cronJob, owned)
+    let after: number | undefined
+    try {
+      after = await startDue(look, cronJob)
+    } finally {
+      const status = cronJob.status ?? {}
+      if (!sameJson(withoutEmpty(status), withoutEmpty(found.status))) await cronJobs.updateStatus(cronJob)
+      await cleanUp(look, cronJob, owned)
+    }
+    return after
+  },
+}
+
+const withoutEmpty = ({ active = [], ...status }: CronJobStatus = {}) => ({
+  ...status,
+  ...(active.length === 0 ? {} : { active }),
+})
+
+/** Jobs that ended, or went, are not active any more. */
+async function tellEnded({ events }: Look, cronJob: CronJob, owned: readonly Job[]): Promise<void> {
+  const status = (cronJob.status ??= {})
+  const active = new Map((status.active ?? []).map((reference) => [reference.uid, reference]))
+  for (const job of owned) {
+    const { uid, name } = job.metadata
+    if (!isOver(job)) {
+      if (!active.has(uid))
+        await events.warning(
+          cronJob,
+          'UnexpectedJob',
+          `Saw a job that the controller did not create or forgot: ${name}`,
+        )
+      continue
+    }
+    const isComplete = jobCondition(job.status, 'Complete') !== undefined
+    if (active.delete(uid)) {
+      const message = `Saw completed job: ${name}, condition: ${isComplete ? 'Complete' : 'Failed'}`
+      await events.normal(cronJob, 'SawCompletedJob', message)
+    }
+    const completed = isComplete ? job.status?.completionTime : undefined
+    if (completed !== undefined && completed > (status.lastSuccessfulTime ?? '')) status.lastSuccessfulTime = completed
+  }
+  const there = new Set(owned.map(({ metadata }) => metadata.uid))
+  for (const [uid, { name }] of active) {
+    if (there.has(uid)) continue
+    active.delete(uid)
+    await events.normal(cronJob, 'MissingJob', `Active job went missing: ${name}`)
+  }
+  status.active = [...active.values()]
+}
+
+/** @returns milliseconds until it is due again */
+async function startDue(look: Look, cronJob: CronJob): Promise<number | undefined> {
+  const { events, now } = look
+  const { spec = {}, metadata } = cronJob
+  if (metadata.deletionTimestamp !== undefined) return undefined
+  const zoneProblem = spec.timeZone === undefined ? undefined : timeZoneProblem(spec.timeZone)
+  if (zoneProblem !== undefined) {
+    await events.warning(cronJob, 'UnknownTimeZone', `invalid timeZone: "${spec.timeZone}": ${zoneProblem}`)
+    return undefined
+  }
+  if (spec.suspend === true) return undefined
+  const problem = scheduleProblem(spec.schedule ?? '')
+  if (problem !== undefined) {
+    await events.warning(cronJob, 'UnparseableSchedule', `unparseable schedule: "${spec.schedule}" : ${problem}`)
+    return undefined
+  }
+  const next = cronTimes(spec.schedule ?? '', spec.timeZone)
+  const since = Date.parse(cronJob.status?.lastScheduleTime ?? metadata.creationTimestamp ?? '')
+  const deadline = (spec.startingDeadlineSeconds ?? Infinity) * 1000
+  const { time, isManyMissed } = mostRecent(next, Math.max(since, now.getTime() - deadline), now.getTime())
+  if (isManyMissed)
+    await events.warning(
+      cronJob,
+      'TooManyMissedTimes',
+      'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew',
+    )
+  if (time !== undefined && time !== Date.parse(cronJob.status?.lastScheduleTime ?? ''))
+    await start(look, cronJob, time)
+  return untilNext(next, cronJob, now)
+}
+
+function untilNext(next: Next, { status, metadata }: CronJob, now: Date): number | undefined {
+  const since = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '')
+  const due = next(Math.max(since, now.getTime()))
+  return due === undefined ? undefined : Math.max(0, due - now.getTime()) + SOON_MS
+}
+
+async function start({ jobs, events }: Look, cronJob: CronJob, time: number): Promise<void> {
+  const { spec = {} } = cronJob
+  const status = (cronJob.status ??= {})
+  const active = status.active ?? []
+  const job = jobAt(cronJob, time)
+  if (active.some(({ name }) => name === job.metadata.name)) return
+  if (spec.concurrencyPolicy === 'Forbid' && active.length > 0) {
+    const message = 'Not starting job because prior execution is running and concurrency policy is Forbid'
+    await events.normal(cronJob, 'JobAlreadyActive', message)
+    return
+  }
+  if (spec.concurrencyPolicy === 'Replace') {
+    for (const { name = '' } of active) await remove({ jobs, events }, cronJob, name)
+    status.active = []
+  }
+  let created: Job
+  try {
+    created = await jobs.create(job)
+    await events.normal(cronJob, 'SuccessfulCreate', `Created job ${created.metadata.name}`)
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error
+    if (error.status.reason !== 'AlreadyExists') {
+      const isEnding = error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating')
+      if (!isEnding) await events.warning(cronJob, 'FailedCreate', `Error creating job: ${error.message}`)
+      throw error
+    }
+    // made by a look that did not come to its end
+    const there = await jobs.get(job.metadata.name ?? '')
+    if (there === undefined || controllerRefOf(there)?.uid !== cronJob.metadata.uid) return
+    created = there
+  }
+  status.active = [...(status.active ?? []), referenceTo(created)]
+  status.lastScheduleTime = timeText(new Date(time))
+}
+
+const referenceTo = ({ metadata: { name, namespace, uid, resourceVersion } }: Job): ObjectReference => ({
+  kind: 'Job',
+  apiVersion: 'batch/v1',
+  ...(name === undefined ? {} : { name }),
+  ...(namespace === undefined ? {} : { namespace }),
+  ...(uid === undefined ? {} : { uid }),
+  ...(resourceVersion === undefined ? {} : { resourceVersion }),
+})
+
+/** Named after the minute, so that no minute has two. */
+function jobAt(cronJob: CronJob, time: number): Job {
+  const { metadata, spec } = cronJob.spec?.jobTemplate ?? {}
+  const { name = '', namespace = '' } = cronJob.metadata
+  return cloneJson({
+    kind: 'Job',
+    apiVersion: 'batch/v1',
+    metadata: {
+      name: `${name}-${Math.floor(time / 60_000)}`,
+      namespace,
+      labels: { ...metadata?.labels },
+      annotations: { ...metadata?.annotations, [SCHEDULED]: zoned(time, cronJob.spec?.timeZone) },
+      ownerReferences: [controllerRefTo(cronJob, { group: 'batch', version: 'v1', kind: 'CronJob' })],
+    },
+    spec: spec ?? {},
+  })
+}
+
+/** RFC 3339, as the clock of the zone shows it. */
+function zoned(time: number, zone: string | undefined): string {
+  const utc = timeText(new Date(time))
+  if (zone === undefined || zone === 'UTC') return utc
+  const parts = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(time)
+  const [, offset = ''] = /GMT(.*)/.exec(parts.find(({ type }) => type === 'timeZoneName')?.value ?? '') ?? []
+  if (offset === '') return utc
+  const [, sign, hours = '0', minutes = '0'] = /([+-])(\d+):(\d+)/.exec(offset) ?? []
+  const shift = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
+  return timeText(new Date(time + shift)).replace('Z', offset)
+}
+
+async function remove({ jobs, events }: Pick<Look, 'jobs' | 'events'>, cronJob: CronJob, name: string): Promise<void> {
+  try {
+    await jobs.delete(name, { propagationPolicy: 'Background' })
+    await events.normal(cronJob, 'SuccessfulDelete', `Deleted job ${name}`)
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 404) throw error
+  }
+}
+
+/** Jobs that ended stay as many as the limits say, the newest of them. */
+async function cleanUp(look: Look, cronJob: CronJob, owned: readonly Job[]): Promise<void> {
+  const { successfulJobsHistoryLimit: successes = 3, failedJobsHistoryLimit: failures = 1 } = cronJob.spec ?? {}
+  const ended = owned.filter((job) => isOver(job) && job.metadata.deletionTimestamp === undefined)
+  const newest = (a: Job, b: Job): number => ((a.status?.startTime ?? '') < (b.status?.startTime ?? '') ? 1 : -1)
+  for (const [type, limit] of [
+    ['Complete', successes],
+    ['Failed', failures],
+  ] as const) {
+    const ofType = ended.filter(({ status }) => jobCondition(status, type) !== undefined).sort(newest) // few: there are two
+    for (const { metadata } of ofType.slice(limit)) await remove(look, cronJob, metadata.name ?? '')
+  }
+}

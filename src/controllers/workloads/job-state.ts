@@ -1,0 +1,198 @@
+/** How a Job stands, read off it and its pods without writing anything (kube-controller-manager's job controller). */
+import type { Job, JobCondition, JobStatus } from '../../api/batch/v1.ts'
+import type { Pod } from '../../api/core/v1.ts'
+import { ownValue } from '../../api/own.ts'
+import { timeText } from '../../schema/time.ts'
+import { indexOf, parseIndexes } from './job-indexes.ts'
+import { judge, successOf } from './job-policies.ts'
+import { isActive, isLeaving, isReady } from './pod-state.ts'
+
+export const TRACKING = 'batch.kubernetes.io/job-tracking'
+export const FAILURE_COUNT = 'batch.kubernetes.io/job-index-failure-count'
+export const IGNORED_FAILURE_COUNT = 'batch.kubernetes.io/job-index-ignored-failure-count'
+const FIRST_BACK_OFF_MS = 10_000
+const LONGEST_BACK_OFF_MS = 600_000
+
+export const isIndexed = ({ spec }: Job): boolean => spec?.completionMode === 'Indexed'
+
+export const isSuspended = ({ spec }: Job): boolean => spec?.suspend === true
+
+export const isTracked = ({ metadata }: Pod): boolean => (metadata.finalizers ?? []).includes(TRACKING)
+
+/** Whether only pods that are over are replaced, and not those that are being deleted. */
+export const replacesFailedOnly = ({ spec }: Job): boolean =>
+  spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
+
+export const isFailed = (job: Job, pod: Pod): boolean =>
+  pod.status?.phase === 'Failed' ||
+  (!replacesFailedOnly(job) && pod.metadata.deletionTimestamp !== undefined && pod.status?.phase !== 'Succeeded')
+
+export const jobCondition = (status: JobStatus | undefined, type: string): JobCondition | undefined =>
+  status?.conditions?.find((condition) => condition.type === type && condition.status === 'True')
+
+export const isOver = ({ status }: Job): boolean =>
+  jobCondition(status, 'Complete') !== undefined || jobCondition(status, 'Failed') !== undefined
+
+export function newJobCondition(
+  type: string,
+  status: 'True' | 'False',
+  reason: string,
+  message: string,
+  now: Date,
+): JobCondition {
+  const time = timeText(now)
+  return { type, status, lastProbeTime: time, lastTransitionTime: time, reason, message }
+}
+
+export interface JobState {
+  readonly active: readonly Pod[]
+  readonly leaving: number
+  readonly ready: number
+  readonly succeeded: number
+  readonly failed: number
+  /** Of an indexed Job, with what is known by now. */
+  readonly succeededIndexes: ReadonlySet<number>
+  readonly failedIndexes: ReadonlySet<number>
+  /** The last failure of each index that is to be tried again: kept until it is replaced. */
+  readonly delayed: ReadonlyMap<number, Pod>
+  /** SuccessCriteriaMet or FailureTarget: the Job is decided. */
+  readonly decision: JobCondition | undefined
+}
+
+export function jobState(job: Job, pods: readonly Pod[], now: Date): JobState {
+  const { uncountedTerminatedPods: { succeeded = [], failed = [] } = {} } = job.status ?? {}
+  const counted = new Set([...succeeded, ...failed])
+  // counted by its finalizer
+  const fresh = pods.filter((pod) => isTracked(pod) && !counted.has(pod.metadata.uid ?? ''))
+  const active = pods.filter(isActive)
+  const failures = fresh.filter((pod) => isFailed(job, pod) && judge(job, pod).counts)
+  const indexes = isIndexed(job) ? indexesOf(job, pods, active) : NO_INDEXES
+  const successes = fresh.filter(({ status }) => status?.phase === 'Succeeded').length
+  const state = {
+    active,
+    leaving: pods.filter(isLeaving).length,
+    ready: active.filter(isReady).length,
+    succeeded: isIndexed(job)
+      ? indexes.succeededIndexes.size
+      : (job.status?.succeeded ?? 0) + successes + succeeded.length,
+    failed: (job.status?.failed ?? 0) + failures.length + failed.length,
+    ...indexes,
+  }
+  return { ...state, decision: decisionOf(job, pods, state, now) }
+}
+
+const NO_INDEXES = {
+  succeededIndexes: new Set<number>(),
+  failedIndexes: new Set<number>(),
+  delayed: new Map<number, Pod>(),
+}
+
+function indexesOf(job: Job, pods: readonly Pod[], active: readonly Pod[]): typeof NO_INDEXES {
+  const completions = job.spec?.completions ?? 0
+  const succeededIndexes = parseIndexes(job.status?.completedIndexes, completions)
+  for (const pod of pods) {
+    const index = indexOf(pod)
+    if (pod.status?.phase === 'Succeeded' && isTracked(pod) && index !== undefined && index < completions)
+      succeededIndexes.add(index)
+  }
+  const limit = job.spec?.backoffLimitPerIndex
+  if (limit === undefined) return { ...NO_INDEXES, succeededIndexes }
+  const failedIndexes = parseIndexes(job.status?.failedIndexes, completions)
+  const delayed = new Map<number, Pod>()
+  const running = new Set(active.map(indexOf))
+  for (const pod of pods) {
+    const index = indexOf(pod)
+    if (index === undefined || index >= completions || !isTracked(pod) || !isFailed(job, pod)) continue
+    const { counts, action } = judge(job, pod)
+    const failures = failureCount(pod) + (counts ? 1 : 0)
+    if (action === 'FailIndex' || failures > limit) failedIndexes.add(index)
+    if (succeededIndexes.has(index) || failedIndexes.has(index) || running.has(index)) continue
+    const last = delayed.get(index)
+    if (last === undefined || failureCount(last) <= failureCount(pod)) delayed.set(index, pod)
+  }
+  for (const index of failedIndexes) delayed.delete(index)
+  return { succeededIndexes, failedIndexes, delayed }
+}
+
+const countIn = ({ metadata }: Pod, key: string): number => {
+  const text = ownValue(metadata.annotations, key) ?? ''
+  return /^\d{1,9}$/.test(text) ? Number(text) : 0
+}
+
+export const failureCount = (pod: Pod): number => countIn(pod, FAILURE_COUNT)
+export const ignoredFailureCount = (pod: Pod): number => countIn(pod, IGNORED_FAILURE_COUNT)
+
+function decisionOf(
+  job: Job,
+  pods: readonly Pod[],
+  state: Omit<JobState, 'decision'>,
+  now: Date,
+): JobCondition | undefined {
+  const { spec = {}, status } = job
+  const known = jobCondition(status, 'SuccessCriteriaMet') ?? jobCondition(status, 'FailureTarget')
+  if (known !== undefined) return known
+  const fails = (reason: string, message: string) => newJobCondition('FailureTarget', 'True', reason, message, now)
+  const judged = spec.podFailurePolicy === undefined ? [] : pods.filter((pod) => isFailed(job, pod))
+  const message = judged.map((pod) => judge(job, pod).message).find((text) => text !== undefined)
+  if (message !== undefined) return fails('PodFailurePolicy', message)
+  const limit = spec.backoffLimit ?? 6
+  if (state.failed > limit || restartedTooOften(job, pods, limit))
+    return fails('BackoffLimitExceeded', 'Job has reached the specified backoff limit')
+  if ((untilDeadline(job, now) ?? 1) <= 0)
+    return fails('DeadlineExceeded', 'Job was active longer than specified deadline')
+  if (spec.backoffLimitPerIndex !== undefined && isIndexed(job)) {
+    const { failedIndexes, succeededIndexes } = state
+    if (spec.maxFailedIndexes !== undefined && failedIndexes.size > spec.maxFailedIndexes)
+      return fails('MaxFailedIndexesExceeded', 'Job has exceeded the specified maximal number of failed indexes')
+    if (failedIndexes.size > 0 && failedIndexes.size + succeededIndexes.size >= (spec.completions ?? 0))
+      return fails('FailedIndexes', 'Job has failed indexes')
+  }
+  const success = isIndexed(job) ? successOf(job, state.succeededIndexes) : undefined
+  return success === undefined
+    ? undefined
+    : newJobCondition('SuccessCriteriaMet', 'True', 'SuccessPolicy', success, now)
+}
+
+/** Containers that their node starts again count where nothing else is replaced. */
+function restartedTooOften({ spec }: Job, pods: readonly Pod[], limit: number): boolean {
+  if (spec?.template?.spec?.restartPolicy !== 'OnFailure') return false
+  let restarts = 0
+  for (const { status } of pods) {
+    if (status?.phase !== 'Running' && status?.phase !== 'Pending') continue
+    for (const { restartCount = 0 } of [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])])
+      restarts += restartCount
+  }
+  return limit === 0 ? restarts > 0 : restarts >= limit
+}
+
+/** Milliseconds until the Job has run for too long; undefined where it may run for ever. */
+export function untilDeadline(job: Job, now: Date): number | undefined {
+  const { activeDeadlineSeconds } = job.spec ?? {}
+  const { startTime } = job.status ?? {}
+  if (activeDeadlineSeconds === undefined || startTime === undefined || isSuspended(job)) return undefined
+  return Date.parse(startTime) + activeDeadlineSeconds * 1000 - now.getTime()
+}
+
+/** Milliseconds that a replacement waits after so many failures in a row. */
+export function untilReplacement(failures: number, last: number, now: Date): number {
+  if (failures === 0) return 0
+  const pause = Math.min(FIRST_BACK_OFF_MS * 2 ** (failures - 1), LONGEST_BACK_OFF_MS)
+  return Math.max(0, last + pause - now.getTime())
+}
+
+/** When a pod ended, as far as it tells: milliseconds since 1970. */
+export function endOf({ metadata, status }: Pod): number {
+  const ends = (status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))
+  if (ends.length > 0 && ends.every((end) => !Number.isNaN(end))) return Math.max(...ends)
+  const ready = status?.conditions?.find(({ type, status: value }) => type === 'Ready' && value === 'False')
+  return Date.parse(ready?.lastTransitionTime ?? metadata.deletionTimestamp ?? metadata.creationTimestamp ?? '')
+}
+
+/** The failures since the last success, of the pods that are there. */
+export function failuresInARow(job: Job, pods: readonly Pod[]): { readonly count: number; readonly last: number } {
+  const ended = pods.filter((pod) => pod.status?.phase === 'Succeeded' || isFailed(job, pod))
+  const success = Math.max(-1, ...ended.filter(({ status }) => status?.phase === 'Succeeded').map(endOf))
+  const failures = ended.filter(({ status }) => status?.phase !== 'Succeeded').map(endOf)
+  const since = failures.filter((end) => end > success)
+  return { count: since.length, last: Math.max(0, ...since) }
+}

@@ -1,0 +1,269 @@
+/**
+ * Runs Jobs (kube-controller-manager's job controller). Key: NAMESPACE/NAME. A pod that ended is counted once: its uid is
+ * written into the status before its finalizer goes, and leaves the status when the finalizer is gone.
+ */
+import type { Job, JobCondition, JobStatus } from '../../api/batch/v1.ts'
+import type { Pod } from '../../api/core/v1.ts'
+import { cloneJson } from '../../api/clone-json.ts'
+import type { GroupVersionKind } from '../../api/group-version.ts'
+import { StatusError } from '../../api/status.ts'
+import { timeText } from '../../schema/time.ts'
+import type { Clientset } from '../clientset.ts'
+import { clientsetFor, typedResource } from '../clientset.ts'
+import type { Controller } from '../controller.ts'
+import type { ResourceClient } from '../resource-client.ts'
+import { EventRecorder } from './events.ts'
+import { indexesText, indexOf } from './job-indexes.ts'
+import { judge } from './job-policies.ts'
+import { createJobPods, podsToStop } from './job-pods.ts'
+import type { JobState } from './job-state.ts'
+import {
+  isFailed,
+  isIndexed,
+  isOver,
+  isSuspended,
+  isTracked,
+  jobState,
+  newJobCondition,
+  TRACKING,
+  untilDeadline,
+} from './job-state.ts'
+import { keyParts } from './key.ts'
+import { controllerRefTo, dependentsOf, PodControl, PODS } from './pod-control.ts'
+import { isReady } from './pod-state.ts'
+import { sameJson } from './same-json.ts'
+
+export const JOBS = typedResource<Job>('batch', 'jobs')
+export const JOB: GroupVersionKind = { group: 'batch', version: 'v1', kind: 'Job' }
+const COMPONENT = 'job-controller'
+const OURS = 'kubernetes.io/job-controller'
+/** Pods that are counted in one look. */
+const MOST_UNCOUNTED = 500
+
+interface Look {
+  readonly clients: Clientset
+  readonly jobs: ResourceClient<Job>
+  readonly events: EventRecorder
+  readonly control: PodControl
+  readonly now: Date
+}
+
+export const jobController: Controller = {
+  async reconcile(key, context) {
+    const [namespace, name] = keyParts(key)
+    const clients = clientsetFor(context, COMPONENT)
+    const jobs = clients.resource(JOBS, namespace)
+    const found = await jobs.get(name)
+    if (found?.spec?.selector === undefined || (found.spec.managedBy ?? OURS) !== OURS) return undefined
+    const events = new EventRecorder(clients, COMPONENT, context.now)
+    const look: Look = { clients, jobs, events, control: new PodControl(clients, events), now: context.now() }
+    if (isOver(found)) return afterTheEnd(look, found)
+    const job = cloneJson(found)
+    const pods = await dependentsOf(clients, PODS, job, controllerRefTo(job, JOB), selecting(job))
+    return step(look, job, pods)
+  },
+}
+
+/** No other pods have the labels that the server gives a Job; with a selector of its own each look asks for more. */
+const selecting = ({ spec, metadata }: Job) => ({
+  spec: spec?.selector === undefined ? {} : { selector: spec.selector },
+  status: spec?.manualSelector === true ? {} : { observedGeneration: metadata.generation ?? 0 },
+})
+
+/** It goes when its time is over. */
+async function afterTheEnd({ jobs, now }: Look, { metadata, spec, status }: Job): Promise<number | undefined> {
+  const seconds = spec?.ttlSecondsAfterFinished
+  if (seconds === undefined || metadata.deletionTimestamp !== undefined) return undefined
+  const end = status?.conditions?.find(
+    ({ type, status: value }) => value === 'True' && (type === 'Complete' || type === 'Failed'),
+  )
+  const wait = Date.parse(end?.lastTransitionTime ?? '') + seconds * 1000 - now.getTime()
+  if (wait > 0) return wait
+  const { name = '', uid = '' } = metadata
+  await jobs.delete(name, { propagationPolicy: 'Foreground', preconditions: { uid } }).catch((error: unknown) => {
+    if (!(error instanceof StatusError) || error.code !== 404) throw error
+  })
+  return undefined
+}
+
+async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number | undefined> {
+  const { now } = look
+  const before = cloneJson(job.status ?? {})
+  const status: JobStatus = (job.status ??= {})
+  status.uncountedTerminatedPods ??= {}
+  if (status.startTime === undefined && !isSuspended(job)) status.startTime = timeText(now)
+  const state = jobState(job, pods, now)
+  let { decision } = state
+  let active = state.active.length
+  let { ready, leaving } = state
+  const waits: number[] = []
+  let failure: unknown
+  if (decision !== undefined) {
+    for (const pod of state.active) await look.control.delete(pod, job)
+    leaving += active
+    active = 0
+    ready = 0
+  } else if (job.metadata.deletionTimestamp === undefined) {
+    const stopped = podsToStop(job, state, now)
+    for (const pod of stopped) await stop(look, job, pod)
+    active -= stopped.length
+    leaving += stopped.length
+    ready -= stopped.filter(isReady).length
+    try {
+      const made = await createJobPods({ job, state, pods, active, leaving, now, control: look.control })
+      active += made.count
+      if (made.wait !== undefined) waits.push(made.wait)
+    } catch (error) {
+      failure = error
+    }
+    const { completions } = job.spec ?? {}
+    const isDone = completions === undefined ? state.succeeded > 0 : state.succeeded >= completions
+    if (isDone && active === 0 && failure === undefined)
+      decision = newJobCondition(
+        'SuccessCriteriaMet',
+        'True',
+        'CompletionsReached',
+        'Reached expected number of succeeded pods',
+        now,
+      )
+    else await tellSuspension(look, job, status)
+  }
+  // stored without what is 0
+  if (active === 0) delete status.active
+  else status.active = active
+  status.ready = ready
+  status.terminating = leaving
+  await track(look, job, before, pods, { ...state, decision }, leaving)
+  if (failure !== undefined) throw failure
+  const deadline = decision === undefined ? untilDeadline(job, now) : undefined
+  if (deadline !== undefined) waits.push(Math.max(deadline, 0))
+  return waits.length === 0 ? undefined : Math.min(...waits)
+}
+
+/** What is stopped on purpose is no failure: its finalizer goes first. */
+async function stop({ clients, control }: Look, job: Job, pod: Pod): Promise<void> {
+  await untrack(clients, pod)
+  await control.delete(pod, job)
+}
+
+async function untrack(clients: Clientset, pod: Pod): Promise<void> {
+  if (!isTracked(pod)) return
+  const { namespace, name = '', uid } = pod.metadata
+  const body = { metadata: { uid, '$deleteFromPrimitiveList/finalizers': [TRACKING] } }
+  try {
+    await clients.resource(PODS, namespace).patch(name, 'application/strategic-merge-patch+json', body)
+  } catch (error) {
+    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+  }
+}
+
+async function tellSuspension({ events, now }: Look, job: Job, status: JobStatus): Promise<void> {
+  const known = status.conditions?.find(({ type }) => type === 'Suspended')
+  const suspended = isSuspended(job)
+  if (suspended ? known?.status === 'True' : known === undefined || known.status === 'False') return
+  const condition = suspended
+    ? newJobCondition('Suspended', 'True', 'JobSuspended', 'Job suspended', now)
+    : newJobCondition('Suspended', 'False', 'JobResumed', 'Job resumed', now)
+  status.conditions = [...(status.conditions ?? []).filter(({ type }) => type !== 'Suspended'), condition]
+  if (suspended) delete status.startTime
+  else status.startTime = timeText(now)
+  await events.normal(job, suspended ? 'Suspended' : 'Resumed', condition.message ?? '')
+}
+
+/** Counts what ended, lets it go, and says the end when nothing is left to count. */
+async function track(
+  look: Look,
+  job: Job,
+  before: JobStatus,
+  pods: readonly Pod[],
+  state: JobState,
+  leaving: number,
+): Promise<void> {
+  const { clients, jobs, events, now } = look
+  const status: JobStatus = (job.status ??= {})
+  const { decision } = state
+  const tracked = new Set(pods.filter(isTracked).map(({ metadata }) => metadata.uid ?? ''))
+  settleCounts(status, tracked, isIndexed(job))
+  const counted = countEnded(job, pods, state)
+  if (isIndexed(job)) {
+    status.succeeded = state.succeededIndexes.size
+    setText(status, 'completedIndexes', indexesText(state.succeededIndexes))
+    if (job.spec?.backoffLimitPerIndex !== undefined) status.failedIndexes = indexesText(state.failedIndexes)
+  }
+  if (decision !== undefined && !status.conditions?.some(({ type }) => type === decision.type))
+    status.conditions = [...(status.conditions ?? []), decision]
+  let stored = job
+  const write = async (): Promise<void> => {
+    stored = await jobs.updateStatus({ ...stored, status: cloneJson(status) })
+  }
+  if (!sameJson(withoutEmpty(before), withoutEmpty(status))) await write()
+  await Promise.all(counted.pods.map((pod) => untrack(clients, pod)))
+  for (const pod of counted.pods) tracked.delete(pod.metadata.uid ?? '')
+  const written = cloneJson(status)
+  settleCounts(status, tracked, isIndexed(job))
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {}
+  const isEnded = decision !== undefined && succeeded.length + failed.length === 0 && leaving === 0 && !counted.isCut
+  if (isEnded) end(status, decision, now)
+  if (!sameJson(withoutEmpty(written), withoutEmpty(status))) await write()
+  if (!isEnded) return
+  if (decision.type === 'FailureTarget') await events.warning(job, decision.reason ?? '', decision.message ?? '')
+  else await events.normal(job, 'Completed', 'Job completed')
+}
+
+function setText(status: JobStatus, member: 'completedIndexes', text: string): void {
+  if (text === '') delete status[member]
+  else status[member] = text
+}
+
+/** No pods that wait to be counted are as good as none are told. */
+const withoutEmpty = ({ uncountedTerminatedPods: { succeeded = [], failed = [] } = {}, ...status }: JobStatus) => ({
+  ...status,
+  ...(succeeded.length + failed.length === 0 ? {} : { uncountedTerminatedPods: { succeeded, failed } }),
+})
+
+/** What has no finalizer any more moves into the counters. */
+function settleCounts(status: JobStatus, tracked: ReadonlySet<string>, indexed: boolean): void {
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {}
+  const [successes, failures] = [succeeded, failed].map((uids) => uids.filter((uid) => !tracked.has(uid)).length)
+  if (!indexed && successes! > 0) status.succeeded = (status.succeeded ?? 0) + successes!
+  if (failures! > 0) status.failed = (status.failed ?? 0) + failures!
+  status.uncountedTerminatedPods = {
+    succeeded: succeeded.filter((uid) => tracked.has(uid)),
+    failed: failed.filter((uid) => tracked.has(uid)),
+  }
+}
+
+/** The pods whose finalizer can go, their uids being in the status. */
+function countEnded(job: Job, pods: readonly Pod[], { decision, delayed }: JobState): { pods: Pod[]; isCut: boolean } {
+  const lists = (job.status!.uncountedTerminatedPods ??= {})
+  const succeeded = (lists.succeeded ??= [])
+  const failed = (lists.failed ??= [])
+  const known = new Set([...succeeded, ...failed])
+  const going: Pod[] = []
+  const completions = job.spec?.completions ?? Infinity
+  for (const pod of pods) {
+    const { uid = '' } = pod.metadata
+    const index = indexOf(pod)
+    const hasSucceeded = pod.status?.phase === 'Succeeded'
+    const hasFailed = isFailed(job, pod)
+    const waits = index !== undefined && delayed.get(index)?.metadata.uid === uid
+    const mayGo =
+      job.metadata.deletionTimestamp !== undefined || decision !== undefined || hasSucceeded || (hasFailed && !waits)
+    if (!isTracked(pod) || !mayGo) continue
+    going.push(pod)
+    const isMember = !isIndexed(job) || (index !== undefined && index < completions)
+    const isLost = hasFailed || decision?.type === 'FailureTarget'
+    if (known.has(uid) || !isMember) continue
+    if (hasSucceeded && !isIndexed(job)) succeeded.push(uid)
+    else if (!hasSucceeded && isLost && judge(job, pod).counts) failed.push(uid)
+    if (succeeded.length + failed.length >= MOST_UNCOUNTED) return { pods: going, isCut: true }
+  }
+  return { pods: going, isCut: false }
+}
+
+function end(status: JobStatus, decision: JobCondition, now: Date): void {
+  const type = decision.type === 'FailureTarget' ? 'Failed' : 'Complete'
+  const condition = newJobCondition(type, 'True', decision.reason ?? '', decision.message ?? '', now)
+  status.conditions = [...(status.conditions ?? []), condition]
+  if (type === 'Complete') status.completionTime = timeText(now)
+}

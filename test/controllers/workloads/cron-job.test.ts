@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { CronJob, CronJobSpec } from '../../../src/api/batch/v1.ts'
+import type { Clientset } from '../../../src/controllers/clientset.ts'
+import { clientsetFor, typedResource } from '../../../src/controllers/clientset.ts'
+import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
+import { cronTimes, mostRecent } from '../../../src/controllers/workloads/cron-times.ts'
+import { JOBS } from '../../../src/controllers/workloads/job.ts'
+import { ControlPlaneInMemory } from '../control-plane.ts'
+
+const CRON_JOBS = typedResource<CronJob>('batch', 'cronjobs')
+
+describe('a schedule', () => {
+  test.each<[string, string | undefined, string, string | undefined]>([
+    ['* * * * *', undefined, '2026-01-01T00:00:00Z', '2026-01-01T00:01:00Z'],
+    ['*/15 * * * *', undefined, '2026-01-01T00:16:30Z', '2026-01-01T00:30:00Z'],
+    ['0 9-17/4 * * *', undefined, '2026-01-01T10:00:00Z', '2026-01-01T13:00:00Z'],
+    ['30 8 * * mon-fri', undefined, '2026-01-02T09:00:00Z', '2026-01-05T08:30:00Z'],
+    ['0 0 29 feb *', undefined, '2026-01-01T00:00:00Z', '2028-02-29T00:00:00Z'],
+    // either of them, where both are said
+    ['0 0 13 * 5', undefined, '2026-02-01T00:00:00Z', '2026-02-06T00:00:00Z'],
+    ['0 0 30 2 *', undefined, '2026-01-01T00:00:00Z', undefined],
+    ['@daily', undefined, '2026-01-01T12:00:00Z', '2026-01-02T00:00:00Z'],
+    ['@every 1h30m', undefined, '2026-01-01T00:00:00Z', '2026-01-01T01:30:00Z'],
+    ['0 9 * * *', 'Europe/Berlin', '2026-01-01T00:00:00Z', '2026-01-01T08:00:00Z'],
+    ['0 9 * * *', 'Europe/Berlin', '2026-07-01T00:00:00Z', '2026-07-01T07:00:00Z'],
+    // the clock goes from 2 to 3
+    ['30 2 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-30T00:30:00Z'],
+    ['TZ=Asia/Tokyo 0 0 * * *', undefined, '2026-01-01T00:00:00Z', '2026-01-01T15:00:00Z'],
+  ])('%s in %s is due after %s at %s', (schedule, zone, after, expected) => {
+    const time = cronTimes(schedule, zone)(Date.parse(after))
+    expect(time === undefined ? undefined : new Date(time).toISOString().replace('.000', '')).toBe(expected)
+  })
+
+  test('that was missed for long is due once, for the last time', () => {
+    const [from, now] = [Date.parse('2026-01-01T00:00:00Z'), Date.parse('2026-01-02T00:00:30Z')]
+    expect(mostRecent(cronTimes('* * * * *'), from, now)).toEqual({
+      time: Date.parse('2026-01-02T00:00:00Z'),
+      isManyMissed: true,
+    })
+    expect(mostRecent(cronTimes('0 12 * * *'), from, now)).toMatchObject({ isManyMissed: false })
+    expect(mostRecent(cronTimes('0 0 1 2 *'), from, now).time).toBeUndefined()
+  })
+})
+
+let plane: ControlPlaneInMemory
+let clients: Clientset
+
+beforeEach(async () => {
+  plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'simulated' })
+  clients = clientsetFor(await plane.context(), 'somebody')
+  await clients
+    .resource(NODES)
+    .create({ kind: 'Node', apiVersion: 'v1', metadata: { name: 'n', labels: { 'kedge.dev/simulated': 'true' } } })
+  await plane.settle()
+})
+
+async function create(spec: CronJobSpec = {}, annotations: Record<string, string> = {}): Promise<void> {
+  await clients.resource(CRON_JOBS, 'default').create({
+    kind: 'CronJob',
+    apiVersion: 'batch/v1',
+    metadata: { name: 'tick', namespace: 'default' },
+    spec: {
+      schedule: '* * * * *',
+      jobTemplate: {
+        spec: {
+          template: {
+            metadata: { annotations },
+            spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },
+          },
+        },
+      },
+      ...spec,
+    },
+  })
+  await plane.settle()
+}
+
+const cronJob = () => clients.resource(CRON_JOBS, 'default').get('tick')
+const jobs = async () => (await clients.resource(JOBS, 'default').list()).map(({ metadata }) => metadata.name)
+/** Minutes and a moment. */
+async function pass(minutes: number): Promise<void> {
+  for (let at = 0; at < minutes * 60; at += 10) await plane.pass(10_000)
+  await plane.pass(1_000)
+}
+const FIRST = Date.parse('2026-01-01T00:01:00Z') / 60_000
+
+describe('a CronJob', () => {
+  test('makes a Job each time that it is due, and forgets the older ones', async () => {
+    await create()
+    expect(await jobs()).toEqual([])
+    await pass(1)
+    expect(await jobs()).toEqual([`tick-${FIRST}`])
+    expect((await cronJob())?.status).toMatchObject({
+      lastScheduleTime: '2026-01-01T00:01:00Z',
+      lastSuccessfulTime: '2026-01-01T00:01:01Z',
+    })
+    await pass(5)
+    expect(await jobs()).toHaveLength(3)
+    expect((await cronJob())?.status?.active).toBeUndefined()
+  })
+
+  test.each([
+    ['Allow', 2],
+    ['Forbid', 1],
+    ['Replace', 1],
+  ])('may let its Jobs run side by side: %s', async (concurrencyPolicy, running) => {
+    await create({ concurrencyPolicy }, { 'kedge.dev/duration': '1h' })
+    await pass(1)
+    const first = await jobs()
+    await pass(1)
+    expect((await cronJob())?.status?.active).toHaveLength(running)
+    expect((await jobs())[0] === first[0]).toBe(concurrencyPolicy !== 'Replace')
+  })
+
+  test('that is suspended makes none, and sleeps', async () => {
+    await create({ suspend: true })
+    await pass(3)
+    expect(await jobs()).toEqual([])
+    expect(plane.waiting).toEqual([])
+  })
+
+  test('does not make up for what is too late', async () => {
+    await create({ suspend: true, startingDeadlineSeconds: 10, schedule: '0 * * * *' })
+    await pass(90)
+    await clients.resource(CRON_JOBS, 'default').updateWithRetries('tick', ({ spec }) => void (spec!.suspend = false))
+    await plane.settle()
+    expect(await jobs()).toEqual([])
+  })
+})

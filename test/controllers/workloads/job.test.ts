@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Job, JobSpec } from '../../../src/api/batch/v1.ts'
+import type { Clientset } from '../../../src/controllers/clientset.ts'
+import { clientsetFor } from '../../../src/controllers/clientset.ts'
+import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
+import { JOBS } from '../../../src/controllers/workloads/job.ts'
+import { indexesText, parseIndexes } from '../../../src/controllers/workloads/job-indexes.ts'
+import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
+import { ControlPlaneInMemory } from '../control-plane.ts'
+
+let plane: ControlPlaneInMemory
+let clients: Clientset
+
+beforeEach(async () => {
+  plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'simulated' })
+  clients = clientsetFor(await plane.context(), 'somebody')
+  await clients
+    .resource(NODES)
+    .create({ kind: 'Node', apiVersion: 'v1', metadata: { name: 'n', labels: { 'kedge.dev/simulated': 'true' } } })
+  await plane.settle()
+})
+
+async function run(spec: JobSpec = {}, annotations: Record<string, string> = {}): Promise<void> {
+  await clients.resource(JOBS, 'default').create({
+    kind: 'Job',
+    apiVersion: 'batch/v1',
+    metadata: { name: 'work', namespace: 'default' },
+    spec: {
+      template: {
+        metadata: { annotations },
+        spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },
+      },
+      ...spec,
+    },
+  })
+  await plane.settle()
+}
+
+const job = (): Promise<Job | undefined> => clients.resource(JOBS, 'default').get('work')
+/** Its counts; what is 0 is not stored. */
+const counts = async () => ({ active: 0, ...(await job())?.status })
+const pods = () => clients.resource(PODS, 'default').list()
+const conditions = async () =>
+  ((await job())?.status?.conditions ?? [])
+    .filter(({ status }) => status === 'True')
+    .map(({ type, reason }) => `${type} ${reason}`)
+/** Seconds, one after the other. */
+async function pass(seconds: number): Promise<void> {
+  for (let at = 0; at < seconds; at++) await plane.pass(1_000)
+}
+const COMPLETE = ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached']
+
+describe('a Job', () => {
+  test('completes when its pod does, which is counted once', async () => {
+    await run()
+    expect(await conditions()).toEqual(COMPLETE)
+    expect(await counts()).toMatchObject({ succeeded: 1, active: 0, ready: 0, terminating: 0 })
+    expect((await job())?.status?.uncountedTerminatedPods).toEqual({})
+    expect((await pods()).map(({ metadata }) => metadata.finalizers)).toEqual([undefined])
+    expect(plane.waiting).toEqual([])
+  })
+
+  test('runs as many pods side by side as it may, until enough have succeeded', async () => {
+    await run({ completions: 5, parallelism: 2 }, { 'kedge.dev/duration': '10s' })
+    expect(await counts()).toMatchObject({ active: 2, ready: 2 })
+    await pass(12)
+    expect(await counts()).toMatchObject({ active: 2, succeeded: 2 })
+    await pass(25)
+    expect(await counts()).toMatchObject({ active: 0, succeeded: 5 })
+    expect(await conditions()).toEqual(COMPLETE)
+  })
+
+  test('tries again, later and later, until its limit', async () => {
+    await run({ backoffLimit: 2 }, { 'kedge.dev/exit-code': '1' })
+    expect(await counts()).toMatchObject({ failed: 1, active: 0 })
+    await pass(9)
+    expect(await pods()).toHaveLength(1)
+    await pass(2)
+    expect(await pods()).toHaveLength(2)
+    await pass(25)
+    expect(await conditions()).toEqual(['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded'])
+    expect(await counts()).toMatchObject({ failed: 3 })
+    expect(plane.waiting).toEqual([])
+  })
+
+  test('ends when it has run for too long', async () => {
+    await run({ activeDeadlineSeconds: 30 }, { 'kedge.dev/duration': '1h' })
+    await pass(32)
+    expect(await conditions()).toEqual(['FailureTarget DeadlineExceeded', 'Failed DeadlineExceeded'])
+    expect(await counts()).toMatchObject({ active: 0, failed: 1 })
+  })
+
+  test('that is suspended has no pods, and starts when it is resumed', async () => {
+    await run({ suspend: true })
+    expect(await conditions()).toEqual(['Suspended JobSuspended'])
+    expect((await job())?.status?.startTime).toBeUndefined()
+    expect(await pods()).toEqual([])
+    await clients.resource(JOBS, 'default').updateWithRetries('work', ({ spec }) => void (spec!.suspend = false))
+    await plane.settle()
+    expect(await conditions()).toEqual(COMPLETE)
+  })
+
+  test('that is suspended in the middle stops its pods, which are no failures', async () => {
+    await run({}, { 'kedge.dev/duration': '1h' })
+    await clients.resource(JOBS, 'default').updateWithRetries('work', ({ spec }) => void (spec!.suspend = true))
+    await plane.settle()
+    expect(await pods()).toEqual([])
+    expect(await counts()).toMatchObject({ active: 0 })
+    expect((await job())?.status?.failed).toBeUndefined()
+  })
+
+  test('with indexes gives each pod its own, and tells which are done', async () => {
+    await run({ completions: 4, parallelism: 4, completionMode: 'Indexed' })
+    expect(await counts()).toMatchObject({ succeeded: 4, completedIndexes: '0-3' })
+    const made = await pods()
+    expect(made.map(({ spec }) => spec?.hostname).sort()).toEqual(['work-0', 'work-1', 'work-2', 'work-3'])
+    expect(made[0]?.spec?.containers?.[0]?.env?.[0]?.name).toBe('JOB_COMPLETION_INDEX')
+    expect(await conditions()).toEqual(COMPLETE)
+  })
+
+  test('with a limit for each index fails with the indexes that failed', async () => {
+    await run(
+      { completions: 2, parallelism: 2, completionMode: 'Indexed', backoffLimitPerIndex: 1 },
+      { 'kedge.dev/exit-code': '1' },
+    )
+    await pass(15)
+    expect(await counts()).toMatchObject({ failedIndexes: '0,1', failed: 4 })
+    expect(await conditions()).toEqual(['FailureTarget FailedIndexes', 'Failed FailedIndexes'])
+  })
+
+  test.each([
+    ['FailJob', ['FailureTarget PodFailurePolicy', 'Failed PodFailurePolicy'], 1],
+    ['Ignore', [], undefined],
+  ])('judges a failure by its policy: %s', async (action, expected, failed) => {
+    await run(
+      { podFailurePolicy: { rules: [{ action, onExitCodes: { operator: 'In', values: [42] } }] } },
+      { 'kedge.dev/exit-code': '42' },
+    )
+    expect(await conditions()).toEqual(expected)
+    expect((await job())?.status?.failed).toBe(failed)
+  })
+
+  test('succeeds when its policy says that enough has', async () => {
+    await run(
+      {
+        completions: 3,
+        parallelism: 1,
+        completionMode: 'Indexed',
+        successPolicy: { rules: [{ succeededIndexes: '0' }] },
+      },
+      { 'kedge.dev/duration': '5s' },
+    )
+    await pass(8)
+    expect(await conditions()).toEqual(['SuccessCriteriaMet SuccessPolicy', 'Complete SuccessPolicy'])
+    expect(await counts()).toMatchObject({ completedIndexes: '0', active: 0 })
+  })
+
+  test('goes when its time after the end is over', async () => {
+    await run({ ttlSecondsAfterFinished: 60 })
+    await pass(59)
+    expect(await job()).toBeDefined()
+    await pass(3)
+    expect((await job())?.metadata.deletionTimestamp ?? 'gone').toBeDefined()
+    expect(plane.waiting.filter((work) => work.startsWith('job '))).toEqual([])
+  })
+
+  test('of another controller is left alone', async () => {
+    await run({ managedBy: 'example.com/other' })
+    expect(await pods()).toEqual([])
+  })
+})
+
+test.each([
+  ['', []],
+  ['0', [0]],
+  ['0,1', [0, 1]],
+  ['1,3-5,7', [1, 3, 4, 5, 7]],
+])('indexes %j', (text, indexes) => {
+  expect([...parseIndexes(text, 10)]).toEqual(indexes)
+  expect(indexesText(new Set(indexes))).toBe(text)
+})
