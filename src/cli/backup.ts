@@ -6,8 +6,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { load } from 'js-yaml'
 import * as z from 'zod/mini'
 import { checked } from './checked.ts'
+import { ADMINISTRATOR, CLUSTER } from './kubeconfig.ts'
 
 export interface Server {
   readonly url: string
@@ -15,23 +17,27 @@ export interface Server {
   readonly authority: string
 }
 
-/** kubeconfig.ts writes it, in JSON; its owner may have changed it since. */
+/** kubeconfig.ts writes it; kubectl writes it anew, in YAML, when its owner adds contexts or chooses a namespace. */
 const kubeconfigFile = z.object({
-  clusters: z.tuple(
-    [z.object({ cluster: z.object({ server: z.string(), 'certificate-authority-data': z.string() }) })],
-    z.unknown(),
-  ),
-  users: z.tuple([z.object({ user: z.object({ token: z.string() }) })], z.unknown()),
+  clusters: z.array(z.object({ name: z.string(), cluster: z.looseObject({ server: z.string() }) })),
+  users: z.array(z.object({ name: z.string(), user: z.looseObject({}) })),
+})
+const own = z.object({
+  server: z.string(),
+  'certificate-authority-data': z.string(),
+  token: z.string(),
 })
 
 /** Of the kubeconfig that `kedge start` wrote. */
 export function serverOf(kubeconfig: string): Server {
-  const { clusters, users } = checked(kubeconfigFile, JSON.parse(readFileSync(kubeconfig, 'utf8')), kubeconfig)
-  const { cluster } = clusters[0]
+  const { clusters, users } = checked(kubeconfigFile, load(readFileSync(kubeconfig, 'utf8')), kubeconfig)
+  const cluster = clusters.find(({ name }) => name === CLUSTER)?.cluster
+  const user = users.find(({ name }) => name === ADMINISTRATOR)?.user
+  const found = checked(own, { ...cluster, ...user }, kubeconfig)
   return {
-    url: cluster.server,
-    token: users[0].user.token,
-    authority: Buffer.from(cluster['certificate-authority-data'], 'base64').toString(),
+    url: found.server,
+    token: found.token,
+    authority: Buffer.from(found['certificate-authority-data'], 'base64').toString(),
   }
 }
 

@@ -1,6 +1,9 @@
-// The administrator's kubeconfig. It is written as JSON, which is YAML too: every client reads it, and so does JSON.parse.
+// The administrator's kubeconfig. It is written as JSON, which is YAML too; kubectl makes YAML of it when it changes it.
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Pki } from './pki.ts'
+
+export const CLUSTER = 'kedge'
+export const ADMINISTRATOR = 'kubernetes-admin'
 
 export interface Endpoint {
   /** https://host:port */
@@ -16,11 +19,11 @@ export function kubeconfig({ server, pki }: Endpoint): string {
         apiVersion: 'v1',
         kind: 'Config',
         clusters: [
-          { name: 'kedge', cluster: { server, 'certificate-authority-data': base64(pki.authority.certificate) } },
+          { name: CLUSTER, cluster: { server, 'certificate-authority-data': base64(pki.authority.certificate) } },
         ],
         // The token, not the certificate: it costs the server less with each request.
-        users: [{ name: 'kubernetes-admin', user: { token: pki.administratorToken } }],
-        contexts: [{ name: 'kedge', context: { cluster: 'kedge', user: 'kubernetes-admin' } }],
+        users: [{ name: ADMINISTRATOR, user: { token: pki.administratorToken } }],
+        contexts: [{ name: 'kedge', context: { cluster: CLUSTER, user: ADMINISTRATOR } }],
         'current-context': 'kedge',
       },
       undefined,

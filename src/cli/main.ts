@@ -288,10 +288,14 @@ async function runStart(args: string[]): Promise<void> {
   try {
     const options = await startOptions(flags)
     const server = await start(options)
-    await createSimulatedNodes(serverOf(server.kubeconfig), options.simulatedNodes ?? 0)
-    console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
-    await Promise.race([signalled, server.ended])
-    await server.stop()
+    try {
+      const nodes = options.simulatedNodes ?? 0
+      if (nodes > 0) await createSimulatedNodes(serverOf(server.kubeconfig), nodes)
+      console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
+      await Promise.race([signalled, server.ended])
+    } finally {
+      await server.stop()
+    }
   } finally {
     if (process.connected) process.disconnect()
   }
