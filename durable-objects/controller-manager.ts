@@ -23,6 +23,8 @@ import { databaseProblem } from './check-database.ts'
 import { AbsentOwnerTable } from './absent-owners.ts'
 import { DependentTable } from './dependent-table.ts'
 import { WatchedKindTable } from './watched-kinds.ts'
+import { problemOf, settingsOf } from '../src/settings.ts'
+import { WorkloadMode } from './workload-mode.ts'
 import type { Work } from './work-table.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
 
@@ -48,7 +50,10 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     super(ctx, env)
     this.sql = ctx.storage.sql
     this.alarms = new AlarmClock(ctx.storage)
-    void ctx.blockConcurrencyWhile(() => this.alarms.load())
+    void ctx.blockConcurrencyWhile(async () => {
+      await this.alarms.load()
+      this.beginWorkloads()
+    })
     this.work = new WorkTable(this.sql, this.now)
     this.work.resume((controller) => controllerOf(controller) !== undefined)
     this.absentOwners = new AbsentOwnerTable(this.sql)
@@ -56,6 +61,15 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.watchedKinds = new WatchedKindTable(this.sql)
     this.sql.exec('CREATE TABLE IF NOT EXISTS tenant (uid TEXT NOT NULL)')
     this.tenantUid = this.ownTenant()
+  }
+
+  /** With settings that are wrong nothing runs at all. */
+  private beginWorkloads(): void {
+    if (problemOf(this.env) !== undefined) return
+    const { workloads } = settingsOf(this.env)
+    if (!new WorkloadMode(this.sql).changesTo(workloads) || workloads === 'off') return
+    this.work.add('workloads-begin', '', 0)
+    this.alarms.wakeAt(this.now())
   }
 
   /** A call says it; an alarm need not. */

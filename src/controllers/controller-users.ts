@@ -71,4 +71,5 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'validating-admission-policy-status': account('validatingadmissionpolicy-status-controller'),
   'volume-protection': account('pvc-protection-controller'),
   waiting: collector,
+  'workloads-begin': account('deployment-controller'),
 }

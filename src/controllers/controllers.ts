@@ -1,4 +1,5 @@
 import { ownValue } from '../api/own.ts'
+import { settingsOf } from '../settings.ts'
 import { afterAWhile } from './after-a-while.ts'
 import { apiServiceAvailability } from './api-service-availability.ts'
 import { bootstrapSigner, tokenCleaner } from './bootstrap-tokens.ts'
@@ -33,10 +34,15 @@ import type { Topic } from '../registry/topic.ts'
 import { validatingAdmissionPolicyStatus } from './validating-admission-policy-status.ts'
 import { volumeProtection } from './volume-protection.ts'
 
-/** Loaded when there is the first work for it: only control planes that ask for them have workloads. */
+/**
+ * Loaded when there is the first work for it: only control planes that ask for them have workloads. Where they are off,
+ * work that is left from before is dropped: all is looked at when they are switched on again.
+ */
 const ofWorkloads = (topic: WorkloadTopic): Controller => ({
-  reconcile: async (key, context) =>
-    (await import('./workload-controllers.ts')).workloadControllers[topic].reconcile(key, context),
+  async reconcile(key, context) {
+    if (settingsOf(context.env).workloads === 'off') return undefined
+    return (await import('./workload-controllers.ts')).workloadControllers[topic].reconcile(key, context)
+  },
 })
 
 /** By the name that outbox messages give (see outbox.ts). */
@@ -62,6 +68,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'namespace-sweep': namespaceSweeper,
   owned: ownedController,
   waiting: waitingController,
+  'workloads-begin': ofWorkloads('workloads-begin'),
   'server-object-gone': afterAWhile('server-objects', 5_000),
   'server-objects': restoredServerObjects,
   'service-account': serviceAccountController,

@@ -3,6 +3,7 @@ import type { Controller } from './controller.ts'
 import { schedulerController } from './scheduling/scheduler.ts'
 import { simulatedNode, simulatedPods } from './simulation/simulated-node.ts'
 import { cronJobController } from './workloads/cron-job.ts'
+import { beginWorkloads } from './workloads/begin.ts'
 import { deploymentController } from './workloads/deployment.ts'
 import { endpointSliceController } from './workloads/endpoint-slice.ts'
 import { endpointsController } from './workloads/endpoints.ts'
@@ -23,6 +24,7 @@ export const workloadControllers = {
   'selected-pods': selectedPods,
   'simulated-node': simulatedNode,
   'simulated-pods': simulatedPods,
+  'workloads-begin': beginWorkloads,
 } satisfies Readonly<Record<string, Controller>>
 
 export type WorkloadTopic = keyof typeof workloadControllers

@@ -41,3 +41,4 @@ export type Topic =
   | 'validating-admission-policy-status'
   | 'volume-protection'
   | 'waiting'
+  | 'workloads-begin'

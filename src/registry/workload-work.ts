@@ -4,6 +4,7 @@
  * controller that owns the object; what nobody owns is work of `orphan`, which asks who selects it.
  */
 import type { Pod } from '../api/core/v1.ts'
+import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
@@ -139,6 +140,12 @@ function nodesWork({ object }: Change, mode: Workloads): readonly WorkloadWork[]
     { topic: 'scheduler', payload: '' },
   ]
 }
+
+/** What there are rules for. */
+export const WORKLOAD_RESOURCES: readonly GroupResource[] = Object.keys(rules).map((text) => {
+  const [resource = '', ...group] = text.split('.')
+  return { group: group.join('.'), resource }
+})
 
 export function workloadWork(change: Change, mode: Workloads): readonly WorkloadWork[] {
   if (mode === 'off') return []

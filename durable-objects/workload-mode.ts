@@ -1,0 +1,17 @@
+import type { Workloads } from '../src/settings.ts'
+
+/** With which workloads the control plane ran last: what was written while they were off is looked at when they begin. */
+export class WorkloadMode {
+  constructor(private readonly sql: SqlStorage) {
+    sql.exec('CREATE TABLE IF NOT EXISTS workload_mode (mode TEXT NOT NULL)')
+  }
+
+  /** Keeps the mode. @returns whether it is another one than before; a control plane begins with them off */
+  changesTo(mode: Workloads): boolean {
+    const before = this.sql.exec<{ mode: string }>('SELECT mode FROM workload_mode').toArray()[0]?.mode ?? 'off'
+    if (before === mode) return false
+    this.sql.exec('DELETE FROM workload_mode')
+    this.sql.exec('INSERT INTO workload_mode VALUES (?)', mode)
+    return true
+  }
+}
