@@ -1,7 +1,5 @@
 // Definitions of projects that many clusters have, with their rules, and objects that they take or refuse: each answer is
 // the one that kube-apiserver gives (test/fixtures/definitions).
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { platformClock } from '../../src/api/clock.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
@@ -9,31 +7,11 @@ import type { Env } from '../../src/env.ts'
 import { DEFINITIONS } from '../../src/registry/custom-resources/definition.ts'
 import { serve } from '../../src/server.ts'
 import { ControlPlaneInMemory } from '../controllers/control-plane.ts'
-
-interface Case {
-  readonly title: string
-  readonly path: string
-  readonly object: JsonObject
-  readonly answer: {
-    readonly code: number
-    readonly message?: string
-    readonly causes?: readonly object[]
-    /** Where it is another one than that of the object: defaults were filled in. */
-    readonly spec?: JsonObject
-  }
-}
-
-interface Project {
-  readonly definitions: readonly JsonObject[]
-  readonly cases: readonly Case[]
-}
-
-const projectOf = (name: string): Project =>
-  JSON.parse(readFileSync(join(import.meta.dirname, `../fixtures/definitions/${name}.json`), 'utf8')) as Project
+import { PROJECTS, projectOf } from './well-known-projects.ts'
 
 const TOKEN = 't'.repeat(32)
 
-describe.each(['gateway-api', 'cert-manager', 'crossplane', 'cluster-api'])('%s', (name) => {
+describe.each(PROJECTS)('%s', (name) => {
   const { definitions, cases } = projectOf(name)
   const plane = new ControlPlaneInMemory()
   const env: Env = { ...plane.server.env, KEDGE_ADMIN_TOKEN: TOKEN, KEDGE_ROOT_TENANT: plane.server.tenant.uid }

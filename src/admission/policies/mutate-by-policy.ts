@@ -26,11 +26,13 @@ import { decodeMade } from '../made-object.ts'
 import type { CompiledMutation, CompiledPolicy } from './compiled-policy.ts'
 import type { Subject } from './evaluation.ts'
 import { Evaluation, OutOfBudget } from './evaluation.ts'
+import { asSeen } from './versioned-object.ts'
 
 /** Why a mutation cannot be done: the failure policy says what follows. */
 export class MutationProblem extends Error {}
 
 /**
+ * @param object what is changed; expressions see it as Go writes it
  * @returns the object as the mutation makes it; its parts may be shared with those of the given one
  * @throws MutationProblem
  * @throws StatusError where the result is no object of the kind
@@ -38,13 +40,16 @@ export class MutationProblem extends Error {}
 export async function mutated(
   { patchType, expression }: CompiledMutation,
   { variables }: CompiledPolicy,
-  subject: Subject & { readonly object: KubeObject },
+  subject: Subject,
+  object: KubeObject,
   of: PatchedType,
 ): Promise<KubeObject> {
   if (expression.program === undefined) throw new MutationProblem(expression.problem)
-  const value = await valueOf(new Evaluation(subject, variables, RUNTIME_BUDGET), expression)
-  const patched =
-    patchType === 'JSONPatch' ? jsonPatched(value, subject.object, of) : configured(value, subject.object, of)
+  const value = await valueOf(
+    new Evaluation({ ...subject, object: asSeen(object) }, variables, RUNTIME_BUDGET),
+    expression,
+  )
+  const patched = patchType === 'JSONPatch' ? jsonPatched(value, object, of) : configured(value, object, of)
   checkReturn(of)
   return patched
 }

@@ -17,6 +17,7 @@ import { configurationProblem, invocationsOf } from './invocations.ts'
 import type { Param } from './params.ts'
 import { PolicyRequest } from './policy-request.ts'
 import { requestValue } from './request-value.ts'
+import { asSeen } from './versioned-object.ts'
 
 export const mutatingAdmissionPolicy: AdmissionPlugin = {
   name: 'MutatingAdmissionPolicy',
@@ -78,8 +79,10 @@ async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> 
     const objects = await request.versioned(matched).catch((error: unknown) => configurationProblem(error))
     if (typeof objects === 'string') return [`failed to configure policy: ${objects}`]
     const compiled = engine.compiledPolicy(tenant, 'mutating', policy)
+    const { object: sent, oldObject } = objects
     const subject = {
-      ...objects,
+      object: sent && asSeen(sent),
+      oldObject: oldObject && asSeen(oldObject),
       authorizer,
       params: param,
       namespaceObject,
@@ -109,11 +112,11 @@ async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> 
       began = clock()
     }
     const problems: string[] = []
-    let object = objects.object
+    let object = sent
     const type = typeOfMatched(attributes, matched, entry)
     for (const mutation of object === undefined ? [] : compiled.mutations)
       try {
-        object = await engine.mutated(mutation, compiled, { ...subject, object: object! }, type)
+        object = await engine.mutated(mutation, compiled, subject, object!, type)
         rounds.mutated()
         measured(undefined)
       } catch (error) {

@@ -13,7 +13,7 @@ import type { ResourceKind } from '../equivalent-resources.ts'
 import { equivalentResources } from '../equivalent-resources.ts'
 import type { Param } from './params.ts'
 import { paramResource, paramsOf } from './params.ts'
-import { inKind } from './versioned-object.ts'
+import { asSeen, inKind } from './versioned-object.ts'
 
 /** The objects of a request in one version. */
 export interface VersionedObjects {
@@ -42,6 +42,12 @@ export class PolicyRequest {
     const shown = (one: KubeObject | undefined) =>
       one === undefined || entry === undefined ? one : inKind(request, entry, kind, one)
     return { object: await shown(object), oldObject: await shown(oldObject) }
+  }
+
+  /** What expressions see of them. @throws StatusError where an object cannot be converted */
+  async seen(matched: ResourceKind): Promise<VersionedObjects> {
+    const { object, oldObject } = await this.versioned(matched)
+    return { object: object && asSeen(object), oldObject: oldObject && asSeen(oldObject) }
   }
 
   /** @throws ConfigurationError */

@@ -77,7 +77,7 @@ async function evaluator(request: PolicyRequest): Promise<(usable: Usable) => Pr
   const decisions = new engine.Decisions(attributes.request)
   const authorizer = engine.authorizerOf(attributes, decisions)
   const seenIn = async (matched: ResourceKind) => {
-    const objects = await request.versioned(matched).catch((error: unknown) => configurationProblem(error))
+    const objects = await request.seen(matched).catch((error: unknown) => configurationProblem(error))
     if (typeof objects === 'string') return objects
     const asked = requestValue(attributes, matched)
     const isOwn =

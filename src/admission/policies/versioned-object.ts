@@ -2,12 +2,14 @@
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { converterBetween } from '../../registry/conversion.ts'
 import { inVersion, servedForm } from '../../registry/custom-resources/compiled-versions.ts'
 import { convertByWebhook, isConvertedByWebhook } from '../../registry/custom-resources/conversion-webhook.ts'
+import { asWritten } from '../../patch/managed-fields.ts'
 import type { ApiCall } from '../../request/context.ts'
 import type { ResourceEntry } from '../../registry/resources.ts'
+import { typeOfKind } from '../../schema/built-in.ts'
 import type { Tenant } from '../../storage/tenant.ts'
 
 /**
@@ -38,6 +40,17 @@ async function inCustomVersion(
   if (!isConvertedByWebhook(definition)) return inVersion(request.tenant, definition, object, version)
   const [converted] = await convertByWebhook(request, definition, [object], version, 'made')
   return converted!
+}
+
+/**
+ * As expressions see it: what Go always writes is there, zero or null where nothing was said of it. Objects of custom
+ * kinds are as they are.
+ */
+export function asSeen(object: KubeObject): KubeObject {
+  const version = parseApiVersion(object.apiVersion ?? '')
+  const type = version === undefined ? undefined : typeOfKind({ ...version, kind: object.kind ?? '' })
+  // API objects are JSON
+  return type === undefined ? object : (asWritten(type, object as unknown as JsonObject) as unknown as KubeObject)
 }
 
 /** What was read from storage, as the version of the entry shows it. @throws StatusError where a webhook converts */

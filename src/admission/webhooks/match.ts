@@ -31,7 +31,7 @@ async function conditionsHold(
   const { resource, name, request } = attributes
   const asked = requestValue(attributes, { ...matched, resource })
   const subject = {
-    ...(await new PolicyRequest(attributes).versioned(matched)),
+    ...(await new PolicyRequest(attributes).seen(matched)),
     params: undefined,
     namespaceObject: undefined,
     request: asked,

@@ -332,7 +332,7 @@ test('all that cannot be configured is told, and nothing is where the policy ign
 })
 
 describe('the second run', () => {
-  const counting = (name: string) => [applying(`Object{data: {'${name}': object.data.?${name}.orValue('') + 'x'}}`)]
+  const counting = (name: string) => [applying(`Object{data: {'${name}': object.?data.?${name}.orValue('') + 'x'}}`)]
   async function twice(policies: Given['policies'] & object, between: (object: KubeObject) => void = () => {}) {
     const server = await policyServer('mutating', { policies })
     const reinvocation = new Reinvocation()

@@ -137,6 +137,24 @@ describe.each(['mutating', 'validating'] as const)('a %s webhook', (type) => {
       { matchConditions: [condition('object.none.a')], failurePolicy: 'Ignore' },
       {},
     ],
+    [
+      'has a condition about rules that a Role does not have, which are null',
+      {
+        matchConditions: [condition('object.rules != null')],
+        rules: [
+          { apiGroups: ['rbac.authorization.k8s.io'], apiVersions: ['v1'], operations: ['*'], resources: ['roles'] },
+        ],
+      },
+      {
+        resource: { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'roles' },
+        kind: { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'Role' },
+        object: {
+          apiVersion: 'rbac.authorization.k8s.io/v1',
+          kind: 'Role',
+          metadata: { name: 'a', namespace: 'blue' },
+        },
+      },
+    ],
     ['is about something else', {}, { resource: { group: '', version: 'v1', resource: 'secrets' } }],
     ['is about another subresource', {}, { subresource: 'status' }],
     ['does not select the namespace', { namespaceSelector: notBlue }, {}],
