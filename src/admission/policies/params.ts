@@ -10,7 +10,7 @@ import { labelSelectorRequirements } from '../../storage/label-selector.ts'
 import { everything } from '../../storage/selection.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
 import { eachStoredObject } from '../../tenancy/stored-objects.ts'
-import { asServed } from './versioned-object.ts'
+import { asSeen, asServed } from './versioned-object.ts'
 
 /** A policy or a binding cannot be used as it is. */
 export class ConfigurationError extends Error {}
@@ -77,7 +77,7 @@ async function objectsOf(
     const served = asServed(request.tenant, entry, object)
     // kube-apiserver keeps built-in parameters without them
     if (entry.definition === undefined) delete served.metadata.managedFields
-    return served
+    return asSeen(served)
   }
   if (name) {
     const found = await storedObject(request, entry.storage, namespace === undefined ? name : `${namespace}/${name}`)
