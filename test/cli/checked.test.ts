@@ -10,11 +10,14 @@ test('a kubeconfig that somebody changed is refused by the place that is wrong, 
   const file = join(directory, 'kubeconfig')
   const cluster = { server: 'https://127.0.0.1:1', 'certificate-authority-data': 'YQ==' }
   const write = (config: object) => writeFileSync(file, JSON.stringify(config))
-  write({ clusters: [{ cluster }], users: [{ user: { token: 't', 'client-key-data': 'more' } }, {}] })
+  const named = { name: 'kedge', cluster }
+  const user = { name: 'kubernetes-admin', user: { token: 't', 'client-key-data': 'more' } }
+  write({ clusters: [named], users: [user, { name: 'another', user: {} }] })
   expect(serverOf(file)).toEqual({ url: 'https://127.0.0.1:1', token: 't', authority: 'a' })
-  write({ clusters: [{ cluster: { server: 1 } }], users: [{ user: { token: ['hunter2'] } }] })
+  write({ clusters: [{ ...named, cluster: { server: 1 } }], users: [user, {}] })
   expect(() => serverOf(file)).toThrow(
-    `${file}: clusters.0.cluster.server: Invalid input; clusters.0.cluster.certificate-authority-data: Invalid input; ` +
-      'users.0.user.token: Invalid input',
+    `${file}: clusters.0.cluster.server: Invalid input; users.1.name: Invalid input; users.1.user: Invalid input`,
   )
+  write({ clusters: [named], users: [{ ...user, user: { token: ['hunter2'] } }] })
+  expect(() => serverOf(file)).toThrow(`${file}: token: Invalid input`)
 })
