@@ -1,4 +1,5 @@
 /** Timestamps and durations: Go's time arithmetic, texts and parsing. */
+import { offsetOfZone } from '../api/time-zone.ts'
 import { withoutTrailing } from '../api/trim.ts'
 import type { Value } from './value.ts'
 import { CelError, Duration, Timestamp } from './value.ts'
@@ -141,25 +142,7 @@ function zoneOffset(time: Timestamp, zone: string): number | CelError {
 
 function namedOffset(time: Timestamp, zone: string): number | CelError {
   try {
-    const format = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      era: 'short',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    })
-    const parts = new Map(
-      format.formatToParts(new Date(Number(time.seconds) * 1000)).map(({ type, value }) => [type, value]),
-    )
-    const part = (name: Intl.DateTimeFormatPartTypes): number => Number(parts.get(name))
-    const local = new Date(0)
-    local.setUTCFullYear(parts.get('era') === 'BC' ? 1 - part('year') : part('year'), part('month') - 1, part('day'))
-    local.setUTCHours(part('hour'), part('minute'), part('second'))
-    return local.getTime() / 1000 - Number(time.seconds)
+    return offsetOfZone(zone)(Number(time.seconds))
   } catch {
     return new CelError(`unknown time zone ${zone}`)
   }

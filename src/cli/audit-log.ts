@@ -1,5 +1,6 @@
 // The audit log of a local server. The engine has no file system: it posts lines to a socket in a directory that only
 // the user who started the server may enter, and they are answered when they are in the file.
+import { listenAt } from './listen-at.ts'
 import { mkdirSync, renameSync, rmSync, statSync, readdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
@@ -35,11 +36,7 @@ export async function serveAuditLog(socket: string, options: AuditLogOptions): P
       },
     )
   })
-  rmSync(socket, { force: true })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(socket, resolve)
-  })
+  await listenAt(server, socket)
   return {
     async close() {
       server.close()

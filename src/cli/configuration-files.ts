@@ -1,10 +1,10 @@
 // Configurations that may change while a local server runs. The engine has no file system: it asks at a socket in a
 // directory that only the user who started the server may enter (src/authentication/reloaded.ts).
-import { rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { ownValue } from '../api/own.ts'
 import { KUBECONFIG_PATH, NO_FILE } from '../webhooks/configuration-server.ts'
+import { listenAt } from './listen-at.ts'
 import { connectionOfKubeconfig } from './webhook-kubeconfig.ts'
 
 /** Paths of files by what the engine calls them. */
@@ -32,11 +32,7 @@ export async function serveConfigurationFiles(
       (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
     )
   })
-  rmSync(socket, { force: true })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(socket, resolve)
-  })
+  await listenAt(server, socket)
   return {
     close() {
       server.close()

@@ -1,11 +1,11 @@
 // Calls that leave a local server for the engine, which can pin no authority: to webhooks here, all others in
 // outgoing-exchanges.ts. The engine posts each to a socket
 // in a directory that only the user who started the server may enter (src/webhooks/by-front.ts).
-import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import * as z from 'zod/mini'
+import { listenAt } from './listen-at.ts'
 import { checked } from './checked.ts'
 import { FAILED, RETRY_HEADER, STATUS_HEADER, TYPE_HEADER } from '../webhooks/by-front.ts'
 import { DEADLINE } from '../webhooks/failure-text.ts'
@@ -39,11 +39,7 @@ export async function serveOutgoingCalls(
     if (request.url === EXCHANGE_PATH) void exchanges.serve(request, response)
     else void serve(agent, request, response)
   })
-  rmSync(socket, { force: true })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(socket, resolve)
-  })
+  await listenAt(server, socket)
   return {
     close() {
       server.close()

@@ -3,6 +3,7 @@
  * are numbers or booleans become text, members are sorted, and what aliases blow up is bounded by kube-apiserver's own
  * budget.
  */
+import { leastOf } from '../api/extremes.ts'
 import { setOwn } from '../api/own.ts'
 import { atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
@@ -274,10 +275,10 @@ class Composer {
 }
 
 /** A node begins with its tag or anchor, whichever comes first. */
-const startOf = ({ anchorStart, tagStart }: { anchorStart: number; tagStart: number }, start: number): number =>
-  Math.min(...[anchorStart, tagStart, start].filter((position) => position !== ABSENT), Infinity) === Infinity
-    ? ABSENT
-    : Math.min(...[anchorStart, tagStart, start].filter((position) => position !== ABSENT))
+function startOf({ anchorStart, tagStart }: { anchorStart: number; tagStart: number }, start: number): number {
+  const first = leastOf([anchorStart, tagStart, start].filter((position) => position !== ABSENT))
+  return first === Infinity ? ABSENT : first
+}
 
 /** A share of all reading may come from aliases: nearly all in small documents, little in large ones. */
 const SMALL = 400_000

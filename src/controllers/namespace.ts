@@ -3,6 +3,7 @@
  * name. It begins some seconds after the deletion: until then clients delete themselves what they know to be there, and
  * find it. Pods go first, and nothing else before they are gone.
  */
+import { mostOf } from '../api/extremes.ts'
 import type { Namespace, NamespaceCondition, Pod } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { GroupResource } from '../api/group-version.ts'
@@ -102,11 +103,11 @@ async function empty(context: ControllerContext, namespace: string, deletedAt: D
 
 /** Seconds that the pods that have not ended may take for it. */
 const graceOf = (pods: readonly Pod[]): number =>
-  Math.max(
-    0,
-    ...pods
+  mostOf(
+    pods
       .filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
       .map(({ spec }) => spec?.terminationGracePeriodSeconds ?? 0),
+    0,
   )
 
 /** @param mayTakeLonger whether it is no surprise that something is left though nothing holds it back */

@@ -3,6 +3,7 @@
  * unfolded where an expression leads: a rule on `self.spec.replicas` looks at three nodes of a definition, however large
  * it is.
  */
+import { mostOf } from '../api/extremes.ts'
 import type { PathSizes } from '../cel/estimate.ts'
 import type { Type, TypeProvider } from '../cel/type.ts'
 import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, listOf, mapOf, STRING, structNamed, TIMESTAMP } from '../cel/type.ts'
@@ -149,7 +150,10 @@ export class SchemaNode {
     if (declared !== undefined) return format === 'byte' ? declared : declared * 4
     const values = format === 'byte' ? [] : enumOf(this.schema)
     if (values.length === 0) return MAX_REQUEST_BYTES - 2
-    return Math.max(0, ...values.map((value) => (typeof value === 'string' ? utf8Length(value) : 0)))
+    return mostOf(
+      values.map((value) => (typeof value === 'string' ? utf8Length(value) : 0)),
+      0,
+    )
   }
 
   private asManyAsFit(separators: number): number {

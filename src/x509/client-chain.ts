@@ -2,6 +2,7 @@
  * Whether a chain of certificates ends in an authority and lets its owner act as a client of TLS (RFC 5280, section 6),
  * with the choices of Go's crypto/x509. A certificate that says something critical this file does not know is refused.
  */
+import { leastOf, mostOf } from '../api/extremes.ts'
 import type { Certificate } from './certificate.ts'
 import { readCertificate } from './certificate.ts'
 import { elements, readElement, readObjectIdentifier, TAG } from './der.ts'
@@ -40,8 +41,8 @@ export async function validClientChain(
     if (presented.length > MAX_INTERMEDIATES + 1 || !mayBeClient(leaf) || !maySignHandshake(leaf)) return undefined
     const path = await pathOf([leaf], intermediates, authorities)
     if (path === undefined) return undefined
-    const notBefore = Math.max(...path.map((certificate) => certificate.notBefore))
-    const notAfter = Math.min(...path.map((certificate) => certificate.notAfter))
+    const notBefore = mostOf(path.map((certificate) => certificate.notBefore))
+    const notAfter = leastOf(path.map((certificate) => certificate.notAfter))
     // a time that cannot be read is NaN, which is never between
     return notBefore <= now.getTime() && now.getTime() <= notAfter ? { leaf, notBefore, notAfter } : undefined
   } catch {

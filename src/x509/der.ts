@@ -1,3 +1,4 @@
+import { mostOf } from '../api/extremes.ts'
 /** DER (X.690), as much as certificates and their requests need: a reader and a writer. */
 
 export interface Element {
@@ -116,7 +117,7 @@ export const bitString = (bytes: Uint8Array, unused = 0): Uint8Array =>
 /** Bits by number, without trailing zeros. */
 export function namedBits(bits: readonly number[]): Uint8Array {
   if (bits.length === 0) return bitString(new Uint8Array(0))
-  const last = Math.max(...bits)
+  const last = mostOf(bits)
   const bytes = new Uint8Array(Math.floor(last / 8) + 1)
   for (const bit of bits) bytes[bit >> 3]! |= 0x80 >> (bit & 7)
   return bitString(bytes, 7 - (last & 7))

@@ -52,7 +52,10 @@ if (patterns.length > 0) {
 const spreads = globSync('{src,durable-objects}/**/*.ts', { cwd: root })
   .filter((file) => !file.startsWith('src/cli/'))
   .flatMap((file) => spreadArgumentsIn(readFileSync(root + file, 'utf8')).map((line) => `${file}:${line}`))
-for (const place of spreads) console.error(`${place}: arguments are spread; use append (src/api/append.ts)`)
+for (const place of spreads)
+  console.error(
+    `${place}: arguments are spread; use append (src/api/append.ts), leastOf or mostOf (src/api/extremes.ts)`,
+  )
 if (spreads.length > 0) process.exit(1)
 
 const sources = globSync('{src,durable-objects,migrations}/**/*.ts', { cwd: root }).filter(

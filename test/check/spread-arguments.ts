@@ -1,13 +1,13 @@
 /**
  * `list.push(...others)` passes each element as an argument, and arguments go over the stack: where a client says how
  * many there are, some ten thousand of them are a RangeError. This check finds such calls; `append` (src/api/append.ts)
- * takes lists of any length.
+ * takes lists of any length, and so do `leastOf` and `mostOf` (src/api/extremes.ts).
  */
 
-/** Lines, counted from 1, of calls of push and unshift whose arguments are spread. */
+/** Lines, counted from 1, of calls of push, unshift, Math.min and Math.max whose arguments are spread. */
 export function spreadArgumentsIn(text: string): number[] {
   const lines: number[] = []
-  for (const { index, 0: call } of text.matchAll(/\.(?:push|unshift)\(/g))
+  for (const { index, 0: call } of text.matchAll(/\.(?:push|unshift|min|max)\(/g))
     if (hasSpread(text, index + call.length)) lines.push(text.slice(0, index).split('\n').length)
   return lines
 }

@@ -2,6 +2,7 @@
  * What calls cost: at run time by the sizes of the values, before it by those that are possible. Strings and bytes cost
  * a tenth of a unit for each character that is read.
  */
+import { leastOf } from '../../api/extremes.ts'
 import { exactly, plus, reading, scaled, times } from '../estimate.ts'
 import type { Overload, Range, SizedNode, SizeEstimator } from '../declarations.ts'
 import { sizeOf, traversal } from '../runtime-size.ts'
@@ -48,7 +49,7 @@ export const readingBoth: Costs = {
 export const readingSmaller: Costs = {
   cost: ([a, b]) => traversal(Math.min(sizeOf(a!), sizeOf(b!))),
   estimate: (args, estimator) => {
-    const max = Math.min(...sizes(args, estimator).map((size) => size.max))
+    const max = leastOf(sizes(args, estimator).map((size) => size.max))
     return { cost: reading({ min: max > 0 ? 1 : 0, max }) }
   },
 }

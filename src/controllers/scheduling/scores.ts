@@ -2,6 +2,7 @@
  * Which of the nodes that fit is the best: the plug-ins of kube-scheduler's default profile with their weights. Each gives
  * 0 to 100 for a node, after all of them are known.
  */
+import { leastOf, mostOf } from '../../api/extremes.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 import type { Cycle } from './filters.ts'
@@ -145,7 +146,7 @@ const scores: readonly Score[] = [
 
 function normalized(raw: readonly number[], how: Score['normalize']): readonly number[] {
   if (how === undefined) return raw
-  const [least, most] = [Math.min(...raw), Math.max(...raw)]
+  const [least, most] = [leastOf(raw), mostOf(raw)]
   if (how === 'between')
     return raw.map((value) => (most === least ? 0 : Math.trunc((MOST * (value - least)) / (most - least))))
   if (how === 'largest is best') return raw.map((value) => (most === 0 ? 0 : Math.trunc((MOST * value) / most)))
@@ -163,5 +164,5 @@ export function best(cycle: Cycle, nodes: readonly NodeState[]): NodeState {
     )
     values.forEach((value, at) => (totals[at]! += weight * value))
   }
-  return nodes[totals.indexOf(Math.max(...totals))]!
+  return nodes[totals.indexOf(mostOf(totals))]!
 }

@@ -1,4 +1,5 @@
 /** Whether a pod on a node would make its group lopsided (topology spread constraints, KEP-895). */
+import { leastOf } from '../../api/extremes.ts'
 import type { Pod, TopologySpreadConstraint } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 import { matchesLabels } from '../../storage/selection.ts'
@@ -73,7 +74,7 @@ export function spreadProblem(cycle: Cycle, { node }: NodeState): SpreadProblem 
     const { topologyKey = '', maxSkew = 1, minDomains = 1, labelSelector } = constraint
     const value = ownValue(node.metadata.labels, topologyKey)
     if (value === undefined) return { reason: `${PROBLEM} (missing required label)`, forGood: true }
-    const least = counts.size < minDomains ? 0 : Math.min(...counts.values())
+    const least = counts.size < minDomains ? 0 : leastOf(counts.values())
     const selector = requirementsOf(labelSelector)
     const isOwn = labelSelector !== undefined && matchesLabels(selector, cycle.pod.metadata.labels ?? {})
     const skew = (counts.get(value) ?? 0) + (isOwn ? 1 : 0) - (Number.isFinite(least) ? least : 0)

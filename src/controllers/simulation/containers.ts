@@ -1,4 +1,5 @@
 /** How a simulated container goes: it waits, runs, ends, and is started again later and later. */
+import { leastOf } from '../../api/extremes.ts'
 import type { Container, ContainerState, ContainerStatus, Pod } from '../../api/core/v1.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Script } from './annotations.ts'
@@ -104,7 +105,7 @@ function started(
   // what runs for no time at all was never seen running
   if (duration === 0) return ran(status, script, now, duration)
   const waits = [duration, script.readyDelay(container.name ?? '')].filter((wait) => wait !== undefined && wait > 0)
-  return { status, after: waits.length === 0 ? undefined : Math.min(...waits.map(Number)), isDone: false }
+  return { status, after: waits.length === 0 ? undefined : leastOf(waits.map(Number)), isDone: false }
 }
 
 function ran(known: ContainerStatus, script: Script, now: Date, duration: number | undefined): Advanced {
@@ -130,7 +131,7 @@ function ran(known: ContainerStatus, script: Script, now: Date, duration: number
   ]
   return {
     status: { ...known, ready: isReady },
-    after: waits.length === 0 ? undefined : Math.max(0, Math.min(...waits)),
+    after: waits.length === 0 ? undefined : Math.max(0, leastOf(waits)),
     isDone: false,
   }
 }

@@ -2,6 +2,7 @@
  * What the kubelet of a simulated node does with a pod, worked out without writing anything. Everything that it needs to
  * know stands in the pod, so it can be looked at again at any time, and be evicted between.
  */
+import { leastOf } from '../../api/extremes.ts'
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '../../api/core/v1.ts'
 import { timeText } from '../../schema/time.ts'
 import { sameJson } from '../workloads/same-json.ts'
@@ -112,7 +113,7 @@ function run(pod: Pod, script: Script, now: Date): Containers {
   return { init, regular, isInitialized, phase: phaseOf(steps), after: least(waits) }
 }
 
-const least = (waits: readonly number[]): number | undefined => (waits.length === 0 ? undefined : Math.min(...waits))
+const least = (waits: readonly number[]): number | undefined => (waits.length === 0 ? undefined : leastOf(waits))
 
 function settled(
   container: Container,

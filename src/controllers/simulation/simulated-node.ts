@@ -2,6 +2,7 @@
  * The kubelets of simulated nodes: those with the label kedge.dev/simulated=true. A node's conditions and lease are
  * current by definition, so nothing is written while nothing happens. Keys: the node.
  */
+import { leastOf } from '../../api/extremes.ts'
 import type { Node, NodeStatus, Pod } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -116,7 +117,7 @@ export const simulatedPods: Controller = {
       if (isGone === true) await remove(clients, pod)
       else if (status !== undefined) await write(clients, pod, status)
     })
-    return waits.length === 0 ? undefined : Math.min(...waits)
+    return waits.length === 0 ? undefined : leastOf(waits)
   },
 }
 

@@ -4,6 +4,7 @@
  */
 import type { CronJob, CronJobStatus, Job } from '../../api/batch/v1.ts'
 import type { ObjectReference } from '../../api/core/v1.ts'
+import { offsetOfZone } from '../../api/time-zone.ts'
 import { cloneJson } from '../../api/clone-json.ts'
 import { StatusError } from '../../api/status.ts'
 import { controllerRefOf } from '../../registry/workload-work.ts'
@@ -199,12 +200,14 @@ function jobAt(cronJob: CronJob, time: number): Job {
 function zoned(time: number, zone: string | undefined): string {
   const utc = timeText(new Date(time))
   if (zone === undefined || zone === 'UTC') return utc
-  const parts = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(time)
-  const [, offset = ''] = /GMT(.*)/.exec(parts.find(({ type }) => type === 'timeZoneName')?.value ?? '') ?? []
-  if (offset === '') return utc
-  const [, sign, hours = '0', minutes = '0'] = /([+-])(\d+):(\d+)/.exec(offset) ?? []
-  const shift = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
-  return timeText(new Date(time + shift)).replace('Z', offset)
+  const minutes = offsetOfZone(zone)(Math.floor(time / 1000)) / 60
+  const [hour, minute] = [Math.abs(minutes) / 60, Math.abs(minutes) % 60].map((part) =>
+    String(Math.floor(part)).padStart(2, '0'),
+  )
+  return timeText(new Date(time + minutes * 60_000)).replace(
+    'Z',
+    minutes === 0 ? 'Z' : `${minutes < 0 ? '-' : '+'}${hour}:${minute}`,
+  )
 }
 
 async function remove({ jobs, events }: Pick<Look, 'jobs' | 'events'>, cronJob: CronJob, name: string): Promise<void> {

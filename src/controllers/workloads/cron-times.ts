@@ -1,4 +1,6 @@
 /** When a CronJob's schedule is due. The schedule was validated when it was stored. */
+import { offsetOfZone } from '../../api/time-zone.ts'
+
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 const MINUTE = 60_000
@@ -126,22 +128,8 @@ function fieldTimes({ minutes, hours, days, months, weekdays }: Fields, zone: st
 /** How far the clock of a zone is ahead of UTC at a time, in milliseconds. */
 function offsetsOf(zone: string): (time: number) => number {
   if (zone === '' || zone === 'UTC') return () => 0
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  })
-  return (time) => {
-    const parts = new Map(format.formatToParts(time).map(({ type, value }) => [type, Number(value)]))
-    const at = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0
-    const shown = Date.UTC(at('year'), at('month') - 1, at('day'), at('hour'), at('minute'), at('second'))
-    return shown - Math.floor(time / 1000) * 1000
-  }
+  const offset = offsetOfZone(zone)
+  return (time) => offset(Math.floor(time / 1000)) * 1000
 }
 
 export interface Due {

@@ -1,4 +1,5 @@
 /** Revisions of a Deployment's template, and the annotations of the ReplicaSets that keep them. */
+import { mostOf } from '../../api/extremes.ts'
 import type { Deployment, ReplicaSet } from '../../api/apps/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
@@ -30,7 +31,10 @@ export function revisionOf({ metadata }: KubeObject): number | undefined {
 }
 
 export const latestRevision = (sets: readonly ReplicaSet[]): number =>
-  Math.max(0, ...sets.map((set) => revisionOf(set) ?? 0))
+  mostOf(
+    sets.map((set) => revisionOf(set) ?? 0),
+    0,
+  )
 
 /** The one before the latest, for a rollback that names none. */
 export const formerRevision = (sets: readonly ReplicaSet[]): number =>

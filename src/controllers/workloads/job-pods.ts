@@ -1,4 +1,5 @@
 /** Which pods of a Job are stopped, and which are made. */
+import { leastOf } from '../../api/extremes.ts'
 import type { Job } from '../../api/batch/v1.ts'
 import type { Container, Pod, PodTemplateSpec } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
@@ -87,7 +88,7 @@ export async function createJobPods(making: Making): Promise<{ count: number; wa
   const due = pending.filter((_, at) => waits[at] === 0)
   await slowStart(due.length, (at) => control.create(ofIndex(job, pod, due[at]!, state), job))
   const later = waits.filter((wait) => wait > 0)
-  return { count: due.length, ...(later.length === 0 ? {} : { wait: Math.min(...later) }) }
+  return { count: due.length, ...(later.length === 0 ? {} : { wait: leastOf(later) }) }
 }
 
 function untilIndex({ delayed }: JobState, index: number, now: Date): number {

@@ -1,4 +1,5 @@
 /** How a Job stands, read off it and its pods without writing anything (kube-controller-manager's job controller). */
+import { mostOf } from '../../api/extremes.ts'
 import type { Job, JobCondition, JobStatus } from '../../api/batch/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
@@ -183,7 +184,7 @@ export function untilReplacement(failures: number, last: number, now: Date): num
 /** When a pod ended, as far as it tells: milliseconds since 1970. */
 export function endOf({ metadata, status }: Pod): number {
   const ends = (status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))
-  if (ends.length > 0 && ends.every((end) => !Number.isNaN(end))) return Math.max(...ends)
+  if (ends.length > 0 && ends.every((end) => !Number.isNaN(end))) return mostOf(ends)
   const ready = status?.conditions?.find(({ type, status: value }) => type === 'Ready' && value === 'False')
   return Date.parse(ready?.lastTransitionTime ?? metadata.deletionTimestamp ?? metadata.creationTimestamp ?? '')
 }
@@ -191,8 +192,8 @@ export function endOf({ metadata, status }: Pod): number {
 /** The failures since the last success, of the pods that are there. */
 export function failuresInARow(job: Job, pods: readonly Pod[]): { readonly count: number; readonly last: number } {
   const ended = pods.filter((pod) => pod.status?.phase === 'Succeeded' || isFailed(job, pod))
-  const success = Math.max(-1, ...ended.filter(({ status }) => status?.phase === 'Succeeded').map(endOf))
+  const success = mostOf(ended.filter(({ status }) => status?.phase === 'Succeeded').map(endOf), -1)
   const failures = ended.filter(({ status }) => status?.phase !== 'Succeeded').map(endOf)
   const since = failures.filter((end) => end > success)
-  return { count: since.length, last: Math.max(0, ...since) }
+  return { count: since.length, last: mostOf(since, 0) }
 }

@@ -2,6 +2,7 @@
  * Runs Jobs (kube-controller-manager's job controller). Key: NAMESPACE/NAME. A pod that ended is counted once: its uid is
  * written into the status before its finalizer goes, and leaves the status when the finalizer is gone.
  */
+import { leastOf } from '../../api/extremes.ts'
 import type { Job, JobCondition, JobStatus } from '../../api/batch/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
@@ -137,7 +138,7 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
   if (failure !== undefined) throw failure
   const deadline = decision === undefined ? untilDeadline(job, now) : undefined
   if (deadline !== undefined) waits.push(Math.max(deadline, 0))
-  return waits.length === 0 ? undefined : Math.min(...waits)
+  return waits.length === 0 ? undefined : leastOf(waits)
 }
 
 /** What is stopped on purpose is no failure: its finalizer goes first. */

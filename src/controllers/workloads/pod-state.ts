@@ -1,4 +1,5 @@
 /** What controllers read off a pod (kube-controller-manager's controller_utils and podutil). */
+import { mostOf } from '../../api/extremes.ts'
 import type { Pod, PodCondition } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 
@@ -52,7 +53,10 @@ export const sidecarNames = ({ spec }: Pod): ReadonlySet<string> =>
 function mostRestarts(pod: Pod): [containers: number, sidecars: number] {
   const sidecars = sidecarNames(pod)
   const counts = (statuses: readonly { name?: string; restartCount?: number }[] = []) =>
-    Math.max(0, ...statuses.map(({ restartCount = 0 }) => restartCount))
+    mostOf(
+      statuses.map(({ restartCount = 0 }) => restartCount),
+      0,
+    )
   const { containerStatuses, initContainerStatuses = [] } = pod.status ?? {}
   return [counts(containerStatuses), counts(initContainerStatuses.filter(({ name = '' }) => sidecars.has(name)))]
 }

@@ -1,4 +1,5 @@
 /** What a ReplicaSet wants of its pods, worked out without writing anything (kube-controller-manager's replicaset). */
+import { leastOf } from '../../api/extremes.ts'
 import type { ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '../../api/apps/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
@@ -71,5 +72,5 @@ function withFailure(
 /** Milliseconds until the next ready pod is available. */
 export function untilNextAvailable(pods: readonly Pod[], minReadySeconds: number, now: Date): number | undefined {
   const waits = pods.flatMap((pod) => untilAvailable(pod, minReadySeconds, now) || [])
-  return waits.length === 0 ? undefined : Math.min(...waits)
+  return waits.length === 0 ? undefined : leastOf(waits)
 }

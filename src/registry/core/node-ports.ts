@@ -2,6 +2,7 @@
  * Node ports. A port is taken while there is a record with its number in the shard of the Services; creating the record
  * is the allocation. Records are no API objects: nobody lists or watches them.
  */
+import { mostOf } from '../../api/extremes.ts'
 import type { Service } from '../../api/core/v1.ts'
 import { linesOf } from '../../storage/lines.ts'
 import { parseStored } from '../../api/json.ts'
@@ -74,7 +75,7 @@ export class NodePorts {
   }
 
   private shown(): number {
-    return this.taken.length === 0 ? DRY_RUN_PORT : Math.max(...this.taken) + 1
+    return this.taken.length === 0 ? DRY_RUN_PORT : mostOf(this.taken) + 1
   }
 
   private async findFree(): Promise<number> {

@@ -1,0 +1,11 @@
+// A server on a Unix socket, in place of one that was left behind.
+import { rmSync } from 'node:fs'
+import type { Server } from 'node:http'
+
+export async function listenAt(server: Server, socket: string): Promise<void> {
+  rmSync(socket, { force: true })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(socket, resolve)
+  })
+}
