@@ -12,6 +12,26 @@ export const LARGE = 64 * 1024
 /** When all that was waiting has had its turn. */
 export const turnOfOthers = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
 
+/** Bytes of a body, or of the object that it changes, from which on a step of a write takes milliseconds. */
+export const HEAVY = 8 * 1024
+
+/** How many heavy steps began in this isolate. */
+let heavySteps = 0
+
+/**
+ * When all that was waiting has had its turn, and no other heavy step has begun since: between two of them everybody
+ * gets on, so that a light request waits for one of them at each of its steps, however many there are. They go in the order
+ * in which they came. Nobody waits for another's promise: a request that the engine gives up holds nobody back.
+ */
+export async function turnOfHeavy(turn: () => Promise<void> = turnOfOthers): Promise<void> {
+  for (;;) {
+    const seen = heavySteps
+    await turn()
+    if (seen === heavySteps) break
+  }
+  heavySteps++
+}
+
 /** Work in steps of its own: it yields where others may have a turn, and is told whether they have. */
 export type Steps<T> = Generator<void, T, boolean>
 

@@ -15,22 +15,28 @@ export const crdNamesController: Controller = {
   async reconcile(name, context) {
     const group = name.slice(name.indexOf('.') + 1)
     // two definitions of a group must not be given the same name at once
-    await context.alone(`crd-names ${group}`, () => reconcileNames(name, group, context))
+    const named = await context.alone(`crd-names ${group}`, () => reconcileNames(name, group, context))
+    await establish(serverClients(context).resource(DEFINITIONS), named, context)
     return undefined
   },
 }
 
-async function reconcileNames(name: string, group: string, context: ControllerContext): Promise<void> {
+/** @returns the definition with the names that it has now; undefined: it is gone */
+async function reconcileNames(
+  name: string,
+  group: string,
+  context: ControllerContext,
+): Promise<Definition | undefined> {
   const inGroup = (await freshControlSnapshot(context)).inGroup<Definition>(DEFINITIONS, group)
   const own = inGroup.find(({ metadata }) => metadata.name === name)
   const client = serverClients(context).resource(DEFINITIONS)
   const written = own === undefined ? undefined : await acceptNames(client, own, inGroup, context)
-  await establish(client, written ?? own, context)
   // what this one had before may be what others wait for
   if (own === undefined || written !== undefined)
     for (const { metadata, spec, status } of inGroup)
       if (metadata.name !== name && !sameNames(spec?.names, status?.acceptedNames))
         context.later('crd-names', metadata.name!, 0)
+  return written ?? own
 }
 
 type Definition = KubeObject & CustomResourceDefinition

@@ -1,6 +1,6 @@
 /** Request bodies → objects of the endpoint's type, with the complaints of kube-apiserver (apiserver's handlers). */
 import { append } from '../api/append.ts'
-import { atOnce, LARGE } from '../api/slices.ts'
+import { atOnce, HEAVY, LARGE, turnOfHeavy } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
@@ -32,6 +32,7 @@ export const MAX_BODY = 3 * 1024 * 1024
 export async function readBody(request: ApiRequest): Promise<Uint8Array> {
   const body = await bytesOf(request)
   if (body.length > LARGE) request.isLarge = true
+  if (body.length > HEAVY) await turnOfHeavy()
   if (/yaml/i.test(request.headers.get('Content-Type') ?? '') && request.method !== 'PATCH') await loadYaml()
   return body
 }

@@ -1,7 +1,7 @@
 /** Stored objects as verbs find them, and the keys that messages name. */
 import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
-import { LARGE } from '../api/slices.ts'
+import { HEAVY, LARGE, turnOfHeavy } from '../api/slices.ts'
 import { badRequest } from '../api/status.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import type { Live } from '../codec/stored-object.ts'
@@ -28,6 +28,7 @@ export async function readLive(
   const stored = await (early ?? scope.storage.get(scope.collection, key))
   if (stored === undefined) return undefined
   if (stored.text.length > LARGE) scope.request.isLarge = true
+  if (stored.text.length > HEAVY) await turnOfHeavy()
   const { object } = liveOf(stored)
   if (scope.converter === undefined)
     return { stored, object: await walked(scope.request, () => scope.currentForm(object)) }

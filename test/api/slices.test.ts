@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { atOnce, inTurns, SLICE, slicesOf } from '../../src/api/slices.ts'
+import { atOnce, inTurns, SLICE, slicesOf, turnOfHeavy, turnOfOthers } from '../../src/api/slices.ts'
 import type { Steps } from '../../src/api/slices.ts'
 
 test.each([0, 1, SLICE, SLICE + 1, 1_000])(
@@ -53,5 +53,32 @@ describe('steps', () => {
     }
     expect(() => atOnce(failing())).toThrow('no')
     await expect(inTurns(failing(), async () => {})).rejects.toThrow('no')
+  })
+})
+
+describe('heavy steps', () => {
+  test('begin one at a time, in their order, and everybody has a turn between two of them', async () => {
+    const order: string[] = []
+    let isOver = false
+    const others = (async () => {
+      for (; !isOver; await turnOfOthers()) order.push('others')
+    })()
+    const step = async (n: number) => {
+      await turnOfHeavy()
+      order.push(`step ${n}`)
+    }
+    await Promise.all([1, 2, 3, 4].map(step))
+    isOver = true
+    await others
+    const steps = order.filter((one) => one !== 'others')
+    expect(steps).toEqual(['step 1', 'step 2', 'step 3', 'step 4'])
+    for (const [at, one] of order.entries()) if (one !== 'others') expect(order[at - 1]).toBe('others')
+  })
+
+  test('wait for nobody whose turn never comes', async () => {
+    let turns = 0
+    void turnOfHeavy(() => new Promise(() => {}))
+    await turnOfHeavy(async () => void turns++)
+    expect(turns).toBe(1)
   })
 })
