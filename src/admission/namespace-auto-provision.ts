@@ -36,6 +36,6 @@ async function createNamespace(admission: Admission, asked: ApiCall, name: strin
   const scope = serverScope(asked, NAMESPACES)
   const object: KubeObject = { kind: 'Namespace', apiVersion: 'v1', metadata: { name } }
   // an API object is JSON
-  applyDefaults(scope.type, object as unknown as JsonObject, defaultingOf(scope))
+  applyDefaults(scope.resource.type, object as unknown as JsonObject, defaultingOf(scope))
   await create(scope, object, BY_SERVER, admission)
 }

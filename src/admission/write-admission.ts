@@ -32,7 +32,11 @@ export function admissionAttributes(
   options: { readonly dryRun: boolean },
   objects: Pick<Attributes, 'object' | 'oldObject'>,
 ): Attributes {
-  const { request, resource, subresource, namespace } = scope
+  const {
+    request,
+    resource: { gvr: resource },
+    place: { subresource, namespace },
+  } = scope
   return {
     operation,
     resource,
@@ -42,8 +46,8 @@ export function admissionAttributes(
     namespace:
       namespace !== '' || resource.resource !== 'namespaces'
         ? namespace
-        : (objects.object?.metadata.name ?? scope.name),
-    name: scope.name !== '' ? scope.name : (objects.object?.metadata.name ?? ''),
+        : (objects.object?.metadata.name ?? scope.place.name),
+    name: scope.place.name !== '' ? scope.place.name : (objects.object?.metadata.name ?? ''),
     ...objects,
     options,
     dryRun: options.dryRun,
@@ -70,5 +74,5 @@ async function admitMutating(chain: Chain, attributes: Attributes): Promise<void
 }
 
 /** Reading a view may fill in defaults, which are not for the object that is written. */
-const seenThrough = ({ view, fromStorage }: ResourceScope, object: KubeObject): KubeObject =>
+const seenThrough = ({ resource: { view, fromStorage } }: ResourceScope, object: KubeObject): KubeObject =>
   view === undefined ? object : view.of(fromStorage(structuredClone(object)))

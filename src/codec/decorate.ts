@@ -1,33 +1,33 @@
 /** What readers are shown where it is not what is stored: see Strategy.decorator. Texts are in the storage version. */
 import type { KubeObject } from '../api/object.ts'
-import type { EncodingScope } from './encoding-scope.ts'
+import type { EncodedResource } from './encoded-resource.ts'
 import { asJson } from '../api/object.ts'
 import { encodeJson } from './encode.ts'
 import { parseStored } from '../api/json.ts'
 import { lineBatches } from '../storage/lines.ts'
 
-type Decorated = Pick<EncodingScope, 'strategy' | 'storageType'>
+type Decorated = Pick<EncodedResource, 'strategy' | 'storageType'>
 
 export const decorated = ({ strategy }: Decorated, object: KubeObject): KubeObject =>
   strategy.decorator?.decorate(object) ?? object
 
-export function decoratedText(scope: Decorated, text: string): string {
-  const { decorator } = scope.strategy
+export function decoratedText(resource: Decorated, text: string): string {
+  const { decorator } = resource.strategy
   if (decorator === undefined || !text.includes(decorator.mark)) return text
   // what storage holds was encoded from a KubeObject
-  return encodeJson(scope.storageType, asJson(decorator.decorate(parseStored(text) as unknown as KubeObject)))
+  return encodeJson(resource.storageType, asJson(decorator.decorate(parseStored(text) as unknown as KubeObject)))
 }
 
 /** @param values texts, each followed by a newline */
-export function decoratedLines(scope: Decorated, values: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  if (scope.strategy.decorator === undefined) return values
+export function decoratedLines(resource: Decorated, values: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  if (resource.strategy.decorator === undefined) return values
   const encoder = new TextEncoder()
   const batches = lineBatches(values)
   return new ReadableStream({
     async pull(controller) {
       const { done, value: lines } = await batches.next()
       if (done) controller.close()
-      else controller.enqueue(encoder.encode(lines.map((line) => `${decoratedText(scope, line)}\n`).join('')))
+      else controller.enqueue(encoder.encode(lines.map((line) => `${decoratedText(resource, line)}\n`).join('')))
     },
     async cancel(reason) {
       await batches.return(undefined)

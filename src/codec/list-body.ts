@@ -2,7 +2,6 @@
  * Lists, item by item: their head is known first, so that a list of any length passes through in bounded memory. Only
  * tables whose rows have an order of their own are collected; protobuf-list.ts has lists in protobuf.
  */
-import { noteFault } from '../request/fault.ts'
 import { slicesOf } from '../api/slices.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ListShape } from '../storage/storage.ts'
@@ -21,6 +20,9 @@ export interface ListStream {
   readonly count: number | undefined
 }
 
+/** Hears why a list ended before its end; the client's stream breaks off. */
+export type Failed = (error: unknown) => void
+
 /** Whether a list can be sent before its last item is known. @param count of items, if it is known */
 export const isStreamable = ({ layout, output }: Presenter, count: number | undefined): boolean =>
   layout?.printer.order === undefined && (count !== undefined || output.serialization !== 'cbor')
@@ -31,11 +33,12 @@ export function listStream(
   metadata: ListMetadata,
   { as, values, count }: ListStream,
   now: Date,
+  failed: Failed,
 ): ReadableStream<Uint8Array> {
   const form = listForm(presenter, metadata, count, now)
-  if (as === 'lines') return framed(presenter, form.head(), itemChunks(values, form), form.tail)
-  if (form.elements === undefined) return passed(presenter, form.head(), values, form.tail())
-  return framed(presenter, form.head(), elementChunks(values, form.elements), form.tail)
+  if (as === 'lines') return framed(failed, form.head(), itemChunks(values, form), form.tail)
+  if (form.elements === undefined) return passed(failed, form.head(), values, form.tail())
+  return framed(failed, form.head(), elementChunks(values, form.elements), form.tail)
 }
 
 /** The same in one piece. */
@@ -68,7 +71,7 @@ async function ordered({ layout }: Presenter, sources: readonly Source[]): Promi
 
 /** Bytes that are right as they come never pass through JavaScript: the engine moves them from one stream to the other. */
 function passed(
-  { scope }: Presenter,
+  failed: Failed,
   before: Uint8Array,
   values: ReadableStream<Uint8Array>,
   after: Uint8Array,
@@ -82,7 +85,7 @@ function passed(
   }
   // a client that went away ends both streams; a shard that broke off must not look like an end
   pass().catch((error: unknown) => {
-    if (!isErrored(writable)) noteFault('list', error, scope.request)
+    if (!isErrored(writable)) failed(error)
     void writable.abort(error).catch(() => {})
   })
   return readable
@@ -116,7 +119,7 @@ async function* elementChunks(
 
 /** A stream that asks for a chunk when one was taken. */
 export function framed(
-  { scope }: Pick<Presenter, 'scope'>,
+  failed: Failed,
   before: Uint8Array,
   between: AsyncIterable<Uint8Array>,
   after: () => Uint8Array,
@@ -133,7 +136,7 @@ export function framed(
         if (done) controller.close()
         else controller.enqueue(value)
       } catch (error) {
-        noteFault('list', error, scope.request)
+        failed(error)
         throw error
       }
     },

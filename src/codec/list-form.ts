@@ -72,15 +72,15 @@ function jsonForm({ output }: Presenter, { head, item, tail, empty }: Frame): Li
 }
 
 /** Members are sorted; items stand at the indentation of their name, as they would alone. */
-function yamlForm({ output, scope, transform }: Presenter, { head, item, tail, empty }: Frame): ListForm {
+function yamlForm({ output, resource, transform }: Presenter, { head, item, tail, empty }: Frame): ListForm {
   const name = /"(\w+)":$/.exec(head)![1]!
   const around = (): string[] => yamlText(parseStored(`${head}null${tail}`)).split(new RegExp(`^${name}: null\n`, 'm'))
-  const isPassed = transform === undefined && passesText(scope)
+  const isPassed = transform === undefined && passesText(resource)
   const valueOf = (source: Source): Json => {
     if (!isPassed || source.text === undefined) return parseStored(item(source))
     // any object is JSON
     const object = source.object as unknown as JsonObject
-    return scope.custom ? object : withoutKind(object)
+    return resource.custom ? object : withoutKind(object)
   }
   return {
     head: () => encoder.encode(`${around()[0]}${name}:\n`),
@@ -94,9 +94,9 @@ const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
 function cborForm(presenter: Presenter, metadata: ListMetadata, count: number | undefined): ListForm {
   if (count === undefined) throw new Error('assertion failed: a list in CBOR begins with its count')
-  const { scope, transform } = presenter
-  const isUntyped = scope.custom && transform === undefined
-  const listType = transform === undefined ? `${scope.entry.type}List` : `${META}.PartialObjectMetadataList`
+  const { resource, transform } = presenter
+  const isUntyped = resource.custom && transform === undefined
+  const listType = transform === undefined ? `${resource.entry.type}List` : `${META}.PartialObjectMetadataList`
   const type = isUntyped ? undefined : builtInType(listType)
   const meta = metadataOf(metadata)
   const list = { ...kindOfList(presenter), metadata: isUntyped ? { continue: '', ...meta } : meta, items: [] }
@@ -124,17 +124,17 @@ function cborForm(presenter: Presenter, metadata: ListMetadata, count: number | 
   }
 }
 
-const itemTypeOf = ({ scope, transform }: Presenter): StructType =>
-  transform === undefined ? builtInType(scope.entry.type) : partialObjectMetadataType()
+const itemTypeOf = ({ resource, transform }: Presenter): StructType =>
+  transform === undefined ? builtInType(resource.entry.type) : partialObjectMetadataType()
 
 function withoutKind({ kind: _, apiVersion: __, ...item }: JsonObject): JsonObject {
   return item
 }
 
 /** What a list says it is. */
-export function kindOfList({ scope, transform }: Presenter): { readonly kind: string; readonly apiVersion: string } {
+export function kindOfList({ resource, transform }: Presenter): { readonly kind: string; readonly apiVersion: string } {
   return transform === undefined
-    ? { kind: scope.entry.listKind, apiVersion: apiVersionOf(scope.kind) }
+    ? { kind: resource.entry.listKind, apiVersion: apiVersionOf(resource.kind) }
     : { kind: 'PartialObjectMetadataList', apiVersion: metaApiVersion(transform.version) }
 }
 
@@ -173,8 +173,8 @@ function frameOf(presenter: Presenter, metadata: ListMetadata, now: Date): Frame
 }
 
 /** Members of lists of custom resources are sorted; `continue` is always one of them. */
-function objectFrame({ scope }: Presenter, metadata: JsonObject): { head: string; tail: string } {
-  const { entry, kind, custom } = scope
+function objectFrame({ resource }: Presenter, metadata: JsonObject): { head: string; tail: string } {
+  const { entry, kind, custom } = resource
   const apiVersion = apiVersionOf(kind)
   if (!custom)
     return {

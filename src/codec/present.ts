@@ -5,7 +5,7 @@
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
-import type { EncodingScope } from './encoding-scope.ts'
+import type { EncodedResource } from './encoded-resource.ts'
 import type { StructType } from '../schema/structural.ts'
 import { encodeJson } from './encode.ts'
 import { parseStored, stringifySorted } from '../api/json.ts'
@@ -58,18 +58,18 @@ export class Source {
 }
 
 /** Kind and type of what the endpoint answers. */
-const kindOf = ({ view, kind }: EncodingScope): GroupVersionKind => view?.kind ?? kind
-const typeOf = ({ view, type }: EncodingScope): StructType => view?.type ?? type
+const kindOf = ({ view, kind }: EncodedResource): GroupVersionKind => view?.kind ?? kind
+const typeOf = ({ view, type }: EncodedResource): StructType => view?.type ?? type
 
 /** JSON clients of this version get stored texts as they are. */
-export const passesText = (scope: EncodingScope): boolean => scope.view === undefined && scope.storedAsServed
+export const passesText = (resource: EncodedResource): boolean => resource.view === undefined && resource.storedAsServed
 
 /** Whether metadata can be cut out of stored texts. Members of custom resources are sorted, those of metadata are not. */
-export const cutsMetadata = (scope: EncodingScope): boolean =>
-  passesText(scope) && !scope.custom && !hasInternalMetadata(scope.storageKind)
+export const cutsMetadata = (resource: EncodedResource): boolean =>
+  passesText(resource) && !resource.custom && !hasInternalMetadata(resource.storageKind)
 
 /** How stored texts begin; in lists of built-in kinds it is left out, but for the brace. */
-export const identityText = ({ storageKind }: EncodingScope): string =>
+export const identityText = ({ storageKind }: EncodedResource): string =>
   `{"kind":"${storageKind.kind}","apiVersion":"${apiVersionOf(storageKind)}",`
 
 export class Presenter {
@@ -82,29 +82,29 @@ export class Presenter {
 
   /** @throws StatusError 400 for a wrong `includeObject` where a Table is made */
   constructor(
-    readonly scope: EncodingScope,
+    readonly resource: EncodedResource,
     readonly output: OutputNegotiation,
   ) {
-    this.isPassed = passesText(scope)
-    this.isCut = cutsMetadata(scope)
-    this.identity = identityText(scope)
+    this.isPassed = passesText(resource)
+    this.isCut = cutsMetadata(resource)
+    this.identity = identityText(resource)
     this.transform = output.transform
     const isTable = output.transform?.kind === 'Table'
-    this.layout = isTable ? tableLayout(scope) : undefined
+    this.layout = isTable ? tableLayout(resource) : undefined
     this.includeObject = isTable ? parseIncludeObject(output.includeObject) : 'Metadata'
   }
 
   /** The object in the version and kind of the endpoint. */
   answered({ object }: Source): KubeObject {
-    const { view } = this.scope
-    const converted = this.scope.fromStorage(object)
+    const { view } = this.resource
+    const converted = this.resource.fromStorage(object)
     return view === undefined ? converted : view.of(converted)
   }
 
   /** Go's name of the internal type of what is answered. */
   private typeName(suffix: string): string {
-    const { group, kind } = kindOf(this.scope)
-    return internalTypeName({ group, kind: `${kind}${suffix}` }, this.scope.custom)
+    const { group, kind } = kindOf(this.resource)
+    return internalTypeName({ group, kind: `${kind}${suffix}` }, this.resource.custom)
   }
 
   /** @throws StatusError 406 where a list was asked for */
@@ -135,8 +135,8 @@ export class Presenter {
   }
 
   row(source: Source, now: Date): string {
-    const { view } = this.scope
-    if (!this.isPassed) this.scope.checkConvertible?.(source.object)
+    const { view } = this.resource
+    if (!this.isPassed) this.resource.checkConvertible?.(source.object)
     const shown =
       view !== undefined ? this.answered(source) : this.layout!.printer.exact ? source.object : source.rounded
     return rowText(this.layout!, shown, now, this.rowObject(source))
@@ -162,13 +162,13 @@ export class Presenter {
   private encoded(object: KubeObject): string {
     // any object is JSON
     const json = object as unknown as JsonObject
-    const isUntyped = this.scope.custom && this.scope.view === undefined
-    return isUntyped ? stringifySorted(json) : encodeJson(typeOf(this.scope), json)
+    const isUntyped = this.resource.custom && this.resource.view === undefined
+    return isUntyped ? stringifySorted(json) : encodeJson(typeOf(this.resource), json)
   }
 
   /** An element of a list: those of built-in kinds don't say what they are. */
   item(source: Source): string {
-    if (this.scope.custom) return this.objectText(source)
+    if (this.resource.custom) return this.objectText(source)
     const { text } = source
     if (this.isPassed && text?.startsWith(this.identity)) return `{${text.slice(this.identity.length)}`
     const { kind: _, apiVersion: __, ...rest } = this.answered(source)
@@ -183,7 +183,7 @@ export class Presenter {
   }
 
   private partial(source: Source, version: MetaVersion): KubeObject {
-    const { custom, storageKind, view } = this.scope
+    const { custom, storageKind, view } = this.resource
     // of built-in kinds kube-apiserver shows that of its internal form, which no other version has added to
     const object = custom || view !== undefined ? this.answered(source) : source.object
     return partialObjectMetadata(internalMetadata(object, storageKind), version)
@@ -191,19 +191,22 @@ export class Presenter {
 
   /** What is answered, and its type; custom resources have none. Tables have no binary form. */
   typed(source: Source): { readonly type: StructType | undefined; readonly object: JsonObject } {
-    const { transform, scope } = this
+    const { transform, resource } = this
     // any object is JSON
     if (transform === undefined)
-      return { type: scope.custom ? undefined : typeOf(scope), object: this.answered(source) as unknown as JsonObject }
+      return {
+        type: resource.custom ? undefined : typeOf(resource),
+        object: this.answered(source) as unknown as JsonObject,
+      }
     const partial = this.partial(source, transform.version)
     return { type: partialObjectMetadataType(), object: partial as unknown as JsonObject }
   }
 
   /** The type of the message that a stored text becomes as it is; undefined where an object must be made of it. */
   get transcoded(): StructType | undefined {
-    const { transform, scope } = this
-    if (scope.custom || !this.isPassed) return undefined
-    if (transform === undefined) return typeOf(scope)
+    const { transform, resource } = this
+    if (resource.custom || !this.isPassed) return undefined
+    if (transform === undefined) return typeOf(resource)
     // everything but metadata is no member of it
     return this.isCut ? partialObjectMetadataType() : undefined
   }
@@ -212,7 +215,7 @@ export class Presenter {
   bytes(serialization: BinarySerialization, source: Source): Uint8Array {
     const { transcoded, transform } = this
     if (serialization === 'protobuf' && transcoded !== undefined && source.text !== undefined) {
-      const { kind } = this.scope
+      const { kind } = this.resource
       const [apiVersion, name] =
         transform === undefined
           ? [apiVersionOf(kind), kind.kind]

@@ -8,6 +8,7 @@ import type { StructType } from '../schema/structural.ts'
 import { joined } from './compression.ts'
 import { lineBatches, wholeLines } from '../storage/lines.ts'
 import { framed } from './list-body.ts'
+import type { Failed } from './list-body.ts'
 import { kindOfList, metadataOf } from './list-form.ts'
 import type { ListMetadata } from './list-form.ts'
 import { Source } from './present.ts'
@@ -45,6 +46,7 @@ export async function listProtobuf(
   presenter: Presenter,
   metadata: ListMetadata,
   { items, again, keep = MAX_KEPT }: EncodedList,
+  failed: Failed,
 ): Promise<Uint8Array | ReadableStream<Uint8Array>> {
   const most = again === undefined ? Infinity : keep
   const kept: Uint8Array[] = []
@@ -61,10 +63,10 @@ export async function listProtobuf(
   const frame = listFrame(kindOfList(presenter), listMetaType(), metadataOf(metadata), length)
   if (again === undefined || length === keptLength)
     return length > MAX_WHOLE
-      ? framed(presenter, frame.head, sent(kept), () => frame.tail)
+      ? framed(failed, frame.head, sent(kept), () => frame.tail)
       : joined([frame.head, ...kept, frame.tail], frame.length)
   const rest = checked(again, keptCount, length - keptLength)
-  return framed(presenter, frame.head, sent(kept, rest), () => frame.tail)
+  return framed(failed, frame.head, sent(kept, rest), () => frame.tail)
 }
 
 /** Lets go of what was sent. */

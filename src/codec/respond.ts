@@ -4,7 +4,7 @@ import type { JsonObject, KubeObject } from '../api/object.ts'
 import { kept } from '../api/parts.ts'
 import type { Status } from '../api/status.ts'
 import { internalError, StatusError } from '../api/status.ts'
-import type { EncodingScope } from './encoding-scope.ts'
+import type { EncodedResource } from './encoded-resource.ts'
 import { noteFault } from '../request/fault.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { builtInType } from '../schema/built-in.ts'
@@ -13,6 +13,7 @@ import type { ListShape, Revision, StoredValue } from '../storage/storage.ts'
 import type { AnswerHeaders } from './compression.ts'
 import { acceptsGzip, compressible, compressibleStream } from './compression.ts'
 import { collected, isStreamable, listStream, listWhole } from './list-body.ts'
+import type { Failed } from './list-body.ts'
 import type { ListMetadata } from './list-form.ts'
 import { mediaTypes, negotiateError, streamTypes } from './negotiate.ts'
 import type { OutputNegotiation } from './negotiate.ts'
@@ -49,25 +50,38 @@ function respond(request: ApiRequest, { serialization }: Form, status: number, b
   return response
 }
 
+/** The request that is answered, and the resource in whose form. A ResourceScope is one. */
+export interface Answering {
+  readonly request: ApiRequest
+  readonly resource: EncodedResource
+}
+
+const failing =
+  (request: ApiRequest): Failed =>
+  (error) =>
+    noteFault('list', error, request)
+
 /** One object, of storage or of a write, in the storage version. */
 export function respondObject(
-  scope: EncodingScope,
+  { request, resource }: Answering,
   output: OutputNegotiation,
   status: number,
   object: KubeObject | StoredValue,
 ): Response {
-  const presenter = new Presenter(scope, output)
+  const presenter = new Presenter(resource, output)
   presenter.checkObject()
   const source = kept(object, () =>
-    'text' in object ? Source.ofText(decoratedText(scope, object.text)) : Source.ofObject(decorated(scope, object)),
+    'text' in object
+      ? Source.ofText(decoratedText(resource, object.text))
+      : Source.ofObject(decorated(resource, object)),
   )
   const { serialization } = output
-  const { record } = scope.request
-  if (record?.wantsResponse) record.responseObject = record.bounded(presenter.json(source, scope.request.now))
+  const { record } = request
+  if (record?.wantsResponse) record.responseObject = record.bounded(presenter.json(source, request.now))
   const body = isBinary(serialization)
     ? presenter.bytes(serialization, source)
-    : serializeText(output, presenter.json(source, scope.request.now))
-  return respond(scope.request, output, status, body)
+    : serializeText(output, presenter.json(source, request.now))
+  return respond(request, output, status, body)
 }
 
 /**
@@ -92,7 +106,7 @@ const statusType = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.m
 
 /** A Status that says that something was done. No transform is made of it. */
 export const respondSuccess = (
-  { request }: Pick<EncodingScope, 'request'>,
+  { request }: Pick<Answering, 'request'>,
   output: Form,
   status: Status,
   code = 200,
@@ -144,20 +158,20 @@ const metadataOf = ({ revision, continueToken, remaining }: ListFacts): ListMeta
 })
 
 /** How storage should write a list's values, so that as little as possible remains to be done. */
-export function listShape(scope: EncodingScope, output: OutputNegotiation): ListShape {
+export function listShape(resource: EncodedResource, output: OutputNegotiation): ListShape {
   const { transform } = output
-  if (output.serialization !== 'json' || !passesText(scope)) return { as: 'lines' }
-  const identity = identityText(scope)
-  if (transform === undefined && scope.strategy.decorator !== undefined) return { as: 'lines' }
-  if (transform === undefined) return scope.custom ? { as: 'items' } : { as: 'items', without: identity }
-  if (transform.kind !== 'PartialObjectMetadataList' || !cutsMetadata(scope)) return { as: 'lines' }
+  if (output.serialization !== 'json' || !passesText(resource)) return { as: 'lines' }
+  const identity = identityText(resource)
+  if (transform === undefined && resource.strategy.decorator !== undefined) return { as: 'lines' }
+  if (transform === undefined) return resource.custom ? { as: 'items' } : { as: 'items', without: identity }
+  if (transform.kind !== 'PartialObjectMetadataList' || !cutsMetadata(resource)) return { as: 'lines' }
   const [head = '', tail = ''] = partialObjectMetadataText('\n', transform.version).split('\n')
   return { as: 'members', before: `${identity}"metadata":`, head, tail }
 }
 
 /** A list of storage. `shape` is what listShape said. */
 export async function respondList(
-  scope: EncodingScope,
+  { request, resource }: Answering,
   output: OutputNegotiation,
   list: ListFacts & {
     readonly isEmpty: boolean
@@ -169,8 +183,7 @@ export async function respondList(
     readonly again?: () => Promise<ReadableStream<Uint8Array>>
   },
 ): Promise<Response> {
-  const { request } = scope
-  const presenter = new Presenter(scope, output)
+  const presenter = new Presenter(resource, output)
   const metadata = metadataOf(list)
   try {
     presenter.checkList()
@@ -180,9 +193,9 @@ export async function respondList(
   }
   const { serialization } = output
   const { again } = list
-  const values = await noteList(scope, output, metadata, list)
+  const values = await noteList({ request, resource }, output, metadata, list)
   if (serialization === 'protobuf')
-    return respondProtobuf(presenter, metadata, {
+    return respondProtobuf(request, presenter, metadata, {
       items: encodedLines(presenter, values),
       ...(again === undefined ? {} : { again: async (skipped) => encodedLines(presenter, await again(), skipped) }),
     })
@@ -192,25 +205,25 @@ export async function respondList(
   return compressibleStream(
     200,
     answerHeaders(mediaTypes[serialization]),
-    listStream(presenter, metadata, stream, request.now),
+    listStream(presenter, metadata, stream, request.now, failing(request)),
     acceptsGzip(request.headers),
   )
 }
 
 /** The values once more, where audit wants to see them as JSON whatever the client gets. */
 async function noteList(
-  scope: EncodingScope,
+  { request, resource }: Answering,
   output: OutputNegotiation,
   metadata: ListMetadata,
   list: { readonly values: ReadableStream<Uint8Array>; readonly shape?: ListShape },
 ): Promise<ReadableStream<Uint8Array>> {
-  const { record, now } = scope.request
+  const { record, now } = request
   if (!record?.wantsResponse) return list.values
   const [values, copy] = list.values.tee()
-  const presenter = new Presenter(scope, { ...output, serialization: 'json', pretty: false })
+  const presenter = new Presenter(resource, { ...output, serialization: 'json', pretty: false })
   const read = { as: list.shape?.as ?? 'lines', values: copy, count: undefined }
   record.responseObject = isStreamable(presenter, undefined)
-    ? record.collected(listStream(presenter, metadata, read, now))
+    ? record.collected(listStream(presenter, metadata, read, now, failing(request)))
     : collected(copy)
         .then((sources) => listWhole(presenter, metadata, sources, now))
         .then((body) => record.bounded(textOf(body)))
@@ -221,35 +234,42 @@ const textOf = (body: Body): string => (typeof body === 'string' ? body : new Te
 
 /** A list of objects at hand, in the storage version. */
 export async function respondItems(
-  scope: EncodingScope,
+  { request, resource }: Answering,
   output: OutputNegotiation,
   list: ListFacts & { readonly items: readonly KubeObject[] },
 ): Promise<Response> {
-  const presenter = new Presenter(scope, output)
+  const presenter = new Presenter(resource, output)
   presenter.checkList()
-  const sources = list.items.map((item) => Source.ofObject(decorated(scope, item)))
+  const sources = list.items.map((item) => Source.ofObject(decorated(resource, item)))
   const { serialization } = output
   const metadata = metadataOf(list)
-  const { record, now } = scope.request
+  const { record, now } = request
   if (record?.wantsResponse) {
-    const asJson = new Presenter(scope, { ...output, serialization: 'json', pretty: false })
+    const asJson = new Presenter(resource, { ...output, serialization: 'json', pretty: false })
     record.responseObject = record.bounded(textOf(await listWhole(asJson, metadata, sources, now)))
   }
   if (serialization === 'protobuf')
-    return respondProtobuf(presenter, metadata, { items: encodedItems(presenter, sources) })
-  return respond(scope.request, output, 200, await listWhole(presenter, metadata, sources, scope.request.now))
+    return respondProtobuf(request, presenter, metadata, { items: encodedItems(presenter, sources) })
+  return respond(request, output, 200, await listWhole(presenter, metadata, sources, request.now))
 }
 
-async function respondProtobuf(presenter: Presenter, metadata: ListMetadata, list: EncodedList): Promise<Response> {
-  const { output, scope } = presenter
-  const { request } = scope
-  const body = await listProtobuf(presenter, metadata, list)
+async function respondProtobuf(
+  request: ApiRequest,
+  presenter: Presenter,
+  metadata: ListMetadata,
+  list: EncodedList,
+): Promise<Response> {
+  const { output } = presenter
+  const body = await listProtobuf(presenter, metadata, list, failing(request))
   if (body instanceof Uint8Array) return respond(request, output, 200, body)
   return compressibleStream(200, answerHeaders(mediaTypes[output.serialization]), body, acceptsGzip(request.headers))
 }
 
 /** Where the platform would compress, which would hold events back, the setting keeps it from that. */
-export function watchHeaders({ request }: EncodingScope, { serialization }: OutputNegotiation): AnswerHeaders {
+export function watchHeaders(
+  { request }: Pick<Answering, 'request'>,
+  { serialization }: OutputNegotiation,
+): AnswerHeaders {
   const { streamEncoding } = settingsOf(request.env)
   return {
     ...answerHeaders(streamTypes[serialization]!),

@@ -5,7 +5,7 @@
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import type { EncodingScope } from './encoding-scope.ts'
+import type { EncodedResource } from './encoded-resource.ts'
 import { stringify } from '../api/json.ts'
 import { metaApiVersion } from './partial-object-metadata.ts'
 import type { MetaVersion } from './partial-object-metadata.ts'
@@ -75,15 +75,15 @@ const builtIn = new Map<string, TableLayout>()
 /** Columns are parsed once for each state of a definition. */
 const custom = new WeakMap<object, TableLayout>()
 
-export function tableLayout({ entry, kind, storageKind, resource, view }: EncodingScope): TableLayout {
+export function tableLayout({ entry, kind, storageKind, gvr, view }: EncodedResource): TableLayout {
   if (entry.origin === 'custom')
     return customLayout(view === undefined ? (entry.printerColumns ?? noColumns) : CUSTOM_SCALE_COLUMNS)
-  const name = view === undefined ? `${apiVersionOf(kind)}/${resource.resource}` : 'scale'
+  const name = view === undefined ? `${apiVersionOf(kind)}/${gvr.resource}` : 'scale'
   let layout = builtIn.get(name)
   if (layout === undefined) {
     const own =
       view === undefined ? ownValue(ownValue(printers, storageKind.group), storageKind.kind) : autoscaling.Scale
-    const columns = view === undefined ? columnsOf(apiVersionOf(kind), resource.resource) : scaleColumns()
+    const columns = view === undefined ? columnsOf(apiVersionOf(kind), gvr.resource) : scaleColumns()
     layout = layoutOf(columns ?? defaultColumns(), own ?? defaultPrinter, own === undefined)
     builtIn.set(name, layout)
   }
@@ -91,9 +91,9 @@ export function tableLayout({ entry, kind, storageKind, resource, view }: Encodi
 }
 
 /** Bound: it stays empty. */
-const noColumns: NonNullable<EncodingScope['entry']['printerColumns']> = []
+const noColumns: NonNullable<EncodedResource['entry']['printerColumns']> = []
 
-function customLayout(columns: NonNullable<EncodingScope['entry']['printerColumns']>): TableLayout {
+function customLayout(columns: NonNullable<EncodedResource['entry']['printerColumns']>): TableLayout {
   let layout = custom.get(columns)
   if (layout === undefined) {
     const made = customTable(columns.length === 0 ? [AGE_COLUMN] : columns)

@@ -1,7 +1,7 @@
 /** Events of a watch, framed for the wire: JSON lines, protobuf with lengths, CBOR one after the other. */
 import type { JsonObject } from '../api/object.ts'
 import type { StatusError } from '../api/status.ts'
-import type { EncodingScope } from './encoding-scope.ts'
+import type { EncodedResource } from './encoded-resource.ts'
 import { builtInType } from '../schema/built-in.ts'
 import { cborWatchEvent } from './cbor.ts'
 import { encodeJson } from './encode.ts'
@@ -23,15 +23,18 @@ export interface WatchFramer {
   error(status: StatusError): Uint8Array
 }
 
-/** @throws StatusError 400 for a wrong `includeObject` where tables are asked for */
-export function watchFramer(scope: EncodingScope, output: OutputNegotiation): WatchFramer {
+/**
+ * @param clock milliseconds since 1970
+ * @throws StatusError 400 for a wrong `includeObject` where tables are asked for
+ */
+export function watchFramer(resource: EncodedResource, output: OutputNegotiation, clock: () => number): WatchFramer {
   switch (output.serialization) {
     case 'protobuf':
-      return new ProtobufFramer(scope, output)
+      return new ProtobufFramer(resource, output, clock)
     case 'cbor':
-      return new CborFramer(scope, output)
+      return new CborFramer(resource, output, clock)
     default:
-      return new JsonFramer(scope, output)
+      return new JsonFramer(resource, output, clock)
   }
 }
 
@@ -41,10 +44,11 @@ abstract class Framer implements WatchFramer {
   protected readonly presenter: Presenter
 
   constructor(
-    protected readonly scope: EncodingScope,
+    protected readonly resource: EncodedResource,
     protected readonly output: OutputNegotiation,
+    protected readonly clock: () => number,
   ) {
-    this.presenter = new Presenter(scope, output)
+    this.presenter = new Presenter(resource, output)
   }
 
   protected abstract frame(type: string, source: Source): Uint8Array
@@ -60,7 +64,7 @@ abstract class Framer implements WatchFramer {
       resourceVersion: String(revision),
       ...(initialEventsEnd ? { annotations: { [INITIAL_EVENTS_END]: 'true' } } : {}),
     }
-    return this.checked('BOOKMARK', Source.ofObject(zeroObject(this.scope.storageKind, metadata)))
+    return this.checked('BOOKMARK', Source.ofObject(zeroObject(this.resource.storageKind, metadata)))
   }
 
   /** kube-apiserver fails at the first event of a watch that asked for lists, and ends it. */
@@ -79,12 +83,12 @@ class JsonFramer extends Framer {
   private hasColumns = false
 
   get passesLines(): boolean {
-    return this.output.transform === undefined && passesText(this.scope)
+    return this.output.transform === undefined && passesText(this.resource)
   }
 
   protected frame(type: string, source: Source): Uint8Array {
     // the first event of a Table carries its columns
-    const text = this.presenter.json(source, new Date(this.scope.request.clock()), !this.hasColumns)
+    const text = this.presenter.json(source, new Date(this.clock()), !this.hasColumns)
     this.hasColumns = true
     return this.line(type, text)
   }

@@ -37,7 +37,11 @@ export function auditedScope(scope: ResourceScope, verb: WritingVerb): ResourceS
 }
 
 function ownWrite(scope: ResourceScope, verb: WritingVerb, key: string, value: NewValue | undefined): OwnWrite {
-  const { request, resource, subresource, namespaced } = scope
+  const {
+    request,
+    resource: { gvr: resource, namespaced },
+    place: { subresource },
+  } = scope
   const slash = namespaced ? key.indexOf('/') : -1
   const [namespace, name] = [key.slice(0, Math.max(0, slash)), key.slice(slash + 1)]
   const { group: apiGroup, version: apiVersion } = resource

@@ -74,11 +74,12 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   async *each(options: ListOptions = {}): AsyncGenerator<O> {
     const scope = this.call('')
     const { values, revision } = await scope.storage.list(scope.collection, {
-      ...(scope.namespaced && scope.namespace !== '' ? { namespace: scope.namespace } : {}),
+      ...(scope.resource.namespaced && scope.place.namespace !== '' ? { namespace: scope.place.namespace } : {}),
       selection: selectionOf(options),
       at: { kind: 'latest' },
     })
-    for await (const text of linesOf(values)) yield this.typed(scope.currentForm(liveOf({ revision, text }).object))
+    for await (const text of linesOf(values))
+      yield this.typed(scope.resource.currentForm(liveOf({ revision, text }).object))
   }
 
   /** Its name may be left to generateName. @throws StatusError AlreadyExists */

@@ -10,7 +10,11 @@ import { admissionAttributes } from '../admission/write-admission.ts'
 
 /** @param deeper the path behind a proxy. @throws StatusError where admission refuses */
 export async function admitConnect(scope: RequestScope, deeper: readonly string[]): Promise<void> {
-  const { entry, subresource, request } = scope
+  const {
+    request,
+    resource: { entry },
+    place: { subresource },
+  } = scope
   const kind = entry.subresources.find(({ name }) => name === subresource)
   if (kind === undefined) throw new Error(`assertion failed: ${entry.resource} have no ${subresource}`)
   const options = {
@@ -21,7 +25,7 @@ export async function admitConnect(scope: RequestScope, deeper: readonly string[
   }
   // options have no metadata, for which plugins ask of objects that are kept
   const object = options as unknown as KubeObject
-  const of = { ...scope, kind }
+  const of: RequestScope = { ...scope, resource: { ...scope.resource, kind } }
   const attributes = { ...admissionAttributes(of, 'CONNECT', { dryRun: false }, { object }), options: {} }
   await admit(attributes)
   await validateAdmission(attributes)

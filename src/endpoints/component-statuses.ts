@@ -26,7 +26,10 @@ const parts: Readonly<Record<string, (request: ApiRequest) => Promise<string | u
 }
 
 export async function serveComponentStatuses(scope: RequestScope): Promise<Response> {
-  const { request, name } = scope
+  const {
+    request,
+    place: { name },
+  } = scope
   if (name !== '') {
     const output = negotiateOutput(request, { kind: 'object', forms: builtInForms })
     if (!Object.hasOwn(parts, name)) throw notFound({ group: '', resource: 'componentstatus' }, name)

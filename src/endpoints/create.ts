@@ -13,10 +13,10 @@ import { withManager } from './with-manager.ts'
 
 export async function create(scope: RequestScope): Promise<Response> {
   const { request } = scope
-  const answer = reviewOf(scope.resource)
+  const answer = reviewOf(scope.resource.gvr)
   if (answer !== undefined) return review(scope, answer)
-  if (scope.resource.group === '' && scope.resource.resource === 'bindings') return legacyBinding(scope)
-  const output = negotiateOutput(request, { kind: 'object', forms: scope.forms })
+  if (scope.resource.gvr.group === '' && scope.resource.gvr.resource === 'bindings') return legacyBinding(scope)
+  const output = negotiateOutput(request, { kind: 'object', forms: scope.resource.forms })
   const input = negotiateInput(request)
   const body = await readBody(request)
   const options = withManager(request, parseCreateOptions(request.query))

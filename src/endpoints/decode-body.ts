@@ -77,10 +77,10 @@ export function* decodingBody(
   let found: GroupVersionKind | undefined
   try {
     const parsed = yield* parsing(format, body)
-    const isCustom = scope.custom && scope.view === undefined
+    const isCustom = scope.resource.custom && scope.resource.view === undefined
     found = isCustom ? saidKind(parsed, format, body) : completedKind(parsed, expected)
     const isExpected = found.kind === expected.kind && sameVersion(found, expected)
-    if (scope.custom && !isCustom && !isExpected) throw badRequest(NO_SCALE)
+    if (scope.resource.custom && !isCustom && !isExpected) throw badRequest(NO_SCALE)
     const type = isExpected || isCustom ? endpointType(scope) : typeOfKind(found)
     if (type === undefined)
       throw new DecodeError(
@@ -100,7 +100,7 @@ export function* decodingBody(
     return noted(scope, type, Object.assign(decoded, { kind, apiVersion: apiVersionOf(expected) }))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    if (scope.custom && scope.view !== undefined) throw badRequest(NO_SCALE)
+    if (scope.resource.custom && scope.resource.view !== undefined) throw badRequest(NO_SCALE)
     if (found !== undefined)
       throw badRequest(
         `${found.kind} in version "${found.version}" cannot be handled as a ${expected.kind}: ${error.message}`,
@@ -120,7 +120,9 @@ function noted(scope: RequestScope, type: StructType, object: KubeObject): KubeO
   const json = object as unknown as JsonObject
   if (record.wantsRequest)
     record.requestObject = record.bounded(
-      scope.custom && scope.view === undefined ? stringifySorted(json) : encodeJson(type, json, { keepEmpty: true }),
+      scope.resource.custom && scope.resource.view === undefined
+        ? stringifySorted(json)
+        : encodeJson(type, json, { keepEmpty: true }),
     )
   return object
 }
@@ -192,7 +194,7 @@ function reportStrict(
 ): void {
   if (repeated.length + strict.length === 0 || fieldValidation === 'Ignore') return
   if (fieldValidation === 'Warn') append(scope.request.warnings, [...repeated, ...strict])
-  else if (scope.custom && scope.view !== undefined) throw badRequest(NO_SCALE)
+  else if (scope.resource.custom && scope.resource.view !== undefined) throw badRequest(NO_SCALE)
   else {
     throw badRequest(
       `${found.kind} in version "${found.version}" cannot be handled as a ${endpointKind(scope).kind}: strict decoding error: ${strictErrors(repeated, strict)}`,

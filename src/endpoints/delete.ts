@@ -17,17 +17,17 @@ import type { RequestScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
 
 export async function deleteOne(scope: RequestScope): Promise<Response> {
-  const output = negotiateOutput(scope.request, { kind: 'object', forms: scope.forms })
+  const output = negotiateOutput(scope.request, { kind: 'object', forms: scope.resource.forms })
   const options = await deleteOptions(scope)
-  const deleted = await deleteObject(scope, scope.name, options, admissionChain)
-  if (deleted.gone && !scope.strategy.deleteAnswersObject)
+  const deleted = await deleteObject(scope, scope.place.name, options, admissionChain)
+  if (deleted.gone && !scope.resource.strategy.deleteAnswersObject)
     return respondSuccess(scope, output, successOf(scope, deleted))
   // only this old option is told that the object is not gone yet
   const waiting = !deleted.gone && options.orphanDependents === false
   return respondObject(scope, output, waiting ? 202 : 200, deleted.object)
 }
 
-function successOf({ resource }: RequestScope, { object }: Deleted): Status {
+function successOf({ resource: { gvr: resource } }: RequestScope, { object }: Deleted): Status {
   return {
     kind: 'Status',
     apiVersion: 'v1',
@@ -44,18 +44,18 @@ function successOf({ resource }: RequestScope, { object }: Deleted): Status {
 
 /** Deletes what the selectors match, one after the other, and answers the list of it. */
 export async function deleteCollection(scope: RequestScope): Promise<Response> {
-  const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.forms })
+  const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms })
   const listOptions = parseListOptions(scope.request.query, false)
   const selection = selectionOf(scope, listOptions)
   const options = await deleteOptions(scope)
-  const namespace = scope.namespaced ? scope.namespace : undefined
+  const namespace = scope.resource.namespaced ? scope.place.namespace : undefined
   const found = await listed(scope, listOptions, { namespace, selection })
   const stored: KubeObject[] = []
   for await (const text of linesOf(found.values)) {
     const { object } = liveOf({ revision: found.revision, text })
     stored.push(object)
   }
-  const items = (await scope.converter?.toServed(stored, 'stored')) ?? stored
+  const items = (await scope.resource.converter?.toServed(stored, 'stored')) ?? stored
   for (const object of items) {
     try {
       await deleteObject(scope, object.metadata.name!, options, admissionChain)
@@ -84,7 +84,7 @@ async function deleteOptions(scope: RequestScope): Promise<DeleteOptions> {
   if (request.record?.wantsRequest && body.length > 0)
     request.record.requestObject = JSON.stringify({ ...options, kind: 'DeleteOptions', apiVersion: INTERNAL_OPTIONS })
   checkDeleteOptions(options)
-  const { warningOfDefaultPropagation: warning } = scope.strategy
+  const { warningOfDefaultPropagation: warning } = scope.resource.strategy
   if (warning !== undefined && options.propagationPolicy === undefined && options.orphanDependents === undefined)
     request.warnings.push(warning)
   return options

@@ -12,17 +12,18 @@ import { statusFor } from '../storage/storage-status.ts'
 
 export async function get(scope: RequestScope): Promise<Response> {
   const { request } = scope
-  const output = negotiateOutput(request, { kind: 'object', forms: scope.forms })
+  const output = negotiateOutput(request, { kind: 'object', forms: scope.resource.forms })
   const notOlderThan = parseRevisionOfGet(scope, request.query.get('resourceVersion') ?? '')
   try {
-    const key = keyOf(scope, scope.name)
+    const key = keyOf(scope, scope.place.name)
     const early = notOlderThan === undefined ? takeFirstRead(request, scope.collection, key) : undefined
     const stored = await (early ?? scope.storage.get(scope.collection, key, notOlderThan))
-    if (stored === undefined) throw notFound(scope.resource, scope.name)
-    const shown = scope.converter === undefined ? stored : await inRequestVersion(scope, stored)
-    if (scope.view !== undefined) scope.view.checkRead?.('text' in shown ? liveOf(shown).object : shown)
+    if (stored === undefined) throw notFound(scope.resource.gvr, scope.place.name)
+    const shown = scope.resource.converter === undefined ? stored : await inRequestVersion(scope, stored)
+    if (scope.resource.view !== undefined)
+      scope.resource.view.checkRead?.('text' in shown ? liveOf(shown).object : shown)
     return respondObject(scope, output, 200, shown)
   } catch (error) {
-    throw error instanceof StorageError ? statusFor(error, scope.resource, scope.name) : error
+    throw error instanceof StorageError ? statusFor(error, scope.resource.gvr, scope.place.name) : error
   }
 }

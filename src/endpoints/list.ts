@@ -20,11 +20,11 @@ const CONTINUE_TOO_OLD =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
 export async function list(scope: RequestScope, options: ListOptions): Promise<Response> {
-  const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.forms })
+  const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms })
   const selection = selectionOf(scope, options)
-  const namespace = scope.namespaced && scope.namespace !== '' ? scope.namespace : undefined
+  const namespace = scope.resource.namespaced && scope.place.namespace !== '' ? scope.place.namespace : undefined
   const counted = output.serialization === 'cbor'
-  const query = { selection, namespace, shape: listShape(scope, output), counted }
+  const query = { selection, namespace, shape: listShape(scope.resource, output), counted }
   const result = await listed(scope, options, query)
   const again = () => {
     const at = { kind: 'exact', revision: result.revision } as const
@@ -33,7 +33,7 @@ export async function list(scope: RequestScope, options: ListOptions): Promise<R
   }
   await checkList(scope, result, again)
   const shown = (values: ReadableStream<Uint8Array>) =>
-    query.shape.as === 'lines' ? decoratedLines(scope, convertedLines(scope, values)) : values
+    query.shape.as === 'lines' ? decoratedLines(scope.resource, convertedLines(scope, values)) : values
   return respondList(scope, output, {
     revision: result.revision,
     continueToken: nextContinueToken(result, namespace),
@@ -51,7 +51,7 @@ export async function list(scope: RequestScope, options: ListOptions): Promise<R
  * @throws StatusError
  */
 async function checkList(scope: RequestScope, found: ListResult, again: () => Promise<ListResult>): Promise<void> {
-  if (scope.converter === undefined || passesText(scope) || found.isEmpty) return
+  if (scope.resource.converter === undefined || passesText(scope.resource) || found.isEmpty) return
   try {
     for await (const texts of lineBatches((await again()).values)) await convertedTexts(scope, texts)
   } catch (error) {
@@ -76,7 +76,7 @@ export async function listed(
     if (!(error instanceof StorageError)) throw error
     if (error.code === 'Compacted' && token !== undefined)
       throw expired(CONTINUE_TOO_OLD, inconsistentContinueToken(token, query.namespace))
-    throw statusFor(error, scope.resource, '')
+    throw statusFor(error, scope.resource.gvr, '')
   }
 }
 
@@ -88,7 +88,7 @@ function placeOf(
 ): { at: ListAt; limit?: number; start?: string; token?: ContinueToken } {
   const { resourceVersion, resourceVersionMatch } = options
   const paging = options.limit > 0 ? { limit: options.limit } : {}
-  const cached = !cacheless(scope.resource)
+  const cached = !cacheless(scope.resource.gvr)
   if (options.continue !== '') {
     const token = parseContinueToken(options.continue, namespace)
     if (resourceVersion !== '' && resourceVersion !== '0')

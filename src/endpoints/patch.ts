@@ -15,8 +15,8 @@ const patchFormats: Readonly<Record<string, BodyFormat>> = { [APPLY]: 'yaml', 'a
 
 export async function patch(scope: RequestScope): Promise<Response> {
   const { request } = scope
-  const patchType = negotiatePatchType(request, scope.forms)
-  const output = negotiateOutput(request, { kind: 'object', forms: scope.forms })
+  const patchType = negotiatePatchType(request, scope.resource.forms)
+  const output = negotiateOutput(request, { kind: 'object', forms: scope.resource.forms })
   const bytes = await readBody(request)
   const applies = patchType === APPLY
   const options = withManager(request, parsePatchOptions(request.query, applies))

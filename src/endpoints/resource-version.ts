@@ -1,6 +1,6 @@
 /** resourceVersion parameters → what storage is asked for. The rules are the tables of the API concepts page. */
 import { badRequest, plainError } from '../api/status.ts'
-import type { GroupResource } from '../api/group-version.ts'
+import type { RequestScope } from '../registry/resource-scope.ts'
 import type { Revision } from '../storage/storage.ts'
 import { cacheless } from '../storage/storage-status.ts'
 
@@ -30,7 +30,7 @@ export function parseRevisionOfWatch(text: string): Revision {
 }
 
 /** A get is "not older than": through the cache like a watch, or without one like a list. */
-export function parseRevisionOfGet(scope: { resource: GroupResource }, text: string): Revision | undefined {
+export function parseRevisionOfGet({ resource }: RequestScope, text: string): Revision | undefined {
   if (text === '') return undefined
-  return cacheless(scope.resource) ? parseRevisionOfList(text) : parseRevisionOfWatch(text)
+  return cacheless(resource.gvr) ? parseRevisionOfList(text) : parseRevisionOfWatch(text)
 }

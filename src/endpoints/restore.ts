@@ -129,7 +129,10 @@ class Filling {
       this.served.inGroup(group).find(({ storage }) => storage.resource === resource) ?? this.unservedEntry(section)
     if (entry !== undefined) {
       const scope = resourceScope(this.request, entry, { name: '', subresource: '', namespace: '' })
-      const { collection, storageType, strategy } = scope
+      const {
+        collection,
+        resource: { storageType, strategy },
+      } = scope
       return { stored: storedAs(scope), collection, valueOf: (object) => newValueOf(storageType, object, strategy) }
     }
     if (!isBuiltInStorage(section) && !isCustomName(section))

@@ -15,7 +15,10 @@ export async function review(
   answer: Review,
   { keepsSystemFields = false }: { readonly keepsSystemFields?: boolean } = {},
 ): Promise<Response> {
-  const { request, forms } = scope
+  const {
+    request,
+    resource: { forms },
+  } = scope
   const output = negotiateOutput(request, { kind: 'object', forms })
   const input = negotiateInput(request)
   const body = await readBody(request)

@@ -18,7 +18,9 @@ const METADATA_NAME = 'metadata.name'
 export function selectionOf(scope: RequestScope, options: ListOptions): Selection {
   const labels = parseLabelSelector(options.labelSelector)
   const fields = parseFieldSelector(options.fieldSelector).map((requirement) => knownField(scope, requirement))
-  const { name: named } = scope
+  const {
+    place: { name: named },
+  } = scope
   if (named !== '') {
     if (fields.some(({ field, operator, value }) => field === METADATA_NAME && operator === '=' && value !== named))
       throw badRequest("fieldSelector metadata.name doesn't match requested name")
@@ -27,7 +29,7 @@ export function selectionOf(scope: RequestScope, options: ListOptions): Selectio
   return { labels, fields }
 }
 
-function knownField({ entry }: RequestScope, requirement: FieldRequirement): FieldRequirement {
+function knownField({ resource: { entry } }: RequestScope, requirement: FieldRequirement): FieldRequirement {
   const { field } = requirement
   const known = entry.fieldSelectors
   if (known.includes(field))

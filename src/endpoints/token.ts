@@ -1,6 +1,7 @@
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { methodNotAllowed } from '../api/status.ts'
 import { createToken } from '../registry/authentication/token-request.ts'
+import { ofKind } from '../registry/resource.ts'
 import type { Review } from '../registry/review.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
@@ -13,15 +14,7 @@ const TOKEN_REQUEST: GroupVersionKind = { group: 'authentication.k8s.io', versio
 export function token(scope: RequestScope, verb: Verb | ''): Promise<Response> {
   if (verb !== 'create') throw methodNotAllowed()
   const type = typeOfKind(TOKEN_REQUEST)!
-  const asRequest: RequestScope = {
-    ...scope,
-    kind: TOKEN_REQUEST,
-    type,
-    storageKind: TOKEN_REQUEST,
-    storageType: type,
-    toStorage: (object) => object,
-    fromStorage: (object) => object,
-  }
-  const answer: Review = (request, object, admitted) => createToken(request, scope, object, admitted)
+  const asRequest: RequestScope = { ...scope, resource: ofKind(scope.resource, TOKEN_REQUEST, type) }
+  const answer: Review = (request, object, admitted) => createToken(request, scope.place, object, admitted)
   return review(asRequest, answer, { keepsSystemFields: true })
 }

@@ -11,7 +11,7 @@ import { withManager } from './with-manager.ts'
 
 export async function update(scope: RequestScope): Promise<Response> {
   const { request } = scope
-  const output = negotiateOutput(request, { kind: 'object', forms: scope.forms })
+  const output = negotiateOutput(request, { kind: 'object', forms: scope.resource.forms })
   const body = await readBody(request)
   const options = withManager(request, parseUpdateOptions(request.query))
   const input = negotiateInput(request)

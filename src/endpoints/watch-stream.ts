@@ -60,13 +60,13 @@ export async function pumpWatch(
         // keeps a quiet selection ahead of compaction, and notices a shard that is gone
         stream.ping()
       })
-    let show = plan.query.from === undefined && scope.strategy.decorator !== undefined
+    let show = plan.query.from === undefined && scope.resource.strategy.decorator !== undefined
     let isInitial = plan.isOfNow
     let isStuck = false
     for await (const batch of watch.messages) {
       if (isStuck) continue
       try {
-        const shown = show ? (text: string) => decoratedText(scope, text) : undefined
+        const shown = show ? (text: string) => decoratedText(scope.resource, text) : undefined
         await forward(framer, sink, await inRequestVersions(scope, batch), plan.bookmarks, shown)
       } catch (error) {
         if (!(error instanceof ConversionError)) throw error
@@ -91,7 +91,7 @@ export async function pumpWatch(
 
 /** Events that came together are converted together. */
 async function inRequestVersions(scope: RequestScope, batch: WatchBatch): Promise<WatchBatch> {
-  if (scope.converter === undefined || scope.storedAsServed) return batch
+  if (scope.resource.converter === undefined || scope.resource.storedAsServed) return batch
   const events = [...batch].filter((message) => message.kind === 'event')
   const given = events.map(({ text }) => text)
   const texts = await convertedTexts(scope, given)
@@ -143,7 +143,7 @@ async function notYet({ storage, collection }: RequestScope): Promise<StatusErro
 }
 
 /** What the client is told before the stream ends; nothing when it only has to come back. */
-function watchError({ resource }: RequestScope, error: unknown): StatusError | undefined {
+function watchError({ resource: { gvr: resource } }: RequestScope, error: unknown): StatusError | undefined {
   // an event that can't be written as the client asked ends the stream without a word
   if (!(error instanceof StorageError)) return undefined
   if (error.code === 'Compacted') return expired(`too old resource version: ${error.revision} (${error.current})`)

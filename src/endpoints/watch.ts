@@ -15,14 +15,15 @@ const DEFAULT_SECONDS = 30 * 60
 
 export async function watch(scope: RequestScope, options: ListOptions): Promise<Response> {
   const { request } = scope
-  const output = negotiateOutput(request, { kind: 'watch', forms: scope.forms })
+  const output = negotiateOutput(request, { kind: 'watch', forms: scope.resource.forms })
   const selection = selectionOf(scope, options)
-  const namespace = scope.namespaced && scope.namespace !== '' ? scope.namespace : undefined
+  const namespace = scope.resource.namespaced && scope.place.namespace !== '' ? scope.place.namespace : undefined
   const revision = options.resourceVersion === '' ? 0 : parseRevisionOfWatch(options.resourceVersion)
   const seconds = options.timeoutSeconds ? Math.max(1, options.timeoutSeconds) : DEFAULT_SECONDS * (1 + Math.random())
-  if (scope.entry.definition !== undefined) await announceWatch(request, scope.entry.definition, scope.entry)
+  if (scope.resource.entry.definition !== undefined)
+    await announceWatch(request, scope.resource.entry.definition, scope.resource.entry)
   const beginning = await beginningOf(scope, options, revision)
-  const framer = watchFramer(scope, output)
+  const framer = watchFramer(scope.resource, output, request.clock)
   const sink = wantsSocket(request.headers)
     ? socketSink(request.headers, framer.isText)
     : streamSink(watchHeaders(scope, output), framer.isText)

@@ -11,12 +11,17 @@ import type { ResourceScope } from './resource-scope.ts'
 
 /** Between the versions of a kind, for owners that wrote in another one; a Scale has but one. */
 export function convertVersion(scope: ResourceScope): ConvertVersion | undefined {
-  if (scope.view !== undefined) return undefined
-  return scope.entry.definition === undefined ? betweenBuiltIn(scope) : betweenCustom(scope, scope.entry.definition)
+  if (scope.resource.view !== undefined) return undefined
+  return scope.resource.entry.definition === undefined
+    ? betweenBuiltIn(scope)
+    : betweenCustom(scope, scope.resource.entry.definition)
 }
 
 /** Without asking a conversion webhook: fields are taken to have the same names. */
-function betweenCustom({ request, kind }: ResourceScope, definition: CustomResourceDefinition): ConvertVersion {
+function betweenCustom(
+  { request, resource: { kind } }: ResourceScope,
+  definition: CustomResourceDefinition,
+): ConvertVersion {
   return (object, apiVersion) => {
     const target = parseApiVersion(apiVersion)
     if (target?.group !== kind.group || versionNamed(definition, target.version) === undefined) return undefined
@@ -26,7 +31,7 @@ function betweenCustom({ request, kind }: ResourceScope, definition: CustomResou
   }
 }
 
-function betweenBuiltIn({ request, kind, entry, storageKind }: ResourceScope): ConvertVersion {
+function betweenBuiltIn({ request, resource: { kind, entry, storageKind } }: ResourceScope): ConvertVersion {
   return (object, apiVersion) => {
     const from = parseApiVersion(typeof object['apiVersion'] === 'string' ? object['apiVersion'] : '')
     const target = builtInServed(request.env).resources.resources.find(
@@ -50,8 +55,8 @@ function betweenBuiltIn({ request, kind, entry, storageKind }: ResourceScope): C
  * newer one fills in, and who writes owns that too.
  */
 export const afterConversion = (scope: ResourceScope, object: KubeObject): KubeObject =>
-  scope.view === undefined && scope.entry.definition === undefined && !isIdentity(scope)
-    ? scope.fromStorage(scope.toStorage(object))
+  scope.resource.view === undefined && scope.resource.entry.definition === undefined && !isIdentity(scope.resource)
+    ? scope.resource.fromStorage(scope.resource.toStorage(object))
     : object
 
 // what is tracked is an object of its kind

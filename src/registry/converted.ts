@@ -13,34 +13,36 @@ export function inRequestVersion<Value extends KubeObject | StoredValue>(
   scope: ResourceScope,
   value: Value,
 ): Value | Promise<KubeObject> {
-  return scope.converter === undefined ? value : convertedValue(scope, value)
+  return scope.resource.converter === undefined ? value : convertedValue(scope, value)
 }
 
 async function convertedValue(scope: ResourceScope, value: KubeObject | StoredValue): Promise<KubeObject> {
   const [object] =
     'text' in value
-      ? await scope.converter!.toServed([liveOf(value).object], 'stored')
-      : await scope.converter!.toServed([value], 'made')
+      ? await scope.resource.converter!.toServed([liveOf(value).object], 'stored')
+      : await scope.resource.converter!.toServed([value], 'made')
   return object!
 }
 
 /** What storage shall keep of an object. @throws StatusError */
 export async function valueToStore(scope: ResourceScope, object: KubeObject): Promise<NewValue> {
-  const { converter, storageType, strategy } = scope
+  const {
+    resource: { converter, storageType, strategy },
+  } = scope
   if (converter === undefined) return newValueOf(storageType, object, strategy)
   return newValueOf(storageType, await converter.toStored(object), converter.storedStrategy)
 }
 
 /** Texts of storage in the version of the request. @throws StatusError */
 export async function convertedTexts(scope: ResourceScope, texts: readonly string[]): Promise<string[]> {
-  if (scope.converter === undefined) return [...texts]
-  const objects = await scope.converter.toServed(texts.map(parseStoredObject), 'stored')
+  if (scope.resource.converter === undefined) return [...texts]
+  const objects = await scope.resource.converter.toServed(texts.map(parseStoredObject), 'stored')
   return objects.map((object) => stringify(asJson(object)))
 }
 
 /** @param values texts, each followed by a newline */
 export function convertedLines(scope: ResourceScope, values: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  if (scope.converter === undefined) return values
+  if (scope.resource.converter === undefined) return values
   const encoder = new TextEncoder()
   const batches = lineBatches(values)
   return new ReadableStream({

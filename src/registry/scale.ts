@@ -8,7 +8,7 @@ import { builtInType } from '../schema/built-in.ts'
 import { labelSelectorText } from '../storage/label-selector-text.ts'
 import { subdomainName } from '../validation/names.ts'
 import { validateObjectMeta } from '../validation/object-meta.ts'
-import type { View } from './resource-scope.ts'
+import type { View } from './resource.ts'
 
 interface Workload {
   metadata: ObjectMeta

@@ -21,7 +21,7 @@ export function checkNameParameter(name: string): void {
 export async function readLive(
   scope: ResourceScope,
   name: string,
-  namespace = scope.namespace,
+  namespace = scope.place.namespace,
 ): Promise<Live | undefined> {
   const key = keyOf(scope, name, namespace)
   const early = takeFirstRead(scope.request, scope.collection, key)
@@ -30,20 +30,20 @@ export async function readLive(
   if (stored.text.length > LARGE) scope.request.isLarge = true
   if (stored.text.length > HEAVY) await turnOfHeavy()
   const { object } = liveOf(stored)
-  if (scope.converter === undefined)
-    return { stored, object: await walked(scope.request, () => scope.currentForm(object)) }
-  const [converted] = await scope.converter.toServed([object], 'stored')
+  if (scope.resource.converter === undefined)
+    return { stored, object: await walked(scope.request, () => scope.resource.currentForm(object)) }
+  const [converted] = await scope.resource.converter.toServed([object], 'stored')
   return { stored, object: converted! }
 }
 
 /** The storage key as kube-apiserver names it in messages, behind `/registry`, which dry runs leave out. */
 export function referenceKey(scope: ResourceScope, name: string): string {
-  const { group, resource } = scope.resource
+  const { group, resource } = scope.resource.gvr
   const prefix =
-    scope.custom || referenceKeyGroups.has(group)
+    scope.resource.custom || referenceKeyGroups.has(group)
       ? `${group}/${resource}`
-      : (ownValue(referenceKeyNames, groupResourceText(scope.resource)) ?? resource)
-  return `/${prefix}/${scope.namespaced ? `${scope.namespace}/` : ''}${name}`
+      : (ownValue(referenceKeyNames, groupResourceText(scope.resource.gvr)) ?? resource)
+  return `/${prefix}/${scope.resource.namespaced ? `${scope.place.namespace}/` : ''}${name}`
 }
 
 const referenceKeyGroups = new Set(['apiregistration.k8s.io', 'apiextensions.k8s.io'])

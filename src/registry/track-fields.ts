@@ -7,7 +7,8 @@ import { tracking } from '../patch/managed-fields.ts'
 import { resetFieldsOf } from '../patch/reset-fields.ts'
 import { convertVersion } from './convert-version.ts'
 import type { ResourceScope } from './resource-scope.ts'
-import { endpointKind, endpointType, hasStatus, storedAs } from './resource-scope.ts'
+import { endpointKind, endpointType, storedAs } from './resource-scope.ts'
+import { hasStatus } from './resource.ts'
 
 /** Writes into the object who owns which of its fields after this write. */
 export const trackFields = (...write: Parameters<typeof trackingFields>): void => atOnce(trackingFields(...write))
@@ -18,7 +19,10 @@ export function* trackingFields(
   object: KubeObject,
   manager: string,
 ): Steps<void> {
-  const { request, subresource } = scope
+  const {
+    request,
+    place: { subresource },
+  } = scope
   const managedFields = yield* tracking({
     type: endpointType(scope),
     live,
@@ -27,7 +31,13 @@ export function* trackingFields(
     apiVersion: apiVersionOf(endpointKind(scope)),
     subresource,
     now: request.now,
-    resetFields: resetFieldsOf(storedAs(scope), subresource, hasStatus(scope), scope.custom, apiVersionOf(scope.kind)),
+    resetFields: resetFieldsOf(
+      storedAs(scope),
+      subresource,
+      hasStatus(scope.resource),
+      scope.resource.custom,
+      apiVersionOf(scope.resource.kind),
+    ),
     convert: convertVersion(scope),
     failed: (error) => noteFault('managedFields', error, request),
   })

@@ -1,4 +1,5 @@
 /** What codecs.ts measures: each codec on the same Pod, one as a Deployment makes them and a kubelet reports them. */
+import type { ApiRequest } from '../../src/request/context.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
 import { encodeJson } from '../../src/codec/encode.ts'
 import { parseJson } from '../../src/api/json.ts'
@@ -17,26 +18,34 @@ const type = builtInType('io.k8s.api.core.v1.Pod')
 const text = encodeJson(type, pod)
 const message = encodeMessage(type, pod)
 
-function presenterFor(accept: string): Presenter {
-  const request = fakeRequest('GET /api/v1/pods', { Accept: accept })
-  const scope = { ...fakeScope('v1/pods', request), storedAsServed: true }
-  return new Presenter(scope, negotiateOutput(request, { kind: 'list', forms: builtInForms }))
+interface Listing {
+  readonly request: ApiRequest
+  readonly presenter: Presenter
 }
 
-const table = presenterFor(TABLE)
-const json = presenterFor('application/json')
-const protobuf = presenterFor('application/vnd.kubernetes.protobuf')
+function listingFor(accept: string): Listing {
+  const request = fakeRequest('GET /api/v1/pods', { Accept: accept })
+  const { resource } = fakeScope('v1/pods', request, { storedAsServed: true })
+  return {
+    request,
+    presenter: new Presenter(resource, negotiateOutput(request, { kind: 'list', forms: builtInForms })),
+  }
+}
+
+const table = listingFor(TABLE)
+const json = listingFor('application/json')
+const protobuf = listingFor('application/vnd.kubernetes.protobuf')
 
 /** The first is what the others are compared with. */
 export const cases: Readonly<Record<string, () => unknown>> = {
   'JSON.parse + stringify': () => JSON.stringify(JSON.parse(text)),
   'decode JSON, checked against the schema': () => decodeObject(type, parseJson(text)),
   'canonical JSON': () => encodeJson(type, pod),
-  'stored JSON to JSON': () => serializeText(json.output, json.json(Source.ofText(text), NOW)),
-  'stored JSON to protobuf': () => protobuf.bytes('protobuf', Source.ofText(text)),
+  'stored JSON to JSON': () => serializeText(json.presenter.output, json.presenter.json(Source.ofText(text), NOW)),
+  'stored JSON to protobuf': () => protobuf.presenter.bytes('protobuf', Source.ofText(text)),
   'encode protobuf': () => encodeMessage(type, pod),
   'decode protobuf': () => decodeMessage(type, message),
-  'row of a Table': () => table.row(Source.ofText(text), NOW),
+  'row of a Table': () => table.presenter.row(Source.ofText(text), NOW),
 }
 
 /** How many are in a list. */
@@ -60,10 +69,10 @@ function stored(piece: Uint8Array, separator: string): ReadableStream<Uint8Array
   })
 }
 
-async function answered({ scope, output }: Presenter): Promise<number> {
-  const shape = listShape(scope, output)
+async function answered({ request, presenter: { resource, output } }: Listing): Promise<number> {
+  const shape = listShape(resource, output)
   const values = shape.as === 'lines' ? stored(lines, '') : stored(elements, ',')
-  const { body } = await respondList(scope, output, { revision: 1, isEmpty: false, values, shape })
+  const { body } = await respondList({ request, resource }, output, { revision: 1, isEmpty: false, values, shape })
   let length = 0
   for await (const chunk of body!) length += chunk.length
   return length

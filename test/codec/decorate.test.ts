@@ -7,11 +7,11 @@ import type { Strategy } from '../../src/registry/strategy.ts'
 import { fakeRequest, fakeScope } from './fake-scope.ts'
 import { builtInForms } from '../../src/codec/resource-forms.ts'
 
-const scopeOf = (accept?: string) => ({
-  ...fakeScope('v1/services', fakeRequest('GET /api/v1/services', accept === undefined ? {} : { Accept: accept })),
-  // as the registry has it
-  strategy: services as Strategy,
-})
+const scopeOf = (accept?: string) =>
+  fakeScope('v1/services', fakeRequest('GET /api/v1/services', accept === undefined ? {} : { Accept: accept }), {
+    // as the registry has it
+    strategy: services as Strategy,
+  })
 
 const service = (type: string, name = 'a'): string =>
   `{"kind":"Service","apiVersion":"v1","metadata":{"name":"${name}","resourceVersion":"7"},` +
@@ -28,7 +28,7 @@ test.each([
     service('ClusterIP').replace('"7"}', '"7","labels":{"type":"ExternalName"}}'),
   ],
 ])('a Service %s', (_, stored, shown) => {
-  expect(decoratedText(scopeOf(), stored)).toBe(shown)
+  expect(decoratedText(scopeOf().resource, stored)).toBe(shown)
 })
 
 test('one is answered so, as text and as object', async () => {
@@ -43,11 +43,11 @@ test('one is answered so, as text and as object', async () => {
 
 test('lists are read line by line', async () => {
   const scope = scopeOf()
-  expect(listShape(scope, negotiateOutput(scope.request, { kind: 'list', forms: builtInForms }))).toEqual({
+  expect(listShape(scope.resource, negotiateOutput(scope.request, { kind: 'list', forms: builtInForms }))).toEqual({
     as: 'lines',
   })
   const texts = [service('ClusterIP'), service('ExternalName'), service('NodePort')]
   const stored = new Response(texts.map((text) => `${text}\n`).join('')).body!
-  const shown = await new Response(decoratedLines(scope, stored)).text()
+  const shown = await new Response(decoratedLines(scope.resource, stored)).text()
   expect(shown.split('\n')).toEqual([texts[0], hidden, texts[2], ''])
 })

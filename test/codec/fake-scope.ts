@@ -1,7 +1,8 @@
 /** Requests and scopes as far as codecs look into them. */
 import { parseApiVersion } from '../../src/api/group-version.ts'
 import { builtInForms, customForms } from '../../src/codec/resource-forms.ts'
-import type { RequestScope, View } from '../../src/registry/resource-scope.ts'
+import type { RequestScope } from '../../src/registry/resource-scope.ts'
+import type { Resource } from '../../src/registry/resource.ts'
 import type { Env } from '../../src/env.ts'
 import { builtInResources } from '../../src/registry/resources.ts'
 import type { ResourceEntry } from '../../src/registry/resources.ts'
@@ -38,7 +39,7 @@ export function fakeRequest(line: string, headers: Record<string, string> = {}, 
 const everything = builtInResources({ runtimeConfig: 'api/all=true', featureGates: 'AllAlpha=true,AllBeta=true' })
 
 /** @param resource `v1/pods`, `apps/v1/deployments` */
-export function fakeScope(resource: string, request: ApiRequest, more: { view?: View } = {}): RequestScope {
+export function fakeScope(resource: string, request: ApiRequest, more: Partial<Resource> = {}): RequestScope {
   const slash = resource.lastIndexOf('/')
   const { group, version } = parseApiVersion(resource.slice(0, slash))!
   const entry = everything.find(group, version, resource.slice(slash + 1))
@@ -46,7 +47,11 @@ export function fakeScope(resource: string, request: ApiRequest, more: { view?: 
   return scopeOf(entry, request, more)
 }
 
-export function fakeCustomScope(columns: ResourceEntry['printerColumns'], request: ApiRequest): RequestScope {
+export function fakeCustomScope(
+  columns: ResourceEntry['printerColumns'],
+  request: ApiRequest,
+  more: Partial<Resource> = {},
+): RequestScope {
   const gv = { group: 'example.com', version: 'v1' }
   const entry = {
     ...everything.find('', 'v1', 'configmaps')!,
@@ -58,30 +63,32 @@ export function fakeCustomScope(columns: ResourceEntry['printerColumns'], reques
     storage: { ...gv, resource: 'things' },
     ...(columns === undefined ? {} : { printerColumns: columns }),
   }
-  return scopeOf(entry, request, {})
+  return scopeOf(entry, request, more)
 }
 
-function scopeOf(entry: ResourceEntry, request: ApiRequest, more: { view?: View }): RequestScope {
+function scopeOf(entry: ResourceEntry, request: ApiRequest, more: Partial<Resource>): RequestScope {
   const { group, version, kind, storage } = entry
   const storageKind = { group: storage.group, version: storage.version, kind }
   const type = builtInType(entry.type)
   const identity = <T>(object: T): T => object
   return {
     request,
-    entry,
-    resource: { group, version, resource: entry.resource },
-    kind: { group, version, kind },
-    storageKind,
-    type,
-    storageType: typeOfKind(storageKind) ?? type,
-    custom: entry.origin === 'custom',
-    forms: entry.origin === 'custom' ? customForms : builtInForms,
-    strategy: {},
-    subresource: '',
-    fromStorage: identity,
-    toStorage: identity,
+    place: { namespace: '', name: '', subresource: '' },
+    resource: {
+      entry,
+      gvr: { group, version, resource: entry.resource },
+      kind: { group, version, kind },
+      storageKind,
+      type,
+      storageType: typeOfKind(storageKind) ?? type,
+      custom: entry.origin === 'custom',
+      forms: entry.origin === 'custom' ? customForms : builtInForms,
+      strategy: {},
+      fromStorage: identity,
+      toStorage: identity,
+      ...more,
+    },
     enabled: () => true,
-    ...more,
     // codecs look at nothing else
   } as unknown as RequestScope
 }

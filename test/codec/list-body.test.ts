@@ -1,3 +1,4 @@
+import { noteFault } from '../../src/request/fault.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { listStream } from '../../src/codec/list-body.ts'
 import type { ListStream } from '../../src/codec/list-body.ts'
@@ -38,9 +39,9 @@ function shard(as: ListStream['as'], breaks: boolean): ListStream {
 
 function listOf(stream: ListStream): ReadableStream<Uint8Array> {
   const request = Object.assign(fakeRequest('GET /api/v1/namespaces/default/configmaps'), { user: ANONYMOUS })
-  const scope = { ...fakeScope('v1/configmaps', request), storedAsServed: true }
-  const presenter = new Presenter(scope, negotiateOutput(request, { kind: 'list', forms: builtInForms }))
-  return listStream(presenter, { resourceVersion: '1' }, stream, NOW)
+  const { resource } = fakeScope('v1/configmaps', request, { storedAsServed: true })
+  const presenter = new Presenter(resource, negotiateOutput(request, { kind: 'list', forms: builtInForms }))
+  return listStream(presenter, { resourceVersion: '1' }, stream, NOW, (error) => noteFault('list', error, request))
 }
 
 describe.each(['lines', 'items'] as const)('a list of %s', (as) => {

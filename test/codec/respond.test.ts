@@ -15,6 +15,7 @@ import type { EncodedList } from '../../src/codec/protobuf-list.ts'
 import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
 import { yamlText } from '../../src/codec/yaml-text.ts'
 import type { RequestScope } from '../../src/registry/resource-scope.ts'
+import type { Resource } from '../../src/registry/resource.ts'
 import { parseQuery } from '../../src/request/query-parameters.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 import type { ListShape } from '../../src/storage/storage.ts'
@@ -33,9 +34,12 @@ interface Asked {
   readonly headers?: Record<string, string>
 }
 
-function scopeFor({ accept = '', query = '', headers = {} }: Asked): RequestScope {
+type MakeScope = (headers: Record<string, string>, more: Partial<Resource>) => RequestScope
+
+function scopeFor({ accept = '', query = '', headers = {} }: Asked, more: Partial<Resource> = {}): RequestScope {
   const line = `GET /api/v1/namespaces/a/configmaps${query}`
-  return fakeScope('v1/configmaps', fakeRequest(line, { ...(accept === '' ? {} : { Accept: accept }), ...headers }))
+  const request = fakeRequest(line, { ...(accept === '' ? {} : { Accept: accept }), ...headers })
+  return fakeScope('v1/configmaps', request, more)
 }
 
 async function one(asked: Asked, text = configMap('a', 7)): Promise<Response> {
@@ -63,8 +67,8 @@ function written(texts: readonly string[], shape: ListShape): string {
 }
 
 async function list(asked: Asked, texts: readonly string[], scope = scopeFor(asked)): Promise<Response> {
-  const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.forms })
-  const shape = listShape(scope, output)
+  const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms })
+  const shape = listShape(scope.resource, output)
   const facts = {
     revision: 9,
     continueToken: 'c',
@@ -271,14 +275,23 @@ describe('a list in another form says what it says in compact JSON', () => {
   const gv = 'flowcontrol.apiserver.k8s.io/v1'
   const schema = `{"kind":"FlowSchema","apiVersion":"${gv}","metadata":{"name":"a"},"spec":{"matchingPrecedence":5}}`
   const thing = '{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a"},"spec":{"items":[1,{}]}}'
-  const cases: [what: string, as: string, texts: string[], scope: (headers: Record<string, string>) => RequestScope][] =
+  const cases: [what: string, as: string, texts: string[], scope: MakeScope][] = [
+    ['built in', '', texts, (headers, more) => fakeScope('v1/configmaps', fakeRequest('GET /', headers), more)],
+    ['custom', '', [thing, thing], (headers, more) => fakeCustomScope(undefined, fakeRequest('GET /', headers), more)],
     [
-      ['built in', '', texts, (headers) => fakeScope('v1/configmaps', fakeRequest('GET /', headers))],
-      ['custom', '', [thing, thing], (headers) => fakeCustomScope(undefined, fakeRequest('GET /', headers))],
-      ['metadata', METADATA_LIST, texts, (headers) => fakeScope('v1/configmaps', fakeRequest('GET /', headers))],
-      ['table', TABLE, texts, (headers) => fakeScope('v1/configmaps', fakeRequest('GET /', headers))],
-      ['ordered', TABLE, [schema, schema], (headers) => fakeScope(`${gv}/flowschemas`, fakeRequest('GET /', headers))],
-    ]
+      'metadata',
+      METADATA_LIST,
+      texts,
+      (headers, more) => fakeScope('v1/configmaps', fakeRequest('GET /', headers), more),
+    ],
+    ['table', TABLE, texts, (headers, more) => fakeScope('v1/configmaps', fakeRequest('GET /', headers), more)],
+    [
+      'ordered',
+      TABLE,
+      [schema, schema],
+      (headers, more) => fakeScope(`${gv}/flowschemas`, fakeRequest('GET /', headers), more),
+    ],
+  ]
   const all = cases.flatMap(([what, as, items, scope]) =>
     [items, items.slice(0, 1), []].flatMap((some) =>
       [true, false].map((stored) => [what, some.length, stored ? 'as stored' : 'converted', as, some, scope] as const),
@@ -288,7 +301,7 @@ describe('a list in another form says what it says in compact JSON', () => {
   test.each(all)('%s, %i items, %s', async (_what, _count, stored, as, items, scopeOf) => {
     const asked = async (accept: string, query = '') => {
       const headers: Record<string, string> = accept === '' ? {} : { Accept: accept }
-      const scope = { ...scopeOf(headers), storedAsServed: stored === 'as stored' }
+      const scope = scopeOf(headers, { storedAsServed: stored === 'as stored' })
       if (query !== '') Object.assign(scope.request, { query: parseQuery(query) })
       return (await list({}, items, scope)).text()
     }
@@ -335,7 +348,11 @@ describe('CBOR, behind its gate', () => {
 
   test('a watch', () => {
     const scope = fakeScope('v1/configmaps', request())
-    const framer = watchFramer(scope, negotiateOutput(scope.request, { kind: 'watch', forms: builtInForms }))
+    const framer = watchFramer(
+      scope.resource,
+      negotiateOutput(scope.request, { kind: 'watch', forms: builtInForms }),
+      () => 0,
+    )
     const event = plainJson(parseCbor(framer.event('ADDED', configMap('a', 7))))
     expect(event).toEqual({ type: 'ADDED', object: JSON.parse(configMap('a', 7)) })
   })
@@ -402,8 +419,11 @@ test.each([true, false])(
   'a list in protobuf that is too long to keep is read twice and streamed: %s',
   async (stored) => {
     const lines = Array.from({ length: 60 }, (_, i) => configMap(`c${i}`, i + 1))
-    const scope = { ...scopeFor({ accept: 'application/vnd.kubernetes.protobuf' }), storedAsServed: stored }
-    const presenter = new Presenter(scope, negotiateOutput(scope.request, { kind: 'list', forms: builtInForms }))
+    const scope = scopeFor({ accept: 'application/vnd.kubernetes.protobuf' }, { storedAsServed: stored })
+    const presenter = new Presenter(
+      scope.resource,
+      negotiateOutput(scope.request, { kind: 'list', forms: builtInForms }),
+    )
     const metadata = { resourceVersion: '9' }
     /** Chunks end anywhere. */
     const values = (size: number): ReadableStream<Uint8Array> => {
@@ -416,15 +436,21 @@ test.each([true, false])(
         },
       })
     }
+    const fail = (error: unknown) => expect.unreachable(String(error))
     const listed = (keep?: number, again?: EncodedList['again']) =>
-      listProtobuf(presenter, metadata, {
-        items: encodedLines(presenter, values(700)),
-        ...(again === undefined ? {} : { again }),
-        ...(keep === undefined ? {} : { keep }),
-      })
+      listProtobuf(
+        presenter,
+        metadata,
+        {
+          items: encodedLines(presenter, values(700)),
+          ...(again === undefined ? {} : { again }),
+          ...(keep === undefined ? {} : { keep }),
+        },
+        fail,
+      )
     const whole = await listed()
     const sources = lines.map((line) => Source.ofText(line))
-    expect(await listProtobuf(presenter, metadata, { items: encodedItems(presenter, sources) })).toEqual(whole)
+    expect(await listProtobuf(presenter, metadata, { items: encodedItems(presenter, sources) }, fail)).toEqual(whole)
     let reads = 0
     const again = async (skipped: number) => (reads++, encodedLines(presenter, values(1100), skipped))
     for (const keep of [0, 800, 1600]) {

@@ -9,7 +9,11 @@ import { fakeCustomScope, fakeRequest, fakeScope, METADATA, METADATA_LIST, TABLE
 function framer(accept: string, resource = 'v1/configmaps', query = ''): WatchFramer {
   const request = fakeRequest(`GET /${query}`, accept === '' ? {} : { Accept: accept })
   const scope = resource === 'custom' ? fakeCustomScope(undefined, request) : fakeScope(resource, request)
-  return watchFramer(scope, negotiateOutput(request, { kind: 'watch', forms: scope.forms }))
+  return watchFramer(
+    scope.resource,
+    negotiateOutput(request, { kind: 'watch', forms: scope.resource.forms }),
+    request.clock,
+  )
 }
 
 const text = '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"7"},"data":{"k":"v"}}'

@@ -211,7 +211,7 @@ test.each<[string, object]>([
 ])('%s in v2 fails where v1 is stored', async (_, target) => {
   const server = await serverWith('Webhook')
   const scope = await server.scopeOf('v2', target)
-  await expect(scope.name === '' ? create(scope) : patch(scope)).rejects.toMatchObject(FROM_V2)
+  await expect(scope.place.name === '' ? create(scope) : patch(scope)).rejects.toMatchObject(FROM_V2)
   expect(await server.stored()).toEqual([])
 })
 

@@ -168,10 +168,12 @@ test('every method, prefix and place: what runs is what was authorized', async (
           const isNamespace = entry.group === '' && entry.resource === 'namespaces'
           expect(asked.namespace, line).toBe(isNamespace ? place.name : place.within)
           expect(scope, line).toMatchObject({
-            entry,
-            name: place.name,
-            subresource: place.subresource,
-            namespace: entry.namespaced ? place.within : '',
+            resource: { entry },
+            place: {
+              name: place.name,
+              subresource: place.subresource,
+              namespace: entry.namespaced ? place.within : '',
+            },
             collection: { tenant: server.tenant.uid, prefix: expect.stringContaining(entry.storage.resource) },
           })
           expect([verb, `${entry.resource}/${place.subresource}`, entry.resource], line).toContain(handler)

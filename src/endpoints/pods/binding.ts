@@ -23,12 +23,13 @@ export async function legacyBinding(scope: RequestScope): Promise<Response> {
   const pods = builtInServed(request.env).resources.find('', 'v1', 'pods')
   if (pods === undefined) throw new Error('assertion failed: pods are a resource')
   const name = posted.object.metadata.name ?? ''
-  return apply(resourceScope(request, pods, { name, subresource: 'binding', namespace: scope.namespace }), posted)
+  return apply(resourceScope(request, pods, { name, subresource: 'binding', namespace: scope.place.namespace }), posted)
 }
 
 async function apply(scope: RequestScope, posted: Posted<Binding>): Promise<Response> {
   const { object, dryRun } = posted
-  if ((object.metadata.name ?? '') !== scope.name) throw badRequest('name in URL does not match name in Binding object')
+  if ((object.metadata.name ?? '') !== scope.place.name)
+    throw badRequest('name in URL does not match name in Binding object')
   const errors = validateTarget(object)
   if (errors.length > 0) throw plainError(messageOf(errors))
   await posted.validate()

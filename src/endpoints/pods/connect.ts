@@ -22,7 +22,10 @@ import { builtInForms } from '../../codec/resource-forms.ts'
 
 /** GET pods/NAME/log */
 export async function log(scope: RequestScope): Promise<Response> {
-  const { request, name } = scope
+  const {
+    request,
+    place: { name },
+  } = scope
   negotiateOutput(request, { kind: 'object', forms: builtInForms })
   const errors = validateLogOptions(request.query)
   if (errors.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, errors)
@@ -42,7 +45,7 @@ export async function log(scope: RequestScope): Promise<Response> {
 
 const MAX_ERROR = 50_000
 
-async function logAnswer({ name }: RequestScope, answer: ExchangeAnswer | Upgraded): Promise<Response> {
+async function logAnswer({ place: { name } }: RequestScope, answer: ExchangeAnswer | Upgraded): Promise<Response> {
   if ('upgraded' in answer) throw plainError('the node agreed to a protocol that nobody asked for')
   if (answer.status >= 200 && answer.status <= 206)
     return new Response(answer.body, { headers: answerHeaders('text/plain') })
@@ -68,7 +71,7 @@ export async function execOrAttach(scope: RequestScope): Promise<Response> {
   const container = containerOf(pod, query.get('container') ?? '')
   const flag = (name: string, shown: string): [string, string][] => (isTrue(query.get(name)) ? [[shown, '1']] : [])
   const parameters = [
-    ...(scope.subresource === 'attach'
+    ...(scope.place.subresource === 'attach'
       ? []
       : query.getAll('command').map((word): [string, string] => ['command', word])),
     ...flag('stderr', 'error'),
@@ -76,7 +79,7 @@ export async function execOrAttach(scope: RequestScope): Promise<Response> {
     ...flag('stdout', 'output'),
     ...flag('tty', 'tty'),
   ]
-  return stream(scope, pod, `/${scope.subresource}/${placeOf(pod, container)}`, parameters)
+  return stream(scope, pod, `/${scope.place.subresource}/${placeOf(pod, container)}`, parameters)
 }
 
 export async function portForward(scope: RequestScope): Promise<Response> {
@@ -96,7 +99,7 @@ const queryText = (parameters: readonly [string, string][]): string =>
 const isTrue = (text: string | null): boolean => text !== null && text.toLowerCase() !== 'false' && text !== '0'
 
 async function stream(
-  { request, name }: RequestScope,
+  { request, place: { name } }: RequestScope,
   { spec }: Pod,
   path: string,
   parameters: readonly [string, string][],
@@ -121,8 +124,8 @@ async function stream(
 }
 
 async function podOf(scope: RequestScope): Promise<Pod> {
-  const live = await readLive(scope, scope.name)
-  if (live === undefined) throw notFound(scope.resource, scope.name)
+  const live = await readLive(scope, scope.place.name)
+  if (live === undefined) throw notFound(scope.resource.gvr, scope.place.name)
   return live.object as Pod
 }
 

@@ -30,10 +30,10 @@ const MAX_DISRUPTED = 2000
 export async function eviction(scope: RequestScope, verb: Verb | ''): Promise<Response> {
   const posted = await readPosted<Eviction>(scope, verb, (body) => kindOf(scope, body))
   const { metadata, deleteOptions: asked } = posted.object
-  if ((metadata.name ?? '') !== scope.name) throw badRequest('name in URL does not match name in Eviction object')
+  if ((metadata.name ?? '') !== scope.place.name) throw badRequest('name in URL does not match name in Eviction object')
   const options: DeleteOptions = asked ?? {}
   if (asked?.ignoreStoreReadErrorWithClusterBreakingPotential === true)
-    throw invalid(EVICTION, scope.name, [
+    throw invalid(EVICTION, scope.place.name, [
       invalidValue(
         path('deleteOptions', 'ignoreStoreReadErrorWithClusterBreakingPotential'),
         true,
@@ -42,8 +42,8 @@ export async function eviction(scope: RequestScope, verb: Verb | ''): Promise<Re
     ])
   const dryRun = posted.dryRun || (options.dryRun ?? []).length > 0
   await posted.validate()
-  const pod = (await readLive(scope, scope.name))?.object as Pod | undefined
-  if (pod === undefined) throw notFound(scope.resource, scope.name)
+  const pod = (await readLive(scope, scope.place.name))?.object as Pod | undefined
+  if (pod === undefined) throw notFound(scope.resource.gvr, scope.place.name)
   checkDeleteOptions(options)
   const wanted = { ...options, ...(dryRun ? { dryRun: ['All'] } : {}) }
   if (!mayIgnoreBudget(pod)) await askBudget(scope, pod, dryRun)
@@ -68,7 +68,7 @@ const mayIgnoreBudget = ({ metadata, status }: Pod): boolean =>
   ENDED.has(status?.phase ?? '') || metadata.deletionTimestamp !== undefined
 
 async function askBudget(scope: RequestScope, pod: Pod, dryRun: boolean): Promise<void> {
-  const budgets = (await storedObjects<PodDisruptionBudget>(scope.request, BUDGETS, scope.namespace)).filter(
+  const budgets = (await storedObjects<PodDisruptionBudget>(scope.request, BUDGETS, scope.place.namespace)).filter(
     ({ spec }) => selectorMatches(spec?.selector, pod.metadata.labels),
   )
   const [budget, ...more] = budgets
@@ -85,7 +85,7 @@ async function askBudget(scope: RequestScope, pod: Pod, dryRun: boolean): Promis
   )
 }
 
-function budgetScope({ request, namespace }: RequestScope): RequestScope {
+function budgetScope({ request, place: { namespace } }: RequestScope): RequestScope {
   const entry = builtInServed(request.env).resources.find(BUDGETS.group, 'v1', BUDGETS.resource)
   if (entry === undefined) throw new Error('assertion failed: disruption budgets are a resource')
   return resourceScope(request, entry, { name: '', subresource: '', namespace })
@@ -150,7 +150,7 @@ async function markAndDelete(scope: RequestScope, options: DeleteOptions, dryRun
   const { preconditions } = options
   let version = preconditions?.resourceVersion
   if (!dryRun) {
-    const pod = await changeStored<Pod>(scope, scope.name, { dryRun: false }, (live) => {
+    const pod = await changeStored<Pod>(scope, scope.place.name, { dryRun: false }, (live) => {
       checkPreconditions(live, preconditions)
       setPodCondition(
         live,
@@ -168,7 +168,7 @@ async function markAndDelete(scope: RequestScope, options: DeleteOptions, dryRun
   const now = version === undefined ? preconditions : { ...preconditions, resourceVersion: version }
   await deleteObject(
     scope,
-    scope.name,
+    scope.place.name,
     now === undefined ? options : { ...options, preconditions: now },
     withoutAdmission,
   )

@@ -9,6 +9,7 @@ import { parseCreateOptions } from '../../request/options.ts'
 import { typeOfKind } from '../../schema/built-in.ts'
 import { decodeBody, readBody } from '../decode-body.ts'
 import { prepareNewMetadata } from '../../registry/write/new-metadata.ts'
+import { ofKind } from '../../registry/resource.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { Verb } from '../route.ts'
 import { builtInForms } from '../../codec/resource-forms.ts'
@@ -22,18 +23,10 @@ export interface Posted<O> {
 }
 
 /** The scope of a subresource whose objects are of another kind than its resource. */
-export function asKind(scope: RequestScope, kind: GroupVersionKind): RequestScope {
-  const type = typeOfKind(kind)!
-  return {
-    ...scope,
-    kind,
-    type,
-    storageKind: kind,
-    storageType: type,
-    toStorage: (object) => object,
-    fromStorage: (object) => object,
-  }
-}
+export const asKind = (scope: RequestScope, kind: GroupVersionKind): RequestScope => ({
+  ...scope,
+  resource: ofKind(scope.resource, kind, typeOfKind(kind)!),
+})
 
 /** @param kindOf the kind of what is sent, by the body */
 export async function readPosted<O>(

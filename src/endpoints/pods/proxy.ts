@@ -18,9 +18,9 @@ import { wantsUpgrade } from '../aggregation/upgrade.ts'
 import { connectionTo } from '../nodes/node-connection.ts'
 
 export async function proxy(scope: RequestScope, _verb: string, deeper: readonly string[]): Promise<Response> {
-  const target = targetOf(scope.name)
+  const target = targetOf(scope.place.name)
   if (target === undefined)
-    throw badRequest(`invalid ${scope.entry.singular ?? 'proxy'} request ${JSON.stringify(scope.name)}`)
+    throw badRequest(`invalid ${scope.resource.entry.singular ?? 'proxy'} request ${JSON.stringify(scope.place.name)}`)
   const send = await wayTo(scope, target)
   const { request, method } = scope.request
   const path = pathBehind(scope, deeper)
@@ -75,7 +75,7 @@ function targetOf(text: string): Target | undefined {
 }
 
 function wayTo(scope: RequestScope, target: Target): Promise<Send> {
-  switch (scope.resource.resource) {
+  switch (scope.resource.gvr.resource) {
     case 'pods':
       return wayToPod(scope, target)
     case 'services':
@@ -106,7 +106,10 @@ const ask = (
   body: ReadableStream<Uint8Array> | null,
 ) => exchangeOf(request)({ ...call, url: `${url}${target}` }, body)
 
-async function found<O>({ request, resource, namespaced, namespace }: RequestScope, name: string) {
+async function found<O>(
+  { request, resource: { gvr: resource, namespaced }, place: { namespace } }: RequestScope,
+  name: string,
+) {
   const object = await storedObject<O>(request, resource, namespaced ? `${namespace}/${name}` : name)
   if (object === undefined) throw notFound(resource, name)
   return object
@@ -125,7 +128,10 @@ async function wayToPod(scope: RequestScope, { scheme, name, port }: Target): Pr
 
 /** One of a port's addresses that is a pod's: what else is among the endpoints may be anything. */
 async function wayToService(scope: RequestScope, { scheme, name, port }: Target): Promise<Send> {
-  const { request, namespace } = scope
+  const {
+    request,
+    place: { namespace },
+  } = scope
   const isNumber = /^[+-]?\d+$/.test(port)
   const reference = { name, namespace, port: Number(port) }
   if (isNumber && isPlaced(request, reference)) {
@@ -137,7 +143,7 @@ async function wayToService(scope: RequestScope, { scheme, name, port }: Target)
     for (const address of addresses)
       if (isProxyableAddress(address.ip ?? '') && (await isOfPod(scope, address)))
         return wayToAddress(scope, { scheme, host: address.ip ?? '', port: String(number) })
-  throw serviceUnavailable(`no endpoints available for service ${goQuote(scope.name)}`)
+  throw serviceUnavailable(`no endpoints available for service ${goQuote(scope.place.name)}`)
 }
 
 async function portNameOf(scope: RequestScope, name: string, port: number): Promise<string> {
@@ -154,7 +160,10 @@ interface Candidate {
 
 /** Of the Endpoints, as kube-apiserver; where a Service has none, of its EndpointSlices. */
 async function candidates(scope: RequestScope, name: string, portName: string): Promise<Candidate[]> {
-  const { request, namespace } = scope
+  const {
+    request,
+    place: { namespace },
+  } = scope
   const key = `${namespace}/${name}`
   const endpoints = await storedObject<Endpoints>(request, { group: '', resource: 'endpoints' }, key)
   if (endpoints !== undefined) {
@@ -167,7 +176,7 @@ async function candidates(scope: RequestScope, name: string, portName: string): 
   }
   const slices = await slicesOfService(request, namespace, name)
   // in kube-apiserver's words, for which the Endpoints are the Service
-  if (slices.length === 0) throw notFound(scope.resource, name)
+  if (slices.length === 0) throw notFound(scope.resource.gvr, name)
   return slices.flatMap(({ ports, endpoints }) => {
     const port = (ports ?? []).find((one) => (one.name ?? '') === portName)?.port
     const ready = (endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false)
@@ -192,7 +201,7 @@ async function wayToNode(scope: RequestScope, { scheme, name, port }: Target): P
   return wayToAddress(scope, { scheme, host: node.host, port })
 }
 
-const prefixOf = ({ namespaced, namespace, resource, name }: RequestScope): string =>
+const prefixOf = ({ resource: { namespaced, gvr: resource }, place: { namespace, name } }: RequestScope): string =>
   `/api/v1/${namespaced ? `namespaces/${namespace}/` : ''}${resource.resource}/${name}/proxy`
 
 /** '' where the path ends with `proxy`. */

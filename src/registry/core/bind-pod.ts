@@ -8,7 +8,7 @@ import { setPodCondition } from './pod-conditions.ts'
 
 /** @throws StatusError Conflict: the pod is on a node, being deleted, gated, or another one than is meant */
 export async function bindPod(scope: ResourceScope, binding: Binding, dryRun: boolean): Promise<void> {
-  await changeStored<Pod>(scope, scope.name, { dryRun }, (pod) => bind(scope, pod, binding, dryRun))
+  await changeStored<Pod>(scope, scope.place.name, { dryRun }, (pod) => bind(scope, pod, binding, dryRun))
 }
 
 function bind(scope: ResourceScope, pod: Pod, { metadata, target }: Binding, dryRun: boolean): void {
@@ -36,9 +36,9 @@ function checkPreconditions(
 ): void {
   const failed = (why: string) =>
     conflict(
-      scope.resource,
-      scope.name,
-      `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${referenceKey(scope, scope.name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${why}`,
+      scope.resource.gvr,
+      scope.place.name,
+      `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${referenceKey(scope, scope.place.name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${why}`,
     )
   if (uid && uid !== pod.metadata.uid)
     throw failed(`UID in precondition: ${uid}, UID in object meta: ${pod.metadata.uid}`)

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../api/object.ts'
 import { ownValue, setOwn } from '../../api/own.ts'
 import { badRequest, internalError } from '../../api/status.ts'
 import { scaleView } from '../scale.ts'
-import type { View } from '../resource-scope.ts'
+import type { View } from '../resource.ts'
 import { nestedInteger, nestedString, pathParts } from './nested.ts'
 
 export function customScaleView(

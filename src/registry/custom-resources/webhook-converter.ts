@@ -2,7 +2,7 @@
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiCall } from '../../request/context.ts'
-import type { VersionConverter } from '../resource-scope.ts'
+import type { VersionConverter } from '../resource.ts'
 import { compiledVersion, currentForm, servedForm } from './compiled-versions.ts'
 import { convertByWebhook } from './conversion-webhook.ts'
 import { storageVersion } from './definition.ts'

@@ -22,7 +22,10 @@ export async function allocating(
   { dryRun }: WriteMode,
   write: () => Promise<WriteResult>,
 ): Promise<WriteResult> {
-  const { strategy, subresource } = scope
+  const {
+    resource: { strategy },
+    place: { subresource },
+  } = scope
   const allocation =
     subresource === '' ? await strategy.allocate?.(object, old, scope.strategyContext(dryRun)) : undefined
   if (allocation === undefined) return write()

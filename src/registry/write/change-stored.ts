@@ -24,7 +24,7 @@ export async function changeStored<O extends KubeObject>(
 ): Promise<O> {
   for (let attempt = 1; ; attempt++) {
     const live = await readLive(scope, name)
-    if (live === undefined) throw notFound(scope.resource, name)
+    if (live === undefined) throw notFound(scope.resource.gvr, name)
     // the scope is of the resource whose objects are changed
     const object = cloneJson(live.object) as O
     change(object)
@@ -35,7 +35,7 @@ export async function changeStored<O extends KubeObject>(
       return object
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
-      if (error.code !== 'Conflict' || attempt >= TRIES) throw statusFor(error, scope.resource, name)
+      if (error.code !== 'Conflict' || attempt >= TRIES) throw statusFor(error, scope.resource.gvr, name)
     }
   }
 }

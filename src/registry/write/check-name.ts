@@ -1,12 +1,9 @@
 import type { KubeObject } from '../../api/object.ts'
 import { badRequest } from '../../api/status.ts'
-import type { ResourceScope } from '../resource-scope.ts'
+import type { Place } from '../resource-scope.ts'
 
 /** What is written to a URL must be of the namespace, and then be named, as the URL says. @throws 400 */
-export function checkName(
-  { name, namespace }: Pick<ResourceScope, 'name' | 'namespace'>,
-  { metadata }: KubeObject,
-): void {
+export function checkName({ name, namespace }: Pick<Place, 'name' | 'namespace'>, { metadata }: KubeObject): void {
   if (namespace !== '' && metadata.namespace && metadata.namespace !== namespace)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   if (!metadata.name)

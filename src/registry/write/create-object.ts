@@ -36,14 +36,14 @@ export async function createObject(
       })
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
-      if (error.code !== 'KeyExists') throw statusFor(error, scope.resource, object.metadata.name ?? '')
+      if (error.code !== 'KeyExists') throw statusFor(error, scope.resource.gvr, object.metadata.name ?? '')
       if (generates && attempt < GENERATE_NAME_TRIES) continue
       throw await existsError(scope, object.metadata.name!)
     }
   }
 }
 
-const nameFor = ({ strategy }: ResourceScope, prefix: string): string =>
+const nameFor = ({ resource: { strategy } }: ResourceScope, prefix: string): string =>
   strategy.generatesNames === false ? prefix : generatedName(prefix)
 
 export async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<WriteResult> {
@@ -59,7 +59,7 @@ export async function insert(scope: ResourceScope, object: KubeObject, { dryRun 
 }
 
 async function existsError(scope: ResourceScope, name: string): Promise<StatusError> {
-  const error = alreadyExists(scope.resource, name)
+  const error = alreadyExists(scope.resource.gvr, name)
   const live = await readLive(scope, name)
   if (live?.object.metadata.deletionTimestamp === undefined) return error
   return new StatusError(409, 'AlreadyExists', `object is being deleted: ${error.message}`, error.status.details)

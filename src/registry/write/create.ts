@@ -24,9 +24,9 @@ export async function create(
   const wanted = await walked(request, () => afterConversion(scope, sent))
   prepareNewMetadata(scope, wanted)
   // a custom resource's item takes POST too, which was authorized for the name in the path
-  if (scope.name !== '') checkName(scope, wanted)
+  if (scope.place.name !== '') checkName(scope.place, wanted)
   await finished(request, trackingFields(scope, undefined, wanted, options.fieldManager))
-  const object = await walked(request, () => scope.toStorage(wanted))
+  const object = await walked(request, () => scope.resource.toStorage(wanted))
   await admission.mutate(scope, 'CREATE', options, { object })
   return createObject(scope, object, options, (created) =>
     admission.validate(scope, 'CREATE', options, { object: created }),

@@ -32,17 +32,17 @@ export async function deleteObject(
   name: string,
   options: DeleteOptions,
   admission: Admission,
-  namespace = scope.namespace,
+  namespace = scope.place.namespace,
 ): Promise<Deleted> {
   for (let attempt = 1; ; attempt++) {
     const live = await readLive(scope, name, namespace)
-    if (live === undefined) throw notFound(scope.resource, name)
+    if (live === undefined) throw notFound(scope.resource.gvr, name)
     try {
       return await deleteLive(scope, live, options, admission)
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
       const moved = error.code === 'Conflict' || error.code === 'KeyNotFound'
-      if (!moved || attempt >= DELETE_TRIES) throw statusFor(error, scope.resource, name)
+      if (!moved || attempt >= DELETE_TRIES) throw statusFor(error, scope.resource.gvr, name)
     }
   }
 }
@@ -54,7 +54,7 @@ async function deleteLive(
   admission: Admission,
 ): Promise<Deleted> {
   const dryRun = (options.dryRun ?? []).length > 0
-  if (scope.strategy.markFirst !== undefined) checkMark(scope, live.object, options)
+  if (scope.resource.strategy.markFirst !== undefined) checkMark(scope, live.object, options)
   checkPreconditions(scope, live.object, options)
   const admitted = { ...options, dryRun }
   await admission.mutate(scope, 'DELETE', admitted, { oldObject: live.object })
@@ -70,7 +70,7 @@ async function markOrRemove(
   dryRun: boolean,
 ): Promise<Deleted> {
   const object = cloneJson(live.object)
-  if (scope.strategy.markFirst?.(object, scope.strategyContext(dryRun)))
+  if (scope.resource.strategy.markFirst?.(object, scope.strategyContext(dryRun)))
     return { object: dryRun ? object : (await writeIfChanged(scope, object, live)).object, gone: false }
   const { metadata } = object
   const grace = graceOf(scope, object, options)
@@ -82,23 +82,27 @@ async function markOrRemove(
     if (finalizers.length > 0) metadata.finalizers = finalizers
     else delete metadata.finalizers
   }
-  const stays = finalizers.length > 0 || !(scope.strategy.readyToGo?.(object) ?? true)
+  const stays = finalizers.length > 0 || !(scope.resource.strategy.readyToGo?.(object) ?? true)
   if (grace !== undefined || stays || finalizersChange) {
     if (grace !== undefined) markUntil(object, grace)
     else if (stays) markNow(scope, object)
-    await scope.strategy.prepareForDelete?.(object, scope.strategyContext(dryRun))
+    await scope.resource.strategy.prepareForDelete?.(object, scope.strategyContext(dryRun))
     const gone = !stays && (metadata.deletionGracePeriodSeconds ?? 0) === 0
     if (dryRun) return { object, gone }
     const marked = await writeIfChanged(scope, object, live)
     return gone ? remove(scope, marked) : { object: marked.object, gone: false }
   }
-  await scope.strategy.prepareForDelete?.(object, scope.strategyContext(dryRun))
+  await scope.resource.strategy.prepareForDelete?.(object, scope.strategyContext(dryRun))
   if (dryRun) return { object, gone: true }
   return remove(scope, live)
 }
 
 /** A first DELETE that only marks is a write like others, and so is what it says of another UID. */
-function checkMark({ resource }: ResourceScope, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
+function checkMark(
+  { resource: { gvr: resource } }: ResourceScope,
+  { metadata }: KubeObject,
+  { preconditions }: DeleteOptions,
+): void {
   if (metadata.deletionTimestamp !== undefined || preconditions?.uid === undefined) return
   if (preconditions.uid !== metadata.uid)
     throw conflict(
@@ -110,13 +114,13 @@ function checkMark({ resource }: ResourceScope, { metadata }: KubeObject, { prec
 
 function checkPreconditions(scope: ResourceScope, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
   // namespaces have a DELETE of their own in kube-apiserver, with texts of its own
-  if (scope.strategy.marksOnDelete && preconditions?.uid !== undefined && preconditions.uid !== metadata.uid)
+  if (scope.resource.strategy.marksOnDelete && preconditions?.uid !== undefined && preconditions.uid !== metadata.uid)
     throw conflict(
-      scope.resource,
+      scope.resource.gvr,
       metadata.name ?? '',
       `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${metadata.uid}`,
     )
-  const kind = { group: scope.storageKind.group, resource: scope.storageKind.kind }
+  const kind = { group: scope.resource.storageKind.group, resource: scope.resource.storageKind.kind }
   if (preconditions?.uid !== undefined && preconditions.uid !== metadata.uid)
     throw conflict(
       kind,
@@ -134,7 +138,7 @@ function checkPreconditions(scope: ResourceScope, { metadata }: KubeObject, { pr
 /** The finalizers of the object once the deletion policy's own are added or taken off. */
 function finalizersFor(scope: ResourceScope, { metadata }: KubeObject, options: DeleteOptions): string[] {
   const present = metadata.finalizers ?? []
-  if (scope.strategy.ignoresCollector) return [...present]
+  if (scope.resource.strategy.ignoresCollector) return [...present]
   const policy = policyOf(scope, metadata.finalizers ?? [], options)
   const others = present.filter((finalizer) => finalizer !== FOREGROUND && finalizer !== ORPHAN)
   const own = policy === 'Foreground' ? FOREGROUND : policy === 'Orphan' ? ORPHAN : undefined
@@ -149,7 +153,7 @@ function policyOf(scope: ResourceScope, finalizers: readonly string[], options: 
   if (options.propagationPolicy !== undefined) return options.propagationPolicy
   if (finalizers.includes(ORPHAN)) return 'Orphan'
   if (finalizers.includes(FOREGROUND)) return 'Foreground'
-  return scope.strategy.defaultPropagation ?? 'Background'
+  return scope.resource.strategy.defaultPropagation ?? 'Background'
 }
 
 interface Grace {
@@ -162,7 +166,7 @@ interface Grace {
  * push it away: where it does not, the first one is pending and nothing is changed.
  */
 function graceOf(
-  { strategy, request }: ResourceScope,
+  { request, resource: { strategy } }: ResourceScope,
   object: KubeObject,
   { gracePeriodSeconds }: DeleteOptions,
 ): Grace | 'pending' | undefined {
@@ -188,7 +192,7 @@ function markUntil({ metadata }: KubeObject, { seconds, until }: Grace): void {
 }
 
 /** Something holds the object back, but no grace does. */
-function markNow({ strategy, request }: ResourceScope, { metadata }: KubeObject): void {
+function markNow({ request, resource: { strategy } }: ResourceScope, { metadata }: KubeObject): void {
   countMark(metadata)
   const { deletionTimestamp } = metadata
   if (deletionTimestamp === undefined || Date.parse(deletionTimestamp) > request.now.getTime())
@@ -203,15 +207,15 @@ function countMark(metadata: KubeObject['metadata']): void {
 }
 
 async function writeIfChanged(scope: ResourceScope, object: KubeObject, live: Live): Promise<Live> {
-  const textOf = (one: KubeObject) => newValueOf(scope.storageType, one, scope.strategy).text
+  const textOf = (one: KubeObject) => newValueOf(scope.resource.storageType, one, scope.resource.strategy).text
   if (textOf(object) === textOf(live.object)) return live
   return commitUpdate(scope, await encode(scope, object), live)
 }
 
 async function remove(scope: ResourceScope, live: Live): Promise<Deleted> {
   const last = await commitDelete(scope, live)
-  await scope.strategy.afterDelete?.(live.object, scope.strategyContext(false))
-  const [served] = (await scope.converter?.toServed([last.object], 'stored')) ?? []
+  await scope.resource.strategy.afterDelete?.(live.object, scope.strategyContext(false))
+  const [served] = (await scope.resource.converter?.toServed([last.object], 'stored')) ?? []
   return { object: served ?? last.object, gone: true }
 }
 
@@ -219,8 +223,8 @@ async function remove(scope: ResourceScope, live: Live): Promise<Deleted> {
 export function isWithoutFinalizers(scope: ResourceScope, object: KubeObject, old: KubeObject): boolean {
   if (old.metadata.deletionTimestamp === undefined || (object.metadata.finalizers ?? []).length > 0) return false
   if ((object.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false
-  if (!(scope.strategy.readyToGo?.(object) ?? true)) return false
-  return (old.metadata.finalizers ?? []).length > 0 || !(scope.strategy.readyToGo?.(old) ?? true)
+  if (!(scope.resource.strategy.readyToGo?.(object) ?? true)) return false
+  return (old.metadata.finalizers ?? []).length > 0 || !(scope.resource.strategy.readyToGo?.(old) ?? true)
 }
 
 /**

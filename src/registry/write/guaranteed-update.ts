@@ -48,13 +48,13 @@ export async function guaranteedUpdate(scope: ResourceScope, name: string, updat
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
       const moved = error.code === 'Conflict' || error.code === 'KeyNotFound' || error.code === 'KeyExists'
-      if (!moved || attempt >= UPDATE_TRIES) throw statusFor(error, scope.resource, name)
+      if (!moved || attempt >= UPDATE_TRIES) throw statusFor(error, scope.resource.gvr, name)
     }
   }
 }
 
 async function createOnUpdate(scope: ResourceScope, name: string, update: UpdateRequest): Promise<Updated> {
-  if (!update.mayCreate) throw notFound(scope.resource, name)
+  if (!update.mayCreate) throw notFound(scope.resource.gvr, name)
   if (update.uid) throw uidPreconditionFailed(scope, name, update, '')
   await update.authorizeCreate?.()
   const object = await update.transform(undefined)
@@ -106,13 +106,14 @@ async function put(scope: ResourceScope, object: KubeObject, live: Live, update:
   if (isNoChange && live.stored.isStale !== true) return { object: old }
   if (update.dryRun) return { object }
   const result = await commitUpdate(scope, encoded, live)
-  if (scope.strategy.afterUpdate !== undefined && scope.subresource === '') await afterUpdate(scope, result.object, old)
+  if (scope.resource.strategy.afterUpdate !== undefined && scope.place.subresource === '')
+    await afterUpdate(scope, result.object, old)
   return result
 }
 
 async function afterUpdate(scope: ResourceScope, object: KubeObject, old: KubeObject): Promise<void> {
   try {
-    await scope.strategy.afterUpdate?.(object, old, scope.strategyContext(false))
+    await scope.resource.strategy.afterUpdate?.(object, old, scope.strategyContext(false))
   } catch (error) {
     noteFault('renewal', error, scope.request)
   }
@@ -120,7 +121,7 @@ async function afterUpdate(scope: ResourceScope, object: KubeObject, old: KubeOb
 
 const uidPreconditionFailed = (scope: ResourceScope, name: string, { uid, dryRun }: UpdateRequest, found: string) =>
   conflict(
-    scope.resource,
+    scope.resource.gvr,
     name,
     `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${referenceKey(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
   )
@@ -129,12 +130,12 @@ const uidPreconditionFailed = (scope: ResourceScope, name: string, { uid, dryRun
 function checkVersion(scope: ResourceScope, name: string, object: KubeObject, old: KubeObject): void {
   const given = givenVersion(object)
   if (given === 0n) {
-    if (scope.strategy.allowUnconditionalUpdate === false)
-      throw invalid({ group: scope.resource.group, kind: scope.resource.resource }, name, [
+    if (scope.resource.strategy.allowUnconditionalUpdate === false)
+      throw invalid({ group: scope.resource.gvr.group, kind: scope.resource.gvr.resource }, name, [
         { ...invalidValue(path('metadata', 'resourceVersion'), 0, 'must be specified for an update') },
       ])
   } else if (given !== BigInt(old.metadata.resourceVersion ?? '0'))
-    throw conflict(scope.resource, name, OBJECT_HAS_CHANGED)
+    throw conflict(scope.resource.gvr, name, OBJECT_HAS_CHANGED)
   object.metadata.resourceVersion = old.metadata.resourceVersion
 }
 

@@ -27,7 +27,10 @@ function wipeSystemFields({ metadata }: KubeObject): void {
   delete metadata.selfLink
 }
 
-function putInNamespaceOfPath({ namespaced, namespace }: ResourceScope, { metadata }: KubeObject): void {
+function putInNamespaceOfPath(
+  { resource: { namespaced }, place: { namespace } }: ResourceScope,
+  { metadata }: KubeObject,
+): void {
   if (!namespaced) {
     delete metadata.namespace
     return

@@ -10,7 +10,8 @@ import { applyDefaults } from '../../schema/defaulting.ts'
 import type { StructType } from '../../schema/structural.ts'
 import { afterConversion, convertVersion } from '../convert-version.ts'
 import type { ResourceScope } from '../resource-scope.ts'
-import { defaultingOf, endpointKind, endpointType, hasStatus, storedAs } from '../resource-scope.ts'
+import { defaultingOf, endpointKind, endpointType, storedAs } from '../resource-scope.ts'
+import { hasStatus } from '../resource.ts'
 import type { Updated } from './guaranteed-update.ts'
 import type { Admission } from './admission.ts'
 import { checkName } from './check-name.ts'
@@ -37,13 +38,17 @@ export function patch(
   admission: Admission,
   authorizeCreate?: AuthorizeCreate,
 ): Promise<Updated> {
-  const { request, view, name, subresource } = scope
-  const isCustomScale = scope.custom && view !== undefined
+  const {
+    request,
+    resource: { view },
+    place: { name, subresource },
+  } = scope
+  const isCustomScale = scope.resource.custom && view !== undefined
   const defaults = (type: StructType, object: JsonObject): void => applyDefaults(type, object, defaultingOf(scope))
   const input: Omit<PatchInput, 'live'> = {
     type: endpointType(scope),
     kind: endpointKind(scope),
-    resource: scope.resource,
+    resource: scope.resource.gvr,
     name,
     subresource,
     body: body.bytes,
@@ -51,7 +56,13 @@ export function patch(
     force: options.force === true,
     fieldValidation: options.fieldValidation,
     now: request.now,
-    resetFields: resetFieldsOf(storedAs(scope), subresource, hasStatus(scope), scope.custom, apiVersionOf(scope.kind)),
+    resetFields: resetFieldsOf(
+      storedAs(scope),
+      subresource,
+      hasStatus(scope.resource),
+      scope.resource.custom,
+      apiVersionOf(scope.resource.kind),
+    ),
     convert: convertVersion(scope),
     afterConversion: (object) => afterConversion(scope, object),
     isCustomScale,
@@ -68,7 +79,7 @@ export function patch(
       const object = yield* patchTypes[body.type]({ ...input, live })
       // what is written through a view is compared there
       if (view !== undefined) return object
-      checkName(scope, object)
+      checkName(scope.place, object)
       dropDuplicateOwners(object, request.warnings)
       return object
     },

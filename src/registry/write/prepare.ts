@@ -10,7 +10,7 @@ import { ownValue, setOwn } from '../../api/own.ts'
 import { badRequest, invalid } from '../../api/status.ts'
 import { valuesEqual } from '../../api/value-order.ts'
 import { fillStruct } from '../../codec/decode.ts'
-import { hasStatus } from '../resource-scope.ts'
+import { hasStatus } from '../resource.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { newValueOf } from '../stored-form.ts'
 import type { MetadataCheck } from '../strategy.ts'
@@ -27,36 +27,40 @@ import {
 } from '../../validation/object-meta.ts'
 
 export async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<void> {
-  const { strategy } = scope
+  const {
+    resource: { strategy },
+  } = scope
   const { metadata } = object
   ensureNamespace(scope, object)
   delete metadata.deletionTimestamp
   delete metadata.deletionGracePeriodSeconds
   delete metadata.selfLink
   if (strategy.hasGeneration) metadata.generation = 1
-  if (!strategy.keepsStatusOnCreate && hasStatus(scope)) delete (object as { status?: unknown }).status
+  if (!strategy.keepsStatusOnCreate && hasStatus(scope.resource)) delete (object as { status?: unknown }).status
   const context = scope.strategyContext(dryRun)
   const { request } = scope
-  await walked(request, () => dropDisabledFields(scope.storageType, asJson(object), undefined, context.enabled))
+  await walked(request, () =>
+    dropDisabledFields(scope.resource.storageType, asJson(object), undefined, context.enabled),
+  )
   await strategy.prepareForCreate?.(object, context)
   append(request.warnings, strategy.warningsOfPreparation?.(object) ?? [])
-  fillStruct(scope.storageType, asJson(object))
+  fillStruct(scope.resource.storageType, asJson(object))
   const errors = strategy.leavesNewMetadata ? [] : await walked(request, () => newMetaErrors(scope, metadata))
   append(errors, (await walked(request, () => strategy.validate?.(object, context))) ?? [])
-  if (errors.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', errors)
-  const common = validateAnyMeta(metadata, scope.namespaced, pathSegmentName)
-  if (common.length > 0) throw invalid(scope.storageKind, metadata.name ?? '', common)
+  if (errors.length > 0) throw invalid(scope.resource.storageKind, metadata.name ?? '', errors)
+  const common = validateAnyMeta(metadata, scope.resource.namespaced, pathSegmentName)
+  if (common.length > 0) throw invalid(scope.resource.storageKind, metadata.name ?? '', common)
   strategy.completeOnCreate?.(object, context)
   append(request.warnings, (await walked(request, () => strategy.warningsOnCreate?.(object, context))) ?? [])
 }
 
 function newMetaErrors(scope: ResourceScope, metadata: ObjectMeta): FieldError[] {
   const validateMeta = hasKubernetesMeta(scope) ? validateObjectMeta : validateAnyMeta
-  return validateMeta(metadata, scope.namespaced, scope.strategy.nameRule ?? subdomainName)
+  return validateMeta(metadata, scope.resource.namespaced, scope.resource.strategy.nameRule ?? subdomainName)
 }
 
 /** Some groups, and what extensions define, know only the generic rules of metadata. */
-const hasKubernetesMeta = ({ custom, resource }: ResourceScope): boolean =>
+const hasKubernetesMeta = ({ resource: { custom, gvr: resource } }: ResourceScope): boolean =>
   !custom && !genericMetaGroups.has(resource.group)
 
 const genericMetaGroups = new Set([
@@ -73,7 +77,10 @@ export async function beforeUpdate(
   old: KubeObject,
   { dryRun }: WriteMode,
 ): Promise<void> {
-  const { strategy, subresource } = scope
+  const {
+    resource: { strategy },
+    place: { subresource },
+  } = scope
   ensureNamespace(scope, object)
   const before = old.metadata
   object.metadata.generation = before.generation
@@ -84,9 +91,11 @@ export async function beforeUpdate(
   else if (subresource === 'status') keepAllButStatus(object, old)
   const { request } = scope
   const isOtherAsSent = strategy.countsDropped && !(await walked(request, () => sameSpec(scope, object, old)))
-  await walked(request, () => dropDisabledFields(scope.storageType, asJson(object), asJson(old), context.enabled))
+  await walked(request, () =>
+    dropDisabledFields(scope.resource.storageType, asJson(object), asJson(old), context.enabled),
+  )
   await update?.prepareForUpdate?.(object, old, context)
-  fillStruct(scope.storageType, asJson(object))
+  fillStruct(scope.resource.storageType, asJson(object))
   // a strategy may have put back all of it
   const meta = object.metadata
   if (
@@ -101,13 +110,13 @@ export async function beforeUpdate(
   if (before.deletionGracePeriodSeconds !== undefined && meta.deletionGracePeriodSeconds === undefined)
     meta.deletionGracePeriodSeconds = before.deletionGracePeriodSeconds
   const errors = await walked(request, () => [
-    ...validateAnyMeta(meta, scope.namespaced, pathSegmentName),
+    ...validateAnyMeta(meta, scope.resource.namespaced, pathSegmentName),
     ...validateObjectMetaUpdate(meta, before),
     // the strategies of kube-apiserver check this once more, so the error comes twice
     ...metaErrorsAgain(scope, update?.metadataOnUpdate ?? 'as change', meta, before),
   ])
   append(errors, (await walked(request, () => update?.validateUpdate?.(object, old, context))) ?? [])
-  if (errors.length > 0) throw invalid(scope.storageKind, meta.name ?? '', errors)
+  if (errors.length > 0) throw invalid(scope.resource.storageKind, meta.name ?? '', errors)
   if (subresource === '') strategy.completeOnUpdate?.(object, context)
   append(request.warnings, (await walked(request, () => update?.warningsOnUpdate?.(object, old, context))) ?? [])
 }
@@ -124,10 +133,10 @@ function metaErrorsAgain(scope: ResourceScope, how: MetadataCheck, meta: ObjectM
 }
 
 function ensureNamespace(scope: ResourceScope, { metadata }: KubeObject): void {
-  const expected = scope.namespaced ? scope.namespace : ''
+  const expected = scope.resource.namespaced ? scope.place.namespace : ''
   if (!metadata.namespace) {
     if (expected !== '') metadata.namespace = expected
-  } else if (!scope.namespaced) {
+  } else if (!scope.resource.namespaced) {
     delete metadata.namespace
   } else if (metadata.namespace !== expected) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
@@ -135,7 +144,7 @@ function ensureNamespace(scope: ResourceScope, { metadata }: KubeObject): void {
 }
 
 function keepStatus(scope: ResourceScope, object: KubeObject, old: KubeObject): void {
-  if (hasStatus(scope)) Object.assign(object, { status: (old as { status?: unknown }).status })
+  if (hasStatus(scope.resource)) Object.assign(object, { status: (old as { status?: unknown }).status })
 }
 
 /** A write of the status leaves everything else but metadata as it was. */
@@ -152,13 +161,14 @@ const BESIDE_SPEC = new Set(['metadata', 'status'])
 /** Whether everything but metadata and status is as it was. */
 function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): boolean {
   // a custom resource without a status subresource may call anything `status`
-  const ignored = scope.custom && !hasStatus(scope) ? { metadata: {} } : { metadata: {}, status: undefined }
+  const ignored =
+    scope.resource.custom && !hasStatus(scope.resource) ? { metadata: {} } : { metadata: {}, status: undefined }
   const bare = { ...object, ...ignored }
   const before = { ...old, ...ignored }
-  return encodeSame(scope, bare, before) && !(scope.strategy.countsEmptied && hasEmptied(object, BESIDE_SPEC))
+  return encodeSame(scope, bare, before) && !(scope.resource.strategy.countsEmptied && hasEmptied(object, BESIDE_SPEC))
 }
 
 /** What is equal need not be encoded to be known so. */
 const encodeSame = (scope: ResourceScope, a: KubeObject, b: KubeObject): boolean =>
   valuesEqual(asJson(a), asJson(b)) ||
-  newValueOf(scope.storageType, a, {}).text === newValueOf(scope.storageType, b, {}).text
+  newValueOf(scope.resource.storageType, a, {}).text === newValueOf(scope.resource.storageType, b, {}).text

@@ -4,7 +4,8 @@ import type { KubeObject } from '../../api/object.ts'
 import { SPEC_REPLICAS, ownersAfterScale, ownersOfScale } from '../../patch/scale-ownership.ts'
 import type { ReplicasPath } from '../../patch/scale-ownership.ts'
 import { checkName } from './check-name.ts'
-import type { ResourceScope, View } from '../resource-scope.ts'
+import type { View } from '../resource.ts'
+import type { ResourceScope } from '../resource-scope.ts'
 
 /**
  * What is written is the view; what is stored is the object behind it, whose owners learn what the view's owners are.
@@ -18,7 +19,9 @@ export async function throughView(
   write: (live: KubeObject) => KubeObject,
   admit: (view: KubeObject, old: KubeObject) => Promise<void>,
 ): Promise<KubeObject> {
-  const { kind } = scope
+  const {
+    resource: { kind },
+  } = scope
   const replicasIn: ReplicasPath =
     view.replicasIn ?? ((version) => (parseApiVersion(version)?.group === kind.group ? SPEC_REPLICAS : undefined))
   const { managedFields } = live.metadata
@@ -28,10 +31,10 @@ export async function throughView(
     ...before,
     metadata: { ...before.metadata, ...(owners === undefined ? {} : { managedFields: owners }) },
   })
-  checkName(scope, wanted)
+  checkName(scope.place, wanted)
   await admit(wanted, before)
   const object = cloneJson(live)
-  view.into(object, wanted, scope.resource)
+  view.into(object, wanted, scope.resource.gvr)
   const after = ownersAfterScale(managedFields, wanted.metadata.managedFields, apiVersionOf(kind), replicasIn)
   if (after === undefined) delete object.metadata.managedFields
   else object.metadata.managedFields = after

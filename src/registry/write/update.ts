@@ -26,11 +26,11 @@ export function update(
   admission: Admission,
   authorizeCreate?: AuthorizeCreate,
 ): Promise<Updated> {
-  checkName(scope, sent)
+  checkName(scope.place, sent)
   dropDuplicateOwners(sent, scope.request.warnings)
   return updateWith(scope, options, admission, {
     // also through the status, where there is one: Services
-    mayCreate: ['', 'status'].includes(scope.subresource) && scope.strategy.allowCreateOnUpdate === true,
+    mayCreate: ['', 'status'].includes(scope.place.subresource) && scope.resource.strategy.allowCreateOnUpdate === true,
     uid: sent.metadata.uid,
     authorizeCreate,
     *wanted(live) {
@@ -57,22 +57,27 @@ export function updateWith(
   admission: Admission,
   { mayCreate, uid, authorizeCreate, wanted }: Wanted,
 ): Promise<Updated> {
-  const { request, view } = scope
-  return guaranteedUpdate(scope, scope.name, {
+  const {
+    request,
+    resource: { view },
+  } = scope
+  return guaranteedUpdate(scope, scope.place.name, {
     dryRun: options.dryRun,
     mayCreate,
     uid,
     authorizeCreate,
     async transform(stored) {
-      const live = stored && (await walked(request, () => scope.fromStorage(stored)))
+      const live = stored && (await walked(request, () => scope.resource.fromStorage(stored)))
       const operation = stored === undefined ? 'CREATE' : 'UPDATE'
       const admit = (object: KubeObject, oldObject: KubeObject | undefined) =>
         admission.mutate(scope, operation, options, { object, oldObject })
       // a view never creates: what is absent was answered with 404 before
       if (view !== undefined)
-        return scope.toStorage(await throughView(scope, view, live!, (before) => atOnce(wanted(before)), admit))
+        return scope.resource.toStorage(
+          await throughView(scope, view, live!, (before) => atOnce(wanted(before)), admit),
+        )
       const made = await finished(request, wanted(live))
-      const object = await walked(request, () => scope.toStorage(made))
+      const object = await walked(request, () => scope.resource.toStorage(made))
       await admit(object, stored)
       return object
     },

@@ -12,7 +12,7 @@ const created = ago(300)
 type State = { metadata?: object; [field: string]: unknown }
 
 function cellsOf(resource: string, state: State): Json[] {
-  const { printer } = tableLayout(fakeScope(resource, fakeRequest('GET /')))
+  const { printer } = tableLayout(fakeScope(resource, fakeRequest('GET /')).resource)
   const metadata = { name: 'x', creationTimestamp: created, ...state.metadata }
   return printer.cells({ ...state, metadata } as unknown as KubeObject, NOW)
 }
@@ -25,10 +25,10 @@ describe('every kind', () => {
     '%s: a cell for each column, even of nothing',
     (resource) => {
       const scope = fakeScope(resource, fakeRequest('GET /'))
-      const layout = tableLayout(scope)
-      const zero = zeroObject(scope.storageKind, {})
+      const layout = tableLayout(scope.resource)
+      const zero = zeroObject(scope.resource.storageKind, {})
       // what storage would hold: with the nulls that are always written
-      const stored = JSON.parse(encodeJson(scope.storageType, { ...zero, metadata: {} })) as KubeObject
+      const stored = JSON.parse(encodeJson(scope.resource.storageType, { ...zero, metadata: {} })) as KubeObject
       const columns = JSON.parse(layout.columns) as unknown[]
       // kube-apiserver has an age there that no column names
       const extra = resource.endsWith('/ipaddresses') ? 1 : 0
@@ -143,7 +143,7 @@ describe('pods', () => {
   })
 
   test('finished ones are marked', () => {
-    const { printer } = tableLayout(fakeScope('v1/pods', fakeRequest('GET /')))
+    const { printer } = tableLayout(fakeScope('v1/pods', fakeRequest('GET /')).resource)
     const conditions = (phase: string) => printer.conditions?.({ metadata: {}, status: { phase } } as KubeObject)
     expect(conditions('Succeeded')).toEqual([
       { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' },

@@ -1,19 +1,17 @@
 import type { CustomResourceColumnDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { ApiRequest } from '../request/context.ts'
 import type { StructType } from '../schema/structural.ts'
 
-/** What codecs know of a resource in the version of a request: a part of the registry's ResourceScope. */
-export interface EncodingScope {
-  readonly request: ApiRequest
+/** What codecs know of a resource in the version of a request: a part of the registry's Resource. */
+export interface EncodedResource {
   readonly entry: {
     readonly type: string
     readonly listKind: string
     readonly origin: 'built-in' | 'custom'
     readonly printerColumns?: readonly CustomResourceColumnDefinition[]
   }
-  readonly resource: GroupVersionResource
+  readonly gvr: GroupVersionResource
   readonly kind: GroupVersionKind
   readonly custom: boolean
   readonly type: StructType

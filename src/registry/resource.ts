@@ -1,0 +1,86 @@
+import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { ResourceForms } from '../codec/resource-forms.ts'
+import type { ReplicasPath } from '../patch/scale-ownership.ts'
+import type { StructType } from '../schema/structural.ts'
+import type { ResourceEntry } from './resources.ts'
+import type { Strategy } from './strategy.ts'
+
+/**
+ * A resource, or one of its subresources, in a version: all that is said of it, and nothing of a place in it. Built-in
+ * resources (built-in-resource.ts) and those of definitions (custom-resources/custom-resource.ts) are its two
+ * implementations.
+ */
+export interface Resource {
+  readonly entry: ResourceEntry
+  readonly gvr: GroupVersionResource
+  /** The kind of the resource itself; subresources with kinds of their own (Scale, Eviction) have their own file. */
+  readonly kind: GroupVersionKind
+  readonly namespaced: boolean
+  readonly forms: ResourceForms
+  /** Of a CustomResourceDefinition: sorted keys, list items carry their kind. */
+  readonly custom: boolean
+  /** Type of the request's version, and of the version in storage (the same but for kinds with several versions). */
+  readonly type: StructType
+  readonly storageKind: GroupVersionKind
+  readonly storageType: StructType
+  readonly view?: View
+  /** Identity when both versions are the same. */
+  toStorage(object: KubeObject): KubeObject
+  fromStorage(object: KubeObject): KubeObject
+  /**
+   * What was read from storage as it is taken today, still in the storage version: identity for built-in kinds; a
+   * definition may have another schema than when the object was written. May change the object in place.
+   */
+  currentForm(object: KubeObject): KubeObject
+  /**
+   * Present where a webhook converts: objects are in the version of the request from when they are read until they are
+   * written.
+   */
+  readonly converter?: VersionConverter
+  /** Before an object is answered. @throws StatusError where it is of another version and nothing can be waited for */
+  checkConvertible?(object: KubeObject): void
+  /** A JSON client gets the stored text as it is. */
+  readonly storedAsServed: boolean
+  readonly strategy: Strategy
+}
+
+/**
+ * A subresource whose objects are another kind, made of the resource's object and written back into it: Scale.
+ */
+export interface View {
+  readonly kind: GroupVersionKind
+  readonly type: StructType
+  of(object: KubeObject): KubeObject
+  /**
+   * Writes what the view may change, and the version it names, into `object`, which is of `resource`.
+   * @throws 422, and 409 for the UID of another object
+   */
+  into(object: KubeObject, view: KubeObject, resource: GroupResource): void
+  /** Before the view of a stored object is answered. @throws StatusError when there is none */
+  checkRead?(object: KubeObject): void
+  /** Where versions of the object have what the view writes; default: spec.replicas. */
+  readonly replicasIn?: ReplicasPath
+}
+
+/** @see Resource.converter. Its methods throw StatusErrors. */
+export interface VersionConverter {
+  /** @param origin stored: as storage has them, nothing of them changed */
+  toServed(objects: readonly KubeObject[], origin: 'stored' | 'made'): Promise<KubeObject[]>
+  toStored(object: KubeObject): Promise<KubeObject>
+  /** Of the storage version. */
+  readonly storedStrategy: Strategy
+}
+
+export const hasStatus = ({ entry }: Resource): boolean => entry.subresources.some(({ name }) => name === 'status')
+
+/** A subresource whose objects are of a kind of their own, which the server answers and does not keep: TokenRequest. */
+export const ofKind = (resource: Resource, kind: GroupVersionKind, type: StructType): Resource => ({
+  ...resource,
+  kind,
+  type,
+  storageKind: kind,
+  storageType: type,
+  toStorage: (object) => object,
+  fromStorage: (object) => object,
+})
