@@ -17,6 +17,7 @@ type Account =
   | 'pvc-protection-controller'
   | 'replicaset-controller'
   | 'simulated-kubelet'
+  | 'statefulset-controller'
   | 'tokens-controller'
 
 const account = (name: Account): UserInfo =>
@@ -67,6 +68,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'service-account-secret': tokens,
   'simulated-node': kubelets,
   'simulated-pods': kubelets,
+  'stateful-set': account('statefulset-controller'),
   'token-cleaner': account('token-cleaner'),
   'validating-admission-policy-status': account('validatingadmissionpolicy-status-controller'),
   'volume-protection': account('pvc-protection-controller'),

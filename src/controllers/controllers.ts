@@ -87,6 +87,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'selected-pods': ofWorkloads('selected-pods'),
   'simulated-node': ofWorkloads('simulated-node'),
   'simulated-pods': ofWorkloads('simulated-pods'),
+  'stateful-set': ofWorkloads('stateful-set'),
   'validating-admission-policy-status': validatingAdmissionPolicyStatus,
   'volume-protection': volumeProtection,
 }

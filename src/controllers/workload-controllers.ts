@@ -11,6 +11,7 @@ import { jobController } from './workloads/job.ts'
 import { orphanController } from './workloads/orphan.ts'
 import { replicaSetController } from './workloads/replica-set.ts'
 import { selectedPods } from './workloads/selected-pods.ts'
+import { statefulSetController } from './workloads/stateful-set.ts'
 
 export const workloadControllers = {
   'cron-job': cronJobController,
@@ -24,6 +25,7 @@ export const workloadControllers = {
   'selected-pods': selectedPods,
   'simulated-node': simulatedNode,
   'simulated-pods': simulatedPods,
+  'stateful-set': statefulSetController,
   'workloads-begin': beginWorkloads,
 } satisfies Readonly<Record<string, Controller>>
 

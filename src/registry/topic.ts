@@ -37,6 +37,7 @@ export type Topic =
   | 'service-account-secret'
   | 'simulated-node'
   | 'simulated-pods'
+  | 'stateful-set'
   | 'token-cleaner'
   | 'validating-admission-policy-status'
   | 'volume-protection'

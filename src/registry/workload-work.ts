@@ -33,6 +33,7 @@ const controllersOf: Readonly<Record<string, Topic>> = {
   'ReplicaSet.apps': 'replica-set',
   'Job.batch': 'job',
   'CronJob.batch': 'cron-job',
+  'StatefulSet.apps': 'stateful-set',
 }
 
 /** What owns an object, as its controller names it. */
@@ -65,6 +66,9 @@ const rules: Readonly<Record<string, readonly Rule[]>> = {
   'deployments.apps': [itself('deployment')],
   'replicasets.apps': [itself('replica-set'), dependentWork],
   'endpointslices.discovery.k8s.io': [sliceWork],
+  'statefulsets.apps': [itself('stateful-set')],
+  'controllerrevisions.apps': [dependentWork],
+  persistentvolumeclaims: [claimWork],
   'cronjobs.batch': [itself('cron-job')],
   'jobs.batch': [itself('job'), ({ object, old }) => [...ownersWork(object), ...ownersWork(old)]],
   pods: [dependentWork, podsWork, endpointWork],
@@ -79,6 +83,14 @@ function servicesWork({ object, old }: Change): readonly WorkloadWork[] {
     { topic: 'endpoint-slice', payload: keyOf(object) },
     { topic: 'endpoints', payload: keyOf(object) },
   ]
+}
+
+/** A claim that goes lets the next pod of the number of its owner be made. */
+function claimWork({ object, old }: Change): readonly WorkloadWork[] {
+  if (object !== undefined || old === undefined) return []
+  const pod = controllerRefOf(old)
+  const set = pod?.kind === 'Pod' ? (pod.name ?? '').replace(/-\d+$/, '') : pod?.name
+  return set === undefined ? [] : [{ topic: 'stateful-set', payload: `${old.metadata.namespace}/${set}` }]
 }
 
 /** Slices that somebody else changed or deleted are put right. */

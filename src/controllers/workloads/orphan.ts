@@ -2,65 +2,80 @@
  * Brings what nobody controls to those that select it, which adopt it. Key: RESOURCE.GROUP/NAMESPACE/NAME. Of two that
  * select it, the first one gets it.
  */
-import type { ReplicaSet, Deployment } from '../../api/apps/v1.ts'
+import type { LabelSelector } from '../../api/meta/v1.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
+import type { Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { HopelessWork } from '../../registry/hopeless-work.ts'
 import { controllerRefOf } from '../../registry/workload-work.ts'
 import { matchesLabels } from '../../storage/selection.ts'
-import type { Clientset, TypedResource } from '../clientset.ts'
+import type { TypedResource } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
-import type { Controller } from '../controller.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
 import { DEPLOYMENT, DEPLOYMENTS } from './deployment.ts'
 import { claim, controllerRefTo, PODS, requirementsOf } from './pod-control.ts'
 import { REPLICA_SET, REPLICA_SETS } from './replica-set.ts'
+import { isMemberOf, STATEFUL_SET } from './stateful-set-pods.ts'
+import { STATEFUL_SET_COMPONENT, STATEFUL_SETS } from './stateful-set.ts'
+import { REVISIONS } from './template-revisions.ts'
 
-interface Owners {
-  readonly resource: TypedResource<ReplicaSet | Deployment>
-  readonly kind: GroupVersionKind
-  readonly component: string
+/** Whether somebody of a kind adopted the orphan. */
+type Adopters<Orphan extends KubeObject> = (
+  context: ControllerContext,
+  orphans: TypedResource<Orphan>,
+  orphan: Orphan,
+) => Promise<boolean>
+
+interface Selecting extends KubeObject {
+  readonly spec?: { readonly selector?: LabelSelector }
 }
 
+const adopters =
+  <Owner extends Selecting, Orphan extends KubeObject>(
+    resource: TypedResource<Owner>,
+    kind: GroupVersionKind,
+    component: string,
+    belongs: (owner: Owner, orphan: Orphan) => boolean = () => true,
+  ): Adopters<Orphan> =>
+  async (context, orphans, orphan) => {
+    const clients = clientsetFor(context, component)
+    for await (const owner of clients.resource(resource, orphan.metadata.namespace).each()) {
+      const selector = requirementsOf(owner.spec?.selector)
+      if (selector.length === 0 || !matchesLabels(selector, orphan.metadata.labels ?? {})) continue
+      if (!belongs(owner, orphan)) continue
+      const claimed = await claim(clients, orphans, owner, controllerRefTo(owner, kind), selector, [orphan])
+      if (claimed.length > 0) return true
+    }
+    return false
+  }
+
+const adoption =
+  <Orphan extends KubeObject>(orphans: TypedResource<Orphan>, ...kinds: readonly Adopters<Orphan>[]) =>
+  async (context: ControllerContext, namespace: string, name: string): Promise<void> => {
+    const orphan = await clientsetFor(context, 'orphan-controller').resource(orphans, namespace).get(name)
+    if (orphan === undefined || controllerRefOf(orphan) !== undefined) return
+    for (const adopt of kinds) if (await adopt(context, orphans, orphan)) return
+  }
+
 /** Who may adopt, by what is adopted. */
-const ownersOf: Readonly<Record<string, { readonly orphans: TypedResource; readonly owners: readonly Owners[] }>> = {
-  pods: {
-    orphans: PODS,
-    owners: [{ resource: REPLICA_SETS, kind: REPLICA_SET, component: 'replicaset-controller' }],
-  },
-  'replicasets.apps': {
-    orphans: REPLICA_SETS,
-    owners: [{ resource: DEPLOYMENTS, kind: DEPLOYMENT, component: 'deployment-controller' }],
-  },
+const adoptions: Readonly<Record<string, ReturnType<typeof adoption>>> = {
+  pods: adoption(
+    PODS,
+    adopters(REPLICA_SETS, REPLICA_SET, 'replicaset-controller'),
+    adopters(STATEFUL_SETS, STATEFUL_SET, STATEFUL_SET_COMPONENT, (set, pod: Pod) => isMemberOf(set, pod)),
+  ),
+  'replicasets.apps': adoption(REPLICA_SETS, adopters(DEPLOYMENTS, DEPLOYMENT, 'deployment-controller')),
+  'controllerrevisions.apps': adoption(REVISIONS, adopters(STATEFUL_SETS, STATEFUL_SET, STATEFUL_SET_COMPONENT)),
 }
 
 export const orphanController: Controller = {
   async reconcile(key, context) {
     const [resource = '', namespace, name, ...more] = key.split('/')
-    const known = ownValue(ownersOf, resource)
-    if (known === undefined || !namespace || !name || more.length > 0)
+    const adopted = ownValue(adoptions, resource)
+    if (adopted === undefined || !namespace || !name || more.length > 0)
       throw new HopelessWork(`${JSON.stringify(key)} names nothing that can be adopted`)
-    const orphan = await clientsetFor(context, 'orphan-controller').resource(known.orphans, namespace).get(name)
-    if (orphan === undefined || controllerRefOf(orphan) !== undefined) return undefined
-    for (const owners of known.owners) {
-      const clients = clientsetFor(context, owners.component)
-      if (await adopted(clients, known.orphans, owners, orphan)) return undefined
-    }
+    await adopted(context, namespace, name)
     return undefined
   },
-}
-
-async function adopted(
-  clients: Clientset,
-  orphans: TypedResource,
-  { resource, kind }: Owners,
-  orphan: KubeObject,
-): Promise<boolean> {
-  for await (const owner of clients.resource(resource, orphan.metadata.namespace).each()) {
-    const selector = requirementsOf(owner.spec?.selector)
-    if (selector.length === 0 || !matchesLabels(selector, orphan.metadata.labels ?? {})) continue
-    const claimed = await claim(clients, orphans, owner, controllerRefTo(owner, kind), selector, [orphan])
-    if (claimed.length > 0) return true
-  }
-  return false
 }

@@ -115,6 +115,7 @@ export async function dependentsOf<O extends KubeObject>(
   owner: KubeObject,
   ref: OwnerReference,
   { spec, status }: Selecting,
+  belongs?: (object: O) => boolean,
 ): Promise<O[]> {
   const { namespace, uid = '', generation = 0 } = owner.metadata
   const client = clients.resource(resource, namespace)
@@ -123,12 +124,13 @@ export async function dependentsOf<O extends KubeObject>(
   const isKnown = (status?.observedGeneration ?? 0) >= generation
   const orphans = isKnown ? [] : await client.list({ labelSelector: labelSelectorText(spec?.selector ?? {}) })
   const free = orphans.filter((object) => controllerRefOf(object) === undefined)
-  return claim(clients, resource, owner, ref, selector, [...owned, ...free])
+  return claim(clients, resource, owner, ref, selector, [...owned, ...free], belongs)
 }
 
 /**
  * Those that the owner controls: what it selects and nobody controls is adopted, what it does not select any more is
  * released (PodControllerRefManager). Nothing is adopted by who is being deleted.
+ * @param belongs what the owner asks of its own beside their labels
  */
 export async function claim<O extends KubeObject>(
   clients: Clientset,
@@ -137,12 +139,13 @@ export async function claim<O extends KubeObject>(
   ref: OwnerReference,
   selector: readonly LabelRequirement[],
   candidates: readonly O[],
+  belongs: (object: O) => boolean = () => true,
 ): Promise<O[]> {
   const client = clients.resource(resource, owner.metadata.namespace)
   const claimed: O[] = []
   for (const object of candidates) {
     const controller = controllerRefOf(object)
-    const isSelected = matchesLabels(selector, object.metadata.labels ?? {})
+    const isSelected = matchesLabels(selector, object.metadata.labels ?? {}) && belongs(object)
     if (controller?.uid === ref.uid) {
       if (isSelected) claimed.push(object)
       else if (owner.metadata.deletionTimestamp === undefined)

@@ -9,6 +9,16 @@ export async function templateHash(template: PodTemplateSpec, collisionCount: nu
   return safeText(String(hash))
 }
 
+/**
+ * Of a StatefulSet's revision: FNV-1 of 32 bits, of its patch and of how often the name was taken.
+ * @param patch JSON text
+ */
+export function revisionHash(patch: string, collisionCount: number): string {
+  let hash = 0x811c9dc5
+  for (const byte of new TextEncoder().encode(`${patch}${collisionCount}`)) hash = Math.imul(hash, 0x01000193) ^ byte
+  return safeText(String(hash >>> 0))
+}
+
 function fnv32(start: number, bytes: Uint8Array): number {
   let hash = start
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193)

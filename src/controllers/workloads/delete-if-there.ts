@@ -1,0 +1,12 @@
+import type { KubeObject } from '../../api/object.ts'
+import { StatusError } from '../../api/status.ts'
+import type { ResourceClient } from '../resource-client.ts'
+
+/** Deletes this very object. What is gone already is as good. */
+export async function deleteIfThere<O extends KubeObject>(client: ResourceClient<O>, { metadata }: O): Promise<void> {
+  try {
+    await client.delete(metadata.name ?? '', { preconditions: { uid: metadata.uid ?? '' } })
+  } catch (error) {
+    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+  }
+}

@@ -1,0 +1,97 @@
+/** Which revisions of its template a StatefulSet moves between. */
+import type { ControllerRevision, StatefulSet } from '../../api/apps/v1.ts'
+import type { Pod } from '../../api/core/v1.ts'
+import { StatusError } from '../../api/status.ts'
+import { stringifySorted } from '../../api/json.ts'
+import type { JsonObject } from '../../api/object.ts'
+import type { Clientset } from '../clientset.ts'
+import { deleteIfThere } from './delete-if-there.ts'
+import { controllerRefTo } from './pod-control.ts'
+import { podRevision, STATEFUL_SET } from './stateful-set-pods.ts'
+import { revisionHash } from './template-hash.ts'
+import { isRevisionOf, newRevision, REVISIONS, templatePatch } from './template-revisions.ts'
+
+const HASH = 'controller.kubernetes.io/hash'
+/** Characters of the owner's name in that of a revision. */
+const LONGEST_PREFIX = 223
+
+export interface Revisions {
+  /** What its pods are at. */
+  readonly current: ControllerRevision
+  /** Where they are to go. */
+  readonly update: ControllerRevision
+  readonly collisionCount: number
+}
+
+/** @param known those that there are, the oldest first */
+export async function statefulRevisions(
+  clients: Clientset,
+  set: StatefulSet,
+  known: readonly ControllerRevision[],
+): Promise<Revisions> {
+  const { update, collisionCount } = await updateRevision(clients, set, known)
+  const current = known.find(({ metadata }) => metadata.name === set.status?.currentRevision)
+  return { current: current ?? update, update, collisionCount }
+}
+
+/** The last one that has the set's template, which becomes the newest; or a new one. */
+async function updateRevision(
+  clients: Clientset,
+  set: StatefulSet,
+  known: readonly ControllerRevision[],
+): Promise<{ readonly update: ControllerRevision; readonly collisionCount: number }> {
+  const collisionCount = set.status?.collisionCount ?? 0
+  const newest = known.at(-1)
+  const equal = known.findLast((revision) => isRevisionOf(revision, set.spec?.template))
+  if (equal === undefined) return create(clients, set, (newest?.revision ?? 0) + 1, collisionCount)
+  if (equal === newest) return { update: equal, collisionCount }
+  const revisions = clients.resource(REVISIONS, set.metadata.namespace)
+  const again = await revisions.updateWithRetries(equal.metadata.name ?? '', (object) => {
+    object.revision = (newest?.revision ?? 0) + 1
+  })
+  return { update: again, collisionCount }
+}
+
+/** Its name is made of its hash; where another has it, the next hash is tried. */
+async function create(
+  clients: Clientset,
+  set: StatefulSet,
+  revision: number,
+  collisions: number,
+): Promise<{ readonly update: ControllerRevision; readonly collisionCount: number }> {
+  const { template } = set.spec ?? {}
+  const text = templatePatch(template)
+  const revisions = clients.resource(REVISIONS, set.metadata.namespace)
+  const prefix = (set.metadata.name ?? '').slice(0, LONGEST_PREFIX)
+  const ref = controllerRefTo(set, STATEFUL_SET)
+  const hash = revisionHash(text, collisions)
+  for (let collisionCount = collisions; ; collisionCount++) {
+    const name = `${prefix}-${revisionHash(text, collisionCount)}`
+    const wanted = newRevision({ name, owner: set, ref, template, labels: { [HASH]: hash }, revision })
+    try {
+      return { update: await revisions.create(wanted), collisionCount }
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.status.reason !== 'AlreadyExists') throw error
+      const there = await revisions.get(name)
+      if (there === undefined) throw error
+      // validated as a JSON object
+      if (stringifySorted(there.data as JsonObject) === text) return { update: there, collisionCount }
+    }
+  }
+}
+
+/** Revisions beyond the limit go, the oldest first; those that are in use do not count. */
+export async function truncateHistory(
+  clients: Clientset,
+  set: StatefulSet,
+  pods: readonly Pod[],
+  known: readonly ControllerRevision[],
+  { current, update }: Revisions,
+): Promise<void> {
+  const limit = set.spec?.revisionHistoryLimit ?? 10
+  const live = new Set([current.metadata.name, update.metadata.name, ...pods.map(podRevision)])
+  const history = known.filter(({ metadata }) => !live.has(metadata.name))
+  if (limit < 0) return
+  const revisions = clients.resource(REVISIONS, set.metadata.namespace)
+  for (const revision of history.slice(0, Math.max(0, history.length - limit))) await deleteIfThere(revisions, revision)
+}

@@ -1,0 +1,222 @@
+/** One look at a StatefulSet's pods: makes, mends, scales and rolls out, in that order, and in that of their numbers. */
+import type { StatefulSet } from '../../api/apps/v1.ts'
+import type { Pod } from '../../api/core/v1.ts'
+import { cloneJson } from '../../api/clone-json.ts'
+import { StatusError } from '../../api/status.ts'
+import type { ResourceClient } from '../resource-client.ts'
+import { scaled } from './deployment-numbers.ts'
+import type { EventRecorder } from './events.ts'
+import { slowStart } from './pod-control.ts'
+import { isFinished, isTerminating } from './pod-state.ts'
+import { BURST } from './replicas.ts'
+import type { StatefulClaims } from './stateful-set-claims.ts'
+import type { Revisions } from './stateful-set-revisions.ts'
+import {
+  endOrdinal,
+  firstOrdinal,
+  hasStorage,
+  isInRange,
+  isOrdered,
+  isRunningAndReady,
+  isUnavailable,
+  newStatefulPod,
+  ordinalOf,
+  podRevision,
+  putRight,
+} from './stateful-set-pods.ts'
+import { templateOf } from './template-revisions.ts'
+
+interface Looking {
+  readonly set: StatefulSet
+  readonly revisions: Revisions
+  readonly claims: StatefulClaims
+  readonly pods: ResourceClient<Pod>
+  readonly events: EventRecorder
+  readonly now: Date
+  /** Whether the gate MaxUnavailableStatefulSet is on. */
+  readonly maxUnavailable: boolean
+}
+
+/** What one pod lets the others do: they go on, or wait for it. */
+type Next = 'on' | 'waits'
+
+export class StatefulSetStep {
+  /** Pods that this look deletes because their revision is old. */
+  leaving = 0
+  private readonly isOrdered: boolean
+
+  constructor(private readonly look: Looking) {
+    this.isOrdered = isOrdered(look.set)
+  }
+
+  /** @throws what kept a pod from being made, mended or deleted */
+  async run(pods: readonly Pod[]): Promise<void> {
+    const { set } = this.look
+    const wanted = new Map(pods.filter((pod) => isInRange(set, pod)).map((pod) => [ordinalOf(pod), pod]))
+    const condemned = pods.filter((pod) => ordinalOf(pod) >= 0 && !isInRange(set, pod))
+    condemned.sort((a, b) => ordinalOf(b) - ordinalOf(a))
+    if ((await this.keep(wanted)) === 'waits') return
+    for (const pod of condemned) if (!(await this.look.claims.followPolicy(pod))) await this.look.claims.update(pod)
+    if ((await this.scaleDown(condemned)) === 'waits') return
+    if (set.spec?.updateStrategy?.type === 'OnDelete') return
+    await this.rollOut([...wanted.values()].sort((a, b) => ordinalOf(b) - ordinalOf(a)))
+  }
+
+  /** Every pod that is wanted is there and as it should be. */
+  private async keep(wanted: ReadonlyMap<number, Pod>): Promise<Next> {
+    const { set } = this.look
+    const end = endOrdinal(set)
+    if (this.isOrdered) {
+      for (let ordinal = firstOrdinal(set); ordinal < end; ordinal++) {
+        const pod = wanted.get(ordinal)
+        if (pod === undefined) {
+          await this.create(ordinal)
+          return 'waits'
+        }
+        if ((await this.mend(pod)) === 'waits') return 'waits'
+      }
+      return 'on'
+    }
+    for (const pod of wanted.values()) await this.mend(pod)
+    const missing: number[] = []
+    for (let ordinal = firstOrdinal(set); ordinal < end && missing.length < BURST; ordinal++)
+      if (!wanted.has(ordinal)) missing.push(ordinal)
+    // few: at most BURST
+    await slowStart(missing.length, (at) => this.create(missing[at]!))
+    return missing.length > 0 ? 'waits' : 'on'
+  }
+
+  private async create(ordinal: number): Promise<void> {
+    const { set, claims, pods } = this.look
+    const revision = this.isOfCurrent(ordinal) ? this.look.revisions.current : this.look.revisions.update
+    const pod = newStatefulPod(set, templateOf(revision), revision.metadata.name ?? '', ordinal)
+    if (await claims.areStale(pod)) return
+    let created: Pod
+    try {
+      await claims.create(pod)
+      created = await pods.create(pod)
+    } catch (error) {
+      const isTaken = error instanceof StatusError && error.status.reason === 'AlreadyExists'
+      const isEnding =
+        error instanceof StatusError &&
+        error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating')
+      if (!isTaken && !isEnding) await this.failed('Create', pod, error)
+      throw error
+    }
+    await claims.update(created).catch(async (error: unknown) => {
+      await this.failed('Update', pod, error)
+      throw error
+    })
+    await this.succeeded('Create', pod)
+  }
+
+  /** Below the partition pods stay at the revision where they are. */
+  private isOfCurrent(ordinal: number): boolean {
+    const { set } = this.look
+    const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
+    if (rollingUpdate !== undefined) return ordinal < firstOrdinal(set) + (rollingUpdate.partition ?? 0)
+    return type === 'RollingUpdate' && ordinal < firstOrdinal(set) + (set.status?.currentReplicas ?? 0)
+  }
+
+  private async mend(pod: Pod): Promise<Next> {
+    const { set, claims, now } = this.look
+    if (isFinished(pod)) {
+      if (!isTerminating(pod)) await this.delete(pod)
+      return 'waits'
+    }
+    if (pod.status?.phase === 'Pending') {
+      await claims.create(pod)
+      await claims.update(pod)
+    }
+    if (this.isOrdered && (isTerminating(pod) || !isRunningAndReady(pod) || isUnavailable(pod, set, now)))
+      return 'waits'
+    await this.update(pod)
+    return 'on'
+  }
+
+  private async update(pod: Pod): Promise<void> {
+    const { set, claims, pods } = this.look
+    const wanted = cloneJson(pod)
+    const followsPolicy = await claims.followPolicy(pod)
+    const isWrong = putRight(set, wanted)
+    if (followsPolicy && !isWrong) return
+    try {
+      if (!hasStorage(set, pod)) await claims.create(pod)
+      if (!followsPolicy) await claims.update(pod)
+      if (isWrong) await pods.update(wanted)
+    } catch (error) {
+      await this.failed('Update', pod, error)
+      throw error
+    }
+    await this.succeeded('Update', pod)
+  }
+
+  /** The highest first, and in order one after the other, past the first that is not well only if it is that one. */
+  private async scaleDown(condemned: readonly Pod[]): Promise<Next> {
+    const { set, now } = this.look
+    const firstUnavailable = condemned.findLast((pod) => isUnavailable(pod, set, now))
+    if (!this.isOrdered) {
+      const going = condemned.filter((pod) => !isTerminating(pod)).slice(0, BURST)
+      await slowStart(going.length, (at) => this.delete(going[at]!))
+      return 'on'
+    }
+    const [pod] = condemned
+    if (pod === undefined) return 'on'
+    const isWell = isRunningAndReady(pod) && !isUnavailable(pod, set, now)
+    if (!isTerminating(pod) && (isWell || pod === firstUnavailable)) await this.delete(pod)
+    return 'waits'
+  }
+
+  /** @param pods all that are wanted, the highest first */
+  private async rollOut(pods: readonly Pod[]): Promise<void> {
+    const { set, revisions, now, maxUnavailable } = this.look
+    const partition = set.spec?.updateStrategy?.rollingUpdate?.partition ?? 0
+    const candidates = pods.filter((pod) => ordinalOf(pod) - firstOrdinal(set) >= partition)
+    const isOld = (pod: Pod) => podRevision(pod) !== revisions.update.metadata.name && !isTerminating(pod)
+    if (maxUnavailable) {
+      const unavailable = pods.filter((pod) => isUnavailable(pod, set, now)).length
+      const going = candidates.filter(isOld).slice(0, Math.max(0, this.mostUnavailable() - unavailable))
+      for (const pod of going) await this.replace(pod)
+      return
+    }
+    const next = candidates.find((pod) => isOld(pod) || isUnavailable(pod, set, now))
+    if (next !== undefined && isOld(next)) await this.replace(next)
+  }
+
+  private mostUnavailable(): number {
+    const { replicas = 1, updateStrategy } = this.look.set.spec ?? {}
+    return Math.max(1, scaled(updateStrategy?.rollingUpdate?.maxUnavailable ?? 1, replicas, Math.floor))
+  }
+
+  private async replace(pod: Pod): Promise<void> {
+    await this.delete(pod)
+    this.leaving++
+  }
+
+  private async delete(pod: Pod): Promise<void> {
+    const { name = '', uid = '' } = pod.metadata
+    try {
+      await this.look.pods.delete(name, { preconditions: { uid } })
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error
+      if (error.code !== 404) {
+        await this.failed('Delete', pod, error)
+        throw error
+      }
+    }
+    await this.succeeded('Delete', pod)
+  }
+
+  private succeeded(verb: string, pod: Pod): Promise<void> {
+    return this.look.events.normal(this.look.set, `Successful${verb}`, `${this.about(verb, pod)} successful`)
+  }
+
+  private failed(verb: string, pod: Pod, error: unknown): Promise<void> {
+    const why = error instanceof Error ? error.message : String(error)
+    return this.look.events.warning(this.look.set, `Failed${verb}`, `${this.about(verb, pod)} failed error: ${why}`)
+  }
+
+  private about(verb: string, { metadata }: Pod): string {
+    return `${verb} Pod ${metadata.name} in StatefulSet ${this.look.set.metadata.name}`
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Revisions of a template as ControllerRevisions keep them: a patch that puts the template back (kube-controller-manager's
+ * controller history). StatefulSets and DaemonSets have them.
+ */
+import type { ControllerRevision } from '../../api/apps/v1.ts'
+import type { PodTemplateSpec } from '../../api/core/v1.ts'
+import { cloneJson } from '../../api/clone-json.ts'
+import { stringifySorted } from '../../api/json.ts'
+import type { JsonObject, KubeObject, OwnerReference } from '../../api/object.ts'
+import { canonical } from '../../codec/encode.ts'
+import { builtInType } from '../../schema/built-in.ts'
+import { samePodTemplate } from '../../validation/same-value.ts'
+import type { Clientset } from '../clientset.ts'
+import { typedResource } from '../clientset.ts'
+import { dependentsOf } from './pod-control.ts'
+
+export const REVISIONS = typedResource<ControllerRevision>('apps', 'controllerrevisions')
+/** The label of pods with the revision that they were made of; and of a DaemonSet's revisions, with their hash. */
+export const REVISION_HASH = 'controller-revision-hash'
+
+/** What a revision keeps of a template, with members sorted: the hash is that of this text. */
+export function templatePatch(template: PodTemplateSpec | undefined): string {
+  const type = builtInType('io.k8s.api.core.v1.PodTemplateSpec')
+  // a decoded template is a JSON object
+  const written = canonical(type, (template ?? {}) as JsonObject)
+  return stringifySorted({ spec: { template: { ...written, $patch: 'replace' } } })
+}
+
+interface Patch {
+  readonly spec?: { readonly template?: PodTemplateSpec & { readonly $patch?: string } }
+}
+
+export function templateOf({ data }: ControllerRevision): PodTemplateSpec {
+  // validated as an object; what it has beyond a template nobody reads
+  const { $patch: _, ...template } = (data as Patch | undefined)?.spec?.template ?? {}
+  return template
+}
+
+/** Whether the revision puts this template back, however its patch is written. */
+export const isRevisionOf = (revision: ControllerRevision, template: PodTemplateSpec | undefined): boolean =>
+  stringifySorted(revision.data as JsonObject) === templatePatch(template) ||
+  samePodTemplate(templateOf(revision), template ?? {})
+
+export interface NewRevision {
+  readonly name: string
+  readonly owner: KubeObject
+  readonly ref: OwnerReference
+  readonly template: PodTemplateSpec | undefined
+  /** Beside those of the template. */
+  readonly labels: Readonly<Record<string, string>>
+  readonly revision: number
+}
+
+export function newRevision({ name, owner, ref, template, labels, revision }: NewRevision): ControllerRevision {
+  const { namespace = '', annotations } = owner.metadata
+  return cloneJson({
+    kind: 'ControllerRevision',
+    apiVersion: 'apps/v1',
+    metadata: {
+      name,
+      namespace,
+      labels: { ...template?.metadata?.labels, ...labels },
+      ...(annotations === undefined ? {} : { annotations }),
+      ownerReferences: [ref],
+    },
+    data: JSON.parse(templatePatch(template)) as JsonObject, // written above
+    revision,
+  })
+}
+
+/** What the owner controls and what it adopts, the oldest revision first. */
+export async function revisionsOf(
+  clients: Clientset,
+  owner: Parameters<typeof dependentsOf>[4] & KubeObject,
+  ref: OwnerReference,
+): Promise<ControllerRevision[]> {
+  const found = await dependentsOf(clients, REVISIONS, owner, ref, owner)
+  return found.sort(byRevision)
+}
+
+function byRevision(a: ControllerRevision, b: ControllerRevision): number {
+  const byNumber = (a.revision ?? 0) - (b.revision ?? 0)
+  if (byNumber !== 0) return byNumber
+  const [createdA = '', createdB = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp]
+  if (createdA !== createdB) return createdA < createdB ? -1 : 1
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1
+}

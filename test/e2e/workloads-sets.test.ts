@@ -1,0 +1,55 @@
+// StatefulSets and DaemonSets as kubectl rolls them out, back and over nodes that are drained.
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { KedgeProcess } from '../cli/kedge-process.ts'
+import { startKedge } from '../cli/kedge-process.ts'
+import { Session, skipWithoutKubectl } from './session.ts'
+
+let kedge: KedgeProcess
+let kubectl: Session
+beforeAll(async () => {
+  kedge = await startKedge(['--ephemeral', '--port', '0', '--workloads', 'simulated', '--nodes', '3'])
+  kubectl = new Session(kedge.kubeconfig)
+})
+afterAll(() => kedge.stop())
+beforeEach(skipWithoutKubectl)
+
+const listed = async (line: string): Promise<string[]> =>
+  (await kubectl.run(line)).split(/\s/).filter((name) => name !== '')
+const images = (kind: string) => listed(`get pods -l app=${kind} -o jsonpath={.items[*].spec.containers[0].image}`)
+
+const statefulSet = `apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  serviceName: db
+  replicas: 3
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: db, image: "db:1"}]}
+`
+
+describe('a StatefulSet', () => {
+  test('comes up in order', async () => {
+    await kubectl.run('apply -f -', statefulSet)
+    expect(await kubectl.run('rollout status statefulset/db --timeout=60s')).toContain('roll out complete: 3 new pods')
+    expect(await listed('get pods -l app=db -o name')).toEqual(['pod/db-0', 'pod/db-1', 'pod/db-2'])
+  })
+
+  test('rolls a new image out, and back', async () => {
+    await kubectl.run('set image statefulset/db db=db:2')
+    await kubectl.run('rollout status statefulset/db --timeout=60s')
+    expect(await images('db')).toEqual(['db:2', 'db:2', 'db:2'])
+    expect(await kubectl.run('rollout history statefulset/db')).toMatch(/1\s+<none>\s+2\s+<none>/)
+    expect(await kubectl.run('rollout undo statefulset/db')).toContain('rolled back')
+    await vi.waitFor(async () => expect(await images('db')).toEqual(['db:1', 'db:1', 'db:1']), 60_000)
+    expect(await kubectl.run('rollout status statefulset/db --timeout=60s')).toContain('roll out complete: 3 new pods')
+  })
+
+  test('is scaled', async () => {
+    await kubectl.run('scale statefulset/db --replicas=1')
+    await vi.waitFor(async () => expect(await listed('get pods -l app=db -o name')).toEqual(['pod/db-0']), 60_000)
+    await kubectl.run('scale statefulset/db --replicas=2')
+    await kubectl.run('wait --for=jsonpath={.status.availableReplicas}=2 statefulset/db --timeout=60s')
+  })
+})
