@@ -42,7 +42,7 @@ import { serviceAccount } from './service-account.ts'
 import type { PluginName } from '../configuration/admission-plugins.ts'
 import { pluginNames } from '../configuration/admission-plugins.ts'
 import type { Env } from '../env.ts'
-import { measureAdmission } from '../metrics/admission.ts'
+import { stepDurations } from '../metrics/admission.ts'
 import { settingsOf } from '../settings.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { nodeRestriction } from './node-restriction.ts'
@@ -146,36 +146,31 @@ export async function validateAdmission(
 export const admissionChain: Admission = admissionBy({ admit, validate: validateAdmission })
 
 async function inOrder(chain: readonly AdmissionPlugin[], step: Step, attributes: Attributes): Promise<Undo[]> {
+  const { request, operation } = attributes
   const undos: Undo[] = []
-  await measured(undefined, step, attributes, async () => {
-    try {
-      for (const plugin of chain) {
-        if (!plugin.handles(attributes)) continue
-        await measured(plugin.name, step, attributes, async () => {
-          const undo = await plugin[step]?.(attributes)
-          if (undo !== undefined) undos.push(undo)
-        })
-      }
-    } catch (error) {
-      await undoAll(undos, attributes.request)
-      throw error
-    }
-  })
-  return undos
-}
-
-async function measured(
-  plugin: string | undefined,
-  step: Step,
-  { request, operation }: Attributes,
-  work: () => void | Promise<void>,
-): Promise<void> {
+  const durations = stepDurations(request, operation, step, false)
   const began = request.clock()
-  let rejected = true
+  let name: string | undefined
+  let pluginBegan = began
   try {
-    await work()
-    rejected = false
-  } finally {
-    measureAdmission(request, plugin, { operation, step, rejected }, (request.clock() - began) / 1000)
+    for (const plugin of chain) {
+      if (!plugin.handles(attributes)) continue
+      name = plugin.name
+      pluginBegan = request.clock()
+      const done = plugin[step]?.(attributes)
+      // most are done at once: only those that wait are waited for
+      const undo = done instanceof Promise ? await done : done
+      durations.observe((request.clock() - pluginBegan) / 1000, name)
+      if (undo !== undefined) undos.push(undo)
+    }
+  } catch (error) {
+    const rejected = stepDurations(request, operation, step, true)
+    const now = request.clock()
+    rejected.observe((now - pluginBegan) / 1000, name)
+    rejected.observe((now - began) / 1000)
+    await undoAll(undos, request)
+    throw error
   }
+  durations.observe((request.clock() - began) / 1000)
+  return undos
 }

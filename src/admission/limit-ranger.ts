@@ -3,7 +3,7 @@ import type { Container, LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod 
 import { ownValue } from '../api/own.ts'
 import { forbidden } from '../api/status.ts'
 import { Quantity } from '../schema/quantity.ts'
-import { storedObjects } from '../tenancy/stored-objects.ts'
+import { recentObjects } from '../tenancy/recent-objects.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { readOnce } from './read-once.ts'
 import { isOfPods, podForbidden, podOf } from './pod-attributes.ts'
@@ -42,11 +42,11 @@ export const limitRanger: AdmissionPlugin = {
   },
 }
 
-async function limitRangesOf(attributes: Attributes): Promise<LimitRange[]> {
+async function limitRangesOf(attributes: Attributes): Promise<readonly LimitRange[]> {
   if (attributes.oldObject?.metadata.deletionTimestamp !== undefined) return []
   const { request, namespace } = attributes
   return readOnce(attributes, `limitranges ${namespace}`, () =>
-    storedObjects<LimitRange>(request, { group: '', resource: 'limitranges' }, namespace),
+    recentObjects<LimitRange>(request, { group: '', resource: 'limitranges' }, namespace),
   )
 }
 

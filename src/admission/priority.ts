@@ -4,7 +4,7 @@ import type { PriorityClass } from '../api/scheduling/v1.ts'
 import type { PodGroup } from '../api/scheduling/v1alpha2.ts'
 import { forbidden } from '../api/status.ts'
 import { builtInServed } from '../registry/served.ts'
-import { storedObject } from '../tenancy/stored-object.ts'
+import { recentObject, recentObjects } from '../tenancy/recent-objects.ts'
 import { storedObjects } from '../tenancy/stored-objects.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { readOnce } from './read-once.ts'
@@ -108,11 +108,16 @@ async function classOf(
 
 const readClass = (attributes: Attributes, name: string): Promise<PriorityClass | undefined> =>
   readOnce(attributes, `priorityclasses ${name}`, () =>
-    storedObject<PriorityClass>(attributes.request, PRIORITY_CLASSES, name),
+    recentObject<PriorityClass>(attributes.request, PRIORITY_CLASSES, name),
   )
 
-const readClasses = (attributes: Attributes): Promise<PriorityClass[]> =>
-  readOnce(attributes, 'priorityclasses', () => storedObjects<PriorityClass>(attributes.request, PRIORITY_CLASSES))
+const readClasses = (attributes: Attributes): Promise<readonly PriorityClass[]> =>
+  readOnce(attributes, 'priorityclasses', () =>
+    // a second default class is refused by what there is at this moment
+    isOfClasses(attributes)
+      ? storedObjects<PriorityClass>(attributes.request, PRIORITY_CLASSES)
+      : recentObjects<PriorityClass>(attributes.request, PRIORITY_CLASSES),
+  )
 
 /** The class for pods that name none; the lowest, should there be several. */
 async function defaultClass(attributes: Attributes): Promise<PriorityClass | undefined> {

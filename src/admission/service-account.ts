@@ -9,7 +9,7 @@ import { MIRROR_POD } from '../validation/pod/pod-spec.ts'
 import { visitContainers } from '../validation/pod/visit-containers.ts'
 import { generatedName } from '../registry/generated-name.ts'
 import { parseBoolean } from '../api/feature-gates.ts'
-import { storedObject } from '../tenancy/stored-object.ts'
+import { recentObject } from '../tenancy/recent-objects.ts'
 import { readOnce } from './read-once.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { isOfPods, podForbidden, podOf } from './pod-attributes.ts'
@@ -91,7 +91,7 @@ const readAccount = (attributes: Attributes, name: string, attempt = 1): Promise
   const { request, namespace } = attributes
   const key = `${namespace}/${name}`
   return readOnce(attributes, `serviceaccounts ${key} ${attempt}`, () =>
-    storedObject<ServiceAccount>(request, { group: '', resource: 'serviceaccounts' }, key),
+    recentObject<ServiceAccount>(request, { group: '', resource: 'serviceaccounts' }, key),
   )
 }
 

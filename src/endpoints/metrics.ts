@@ -113,7 +113,7 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'apiserver_admission_controller_admission_duration_seconds',
       'histogram',
       'Time that each plugin of admission took.',
-      admission.controllers.samples(),
+      admission.steps.pluginSamples(),
     ],
     [
       'apiserver_admission_step_admission_duration_seconds',

@@ -1,16 +1,15 @@
 /** What this isolate counts of admission: endpoints/metrics.ts shows it under kube-apiserver's names. */
 import type { ApiCall } from '../request/context.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
-import type { Labels } from './series.ts'
-import { Counters, Histograms } from './series.ts'
+import type { Labels, Sample } from './series.ts'
+import { Counters, Histogram, Histograms } from './series.ts'
 
 const PLUGIN_BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 const WEBHOOK_BUCKETS = [...PLUGIN_BUCKETS, 10, 25]
 
 /** Bound: the series that Counters and Histograms keep. */
 const measured = perTenant(() => ({
-  controllers: new Histograms(PLUGIN_BUCKETS),
-  steps: new Histograms(PLUGIN_BUCKETS),
+  steps: new Steps(),
   webhooks: new Histograms(WEBHOOK_BUCKETS),
   webhookRequests: new Counters(),
   webhookRejections: new Counters(),
@@ -24,19 +23,55 @@ export const admissionMeasurements = ({ tenant }: Plane): ReturnType<typeof meas
 
 type Step = 'admit' | 'validate'
 
-/** How long a plugin, or (without a name) a whole step took, in seconds. */
-export function measureAdmission(
-  { tenant }: Plane,
-  plugin: string | undefined,
-  { operation, step, rejected }: { operation: string; step: Step; rejected: boolean },
-  seconds: number,
-): void {
-  const { controllers, steps } = measured(tenant)
-  const labels = () => ({ operation, rejected: String(rejected), type: step })
-  const key = `${operation} ${step} ${rejected}`
-  if (plugin === undefined) steps.observe(key, seconds, labels)
-  else controllers.observe(`${plugin} ${key}`, seconds, () => ({ name: plugin, ...labels() }))
+/** How long a step of admission and each plug-in in it took, for requests of one operation that came out in one way. */
+export class StepDurations {
+  private readonly whole = new Histogram(PLUGIN_BUCKETS)
+  /** By name. Bound: the plug-ins. */
+  private readonly plugins = new Map<string, Histogram>()
+
+  constructor(private readonly labels: Labels) {}
+
+  /** @param plugin absent: the whole step */
+  observe(seconds: number, plugin?: string): void {
+    if (plugin === undefined) return this.whole.observe(seconds)
+    let one = this.plugins.get(plugin)
+    if (one === undefined) this.plugins.set(plugin, (one = new Histogram(PLUGIN_BUCKETS)))
+    one.observe(seconds)
+  }
+
+  samples(): Sample[] {
+    return this.whole.samples(this.labels)
+  }
+
+  pluginSamples(): Sample[] {
+    return [...this.plugins].flatMap(([name, one]) => one.samples({ name, ...this.labels }))
+  }
 }
+
+/** Looked up once for each step: its plug-ins are many, and what they take is little. */
+class Steps {
+  /** Bound: operations, steps and outcomes. */
+  private readonly durations = new Map<string, StepDurations>()
+
+  of(operation: string, step: Step, rejected: boolean): StepDurations {
+    const key = `${operation} ${step} ${rejected}`
+    let known = this.durations.get(key)
+    if (known === undefined)
+      this.durations.set(key, (known = new StepDurations({ operation, rejected: String(rejected), type: step })))
+    return known
+  }
+
+  samples(): Sample[] {
+    return [...this.durations.values()].flatMap((one) => one.samples())
+  }
+
+  pluginSamples(): Sample[] {
+    return [...this.durations.values()].flatMap((one) => one.pluginSamples())
+  }
+}
+
+export const stepDurations = ({ tenant }: Plane, operation: string, step: Step, rejected: boolean): StepDurations =>
+  measured(tenant).steps.of(operation, step, rejected)
 
 export interface WebhookCall {
   readonly name: string

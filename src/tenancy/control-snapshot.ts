@@ -13,6 +13,7 @@ import { changePages } from '../storage/change-pages.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import type { Collection, Revision, Storage } from '../storage/storage.ts'
 import { credentialsWritten, holdsCredentials } from './credential-writes.ts'
+import { isReadRecently, recentlyWritten } from './recent-objects.ts'
 import { SharedCall } from './shared-call.ts'
 import { isGrouped, SnapshotData } from './snapshot-data.ts'
 import { perTenant, weighTenant } from './tenant-state.ts'
@@ -170,8 +171,13 @@ export function noticingControlWrites(storage: Storage): Storage {
     collection.shard === CONTROL_SHARD
       ? write.finally(() => outdated(collection))
       : holdsCredentials(collection)
-        ? write.finally(() => credentialsWritten({ uid: collection.tenant }))
-        : write
+        ? write.finally(() => {
+            credentialsWritten({ uid: collection.tenant })
+            recentlyWritten(collection)
+          })
+        : isReadRecently(collection)
+          ? write.finally(() => recentlyWritten(collection))
+          : write
   const wrapped: Storage = {
     ...storage,
     create: (collection, key, value) => noticed(collection, storage.create(collection, key, value)),

@@ -1,9 +1,6 @@
 // What it costs to know who asks and what they may do: `node test/bench/identity.ts` prints it.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
+import { cpu, loadCases, median } from './in-process.ts'
 import { table } from './report.ts'
 
 /** @see identity-cases.ts */
@@ -19,7 +16,7 @@ const FRESH = 40
 export type IdentityFigure = readonly [what: string, microseconds: number]
 
 export async function identityFigures(): Promise<IdentityFigure[]> {
-  const { tokens, question } = await loadCases()
+  const { tokens, question } = await loadCases<Cases>(join(import.meta.dirname, 'identity-cases.ts'))
   const { known, fresh } = await tokens(ROUNDS * FRESH + 1)
   const ask = question()
   const perCall = (work: () => unknown): number => {
@@ -43,39 +40,10 @@ export async function identityFigures(): Promise<IdentityFigure[]> {
   ]
 }
 
-/** CPU in µs: others may be busy on the same machine. */
-const cpu = (): number => {
-  const { user, system } = process.cpuUsage()
-  return user + system
-}
-
 export const identityTable = (figures: readonly IdentityFigure[]): string =>
   table(
     ['who asks, and may they?', 'CPU µs'],
     figures.map(([what, value]) => [what, value >= 100 ? value.toFixed(0) : value.toPrecision(3)]),
   )
-
-/** The Worker's modules are written for its bundler. */
-async function loadCases(): Promise<Cases> {
-  const directory = mkdtempSync(join(tmpdir(), 'kedge-identity-'))
-  try {
-    const outfile = join(directory, 'cases.mjs')
-    const entry = join(import.meta.dirname, 'identity-cases.ts')
-    await build({
-      entryPoints: [entry],
-      outfile,
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'es2024',
-      logLevel: 'warning',
-    })
-    return (await import(pathToFileURL(outfile).href)) as Cases
-  } finally {
-    rmSync(directory, { recursive: true })
-  }
-}
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 if (import.meta.main) console.log(identityTable(await identityFigures()))

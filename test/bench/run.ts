@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
+import { admissionFigures, admissionTable } from './admission.ts'
 import { besideCheckout } from './against.ts'
 import { codecFigures } from './codecs.ts'
 import { coldStartFigures, printColdStart } from './cold-start.ts'
@@ -84,6 +85,7 @@ async function besideFloor(): Promise<void> {
   console.log(`\n${text}`)
   if (flags.write) writeReadme('codec table', text)
   console.log(`\n${identityTable(await identityFigures())}`)
+  console.log(`\n${admissionTable(await admissionFigures())}`)
   const expressions = expressionTable(await expressionFigures())
   console.log(`\n${expressions}`)
   if (flags.write) writeReadme('expression table', expressions)

@@ -10,6 +10,7 @@ const mayTakeIt: ReadonlyMap<string, string> = new Map([
   ['src/tenancy/control-snapshot.ts', 'one copy of the configuration serves all requests of the isolate'],
   ['src/expressions/expression-times.ts', 'rules are compiled for all requests of the isolate'],
   ['src/authorization/chain.ts', 'answers of webhooks are kept for all requests of the isolate'],
+  ['src/tenancy/recent-objects.ts', 'what was read is for all requests of the isolate'],
   ['src/flowcontrol/admit-request.ts', 'the seats are those of all requests of the isolate'],
 ])
 

@@ -1,0 +1,92 @@
+/**
+ * What many writes look at and few change: limit ranges, priority classes, service accounts. An isolate reads each at
+ * most once a second. What it writes itself its next request sees; what another isolate writes is seen within a second,
+ * as with the control snapshot. That an object is absent is never remembered.
+ */
+import { BoundedMap } from '../api/bounded-map.ts'
+import { platformClock } from '../api/clock.ts'
+import type { GroupResource } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import { collectionOf } from '../storage/collections.ts'
+import type { Collection } from '../storage/storage.ts'
+import type { Env } from '../env.ts'
+import type { Tenant } from '../storage/tenant.ts'
+import { storedObject } from './stored-object.ts'
+import { storedObjects } from './stored-objects.ts'
+import { perTenant } from './tenant-state.ts'
+
+/** Milliseconds. */
+const MAX_AGE = 1_000
+/** What is larger is read each time. UTF-16 units of JSON. */
+const MAX_SIZE = 4 * 1024 * 1024
+
+interface Read {
+  /** When the call began that brought it. */
+  readonly at: number
+  readonly found: unknown
+  readonly size: number
+}
+
+const readsOf = perTenant(() => ({
+  /** By collection, and key or namespace. */
+  reads: new BoundedMap<string, Read>({ entries: 10_000, size: MAX_SIZE, sizeOf: (_, { size }) => size }),
+  /** By collection, how often this isolate wrote. Bound: the collections that are read here. */
+  writes: new Map<string, number>(),
+}))
+
+interface Plane {
+  readonly env: Env
+  readonly tenant: Tenant
+}
+
+/** An object as it was a second ago or later. Nobody may change it. @param key NAME, or NAMESPACE/NAME */
+export const recentObject = <O>(plane: Plane, resource: GroupResource, key: string) =>
+  recent(plane, resource, `= ${key}`, () => storedObject<O>(plane, resource, key))
+
+/** All of a namespace, or of a cluster-scoped resource, as they were a second ago or later. Nobody may change them. */
+export const recentObjects = <O>(
+  plane: Plane,
+  resource: GroupResource,
+  namespace?: string,
+): Promise<readonly (O & KubeObject)[]> =>
+  recent<readonly (O & KubeObject)[]>(plane, resource, `* ${namespace ?? ''}`, () =>
+    storedObjects<O>(plane, resource, namespace),
+  )
+
+async function recent<Found>(
+  { tenant }: Plane,
+  resource: GroupResource,
+  what: string,
+  read: () => Promise<Found>,
+): Promise<Found> {
+  const { reads, writes } = readsOf(tenant)
+  const { prefix } = collectionOf(tenant, resource)
+  // what a write of this isolate made old is never asked for again
+  const wrote = writes.get(prefix) ?? 0
+  const key = `${prefix} ${wrote} ${what}`
+  const at = platformClock()
+  const known = reads.get(key)
+  // the caller names the type of what is kept under this resource, and nothing else is
+  if (known !== undefined && at - known.at < MAX_AGE) return known.found as Found
+  writes.set(prefix, wrote)
+  const found = await read()
+  if (found !== undefined) reads.set(key, { at, found: frozen(found), size: JSON.stringify(found).length })
+  return found
+}
+
+/** Something of it was read here. */
+export const isReadRecently = ({ tenant, prefix }: Collection): boolean => readsOf({ uid: tenant }).writes.has(prefix)
+
+/** This isolate wrote to a collection: what it read before may be old. */
+export function recentlyWritten({ tenant, prefix }: Collection): void {
+  const { writes } = readsOf({ uid: tenant })
+  const wrote = writes.get(prefix)
+  if (wrote !== undefined) writes.set(prefix, wrote + 1)
+}
+
+/** Requests share it. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const part of Object.values(value)) frozen(part)
+  return Object.freeze(value)
+}

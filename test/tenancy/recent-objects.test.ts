@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { noticingControlWrites } from '../../src/tenancy/control-snapshot.ts'
+import { recentObject, recentObjects } from '../../src/tenancy/recent-objects.ts'
+import { collectionOf } from '../../src/storage/collections.ts'
+import { storageOf } from '../../src/storage/environment-storage.ts'
+import { memoryServer } from '../request-in-memory.ts'
+
+const LIMITS = { group: '', resource: 'limitranges' }
+
+const limits = (name: string, namespace: string) => ({
+  apiVersion: 'v1',
+  kind: 'LimitRange',
+  metadata: { name, namespace },
+  spec: { limits: [] },
+})
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+async function serverWith(...names: string[]) {
+  const server = memoryServer()
+  for (const name of names) await server.put('', 'limitranges', limits(name, 'blue'))
+  const namesIn = async (namespace: string) =>
+    (await recentObjects(server, LIMITS, namespace)).map(({ metadata }) => metadata.name)
+  return { server, namesIn }
+}
+
+/** As a request of this isolate writes. */
+async function writeHere({ env, tenant }: ReturnType<typeof memoryServer>, namespace: string, name: string) {
+  const start = '{"metadata":{"resourceVersion":"'
+  const text = `${start}",${JSON.stringify({ name, namespace, uid: name }).slice(1)},"spec":{}}`
+  const collection = collectionOf(tenant, LIMITS)
+  const value = { text, at: start.length, uid: name }
+  await noticingControlWrites(storageOf(env)).create(collection, `${namespace}/${name}`, value)
+}
+
+test('what another isolate writes is seen a second later', async () => {
+  const { server, namesIn } = await serverWith('a')
+  expect(await namesIn('blue')).toEqual(['a'])
+  await server.put('', 'limitranges', limits('b', 'blue'))
+  expect(await namesIn('blue')).toEqual(['a'])
+  vi.advanceTimersByTime(1_000)
+  expect(await namesIn('blue')).toEqual(['a', 'b'])
+})
+
+test('what this isolate writes is seen at once, also by a read that began before', async () => {
+  const { server, namesIn } = await serverWith()
+  expect(await namesIn('blue')).toEqual([])
+  await writeHere(server, 'blue', 'a')
+  expect(await namesIn('blue')).toEqual(['a'])
+  const early = namesIn('blue')
+  await writeHere(server, 'blue', 'b')
+  await early
+  expect(await namesIn('blue')).toEqual(['a', 'b'])
+})
+
+test('namespaces are apart, and so are control planes', async () => {
+  const { namesIn } = await serverWith('a')
+  const other = await serverWith('b')
+  expect([await namesIn('blue'), await namesIn('red'), await other.namesIn('blue')]).toEqual([['a'], [], ['b']])
+})
+
+test('that an object is absent is not remembered', async () => {
+  const { server } = await serverWith()
+  const find = () => recentObject(server, LIMITS, 'blue/a')
+  expect(await find()).toBeUndefined()
+  await server.put('', 'limitranges', limits('a', 'blue'))
+  expect(await find()).toMatchObject({ metadata: { name: 'a' } })
+})
+
+test('nobody changes what others see', async () => {
+  const { server } = await serverWith('a')
+  const found = await recentObject<{ spec: { limits: unknown[] } }>(server, LIMITS, 'blue/a')
+  expect(() => found!.spec.limits.push({})).toThrow(TypeError)
+  expect(() => Object.assign(found!.metadata, { name: 'b' })).toThrow(TypeError)
+})
