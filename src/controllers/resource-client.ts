@@ -23,10 +23,12 @@ import { APPLY, patch } from '../registry/write/patch.ts'
 import { update, updateWith } from '../registry/write/update.ts'
 import type { DeleteOptions, PatchOptions } from '../request/options.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
+import { changePages } from '../storage/change-pages.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
 import { linesOf } from '../storage/lines.ts'
 import type { Selection } from '../storage/selection.ts'
+import type { Revision } from '../storage/storage.ts'
 import { auditedScope } from './audited-scope.ts'
 import type { WritingVerb } from './audited-scope.ts'
 import { controllerCall } from './controller-call.ts'
@@ -48,6 +50,15 @@ export interface ApplyOptions {
   readonly subresource?: string
   /** Default: what is not there is made. */
   readonly mayCreate?: boolean
+}
+
+/** A page: the pages after it go on where it ends. */
+export interface Changes<O> {
+  readonly revision: Revision
+  /** What was known before is forgotten. */
+  readonly reset: boolean
+  /** By NAMESPACE/NAME, or NAME; without an object it is gone. */
+  readonly changed: readonly { readonly key: string; readonly object: O | undefined }[]
 }
 
 /** What is thrown is a StatusError, as a client would get it. */
@@ -80,6 +91,26 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     })
     for await (const text of linesOf(values))
       yield this.typed(scope.resource.currentForm(liveOf({ revision, text }).object))
+  }
+
+  /**
+   * The latest state of what changed after a revision, in all namespaces; of all that exists where that is not known any
+   * more. Only of a resource that has a shard of its own.
+   */
+  async *changes(since?: Revision): AsyncGenerator<Changes<O>> {
+    const scope = this.call('')
+    const { collection } = scope
+    const prefix = `${collection.prefix}/`
+    for await (const { revision, reset, changed } of changePages(scope.storage, collection, since)) {
+      const objects = changed.map(({ key, revision: at, text }) => ({
+        key: key.slice(prefix.length),
+        object:
+          text === undefined
+            ? undefined
+            : this.typed(scope.resource.currentForm(liveOf({ revision: at, text }).object)),
+      }))
+      yield { revision, reset, changed: objects }
+    }
   }
 
   /** Its name may be left to generateName. @throws StatusError AlreadyExists */

@@ -133,14 +133,25 @@ const sorted = ({ metadata }: KubeObject): Record<string, string> =>
 function podsWork({ object, old }: Change, mode: Workloads): readonly WorkloadWork[] {
   if (mode !== 'simulated') return []
   const [pod, before]: (Pod | undefined)[] = [object, old]
-  const leavesRoom = before?.spec?.nodeName && (pod === undefined || (isOver(pod) && !isOver(before)))
-  const room: WorkloadWork[] = leavesRoom ? [{ topic: 'scheduler', payload: '' }] : []
-  if (pod === undefined || object === undefined) return room
+  const scheduler: WorkloadWork[] = helpsOthers(pod, before) ? [{ topic: 'scheduler', payload: '' }] : []
+  if (pod === undefined || object === undefined) return scheduler
   const { nodeName } = pod.spec ?? {}
-  if (nodeName) return [...room, { topic: 'simulated-pods', payload: nodeName }]
+  if (nodeName) return [...scheduler, { topic: 'simulated-pods', payload: nodeName }]
   const waits = (pod.spec?.schedulingGates ?? []).length === 0 && pod.metadata.deletionTimestamp === undefined
-  return waits ? [...room, { topic: 'scheduler', payload: '' }] : room
+  return waits && hasOtherWish(object, old) ? [{ topic: 'scheduler', payload: '' }] : scheduler
 }
+
+/** Room that is left, and labels that others look at. */
+function helpsOthers(pod: Pod | undefined, before: Pod | undefined): boolean {
+  if (!before?.spec?.nodeName) return false
+  return pod === undefined || (isOver(pod) && !isOver(before)) || hasOtherWish(pod, before)
+}
+
+/** Of a pod only its status changes often. */
+const hasOtherWish = ({ metadata }: Pod, old: Pod | undefined): boolean =>
+  old === undefined ||
+  metadata.generation !== old.metadata.generation ||
+  JSON.stringify(metadata.labels) !== JSON.stringify(old.metadata.labels)
 
 const isOver = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
 

@@ -1,154 +1,176 @@
 /**
- * Finds nodes for pods that have none (kube-scheduler's default profile). One look is for all that wait: pods of higher
- * priority first, then the older ones. It begins again when a pod or a node changes in a way that could help.
+ * Finds nodes for pods that have none (kube-scheduler). One look is for all that wait: pods of higher priority first, then
+ * the older ones; those that were refused before wait until something changes that could help. The key says what changed
+ * beside pods and nodes, or nothing.
  */
 import type { Namespace, Node, Pod } from '../../api/core/v1.ts'
-import type { Event } from '../../api/events/v1.ts'
-import type { KubeObject } from '../../api/object.ts'
-import { StatusError } from '../../api/status.ts'
-import { bindPod } from '../../registry/core/bind-pod.ts'
+import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
 import { turnOfOthers } from '../../api/slices.ts'
-import { timeText } from '../../schema/time.ts'
+import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
+import { perTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { PODS } from '../workloads/pod-control.ts'
-import { isFinished, podCondition } from '../workloads/pod-state.ts'
-import { newCycle } from './filters.ts'
-import { NodeState } from './node-state.ts'
-import { choose, failureMessage } from './schedule.ts'
+import type { Waiting } from './cluster-state.ts'
+import { ClusterState } from './cluster-state.ts'
+import { DefaultSelectors } from './default-selectors.ts'
+import type { Cluster } from './framework.ts'
+import { PodWrites } from './pod-writes.ts'
+import { preempt } from './preemption.ts'
+import { DEFAULT_SCHEDULER, defaultProfile } from './profile.ts'
+import type { Unfit } from './schedule.ts'
+import { choose, failureMessage, Filters } from './schedule.ts'
+import type { ClusterEvent } from './wake-up.ts'
+import { isHelped } from './wake-up.ts'
 
 const NODES = typedResource<Node>('', 'nodes')
-const NAMESPACES = typedResource<Namespace>('', 'namespaces')
-const EVENTS = typedResource<KubeObject & Event>('', 'events')
-const NAME = 'default-scheduler'
+const NAMESPACES = { group: '', resource: 'namespaces' }
+const BUDGETS = typedResource<PodDisruptionBudget>('policy', 'poddisruptionbudgets')
 /** Pods that are bound in one look; the others are for the next, so that other controllers come between. */
 const MOST = 250
 /** Pods that are bound side by side. */
 const TOGETHER = 16
 
+const events: ReadonlySet<string> = new Set<ClusterEvent>(['VolumeChanged', 'DeviceChanged'])
+const isEvent = (key: string): key is ClusterEvent => events.has(key)
+
+const newState = () => new ClusterState((name) => name === DEFAULT_SCHEDULER)
+
+/** What is known of each control plane between two looks. Bound: see ClusterState. */
+const states = perTenant(() => ({ state: newState() }))
+
 export const schedulerController: Controller = {
-  async reconcile(_, context) {
-    const clients = clientsetFor(context, NAME)
-    const pods = clients.resource(PODS)
-    const waiting = (await pods.list({ fieldSelector: `spec.nodeName=,spec.schedulerName=${NAME}` })).filter(isWaiting)
-    if (waiting.length === 0) return undefined
-    const nodes = (await clients.resource(NODES).list()).filter(isThere).map((node) => new NodeState(node))
-    const byName = new Map(nodes.map((node) => [node.name, node]))
-    for await (const pod of pods.each({ fieldSelector: 'spec.nodeName!=' }))
-      if (!isFinished(pod)) byName.get(pod.spec?.nodeName ?? '')?.add(pod)
-    const namespaces = new Map(
-      (await clients.resource(NAMESPACES).list()).map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]),
-    )
-    waiting.sort(moreUrgent)
-    let writes: Promise<void>[] = []
-    let bound = 0
-    let seen = 0
-    for (const pod of waiting) {
-      const cycle = newCycle(pod, nodes, namespaces)
-      const choice = choose(cycle)
-      if ('node' in choice) {
-        choice.node.add(pod, cycle.needs)
-        writes.push(bind(clients, pod, choice.node.name, context))
-        bound++
-      } else {
-        writes.push(report(clients, pod, failureMessage(choice.refusals), context))
+  reconcile: (key, context) =>
+    context.alone('scheduler', async () => {
+      const kept = states(context.tenant)
+      try {
+        return await look(key, kept.state, context)
+      } catch (error) {
+        // a change that was half taken over is read again
+        kept.state = newState()
+        throw error
+      } finally {
+        if (kept.state.isTooLarge) kept.state = newState()
       }
-      if (++seen % TOGETHER !== 0) continue
-      await Promise.all(writes)
-      writes = []
-      // what fits nowhere waits for a change, and is no reason to look again
-      if (bound >= MOST) return 0
-      await turnOfOthers()
-    }
-    await Promise.all(writes)
-    return undefined
-  },
+    }),
 }
 
-const isThere = ({ metadata }: Node): boolean => metadata.deletionTimestamp === undefined
+async function look(key: string, state: ClusterState, context: ControllerContext): Promise<number | undefined> {
+  const clients = clientsetFor(context, 'kube-scheduler')
+  for await (const page of clients.resource(NODES).changes(state.nodesAt)) state.takeNodes(page)
+  for await (const page of clients.resource(PODS).changes(state.podsAt)) state.takePods(page)
+  if (isEvent(key)) state.tell(key)
+  wake(state)
+  const due = [...state.waiting].filter(([, { refusedBy }]) => refusedBy === undefined)
+  if (due.length === 0) return undefined
+  due.sort(([, a], [, b]) => moreUrgent(a.pod, b.pod))
+  const turn = new Turn(state, clients, context, await clusterOf(state, due, clients, context))
+  for (const [at, [podKey, waiting]] of due.entries()) {
+    await turn.schedule(podKey, waiting)
+    if ((at + 1) % TOGETHER !== 0) continue
+    await turn.written()
+    if (turn.bound >= MOST) return 0
+    await turnOfOthers()
+  }
+  await turn.written()
+  // pods that were bound may be what others wait for
+  return wake(state) ? 0 : undefined
+}
 
-const isWaiting = (pod: Pod): boolean =>
-  pod.metadata.deletionTimestamp === undefined && (pod.spec?.schedulingGates ?? []).length === 0 && !isFinished(pod)
+/** @returns whether there is a pod that is to be tried again */
+function wake(state: ClusterState): boolean {
+  const happened = state.takeEvents()
+  let isSome = false
+  for (const waiting of state.waiting.values()) {
+    if (waiting.refusedBy !== undefined && isHelped(waiting.refusedBy, happened)) waiting.refusedBy = undefined
+    isSome ||= waiting.refusedBy === undefined
+  }
+  return isSome
+}
+
+async function clusterOf(
+  state: ClusterState,
+  due: readonly (readonly [string, Waiting])[],
+  clients: Clientset,
+  { env, tenant }: ControllerContext,
+): Promise<Cluster> {
+  const snapshot = await controlSnapshot({ env, tenant, isObject: true })
+  const selectors = await DefaultSelectors.of(
+    due.map(([, { pod }]) => pod),
+    clients,
+  )
+  return {
+    nodes: state.all,
+    namespaces: (name) => snapshot.get<Namespace>(NAMESPACES, name)?.metadata.labels ?? {},
+    defaultSelector: (pod) => selectors.for(pod),
+  }
+}
+
+/** Somebody changed a pod while it was bound: whatever changes next is a reason to look at it. */
+const OVERTAKEN: ReadonlySet<string> = new Set(['DefaultBinder'])
+
+/** The pods of one look. Decisions are made one after the other, and written side by side. */
+class Turn {
+  bound = 0
+  /** Bound: TOGETHER decisions. */
+  private writes: Promise<void>[] = []
+  private readonly podWrites: PodWrites
+  private budgets: readonly PodDisruptionBudget[] | undefined
+
+  constructor(
+    private readonly state: ClusterState,
+    private readonly clients: Clientset,
+    context: ControllerContext,
+    private readonly cluster: Cluster,
+  ) {
+    this.podWrites = new PodWrites(clients, context)
+  }
+
+  async schedule(key: string, waiting: Waiting): Promise<void> {
+    const { pod, info } = waiting
+    const filters = Filters.begin(defaultProfile, { ...this.cluster, pod, info })
+    const choice = choose(defaultProfile, filters)
+    if (!('node' in choice)) return this.makeRoom(key, waiting, filters, choice)
+    this.state.assign(key, info, choice.node.name)
+    this.bound++
+    this.writes.push(
+      this.podWrites.bind(pod, choice.node.name).then((isBound) => {
+        if (!isBound) this.state.unassign(key, { ...waiting, refusedBy: OVERTAKEN })
+      }),
+    )
+  }
+
+  /** When all that was decided is written. */
+  async written(): Promise<void> {
+    const { writes } = this
+    this.writes = []
+    await Promise.all(writes)
+  }
+
+  private async makeRoom(key: string, waiting: Waiting, filters: Filters, unfit: Unfit): Promise<void> {
+    const { pod, info } = waiting
+    waiting.refusedBy = unfit.plugins
+    if (this.cluster.nodes.length === 0) return this.refuse(pod, failureMessage(unfit, ''), undefined)
+    this.budgets ??= await this.clients.resource(BUDGETS).list()
+    const outcome = preempt(filters, unfit, pod, this.budgets)
+    if ('message' in outcome)
+      return this.refuse(pod, failureMessage(unfit, outcome.message), outcome.keepsPlace ? undefined : '')
+    const { node, victims } = outcome
+    const others = [...node.nominated.values()].filter(
+      ({ uid, priority }) => uid !== info.uid && priority < info.priority,
+    )
+    this.state.nominate(key, waiting, node.name)
+    this.refuse(pod, failureMessage(unfit, ''), node.name)
+    for (const other of others) this.writes.push(this.podWrites.forgetPlace(other))
+    for (const victim of victims) this.writes.push(this.podWrites.evict(victim, pod, node))
+  }
+
+  private refuse(pod: Pod, message: string, nominated: string | undefined): void {
+    this.writes.push(this.podWrites.refuse(pod, message, nominated))
+  }
+}
 
 const moreUrgent = (a: Pod, b: Pod): number =>
   (b.spec?.priority ?? 0) - (a.spec?.priority ?? 0) ||
   Date.parse(a.metadata.creationTimestamp ?? '') - Date.parse(b.metadata.creationTimestamp ?? '')
-
-async function bind(clients: Clientset, pod: Pod, node: string, context: ControllerContext): Promise<void> {
-  const { namespace = '', name = '' } = pod.metadata
-  try {
-    const scope = clients.resource(PODS, namespace).call(name, 'binding')
-    await bindPod(
-      scope,
-      { metadata: { name, uid: pod.metadata.uid ?? '' }, target: { kind: 'Node', name: node } },
-      false,
-    )
-    await tell(clients, pod, context, {
-      type: 'Normal',
-      reason: 'Scheduled',
-      action: 'Binding',
-      note: `Successfully assigned ${namespace}/${name} to ${node}`,
-    })
-  } catch (error) {
-    ignoreOvertaken(error)
-  }
-}
-
-/** Says it once: the same again is no news. */
-async function report(clients: Clientset, pod: Pod, message: string, context: ControllerContext): Promise<void> {
-  const known = podCondition(pod, 'PodScheduled')
-  if (known?.status === 'False' && known.reason === 'Unschedulable' && known.message === message) return
-  const { namespace, name = '' } = pod.metadata
-  const time = timeText(context.now())
-  try {
-    await clients.resource(PODS, namespace).updateStatusWithRetries(name, ({ status = {} }) => {
-      const others = (status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
-      const since = known?.status === 'False' ? (known.lastTransitionTime ?? time) : time
-      status.conditions = [
-        ...others,
-        { type: 'PodScheduled', status: 'False', lastTransitionTime: since, reason: 'Unschedulable', message },
-      ]
-    })
-    await tell(clients, pod, context, {
-      type: 'Warning',
-      reason: 'FailedScheduling',
-      action: 'Scheduling',
-      note: message,
-    })
-  } catch (error) {
-    ignoreOvertaken(error)
-  }
-}
-
-interface News {
-  readonly type: 'Normal' | 'Warning'
-  readonly reason: string
-  readonly action: string
-  readonly note: string
-}
-
-/** Undone writes of a pod that changed or went: what waits is looked at again. */
-function ignoreOvertaken(error: unknown): void {
-  if (!(error instanceof StatusError) || error.code >= 500) throw error
-}
-
-/** An Event in the form of events.k8s.io, as kube-scheduler writes them. */
-async function tell(clients: Clientset, pod: Pod, context: ControllerContext, news: News): Promise<void> {
-  const { namespace = '', name = '', uid, resourceVersion } = pod.metadata
-  const now = context.now()
-  await clients.resource(EVENTS, namespace).create({
-    kind: 'Event',
-    apiVersion: 'v1',
-    metadata: { name: `${name}.${(BigInt(now.getTime()) * 1_000_000n).toString(16)}`, namespace },
-    involvedObject: { kind: 'Pod', apiVersion: 'v1', namespace, name, uid, resourceVersion },
-    eventTime: `${now.toISOString().slice(0, -1)}000Z`,
-    reportingComponent: NAME,
-    reportingInstance: NAME,
-    action: news.action,
-    reason: news.reason,
-    message: news.note,
-    type: news.type,
-    source: {},
-  } as unknown as KubeObject & Event) // in the form of core/v1, which is the stored one
-}

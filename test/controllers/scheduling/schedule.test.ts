@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Node, Pod, PodSpec } from '../../../src/api/core/v1.ts'
-import { newCycle } from '../../../src/controllers/scheduling/filters.ts'
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
-import { choose, failureMessage } from '../../../src/controllers/scheduling/schedule.ts'
+import { PodInfo } from '../../../src/controllers/scheduling/pod-info.ts'
+import { preempt } from '../../../src/controllers/scheduling/preemption.ts'
+import { defaultProfile } from '../../../src/controllers/scheduling/profile.ts'
+import { choose, failureMessage, Filters } from '../../../src/controllers/scheduling/schedule.ts'
 
 interface Given {
   readonly labels?: Record<string, string>
@@ -17,7 +19,8 @@ function node(name: string, { labels = {}, spec = {}, cpu = '4', pods = [] }: Gi
     spec,
     status: { allocatable: { cpu, memory: '8Gi', pods: '3' } },
   })
-  for (const there of pods) state.add(there)
+  for (const [at, there] of pods.entries())
+    state.add(new PodInfo({ ...there, metadata: { ...there.metadata, uid: `${name}-${at}` } }))
   return state
 }
 
@@ -32,8 +35,13 @@ const web = { app: 'web' }
 const beside = { labelSelector: { matchLabels: web }, topologyKey: 'kubernetes.io/hostname' }
 
 function outcome(wanted: Pod, nodes: readonly NodeState[]): string {
-  const choice = choose(newCycle(wanted, nodes, new Map()))
-  return 'node' in choice ? choice.node.name : failureMessage(choice.refusals)
+  const cluster = { nodes, namespaces: () => ({}), defaultSelector: () => undefined }
+  const filters = Filters.begin(defaultProfile, { ...cluster, pod: wanted, info: new PodInfo(wanted) })
+  const choice = choose(defaultProfile, filters)
+  if ('node' in choice) return choice.node.name
+  if (nodes.length === 0) return failureMessage(choice, '')
+  const preempted = preempt(filters, choice, wanted, [])
+  return failureMessage(choice, 'message' in preempted ? preempted.message : '')
 }
 
 const none = (listed: string, preemption: string, of = 1) =>

@@ -1,10 +1,14 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Pod } from '../../../src/api/core/v1.ts'
+import type { PriorityClass } from '../../../src/api/scheduling/v1.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
-import { clientsetFor } from '../../../src/controllers/clientset.ts'
+import { clientsetFor, typedResource } from '../../../src/controllers/clientset.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
+
+const PRIORITIES = typedResource<KubeObject & PriorityClass>('scheduling.k8s.io', 'priorityclasses')
 
 let plane: ControlPlaneInMemory
 let clients: Clientset
@@ -22,11 +26,11 @@ async function addNode(name: string): Promise<void> {
   await plane.settle()
 }
 
-async function create(name: string, spec: Pod['spec'] = {}): Promise<void> {
+async function create(name: string, spec: Pod['spec'] = {}, annotations?: Record<string, string>): Promise<void> {
   await clients.resource(PODS, 'default').create({
     kind: 'Pod',
     apiVersion: 'v1',
-    metadata: { name, namespace: 'default' },
+    metadata: { name, namespace: 'default', ...(annotations && { annotations }) },
     spec: {
       serviceAccountName: 'default',
       automountServiceAccountToken: false,
@@ -68,4 +72,87 @@ test('gated pods, and those of other schedulers, are left alone', async () => {
   await create('gated', { schedulingGates: [{ name: 'wait' }] })
   await create('other', { schedulerName: 'other' })
   expect([await nodeOf('gated'), await nodeOf('other')]).toEqual([undefined, undefined])
+})
+
+describe('a pod of higher priority', () => {
+  const events = async () =>
+    (await clients.resource({ ...EVENTS }, 'default').list()).map(
+      (event) => event as unknown as { reason: string; action: string; message: string; related?: { name: string } },
+    )
+
+  test('gets the place of a less important one, once that is gone', async () => {
+    await clients
+      .resource(PRIORITIES)
+      .create({ kind: 'PriorityClass', apiVersion: 'scheduling.k8s.io/v1', metadata: { name: 'high' }, value: 1000 })
+    await create('low')
+    await create('high', { priorityClassName: 'high' })
+    expect(await pod('low')).toBeUndefined()
+    expect(await nodeOf('high')).toBe('node-1')
+    const told = await events()
+    expect(told.map(({ reason }) => reason).sort()).toEqual(['FailedScheduling', 'Preempted', 'Scheduled', 'Scheduled'])
+    expect(told.find(({ reason }) => reason === 'FailedScheduling')?.message).toBe(
+      '0/1 nodes are available: 1 Insufficient cpu.',
+    )
+    expect(told.find(({ reason }) => reason === 'Preempted')).toMatchObject({
+      action: 'Preempting',
+      message: expect.stringMatching(/^Preempted by pod [0-9a-f-]{36} on node node-1$/) as string,
+      related: { name: 'high' },
+    })
+    expect(plane.waiting).toEqual([])
+  })
+
+  test('waits on its nominated node while the victim takes its time', async () => {
+    await clients
+      .resource(PRIORITIES)
+      .create({ kind: 'PriorityClass', apiVersion: 'scheduling.k8s.io/v1', metadata: { name: 'high' }, value: 1000 })
+    await create('low', {}, { 'kedge.dev/stop-delay': '20' })
+    await create('high', { priorityClassName: 'high' })
+    const [victim, waiting] = [await pod('low'), await pod('high')]
+    expect(victim?.metadata.deletionTimestamp).toBeDefined()
+    expect(victim?.status?.conditions).toContainEqual(
+      expect.objectContaining({
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'PreemptionByScheduler',
+        message: 'default-scheduler: preempting to accommodate a higher priority pod',
+      }),
+    )
+    expect(waiting?.status?.nominatedNodeName).toBe('node-1')
+    expect(waiting?.spec?.nodeName).toBeUndefined()
+    await plane.pass(20_000)
+    expect(await nodeOf('high')).toBe('node-1')
+    expect((await pod('high'))?.status?.nominatedNodeName).toBeUndefined()
+  })
+
+  test('may not want the place of others', async () => {
+    await create('low')
+    await clients.resource(PRIORITIES).create({
+      kind: 'PriorityClass',
+      apiVersion: 'scheduling.k8s.io/v1',
+      metadata: { name: 'meek' },
+      value: 1000,
+      preemptionPolicy: 'Never',
+    })
+    await create('meek', { priorityClassName: 'meek' })
+    expect(await nodeOf('low')).toBe('node-1')
+    expect((await pod('meek'))?.status?.conditions?.[0]?.message).toBe(
+      '0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.',
+    )
+  })
+})
+
+test('a pod without its gates is scheduled', async () => {
+  await create('gated', { schedulingGates: [{ name: 'wait' }] })
+  await clients.resource(PODS, 'default').updateWithRetries('gated', (live) => void delete live.spec?.schedulingGates)
+  await plane.settle()
+  expect(await nodeOf('gated')).toBe('node-1')
+})
+
+test('what cannot help a pod is no reason to try it again', async () => {
+  await create('first')
+  await create('second')
+  const before = (await pod('second'))?.metadata.resourceVersion
+  await create('small', { containers: [{ name: 'c', image: 'i' }] })
+  expect((await pod('second'))?.metadata.resourceVersion).toBe(before)
+  expect(plane.waiting).toEqual([])
 })

@@ -1,0 +1,71 @@
+/** By what the Services and the owner of a pod select it: how pods are spread that say nothing of it themselves. */
+import type { ReplicaSet, StatefulSet } from '../../api/apps/v1.ts'
+import type { Pod, ReplicationController, Service } from '../../api/core/v1.ts'
+import { ownValue } from '../../api/own.ts'
+import { controllerRefOf } from '../../registry/workload-work.ts'
+import { ownerKindOf } from '../../registry/owner-kinds.ts'
+import type { LabelRequirement } from '../../storage/selection.ts'
+import type { Clientset } from '../clientset.ts'
+import { typedResource } from '../clientset.ts'
+import { requirementsOf } from '../workloads/pod-control.ts'
+
+const SERVICES = typedResource<Service>('', 'services')
+
+type Selecting = ReplicaSet | StatefulSet | ReplicationController
+
+const owners = {
+  'ReplicaSet.apps': typedResource<Selecting>('apps', 'replicasets'),
+  'StatefulSet.apps': typedResource<Selecting>('apps', 'statefulsets'),
+  ReplicationController: typedResource<Selecting>('', 'replicationcontrollers'),
+} as const
+
+/** Of one look: it is read once for the pods of it. */
+export class DefaultSelectors {
+  private constructor(
+    private readonly services: ReadonlyMap<string, readonly Service[]>,
+    /** By UID of the owner. */
+    private readonly ofOwners: ReadonlyMap<string, readonly LabelRequirement[]>,
+  ) {}
+
+  static async of(pods: readonly Pod[], clients: Clientset): Promise<DefaultSelectors> {
+    const asking = pods.filter(({ spec }) => (spec?.topologySpreadConstraints ?? []).length === 0)
+    const services = new Map<string, readonly Service[]>()
+    const ofOwners = new Map<string, readonly LabelRequirement[]>()
+    for (const pod of asking) {
+      const { namespace = '' } = pod.metadata
+      if (!services.has(namespace)) services.set(namespace, await clients.resource(SERVICES, namespace).list())
+      const owner = controllerRefOf(pod)
+      const resource = owner && ownValue(owners, ownerKindOf(owner))
+      if (resource === undefined || owner?.uid === undefined || ofOwners.has(owner.uid)) continue
+      const found = await clients.resource(resource, namespace).get(owner.name ?? '')
+      ofOwners.set(owner.uid, found === undefined ? [] : selectorOf(found))
+    }
+    return new DefaultSelectors(services, ofOwners)
+  }
+
+  /** Undefined: nothing selects it. */
+  for({ metadata, ...pod }: Pod): readonly LabelRequirement[] | undefined {
+    const labels = metadata.labels ?? {}
+    const ofServices = new Map<string, string>()
+    for (const { spec } of this.services.get(metadata.namespace ?? '') ?? []) {
+      const selector = Object.entries(spec?.selector ?? {})
+      // few: the labels of one selector
+      if (spec?.selector !== undefined && selector.every(([key, value]) => ownValue(labels, key) === value))
+        for (const [key, value] of selector) ofServices.set(key, value)
+    }
+    const owner = controllerRefOf({ ...pod, metadata })
+    const requirements = [
+      ...[...ofServices].map(([key, value]) => ({ key, operator: 'In', values: [value] }) as const),
+      ...((owner?.uid !== undefined && this.ofOwners.get(owner.uid)) || []),
+    ]
+    return requirements.length === 0 ? undefined : requirements
+  }
+}
+
+/** A ReplicationController has a map of labels, the others a selector. */
+function selectorOf({ spec }: Selecting): readonly LabelRequirement[] {
+  const selector = spec?.selector
+  if (selector === undefined) return []
+  const isSelector = 'matchLabels' in selector || 'matchExpressions' in selector
+  return requirementsOf(isSelector ? selector : { matchLabels: selector as Record<string, string> })
+}

@@ -1,0 +1,19 @@
+/** How numbers of a plug-in become 0 to 100. */
+import { leastOf, mostOf } from '../../api/extremes.ts'
+import { MOST } from './framework.ts'
+
+export function largestIsBest(values: readonly number[]): readonly number[] {
+  const most = mostOf(values, 0)
+  return most === 0 ? values : values.map((value) => Math.trunc((MOST * value) / most))
+}
+
+export function smallestIsBest(values: readonly number[]): readonly number[] {
+  const most = mostOf(values, 0)
+  return values.map((value) => (most === 0 ? MOST : MOST - Math.trunc((MOST * value) / most)))
+}
+
+/** The least is 0, whatever it is. */
+export function between(values: readonly number[]): readonly number[] {
+  const [least, most] = [leastOf(values), mostOf(values)]
+  return values.map((value) => (most > least ? Math.trunc(MOST * ((value - least) / (most - least))) : 0))
+}

@@ -1,0 +1,38 @@
+/** A node that has the images of a pod is better: ImageLocality. */
+import type { ScorePlugin } from '../framework.ts'
+import { MOST } from '../framework.ts'
+import type { NodeState } from '../node-state.ts'
+
+const MIB = 1024 * 1024
+/** Bytes below which it does not matter. */
+const LEAST = 23 * MIB
+/** Bytes for each container above which it does not matter any more. */
+const MOST_EACH = 1000 * MIB
+
+export const imageLocality: ScorePlugin = {
+  name: 'ImageLocality',
+  weight: 1,
+  score({ pod, nodes: all }, nodes) {
+    const { initContainers = [], containers = [], volumes = [] } = pod.spec ?? {}
+    const images = [
+      ...[...initContainers, ...containers].map(({ image = '' }) => image),
+      ...volumes.flatMap(({ image }) => image?.reference ?? []),
+    ].map(withTag)
+    if (!nodes.some(({ node }) => (node.status?.images ?? []).length > 0)) return undefined
+    // few: the images of one pod
+    const nodesWith = (image: string) => all.filter((node) => sizeOn(node, image) > 0).length
+    const spread = new Map(images.map((image) => [image, nodesWith(image)]))
+    const most = MOST_EACH * (initContainers.length + containers.length)
+    return nodes.map((node) => {
+      let bytes = 0
+      for (const image of images) bytes += Math.trunc(sizeOn(node, image) * ((spread.get(image) ?? 0) / all.length))
+      return Math.trunc((MOST * (Math.min(Math.max(bytes, LEAST), most) - LEAST)) / (most - LEAST))
+    })
+  },
+}
+
+const sizeOn = ({ node }: NodeState, image: string): number =>
+  node.status?.images?.find(({ names = [] }) => names.includes(image))?.sizeBytes ?? 0 // few: a kubelet reports 50 images
+
+const withTag = (image: string): string =>
+  image.lastIndexOf(':') <= image.lastIndexOf('/') ? `${image}:latest` : image

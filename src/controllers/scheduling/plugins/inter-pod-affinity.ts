@@ -1,0 +1,109 @@
+/** Which pods want to be together and which apart: InterPodAffinity. */
+import { ownValue } from '../../../api/own.ts'
+import type { FilterPlugin, ScorePlugin } from '../framework.ts'
+import { forGood, forNow } from '../framework.ts'
+import type { NodeState } from '../node-state.ts'
+import { between } from '../normalize.ts'
+import type { PodInfo, Term } from '../pod-info.ts'
+
+/** Numbers by topology key and value. */
+class Domains {
+  private readonly keys = new Map<string, Map<string, number>>()
+
+  add(key: string, { labels }: NodeState, by: number): void {
+    const value = ownValue(labels, key)
+    if (value === undefined) return
+    const values = this.keys.get(key) ?? new Map<string, number>()
+    const sum = (values.get(value) ?? 0) + by
+    if (sum === 0) values.delete(value)
+    else values.set(value, sum)
+    if (values.size === 0) this.keys.delete(key)
+    else this.keys.set(key, values)
+  }
+
+  of(key: string, { labels }: NodeState): number {
+    const value = ownValue(labels, key)
+    return value === undefined ? 0 : (this.keys.get(key)?.get(value) ?? 0)
+  }
+
+  get isEmpty(): boolean {
+    return this.keys.size === 0
+  }
+
+  /** What all keys say of the node. */
+  sum(node: NodeState): number {
+    let sum = 0
+    for (const key of this.keys.keys()) sum += this.of(key, node)
+    return sum
+  }
+
+  /** Some key says something of the node. */
+  hits(node: NodeState): boolean {
+    for (const key of this.keys.keys()) if (this.of(key, node) > 0) return true
+    return false
+  }
+}
+
+export const interPodAffinity: FilterPlugin & ScorePlugin = {
+  name: 'InterPodAffinity',
+  weight: 2,
+
+  begin(cycle) {
+    const { info, nodes, namespaces } = cycle
+    const { requiredAffinity, requiredAntiAffinity } = info.terms
+    const [wanted, unwanted, against] = [new Domains(), new Domains(), new Domains()]
+    const matchesAll = (pod: PodInfo) =>
+      requiredAffinity.length > 0 && requiredAffinity.every((term) => term.selects(pod, namespaces))
+    const moved = (pod: PodInfo, node: NodeState, by: 1 | -1) => {
+      for (const term of pod.terms.requiredAntiAffinity)
+        if (term.selects(info, namespaces)) against.add(term.topologyKey, node, by)
+      if (matchesAll(pod)) for (const { topologyKey } of requiredAffinity) wanted.add(topologyKey, node, by)
+      for (const term of requiredAntiAffinity)
+        if (term.selects(pod, namespaces)) unwanted.add(term.topologyKey, node, by)
+    }
+    const looksAtAll = requiredAffinity.length > 0 || requiredAntiAffinity.length > 0
+    for (const node of nodes)
+      for (const pod of (looksAtAll ? node.pods : node.withAffinity).values()) moved(pod, node, 1)
+    if (!looksAtAll && against.isEmpty) return undefined
+    const apart = forGood("node(s) didn't match pod affinity rules")
+    const beside = forNow("node(s) didn't match pod anti-affinity rules")
+    const refusedThere = forNow("node(s) didn't satisfy existing pods anti-affinity rules")
+    return {
+      refuses(node) {
+        if (!isBesideWanted(node, requiredAffinity, wanted, () => matchesAll(info))) return apart
+        if (requiredAntiAffinity.some(({ topologyKey }) => unwanted.of(topologyKey, node) > 0)) return beside
+        return against.hits(node) ? refusedThere : undefined
+      },
+      moved,
+    }
+  },
+
+  score({ info, nodes: all, namespaces }, nodes) {
+    const { preferredAffinity, preferredAntiAffinity } = info.terms
+    const looksAtAll = preferredAffinity.length > 0 || preferredAntiAffinity.length > 0
+    const domains = new Domains()
+    const add = (terms: readonly Term[], pod: PodInfo, node: NodeState, factor: number) => {
+      for (const term of terms)
+        if (term.selects(pod, namespaces)) domains.add(term.topologyKey, node, factor * (term.weight || HARD_WEIGHT))
+    }
+    for (const node of all)
+      for (const pod of (looksAtAll ? node.pods : node.withAffinity).values()) {
+        add(preferredAffinity, pod, node, 1)
+        add(preferredAntiAffinity, pod, node, -1)
+        add(pod.terms.requiredAffinity, info, node, 1)
+        add(pod.terms.preferredAffinity, info, node, 1)
+        add(pod.terms.preferredAntiAffinity, info, node, -1)
+      }
+    return domains.isEmpty ? undefined : between(nodes.map((node) => domains.sum(node)))
+  },
+}
+
+/** What a required term of a pod that runs counts for one that could be beside it. */
+const HARD_WEIGHT = 1
+
+/** The first of a group that wants to be together finds nobody there. */
+function isBesideWanted(node: NodeState, terms: readonly Term[], wanted: Domains, isOwn: () => boolean): boolean {
+  if (terms.some(({ topologyKey }) => ownValue(node.labels, topologyKey) === undefined)) return false
+  if (terms.every(({ topologyKey }) => wanted.of(topologyKey, node) > 0)) return true
+  return wanted.isEmpty && isOwn()
+}

@@ -1,0 +1,184 @@
+/** Whether a pod on a node would make its group lopsided: PodTopologySpread (KEP-895). */
+import { leastOf, mostOf } from '../../../api/extremes.ts'
+import type { Pod, TopologySpreadConstraint } from '../../../api/core/v1.ts'
+import { ownValue } from '../../../api/own.ts'
+import type { LabelRequirement } from '../../../storage/selection.ts'
+import { matchesLabels } from '../../../storage/selection.ts'
+import { requirementsOf } from '../../workloads/pod-control.ts'
+import type { Cluster, Cycle, FilterPlugin, ScorePlugin } from '../framework.ts'
+import { forGood, forNow, MOST } from '../framework.ts'
+import { isWanted } from '../node-selector.ts'
+import type { NodeState } from '../node-state.ts'
+import type { PodInfo } from '../pod-info.ts'
+import { untolerated } from '../taints.ts'
+
+const PROBLEM = "node(s) didn't match pod topology spread constraints"
+const HOSTNAME = 'kubernetes.io/hostname'
+const ZONE = 'topology.kubernetes.io/zone'
+type Action = 'DoNotSchedule' | 'ScheduleAnyway'
+
+/** Holds for pods that say nothing themselves. */
+const systemDefaults: readonly TopologySpreadConstraint[] = [
+  { topologyKey: HOSTNAME, whenUnsatisfiable: 'ScheduleAnyway', maxSkew: 3 },
+  { topologyKey: ZONE, whenUnsatisfiable: 'ScheduleAnyway', maxSkew: 5 },
+]
+
+class Constraint {
+  readonly key: string
+  readonly maxSkew: number
+  readonly minDomains: number
+  /** Undefined: it selects nothing. */
+  private readonly selector: readonly LabelRequirement[] | undefined
+  private readonly honorsAffinity: boolean
+  private readonly honorsTaints: boolean
+
+  constructor(
+    from: TopologySpreadConstraint,
+    private readonly pod: Pod,
+    selector?: readonly LabelRequirement[],
+  ) {
+    this.key = from.topologyKey ?? ''
+    this.maxSkew = from.maxSkew ?? 1
+    this.minDomains = from.minDomains ?? 1
+    this.honorsAffinity = (from.nodeAffinityPolicy ?? 'Honor') === 'Honor'
+    this.honorsTaints = from.nodeTaintsPolicy === 'Honor'
+    const own = (from.matchLabelKeys ?? []).flatMap((key) => {
+      const value = ownValue(pod.metadata.labels, key)
+      return value === undefined ? [] : [{ key, operator: 'In', values: [value] } as const]
+    })
+    this.selector =
+      selector ?? (from.labelSelector === undefined ? undefined : [...requirementsOf(from.labelSelector), ...own])
+  }
+
+  selects(labels: Readonly<Record<string, string>>): boolean {
+    return this.selector !== undefined && matchesLabels(this.selector, labels)
+  }
+
+  matching({ pods }: NodeState, namespace: string): number {
+    // an empty selector counts nobody
+    if (this.selector === undefined || this.selector.length === 0) return 0
+    let count = 0
+    for (const pod of pods.values())
+      if (!pod.isTerminating && pod.namespace === namespace && this.selects(pod.labels)) count++
+    return count
+  }
+
+  /** Whether the node's pods are counted. */
+  counts({ node }: NodeState): boolean {
+    const { spec = {} } = this.pod
+    if (this.honorsAffinity && !isWanted(spec, node)) return false
+    return (
+      !this.honorsTaints || untolerated(node.spec?.taints, spec.tolerations, ['NoSchedule', 'NoExecute']).length === 0
+    )
+  }
+}
+
+const hasKeys = ({ labels }: NodeState, constraints: readonly Constraint[]): boolean =>
+  constraints.every(({ key }) => ownValue(labels, key) !== undefined)
+
+const constraintsOf = (pod: Pod, action: Action): Constraint[] =>
+  (pod.spec?.topologySpreadConstraints ?? [])
+    .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
+    .map((constraint) => new Constraint(constraint, pod))
+
+function softConstraints(pod: Pod, { defaultSelector }: Cluster): Constraint[] {
+  if ((pod.spec?.topologySpreadConstraints ?? []).length > 0) return constraintsOf(pod, 'ScheduleAnyway')
+  const selector = defaultSelector(pod)
+  return selector === undefined || selector.length === 0
+    ? []
+    : systemDefaults.map((constraint) => new Constraint(constraint, pod, selector))
+}
+
+export const podTopologySpread: FilterPlugin & ScorePlugin = {
+  name: 'PodTopologySpread',
+  weight: 2,
+
+  begin({ pod, info, nodes }) {
+    const constraints = constraintsOf(pod, 'DoNotSchedule')
+    if (constraints.length === 0) return undefined
+    const counts = constraints.map(() => new Map<string, number>())
+    const add = (at: number, { labels }: NodeState, count: number) => {
+      const value = ownValue(labels, constraints[at]!.key)!
+      counts[at]!.set(value, (counts[at]!.get(value) ?? 0) + count)
+    }
+    for (const node of nodes) {
+      if (!hasKeys(node, constraints)) continue
+      for (const [at, constraint] of constraints.entries())
+        if (constraint.counts(node)) add(at, node, constraint.matching(node, info.namespace))
+    }
+    const missing = forGood(`${PROBLEM} (missing required label)`)
+    const lopsided = forNow(PROBLEM)
+    return {
+      refuses({ labels }) {
+        for (const [at, constraint] of constraints.entries()) {
+          const value = ownValue(labels, constraint.key)
+          if (value === undefined) return missing
+          const counted = counts[at]!
+          const least = counted.size < constraint.minDomains ? 0 : leastOf(counted.values())
+          const own = constraint.selects(info.labels) ? 1 : 0
+          // without any domain the least is infinite, and nothing is lopsided
+          if ((counted.get(value) ?? 0) + own - least > constraint.maxSkew) return lopsided
+        }
+        return undefined
+      },
+      moved(pod: PodInfo, node: NodeState, by: 1 | -1) {
+        if (pod.namespace !== info.namespace || !hasKeys(node, constraints)) return
+        for (const [at, constraint] of constraints.entries())
+          if (constraint.selects(pod.labels) && constraint.counts(node)) add(at, node, by)
+      },
+    }
+  },
+
+  score(cycle, nodes) {
+    const { pod, info } = cycle
+    const constraints = softConstraints(pod, cycle)
+    if (constraints.length === 0) return undefined
+    const needsAll = (pod.spec?.topologySpreadConstraints ?? []).length > 0
+    const ignored = new Set(needsAll ? nodes.filter((node) => !hasKeys(node, constraints)) : [])
+    const counts = constraints.map((constraint) =>
+      domainCounts(constraint, constraints, cycle, nodes, ignored, needsAll),
+    )
+    const weights = constraints.map(({ key }, at) =>
+      Math.log((key === HOSTNAME ? nodes.length - ignored.size : counts[at]!.size) + 2),
+    )
+    const raw = nodes.map((node) => {
+      if (ignored.has(node)) return undefined
+      let sum = 0
+      for (const [at, constraint] of constraints.entries()) {
+        const value = ownValue(node.labels, constraint.key)
+        if (value === undefined) continue
+        const count =
+          constraint.key === HOSTNAME ? constraint.matching(node, info.namespace) : (counts[at]!.get(value) ?? 0)
+        sum += count * weights[at]! + (constraint.maxSkew - 1)
+      }
+      return Math.round(sum)
+    })
+    const known = raw.filter((value) => value !== undefined)
+    const [least, most] = [leastOf(known), mostOf(known, 0)]
+    return raw.map((value) =>
+      value === undefined ? 0 : most === 0 ? MOST : Math.trunc((MOST * (most + least - value)) / most),
+    )
+  },
+}
+
+/** Matching pods by the value of the topology key, of domains in which there is a candidate. */
+function domainCounts(
+  constraint: Constraint,
+  all: readonly Constraint[],
+  { nodes, info }: Cycle,
+  candidates: readonly NodeState[],
+  ignored: ReadonlySet<NodeState>,
+  needsAll: boolean,
+): Map<string, number> {
+  const counts = new Map<string, number>()
+  // each node is a domain of its own: its score counts for it
+  if (constraint.key === HOSTNAME) return counts
+  for (const node of candidates) if (!ignored.has(node)) counts.set(ownValue(node.labels, constraint.key) ?? '', 0)
+  for (const node of nodes) {
+    if ((needsAll && !hasKeys(node, all)) || !constraint.counts(node)) continue
+    const value = ownValue(node.labels, constraint.key) ?? ''
+    const before = counts.get(value)
+    if (before !== undefined) counts.set(value, before + constraint.matching(node, info.namespace))
+  }
+  return counts
+}

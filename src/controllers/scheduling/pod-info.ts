@@ -1,0 +1,178 @@
+/** A pod as the scheduler sees it: what is asked of it again and again, worked out once. */
+import type { Container, Pod, PodAffinityTerm, WeightedPodAffinityTerm } from '../../api/core/v1.ts'
+import { ownValue } from '../../api/own.ts'
+import { podAmounts } from '../../registry/quota/pod-resources.ts'
+import { controllerRefOf } from '../../registry/workload-work.ts'
+import { Quantity } from '../../schema/quantity.ts'
+import type { LabelRequirement } from '../../storage/selection.ts'
+import { matchesLabels } from '../../storage/selection.ts'
+import { requirementsOf } from '../workloads/pod-control.ts'
+import { podCondition } from '../workloads/pod-state.ts'
+
+/** By resource: thousandths of a core for cpu, whole units for everything else. */
+export type Needs = ReadonlyMap<string, number>
+
+export const amountOf = (name: string, quantity: Quantity): number =>
+  name === 'cpu' ? quantity.milliValue() : quantity.value()
+
+/** For scores a container that asks for nothing counts as one that asks for a little. */
+const LITTLE = { cpu: '100m', memory: String(200 * 1024 * 1024) }
+
+/** Labels of a namespace by its name. */
+export type NamespaceLabels = (namespace: string) => Readonly<Record<string, string>>
+
+/** A term of inter-pod affinity, of a pod in `namespace`. */
+export class Term {
+  readonly topologyKey: string
+  private readonly selector: readonly LabelRequirement[] | undefined
+  private readonly names: ReadonlySet<string>
+  private readonly namespaceSelector: readonly LabelRequirement[] | undefined
+
+  constructor(
+    { topologyKey = '', labelSelector, namespaces = [], namespaceSelector }: PodAffinityTerm,
+    namespace: string,
+    readonly weight = 0,
+  ) {
+    this.topologyKey = topologyKey
+    this.selector = labelSelector && requirementsOf(labelSelector)
+    this.namespaceSelector = namespaceSelector && requirementsOf(namespaceSelector)
+    this.names = new Set(namespaces.length === 0 && namespaceSelector === undefined ? [namespace] : namespaces)
+  }
+
+  selects({ namespace, labels }: PodInfo, namespaces: NamespaceLabels): boolean {
+    if (this.selector === undefined || !matchesLabels(this.selector, labels)) return false
+    return (
+      this.names.has(namespace) ||
+      (this.namespaceSelector !== undefined && matchesLabels(this.namespaceSelector, namespaces(namespace)))
+    )
+  }
+}
+
+interface Terms {
+  readonly requiredAffinity: readonly Term[]
+  readonly requiredAntiAffinity: readonly Term[]
+  readonly preferredAffinity: readonly Term[]
+  readonly preferredAntiAffinity: readonly Term[]
+}
+
+const NO_TERMS: Terms = {
+  requiredAffinity: [],
+  requiredAntiAffinity: [],
+  preferredAffinity: [],
+  preferredAntiAffinity: [],
+}
+
+function termsOf({ metadata: { namespace = '' }, spec }: Pod): Terms {
+  const { podAffinity, podAntiAffinity } = spec?.affinity ?? {}
+  if (podAffinity === undefined && podAntiAffinity === undefined) return NO_TERMS
+  const required = (terms: readonly PodAffinityTerm[] = []) => terms.map((term) => new Term(term, namespace))
+  const preferred = (terms: readonly WeightedPodAffinityTerm[] = []) =>
+    terms.map(({ weight, podAffinityTerm = {} }) => new Term(podAffinityTerm, namespace, weight))
+  return {
+    requiredAffinity: required(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
+    requiredAntiAffinity: required(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
+    preferredAffinity: preferred(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
+    preferredAntiAffinity: preferred(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
+  }
+}
+
+export class PodInfo {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly priority: number
+  /** Milliseconds since 1970; a pod that did not start yet starts now. */
+  readonly startTime: number
+  readonly isTerminating: boolean
+  /** It goes because a scheduler wanted its place. */
+  readonly isPreempted: boolean
+  readonly needs: Needs
+  /** Of cpu and memory, with a little for each container that asks for nothing. */
+  readonly nonZero: { readonly cpu: number; readonly memory: number }
+  readonly ports: readonly string[]
+  readonly terms: Terms
+  readonly nominatedNode: string
+  /** Names of the claims that it mounts. */
+  readonly claims: readonly string[]
+  readonly ownerUid: string | undefined
+
+  constructor(pod: Pod) {
+    const { metadata, spec = {}, status = {} } = pod
+    this.namespace = metadata.namespace ?? ''
+    this.name = metadata.name ?? ''
+    this.uid = metadata.uid ?? `${this.namespace}/${this.name}`
+    this.labels = metadata.labels ?? {}
+    this.priority = spec.priority ?? 0
+    this.startTime = status.startTime === undefined ? Infinity : Date.parse(status.startTime)
+    this.isTerminating = metadata.deletionTimestamp !== undefined
+    const disruption = podCondition(pod, 'DisruptionTarget')
+    this.isPreempted =
+      this.isTerminating && disruption?.status === 'True' && disruption.reason === 'PreemptionByScheduler'
+    this.needs = needsOf(pod)
+    this.nonZero = nonZeroOf(pod, this.needs)
+    this.ports = hostPorts(pod)
+    this.terms = termsOf(pod)
+    this.nominatedNode = status.nominatedNodeName ?? ''
+    this.claims = claimsOf(pod)
+    this.ownerUid = controllerRefOf(pod)?.uid
+  }
+
+  get hasAffinity(): boolean {
+    return this.terms !== NO_TERMS
+  }
+}
+
+function needsOf(pod: Pod): Needs {
+  return new Map([...podAmounts(pod, 'requests')].map(([name, quantity]) => [name, amountOf(name, quantity)]))
+}
+
+function nonZeroOf(pod: Pod, needs: Needs): { cpu: number; memory: number } {
+  const own = pod.spec?.resources?.requests ?? {}
+  const isOwn = Object.keys(own).length > 0
+  const defaults = Object.entries(LITTLE).filter(([name]) => !isOwn || !needs.has(name))
+  const all = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])]
+  const asksForAll = ({ resources }: Container) =>
+    // few: cpu and memory
+    defaults.every(([name]) => ownValue(resources?.requests, name) !== undefined)
+  const isComplete = all.every(asksForAll)
+  const of = (amounts: Needs) => ({ cpu: amounts.get('cpu') ?? 0, memory: amounts.get('memory') ?? 0 })
+  if (isComplete) return of(needs)
+  const filled = (container: Container): Container => ({
+    ...container,
+    resources: {
+      ...container.resources,
+      requests: { ...Object.fromEntries(defaults), ...container.resources?.requests },
+    },
+  })
+  const { containers = [], initContainers = [], ...spec } = pod.spec ?? {}
+  return of(
+    needsOf({
+      ...pod,
+      spec: { ...spec, containers: containers.map(filled), initContainers: initContainers.map(filled) },
+    }),
+  )
+}
+
+export const ANY_ADDRESS = '0.0.0.0'
+
+/** `ADDRESS PROTOCOL PORT` of its containers that run as long as it does. */
+function hostPorts({ spec }: Pod): string[] {
+  const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
+  return [...(spec?.containers ?? []), ...sidecars].flatMap(({ ports = [] }) =>
+    ports.flatMap(({ hostPort = 0, hostIP, protocol = 'TCP' }) =>
+      hostPort === 0 ? [] : [`${hostIP || ANY_ADDRESS} ${protocol} ${hostPort}`],
+    ),
+  )
+}
+
+/** The claim of an ephemeral volume has the names of both. */
+function claimsOf({ metadata, spec }: Pod): string[] {
+  return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) =>
+    persistentVolumeClaim !== undefined
+      ? [persistentVolumeClaim.claimName ?? '']
+      : ephemeral !== undefined
+        ? [`${metadata.name}-${name}`]
+        : [],
+  )
+}

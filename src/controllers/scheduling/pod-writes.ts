@@ -1,0 +1,171 @@
+/** What the scheduler writes: bindings, why a pod waits, the end of victims, and an Event about each. */
+import type { Event } from '../../api/events/v1.ts'
+import type { Pod } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { StatusError } from '../../api/status.ts'
+import { bindPod } from '../../registry/core/bind-pod.ts'
+import { setPodCondition } from '../../registry/core/pod-conditions.ts'
+import type { Clientset } from '../clientset.ts'
+import { typedResource } from '../clientset.ts'
+import type { ControllerContext } from '../controller.ts'
+import { PODS } from '../workloads/pod-control.ts'
+import { podCondition } from '../workloads/pod-state.ts'
+import type { NodeState } from './node-state.ts'
+import type { PodInfo } from './pod-info.ts'
+
+const EVENTS = typedResource<KubeObject & Event>('', 'events')
+/** Bytes of the note of an Event. */
+const LONGEST_NOTE = 1024
+const CUT = ' ...'
+/** More Events of one pod than this in one millisecond are none. */
+const NAME_TRIES = 3n
+
+export class PodWrites {
+  constructor(
+    private readonly clients: Clientset,
+    private readonly context: ControllerContext,
+  ) {}
+
+  /** @returns whether it is bound: somebody may have been faster */
+  async bind(pod: Pod, node: string): Promise<boolean> {
+    const { namespace = '', name = '', uid = '' } = pod.metadata
+    const scope = this.clients.resource(PODS, namespace).call(name, 'binding')
+    const target = { kind: 'Node', name: node }
+    const bound = await overtaken(bindPod(scope, { metadata: { name, uid }, target }, false).then(() => true as const))
+    if (bound !== true) return false
+    await this.tell(pod, {
+      type: 'Normal',
+      reason: 'Scheduled',
+      action: 'Binding',
+      note: `Successfully assigned ${namespace}/${name} to ${node}`,
+    })
+    return true
+  }
+
+  /**
+   * Says why it waits, once: the same again is no news.
+   * @param nominated the place that is made for it; '' takes one back; undefined leaves what is there
+   */
+  async refuse(pod: Pod, message: string, nominated: string | undefined): Promise<void> {
+    const known = podCondition(pod, 'PodScheduled')
+    const isKnown = known?.status === 'False' && known.reason === 'Unschedulable' && known.message === message
+    const place = nominated ?? pod.status?.nominatedNodeName ?? ''
+    if (isKnown && place === (pod.status?.nominatedNodeName ?? '')) return
+    const { namespace, name = '', uid } = pod.metadata
+    const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }
+    await overtaken(
+      this.clients.resource(PODS, namespace).updateStatusWithRetries(name, (live) => {
+        if (live.metadata.uid !== uid || live.spec?.nodeName) return
+        const { generation } = live.metadata
+        setPodCondition(
+          live,
+          { ...condition, ...(generation === undefined ? {} : { observedGeneration: generation }) },
+          this.context.now(),
+        )
+        const status = (live.status ??= {})
+        if (place === '') delete status.nominatedNodeName
+        else status.nominatedNodeName = place
+      }),
+    )
+    if (!isKnown)
+      await this.tell(pod, { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: message })
+  }
+
+  /** Stops a pod whose place somebody more important gets. What goes already goes anyhow. */
+  async evict(victim: PodInfo, preemptor: Pod, node: NodeState): Promise<void> {
+    if (victim.isTerminating) return
+    const pods = this.clients.resource(PODS, victim.namespace)
+    const condition = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'PreemptionByScheduler',
+      message: `${preemptor.spec?.schedulerName}: preempting to accommodate a higher priority pod`,
+    }
+    const stopped = await overtaken(
+      pods.updateStatusWithRetries(victim.name, (live) => {
+        if (live.metadata.uid !== victim.uid) return
+        const { generation } = live.metadata
+        setPodCondition(
+          live,
+          { ...condition, ...(generation === undefined ? {} : { observedGeneration: generation }) },
+          this.context.now(),
+        )
+      }),
+    )
+    if (stopped === undefined) return
+    await overtaken(pods.delete(victim.name, { preconditions: { uid: victim.uid } }))
+    await this.tell(
+      stopped,
+      {
+        type: 'Normal',
+        reason: 'Preempted',
+        action: 'Preempting',
+        note: `Preempted by pod ${preemptor.metadata.uid} on node ${node.name}`,
+      },
+      preemptor,
+    )
+  }
+
+  /** The place that was made for a less important pod is somebody else's now. */
+  async forgetPlace({ namespace, name, uid }: PodInfo): Promise<void> {
+    await overtaken(
+      this.clients.resource(PODS, namespace).updateStatusWithRetries(name, (live) => {
+        if (live.metadata.uid === uid) delete live.status?.nominatedNodeName
+      }),
+    )
+  }
+
+  /** An Event as clients of events.k8s.io write them. */
+  private async tell(pod: Pod, { note, ...news }: News, related?: Pod): Promise<void> {
+    const { namespace = '', name = '' } = pod.metadata
+    const now = this.context.now()
+    const scheduler = pod.spec?.schedulerName ?? ''
+    const events = this.clients.resource(EVENTS, namespace)
+    // in the form of core/v1, which is the stored one
+    const event = {
+      kind: 'Event',
+      apiVersion: 'v1',
+      involvedObject: referenceTo(pod),
+      ...(related === undefined ? {} : { related: referenceTo(related) }),
+      eventTime: `${now.toISOString().slice(0, -1)}000Z`,
+      reportingComponent: scheduler,
+      reportingInstance: scheduler,
+      message: note.length > LONGEST_NOTE ? note.slice(0, LONGEST_NOTE - CUT.length) + CUT : note,
+      ...news,
+      source: {},
+    }
+    // names end with nanoseconds, of which the clock tells the first part
+    for (let tries = 0n; tries < NAME_TRIES; tries++) {
+      const nanoseconds = BigInt(now.getTime()) * 1_000_000n + tries
+      const metadata = { name: `${name}.${nanoseconds.toString(16)}`, namespace }
+      const named = { ...event, metadata } as unknown as KubeObject & Event
+      if ((await overtaken(events.create(named))) !== undefined) return
+    }
+  }
+}
+
+interface News {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly action: string
+  readonly note: string
+}
+
+const referenceTo = ({ metadata: { namespace, name, uid, resourceVersion } }: Pod) => ({
+  kind: 'Pod',
+  apiVersion: 'v1',
+  namespace,
+  name,
+  uid,
+  resourceVersion,
+})
+
+/** Undone writes of a pod that changed or went: what waits is looked at again. */
+async function overtaken<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code >= 500) throw error
+    return undefined
+  }
+}

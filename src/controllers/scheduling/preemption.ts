@@ -1,0 +1,174 @@
+/**
+ * Which pods to stop so that one of higher priority has a place: DefaultPreemption. Of a node, as few as possible and the
+ * least important ones; budgets of disruptions are respected where that can be. Nothing is written here.
+ */
+import { append } from '../../api/append.ts'
+import { leastOf } from '../../api/extremes.ts'
+import type { Pod } from '../../api/core/v1.ts'
+import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
+import { ownValue } from '../../api/own.ts'
+import type { LabelRequirement } from '../../storage/selection.ts'
+import { matchesLabels } from '../../storage/selection.ts'
+import { requirementsOf } from '../workloads/pod-control.ts'
+import type { NodeState } from './node-state.ts'
+import type { PodInfo } from './pod-info.ts'
+import type { Filters, Unfit } from './schedule.ts'
+import { counted } from './schedule.ts'
+
+export interface Preemption {
+  readonly node: NodeState
+  /** The most important one first. */
+  readonly victims: readonly PodInfo[]
+  /** Victims whose budgets allow no disruption. */
+  readonly violations: number
+}
+
+/**
+ * @property message why not
+ * @property keepsPlace the place that was made for the pod before stays its own
+ */
+export type Preempted = Preemption | { readonly message: string; readonly keepsPlace: boolean }
+
+/** Nodes whose victims are compared: a tenth of all, and so many at least. */
+const CANDIDATES = 100
+
+export function preempt(
+  filters: Filters,
+  { refusals }: Unfit,
+  pod: Pod,
+  budgets: readonly PodDisruptionBudget[],
+): Preempted {
+  const { info, nodes } = filters.cycle
+  const refused = ineligible(pod, info, refusals)
+  if (refused !== undefined) return { message: `preemption: ${refused}`, keepsPlace: true }
+  const possible = [...refusals].flatMap(([node, { forGood }]) => (forGood ? [] : [node]))
+  const known = budgets.map((budget) => new Budget(budget))
+  const limit = Math.max(CANDIDATES, Math.trunc(possible.length / 10))
+  const reasons: string[] = []
+  const candidates: Preemption[] = []
+  let isSomeClean = false
+  for (const node of possible) {
+    const found = victimsOn(filters, node, known)
+    if ('reasons' in found) append(reasons, found.reasons)
+    else {
+      candidates.push(found)
+      isSomeClean ||= found.violations === 0
+    }
+    if (isSomeClean && candidates.length >= limit) break
+  }
+  if (candidates.length > 0) return cheapest(candidates)
+  for (let helpless = nodes.length - possible.length; helpless > 0; helpless--)
+    reasons.push('Preemption is not helpful for scheduling')
+  const message = `preemption: 0/${nodes.length} nodes are available: ${counted(reasons)}.`
+  return { message, keepsPlace: false }
+}
+
+/** Why the pod may not ask for a place. */
+function ineligible(pod: Pod, info: PodInfo, refusals: Unfit['refusals']): string | undefined {
+  if (pod.spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.'
+  if (info.nominatedNode === '') return undefined
+  for (const [node, { forGood }] of refusals) {
+    if (node.name !== info.nominatedNode || forGood) continue
+    for (const { priority, isPreempted } of node.pods.values())
+      if (isPreempted && priority < info.priority) return 'not eligible due to a terminating pod on the nominated node.'
+  }
+  return undefined
+}
+
+const NO_VICTIMS = { reasons: ['No preemption victims found for incoming pod'] } as const
+
+/** Takes away all less important pods, and gives back as many of them as there is room for. */
+function victimsOn(
+  filters: Filters,
+  node: NodeState,
+  budgets: readonly Budget[],
+): Preemption | { readonly reasons: readonly string[] } {
+  const { info } = filters.cycle
+  const possible = [...node.pods.values()].filter(({ priority }) => priority < info.priority)
+  if (possible.length === 0) return NO_VICTIMS
+  const away = new Set(possible)
+  for (const pod of possible) filters.remove(pod, node)
+  try {
+    const refusal = filters.refusalOf(node)
+    if (refusal !== undefined) return refusal
+    possible.sort(moreImportant)
+    const violating = violatingOf(possible, budgets)
+    const victims: PodInfo[] = []
+    let violations = 0
+    for (const pod of [...violating, ...possible.filter((one) => !violating.has(one))]) {
+      filters.add(pod, node)
+      if (filters.refusalOf(node) === undefined) {
+        away.delete(pod)
+        continue
+      }
+      filters.remove(pod, node)
+      victims.push(pod)
+      if (violating.has(pod)) violations++
+    }
+    if (victims.length === 0) return { reasons: [`expected at least one victim pod on node "${node.name}"`] }
+    return { node, victims: victims.sort(moreImportant), violations }
+  } finally {
+    for (const pod of away) filters.add(pod, node)
+  }
+}
+
+const moreImportant = (a: PodInfo, b: PodInfo): number =>
+  b.priority - a.priority || (a.startTime === b.startTime ? 0 : a.startTime - b.startTime)
+
+/** A budget as it is spent in the course of one question. */
+class Budget {
+  private readonly namespace: string
+  private readonly selector: readonly LabelRequirement[]
+  private readonly disrupted: PodDisruptionBudget['status'] & object
+  readonly allowed: number
+
+  constructor({ metadata, spec, status = {} }: PodDisruptionBudget) {
+    this.namespace = metadata.namespace ?? ''
+    this.selector = requirementsOf(spec?.selector)
+    this.disrupted = status
+    this.allowed = status.disruptionsAllowed ?? 0
+  }
+
+  /** What is disrupted already is accounted for. */
+  holds({ namespace, name, labels }: PodInfo): boolean {
+    if (namespace !== this.namespace || this.selector.length === 0 || !matchesLabels(this.selector, labels))
+      return false
+    return ownValue(this.disrupted.disruptedPods, name) === undefined
+  }
+}
+
+/** Those for whom there is nothing left of some budget, once the more important ones went. */
+function violatingOf(pods: readonly PodInfo[], budgets: readonly Budget[]): ReadonlySet<PodInfo> {
+  const violating = new Set<PodInfo>()
+  const left = budgets.map(({ allowed }) => allowed)
+  for (const pod of pods) {
+    if (Object.keys(pod.labels).length === 0) continue
+    for (const [at, budget] of budgets.entries()) if (budget.holds(pod) && --left[at]! < 0) violating.add(pod)
+  }
+  return violating
+}
+
+/** Added to each priority, so that many victims weigh more than few also where priorities are negative. */
+const BEYOND_NEGATIVE = 2 ** 31
+
+/** What counts, the first thing first: the smaller, the better. */
+const costs: readonly ((candidate: Preemption) => number)[] = [
+  ({ violations }) => violations,
+  ({ victims }) => victims[0]?.priority ?? -BEYOND_NEGATIVE,
+  ({ victims }) => victims.reduce((sum, { priority }) => sum + priority + BEYOND_NEGATIVE, 0),
+  ({ victims }) => victims.length,
+  // the latest start of what is most important goes first
+  ({ victims }) =>
+    -leastOf(victims.filter(({ priority }) => priority === victims[0]!.priority).map((pod) => pod.startTime)),
+]
+
+function cheapest(candidates: readonly Preemption[]): Preemption {
+  let left = candidates
+  for (const cost of costs) {
+    if (left.length === 1) break
+    const values = left.map(cost)
+    const least = leastOf(values)
+    left = left.filter((_, at) => values[at] === least)
+  }
+  return left[0]!
+}
