@@ -24,6 +24,7 @@ import { AbsentOwnerTable } from './absent-owners.ts'
 import { DependentTable } from './dependent-table.ts'
 import { WatchedKindTable } from './watched-kinds.ts'
 import { problemOf, settingsOf } from '../src/settings.ts'
+import { HeldLeaseTable } from './held-leases.ts'
 import { WorkloadMode } from './workload-mode.ts'
 import type { Work } from './work-table.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
@@ -43,6 +44,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private readonly absentOwners: AbsentOwnerTable
   private readonly dependents: DependentTable
   private readonly watchedKinds: WatchedKindTable
+  private readonly heldLeases: HeldLeaseTable
   private running: Promise<void> | undefined
   private readonly turns = new Turns()
 
@@ -59,6 +61,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.absentOwners = new AbsentOwnerTable(this.sql)
     this.dependents = new DependentTable(this.sql)
     this.watchedKinds = new WatchedKindTable(this.sql)
+    this.heldLeases = new HeldLeaseTable(this.sql)
     this.sql.exec('CREATE TABLE IF NOT EXISTS tenant (uid TEXT NOT NULL)')
     this.tenantUid = this.ownTenant()
   }
@@ -66,8 +69,8 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   /** With settings that are wrong nothing runs at all. */
   private beginWorkloads(): void {
     if (problemOf(this.env) !== undefined) return
-    const { workloads } = settingsOf(this.env)
-    if (!new WorkloadMode(this.sql).changesTo(workloads) || workloads === 'off') return
+    const { workloads, controllers } = settingsOf(this.env)
+    if (!new WorkloadMode(this.sql).changesTo(workloads, controllers.text) || workloads === 'off') return
     this.work.add('workloads-begin', '', 0)
     this.alarms.wakeAt(this.now())
   }
@@ -133,6 +136,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       alone: (name, work) => this.turns.run(name, work),
       absentOwners: this.absentOwners,
       watchedKinds: this.watchedKinds,
+      heldLeases: this.heldLeases,
       later: (controller, key, delay) => this.work.add(controller, key, delay),
     }
     for (let due = this.work.due(PARALLEL); due.length > 0; due = this.work.due(PARALLEL)) {
@@ -178,6 +182,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   async forget(): Promise<void> {
     this.work.clear()
     this.absentOwners.clear()
+    this.heldLeases.clear()
   }
 
   /** What waits to be done and what is parked, by controller. */

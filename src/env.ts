@@ -103,6 +103,8 @@ export interface Env {
    * with the label kedge.dev/simulated=true.
    */
   readonly KEDGE_WORKLOADS?: string
+  /** Which of its controllers, as kube-controller-manager's --controllers: `*,-cronjob-controller`. Default: all. */
+  readonly KEDGE_CONTROLLERS?: string
   /**
    * Who else is asked about tokens, in JSON: `{"connection": {"url": "https://…"}, "version": "v1", "cacheSeconds": 120}`.
    * A connection is what webhooks/connection.ts says.

@@ -11,6 +11,8 @@ import type { BuiltInServed } from './registry/built-in-served.ts'
 import { parseFeatureGates } from './api/feature-gates.ts'
 import { ownValue } from './api/own.ts'
 import { base64ToBytes } from './api/base64.ts'
+import type { ControllerSelection } from './configuration/controllers.ts'
+import { parseControllers } from './configuration/controllers.ts'
 import type { AdmissionSetting } from './configuration/admission.ts'
 import { admissionSetting, readAdmissionConfiguration } from './configuration/admission.ts'
 import { pluginsThatRun } from './configuration/admission-plugins.ts'
@@ -84,6 +86,7 @@ export interface Settings {
   /** Rows of `token,user,uid,"group,group"`. */
   readonly tokenFile: string | undefined
   readonly workloads: Workloads
+  readonly controllers: ControllerSelection
   readonly tokenWebhook: TokenWebhookSetting | undefined
   /** Text of an AuthorizationConfiguration; undefined: Node, then RBAC. */
   readonly authorizationConfig: string | undefined
@@ -377,6 +380,7 @@ const schema = z.object({
   KEDGE_WORKLOADS: z.optional(
     setting(`must be one of ${workloads.join(', ')}`, (text) => workloads.find((mode) => mode === text)),
   ),
+  KEDGE_CONTROLLERS: z.optional(setting(UNREADABLE, parseControllers, { explained: true })),
   KEDGE_AUTHENTICATION_TOKEN_WEBHOOK: z.optional(tokenWebhook),
   KEDGE_AUTHORIZATION_CONFIG: z.optional(something),
   KEDGE_WEBHOOK_CONNECTIONS: z.optional(webhookConnections),
@@ -429,6 +433,7 @@ const needs: Readonly<Record<string, readonly [setting: string, why: string]>> =
   KEDGE_AUDIT_LOG_MODE: ['KEDGE_AUDIT_POLICY', ', which says what is written'],
   KEDGE_AUDIT_CONSOLE: ['KEDGE_AUDIT_POLICY', ', which says what is written'],
   KEDGE_ENCRYPTION_RESOURCES: ['KEDGE_ENCRYPTION_KEYS', ''],
+  KEDGE_CONTROLLERS: ['KEDGE_WORKLOADS', ', whose controllers it names'],
 }
 
 const isOff = (value: unknown): boolean => value === undefined || value === '' || value === '0'
@@ -504,6 +509,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     anonymousAuth: values.KEDGE_ANONYMOUS_AUTH === undefined ? undefined : values.KEDGE_ANONYMOUS_AUTH === '1',
     tokenFile: values.KEDGE_TOKEN_AUTH_FILE,
     workloads: values.KEDGE_WORKLOADS ?? 'off',
+    controllers: values.KEDGE_CONTROLLERS ?? parseControllers('*'),
     tokenWebhook: values.KEDGE_AUTHENTICATION_TOKEN_WEBHOOK,
     authorizationConfig: values.KEDGE_AUTHORIZATION_CONFIG,
     webhookConnections: values.KEDGE_WEBHOOK_CONNECTIONS ?? {},

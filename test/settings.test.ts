@@ -149,6 +149,9 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_RUNTIME_CONFIG: 'nonsense' }, 'KEDGE_RUNTIME_CONFIG cannot be read'],
     [{ KEDGE_FEATURE_GATES: 'NoGate=true' }, 'KEDGE_FEATURE_GATES cannot be read'],
     [{ KEDGE_HISTORY_SECONDS: '5m' }, 'KEDGE_HISTORY_SECONDS cannot be read'],
+    [{ KEDGE_WORKLOADS: 'some' }, 'KEDGE_WORKLOADS must be one of off, controllers, simulated'],
+    [{ KEDGE_WORKLOADS: 'simulated', KEDGE_CONTROLLERS: '*,-red' }, 'KEDGE_CONTROLLERS cannot be read'],
+    [{ KEDGE_CONTROLLERS: '*' }, 'KEDGE_CONTROLLERS needs KEDGE_WORKLOADS, whose controllers it names'],
     [{ KEDGE_COUNT_WAKES: 'yes' }, 'KEDGE_COUNT_WAKES must be 0 or 1'],
     [{ KEDGE_MAX_REQUESTS_INFLIGHT: '0' }, 'KEDGE_MAX_REQUESTS_INFLIGHT must be a number of requests, at least 1'],
     [

@@ -49,6 +49,8 @@ Flags of start
   --workloads off|controllers|simulated
                    What makes objects move (docs/workloads.md): nothing (default); the controllers of Deployments,
                    Jobs and others; or these, a scheduler and simulated nodes.
+  --controllers LIST
+                   Which of them, as with kube-controller-manager: *,-cronjob-controller is all but one. Default *.
   --nodes N        With --workloads simulated: nodes that are made when they are not there. Default 2.
   -v, --v N        How much is logged, 0 to 10. From 3 on, a line of JSON for each request.
   --audit-policy-file FILE

@@ -29,6 +29,7 @@ export const startFlags = {
   'admission-control-config-file': { type: 'string' },
   services: { type: 'string', multiple: true },
   workloads: { type: 'string' },
+  controllers: { type: 'string', multiple: true },
   nodes: { type: 'string' },
   ...identityFlags,
 } as const
@@ -80,6 +81,7 @@ export const startSchema = z
     'admission-control-config-file': text,
     services: lists,
     workloads: text,
+    controllers: lists,
     nodes: z.optional(wholeNumber(0, MOST_NODES)),
     ...identitySchema,
   })
@@ -120,6 +122,7 @@ export async function startOptions(flags: StartFlags): Promise<StartOptions> {
     admission: await admissionSettings(flags),
     serviceUrls: flags.services,
     workloads: flags.workloads,
+    controllers: flags.controllers,
     simulatedNodes: flags.nodes ?? (flags.workloads === 'simulated' ? DEFAULT_NODES : undefined),
     identity: identityOptions(flags),
   }

@@ -62,6 +62,8 @@ export interface StartOptions {
   readonly identity?: IdentityOptions
   /** KEDGE_WORKLOADS. */
   readonly workloads?: string
+  /** KEDGE_CONTROLLERS. */
+  readonly controllers?: string
   /** Nodes that are made when they are not there. */
   readonly simulatedNodes?: number
 }
@@ -238,6 +240,7 @@ const optionSettings = ({
   serviceUrls,
   identity,
   workloads,
+  controllers,
 }: StartOptions): Record<string, string> => ({
   ...identity?.settings,
   ...(encryptionKeys === undefined ? {} : { KEDGE_ENCRYPTION_KEYS: encryptionKeys }),
@@ -246,6 +249,7 @@ const optionSettings = ({
   ...admission,
   ...(serviceUrls === undefined ? {} : { KEDGE_SERVICES: serviceUrls }),
   ...(workloads === undefined ? {} : { KEDGE_WORKLOADS: workloads }),
+  ...(controllers === undefined ? {} : { KEDGE_CONTROLLERS: controllers }),
   ...(verbosity === undefined ? {} : { KEDGE_VERBOSITY: verbosity }),
   ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),
   ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),

@@ -50,6 +50,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'flow-schema-status': API_SERVER,
   job: account('job-controller'),
   'kind-served': collector,
+  'leader-lease': account('deployment-controller'),
   namespace: namespaces,
   'namespace-sweep': namespaces,
   orphan: replicaSets,

@@ -25,6 +25,7 @@ export interface ControllerContext {
   alone<Done>(name: string, work: () => Promise<Done>): Promise<Done>
   readonly absentOwners: AbsentOwners
   readonly watchedKinds: WatchedKinds
+  readonly heldLeases: HeldLeases
   /** Hands work to a controller, after so many milliseconds. */
   later(controller: Topic, key: string, delay: number): void
 }
@@ -40,6 +41,20 @@ export interface WatchedKinds {
   has(name: string): boolean
   /** Forgets those of the name that have another uid. */
   forgetOthers(name: string, uid: string): void
+}
+
+/** Leases that other programs hold, by name. */
+export interface HeldLeases {
+  get(name: string): HeldLease | undefined
+  /** Undefined: nobody holds it. */
+  set(name: string, held: HeldLease | undefined): void
+}
+
+export interface HeldLease {
+  /** What the Lease said: the same again prolongs nothing. */
+  readonly record: string
+  /** When it ends unless it is renewed: milliseconds since 1970, by this server's clock; 0: it has ended. */
+  readonly until: number
 }
 
 /** Brings the world nearer to what it should be, for one key, whatever happened before. */

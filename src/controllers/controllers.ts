@@ -1,5 +1,4 @@
 import { ownValue } from '../api/own.ts'
-import { settingsOf } from '../settings.ts'
 import { afterAWhile } from './after-a-while.ts'
 import { apiServiceAvailability } from './api-service-availability.ts'
 import { bootstrapSigner, tokenCleaner } from './bootstrap-tokens.ts'
@@ -29,18 +28,19 @@ import { deletedServiceAccount, serviceAccountSecret } from './service-account-s
 import { controllerUsers } from './controller-users.ts'
 import { API_SERVER } from '../request/user-info.ts'
 import type { UserInfo } from '../request/user-info.ts'
-import type { WorkloadTopic } from './workload-controllers.ts'
+import type { WorkloadTopic } from '../registry/workload-controllers.ts'
+import { isOurs } from './leadership.ts'
 import type { Topic } from '../registry/topic.ts'
 import { validatingAdmissionPolicyStatus } from './validating-admission-policy-status.ts'
 import { volumeProtection } from './volume-protection.ts'
 
 /**
  * Loaded when there is the first work for it: only control planes that ask for them have workloads. Where they are off,
- * work that is left from before is dropped: all is looked at when they are switched on again.
+ * or somebody else leads, work is dropped: all is looked at when they are switched on again.
  */
 const ofWorkloads = (topic: WorkloadTopic): Controller => ({
   async reconcile(key, context) {
-    if (settingsOf(context.env).workloads === 'off') return undefined
+    if (!isOurs(topic, context)) return undefined
     return (await import('./workload-controllers.ts')).workloadControllers[topic].reconcile(key, context)
   },
 })
@@ -64,6 +64,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'flow-schema-status': flowSchemaStatus,
   job: ofWorkloads('job'),
   'kind-served': servedKindController,
+  'leader-lease': ofWorkloads('leader-lease'),
   namespace: namespaceController,
   'namespace-sweep': namespaceSweeper,
   owned: ownedController,

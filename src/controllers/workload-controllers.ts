@@ -1,5 +1,7 @@
 /** What moves workloads: controllers, a scheduler and the kubelets of simulated nodes (docs/workloads.md). */
+import type { WorkloadTopic } from '../registry/workload-controllers.ts'
 import type { Controller } from './controller.ts'
+import { leaderLease } from './leader-lease.ts'
 import { schedulerController } from './scheduling/scheduler.ts'
 import { simulatedNode, simulatedPods } from './simulation/simulated-node.ts'
 import { cronJobController } from './workloads/cron-job.ts'
@@ -19,6 +21,7 @@ export const workloadControllers = {
   'endpoint-slice': endpointSliceController,
   endpoints: endpointsController,
   job: jobController,
+  'leader-lease': leaderLease,
   orphan: orphanController,
   'replica-set': replicaSetController,
   scheduler: schedulerController,
@@ -27,6 +30,4 @@ export const workloadControllers = {
   'simulated-pods': simulatedPods,
   'stateful-set': statefulSetController,
   'workloads-begin': beginWorkloads,
-} satisfies Readonly<Record<string, Controller>>
-
-export type WorkloadTopic = keyof typeof workloadControllers
+} satisfies Readonly<Record<WorkloadTopic, Controller>>

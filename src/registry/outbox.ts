@@ -180,7 +180,7 @@ export function workFor(change: Change, env: Env): readonly Work[] {
     ...(ownValue(rules, resource)?.(change) ?? []),
     ...(isServers ? work('server-object-gone', resource === 'namespaces' ? change.old?.metadata.name : '') : []),
     ...collection(change),
-    ...workloadWork(change, settingsOf(env).workloads),
+    ...workloadWork(change, settingsOf(env)),
   ]
 }
 

@@ -19,6 +19,7 @@ export type Topic =
   | 'flow-schema-status'
   | 'job'
   | 'kind-served'
+  | 'leader-lease'
   | 'namespace'
   | 'namespace-sweep'
   | 'orphan'

@@ -8,10 +8,11 @@ import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import type { Workloads } from '../settings.ts'
+import type { Settings, Workloads } from '../settings.ts'
 import type { Change } from './outbox.ts'
 import { ownerKindOf } from './owner-kinds.ts'
 import type { Topic } from './topic.ts'
+import { isSwitchedOn, LEADER_LEASES } from './workload-controllers.ts'
 
 export interface WorkloadWork {
   readonly topic: Topic
@@ -72,8 +73,16 @@ const rules: Readonly<Record<string, readonly Rule[]>> = {
   'cronjobs.batch': [itself('cron-job')],
   'jobs.batch': [itself('job'), ({ object, old }) => [...ownersWork(object), ...ownersWork(old)]],
   pods: [dependentWork, podsWork, endpointWork],
+  'leases.coordination.k8s.io': [leaseWork],
   services: [servicesWork],
   nodes: [nodesWork],
+}
+
+/** A program that does the same work takes, renews or gives up its Lease. */
+function leaseWork({ object, old }: Change): readonly WorkloadWork[] {
+  const { namespace, name = '' } = (object ?? old)?.metadata ?? {}
+  const isLeaders = namespace === 'kube-system' && LEADER_LEASES.some((lease) => lease === name)
+  return isLeaders ? [{ topic: 'leader-lease', payload: name }] : []
 }
 
 /** A Service that changes, and Endpoints that outlive theirs. */
@@ -170,9 +179,10 @@ export const WORKLOAD_RESOURCES: readonly GroupResource[] = Object.keys(rules).m
   return { group: group.join('.'), resource }
 })
 
-export function workloadWork(change: Change, mode: Workloads): readonly WorkloadWork[] {
-  if (mode === 'off') return []
+export function workloadWork(change: Change, settings: Settings): readonly WorkloadWork[] {
+  const { workloads } = settings
+  if (workloads === 'off') return []
   const found = ownValue(rules, groupResourceText(change.resource)) ?? []
-  const work = found.flatMap((rule) => rule(change, mode))
+  const work = found.flatMap((rule) => rule(change, workloads)).filter(({ topic }) => isSwitchedOn(topic, settings))
   return work.length < 2 ? work : [...new Map(work.map((item) => [`${item.topic} ${item.payload}`, item])).values()]
 }

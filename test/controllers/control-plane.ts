@@ -3,7 +3,7 @@ import type { GroupResource } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../../src/api/object.ts'
 import { managerClients } from '../../src/controllers/clientset.ts'
 import type { ResourceClient } from '../../src/controllers/resource-client.ts'
-import type { ControllerContext } from '../../src/controllers/controller.ts'
+import type { ControllerContext, HeldLease } from '../../src/controllers/controller.ts'
 import { controllerOf, userOf } from '../../src/controllers/controllers.ts'
 import type { Env } from '../../src/env.ts'
 import { freshServedResources } from '../../src/registry/served.ts'
@@ -30,6 +30,7 @@ export class ControlPlaneInMemory {
   private readonly departed = new Set<string>()
   /** Names of definitions of whose objects somebody watches. */
   readonly watched = new Set<string>()
+  readonly heldLeases = new Map<string, HeldLease>()
   readonly server: ReturnType<typeof memoryServer>
 
   constructor(settings: Partial<Env> = {}) {
@@ -110,6 +111,10 @@ export class ControlPlaneInMemory {
       watchedKinds: {
         has: (name) => this.watched.has(name),
         forgetOthers: (name) => void this.watched.delete(name),
+      },
+      heldLeases: {
+        get: (name) => this.heldLeases.get(name),
+        set: (name, held) => void (held === undefined ? this.heldLeases.delete(name) : this.heldLeases.set(name, held)),
       },
       alone: (_, work) => work(),
       user: userOf(controller),

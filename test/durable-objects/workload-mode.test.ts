@@ -9,10 +9,13 @@ const { SHARDS } = env as unknown as Env
 it('a control plane begins with workloads off, and knows its mode in every instance', () =>
   // any object with a database will do
   runInDurableObject(SHARDS.getByName('workload-mode/one'), (_, { storage }) => {
-    const changes = (mode: Parameters<WorkloadMode['changesTo']>[0]) => new WorkloadMode(storage.sql).changesTo(mode)
+    const changes = (...mode: Parameters<WorkloadMode['changesTo']>) => new WorkloadMode(storage.sql).changesTo(...mode)
     expect(changes('off')).toBe(false)
     expect(changes('simulated')).toBe(true)
     expect(changes('simulated')).toBe(false)
+    expect(changes('simulated', '*')).toBe(false)
+    expect(changes('simulated', '*,-job-controller')).toBe(true)
+    expect(changes('simulated', '*,-job-controller')).toBe(false)
     expect(changes('controllers')).toBe(true)
     expect(changes('off')).toBe(true)
   }))

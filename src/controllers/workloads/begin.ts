@@ -1,26 +1,35 @@
 /**
  * Looks at everything when workloads are switched on, since nothing of what was written before is work for anybody.
- * Its key says nothing.
+ * Key: the Lease whose holder has left, for what only that one did; or nothing.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { LEADER_LEASES } from '../../registry/workload-controllers.ts'
 import { settingsOf } from '../../settings.ts'
 import { WORKLOAD_RESOURCES, workloadWork } from '../../registry/workload-work.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
+import { observeLease } from '../leader-lease.ts'
+import { isOfLease } from '../leadership.ts'
 import { turnOfOthers } from '../../api/slices.ts'
 
 /** Objects that are read between two turns of others. */
 const TOGETHER = 100
 
 export const beginWorkloads: Controller = {
-  async reconcile(_, context) {
-    const { workloads } = settingsOf(context.env)
+  async reconcile(lease, context) {
+    const settings = settingsOf(context.env)
+    // before all else: who leads already is not to be disturbed
+    for (const name of LEADER_LEASES) {
+      const left = await observeLease(name, context)
+      if (left !== undefined) context.later('leader-lease', name, left)
+    }
     const clients = clientsetFor(context, 'workloads')
     let seen = 0
     for (const resource of WORKLOAD_RESOURCES) {
       const client = await clients.ifServed(typedResource<KubeObject>(resource.group, resource.resource))
       for await (const object of client?.each() ?? []) {
-        for (const { topic, payload } of workloadWork({ resource, object }, workloads)) context.later(topic, payload, 0)
+        for (const { topic, payload } of workloadWork({ resource, object }, settings))
+          if (lease === '' || isOfLease(topic, lease)) context.later(topic, payload, 0)
         if (++seen % TOGETHER === 0) await turnOfOthers()
       }
     }

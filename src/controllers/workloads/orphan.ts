@@ -3,6 +3,7 @@
  * select it, the first one gets it.
  */
 import type { LabelSelector } from '../../api/meta/v1.ts'
+import type { ControllerName } from '../../configuration/controllers.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -13,6 +14,7 @@ import { matchesLabels } from '../../storage/selection.ts'
 import type { TypedResource } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
+import { isControllerOurs } from '../leadership.ts'
 import { DEPLOYMENT, DEPLOYMENTS } from './deployment.ts'
 import { claim, controllerRefTo, PODS, requirementsOf } from './pod-control.ts'
 import { REPLICA_SET, REPLICA_SETS } from './replica-set.ts'
@@ -35,10 +37,11 @@ const adopters =
   <Owner extends Selecting, Orphan extends KubeObject>(
     resource: TypedResource<Owner>,
     kind: GroupVersionKind,
-    component: string,
+    component: ControllerName,
     belongs: (owner: Owner, orphan: Orphan) => boolean = () => true,
   ): Adopters<Orphan> =>
   async (context, orphans, orphan) => {
+    if (!isControllerOurs(component, context)) return false
     const clients = clientsetFor(context, component)
     for await (const owner of clients.resource(resource, orphan.metadata.namespace).each()) {
       const selector = requirementsOf(owner.spec?.selector)

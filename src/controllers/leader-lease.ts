@@ -1,0 +1,43 @@
+/**
+ * Steps back while a kube-controller-manager or kube-scheduler holds its Lease, and takes over when it is given up or
+ * ends. Each renewal is a write and brings this work, so nothing is polled; the end of a Lease is an alarm. This server
+ * holds no Lease itself: it would have to renew it, and one that is free tells the others that they may begin.
+ * Key: the name of the Lease.
+ */
+import type { Lease } from '../api/coordination/v1.ts'
+import { HopelessWork } from '../registry/hopeless-work.ts'
+import { LEADER_LEASES } from '../registry/workload-controllers.ts'
+import { clientsetFor, typedResource } from './clientset.ts'
+import type { Controller, ControllerContext } from './controller.ts'
+
+const LEASES = typedResource<Lease>('coordination.k8s.io', 'leases')
+
+export const leaderLease: Controller = {
+  async reconcile(name, context) {
+    if (!LEADER_LEASES.some((lease) => lease === name)) throw new HopelessWork(`${JSON.stringify(name)} leads nothing`)
+    const wasHeld = (context.heldLeases.get(name)?.until ?? 0) > 0
+    const left = await observeLease(name, context)
+    if (wasHeld && left === undefined) context.later('workloads-begin', name, 0)
+    return left
+  },
+}
+
+/**
+ * Time is counted from when a renewal is seen, as other candidates do it: clocks differ.
+ * @returns milliseconds until the Lease ends; undefined: nobody holds it
+ */
+export async function observeLease(name: string, context: ControllerContext): Promise<number | undefined> {
+  const lease = await clientsetFor(context, 'deployment-controller').resource(LEASES, 'kube-system').get(name)
+  const { holderIdentity, leaseDurationSeconds = 0, renewTime } = lease?.spec ?? {}
+  if (!holderIdentity) {
+    context.heldLeases.set(name, undefined)
+    return undefined
+  }
+  const now = context.now().getTime()
+  const known = context.heldLeases.get(name)
+  const record = JSON.stringify([holderIdentity, renewTime, leaseDurationSeconds])
+  const until = known?.record === record ? known.until : now + leaseDurationSeconds * 1000
+  // what has ended stays known: seen again, it begins no second time
+  if (known?.record !== record || until <= now) context.heldLeases.set(name, { record, until: until > now ? until : 0 })
+  return until > now ? until - now : undefined
+}

@@ -1,0 +1,35 @@
+/** Whose work something is: ours, or that of a kube-controller-manager or kube-scheduler that leads. */
+import type { ControllerName } from '../configuration/controllers.ts'
+import type { Topic } from '../registry/topic.ts'
+import type { LeaderLease } from '../registry/workload-controllers.ts'
+import { isSwitchedOn, leaseOf, workloadTopics } from '../registry/workload-controllers.ts'
+import type { WorkloadTopic } from '../registry/workload-controllers.ts'
+import { settingsOf } from '../settings.ts'
+import type { ControllerContext } from './controller.ts'
+
+type Asked = Pick<ControllerContext, 'env' | 'now' | 'heldLeases'>
+
+/** Whether another program holds the Lease. */
+export function isHeld(lease: LeaderLease, { heldLeases, now }: Asked): boolean {
+  return (heldLeases.get(lease)?.until ?? 0) > now().getTime()
+}
+
+/** Whether the settings and the Leases let this server do it. */
+export function isControllerOurs(controller: ControllerName, context: Asked): boolean {
+  const { workloads, controllers } = settingsOf(context.env)
+  const lease = leaseOf(controller)
+  const isLed = lease !== undefined && isHeld(lease, context)
+  return workloads !== 'off' && controllers.isEnabled(controller) && !isLed
+}
+
+/** The same of the controller of a topic. */
+export function isOurs(topic: WorkloadTopic, context: Asked): boolean {
+  const controller = workloadTopics[topic]
+  return controller === 'several' ? isSwitchedOn(topic, settingsOf(context.env)) : isControllerOurs(controller, context)
+}
+
+/** Whether the work of a topic is what the holder of a Lease does. */
+export function isOfLease(topic: Topic, lease: string): boolean {
+  const controller = (workloadTopics as Partial<Record<Topic, ControllerName | 'several'>>)[topic]
+  return controller === 'several' || (controller !== undefined && leaseOf(controller) === lease)
+}

@@ -1,0 +1,42 @@
+/** Which controller does the work of a topic, and whose Lease says that somebody else does it. */
+import type { ControllerName } from '../configuration/controllers.ts'
+import type { Settings } from '../settings.ts'
+import type { Topic } from './topic.ts'
+
+/** `several`: it hands work to others, of which each is asked. */
+export const workloadTopics = {
+  'cron-job': 'cronjob-controller',
+  deployment: 'deployment-controller',
+  'endpoint-slice': 'endpointslice-controller',
+  endpoints: 'endpoints-controller',
+  job: 'job-controller',
+  'leader-lease': 'several',
+  orphan: 'several',
+  'replica-set': 'replicaset-controller',
+  scheduler: 'kube-scheduler',
+  'selected-pods': 'several',
+  'simulated-node': 'simulated-kubelet',
+  'simulated-pods': 'simulated-kubelet',
+  'stateful-set': 'statefulset-controller',
+  'workloads-begin': 'several',
+} as const satisfies Partial<Record<Topic, ControllerName | 'several'>>
+
+export type WorkloadTopic = keyof typeof workloadTopics
+
+/** Of kube-system. The programs have them by these names unless they are told otherwise. */
+export const LEADER_LEASES = ['kube-controller-manager', 'kube-scheduler'] as const
+export type LeaderLease = (typeof LEADER_LEASES)[number]
+
+/** Whose holder does what the controller would do; undefined: nobody else can. */
+export function leaseOf(controller: ControllerName): LeaderLease | undefined {
+  if (controller === 'simulated-kubelet') return undefined
+  return controller === 'kube-scheduler' ? 'kube-scheduler' : 'kube-controller-manager'
+}
+
+/** Whether the settings let work of the topic be done; a topic that is no workload's always is. */
+export function isSwitchedOn(topic: Topic, { workloads, controllers }: Settings): boolean {
+  const controller: string | undefined = (workloadTopics as Partial<Record<Topic, string>>)[topic]
+  if (controller === undefined) return true
+  if (workloads === 'off') return false
+  return controller === 'several' || controllers.isEnabled(controller as ControllerName) // the table has only these
+}

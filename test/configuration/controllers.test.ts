@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest'
+import type { ControllerName } from '../../src/configuration/controllers.ts'
+import { parseControllers } from '../../src/configuration/controllers.ts'
+
+describe('--controllers', () => {
+  test.each<[string, readonly ControllerName[], readonly ControllerName[]]>([
+    ['*', ['deployment-controller', 'kube-scheduler'], []],
+    ['*,-job-controller', ['deployment-controller'], ['job-controller']],
+    ['-job-controller,*', ['deployment-controller'], ['job-controller']],
+    // the first word about it counts
+    ['job-controller,-job-controller', ['job-controller'], ['cronjob-controller']],
+    ['-job-controller,job-controller,*', [], ['job-controller']],
+    ['deployment-controller', ['deployment-controller'], ['replicaset-controller', 'kube-scheduler']],
+    ['*, -cronjob , -kube-scheduler', ['job-controller'], ['cronjob-controller', 'kube-scheduler']],
+    ['deployment,replicaset', ['deployment-controller', 'replicaset-controller'], ['job-controller']],
+    ['namespace-controller', [], ['job-controller']],
+    ['*,-ttl-controller', ['job-controller'], []],
+  ])('%s', (text, on, off) => {
+    const { isEnabled } = parseControllers(text)
+    expect([on.filter((name) => !isEnabled(name)), off.filter(isEnabled)]).toEqual([[], []])
+  })
+
+  test.each([
+    ['red-controller', '"red-controller" is not in the list of known controllers'],
+    ['*,-red', '"red" is not in the list of known controllers'],
+    ['*,', '"" is not in the list of known controllers'],
+    ['__proto__', '"__proto__" is not in the list of known controllers'],
+    ['--job-controller', '"-job-controller" is not in the list of known controllers'],
+    ['ttl-controller', '"ttl-controller" is not built in'],
+    ['*,-garbagecollector', '"garbagecollector" belongs to the API and always runs'],
+  ])('%s is refused', (text, why) => {
+    expect(() => parseControllers(text)).toThrow(why)
+  })
+})

@@ -1,0 +1,70 @@
+// The real kube-controller-manager and kube-scheduler take their Leases, and Kedge steps back until they are gone.
+import type { ChildProcess } from 'node:child_process'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import type { KedgeProcess } from '../cli/kedge-process.ts'
+import { startKedge } from '../cli/kedge-process.ts'
+import { endReference, skipWithout, startReference } from './reference-program.ts'
+import { Session, skipWithoutKubectl } from './session.ts'
+
+let kedge: KedgeProcess
+let kubectl: Session
+let other: ChildProcess | undefined
+beforeAll(async () => {
+  kedge = await startKedge(['--ephemeral', '--port', '0', '--workloads', 'simulated', '--nodes', '1'])
+  kubectl = new Session(kedge.kubeconfig)
+})
+beforeEach(skipWithoutKubectl)
+afterEach(async () => {
+  if (other !== undefined) await endReference(other, 'SIGKILL')
+  other = undefined
+})
+afterAll(() => kedge.stop())
+
+const WAIT = { timeout: 90_000, interval: 500 }
+const holder = (lease: string) =>
+  kubectl.run(`-n kube-system get lease ${lease} --ignore-not-found -o jsonpath={.spec.holderIdentity}`)
+
+/** Of what the kind's field managers say: who made it, by the program's own user agent or ours. */
+const revisionOf = (name: string) =>
+  kubectl.run(`get deployment ${name} -o jsonpath={.metadata.annotations.deployment\\.kubernetes\\.io/revision}`)
+
+test('a kube-controller-manager without controllers leads, and what it leaves is done when it is gone', async (context) => {
+  skipWithout('kube-controller-manager', context)
+  // it leads, and does nothing with Deployments: only Kedge stepping back leaves them alone
+  other = startReference('kube-controller-manager', kedge.kubeconfig, ['--controllers=ttl-controller'])
+  await vi.waitFor(async () => expect(await holder('kube-controller-manager')).not.toBe(''), WAIT)
+  await kubectl.run('create deployment first --image=nginx')
+  await new Promise((resolve) => setTimeout(resolve, 3_000))
+  expect(await revisionOf('first')).toBe('')
+  await endReference(other, 'SIGTERM')
+  expect(await kubectl.run('rollout status deployment/first --timeout=60s')).toContain('successfully rolled out')
+})
+
+test('one that is killed leads until its Lease ends', async (context) => {
+  skipWithout('kube-controller-manager', context)
+  other = startReference('kube-controller-manager', kedge.kubeconfig, ['--controllers=ttl-controller'])
+  const before = await holder('kube-controller-manager')
+  await vi.waitFor(async () => expect(await holder('kube-controller-manager')).not.toBe(before || ''), WAIT)
+  await endReference(other, 'SIGKILL')
+  await kubectl.run('create deployment second --image=nginx')
+  expect(await revisionOf('second')).toBe('')
+  expect(await kubectl.run('rollout status deployment/second --timeout=60s')).toContain('successfully rolled out')
+})
+
+test('a kube-scheduler that leads gives pods their nodes', async (context) => {
+  skipWithout('kube-scheduler', context)
+  other = startReference('kube-scheduler', kedge.kubeconfig, [])
+  await vi.waitFor(async () => expect(await holder('kube-scheduler')).not.toBe(''), WAIT)
+  await kubectl.run('run theirs --image=nginx')
+  await kubectl.run('wait --for=condition=Ready pod/theirs --timeout=60s')
+  const by =
+    'get events --field-selector involvedObject.name=theirs,reason=Scheduled -o jsonpath={.items[*].reportingInstance}'
+  await vi.waitFor(
+    async () =>
+      expect(await kubectl.run(by)).toBe(`default-scheduler-${(await holder('kube-scheduler')).split('_')[0]}`),
+    WAIT,
+  )
+  await endReference(other, 'SIGKILL')
+  await kubectl.run('run ours --image=nginx')
+  await kubectl.run('wait --for=condition=Ready pod/ours --timeout=60s')
+})
