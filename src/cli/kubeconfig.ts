@@ -18,9 +18,7 @@ export function kubeconfig({ server, pki }: Endpoint): string {
       {
         apiVersion: 'v1',
         kind: 'Config',
-        clusters: [
-          { name: CLUSTER, cluster: { server, 'certificate-authority-data': base64(pki.authority.certificate) } },
-        ],
+        clusters: [{ name: CLUSTER, cluster: { server, 'certificate-authority-data': base64(pki.authorities) } }],
         // The token, not the certificate: it costs the server less with each request.
         users: [{ name: ADMINISTRATOR, user: { token: pki.administratorToken } }],
         contexts: [{ name: 'kedge', context: { cluster: CLUSTER, user: ADMINISTRATOR } }],

@@ -4,17 +4,17 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import type * as z from 'zod/mini'
 import { abandonRestore, backup, restore, serverOf } from './backup.ts'
 import { PROJECT } from './build.ts'
 import { rewrite } from './encryption.ts'
 import { DirectoryInUse, dataDirectory } from './data-directory.ts'
 import { secondsOf } from './identity-options.ts'
-import { rotateServiceAccountKey } from './pki.ts'
+import { runKeys } from './keys-command.ts'
 import { CannotStart, start } from './start.ts'
 import { createSimulatedNodes } from './simulated-nodes.ts'
 import { startFlags, startOptions, startSchema } from './start-flags.ts'
+import { UsageError, parse } from './usage.ts'
 
 const HELP = `Kedge: the Kubernetes API, serverless.
 
@@ -28,7 +28,7 @@ Commands
   encryption   rewrite: store all that is encrypted anew, with the first key of a running server.
   token        Print the administrator's bearer token of a data directory.
   login        Log in at an OpenID Connect provider by the browser, for kubectl: prints an ExecCredential.
-  keys         rotate: sign ServiceAccounts' tokens with a new key from the next start on.
+  keys         rotate: sign ServiceAccounts' tokens with a new key from the next start on; with --ca, replace the CA.
   version      Print Kedge's version and the Kubernetes version it serves.
   help         Print this page (also --help).
 
@@ -119,6 +119,11 @@ answered with 503; a restore that failed is repeated with the same command.
 Flags of kubeconfig, token and keys rotate
   --data-dir DIR   The data directory. Default .kedge in the current directory.
 
+Flags of keys rotate
+  --ca begin|switch|finish
+                   Replaces the CA, with a start after each step: the new one is trusted beside the old one, then it
+                   signs, then the old one is trusted no more (docs/access.md).
+
 Flags of kubeconfig for somebody else than the administrator
   --user NAME      Prints a kubeconfig of this user, with a client certificate that ends soon.
   --group NAME     A group of the user. May be given more than once.
@@ -136,9 +141,6 @@ Flags of login
 
 With npm: npm start -- --port 16443
 `
-
-/** A mistake in the command line; printed without a stack. */
-class UsageError extends Error {}
 
 const commands: Readonly<Record<string, (args: string[]) => Promise<void> | void>> = {
   start: runStart,
@@ -169,17 +171,6 @@ export async function main(args: readonly string[]): Promise<void> {
     console.error(`kedge: ${error instanceof Error ? error.message : String(error)}`)
     if (error instanceof UsageError) console.error('Run "kedge help" for commands and flags.')
     process.exitCode = error instanceof UsageError ? 2 : 1
-  }
-}
-
-function parse<Options extends NonNullable<Parameters<typeof parseArgs>[0]>['options']>(
-  args: string[],
-  options: Options,
-) {
-  try {
-    return parseArgs({ args, options, strict: true, allowPositionals: false }).values
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message.replace(/\. To specify.*/s, '.') : String(error))
   }
 }
 
@@ -266,17 +257,6 @@ async function runLogin(args: string[]): Promise<void> {
     now: Date.now,
   })
   console.log(JSON.stringify(credential))
-}
-
-async function runKeys(args: string[]): Promise<void> {
-  const [action, ...rest] = args
-  if (action !== 'rotate') throw new UsageError('keys does one thing: kedge keys rotate')
-  const flags = parse(rest, { 'data-dir': { type: 'string', default: '.kedge' } })
-  const { made, retired, dropped } = await rotateServiceAccountKey(dataDirectory(flags['data-dir']).pki)
-  console.log(`From the next start on, ServiceAccounts' tokens are signed with the key ${made}.`)
-  console.log(`What ${retired} signed is good until it ends.`)
-  if (dropped !== undefined)
-    console.log(`What ${dropped} signed is not good any more: more keys than that are not kept.`)
 }
 
 async function runStart(args: string[]): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { issue } from './certificate.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { serverOf } from './backup.ts'
+import { authorityBundle } from './rotate-authority.ts'
 
 export interface Person {
   readonly user: string
@@ -35,7 +36,7 @@ export async function personKubeconfig(
         name: 'kedge',
         cluster: {
           server: serverOf(directory.kubeconfig).url,
-          'certificate-authority-data': base64(authority.certificate),
+          'certificate-authority-data': base64(authorityBundle(directory.pki)),
         },
       },
     ],

@@ -276,7 +276,7 @@ function settings(pki: Pki, url: string, options: StartOptions): Record<string, 
     ...optionSettings(options),
     ...(process.env['KEDGE_COUNT_WAKES'] ? { KEDGE_COUNT_WAKES: '1' } : {}),
     KEDGE_ADMIN_TOKEN: pki.administratorToken,
-    KEDGE_CA: pki.authority.certificate,
+    KEDGE_CA: pki.authorities,
     KEDGE_CA_KEY: pki.authority.key,
     KEDGE_REQUESTHEADER_CA: pki.frontProxyAuthority.certificate,
     KEDGE_SA_KEY: pki.serviceAccountKey,
@@ -301,7 +301,7 @@ async function listen(
       limits: connectionLimits(),
       tellsAddress: audit !== undefined,
       server: pki.server,
-      clientAuthorities: [pki.authority.certificate, pki.frontProxyAuthority.certificate],
+      clientAuthorities: [pki.authorities, pki.frontProxyAuthority.certificate],
     })
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code

@@ -1,20 +1,26 @@
 import { settingsOf } from '../settings.ts'
 import type { ConfigMap } from '../api/core/v1.ts'
 import { managerClients } from './clientset.ts'
-import type { Controller } from './controller.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { Controller, ControllerContext } from './controller.ts'
 import { isActiveNamespace } from './namespace-state.ts'
 import { ROOT_CA } from '../registry/outbox.ts'
 import { ignoreExisting } from './service-account.ts'
+import { TOKEN_SECRET_TYPE } from './service-account-secret.ts'
 
 const DESCRIPTION =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 
-/** Every namespace has the server's CA in a ConfigMap, and nothing else in it. Key: the namespace. */
+/**
+ * Every namespace has the server's CA in a ConfigMap, and nothing else in it. Key: the namespace, or nothing: all that
+ * have another one, and the Secrets with tokens that do.
+ */
 export const rootCaPublisher: Controller = {
   async reconcile(namespace, context) {
+    if (namespace === '') return publishAgain(context)
     if (!(await isActiveNamespace(context, namespace))) return undefined
     const configMaps = managerClients(context).resource({ group: '', resource: 'configmaps' }, namespace)
-    const data = { 'ca.crt': settingsOf(context.env).authority ?? '' }
+    const data = rootCaData(context)
     const present = (await configMaps.get(ROOT_CA)) as ConfigMap | undefined
     if (present === undefined) {
       const configMap: ConfigMap = {
@@ -29,4 +35,17 @@ export const rootCaPublisher: Controller = {
     }
     return undefined
   },
+}
+
+const rootCaData = ({ env }: ControllerContext) => ({ 'ca.crt': settingsOf(env).authority ?? '' })
+
+async function publishAgain(context: ControllerContext): Promise<undefined> {
+  const wanted = JSON.stringify(rootCaData(context))
+  const everywhere = (resource: string) => managerClients(context).resource({ group: '', resource }, '')
+  for await (const object of everywhere('configmaps').each({ fields: { 'metadata.name': ROOT_CA } })) {
+    const { data, metadata }: ConfigMap & KubeObject = object
+    if (JSON.stringify(data) !== wanted) context.later('root-ca-publisher', metadata.namespace ?? '', 0)
+  }
+  for await (const { metadata } of everywhere('secrets').each({ fields: { type: TOKEN_SECRET_TYPE } }))
+    context.later('service-account-secret', `${metadata.namespace}/${metadata.name}`, 0)
 }

@@ -9,7 +9,7 @@ import { managerClients } from './clientset.ts'
 import type { ResourceClient } from './resource-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 
-const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token'
+export const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token'
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name'
 const ACCOUNT_UID = 'kubernetes.io/service-account.uid'
 

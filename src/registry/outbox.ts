@@ -62,6 +62,8 @@ const rules: Readonly<Record<string, Rule>> = {
     ...(old?.metadata.name === ROOT_CA && (object === undefined || object.metadata.deletionTimestamp === undefined)
       ? work('root-ca-publisher', old.metadata.namespace)
       : []),
+    // a new authority comes here with the server, and from here to all namespaces
+    ...(old !== undefined && keyText(old) === SERVER_ROOT_CA ? work('root-ca-publisher', '') : []),
     ...(keyText(object ?? old) === CLUSTER_INFO ? work('bootstrap-signer', '') : []),
   ],
   secrets({ object, old }) {
@@ -165,6 +167,7 @@ interface Charged {
 }
 
 const CLUSTER_INFO = 'kube-public/cluster-info'
+const SERVER_ROOT_CA = `kube-system/${ROOT_CA}`
 
 const keyText = (object: KubeObject | undefined): string | undefined => {
   if (object === undefined) return undefined

@@ -1,0 +1,44 @@
+// What is in the directory of keys and certificates.
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Credential } from './certificate.ts'
+
+/** Files that only their owner can read, replaced in one step. */
+export class KeyFiles {
+  readonly #directory: string
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  text(name: string): string | undefined {
+    try {
+      return readFileSync(join(this.#directory, name), 'utf8')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  write(name: string, text: string): string {
+    const path = join(this.#directory, name)
+    writeFileSync(`${path}.new`, text, { mode: 0o600 })
+    renameSync(`${path}.new`, path)
+    return text
+  }
+
+  remove(name: string): void {
+    rmSync(join(this.#directory, name), { force: true })
+  }
+
+  credential(name: string): Credential | undefined {
+    const [certificate, key] = [this.text(`${name}.crt`), this.text(`${name}.key`)]
+    return certificate === undefined || key === undefined ? undefined : { certificate, key }
+  }
+
+  keep(name: string, credential: Credential): Credential {
+    this.write(`${name}.key`, credential.key)
+    this.write(`${name}.crt`, credential.certificate)
+    return credential
+  }
+}

@@ -1,0 +1,34 @@
+// `kedge keys rotate`: what signs is replaced, and what it signed stays good for as long as it should.
+import { dataDirectory } from './data-directory.ts'
+import { ROTATION_STEPS, rotateAuthority } from './rotate-authority.ts'
+import { rotateServiceAccountKey } from './service-account-key.ts'
+import { UsageError, parse } from './usage.ts'
+
+export async function runKeys(args: string[]): Promise<void> {
+  const [action, ...rest] = args
+  if (action !== 'rotate') throw new UsageError('keys does one thing: kedge keys rotate')
+  const flags = parse(rest, { ca: { type: 'string' }, 'data-dir': { type: 'string', default: '.kedge' } })
+  if (flags.ca !== undefined) return rotateCa(dataDirectory(flags['data-dir']).pki, flags.ca)
+  const { made, retired, dropped } = await rotateServiceAccountKey(dataDirectory(flags['data-dir']).pki)
+  console.log(`From the next start on, ServiceAccounts' tokens are signed with the key ${made}.`)
+  console.log(`What ${retired} signed is good until it ends.`)
+  if (dropped !== undefined)
+    console.log(`What ${dropped} signed is not good any more: more keys than that are not kept.`)
+}
+
+/** What comes with the next start, and what is due then. */
+const AFTER_STEP = {
+  begin: `From the next start on, a new CA is trusted beside the one that signs. Then give the kubeconfigs, nodes and
+other clients that have the CA both of them ("kedge kubeconfig" prints them), and go on with
+"kedge keys rotate --ca switch".`,
+  switch: `From the next start on, the new CA signs, also the server's own certificate. What the old one signed is good
+until it ends. When nobody has such a certificate any more, go on with "kedge keys rotate --ca finish".`,
+  finish: 'From the next start on, the old CA and what it signed are not trusted any more.',
+} as const
+
+async function rotateCa(directory: string, wanted: string): Promise<void> {
+  const step = ROTATION_STEPS.find((step) => step === wanted)
+  if (step === undefined) throw new UsageError(`--ca wants ${ROTATION_STEPS.join(', ')}, not "${wanted}".`)
+  await rotateAuthority(directory, step, new Date())
+  console.log(AFTER_STEP[step])
+}

@@ -1,0 +1,81 @@
+import { X509Certificate, createPublicKey } from 'node:crypto'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, expect, test } from 'vitest'
+import { openPki } from '../../src/cli/pki.ts'
+import type { Pki } from '../../src/cli/pki.ts'
+import { rotateAuthority } from '../../src/cli/rotate-authority.ts'
+import { settingsOf } from '../../src/settings.ts'
+import { pemBlocks } from '../../src/x509/pem.ts'
+
+const now = new Date()
+let directory = ''
+const open = (): Promise<Pki> => openPki(directory, ['localhost'], now)
+beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'kedge-authority-'))))
+
+const isOf = ({ server }: Pki, authority: string): boolean =>
+  new X509Certificate(server.certificate).verify(createPublicKey(authority))
+const count = ({ authorities }: Pki): number => pemBlocks(authorities).length
+/** The server takes them: the key is that of the first. */
+const asSettings = ({ authority, authorities }: Pki) =>
+  settingsOf({ KEDGE_CA: authorities, KEDGE_CA_KEY: authority.key }).authority
+
+test('both are trusted before the new one signs, and until the old one is dropped', async () => {
+  const old = await open()
+  expect(count(old)).toBe(1)
+
+  await rotateAuthority(directory, 'begin', now)
+  const begun = await open()
+  expect([begun.authority, begun.server]).toEqual([old.authority, old.server])
+  expect(count(begun)).toBe(2)
+  expect(asSettings(begun)).toBe(begun.authorities)
+
+  await rotateAuthority(directory, 'switch', now)
+  const switched = await open()
+  expect(switched.authority.certificate).not.toBe(old.authority.certificate)
+  expect(begun.authorities).toContain(switched.authority.certificate)
+  expect(switched.authorities).toBe(switched.authority.certificate + old.authority.certificate)
+  expect([isOf(switched, switched.authority.certificate), isOf(switched, old.authority.certificate)]).toEqual([
+    true,
+    false,
+  ])
+  expect(asSettings(switched)).toBe(switched.authorities)
+
+  await rotateAuthority(directory, 'finish', now)
+  const finished = await open()
+  expect(finished.authorities).toBe(switched.authority.certificate)
+  expect(finished.server).toEqual(switched.server)
+})
+
+test.each([
+  [[], 'switch', 'begin'],
+  [[], 'finish', 'begin'],
+  [['begin'], 'begin', 'switch'],
+  [['begin'], 'finish', 'switch'],
+  [['begin', 'switch'], 'switch', 'finish'],
+  [['begin', 'switch'], 'begin', 'finish'],
+] as const)('after %j, %s is refused: %s is due', async (done, step, due) => {
+  await open()
+  for (const one of done) await rotateAuthority(directory, one, now)
+  await expect(rotateAuthority(directory, step, now)).rejects.toThrow(
+    `The next step is "kedge keys rotate --ca ${due}".`,
+  )
+})
+
+test('a directory without a CA', async () => {
+  await expect(rotateAuthority(directory, 'begin', now)).rejects.toThrow('There is no CA')
+})
+
+test('a switch that was cut short is repeated: the old CA is still trusted', async () => {
+  const old = await open()
+  await rotateAuthority(directory, 'begin', now)
+  const file = (name: string): string => join(directory, name)
+  // the old one is noted, and of the new one half is in its place
+  writeFileSync(file('ca.before.crt'), old.authority.certificate)
+  writeFileSync(file('ca.key'), readFileSync(file('ca.next.key')))
+  await rotateAuthority(directory, 'switch', now)
+  const { authority, authorities } = await open()
+  expect(authorities).toBe(authority.certificate + old.authority.certificate)
+  expect(isOf(await open(), authority.certificate)).toBe(true)
+})
