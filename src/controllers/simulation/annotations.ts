@@ -44,6 +44,18 @@ export class Script {
     return /^\d{1,3}$/.test(text) ? Math.min(Number(text), 255) : 0
   }
 
+  /** With what commands end that are run in a container. */
+  execExitCode(container: string): number {
+    const text = this.text('exec-exit-code', container) ?? ''
+    return /^\d{1,3}$/.test(text) ? Math.min(Number(text), 255) : 0
+  }
+
+  /** Lines that it is said to have written when it started. */
+  logOf(container: string): readonly string[] {
+    const text = this.text('log', container) ?? ''
+    return text === '' ? [] : text.replace(/\n$/, '').split('\n')
+  }
+
   /** Milliseconds that an init container runs. */
   initDuration(container: string): number {
     return duration(this.text('duration', container)) ?? 0

@@ -9,9 +9,13 @@ import type { ExchangeAnswer, Upgraded } from '../../outgoing/exchange.ts'
 import type { HeaderPairs } from '../../outgoing/proxied-headers.ts'
 import { hostPort } from '../../outgoing/service-place.ts'
 import { exchangeOf } from '../../outgoing/way-out.ts'
+import { SIMULATED } from '../../registry/workload-work.ts'
 import type { ApiRequest } from '../../request/context.ts'
+import { settingsOf } from '../../settings.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
+import { ownValue } from '../../api/own.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
+import { simulatedKubelet } from './simulated/kubelet.ts'
 
 /** A request to the kubelet's API. */
 export interface NodeRequest {
@@ -42,6 +46,8 @@ const PREFERRED = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'Exte
 export async function connectionTo(request: ApiRequest, nodeName: string): Promise<NodeConnection> {
   const node = await storedObject<Node>(request, NODES, nodeName)
   if (node === undefined) throw notFound(NODES, nodeName)
+  if (settingsOf(request.env).workloads === 'simulated' && ownValue(node.metadata.labels, SIMULATED) === 'true')
+    return simulatedKubelet(request, nodeName)
   return kubelet(request, node)
 }
 

@@ -1,0 +1,57 @@
+/** Waits for what becomes of a pod, for as long as a client listens. */
+import type { Pod } from '../../../api/core/v1.ts'
+import type { KubeObject } from '../../../api/object.ts'
+import { parseStoredObject } from '../../../codec/stored-object.ts'
+import type { ApiRequest } from '../../../request/context.ts'
+import { collectionOf } from '../../../storage/collections.ts'
+import { storageOf } from '../../../storage/environment-storage.ts'
+import type { Watch } from '../../../storage/storage.ts'
+
+/** As long as a kubelet keeps a stream on which nothing happens. */
+const LONGEST_MS = 4 * 3_600_000
+/** Keeps the watch ahead of compaction, and notices a shard that is gone. */
+const PING_MS = 30_000
+
+export interface Followed {
+  /** What the pod was when it came to be so; undefined: it was stopped, or the pod went without being so. */
+  readonly ended: Promise<(KubeObject & Pod) | undefined>
+  stop(): void
+}
+
+export function followPod(request: ApiRequest, pod: KubeObject & Pod, isOver: (pod: Pod) => boolean): Followed {
+  let watch: Watch | undefined
+  let isStopped = false
+  const stop = (): void => {
+    isStopped = true
+    watch?.cancel()
+  }
+  const ended = follow()
+  request.waitUntil(ended.catch(() => {}))
+  return { ended, stop }
+
+  async function follow(): Promise<(KubeObject & Pod) | undefined> {
+    const { namespace = '', name = '', uid } = pod.metadata
+    watch = await storageOf(request.env).watch(collectionOf(request.tenant, { group: '', resource: 'pods' }), {
+      namespace,
+      selection: { labels: [], fields: [{ field: 'metadata.name', operator: '=', value: name }] },
+    })
+    const last = setTimeout(stop, LONGEST_MS)
+    const pings = setInterval(() => watch?.ping(), PING_MS)
+    try {
+      if (isStopped) return undefined
+      for await (const batch of watch.messages)
+        for (const message of batch) {
+          if (message.kind !== 'event') continue
+          const now = parseStoredObject(message.text) as KubeObject & Pod // of the collection of pods
+          if (now.metadata.uid !== uid) return undefined
+          if (isOver(now)) return now
+          if (message.type === 'DELETED') return undefined
+        }
+      return undefined
+    } finally {
+      clearTimeout(last)
+      clearInterval(pings)
+      watch.cancel()
+    }
+  }
+}

@@ -1,0 +1,119 @@
+/** /containerLogs: what a simulated container is said to have written. */
+import type { ContainerState, ContainerStatus, Pod } from '../../../api/core/v1.ts'
+import { goQuote } from '../../../go/quote.ts'
+import { Script } from '../../../controllers/simulation/annotations.ts'
+import type { ExchangeAnswer } from '../../../outgoing/exchange.ts'
+import { containerNamed, statusNamed } from './containers.ts'
+import { followPod } from './follow-pod.ts'
+import type { Asked } from './kubelet.ts'
+import { answer } from './plain-answer.ts'
+
+interface LogLine {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly text: string
+}
+
+export function containerLogs({ request, query, pod, container }: Asked): ExchangeAnswer {
+  const status = statusNamed(pod, container)
+  const previous = query.get('previous') === 'true'
+  const run = runOf(status, previous)
+  if (run === undefined) return answer(400, whyNoLogs(pod, container, status, previous))
+  const lines = linesOf(pod, container, run)
+  const shown = selected(lines, query, request.now.getTime())
+  const showsTime = query.get('timestamps') === 'true'
+  const limit = Number(query.get('limitBytes') ?? Number.POSITIVE_INFINITY)
+  const text = new TextEncoder().encode(shown.map((line) => textOf(line, showsTime)).join(''))
+  const beginning = text.subarray(0, Math.min(limit, text.length))
+  const goesOn = query.get('follow') === 'true' && run.running !== undefined && beginning.length < limit
+  const headers = [['Content-Type', 'text/plain']] as const
+  if (!goesOn) return { status: 200, headers, body: new Blob([beginning]).stream() }
+  const rest = async (send: (data: Uint8Array) => void): Promise<void> => {
+    const ended = await followed.ended
+    if (ended === undefined) return
+    const last = linesOf(ended, container, runOf(statusNamed(ended, container), false) ?? {}).slice(lines.length)
+    const more = new TextEncoder().encode(last.map((line) => textOf(line, showsTime)).join(''))
+    send(more.subarray(0, Math.min(limit - beginning.length, more.length)))
+  }
+  const followed = followPod(request, pod, (now) => statusNamed(now, container)?.state?.running === undefined)
+  return { status: 200, headers, body: streamOf(beginning, rest, followed.stop) }
+}
+
+function streamOf(
+  beginning: Uint8Array,
+  rest: (send: (data: Uint8Array) => void) => Promise<void>,
+  stop: () => void,
+): ReadableStream<Uint8Array> {
+  let isGone = false
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (beginning.length > 0) controller.enqueue(beginning)
+      const end = (): void => {
+        if (!isGone) controller.close()
+      }
+      void rest((data) => {
+        if (!isGone && data.length > 0) controller.enqueue(data)
+      }).then(end, end)
+    },
+    cancel() {
+      isGone = true
+      stop()
+    },
+  })
+}
+
+/** Of which run the logs are: that of now, or the one before. */
+function runOf(status: ContainerStatus | undefined, previous: boolean): ContainerState | undefined {
+  const last = status?.lastState?.terminated
+  if (previous) return last?.containerID ? { terminated: last } : undefined
+  const { running, terminated } = status?.state ?? {}
+  if (running !== undefined) return { running }
+  const ended = terminated?.containerID ? terminated : last
+  return ended?.containerID ? { terminated: ended } : undefined
+}
+
+/** As a kubelet says it. */
+function whyNoLogs(pod: Pod, container: string, status: ContainerStatus | undefined, previous: boolean): string {
+  const [of, inPod] = [`container ${goQuote(container)}`, `in pod ${goQuote(pod.metadata.name ?? '')}`]
+  if (status === undefined) return `${of} ${inPod} is not available`
+  if (previous) return `previous terminated ${of} ${inPod} not found`
+  if (status.state?.terminated !== undefined || status.lastState?.terminated !== undefined)
+    return `${of} ${inPod} is terminated`
+  const reason = status.state?.waiting?.reason
+  if (status.state?.waiting === undefined) return `${of} ${inPod} is waiting to start - no logs yet`
+  const why =
+    reason === 'ErrImagePull'
+      ? `image can't be pulled`
+      : reason === 'ImagePullBackOff'
+        ? 'trying and failing to pull image'
+        : (reason ?? '')
+  return `${of} ${inPod} is waiting to start: ${why}`
+}
+
+/** The first line of all that is said for a container. */
+export function firstLine(pod: Pod, name: string): string {
+  const image = containerNamed(pod, name)?.image ?? ''
+  return `simulated: container ${name} of image ${image} runs no process, this is no output of it`
+}
+
+function linesOf(pod: Pod, name: string, { running, terminated }: ContainerState): LogLine[] {
+  const at = Date.parse(running?.startedAt ?? terminated?.startedAt ?? '') || 0
+  const written = new Script(pod).logOf(name)
+  const lines = [firstLine(pod, name), ...written].map((text) => ({ at, text }))
+  if (terminated === undefined) return lines
+  const end = `simulated: container ${name} ended with exit code ${terminated.exitCode}`
+  return [...lines, { at: Date.parse(terminated.finishedAt ?? '') || at, text: end }]
+}
+
+function selected(lines: readonly LogLine[], query: URLSearchParams, now: number): readonly LogLine[] {
+  const sinceSeconds = query.get('sinceSeconds')
+  const sinceTime = query.get('sinceTime')
+  // a container's times are whole seconds
+  const since = sinceSeconds !== null ? now - Number(sinceSeconds) * 1000 : Date.parse(sinceTime ?? '') || 0
+  const recent = lines.filter(({ at }) => at >= Math.floor(since / 1000) * 1000)
+  const tail = query.get('tailLines')
+  return tail === null || Number(tail) >= recent.length ? recent : recent.slice(recent.length - Number(tail))
+}
+
+const textOf = ({ at, text }: LogLine, showsTime: boolean): string =>
+  `${showsTime ? `${new Date(at).toISOString().slice(0, -1)}000000Z ` : ''}${text}\n`

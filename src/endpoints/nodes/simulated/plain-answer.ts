@@ -1,0 +1,8 @@
+import type { ExchangeAnswer } from '../../../outgoing/exchange.ts'
+
+/** A text, as a kubelet answers it. */
+export const answer = (status: number, text: string): ExchangeAnswer => ({
+  status,
+  headers: [['Content-Type', 'text/plain; charset=utf-8']],
+  body: new Blob([text]).stream(),
+})
