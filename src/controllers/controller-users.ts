@@ -10,12 +10,14 @@ const NAMESPACE = 'kube-system'
 type Account =
   | (typeof CONTROLLER_ACCOUNTS)[number]
   | 'cronjob-controller'
+  | 'daemon-set-controller'
   | 'deployment-controller'
   | 'endpoint-controller'
   | 'endpointslice-controller'
   | 'job-controller'
   | 'pvc-protection-controller'
   | 'replicaset-controller'
+  | 'replication-controller'
   | 'simulated-kubelet'
   | 'statefulset-controller'
   | 'tokens-controller'
@@ -24,6 +26,7 @@ const account = (name: Account): UserInfo =>
   authenticated({ name: serviceAccountUser({ namespace: NAMESPACE, name }), groups: serviceAccountGroups(NAMESPACE) })
 
 const collector = account('generic-garbage-collector')
+const daemonSets = account('daemon-set-controller')
 const quotas = account('resourcequota-controller')
 const namespaces = account('namespace-controller')
 const replicaSets = account('replicaset-controller')
@@ -41,6 +44,8 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'crd-names': API_SERVER,
   'crd-renewal': API_SERVER,
   'cron-job': account('cronjob-controller'),
+  'daemon-set': daemonSets,
+  'daemon-set-node': daemonSets,
   departed: collector,
   deployment: account('deployment-controller'),
   'endpoint-slice': account('endpointslice-controller'),
@@ -57,6 +62,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   owned: collector,
   'owners-freed': collector,
   'replica-set': replicaSets,
+  'replication-controller': account('replication-controller'),
   'resource-quota': quotas,
   'resource-quota-lower': quotas,
   'root-ca-publisher': account('root-ca-cert-publisher'),

@@ -6,17 +6,20 @@ import { schedulerController } from './scheduling/scheduler.ts'
 import { simulatedNode, simulatedPods } from './simulation/simulated-node.ts'
 import { cronJobController } from './workloads/cron-job.ts'
 import { beginWorkloads } from './workloads/begin.ts'
+import { daemonSetController, daemonSetNodes } from './workloads/daemon-set.ts'
 import { deploymentController } from './workloads/deployment.ts'
 import { endpointSliceController } from './workloads/endpoint-slice.ts'
 import { endpointsController } from './workloads/endpoints.ts'
 import { jobController } from './workloads/job.ts'
 import { orphanController } from './workloads/orphan.ts'
-import { replicaSetController } from './workloads/replica-set.ts'
+import { replicaSetController, replicationController } from './workloads/replica-set.ts'
 import { selectedPods } from './workloads/selected-pods.ts'
 import { statefulSetController } from './workloads/stateful-set.ts'
 
 export const workloadControllers = {
   'cron-job': cronJobController,
+  'daemon-set': daemonSetController,
+  'daemon-set-node': daemonSetNodes,
   deployment: deploymentController,
   'endpoint-slice': endpointSliceController,
   endpoints: endpointsController,
@@ -24,6 +27,7 @@ export const workloadControllers = {
   'leader-lease': leaderLease,
   orphan: orphanController,
   'replica-set': replicaSetController,
+  'replication-controller': replicationController,
   scheduler: schedulerController,
   'selected-pods': selectedPods,
   'simulated-node': simulatedNode,

@@ -6,6 +6,8 @@ import type { Topic } from './topic.ts'
 /** `several`: it hands work to others, of which each is asked. */
 export const workloadTopics = {
   'cron-job': 'cronjob-controller',
+  'daemon-set': 'daemonset-controller',
+  'daemon-set-node': 'daemonset-controller',
   deployment: 'deployment-controller',
   'endpoint-slice': 'endpointslice-controller',
   endpoints: 'endpoints-controller',
@@ -13,6 +15,7 @@ export const workloadTopics = {
   'leader-lease': 'several',
   orphan: 'several',
   'replica-set': 'replicaset-controller',
+  'replication-controller': 'replicationcontroller-controller',
   scheduler: 'kube-scheduler',
   'selected-pods': 'several',
   'simulated-node': 'simulated-kubelet',

@@ -3,7 +3,7 @@
  * `NAMESPACE/NAME` of what is to be looked at, a namespace, or nothing where one look is for all. A write is work for the
  * controller that owns the object; what nobody owns is work of `orphan`, which asks who selects it.
  */
-import type { Pod } from '../api/core/v1.ts'
+import type { Node, Pod } from '../api/core/v1.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
@@ -35,6 +35,8 @@ const controllersOf: Readonly<Record<string, Topic>> = {
   'Job.batch': 'job',
   'CronJob.batch': 'cron-job',
   'StatefulSet.apps': 'stateful-set',
+  'DaemonSet.apps': 'daemon-set',
+  ReplicationController: 'replication-controller',
 }
 
 /** What owns an object, as its controller names it. */
@@ -68,6 +70,8 @@ const rules: Readonly<Record<string, readonly Rule[]>> = {
   'replicasets.apps': [itself('replica-set'), dependentWork],
   'endpointslices.discovery.k8s.io': [sliceWork],
   'statefulsets.apps': [itself('stateful-set')],
+  'daemonsets.apps': [itself('daemon-set')],
+  replicationcontrollers: [itself('replication-controller')],
   'controllerrevisions.apps': [dependentWork],
   persistentvolumeclaims: [claimWork],
   'cronjobs.batch': [itself('cron-job')],
@@ -75,7 +79,7 @@ const rules: Readonly<Record<string, readonly Rule[]>> = {
   pods: [dependentWork, podsWork, endpointWork],
   'leases.coordination.k8s.io': [leaseWork],
   services: [servicesWork],
-  nodes: [nodesWork],
+  nodes: [nodesWork, daemonsWork],
 }
 
 /** A program that does the same work takes, renews or gives up its Lease. */
@@ -171,6 +175,13 @@ function nodesWork({ object }: Change, mode: Workloads): readonly WorkloadWork[]
     ...(simulated ? [{ topic: 'simulated-node', payload: keyOf(object) } as const] : []),
     { topic: 'scheduler', payload: '' },
   ]
+}
+
+/** What of a node its daemons look at. */
+function daemonsWork({ object, old }: Change): readonly WorkloadWork[] {
+  const [now, before] = [object, old].map((node: Node | undefined) => node && [node.metadata.labels, node.spec?.taints])
+  if (JSON.stringify(now) === JSON.stringify(before)) return []
+  return [{ topic: 'daemon-set-node', payload: (object ?? old)?.metadata.name ?? '' }]
 }
 
 /** What there are rules for. */

@@ -53,3 +53,50 @@ describe('a StatefulSet', () => {
     await kubectl.run('wait --for=jsonpath={.status.availableReplicas}=2 statefulset/db --timeout=60s')
   })
 })
+
+const daemonSet = `apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec: {containers: [{name: agent, image: "agent:1"}]}
+`
+
+describe('a DaemonSet', () => {
+  test('has a pod on every node', async () => {
+    await kubectl.run('apply -f -', daemonSet)
+    expect(await kubectl.run('rollout status daemonset/agent --timeout=60s')).toContain('successfully rolled out')
+    const nodes = await listed('get pods -l app=agent -o jsonpath={.items[*].spec.nodeName}')
+    expect(nodes.sort()).toEqual(['node-1', 'node-2', 'node-3'])
+  })
+
+  test('rolls a new image out, and back', async () => {
+    await kubectl.run('set image daemonset/agent agent=agent:2')
+    await kubectl.run('rollout status daemonset/agent --timeout=60s')
+    expect(await images('agent')).toEqual(['agent:2', 'agent:2', 'agent:2'])
+    expect(await kubectl.run('rollout history daemonset/agent')).toMatch(/1\s+<none>\s+2\s+<none>/)
+    expect(await kubectl.run('rollout undo daemonset/agent')).toContain('rolled back')
+    await kubectl.run('rollout status daemonset/agent --timeout=60s')
+    expect(await images('agent')).toEqual(['agent:1', 'agent:1', 'agent:1'])
+  })
+
+  test('stays on a node that is drained, as a StatefulSet does not', async () => {
+    const [node = ''] = await listed('get pod db-0 -o jsonpath={.spec.nodeName}')
+    await kubectl.run(`drain ${node} --ignore-daemonsets --delete-emptydir-data --force --timeout=60s`)
+    await kubectl.run('wait --for=jsonpath={.status.availableReplicas}=2 statefulset/db --timeout=60s')
+    expect(await listed('get pod db-0 -o jsonpath={.spec.nodeName}')).not.toEqual([node])
+    expect(await listed('get pods -l app=agent -o name')).toHaveLength(3)
+  })
+})
+
+test('a ReplicationController is scaled', async () => {
+  const template = '{"metadata":{"labels":{"app":"rc"}},"spec":{"containers":[{"name":"c","image":"i"}]}}'
+  const spec = `{"replicas":2,"selector":{"app":"rc"},"template":${template}}`
+  const rc = `{"apiVersion":"v1","kind":"ReplicationController","metadata":{"name":"rc"},"spec":${spec}}`
+  await kubectl.run('apply -f -', rc)
+  await kubectl.run('wait --for=jsonpath={.status.availableReplicas}=2 rc/rc --timeout=60s')
+  await kubectl.run('scale rc/rc --replicas=3')
+  await kubectl.run('wait --for=jsonpath={.status.availableReplicas}=3 rc/rc --timeout=60s')
+})

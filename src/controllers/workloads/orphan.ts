@@ -2,6 +2,7 @@
  * Brings what nobody controls to those that select it, which adopt it. Key: RESOURCE.GROUP/NAMESPACE/NAME. Of two that
  * select it, the first one gets it.
  */
+import type { StatefulSet } from '../../api/apps/v1.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import type { ControllerName } from '../../configuration/controllers.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
@@ -15,9 +16,17 @@ import type { TypedResource } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isControllerOurs } from '../leadership.ts'
+import { DAEMON_SET, DAEMON_SETS } from './daemon-set-history.ts'
+import { DAEMON_SET_COMPONENT } from './daemon-set.ts'
 import { DEPLOYMENT, DEPLOYMENTS } from './deployment.ts'
 import { claim, controllerRefTo, PODS, requirementsOf } from './pod-control.ts'
-import { REPLICA_SET, REPLICA_SETS } from './replica-set.ts'
+import {
+  REPLICA_SET,
+  REPLICA_SETS,
+  REPLICATION_CONTROLLER,
+  REPLICATION_CONTROLLERS,
+  selectorOf,
+} from './replica-set.ts'
 import { isMemberOf, STATEFUL_SET } from './stateful-set-pods.ts'
 import { STATEFUL_SET_COMPONENT, STATEFUL_SETS } from './stateful-set.ts'
 import { REVISIONS } from './template-revisions.ts'
@@ -29,22 +38,19 @@ type Adopters<Orphan extends KubeObject> = (
   orphan: Orphan,
 ) => Promise<boolean>
 
-interface Selecting extends KubeObject {
-  readonly spec?: { readonly selector?: LabelSelector }
-}
-
 const adopters =
-  <Owner extends Selecting, Orphan extends KubeObject>(
+  <Owner extends KubeObject, Orphan extends KubeObject>(
     resource: TypedResource<Owner>,
     kind: GroupVersionKind,
-    component: ControllerName,
+    [controller, component]: readonly [name: ControllerName, account: string],
+    selecting: (owner: Owner) => LabelSelector | undefined,
     belongs: (owner: Owner, orphan: Orphan) => boolean = () => true,
   ): Adopters<Orphan> =>
   async (context, orphans, orphan) => {
-    if (!isControllerOurs(component, context)) return false
+    if (!isControllerOurs(controller, context)) return false
     const clients = clientsetFor(context, component)
     for await (const owner of clients.resource(resource, orphan.metadata.namespace).each()) {
-      const selector = requirementsOf(owner.spec?.selector)
+      const selector = requirementsOf(selecting(owner))
       if (selector.length === 0 || !matchesLabels(selector, orphan.metadata.labels ?? {})) continue
       if (!belongs(owner, orphan)) continue
       const claimed = await claim(clients, orphans, owner, controllerRefTo(owner, kind), selector, [orphan])
@@ -61,15 +67,30 @@ const adoption =
     for (const adopt of kinds) if (await adopt(context, orphans, orphan)) return
   }
 
+const same = <Name extends ControllerName>(name: Name) => [name, name] as const
+
+const ofReplicaSets = adopters(REPLICA_SETS, REPLICA_SET, same('replicaset-controller'), ({ spec }) => spec?.selector)
+const ofControllers = adopters(
+  REPLICATION_CONTROLLERS,
+  REPLICATION_CONTROLLER,
+  ['replicationcontroller-controller', 'replication-controller'],
+  ({ spec }) => selectorOf(spec?.selector),
+)
+const ofDaemonSets = adopters(
+  DAEMON_SETS,
+  DAEMON_SET,
+  ['daemonset-controller', DAEMON_SET_COMPONENT],
+  ({ spec }) => spec?.selector,
+)
+const ofDeployments = adopters(DEPLOYMENTS, DEPLOYMENT, same('deployment-controller'), ({ spec }) => spec?.selector)
+const ofStatefulSets = <Orphan extends KubeObject>(belongs?: (set: StatefulSet, orphan: Orphan) => boolean) =>
+  adopters(STATEFUL_SETS, STATEFUL_SET, same(STATEFUL_SET_COMPONENT), ({ spec }) => spec?.selector, belongs)
+
 /** Who may adopt, by what is adopted. */
 const adoptions: Readonly<Record<string, ReturnType<typeof adoption>>> = {
-  pods: adoption(
-    PODS,
-    adopters(REPLICA_SETS, REPLICA_SET, 'replicaset-controller'),
-    adopters(STATEFUL_SETS, STATEFUL_SET, STATEFUL_SET_COMPONENT, (set, pod: Pod) => isMemberOf(set, pod)),
-  ),
-  'replicasets.apps': adoption(REPLICA_SETS, adopters(DEPLOYMENTS, DEPLOYMENT, 'deployment-controller')),
-  'controllerrevisions.apps': adoption(REVISIONS, adopters(STATEFUL_SETS, STATEFUL_SET, STATEFUL_SET_COMPONENT)),
+  pods: adoption(PODS, ofReplicaSets, ofStatefulSets<Pod>(isMemberOf), ofDaemonSets, ofControllers),
+  'replicasets.apps': adoption(REPLICA_SETS, ofDeployments),
+  'controllerrevisions.apps': adoption(REVISIONS, ofStatefulSets(), ofDaemonSets),
 }
 
 export const orphanController: Controller = {

@@ -1,15 +1,17 @@
 /**
- * As many pods as a ReplicaSet or a ReplicationController wants (kube-controller-manager's replicaset controller).
- * Key: NAMESPACE/NAME.
+ * As many pods as a ReplicaSet or a ReplicationController wants (kube-controller-manager's replicaset controller, which is
+ * both). Key: NAMESPACE/NAME.
  */
 import type { ReplicaSet } from '../../api/apps/v1.ts'
-import type { Pod } from '../../api/core/v1.ts'
+import type { Pod, ReplicationController } from '../../api/core/v1.ts'
+import type { LabelSelector } from '../../api/meta/v1.ts'
+import type { OwnerReference } from '../../api/object.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import { StatusError } from '../../api/status.ts'
 import { cloneJson } from '../../api/clone-json.ts'
 import { controllerRefOf } from '../../registry/workload-work.ts'
 import { timeText } from '../../schema/time.ts'
-import type { Clientset } from '../clientset.ts'
+import type { Clientset, TypedResource } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import { EventRecorder } from './events.ts'
@@ -21,57 +23,95 @@ import { sameJson } from './same-json.ts'
 
 export const REPLICA_SETS = typedResource<ReplicaSet>('apps', 'replicasets')
 export const REPLICA_SET: GroupVersionKind = { group: 'apps', version: 'v1', kind: 'ReplicaSet' }
+export const REPLICATION_CONTROLLERS = typedResource<ReplicationController>('', 'replicationcontrollers')
+export const REPLICATION_CONTROLLER: GroupVersionKind = { group: '', version: 'v1', kind: 'ReplicationController' }
 
-export const replicaSetController: Controller = {
-  async reconcile(key, context) {
-    const [namespace, name] = keyParts(key)
-    const clients = clientsetFor(context, 'replicaset-controller')
-    const sets = clients.resource(REPLICA_SETS, namespace)
-    const set = await sets.get(name)
-    if (set?.spec?.selector === undefined) return undefined
-    const events = new EventRecorder(clients, 'replicaset-controller', context.now)
-    const pods = await podsOf(clients, set)
-    const active = pods.filter(isActive)
-    let failure: StatusError | undefined
-    const change = set.metadata.deletionTimestamp === undefined ? (set.spec.replicas ?? 1) - active.length : 0
-    const control = new PodControl(clients, events)
-    try {
-      if (change > 0) await createPods(control, set, Math.min(change, BURST))
-      if (change < 0) {
-        const related = await podsOfFamily(clients, set, pods)
-        const going = podsToDelete(active, related, Math.min(-change, BURST), context.now())
-        await Promise.all(going.map((pod) => control.delete(pod, set)))
-      }
-    } catch (error) {
-      if (!(error instanceof StatusError)) throw error
-      failure = error
-    }
-    const now = context.now()
-    const state = { active, leaving: pods.filter(isLeaving) }
-    const status = replicaSetStatus(set, state, failure?.message, now, timeText(now))
-    if (!sameJson(status, set.status)) await sets.updateStatus({ ...cloneJson(set), status })
-    if (failure !== undefined) throw failure
-    const { minReadySeconds = 0 } = set.spec
-    return minReadySeconds === 0 ? undefined : untilNextAvailable(active, minReadySeconds, now)
-  },
+/** What keeps a number of pods, and how it is seen as a ReplicaSet. */
+interface Replicating<O extends ReplicaSet | ReplicationController> {
+  readonly resource: TypedResource<O>
+  readonly kind: GroupVersionKind
+  readonly component: string
+  /** Whether its status says how many pods are on their way out. */
+  readonly countsTerminating: boolean
+  asReplicaSet(object: O): ReplicaSet
 }
 
-function createPods(control: PodControl, set: ReplicaSet, count: number): Promise<void> {
-  const pod = podFromTemplate(set.spec?.template, set, controllerRefTo(set, REPLICA_SET))
+export const replicaSetController = replicating({
+  resource: REPLICA_SETS,
+  kind: REPLICA_SET,
+  component: 'replicaset-controller',
+  countsTerminating: true,
+  asReplicaSet: (set) => set,
+})
+
+export const replicationController = replicating({
+  resource: REPLICATION_CONTROLLERS,
+  kind: REPLICATION_CONTROLLER,
+  component: 'replication-controller',
+  countsTerminating: false,
+  asReplicaSet: ({ spec, ...object }) => ({
+    ...object,
+    spec: { ...spec, selector: selectorOf(spec?.selector) },
+  }),
+})
+
+export const selectorOf = (matchLabels: Readonly<Record<string, string>> | undefined): LabelSelector =>
+  matchLabels === undefined ? {} : { matchLabels: { ...matchLabels } }
+
+function replicating<O extends ReplicaSet | ReplicationController>(type: Replicating<O>): Controller {
+  return {
+    async reconcile(key, context) {
+      const [namespace, name] = keyParts(key)
+      const clients = clientsetFor(context, type.component)
+      const sets = clients.resource(type.resource, namespace)
+      const found = await sets.get(name)
+      const set = found && type.asReplicaSet(found)
+      if (found === undefined || set?.spec?.selector === undefined) return undefined
+      const events = new EventRecorder(clients, type.component, context.now)
+      const ref = controllerRefTo(set, type.kind)
+      const pods = await dependentsOf(clients, PODS, set, ref, set)
+      const active = pods.filter(isActive)
+      let failure: StatusError | undefined
+      const change = set.metadata.deletionTimestamp === undefined ? (set.spec.replicas ?? 1) - active.length : 0
+      const control = new PodControl(clients, events)
+      try {
+        if (change > 0) await createPods(control, set, ref, Math.min(change, BURST))
+        if (change < 0) {
+          const related = await podsOfFamily(clients, type.resource, set, pods)
+          const going = podsToDelete(active, related, Math.min(-change, BURST), context.now())
+          await Promise.all(going.map((pod) => control.delete(pod, set)))
+        }
+      } catch (error) {
+        if (!(error instanceof StatusError)) throw error
+        failure = error
+      }
+      const now = context.now()
+      const leaving = type.countsTerminating ? pods.filter(isLeaving) : undefined
+      const status = replicaSetStatus(set, { active, leaving }, failure?.message, now, timeText(now))
+      if (!sameJson(status, set.status)) await sets.updateStatus({ ...cloneJson(found), status })
+      if (failure !== undefined) throw failure
+      const { minReadySeconds = 0 } = set.spec
+      return minReadySeconds === 0 ? undefined : untilNextAvailable(active, minReadySeconds, now)
+    },
+  }
+}
+
+function createPods(control: PodControl, set: ReplicaSet, ref: OwnerReference, count: number): Promise<void> {
+  const pod = podFromTemplate(set.spec?.template, set, ref)
   return slowStart(count, () => control.create(cloneJson(pod), set))
 }
 
-/** What it owns, and what it adopts. */
-function podsOf(clients: Clientset, set: ReplicaSet): Promise<Pod[]> {
-  return dependentsOf(clients, PODS, set, controllerRefTo(set, REPLICA_SET), set)
-}
-
 /** Those of the other ReplicaSets of its Deployment too. */
-async function podsOfFamily(clients: Clientset, set: ReplicaSet, own: readonly Pod[]): Promise<readonly Pod[]> {
+async function podsOfFamily(
+  clients: Clientset,
+  resource: TypedResource<ReplicaSet | ReplicationController>,
+  set: ReplicaSet,
+  own: readonly Pod[],
+): Promise<readonly Pod[]> {
   const owner = controllerRefOf(set)
   if (owner?.uid === undefined) return own
   const { namespace } = set.metadata
-  const siblings = await clients.resource(REPLICA_SETS, namespace).list({ owner: owner.uid })
+  const siblings = await clients.resource(resource, namespace).list({ owner: owner.uid })
   const others = siblings.filter(({ metadata, status }) => metadata.uid !== set.metadata.uid && status?.replicas)
   const theirs = await Promise.all(
     others.map(({ metadata }) => clients.resource(PODS, namespace).list({ owner: metadata.uid ?? '' })),

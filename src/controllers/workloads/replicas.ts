@@ -29,7 +29,7 @@ export function podsToDelete(pods: readonly Pod[], related: readonly Pod[], coun
 /** @param failure why pods could not be created or deleted */
 export function replicaSetStatus(
   set: ReplicaSet,
-  { active, leaving }: { readonly active: readonly Pod[]; readonly leaving: readonly Pod[] },
+  { active, leaving }: { readonly active: readonly Pod[]; readonly leaving: readonly Pod[] | undefined },
   failure: string | undefined,
   now: Date,
   time: string,
@@ -44,7 +44,7 @@ export function replicaSetStatus(
     fullyLabeledReplicas: active.filter(isLabeled).length,
     readyReplicas: active.filter(isReady).length,
     availableReplicas: active.filter((pod) => isAvailable(pod, minReadySeconds, now)).length,
-    terminatingReplicas: leaving.length,
+    ...(leaving === undefined ? {} : { terminatingReplicas: leaving.length }),
     observedGeneration: set.metadata.generation ?? 0,
     ...withFailure(set, active.length, failure, time),
   }

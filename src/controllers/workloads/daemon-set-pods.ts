@@ -1,0 +1,178 @@
+/** Which pods of a DaemonSet are made and which go, worked out without writing anything. */
+import type { DaemonSet } from '../../api/apps/v1.ts'
+import type { Node, Pod } from '../../api/core/v1.ts'
+import { scaled } from './deployment-numbers.ts'
+import { hashOf } from './daemon-set-history.ts'
+import { eligible, isUpdated, targetNode } from './daemon-set-nodes.ts'
+import { isAvailable, isFinished, isReady, isTerminating } from './pod-state.ts'
+
+/** What one look at a DaemonSet works with. */
+export interface Daemons {
+  readonly set: DaemonSet
+  /** Of the present revision. */
+  readonly hash: string
+  readonly nodes: readonly Node[]
+  /** By the node that they are on, or meant for; those without any are left out, as are those that are over and go. */
+  readonly pods: ReadonlyMap<string, readonly Pod[]>
+  readonly now: Date
+}
+
+export interface Changes {
+  /** Names of nodes. */
+  readonly create: readonly string[]
+  readonly remove: readonly Pod[]
+}
+
+export function podsByNode(pods: readonly Pod[]): Map<string, Pod[]> {
+  const byNode = new Map<string, Pod[]>()
+  for (const pod of pods) {
+    const node = isFinished(pod) && isTerminating(pod) ? undefined : targetNode(pod)
+    if (node === undefined) continue
+    const there = byNode.get(node)
+    if (there === undefined) byNode.set(node, [pod])
+    else there.push(pod)
+  }
+  return byNode
+}
+
+/** Those on their node first, then the older, then by name. */
+export function olderPodFirst(a: Pod, b: Pod): number {
+  const [onNodeA, onNodeB] = [a, b].map(({ spec }) => Boolean(spec?.nodeName))
+  if (onNodeA !== onNodeB) return onNodeA ? -1 : 1
+  const [createdA = '', createdB = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp]
+  if (createdA !== createdB) return createdA < createdB ? -1 : 1
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1
+}
+
+const availableIn = ({ set, now }: Daemons, pod: Pod): boolean => isAvailable(pod, set.spec?.minReadySeconds ?? 0, now)
+
+const isRolling = ({ spec }: DaemonSet): boolean => spec?.updateStrategy?.type === 'RollingUpdate'
+
+export function maxSurge(set: DaemonSet, nodes: number): number {
+  return isRolling(set) ? scaled(set.spec?.updateStrategy?.rollingUpdate?.maxSurge, nodes, Math.ceil) : 0
+}
+
+const maxUnavailable = (set: DaemonSet, nodes: number): number =>
+  isRolling(set) ? scaled(set.spec?.updateStrategy?.rollingUpdate?.maxUnavailable, nodes, Math.ceil) : 0
+
+/**
+ * One pod on each node that is to have one, and none elsewhere.
+ * @param over which pods that are over go now: they may wait
+ */
+export function placement(daemons: Daemons, over: (node: string, pod: Pod) => boolean): Changes {
+  const create: string[] = []
+  const remove: Pod[] = []
+  const names = new Set<string>()
+  for (const node of daemons.nodes) {
+    const { name = '' } = node.metadata
+    names.add(name)
+    const there = daemons.pods.get(name)
+    const { runs, stays } = eligible(daemons.set, node)
+    if (there === undefined) {
+      if (runs) create.push(name)
+      continue
+    }
+    const staying = there.filter((pod) => !isTerminating(pod))
+    if (!stays) {
+      for (const pod of staying) remove.push(pod)
+      continue
+    }
+    for (const pod of staying) if (isFinished(pod) && over(name, pod)) remove.push(pod)
+    const running = staying.filter((pod) => !isFinished(pod)).sort(olderPodFirst)
+    if (running.length === 0 && runs && maxSurge(daemons.set, 1) > 0) create.push(name)
+    for (const pod of surplus(daemons, running)) remove.push(pod)
+  }
+  // nobody else deletes pods that wait for a node that is gone
+  for (const [node, pods] of daemons.pods)
+    if (!names.has(node)) for (const pod of pods) if (!pod.spec?.nodeName) remove.push(pod)
+  return { create, remove }
+}
+
+/** Beyond one on the node; while the set surges, beyond one of its present revision and a former one that still serves. */
+function surplus(daemons: Daemons, running: readonly Pod[]): readonly Pod[] {
+  if (running.length <= 1) return []
+  if (maxSurge(daemons.set, 1) === 0) return running.slice(1)
+  const isNew = (pod: Pod) => hashOf(pod) === daemons.hash
+  const [current, former] = [running.find(isNew), running.find((pod) => !isNew(pod))]
+  const others = running.filter((pod) => pod !== current && pod !== former)
+  if (current === undefined || former === undefined) return others
+  return !isReady(former) || availableIn(daemons, current) ? [...others, former] : others
+}
+
+interface OfNode {
+  readonly node: string
+  readonly current: Pod | undefined
+  readonly former: Pod | undefined
+}
+
+/** What a node has of each revision; undefined where there are too many, which `placement` puts right first. */
+function ofNode({ set, hash }: Daemons, node: string, pods: readonly Pod[]): OfNode | undefined {
+  const staying = pods.filter((pod) => !isTerminating(pod))
+  const current = staying.filter((pod) => isUpdated(set, pod, hash))
+  const former = staying.filter((pod) => !isUpdated(set, pod, hash))
+  return current.length > 1 || former.length > 1 ? undefined : { node, current: current[0], former: former[0] }
+}
+
+/** Which pods of former revisions go, and which nodes get another beside them. */
+export function rollout(daemons: Daemons): Changes {
+  const { set, nodes, pods } = daemons
+  const wanted = nodes.filter((node) => eligible(set, node).runs).map(({ metadata }) => metadata.name ?? '')
+  const all = new Map([...wanted.map((name) => [name, []] as const), ...pods])
+  const found = [...all].map(([node, there]) => ofNode(daemons, node, there))
+  const surge = maxSurge(set, wanted.length)
+  const unavailable = maxUnavailable(set, wanted.length)
+  if (surge > 0) return surging(daemons, found, surge, wanted)
+  return { create: [], remove: replaced(daemons, found, unavailable === 0 && wanted.length > 0 ? 1 : unavailable) }
+}
+
+/** So many nodes at most are without a pod that serves; what does not serve anyhow goes at once. */
+function replaced(daemons: Daemons, found: readonly (OfNode | undefined)[], most: number): readonly Pod[] {
+  let unavailable = 0
+  const anyhow: Pod[] = []
+  const candidates: Pod[] = []
+  for (const there of found) {
+    const { current, former } = there ?? {}
+    if ((current === undefined) === (former === undefined)) unavailable++
+    else if (current !== undefined) unavailable += availableIn(daemons, current) ? 0 : 1
+    else if (former !== undefined && !availableIn(daemons, former)) {
+      anyhow.push(former)
+      unavailable++
+    } else if (former !== undefined) candidates.push(former)
+  }
+  return [...anyhow, ...candidates.slice(0, Math.max(0, most - unavailable))]
+}
+
+/** So many nodes at most have another pod while the former serves. */
+function surging(
+  daemons: Daemons,
+  found: readonly (OfNode | undefined)[],
+  most: number,
+  wanted: readonly string[],
+): Changes {
+  const runs = new Set(wanted)
+  const remove: Pod[] = []
+  const misplaced: Pod[] = []
+  const anyhow: string[] = []
+  const candidates: string[] = []
+  let [surges, available] = [0, 0]
+  for (const there of found) {
+    if (there === undefined) {
+      surges++
+      continue
+    }
+    const { node, current, former } = there
+    const counted = former ?? current
+    if (counted !== undefined && availableIn(daemons, counted)) available++
+    if (former === undefined) continue
+    const serves = availableIn(daemons, former)
+    if (current !== undefined) {
+      if (availableIn(daemons, current)) remove.push(former)
+      else surges++
+    } else if (!runs.has(node)) (serves ? misplaced : remove).push(former)
+    else (serves ? candidates : anyhow).push(node)
+  }
+  // a pod where none is to be serves on until one elsewhere does
+  const gone = misplaced.slice(0, Math.max(0, available - wanted.length))
+  const create = [...anyhow, ...candidates.slice(0, Math.max(0, most - surges))]
+  return { create, remove: [...remove, ...gone] }
+}

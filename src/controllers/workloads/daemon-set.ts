@@ -1,0 +1,188 @@
+/**
+ * A pod on every node that is to have one (kube-controller-manager's daemonset controller). Key: NAMESPACE/NAME. Nodes
+ * that change bring `daemon-set-node`, whose key is the node's name.
+ */
+import { BoundedMap } from '../../api/bounded-map.ts'
+import { leastOf } from '../../api/extremes.ts'
+import type { DaemonSet, DaemonSetStatus } from '../../api/apps/v1.ts'
+import type { Node, Pod } from '../../api/core/v1.ts'
+import { ownValue } from '../../api/own.ts'
+import { clientsetFor, typedResource } from '../clientset.ts'
+import type { Controller } from '../controller.ts'
+import { DAEMON_SET, DAEMON_SETS, cleanUpHistory, daemonHistory, hashOf } from './daemon-set-history.ts'
+import { eligible, isUpdated, templateFor } from './daemon-set-nodes.ts'
+import type { Changes, Daemons } from './daemon-set-pods.ts'
+import { olderPodFirst, placement, podsByNode, rollout } from './daemon-set-pods.ts'
+import { EventRecorder } from './events.ts'
+import { keyParts } from './key.ts'
+import { controllerRefTo, dependentsOf, podFromTemplate, PodControl, PODS, slowStart } from './pod-control.ts'
+import { isAvailable, isReady } from './pod-state.ts'
+import { untilNextAvailable } from './replicas.ts'
+
+const NODES = typedResource<Node>('', 'nodes')
+export const DAEMON_SET_COMPONENT = 'daemon-set-controller'
+/** The name in Events, which is another one. */
+const SOURCE = 'daemonset-controller'
+/** Pods that are created or deleted in one look. */
+const BURST = 250
+
+export const daemonSetController: Controller = {
+  async reconcile(key, context) {
+    const [namespace, name] = keyParts(key)
+    const clients = clientsetFor(context, DAEMON_SET_COMPONENT)
+    const sets = clients.resource(DAEMON_SETS, namespace)
+    const set = await sets.get(name)
+    if (set?.spec?.selector === undefined) return undefined
+    const events = new EventRecorder(clients, SOURCE, context.now)
+    const { matchLabels = {}, matchExpressions = [] } = set.spec.selector
+    if (Object.keys(matchLabels).length === 0 && matchExpressions.length === 0) {
+      const message = 'This daemon set is selecting all pods. A non-empty selector is required.'
+      await events.warning(set, 'SelectingAll', message)
+      return undefined
+    }
+    // its revisions may be gone already, without which nothing can be said of it
+    if (set.metadata.deletionTimestamp !== undefined) return undefined
+    const pods = await dependentsOf(clients, PODS, set, controllerRefTo(set, DAEMON_SET), set)
+    const { current, old } = await daemonHistory(clients, set, pods)
+    const nodes = await clients.resource(NODES).list()
+    const now = context.now()
+    const daemons: Daemons = { set, hash: hashOf(current), nodes, pods: podsByNode(pods), now }
+    const control = new PodControl(clients, events)
+    const { wait, failure } = await keepPods(daemons, control, events, context.tenant.uid)
+    const status = statusOf(daemons)
+    if (isNews(status, set))
+      await sets.updateStatusWithRetries(name, (object) => {
+        object.status = { ...object.status, ...status }
+      })
+    if (failure !== undefined) throw failure.reason
+    await cleanUpHistory(clients, set, pods, old)
+    const { minReadySeconds = 0 } = set.spec
+    const untilReady = minReadySeconds === 0 ? undefined : untilNextAvailable(pods, minReadySeconds, now)
+    const waits = [wait, untilReady].filter((time) => time !== undefined)
+    return waits.length === 0 ? undefined : leastOf(waits)
+  },
+}
+
+interface Kept {
+  /** Milliseconds until a pod that is over may go. */
+  readonly wait?: number
+  readonly failure?: { readonly reason: unknown }
+}
+
+/** A rollout goes on when every node has what it is to have: what is written brings the next look. */
+async function keepPods(daemons: Daemons, control: PodControl, events: EventRecorder, tenant: string): Promise<Kept> {
+  const waits: number[] = []
+  const found: Pod[] = []
+  const placed = placement(daemons, (node, pod) => {
+    const wait = pod.status?.phase === 'Failed' ? untilRemoval(tenant, daemons, node) : 0
+    if (wait > 0) waits.push(wait)
+    else found.push(pod)
+    return wait === 0
+  })
+  for (const pod of found) await events.record(daemons.set, foundOver(pod))
+  const wait = waits.length === 0 ? {} : { wait: leastOf(waits) }
+  try {
+    if (await write(daemons, placed, control)) return wait
+    if (daemons.set.spec?.updateStrategy?.type === 'RollingUpdate') await write(daemons, rollout(daemons), control)
+    return wait
+  } catch (reason) {
+    return { ...wait, failure: { reason } }
+  }
+}
+
+function foundOver({ metadata: { namespace, name }, spec, status }: Pod) {
+  const where = `daemon pod ${namespace}/${name} on node ${spec?.nodeName}`
+  return status?.phase === 'Failed'
+    ? ({ type: 'Warning', reason: 'FailedDaemonPod', message: `Found failed ${where}, will try to kill it` } as const)
+    : ({
+        type: 'Normal',
+        reason: 'SucceededDaemonPod',
+        message: `Found succeeded ${where}, will try to delete it`,
+      } as const)
+}
+
+/** @returns whether there was anything to do */
+async function write({ set, hash }: Daemons, { create, remove }: Changes, control: PodControl): Promise<boolean> {
+  const ref = controllerRefTo(set, DAEMON_SET)
+  await slowStart(Math.min(create.length, BURST), (at) => {
+    const template = templateFor(set, hash, create[at] ?? '')
+    return control.create(podFromTemplate(template, set, ref), set)
+  })
+  await Promise.all(remove.slice(0, BURST).map((pod) => control.delete(pod, set)))
+  return create.length > 0 || remove.length > 0
+}
+
+const SHORTEST_MS = 1_000
+const LONGEST_MS = 900_000
+
+interface Backoff {
+  readonly since: number
+  readonly delay: number
+}
+
+/**
+ * Since when, and for how long, failed pods of a set on a node stay: a kubelet that refuses a pod is not asked all the
+ * time. Of this isolate; where it is forgotten, the delay begins anew.
+ * Bound: so many nodes and sets.
+ */
+const backoffs = new BoundedMap<string, Backoff>({ entries: 10_000 })
+
+/** Milliseconds; 0 counts the removal, so that the next one waits for longer. */
+function untilRemoval(tenant: string, { set, now }: Daemons, node: string): number {
+  const key = `${tenant}/${set.metadata.uid}/${set.status?.observedGeneration ?? 0}/${node}`
+  const known = backoffs.get(key)
+  const at = now.getTime()
+  const isOld = known === undefined || at - known.since > 2 * LONGEST_MS
+  if (!isOld && at - known.since < known.delay) return known.since + known.delay - at
+  backoffs.set(key, { since: at, delay: isOld ? SHORTEST_MS : Math.min(known.delay * 2, LONGEST_MS) })
+  return 0
+}
+
+function statusOf({ set, hash, nodes, pods, now }: Daemons): DaemonSetStatus {
+  const [wanted, others] = [[] as Node[], [] as Node[]]
+  for (const node of nodes) (eligible(set, node).runs ? wanted : others).push(node)
+  const there = ({ metadata }: Node) => pods.get(metadata.name ?? '') ?? []
+  const oldest = wanted.flatMap((node) => there(node).toSorted(olderPodFirst).slice(0, 1))
+  const ready = oldest.filter(isReady)
+  const available = ready.filter((pod) => isAvailable(pod, set.spec?.minReadySeconds ?? 0, now))
+  return {
+    observedGeneration: set.metadata.generation ?? 0,
+    desiredNumberScheduled: wanted.length,
+    currentNumberScheduled: oldest.length,
+    numberMisscheduled: others.filter((node) => there(node).length > 0).length,
+    numberReady: ready.length,
+    updatedNumberScheduled: oldest.filter((pod) => isUpdated(set, pod, hash)).length,
+    numberAvailable: available.length,
+    numberUnavailable: wanted.length - available.length,
+  }
+}
+
+const isNews = ({ observedGeneration = 0, ...counts }: DaemonSetStatus, { status = {} }: DaemonSet): boolean =>
+  (status.observedGeneration ?? 0) < observedGeneration ||
+  // the counts above are all numbers
+  Object.entries(counts).some(([name, count]) => (ownValue(status as Record<string, unknown>, name) ?? 0) !== count)
+
+/** Asks those sets for which the node is news. */
+export const daemonSetNodes: Controller = {
+  async reconcile(name, context) {
+    const clients = clientsetFor(context, DAEMON_SET_COMPONENT)
+    const sets = await clients.resource(DAEMON_SETS).list()
+    if (sets.length === 0) return undefined
+    const node = await clients.resource(NODES).get(name)
+    const pods = node && podsByController(await clients.resource(PODS).list({ fields: { 'spec.nodeName': name } }))
+    for (const set of sets) {
+      const key = `${set.metadata.namespace}/${set.metadata.name}`
+      if (node === undefined || isNewsTo(set, node, pods?.has(set.metadata.uid ?? '') === true))
+        context.later('daemon-set', key, 0)
+    }
+    return undefined
+  },
+}
+
+/** Also where its pod stays though it would not come any more: the status counts it otherwise. */
+const isNewsTo = (set: DaemonSet, node: Node, isThere: boolean): boolean =>
+  eligible(set, node).runs !== isThere || (isThere && (set.status?.numberMisscheduled ?? 0) > 0)
+
+/** UIDs of what controls them. */
+const podsByController = (pods: readonly Pod[]): ReadonlySet<string> =>
+  new Set(pods.flatMap(({ metadata }) => metadata.ownerReferences?.map(({ uid = '' }) => uid) ?? []))
