@@ -12,6 +12,11 @@ export interface GroupResource {
   readonly resource: string
 }
 
+export interface GroupKind {
+  readonly group: string
+  readonly kind: string
+}
+
 export interface GroupVersionResource extends GroupVersion {
   readonly resource: string
 }

@@ -2,18 +2,18 @@ import type { CustomResourceColumnDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
+import type { ResourceForms } from './resource-forms.ts'
 
 /** What codecs know of a resource in the version of a request: a part of the registry's Resource. */
 export interface EncodedResource {
   readonly entry: {
     readonly type: string
     readonly listKind: string
-    readonly origin: 'built-in' | 'custom'
     readonly printerColumns?: readonly CustomResourceColumnDefinition[]
   }
   readonly gvr: GroupVersionResource
   readonly kind: GroupVersionKind
-  readonly custom: boolean
+  readonly forms: ResourceForms
   readonly type: StructType
   readonly storageKind: GroupVersionKind
   readonly storageType: StructType

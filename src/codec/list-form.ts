@@ -2,11 +2,10 @@
 import { apiVersionOf } from '../api/group-version.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { builtInType } from '../schema/built-in.ts'
-import type { StructType } from '../schema/structural.ts'
 import { joined } from './compression.ts'
 import { encodeCborItems, encodeCborList } from './cbor.ts'
 import { Indenter } from './indent.ts'
-import { parseStored, stringify, stringifySorted } from '../api/json.ts'
+import { parseStored, stringify } from '../api/json.ts'
 import { metaApiVersion, partialObjectMetadataType } from './partial-object-metadata.ts'
 import type { Presenter, Source } from './present.ts'
 import { passesText } from './present.ts'
@@ -80,7 +79,7 @@ function yamlForm({ output, resource, transform }: Presenter, { head, item, tail
     if (!isPassed || source.text === undefined) return parseStored(item(source))
     // any object is JSON
     const object = source.object as unknown as JsonObject
-    return resource.custom ? object : withoutKind(object)
+    return resource.forms.itemsHaveKind ? object : withoutKind(object)
   }
   return {
     head: () => encoder.encode(`${around()[0]}${name}:\n`),
@@ -95,14 +94,14 @@ const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 function cborForm(presenter: Presenter, metadata: ListMetadata, count: number | undefined): ListForm {
   if (count === undefined) throw new Error('assertion failed: a list in CBOR begins with its count')
   const { resource, transform } = presenter
-  const isUntyped = resource.custom && transform === undefined
-  const listType = transform === undefined ? `${resource.entry.type}List` : `${META}.PartialObjectMetadataList`
-  const type = isUntyped ? undefined : builtInType(listType)
+  const { forms, entry } = resource
   const meta = metadataOf(metadata)
-  const list = { ...kindOfList(presenter), metadata: isUntyped ? { continue: '', ...meta } : meta, items: [] }
-  const { head, tail } = encodeCborList(type, list, count)
-  const itemType = isUntyped ? undefined : itemTypeOf(presenter)
-  const isBare = !isUntyped && transform === undefined
+  const [type, itemType, all] =
+    transform === undefined
+      ? [forms.listType(entry.type), forms.messageType(resource.type), forms.listMetadata(meta)]
+      : [builtInType(`${META}.PartialObjectMetadataList`), partialObjectMetadataType(), meta]
+  const { head, tail } = encodeCborList(type, { ...kindOfList(presenter), metadata: all, items: [] }, count)
+  const isBare = transform === undefined && !forms.itemsHaveKind
   let written = 0
   return {
     head: () => head,
@@ -123,9 +122,6 @@ function cborForm(presenter: Presenter, metadata: ListMetadata, count: number | 
     empty: () => joined([head, tail], head.length + tail.length),
   }
 }
-
-const itemTypeOf = ({ resource, transform }: Presenter): StructType =>
-  transform === undefined ? builtInType(resource.entry.type) : partialObjectMetadataType()
 
 function withoutKind({ kind: _, apiVersion: __, ...item }: JsonObject): JsonObject {
   return item
@@ -172,15 +168,5 @@ function frameOf(presenter: Presenter, metadata: ListMetadata, now: Date): Frame
   }
 }
 
-/** Members of lists of custom resources are sorted; `continue` is always one of them. */
-function objectFrame({ resource }: Presenter, metadata: JsonObject): { head: string; tail: string } {
-  const { entry, kind, custom } = resource
-  const apiVersion = apiVersionOf(kind)
-  if (!custom)
-    return {
-      head: `{"kind":"${entry.listKind}","apiVersion":"${apiVersion}","metadata":${stringify(metadata)},"items":`,
-      tail: '}',
-    }
-  const sorted = stringifySorted({ continue: '', ...metadata })
-  return { head: `{"apiVersion":"${apiVersion}","items":`, tail: `,"kind":"${entry.listKind}","metadata":${sorted}}` }
-}
+const objectFrame = ({ resource: { forms, entry, kind } }: Presenter, metadata: JsonObject) =>
+  forms.listFrame(entry.listKind, apiVersionOf(kind), forms.listMetadata(metadata))

@@ -1,5 +1,5 @@
 /** PartialObjectMetadata and its list: objects without everything but their metadata (meta.k8s.io). */
-import type { GroupVersionKind } from '../api/group-version.ts'
+import type { GroupKind, GroupVersionKind } from '../api/group-version.ts'
 import { groupKindText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
@@ -30,8 +30,7 @@ const internalFields: Readonly<Record<string, string>> = {
 }
 
 /** Whether the metadata of a kind is other than what its objects show. */
-export const hasInternalMetadata = (kind: GroupVersionKind): boolean =>
-  Object.hasOwn(internalFields, groupKindText(kind))
+export const hasInternalMetadata = (kind: GroupKind): boolean => Object.hasOwn(internalFields, groupKindText(kind))
 
 export function internalMetadata(object: KubeObject, kind: GroupVersionKind): KubeObject {
   const name = ownValue(internalFields, groupKindText(kind))
@@ -64,8 +63,6 @@ const internalPackages: Readonly<Record<string, string>> = {
   'internal.apiserver.k8s.io': 'apiserverinternal',
 }
 
-/** Go's name of the type in which kube-apiserver holds a kind: `core.ConfigMap`; custom resources have none. */
-export function internalTypeName({ group, kind }: { group: string; kind: string }, custom: boolean): string {
-  if (custom) return kind.endsWith('List') ? 'unstructured.UnstructuredList' : 'unstructured.Unstructured'
-  return `${ownValue(internalPackages, group) ?? group.split('.', 1)[0]!}.${kind}`
-}
+/** Go's name of the type in which kube-apiserver holds a built-in kind: `core.ConfigMap`. */
+export const internalTypeName = ({ group, kind }: GroupKind): string =>
+  `${ownValue(internalPackages, group) ?? group.split('.', 1)[0]!}.${kind}`

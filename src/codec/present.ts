@@ -8,15 +8,13 @@ import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { EncodedResource } from './encoded-resource.ts'
 import type { StructType } from '../schema/structural.ts'
 import { encodeJson } from './encode.ts'
-import { parseStored, stringifySorted } from '../api/json.ts'
+import { parseStored } from '../api/json.ts'
 import { metadataText } from './metadata-text.ts'
 import type { OutputNegotiation, Transform } from './negotiate.ts'
 import { parseIncludeObject } from './negotiate.ts'
 import type { IncludeObject } from './negotiate.ts'
 import {
-  hasInternalMetadata,
   internalMetadata,
-  internalTypeName,
   metaApiVersion,
   partialObjectMetadata,
   partialObjectMetadataText,
@@ -29,7 +27,7 @@ import { envelopeAround } from './protobuf-envelope.ts'
 import { transcodeMessage } from './protobuf-transcoder.ts'
 import { serializeBinary } from './serialize.ts'
 import type { BinarySerialization } from './serialize.ts'
-import { rowText, tableHead, tableLayout } from './table.ts'
+import { rowText, tableHead } from './table.ts'
 import type { TableLayout } from './table.ts'
 
 /** An object in memory, as text, or both; parsed when somebody looks into it. */
@@ -64,11 +62,11 @@ const typeOf = ({ view, type }: EncodedResource): StructType => view?.type ?? ty
 /** JSON clients of this version get stored texts as they are. */
 export const passesText = (resource: EncodedResource): boolean => resource.view === undefined && resource.storedAsServed
 
-/** Whether metadata can be cut out of stored texts. Members of custom resources are sorted, those of metadata are not. */
+/** Whether metadata can be cut out of stored texts. */
 export const cutsMetadata = (resource: EncodedResource): boolean =>
-  passesText(resource) && !resource.custom && !hasInternalMetadata(resource.storageKind)
+  passesText(resource) && resource.forms.cutsMetadata(resource.storageKind)
 
-/** How stored texts begin; in lists of built-in kinds it is left out, but for the brace. */
+/** How stored texts begin; where items have no kind it is left out, but for the brace. */
 export const identityText = ({ storageKind }: EncodedResource): string =>
   `{"kind":"${storageKind.kind}","apiVersion":"${apiVersionOf(storageKind)}",`
 
@@ -90,7 +88,7 @@ export class Presenter {
     this.identity = identityText(resource)
     this.transform = output.transform
     const isTable = output.transform?.kind === 'Table'
-    this.layout = isTable ? tableLayout(resource) : undefined
+    this.layout = isTable ? resource.forms.tableLayout(resource) : undefined
     this.includeObject = isTable ? parseIncludeObject(output.includeObject) : 'Metadata'
   }
 
@@ -104,7 +102,7 @@ export class Presenter {
   /** Go's name of the internal type of what is answered. */
   private typeName(suffix: string): string {
     const { group, kind } = kindOf(this.resource)
-    return internalTypeName({ group, kind: `${kind}${suffix}` }, this.resource.custom)
+    return this.resource.forms.goTypeName({ group, kind: `${kind}${suffix}` })
   }
 
   /** @throws StatusError 406 where a list was asked for */
@@ -161,14 +159,12 @@ export class Presenter {
 
   private encoded(object: KubeObject): string {
     // any object is JSON
-    const json = object as unknown as JsonObject
-    const isUntyped = this.resource.custom && this.resource.view === undefined
-    return isUntyped ? stringifySorted(json) : encodeJson(typeOf(this.resource), json)
+    return this.resource.forms.objectText(typeOf(this.resource), object as unknown as JsonObject)
   }
 
-  /** An element of a list: those of built-in kinds don't say what they are. */
+  /** An element of a list. */
   item(source: Source): string {
-    if (this.resource.custom) return this.objectText(source)
+    if (this.resource.forms.itemsHaveKind) return this.objectText(source)
     const { text } = source
     if (this.isPassed && text?.startsWith(this.identity)) return `{${text.slice(this.identity.length)}`
     const { kind: _, apiVersion: __, ...rest } = this.answered(source)
@@ -183,19 +179,19 @@ export class Presenter {
   }
 
   private partial(source: Source, version: MetaVersion): KubeObject {
-    const { custom, storageKind, view } = this.resource
-    // of built-in kinds kube-apiserver shows that of its internal form, which no other version has added to
-    const object = custom || view !== undefined ? this.answered(source) : source.object
+    const { forms, storageKind, view } = this.resource
+    const isStored = forms.metadataOf === 'stored' && view === undefined
+    const object = isStored ? source.object : this.answered(source)
     return partialObjectMetadata(internalMetadata(object, storageKind), version)
   }
 
-  /** What is answered, and its type; custom resources have none. Tables have no binary form. */
+  /** What is answered, and the type by which it is written. Tables have no binary form. */
   typed(source: Source): { readonly type: StructType | undefined; readonly object: JsonObject } {
     const { transform, resource } = this
     // any object is JSON
     if (transform === undefined)
       return {
-        type: resource.custom ? undefined : typeOf(resource),
+        type: resource.forms.messageType(typeOf(resource)),
         object: this.answered(source) as unknown as JsonObject,
       }
     const partial = this.partial(source, transform.version)
@@ -205,8 +201,8 @@ export class Presenter {
   /** The type of the message that a stored text becomes as it is; undefined where an object must be made of it. */
   get transcoded(): StructType | undefined {
     const { transform, resource } = this
-    if (resource.custom || !this.isPassed) return undefined
-    if (transform === undefined) return typeOf(resource)
+    if (!this.isPassed) return undefined
+    if (transform === undefined) return resource.forms.messageType(typeOf(resource))
     // everything but metadata is no member of it
     return this.isCut ? partialObjectMetadataType() : undefined
   }

@@ -1,7 +1,14 @@
+import type { GroupKind } from '../api/group-version.ts'
+import type { JsonObject } from '../api/object.ts'
+import type { StructType } from '../schema/structural.ts'
+import type { EncodedResource } from './encoded-resource.ts'
+import type { EncodeOptions } from './encode.ts'
+import type { TableLayout } from './table.ts'
+
 /**
- * In which media types a resource is read, written and patched. Built-in resources and custom resources are the two
- * implementations: kube-apiserver serves the first behind go-restful, which compares headers with what an endpoint
- * produces and consumes before the server negotiates, and the second without it.
+ * In which forms a resource is read, written and patched. kube-apiserver serves built-in resources behind go-restful,
+ * from Go types; custom resources without it, as maps without a type. built-in-forms.ts and custom-forms.ts are the
+ * implementations.
  */
 export interface ResourceForms {
   /** Accept and the type of a patch are matched before they are negotiated: 406 and 415 in go-restful's words. */
@@ -11,18 +18,28 @@ export interface ResourceForms {
   readonly hasStrategicMergePatch: boolean
   /** Every subresource has a Table; of built-in ones some have none. */
   readonly hasTableAlways: boolean
-}
+  /** What a body may leave out, and how one is refused: see endpoints/body-rules.ts. */
+  readonly bodies: 'typed' | 'unstructured' | 'custom scale'
+  /** False: kube-apiserver has no internal type of the kind, through which what is applied would be converted. */
+  readonly hasInternalType: boolean
 
-export const builtInForms: ResourceForms = {
-  matchesFirst: true,
-  hasProtobuf: true,
-  hasStrategicMergePatch: true,
-  hasTableAlways: false,
-}
-
-export const customForms: ResourceForms = {
-  matchesFirst: false,
-  hasProtobuf: false,
-  hasStrategicMergePatch: false,
-  hasTableAlways: true,
+  /** Go's name of the type in which kube-apiserver holds a kind. */
+  goTypeName(kind: GroupKind): string
+  /** JSON of an object. @param type of what the endpoint answers */
+  objectText(type: StructType, object: JsonObject, options?: EncodeOptions): string
+  /** By which type an object becomes a message or CBOR; undefined: what it holds says that itself. */
+  messageType(type: StructType): StructType | undefined
+  /** The same of a list. @param name of the items' type */
+  listType(name: string): StructType | undefined
+  /** Whether metadata in stored texts is as PartialObjectMetadata has it. */
+  cutsMetadata(storageKind: GroupKind): boolean
+  /** Which object's metadata PartialObjectMetadata has: the stored one's, or the one in the version of the request. */
+  readonly metadataOf: 'stored' | 'served'
+  /** Items of lists have kind and apiVersion. */
+  readonly itemsHaveKind: boolean
+  /** All metadata of a list. */
+  listMetadata(metadata: JsonObject): JsonObject
+  /** JSON around the items of a list. @param metadata as listMetadata gives it */
+  listFrame(kind: string, apiVersion: string, metadata: JsonObject): { readonly head: string; readonly tail: string }
+  tableLayout(resource: EncodedResource): TableLayout
 }

@@ -163,7 +163,8 @@ export function listShape(resource: EncodedResource, output: OutputNegotiation):
   if (output.serialization !== 'json' || !passesText(resource)) return { as: 'lines' }
   const identity = identityText(resource)
   if (transform === undefined && resource.strategy.decorator !== undefined) return { as: 'lines' }
-  if (transform === undefined) return resource.custom ? { as: 'items' } : { as: 'items', without: identity }
+  if (transform === undefined)
+    return resource.forms.itemsHaveKind ? { as: 'items' } : { as: 'items', without: identity }
   if (transform.kind !== 'PartialObjectMetadataList' || !cutsMetadata(resource)) return { as: 'lines' }
   const [head = '', tail = ''] = partialObjectMetadataText('\n', transform.version).split('\n')
   return { as: 'members', before: `${identity}"metadata":`, head, tail }

@@ -72,12 +72,8 @@ export interface TableLayout {
 
 /** Bound: the built-in resources. */
 const builtIn = new Map<string, TableLayout>()
-/** Columns are parsed once for each state of a definition. */
-const custom = new WeakMap<object, TableLayout>()
 
-export function tableLayout({ entry, kind, storageKind, gvr, view }: EncodedResource): TableLayout {
-  if (entry.origin === 'custom')
-    return customLayout(view === undefined ? (entry.printerColumns ?? noColumns) : CUSTOM_SCALE_COLUMNS)
+export function builtInLayout({ kind, storageKind, gvr, view }: EncodedResource): TableLayout {
   const name = view === undefined ? `${apiVersionOf(kind)}/${gvr.resource}` : 'scale'
   let layout = builtIn.get(name)
   if (layout === undefined) {
@@ -90,15 +86,23 @@ export function tableLayout({ entry, kind, storageKind, gvr, view }: EncodedReso
   return layout
 }
 
-/** Bound: it stays empty. */
-const noColumns: NonNullable<EncodedResource['entry']['printerColumns']> = []
+type PrinterColumns = NonNullable<EncodedResource['entry']['printerColumns']>
 
-function customLayout(columns: NonNullable<EncodedResource['entry']['printerColumns']>): TableLayout {
-  let layout = custom.get(columns)
+/** Columns are parsed once for each state of a definition. */
+const ofDefinitions = new WeakMap<PrinterColumns, TableLayout>()
+
+/** Bound: it stays empty. */
+const noColumns: PrinterColumns = []
+
+export const customLayout = ({ entry }: EncodedResource): TableLayout => layoutBy(entry.printerColumns ?? noColumns)
+export const customScaleLayout = (): TableLayout => layoutBy(CUSTOM_SCALE_COLUMNS)
+
+function layoutBy(columns: PrinterColumns): TableLayout {
+  let layout = ofDefinitions.get(columns)
   if (layout === undefined) {
     const made = customTable(columns.length === 0 ? [AGE_COLUMN] : columns)
     layout = layoutOf(made.columns, made.printer, false)
-    custom.set(columns, layout)
+    ofDefinitions.set(columns, layout)
   }
   return layout
 }

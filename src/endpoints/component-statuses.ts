@@ -14,7 +14,7 @@ import { matches } from '../storage/selection.ts'
 import { failureOf } from './health.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
-import { builtInForms } from '../codec/resource-forms.ts'
+import { builtInForms } from '../codec/built-in-forms.ts'
 
 export const isComponentStatuses = ({ group, resource }: ResourceEntry): boolean =>
   group === '' && resource === 'componentstatuses'

@@ -9,20 +9,19 @@ import { ownValue } from '../api/own.ts'
 import { inParts } from '../api/parts.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { keepEmptyManagedFields } from '../patch/managed-fields.ts'
-import { opened, treeText } from '../patch/json-document.ts'
 import type { ApiRequest } from '../request/context.ts'
-import { DecodeError, missingKind } from '../codec/decode.ts'
-import { encodeJson } from '../codec/encode.ts'
-import { JsonSyntaxError, decodeUtf8, parseJsonBytes, plainJson, stringify, stringifySorted } from '../api/json.ts'
-import type { JsonTree } from '../api/json.ts'
+import { DecodeError } from '../codec/decode.ts'
+import { JsonSyntaxError, parseJsonBytes, plainJson, stringify } from '../api/json.ts'
 import { loadYaml } from '../codec/yaml-reader.ts'
-import type { BodyFormat, ParsedBody } from '../codec/parse-body.ts'
+import type { BodyFormat } from '../codec/parse-body.ts'
 import { parseBody, parsing, strictErrors } from '../codec/parse-body.ts'
 import type { DeleteOptions, FieldValidation } from '../request/options.ts'
-import { builtInType, typeOfKind } from '../schema/built-in.ts'
+import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
+import type { BodyRules } from './body-rules.ts'
+import { bodyRules, SCHEME } from './body-rules.ts'
 import { defaultingOf, endpointKind, endpointType } from '../registry/resource-scope.ts'
 
 /** kube-apiserver's limit of a request body. */
@@ -74,39 +73,31 @@ export function* decodingBody(
   fieldValidation: FieldValidation,
 ): Steps<KubeObject> {
   const expected = endpointKind(scope)
+  const rules: BodyRules = bodyRules[scope.resource.forms.bodies]
   let found: GroupVersionKind | undefined
   try {
     const parsed = yield* parsing(format, body)
-    const isCustom = scope.resource.custom && scope.resource.view === undefined
-    found = isCustom ? saidKind(parsed, format, body) : completedKind(parsed, expected)
-    const isExpected = found.kind === expected.kind && sameVersion(found, expected)
-    if (scope.resource.custom && !isCustom && !isExpected) throw badRequest(NO_SCALE)
-    const type = isExpected || isCustom ? endpointType(scope) : typeOfKind(found)
-    if (type === undefined)
-      throw new DecodeError(
-        `no kind "${found.kind}" is registered for version "${apiVersionOf(found)}" in scheme "${SCHEME}"`,
-      )
+    const { apiVersion, kind } = parsed
+    const said = rules.kindOf({ apiVersion, kind, tree: parsed.tree, format, bytes: body }, expected)
+    found = said
+    const type = rules.typeOf(said, expected, endpointType(scope))
     const { object, strict, tree } = yield* inParts(() => parsed.decodeAs(type))
-    if (!isCustom) checkKind(found, expected)
-    reportStrict(scope, found, parsed.repeated, isCustom ? knownTo(expected, found, strict) : strict, fieldValidation)
-    checkVersion(found, expected)
+    rules.checkKind(said, expected)
+    reportStrict(scope, parsed.repeated, rules.complaints(said, expected, strict), fieldValidation)
+    checkVersion(said, expected)
     const defaulting = defaultingOf(scope)
     yield* inParts(() => applyDefaults(type, object, defaulting))
     // every type of an endpoint has metadata, which decoding fills in
     const decoded = object as unknown as KubeObject
     keepEmptyManagedFields(type, tree, decoded)
-    // validation of custom resources speaks of their kind
-    const kind = isCustom ? found.kind : expected.kind
-    return noted(scope, type, Object.assign(decoded, { kind, apiVersion: apiVersionOf(expected) }))
+    const objectKind = rules.objectKind(said, expected)
+    return noted(scope, type, Object.assign(decoded, { kind: objectKind, apiVersion: apiVersionOf(expected) }))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    if (scope.resource.custom && scope.resource.view !== undefined) throw badRequest(NO_SCALE)
-    if (found !== undefined)
-      throw badRequest(
-        `${found.kind} in version "${found.version}" cannot be handled as a ${expected.kind}: ${error.message}`,
-      )
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summaryOf(body)})`,
+    throw rules.refusal(
+      found === undefined
+        ? `the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summaryOf(body)})`
+        : `${found.kind} in version "${found.version}" cannot be handled as a ${expected.kind}: ${error.message}`,
     )
   }
 }
@@ -119,55 +110,11 @@ function noted(scope: RequestScope, type: StructType, object: KubeObject): KubeO
   // a KubeObject is JSON
   const json = object as unknown as JsonObject
   if (record.wantsRequest)
-    record.requestObject = record.bounded(
-      scope.resource.custom && scope.resource.view === undefined
-        ? stringifySorted(json)
-        : encodeJson(type, json, { keepEmpty: true }),
-    )
+    record.requestObject = record.bounded(scope.resource.forms.objectText(type, json, { keepEmpty: true }))
   return object
 }
 
-const SCHEME = 'pkg/runtime/scheme.go:111'
-
-/** The codec of custom resources knows their own kind, and Scale as it is expected. */
-const NO_SCALE = `no kind is registered for the type v1.Scale in scheme ${JSON.stringify(SCHEME)}`
-
-/** What the body does not say of its kind is the endpoint's. */
-function completedKind(
-  { apiVersion, kind }: { apiVersion: string; kind: string },
-  expected: GroupVersionKind,
-): GroupVersionKind {
-  const given = parseApiVersion(apiVersion)
-  if (given === undefined) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`)
-  const version = apiVersion === '' ? expected : given
-  return { group: version.group, version: version.version, kind: kind === '' ? expected.kind : kind }
-}
-
-/** Of a custom resource nothing is completed: it must say what it is. */
-function saidKind({ apiVersion, kind, tree }: ParsedBody, format: BodyFormat, body: Uint8Array): GroupVersionKind {
-  const version = parseApiVersion(apiVersion)
-  if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`)
-  // members in another case are read first, but the object says nothing in them
-  const members = tree === undefined ? undefined : membersOf(tree)
-  if (kind === '' || members?.has('kind') === false)
-    throw missingKind(format === 'json' || tree === undefined ? decodeUtf8(body) : treeText(tree))
-  return { ...(members?.has('apiVersion') === false ? { group: '', version: '' } : version), kind }
-}
-
-function membersOf(tree: JsonTree) {
-  const open = opened(tree)
-  return open !== undefined && 'members' in open ? open.members : undefined
-}
-
 const sameVersion = (a: GroupVersionKind, b: GroupVersionKind) => a.group === b.group && a.version === b.version
-
-/** A kind that exists but is not the endpoint's. */
-function checkKind(found: GroupVersionKind, expected: GroupVersionKind): void {
-  if (found.kind !== expected.kind)
-    throw new DecodeError(
-      `converting (${found.version}.${found.kind}) to (${internalPackage(expected)}.${expected.kind}): unknown conversion`,
-    )
-}
 
 function checkVersion(found: GroupVersionKind, expected: GroupVersionKind): void {
   if (!sameVersion(found, expected))
@@ -176,30 +123,16 @@ function checkVersion(found: GroupVersionKind, expected: GroupVersionKind): void
     )
 }
 
-/** kube-apiserver's package of internal types: the first part of the group's name. */
-const internalPackage = ({ group }: GroupVersionKind) => (group === '' ? 'core' : group.split('.')[0]!)
-
-/** A definition says nothing of what is in objects of another kind, but for their metadata. */
-function knownTo(expected: GroupVersionKind, found: GroupVersionKind, strict: readonly string[]): readonly string[] {
-  if (found.group === expected.group && found.kind === expected.kind) return strict
-  return strict.filter((text) => !text.startsWith('unknown field') || text.startsWith('unknown field "metadata.'))
-}
-
+/** @throws DecodeError */
 function reportStrict(
-  scope: RequestScope,
-  found: GroupVersionKind,
+  { request }: RequestScope,
   repeated: readonly string[],
   strict: readonly string[],
   fieldValidation: FieldValidation,
 ): void {
   if (repeated.length + strict.length === 0 || fieldValidation === 'Ignore') return
-  if (fieldValidation === 'Warn') append(scope.request.warnings, [...repeated, ...strict])
-  else if (scope.resource.custom && scope.resource.view !== undefined) throw badRequest(NO_SCALE)
-  else {
-    throw badRequest(
-      `${found.kind} in version "${found.version}" cannot be handled as a ${endpointKind(scope).kind}: strict decoding error: ${strictErrors(repeated, strict)}`,
-    )
-  }
+  if (fieldValidation === 'Warn') append(request.warnings, [...repeated, ...strict])
+  else throw new DecodeError(`strict decoding error: ${strictErrors(repeated, strict)}`)
 }
 
 /** The first bytes of what could not be read: as text when they are plain, else in hex. */

@@ -78,7 +78,7 @@ const ofObject: readonly (Verb | '')[] = ['get', 'update', 'patch']
 export function handlerOf(table: Handlers, { entry, verb, subresource }: Route): Handler {
   if (subresource !== '') {
     const own = ownValue(table.subresources, `${entry.resource}/${subresource}`)
-    if (own !== undefined && entry.origin === 'built-in' && entry.group === '') return own
+    if (own !== undefined && entry.group === '') return own
     if (!ofObject.includes(verb)) throw notServed()
   } else if (isComponentStatuses(entry)) return table.componentStatuses
   if (verb === '') throw notServed()

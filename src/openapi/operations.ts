@@ -56,6 +56,17 @@ interface Dialect {
   readonly patches: readonly string[]
   /** Of request bodies of create, replace and delete. */
   readonly bodies: readonly string[]
+  /** Paths below /watch/, and lists that say that they watch. */
+  readonly watches: boolean
+  /** Query parameters of a read. */
+  readonly getOptions: readonly string[]
+  /** DELETE of a collection has a body, and its members as parameters. */
+  readonly hasCollectionDeleteOptions: boolean
+  readonly patchCodes: readonly (200 | 201)[]
+  /** Subresources whose kind is one of options are connections. */
+  readonly connects: boolean
+  /** Whose kind the operations of a subresource name. */
+  readonly subresourceKind: 'its own' | 'of the resource'
 }
 
 const JSON_TYPES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
@@ -70,10 +81,17 @@ const builtInDialect: Dialect = {
     'application/apply-patch+yaml',
   ],
   bodies: ['*/*'],
+  watches: true,
+  getOptions: [],
+  hasCollectionDeleteOptions: true,
+  patchCodes: [200, 201],
+  connects: true,
+  subresourceKind: 'its own',
 }
 
 /** With CBOR switched on. Custom resources are served in CBOR as well, but OpenAPI does not say so. */
 const cborDialect: Dialect = {
+  ...builtInDialect,
   json: [...JSON_TYPES, 'application/cbor'],
   watch: [
     ...JSON_TYPES,
@@ -83,7 +101,6 @@ const cborDialect: Dialect = {
     'application/cbor-seq',
   ],
   patches: [...builtInDialect.patches, 'application/apply-patch+cbor'],
-  bodies: ['*/*'],
 }
 
 const customDialect: Dialect = {
@@ -91,6 +108,12 @@ const customDialect: Dialect = {
   watch: ['application/json', 'application/yaml'],
   patches: ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'],
   bodies: ['application/json', 'application/yaml'],
+  watches: false,
+  getOptions: ['resourceVersion'],
+  hasCollectionDeleteOptions: false,
+  patchCodes: [200],
+  connects: false,
+  subresourceKind: 'of the resource',
 }
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
@@ -131,7 +154,6 @@ class ResourcePaths {
   private readonly root: string
   private readonly kind: GroupVersionKind
   private readonly namespaced: string
-  private readonly custom: boolean
   private readonly dialect: Dialect
 
   constructor(
@@ -139,8 +161,7 @@ class ResourcePaths {
     private readonly describe: Describe,
     { cbor }: OpenApiSettings,
   ) {
-    this.custom = entry.origin === 'custom'
-    this.dialect = this.custom ? customDialect : cbor ? cborDialect : builtInDialect
+    this.dialect = entry.origin === 'custom' ? customDialect : cbor ? cborDialect : builtInDialect
     this.root = rootOf(entry)
     this.kind = { group: entry.group, version: entry.version, kind: entry.kind }
     this.namespaced = entry.namespaced ? 'Namespaced' : ''
@@ -155,7 +176,7 @@ class ResourcePaths {
     ]
     if (this.entry.namespaced && this.has('list'))
       paths.push({ path: `${this.root}/${this.entry.resource}`, operations: [this.list('ForAllNamespaces')] })
-    if (!this.custom && this.has('watch')) append(paths, this.watchPaths())
+    if (this.dialect.watches && this.has('watch')) append(paths, this.watchPaths())
     for (const subresource of this.entry.subresources) append(paths, this.subresource(item, subresource))
     return paths.filter(({ operations }) => operations.length > 0)
   }
@@ -223,11 +244,13 @@ class ResourcePaths {
     )
   }
 
-  /** Told of custom resources only. */
   private getOptions(): Parameter[] {
-    if (!this.custom) return []
-    const description = this.describe(`${META}.ListOptions`, 'resourceVersion')
-    return [{ name: 'resourceVersion', in: 'query', type: 'string', description }]
+    return this.dialect.getOptions.map((name) => ({
+      name,
+      in: 'query',
+      type: 'string',
+      description: this.describe(`${META}.ListOptions`, name),
+    }))
   }
 
   private collection(): Operation[] {
@@ -255,14 +278,16 @@ class ResourcePaths {
           'deletecollection',
           `delete collection of ${kind}`,
           {
-            parameters: this.custom
-              ? [...this.options(`${META}.ListOptions`), ...this.common()]
-              : [
-                  ...this.options(`${META}.DeleteOptions`, ['preconditions']),
-                  ...this.options(`${META}.ListOptions`, ['watch', 'allowWatchBookmarks']),
-                  ...this.common(),
-                ],
-            ...(this.custom ? {} : { body: { model: `${META}.DeleteOptions`, required: false } }),
+            ...(this.dialect.hasCollectionDeleteOptions
+              ? {
+                  parameters: [
+                    ...this.options(`${META}.DeleteOptions`, ['preconditions']),
+                    ...this.options(`${META}.ListOptions`, ['watch', 'allowWatchBookmarks']),
+                    ...this.common(),
+                  ],
+                  body: { model: `${META}.DeleteOptions`, required: false },
+                }
+              : { parameters: [...this.options(`${META}.ListOptions`), ...this.common()] }),
             responses: [{ code: 200, model: STATUS }],
           },
         ),
@@ -278,7 +303,7 @@ class ResourcePaths {
       'list',
       `${everywhere ? '' : this.namespaced}${kind}${suffix}`,
       'list',
-      `${this.has('watch') && !this.custom ? 'list or watch' : 'list'} objects of kind ${kind}`,
+      `${this.has('watch') && this.dialect.watches ? 'list or watch' : 'list'} objects of kind ${kind}`,
       {
         produces: this.dialect.watch,
         parameters: [...this.options(`${META}.ListOptions`), ...(everywhere ? this.path('pretty') : this.common())],
@@ -333,12 +358,7 @@ class ResourcePaths {
       consumes: this.dialect.patches,
       parameters: [...this.options(`${META}.PatchOptions`), ...path],
       body: { model: `${META}.Patch`, required: true },
-      responses: this.custom
-        ? [{ code: 200, model }]
-        : [
-            { code: 200, model },
-            { code: 201, model },
-          ],
+      responses: this.dialect.patchCodes.map((code) => ({ code, model })),
     })
   }
 
@@ -377,13 +397,12 @@ class ResourcePaths {
 
   private subresource(item: string, subresource: SubresourceEntry): PathItem[] {
     const path = `${item}/${subresource.name}`
-    if (subresource.kind.endsWith('Options') && !this.custom) return this.connect(path, subresource)
+    if (this.dialect.connects && subresource.kind.endsWith('Options')) return this.connect(path, subresource)
     const { kind } = this.entry
     const what = subresource.name
     const name = this.namespaced + kind + operationName(what, true)
-    const gvk = this.custom
-      ? this.kind
-      : { group: subresource.group, version: subresource.version, kind: subresource.kind }
+    const { group, version, kind: ownKind } = subresource
+    const gvk = this.dialect.subresourceKind === 'its own' ? { group, version, kind: ownKind } : this.kind
     const model = this.modelOfSubresource(subresource)
     const inPath = [this.name(gvk.kind), ...this.common()]
     const operations: Operation[] = []

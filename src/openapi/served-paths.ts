@@ -22,6 +22,10 @@ export const pathsOfVersion = (
   ...version.resources.flatMap((entry) => pathsOf(entry, describe, settings)),
 ]
 
+/**
+ * Documents of built-in versions are made of the committed table, those of other versions of definitions, as the two
+ * publishers of kube-apiserver do: so a version is asked here, once.
+ */
 export const isCustom = ({ resources }: ServedVersion): boolean => resources.some(({ origin }) => origin === 'custom')
 
 /** The models that operations name. */

@@ -73,7 +73,7 @@ export interface Write {
   /** '' for the main resource. */
   readonly subresource: string
   readonly now: Date
-  /** What this write can't change (resetFieldsOf). */
+  /** What this write can't change. */
   readonly resetFields?: ResetFields | undefined
   readonly convert?: ConvertVersion | undefined
   /** Told why ownership could not be worked out. */

@@ -59,8 +59,8 @@ export interface PatchInput {
   parseYaml(body: Uint8Array): Steps<{ readonly tree: JsonTree; readonly repeated: readonly string[] }>
   /** What conversion makes of an object of this version, which counts as written too. */
   afterConversion?(object: KubeObject): KubeObject
-  /** The endpoint is the scale of a custom resource, to which nothing can be applied: kube-apiserver converts it not. */
-  readonly isCustomScale?: boolean
+  /** Default true. Nothing can be applied to a kind without one: kube-apiserver does not convert it. */
+  readonly hasInternalType?: boolean
   /** Told why it could not be worked out who owns which fields. */
   untracked(error: unknown): void
   /** A text for a Warning header. */
@@ -246,9 +246,10 @@ function* applyPatch(input: PatchInput): Steps<KubeObject> {
     now,
     resetFields,
     convert,
-    unconvertible: input.isCustomScale
-      ? `request to convert CR to an invalid group/version: ${apiVersionOf(kind)}`
-      : undefined,
+    unconvertible:
+      input.hasInternalType === false
+        ? `request to convert CR to an invalid group/version: ${apiVersionOf(kind)}`
+        : undefined,
     toObject: (merged) => objectOf(input, merged),
   })
   if (live === undefined && object.metadata.uid)

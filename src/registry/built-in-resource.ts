@@ -1,11 +1,21 @@
 import type { GroupVersionKind } from '../api/group-version.ts'
-import { builtInForms } from '../codec/resource-forms.ts'
+import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
+import { builtInForms } from '../codec/built-in-forms.ts'
+import type { ConvertVersion } from '../patch/managed-fields.ts'
+import { everything, withoutSpec, withoutStatus } from '../patch/reset-fields.ts'
+import type { ResetFields } from '../patch/reset-fields.ts'
+import type { ApiCall } from '../request/context.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
-import { converterBetween } from './conversion.ts'
+import { converterBetween, isIdentity } from './conversion.ts'
 import type { Resource } from './resource.ts'
+import { hasStatus } from './resource.ts'
 import type { ResourceEntry } from './resources.ts'
 import { scaleView } from './scale.ts'
+import { builtInServed } from './served.ts'
 import { strategyOf } from './strategies.ts'
+import type { Strategy } from './strategy.ts'
 
 /** Nothing of them is of a request. Bound: the subresources of the entry. */
 const resources = new WeakMap<ResourceEntry, Map<string, Resource>>()
@@ -23,20 +33,65 @@ function makeResource(entry: ResourceEntry, subresource: string): Resource {
   const kind: GroupVersionKind = { group, version, kind: entry.kind }
   const storageKind: GroupVersionKind = { group: storage.group, version: storage.version, kind: entry.kind }
   const type = builtInType(entry.type)
+  const strategy = strategyOf({ group: storage.group, resource: storage.resource })
+  const converter = converterBetween(kind, storageKind)
+  const view = subresource === 'scale' ? scaleView : undefined
   return {
     entry,
     gvr: { group, version, resource },
     kind,
     namespaced: entry.namespaced,
     forms: builtInForms,
-    custom: false,
     type,
     storageKind,
     storageType: typeOfKind(storageKind) ?? type,
-    ...(subresource === 'scale' ? { view: scaleView } : {}),
-    ...converterBetween(kind, storageKind),
-    strategy: strategyOf({ group: storage.group, resource: storage.resource }),
+    ...(view && { view }),
+    ...converter,
+    strategy,
     currentForm: (object) => object,
     storedAsServed: kind.version === storageKind.version && kind.group === storageKind.group,
+    resetFields: builtInResetFields(strategy, hasStatus(entry), subresource),
+    storagePrefix: strategy.storagePrefix ?? resource,
+    convertVersion: (call) => (view === undefined ? betweenVersions(call, entry, kind, storageKind) : undefined),
+    afterConversion: (object) =>
+      view !== undefined || isIdentity(converter) ? object : converter.fromStorage(converter.toStorage(object)),
+  }
+}
+
+/** @param withStatus the resource has the subresource `status` */
+export function builtInResetFields(
+  { resetFields = {} }: Strategy,
+  withStatus: boolean,
+  subresource: string,
+): ResetFields {
+  const declared = ownValue(resetFields, subresource)
+  if (declared !== undefined) return declared
+  if (subresource === 'status') return withoutSpec
+  return subresource === '' && withStatus ? withoutStatus : everything
+}
+
+function betweenVersions(
+  { env }: ApiCall,
+  { storage }: ResourceEntry,
+  { group, kind }: GroupVersionKind,
+  storageKind: GroupVersionKind,
+): ConvertVersion {
+  return (object, apiVersion) => {
+    const from = parseApiVersion(typeof object['apiVersion'] === 'string' ? object['apiVersion'] : '')
+    const target = builtInServed(env).resources.resources.find(
+      (other) =>
+        apiVersionOf(other) === apiVersion &&
+        // kube-apiserver converts within a group: an owner in another one (events) is forgotten
+        other.group === group &&
+        other.kind === kind &&
+        other.storage.group === storage.group &&
+        other.storage.resource === storage.resource,
+    )
+    if (from === undefined || target === undefined) return undefined
+    // what is tracked is an object of its kind
+    const tracked = object as unknown as KubeObject
+    const stored = converterBetween({ ...from, kind }, storageKind).toStorage(tracked)
+    const converted = converterBetween({ ...target, kind }, storageKind).fromStorage(stored)
+    return { type: builtInType(target.type), object: converted as unknown as JsonObject }
   }
 }

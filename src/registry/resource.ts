@@ -1,7 +1,10 @@
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ResourceForms } from '../codec/resource-forms.ts'
+import type { ConvertVersion } from '../patch/managed-fields.ts'
+import type { ResetFields } from '../patch/reset-fields.ts'
 import type { ReplicasPath } from '../patch/scale-ownership.ts'
+import type { ApiCall } from '../request/context.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { ResourceEntry } from './resources.ts'
 import type { Strategy } from './strategy.ts'
@@ -18,8 +21,6 @@ export interface Resource {
   readonly kind: GroupVersionKind
   readonly namespaced: boolean
   readonly forms: ResourceForms
-  /** Of a CustomResourceDefinition: sorted keys, list items carry their kind. */
-  readonly custom: boolean
   /** Type of the request's version, and of the version in storage (the same but for kinds with several versions). */
   readonly type: StructType
   readonly storageKind: GroupVersionKind
@@ -43,6 +44,17 @@ export interface Resource {
   /** A JSON client gets the stored text as it is. */
   readonly storedAsServed: boolean
   readonly strategy: Strategy
+  /** Of writes through it. */
+  readonly resetFields: ResetFields
+  /** In kube-apiserver's keys in etcd, which messages name. */
+  readonly storagePrefix: string
+  /** Between the versions of the kind, for owners of fields that wrote in another one; undefined: it has but one. */
+  convertVersion(call: ApiCall): ConvertVersion | undefined
+  /**
+   * What conversion makes of an object on its way into storage and back: an older version may lack a value that a newer
+   * one fills in, and who writes owns that, too.
+   */
+  afterConversion(object: KubeObject): KubeObject
 }
 
 /**
@@ -72,7 +84,8 @@ export interface VersionConverter {
   readonly storedStrategy: Strategy
 }
 
-export const hasStatus = ({ entry }: Resource): boolean => entry.subresources.some(({ name }) => name === 'status')
+export const hasStatus = ({ subresources }: ResourceEntry): boolean =>
+  subresources.some(({ name }) => name === 'status')
 
 /** A subresource whose objects are of a kind of their own, which the server answers and does not keep: TokenRequest. */
 export const ofKind = (resource: Resource, kind: GroupVersionKind, type: StructType): Resource => ({

@@ -1,6 +1,4 @@
 /** Stored objects as verbs find them, and the keys that messages name. */
-import { groupResourceText } from '../api/group-version.ts'
-import { ownValue } from '../api/own.ts'
 import { HEAVY, LARGE, turnOfHeavy } from '../api/slices.ts'
 import { badRequest } from '../api/status.ts'
 import { liveOf } from '../codec/stored-object.ts'
@@ -38,23 +36,6 @@ export async function readLive(
 
 /** The storage key as kube-apiserver names it in messages, behind `/registry`, which dry runs leave out. */
 export function referenceKey(scope: ResourceScope, name: string): string {
-  const { group, resource } = scope.resource.gvr
-  const prefix =
-    scope.resource.custom || referenceKeyGroups.has(group)
-      ? `${group}/${resource}`
-      : (ownValue(referenceKeyNames, groupResourceText(scope.resource.gvr)) ?? resource)
-  return `/${prefix}/${scope.resource.namespaced ? `${scope.place.namespace}/` : ''}${name}`
-}
-
-const referenceKeyGroups = new Set(['apiregistration.k8s.io', 'apiextensions.k8s.io'])
-
-/** Resources whose key is not their name. */
-const referenceKeyNames: Readonly<Record<string, string>> = {
-  services: 'services/specs',
-  endpoints: 'services/endpoints',
-  nodes: 'minions',
-  replicationcontrollers: 'controllers',
-  'ingresses.networking.k8s.io': 'ingress',
-  'ingressclasses.networking.k8s.io': 'ingressclasses',
-  'events.events.k8s.io': 'events',
+  const { storagePrefix, namespaced } = scope.resource
+  return `/${storagePrefix}/${namespaced ? `${scope.place.namespace}/` : ''}${name}`
 }

@@ -2,6 +2,7 @@
  * What a resource does differently from the others (apiserver's registry/rest strategies). Everything is optional:
  * a resource without a file of its own behaves as `store.ts` says. Objects are in the storage version.
  */
+import type { ResetFields } from '../patch/reset-fields.ts'
 import type { NameRule } from '../validation/names.ts'
 import type { FieldError } from '../api/field.ts'
 import type { GroupVersionResource } from '../api/group-version.ts'
@@ -58,10 +59,22 @@ export type MetadataCheck = 'as change' | 'as new' | 'by strategy'
 export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrategy<O> {
   /** Default: DNS subdomain (RFC 1123). */
   readonly nameRule?: NameRule
+  /** Its metadata is checked by the generic rules alone, not by those that most Kubernetes kinds add. Default false. */
+  readonly hasGenericMetadata?: boolean
+  /** In kube-apiserver's keys in etcd, which messages name. Default: the name of the resource. */
+  readonly storagePrefix?: string
+  /**
+   * Fields that a write cannot change, and that nobody comes to own through it, by subresource; '' is the main resource
+   * (GetResetFields of kube-apiserver's strategies). Default: the status of a resource that has the subresource, and the
+   * spec through `status`.
+   */
+  readonly resetFields?: Readonly<Record<string, ResetFields>>
   /** generateName gets a suffix. Default true; otherwise it is the name. */
   readonly generatesNames?: boolean
   /** `metadata.generation` counts changes of everything but metadata and status. Default false. */
   readonly hasGeneration?: boolean
+  /** Changes of `status` count, too: without the subresource it is a field as others. Default false. */
+  readonly countsStatus?: boolean
   /** A list or map that is sent empty, where there was none, is such a change. Default false. */
   readonly countsEmptied?: boolean
   /** Fields of switched-off features count for that before they are dropped. Default false. */

@@ -4,11 +4,8 @@ import type { KubeObject } from '../api/object.ts'
 import { atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
 import { tracking } from '../patch/managed-fields.ts'
-import { resetFieldsOf } from '../patch/reset-fields.ts'
-import { convertVersion } from './convert-version.ts'
 import type { ResourceScope } from './resource-scope.ts'
-import { endpointKind, endpointType, storedAs } from './resource-scope.ts'
-import { hasStatus } from './resource.ts'
+import { endpointKind, endpointType } from './resource-scope.ts'
 
 /** Writes into the object who owns which of its fields after this write. */
 export const trackFields = (...write: Parameters<typeof trackingFields>): void => atOnce(trackingFields(...write))
@@ -31,14 +28,8 @@ export function* trackingFields(
     apiVersion: apiVersionOf(endpointKind(scope)),
     subresource,
     now: request.now,
-    resetFields: resetFieldsOf(
-      storedAs(scope),
-      subresource,
-      hasStatus(scope.resource),
-      scope.resource.custom,
-      apiVersionOf(scope.resource.kind),
-    ),
-    convert: convertVersion(scope),
+    resetFields: scope.resource.resetFields,
+    convert: scope.resource.convertVersion(request),
     failed: (error) => noteFault('managedFields', error, request),
   })
   if (managedFields === undefined) delete object.metadata.managedFields

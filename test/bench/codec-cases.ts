@@ -12,7 +12,7 @@ import { serializeText } from '../../src/codec/serialize.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 import { fakeRequest, fakeScope, NOW, TABLE } from '../codec/fake-scope.ts'
 import { pod } from './pod.ts'
-import { builtInForms } from '../../src/codec/resource-forms.ts'
+import { builtInForms } from '../../src/codec/built-in-forms.ts'
 
 const type = builtInType('io.k8s.api.core.v1.Pod')
 const text = encodeJson(type, pod)

@@ -5,7 +5,7 @@ import { decoratedLines, decoratedText } from '../../src/codec/decorate.ts'
 import { services } from '../../src/registry/core/services.ts'
 import type { Strategy } from '../../src/registry/strategy.ts'
 import { fakeRequest, fakeScope } from './fake-scope.ts'
-import { builtInForms } from '../../src/codec/resource-forms.ts'
+import { builtInForms } from '../../src/codec/built-in-forms.ts'
 
 const scopeOf = (accept?: string) =>
   fakeScope('v1/services', fakeRequest('GET /api/v1/services', accept === undefined ? {} : { Accept: accept }), {

@@ -1,6 +1,7 @@
 /** Requests and scopes as far as codecs look into them. */
 import { parseApiVersion } from '../../src/api/group-version.ts'
-import { builtInForms, customForms } from '../../src/codec/resource-forms.ts'
+import { builtInForms } from '../../src/codec/built-in-forms.ts'
+import { customForms } from '../../src/codec/custom-forms.ts'
 import type { RequestScope } from '../../src/registry/resource-scope.ts'
 import type { Resource } from '../../src/registry/resource.ts'
 import type { Env } from '../../src/env.ts'
@@ -81,7 +82,6 @@ function scopeOf(entry: ResourceEntry, request: ApiRequest, more: Partial<Resour
       storageKind,
       type,
       storageType: typeOfKind(storageKind) ?? type,
-      custom: entry.origin === 'custom',
       forms: entry.origin === 'custom' ? customForms : builtInForms,
       strategy: {},
       fromStorage: identity,

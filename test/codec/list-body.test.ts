@@ -6,7 +6,7 @@ import { negotiateOutput } from '../../src/codec/negotiate.ts'
 import { Presenter } from '../../src/codec/present.ts'
 import { ANONYMOUS } from '../../src/request/user-info.ts'
 import { fakeRequest, fakeScope, NOW } from './fake-scope.ts'
-import { builtInForms } from '../../src/codec/resource-forms.ts'
+import { builtInForms } from '../../src/codec/built-in-forms.ts'
 
 const logged: string[] = []
 beforeEach(() => {

@@ -9,7 +9,8 @@ import {
 } from '../../src/codec/negotiate.ts'
 import type { OutputEndpoint } from '../../src/codec/negotiate.ts'
 import { fakeRequest, METADATA, TABLE } from './fake-scope.ts'
-import { builtInForms, customForms } from '../../src/codec/resource-forms.ts'
+import { builtInForms } from '../../src/codec/built-in-forms.ts'
+import { customForms } from '../../src/codec/custom-forms.ts'
 
 const messageOf = (work: () => unknown): string => {
   try {

@@ -21,7 +21,7 @@ import { builtInType } from '../../src/schema/built-in.ts'
 import type { ListShape } from '../../src/storage/storage.ts'
 import { memberText } from '../../src/storage/value-text.ts'
 import { fakeCustomScope, fakeRequest, fakeScope, METADATA, METADATA_LIST, TABLE } from './fake-scope.ts'
-import { builtInForms } from '../../src/codec/resource-forms.ts'
+import { builtInForms } from '../../src/codec/built-in-forms.ts'
 
 const configMap = (name: string, revision: number, value = 'v'): string =>
   `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"${name}","resourceVersion":"${revision}"},"data":{"k":"${value}"}}`

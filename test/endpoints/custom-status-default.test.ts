@@ -4,7 +4,7 @@ import { respondObject } from '../../src/codec/respond.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
 import { servedResources } from '../../src/registry/served.ts'
 import { memoryServer } from '../request-in-memory.ts'
-import { customForms } from '../../src/codec/resource-forms.ts'
+import { customForms } from '../../src/codec/custom-forms.ts'
 
 const stored = (text: object) => ({ revision: 1, text: JSON.stringify(text) })
 const thing = (more: object) => ({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, ...more })

@@ -8,7 +8,9 @@ import { canonical } from '../../src/codec/encode.ts'
 import { serverSideApply } from '../../src/patch/apply.ts'
 import { fromUnstructured } from '../../src/patch/from-unstructured.ts'
 import { keepEmptyManagedFields, trackUpdate } from '../../src/patch/managed-fields.ts'
-import { resetFieldsOf } from '../../src/patch/reset-fields.ts'
+import { builtInResetFields } from '../../src/registry/built-in-resource.ts'
+import { customResetFields } from '../../src/registry/custom-resources/custom-resource.ts'
+import { strategyOf } from '../../src/registry/strategies.ts'
 import { parseFeatureGates } from '../../src/api/feature-gates.ts'
 import { typeOfKind } from '../../src/schema/built-in.ts'
 import { applyDefaults } from '../../src/schema/defaulting.ts'
@@ -143,12 +145,9 @@ export class Story {
 
   private resetFields(subresource: string) {
     const { kind, resource, type } = this.of
-    return resetFieldsOf(
-      { group: kind.group, resource },
-      subresource,
-      type.field('status') !== undefined,
-      type.goType === undefined,
-      apiVersionOf(kind),
-    )
+    const withStatus = type.field('status') !== undefined
+    return type.goType === undefined
+      ? customResetFields(apiVersionOf(kind), withStatus, subresource)
+      : builtInResetFields(strategyOf({ group: kind.group, resource }), withStatus, subresource)
   }
 }

@@ -18,7 +18,7 @@ import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { QueryParameters } from '../../request/query-parameters.ts'
 import { remoteAnswer } from '../aggregation/remote-answer.ts'
 import { connectionTo, kubeletError, reached } from '../nodes/node-connection.ts'
-import { builtInForms } from '../../codec/resource-forms.ts'
+import { builtInForms } from '../../codec/built-in-forms.ts'
 
 /** GET pods/NAME/log */
 export async function log(scope: RequestScope): Promise<Response> {

@@ -12,7 +12,7 @@ import { prepareNewMetadata } from '../../registry/write/new-metadata.ts'
 import { ofKind } from '../../registry/resource.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { Verb } from '../route.ts'
-import { builtInForms } from '../../codec/resource-forms.ts'
+import { builtInForms } from '../../codec/built-in-forms.ts'
 
 /** What was sent to a subresource that does something instead of keeping what it gets. */
 export interface Posted<O> {

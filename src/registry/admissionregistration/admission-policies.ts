@@ -1,4 +1,5 @@
 /** ValidatingAdmissionPolicies and MutatingAdmissionPolicies. */
+import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import { append } from '../../api/append.ts'
 import type {
   AuditAnnotation,
@@ -35,6 +36,10 @@ type ValidatingPolicy = ValidatingAdmissionPolicy & KubeObject
 type MutatingPolicy = MutatingAdmissionPolicy & KubeObject
 
 export const validatingAdmissionPolicies: Strategy<ValidatingPolicy> = {
+  hasGeneration: true,
+  allowUnconditionalUpdate: false,
+  resetFields: { status: withoutSpecAndMetadata },
+  hasGenericMetadata: true,
   metadataOnUpdate: 'as new',
   validate: (policy) => validatingErrors(policy, true),
   validateUpdate: (policy, old) => validatingErrors(policy, hasNewConditions(policy.spec, old.spec)),
@@ -50,6 +55,9 @@ export const validatingAdmissionPolicies: Strategy<ValidatingPolicy> = {
 }
 
 export const mutatingAdmissionPolicies: Strategy<MutatingPolicy> = {
+  hasGeneration: true,
+  allowUnconditionalUpdate: false,
+  hasGenericMetadata: true,
   metadataOnUpdate: 'as new',
   validate: (policy) => mutatingErrors(policy, true),
   validateUpdate: (policy, old) => mutatingErrors(policy, hasNewConditions(policy.spec, old.spec)),

@@ -21,6 +21,9 @@ type ValidatingBinding = ValidatingAdmissionPolicyBinding & KubeObject
 type MutatingBinding = MutatingAdmissionPolicyBinding & KubeObject
 
 export const validatingAdmissionPolicyBindings: Strategy<ValidatingBinding> = {
+  hasGeneration: true,
+  allowUnconditionalUpdate: false,
+  hasGenericMetadata: true,
   metadataOnUpdate: 'as new',
   validate: (binding) => validatingErrors(binding),
   validateUpdate: (binding) => validatingErrors(binding),
@@ -29,6 +32,9 @@ export const validatingAdmissionPolicyBindings: Strategy<ValidatingBinding> = {
 }
 
 export const mutatingAdmissionPolicyBindings: Strategy<MutatingBinding> = {
+  hasGeneration: true,
+  allowUnconditionalUpdate: false,
+  hasGenericMetadata: true,
   metadataOnUpdate: 'as new',
   validate: (binding) => mutatingErrors(binding),
   validateUpdate: (binding) => mutatingErrors(binding),

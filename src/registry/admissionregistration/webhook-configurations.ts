@@ -28,6 +28,9 @@ const REVIEW_VERSIONS = ['v1', 'v1beta1']
 const MAX_SECONDS = 30
 
 export const webhookConfigurations: Strategy<Configuration> = {
+  hasGeneration: true,
+  allowUnconditionalUpdate: false,
+  hasGenericMetadata: true,
   countsEmptied: true,
   metadataOnUpdate: 'as new',
   validate: ({ webhooks }) => webhooksErrors(webhooks, STRICT),

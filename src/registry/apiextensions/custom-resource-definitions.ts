@@ -21,6 +21,10 @@ import { validateDefinition, validateDefinitionStatus, validateDefinitionUpdate 
 export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io'
 
 export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
+  hasGeneration: true,
+  allowUnconditionalUpdate: false,
+  storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions',
+  hasGenericMetadata: true,
   prepareForCreate(definition) {
     definition.status = withStored(definition, {})
   },

@@ -1,3 +1,4 @@
+import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { goQuote } from '../../go/quote.ts'
@@ -10,6 +11,11 @@ import { timeText } from '../../schema/time.ts'
 import type { Strategy } from '../strategy.ts'
 
 export const apiServices: Strategy<APIService> = {
+  nameRule: pathSegmentName,
+  allowUnconditionalUpdate: false,
+  storagePrefix: 'apiregistration.k8s.io/apiservices',
+  resetFields: { status: withoutSpecAndMetadata },
+  hasGenericMetadata: true,
   prepareForCreate(object, { now }) {
     object.status = {}
     // what this server has itself is there from the beginning

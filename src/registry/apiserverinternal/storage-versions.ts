@@ -1,3 +1,4 @@
+import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import type {
   ServerStorageVersion,
   StorageVersion,
@@ -14,6 +15,7 @@ import { keepMetadata } from '../metadata-of-status.ts'
 import type { Strategy } from '../strategy.ts'
 
 export const storageVersions: Strategy<StorageVersion & KubeObject> = {
+  resetFields: { status: withoutSpecAndMetadata },
   allowUnconditionalUpdate: false,
   nameRule: nameProblems,
   metadataOnUpdate: 'by strategy',

@@ -37,6 +37,7 @@ const status = path('status')
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 
 export const daemonSets: Strategy<DaemonSet> = {
+  hasGeneration: true,
   prepareForCreate(daemonSet, { enabled }) {
     const generation = templateGeneration(daemonSet)
     setTemplateGeneration(daemonSet, generation < 1n ? 1n : generation)

@@ -1,3 +1,4 @@
+import { without } from '../../patch/reset-fields.ts'
 import type { Deployment, DeploymentSpec, DeploymentStatus } from '../../api/apps/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
@@ -22,6 +23,8 @@ const spec = path('spec')
 const status = path('status')
 
 export const deployments: Strategy<Deployment> = {
+  hasGeneration: true,
+  resetFields: { status: without(['spec'], ['metadata', 'labels']) },
   prepareForCreate(deployment, { enabled }) {
     dropDisabledPodFields(deployment.spec?.template?.spec, undefined, enabled)
   },

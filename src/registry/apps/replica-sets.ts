@@ -15,6 +15,7 @@ const spec = path('spec')
 const status = path('status')
 
 export const replicaSets: Strategy<ReplicaSet> = {
+  hasGeneration: true,
   prepareForCreate(replicaSet, { enabled }) {
     dropDisabledPodFields(replicaSet.spec?.template?.spec, undefined, enabled)
   },

@@ -55,6 +55,7 @@ interface Skips {
 }
 
 export const statefulSets: Strategy<StatefulSet> = {
+  hasGeneration: true,
   nameRule: labelName,
   prepareForCreate: (set, context) => dropDisabled(set, undefined, context),
   prepareForUpdate: (set, old, context) => dropDisabled(set, old, context),

@@ -22,6 +22,7 @@ const MAX_NAME = 52
 const jobOf = ({ spec: wanted }: CronJob) => wanted?.jobTemplate?.spec ?? {}
 
 export const cronJobs: Strategy<CronJob> = {
+  hasGeneration: true,
   prepareForCreate(cronJob, { enabled }) {
     dropDisabledPodFields(jobOf(cronJob).template?.spec, undefined, enabled)
   },

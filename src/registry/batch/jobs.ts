@@ -29,6 +29,8 @@ const LEGACY_CONTROLLER_UID = 'controller-uid'
 const LEGACY_JOB_NAME = 'job-name'
 
 export const jobs: Strategy<Job> = {
+  hasGeneration: true,
+  defaultPropagation: 'Orphan',
   warningOfDefaultPropagation:
     'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
   prepareForCreate(job, { enabled }) {

@@ -1,4 +1,5 @@
 /** CertificateSigningRequests: the spec never changes, approval and certificate have subresources of their own. */
+import { without } from '../../patch/reset-fields.ts'
 import { append } from '../../api/append.ts'
 import type {
   CertificateSigningRequest,
@@ -26,6 +27,11 @@ type Request = CertificateSigningRequest & KubeObject
 const anyName: NameRule = () => []
 
 export const certificateSigningRequests: Strategy<Request> = {
+  resetFields: {
+    '': without(['spec'], ['status']),
+    status: without(['spec'], ['status', 'conditions']),
+    approval: without(['spec'], ['status', 'certificate']),
+  },
   nameRule: anyName,
   prepareForCreate(request, { user }) {
     request.spec = { ...request.spec, ...requester(user) }

@@ -1,4 +1,5 @@
 /** Requests of kubelets for certificates that pods show: who asks, with which key, for how long. */
+import { everything } from '../../patch/reset-fields.ts'
 import type {
   PodCertificateRequest,
   PodCertificateRequestSpec,
@@ -41,6 +42,7 @@ const MAX_SECONDS_OF_KUBERNETES = 24 * HOUR
 const TERMINAL = ['Issued', 'Denied', 'Failed']
 
 export const podCertificateRequests: Strategy<Request> = {
+  resetFields: { '': everything },
   allowUnconditionalUpdate: false,
   validate: ({ spec = {} }) => specErrors(spec, path('spec')),
   validateUpdate: ({ spec = {} }, { spec: old = {} }) =>

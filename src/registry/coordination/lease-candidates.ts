@@ -14,6 +14,7 @@ const MAX_NAME = 253
 const KEY = '[-._a-zA-Z0-9]+'
 
 export const leaseCandidates: Strategy<LeaseCandidate & KubeObject> = {
+  hasGenericMetadata: true,
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,
   nameRule: nameProblems,

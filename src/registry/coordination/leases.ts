@@ -9,6 +9,9 @@ const spec = path('spec')
 export const OLDEST = 'OldestEmulationVersion'
 
 export const leases: Strategy<Lease> = {
+  allowCreateOnUpdate: true,
+  allowUnconditionalUpdate: false,
+  hasGenericMetadata: true,
   validate: (lease) => specErrors(lease.spec ?? {}),
   validateUpdate: (lease) => specErrors(lease.spec ?? {}),
 }

@@ -22,6 +22,8 @@ const protocols = ['SCTP', 'TCP', 'UDP']
 const subsetsAt = path('subsets')
 
 export const endpoints: Strategy<Endpoints> = {
+  allowCreateOnUpdate: true,
+  storagePrefix: 'services/endpoints',
   validate: ({ subsets = [] }) => subsetsErrors(subsets),
   validateUpdate({ subsets = [], metadata }, old) {
     // what is stored may stay, whatever it is

@@ -16,6 +16,8 @@ const UNSET = 'needs to be unset'
 const types = ['Normal', 'Warning']
 
 export const events: Strategy<Event> = {
+  allowCreateOnUpdate: true,
+  ignoresCollector: true,
   leavesNewMetadata: true,
   validate: (event, { apiVersion }) => [
     ...commonErrors(event, apiVersion),

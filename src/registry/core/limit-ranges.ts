@@ -21,6 +21,7 @@ const notForPods = "may not be specified when `type` is 'Pod'"
 const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n
 
 export const limitRanges: Strategy<LimitRange> = {
+  allowCreateOnUpdate: true,
   prepareForCreate({ metadata }) {
     metadata.name ||= crypto.randomUUID()
   },

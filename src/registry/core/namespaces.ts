@@ -1,3 +1,4 @@
+import { withoutStatus } from '../../patch/reset-fields.ts'
 import type { Namespace } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path } from '../../api/field.ts'
@@ -14,6 +15,8 @@ const NAME_LABEL = 'kubernetes.io/metadata.name'
 const KUBERNETES = 'kubernetes'
 
 export const namespaces: Strategy<Namespace> = {
+  nameRule: labelName,
+  resetFields: { finalize: withoutStatus },
   prepareForCreate(namespace) {
     namespace.status = { phase: 'Active' }
     const finalizers = namespace.spec?.finalizers ?? []

@@ -25,6 +25,8 @@ const FEATURE = /^[A-Z][a-zA-Z0-9]*(\/[a-zA-Z][a-zA-Z0-9]*)*$/
 const MAX_FEATURE = 253
 
 export const nodes: Strategy<Node> = {
+  keepsStatusOnCreate: true,
+  storagePrefix: 'minions',
   prepareForCreate(node) {
     delete node.spec?.configSource
     delete node.status?.config

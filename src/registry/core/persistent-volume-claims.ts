@@ -24,6 +24,7 @@ const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
 const SPEC_TYPE = 'io.k8s.api.core.v1.PersistentVolumeClaimSpec'
 
 export const persistentVolumeClaims: Strategy<PersistentVolumeClaim> = {
+  deleteAnswersObject: true,
   prepareForCreate(claim, context) {
     claim.status = { phase: 'Pending' }
     dropForeignSource(claim.spec ?? {}, {}, context)

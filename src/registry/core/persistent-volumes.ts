@@ -24,6 +24,7 @@ const deprecatedSources: readonly (readonly [field: keyof PersistentVolumeSpec, 
 ]
 
 export const persistentVolumes: Strategy<PersistentVolume> = {
+  deleteAnswersObject: true,
   prepareForCreate(volume, { now }) {
     volume.status = { phase: 'Pending', lastPhaseTransitionTime: secondsText(now) }
   },

@@ -8,6 +8,8 @@ import { dropDisabledPodFields } from './pod-disabled-fields.ts'
 const at = path('template')
 
 export const podTemplates: Strategy<PodTemplate> = {
+  hasGeneration: true,
+  deleteAnswersObject: true,
   prepareForCreate({ template }, { enabled }) {
     dropDisabledPodFields(template?.spec, undefined, enabled)
   },

@@ -1,3 +1,4 @@
+import { without } from '../../patch/reset-fields.ts'
 import type { Container, Pod, PodAffinityTerm, PodSpec, PodStatus } from '../../api/core/v1.ts'
 import { path } from '../../api/field.ts'
 import type { LabelSelector, ObjectMeta } from '../../api/meta/v1.ts'
@@ -32,6 +33,9 @@ const rulesOf = ({ enabled }: StrategyContext, old?: Pod) =>
   )
 
 export const pods: Strategy<Pod> = {
+  hasGeneration: true,
+  deleteAnswersObject: true,
+  resetFields: { status: without(['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']) },
   // of what is sent, prepareForCreate keeps the class
   keepsStatusOnCreate: true,
   prepareForCreate(pod, context) {

@@ -14,6 +14,9 @@ const spec = path('spec')
 const status = path('status')
 
 export const replicationControllers: Strategy<ReplicationController> = {
+  hasGeneration: true,
+  defaultPropagation: 'Orphan',
+  storagePrefix: 'controllers',
   // checked by a rule that counts bytes and says so, and looks at whole names only
   nameRule: (name, prefix) =>
     prefix

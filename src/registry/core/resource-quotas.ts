@@ -45,6 +45,7 @@ const exclusive = [
 ] as const
 
 export const resourceQuotas: Strategy<ResourceQuota> = {
+  deleteAnswersObject: true,
   validate: (quota) => [...specErrors(quota.spec ?? {}), ...statusErrors(quota)],
   validateUpdate(quota, old) {
     const now = quota.spec?.scopes

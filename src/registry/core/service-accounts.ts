@@ -6,6 +6,7 @@ import type { Strategy } from '../strategy.ts'
 const ENFORCED = 'kubernetes.io/enforce-mountable-secrets'
 
 export const serviceAccounts: Strategy<ServiceAccount> = {
+  deleteAnswersObject: true,
   prepareForCreate: keepOnlyNames,
   prepareForUpdate: keepOnlyNames,
   validateUpdate: ({ metadata }) => validateObjectMeta(metadata, true, subdomainName),

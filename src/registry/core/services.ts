@@ -1,3 +1,4 @@
+import { labelName } from '../../validation/names.ts'
 import { append } from '../../api/append.ts'
 import type { Service, ServiceSpec } from '../../api/core/v1.ts'
 import { goQuote } from '../../go/quote.ts'
@@ -24,6 +25,10 @@ const spec = path('spec')
 const endpoints = { group: '', version: 'v1', resource: 'endpoints' }
 
 export const services: Strategy<Service> = {
+  nameRule: labelName,
+  allowCreateOnUpdate: true,
+  deleteAnswersObject: true,
+  storagePrefix: 'services/specs',
   allocate: allocateForService,
   decorator: { mark: '"type":"ExternalName"', decorate: withoutInternalPolicy },
   prepareForCreate(service) {

@@ -1,9 +1,15 @@
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
-import type { KubeObject } from '../../api/object.ts'
-import { customForms } from '../../codec/resource-forms.ts'
+import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
+import type { JsonObject, KubeObject } from '../../api/object.ts'
+import { customForms, customScaleForms } from '../../codec/custom-forms.ts'
+import type { ConvertVersion } from '../../patch/managed-fields.ts'
+import { everything, withoutSpecAndMetadata, withoutStatus } from '../../patch/reset-fields.ts'
+import type { ResetFields } from '../../patch/reset-fields.ts'
 import type { ApiCall } from '../../request/context.ts'
+import type { Tenant } from '../../storage/tenant.ts'
 import type { Resource } from '../resource.ts'
+import { hasStatus } from '../resource.ts'
 import type { ResourceEntry } from '../resources.ts'
 import { compiledVersion, currentForm, inVersion, servedForm } from './compiled-versions.ts'
 import { checkConversion, isConvertedByWebhook } from './conversion-webhook.ts'
@@ -25,19 +31,18 @@ export function customResource(
   const kind: GroupVersionKind = { group, version, kind: entry.kind }
   const isConverted = isConvertedByWebhook(definition)
   const scale = versionNamed(definition, version)?.subresources?.scale
+  const view =
+    subresource === 'scale' && scale !== undefined ? customScaleView(scale, definition.spec?.group ?? '') : undefined
   return {
     entry,
     gvr: { group, version, resource },
     kind,
     namespaced: entry.namespaced,
-    forms: customForms,
-    custom: true,
+    forms: view === undefined ? customForms : customScaleForms,
     type,
     storageType:
       isConverted || version === storage.version ? type : compiledVersion(tenant, definition, storage.version).type,
-    ...(subresource === 'scale' && scale !== undefined
-      ? { view: customScaleView(scale, definition.spec?.group ?? '') }
-      : {}),
+    ...(view && { view }),
     toStorage: (object) => (isConverted ? object : inVersion(tenant, definition, object, storage.version)),
     fromStorage: (object) => servedForm(tenant, definition, object, version),
     storageKind: isConverted ? kind : { group: storage.group, version: storage.version, kind: entry.kind },
@@ -55,5 +60,29 @@ export function customResource(
       definition.metadata.generation === 1 &&
       version === storage.version &&
       type.field('status')?.default === undefined,
+    resetFields: customResetFields(apiVersionOf(entry), hasStatus(entry), subresource),
+    storagePrefix: `${group}/${resource}`,
+    convertVersion: () => (view === undefined ? betweenVersions(tenant, definition) : undefined),
+    afterConversion: (object) => object,
+  }
+}
+
+/** kube-apiserver says so of the main resource for no version but that of the request. @param apiVersion that version */
+export function customResetFields(apiVersion: string, withStatus: boolean, subresource: string): ResetFields {
+  if (subresource === 'status') return withoutSpecAndMetadata
+  if (subresource !== '' || !withStatus) return everything
+  return (version) => (version === apiVersion ? withoutStatus(version) : undefined)
+}
+
+/** Without asking a conversion webhook: fields are taken to have the same names. */
+function betweenVersions(tenant: Tenant, definition: CustomResourceDefinition): ConvertVersion {
+  return (object, apiVersion) => {
+    const target = parseApiVersion(apiVersion)
+    if (target?.group !== definition.spec?.group || target === undefined) return undefined
+    if (versionNamed(definition, target.version) === undefined) return undefined
+    // what is tracked is an object of its kind
+    const converted = inVersion(tenant, definition, object as unknown as KubeObject, target.version)
+    const { type } = compiledVersion(tenant, definition, target.version)
+    return { type, object: converted as unknown as JsonObject }
   }
 }

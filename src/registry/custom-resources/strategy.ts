@@ -76,7 +76,9 @@ export function customStrategy(
 
   return {
     nameRule: subdomainName,
+    hasGenericMetadata: true,
     hasGeneration: true,
+    countsStatus: subresources?.status === undefined,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
 

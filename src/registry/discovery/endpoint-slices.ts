@@ -30,6 +30,7 @@ const endpointsAt = path('endpoints')
 const HOST_LABEL = 'kubernetes.io/hostname'
 
 export const endpointSlices: Strategy<EndpointSlice> = {
+  hasGeneration: true,
   prepareForCreate(slice) {
     for (const endpoint of slice.endpoints ?? []) delete endpoint.deprecatedTopology
   },

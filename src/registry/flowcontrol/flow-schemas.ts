@@ -1,3 +1,4 @@
+import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import { append } from '../../api/append.ts'
 import type {
   FlowSchema,
@@ -24,6 +25,8 @@ const MAX_PRECEDENCE = 10_000
 const ALL = '*'
 
 export const flowSchemas: Strategy<FlowSchema & KubeObject> = {
+  hasGeneration: true,
+  resetFields: { status: withoutSpecAndMetadata },
   validate: flowSchemaErrors,
   validateUpdate: flowSchemaErrors,
   metadataOnUpdate: 'as new',

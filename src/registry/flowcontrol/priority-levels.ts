@@ -1,3 +1,4 @@
+import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import { append } from '../../api/append.ts'
 import type {
   ExemptPriorityLevelConfiguration,
@@ -20,6 +21,8 @@ const SPEC_TYPE = 'io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationSpec'
 const NOT_NEGATIVE = 'must be a non-negative integer'
 
 export const priorityLevels: Strategy<PriorityLevelConfiguration & KubeObject> = {
+  hasGeneration: true,
+  resetFields: { status: withoutSpecAndMetadata },
   validate: priorityLevelErrors,
   validateUpdate: priorityLevelErrors,
   metadataOnUpdate: 'as new',

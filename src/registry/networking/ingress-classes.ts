@@ -15,6 +15,7 @@ const controller = path('spec', 'controller')
 const parameters = path('spec', 'parameters')
 
 export const ingressClasses: Strategy<IngressClass> = {
+  hasGeneration: true,
   validate: ({ spec }) => specErrors(spec ?? {}),
   validateUpdate: ({ metadata, spec = {} }, old) => [
     ...immutable(controller, spec.controller ?? '', (spec.controller ?? '') === (old.spec?.controller ?? '')),

@@ -39,6 +39,8 @@ interface Rules {
 const strict: Rules = { anySecretName: false, anyWildcardRule: false }
 
 export const ingresses: Strategy<Ingress> = {
+  hasGeneration: true,
+  storagePrefix: 'ingress',
   validate: (ingress) => [...specErrors(ingress.spec ?? {}, strict), ...classErrors(ingress)],
   validateUpdate: ({ metadata, spec: now = {} }, { spec: old = {} }) => [
     ...validateObjectMeta(metadata, true, subdomainName),

@@ -26,6 +26,7 @@ interface Rules extends SelectorRules {
 }
 
 export const networkPolicies: Strategy<NetworkPolicy> = {
+  hasGeneration: true,
   validate: ({ spec: now }) => specErrors(now ?? {}, { existing: new Set() }),
   validateUpdate: ({ spec: now }, old) =>
     specErrors(now ?? {}, {

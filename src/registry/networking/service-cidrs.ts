@@ -1,3 +1,4 @@
+import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
 import type { ServiceCIDR } from '../../api/networking/v1.ts'
@@ -8,6 +9,7 @@ import type { Strategy } from '../strategy.ts'
 const at = path('spec', 'cidrs')
 
 export const serviceCidrs: Strategy<ServiceCIDR> = {
+  resetFields: { status: withoutSpecAndMetadata },
   validate: ({ spec }) => cidrsErrors(spec?.cidrs ?? []),
   validateUpdate({ spec }, old) {
     const cidrs = spec?.cidrs ?? []

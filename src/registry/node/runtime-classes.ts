@@ -18,6 +18,9 @@ const handlerAt = path('handler')
 const scheduling = path('scheduling')
 
 export const runtimeClasses: Strategy<RuntimeClass> = {
+  allowCreateOnUpdate: true,
+  allowUnconditionalUpdate: false,
+  hasGenericMetadata: true,
   validate: classErrors,
   metadataOnUpdate: 'by strategy',
   validateUpdate: (one, old, context) => [

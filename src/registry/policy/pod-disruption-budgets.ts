@@ -12,6 +12,8 @@ const spec = path('spec')
 const status = path('status')
 
 export const podDisruptionBudgets: Strategy<PodDisruptionBudget> = {
+  hasGeneration: true,
+  allowUnconditionalUpdate: false,
   // metadata is checked by the generic rules only
   leavesNewMetadata: true,
   metadataOnUpdate: 'by strategy',

@@ -17,6 +17,8 @@ export const clusterRoleBindings: Strategy<ClusterRoleBinding & KubeObject> = bi
 
 function bindingStrategy(scope: Scope): Strategy<Binding> {
   return {
+    nameRule: pathSegmentName,
+    allowCreateOnUpdate: true,
     validate: (binding) => bindingErrors(binding, scope),
     metadataOnUpdate: 'by strategy',
     validateUpdate: (binding, old) => [

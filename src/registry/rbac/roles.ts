@@ -1,3 +1,4 @@
+import { pathSegmentName } from '../../validation/names.ts'
 import { append } from '../../api/append.ts'
 import type { ClusterRole, Role } from '../../api/rbac/v1.ts'
 import type { FieldError } from '../../api/field.ts'
@@ -10,6 +11,8 @@ import type { Strategy } from '../strategy.ts'
 import { rulesErrors } from './policy-rules.ts'
 
 export const roles: Strategy<Role & KubeObject> = {
+  nameRule: pathSegmentName,
+  allowCreateOnUpdate: true,
   validate: ({ rules }) => rulesErrors(rules, 'namespace'),
   metadataOnUpdate: 'by strategy',
   validateUpdate: ({ rules, metadata }, old) => [
@@ -20,6 +23,8 @@ export const roles: Strategy<Role & KubeObject> = {
 }
 
 export const clusterRoles: Strategy<ClusterRole & KubeObject> = {
+  nameRule: pathSegmentName,
+  allowCreateOnUpdate: true,
   validate: clusterRoleErrors,
   metadataOnUpdate: 'by strategy',
   validateUpdate: (role, old) => [

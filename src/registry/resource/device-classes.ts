@@ -15,6 +15,8 @@ import { listErrors, MAX_ENTRIES } from './names.ts'
 const className: NameRule = (name, prefix) => (prefix ? [] : subdomainName(name, false))
 
 export const deviceClasses: Strategy<DeviceClass & KubeObject> = {
+  hasGeneration: true,
+  deleteAnswersObject: true,
   nameRule: className,
   validate: ({ spec }) => specErrors(spec),
   metadataOnUpdate: 'by strategy',

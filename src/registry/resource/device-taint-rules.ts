@@ -1,3 +1,4 @@
+import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import type { DeviceTaintRule, DeviceTaintRuleSpec, DeviceTaintSelector } from '../../api/resource/v1alpha3.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { path, tooMany } from '../../api/field.ts'
@@ -13,6 +14,7 @@ import { driverNameErrors, poolNameErrors } from './names.ts'
 const MAX_CONDITIONS = 8
 
 export const deviceTaintRules: Strategy<DeviceTaintRule & KubeObject> = {
+  resetFields: { status: withoutSpecAndMetadata },
   hasGeneration: true,
   deleteAnswersObject: true,
   /** Tolerations count from timeAdded. A new effect sets it anew, unless the request sets it. */

@@ -21,6 +21,7 @@ type Template = ResourceClaimTemplate & KubeObject
 const SPEC_TYPE = 'io.k8s.api.resource.v1.ResourceClaimTemplateSpec'
 
 export const resourceClaimTemplates: Strategy<Template> = {
+  deleteAnswersObject: true,
   validate: async (template, context) => [
     // kube-apiserver names the place that it would have in a claim
     ...(await adminAccessErrors(requestedAdminAccess(template.spec?.spec?.devices), context)),

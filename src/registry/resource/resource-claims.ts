@@ -1,3 +1,4 @@
+import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import type {
   AllocatedDeviceStatus,
   AllocationResult,
@@ -50,6 +51,8 @@ const MAX_INTERFACE_BYTES = 256
 const MAX_HARDWARE_ADDRESS_BYTES = 128
 
 export const resourceClaims: Strategy<Claim> = {
+  deleteAnswersObject: true,
+  resetFields: { status: withoutSpecAndMetadata },
   validate: async ({ spec: { devices = {} } = {} }, context) => [
     ...(await adminAccessErrors(requestedAdminAccess(devices), context)),
     ...deviceClaimErrors(devices, path('spec', 'devices'), await selectorsValidator(selectorsOf(devices))),

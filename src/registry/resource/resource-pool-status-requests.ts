@@ -1,4 +1,5 @@
 /** All rules but that of the conditions are declared by the type. */
+import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import type {
   PoolStatus,
   ResourcePoolStatusRequest,
@@ -33,6 +34,7 @@ const MAX_CONDITIONS = 10
 const MAX_ERROR_BYTES = 256
 
 export const resourcePoolStatusRequests: Strategy<ResourcePoolStatusRequest & KubeObject> = {
+  resetFields: { status: withoutSpecAndMetadata },
   allowUnconditionalUpdate: false,
   deleteAnswersObject: true,
   validate: ({ spec = {} }) => specErrors(spec, path('spec')),

@@ -18,6 +18,8 @@ const MAX_ELABORATE_DEVICES = 64
 const MAX_COUNTER_SETS = 8
 
 export const resourceSlices: Strategy<ResourceSlice & KubeObject> = {
+  hasGeneration: true,
+  deleteAnswersObject: true,
   validate: ({ spec = {} }) => specErrors(spec, undefined, path('spec')),
   validateUpdate: ({ spec = {} }, { spec: old = {} }) => specErrors(spec, old, path('spec')),
   countsDropped: true,

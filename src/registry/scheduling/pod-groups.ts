@@ -1,3 +1,4 @@
+import { everything, withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import type {
   PodGroup,
   PodGroupResourceClaimStatus,
@@ -21,6 +22,7 @@ import {
 } from './pod-group-rules.ts'
 
 export const podGroups: Strategy<PodGroup & KubeObject> = {
+  resetFields: { '': everything, status: withoutSpecAndMetadata },
   validate: ({ spec = {} }) => specErrors(spec, path('spec')),
   // a mode that was dropped for its gate, or never given, is the default once it is read back
   completeOnCreate({ spec }) {

@@ -15,6 +15,8 @@ const systemClasses: Readonly<Record<string, number>> = {
 const preemptionPolicies = ['PreemptLowerPriority', 'Never']
 
 export const priorityClasses: Strategy<PriorityClass> = {
+  hasGeneration: true,
+  generationStays: true,
   validate: (one) => [...valueErrors(one), ...preemptionErrors(one)],
   validateUpdate: (one, old) => [
     ...((one.value ?? 0) === (old.value ?? 0)

@@ -18,6 +18,8 @@ const TOKENS_IN_SECRETS =
 const SPEC_TYPE = 'io.k8s.api.storage.v1.CSIDriverSpec'
 
 export const csiDrivers: Strategy<CSIDriver> = {
+  allowUnconditionalUpdate: false,
+  deleteAnswersObject: true,
   /** Counts from 0: the first change makes it 1. */
   prepareForUpdate(driver, old) {
     if (!sameValue(SPEC_TYPE, driver.spec ?? {}, old.spec ?? {}))

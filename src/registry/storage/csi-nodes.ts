@@ -14,6 +14,8 @@ const DRIVER_TYPE = 'io.k8s.api.storage.v1.CSINodeDriver'
 const driversAt = path('spec', 'drivers')
 
 export const csiNodes: Strategy<CSINode> = {
+  allowUnconditionalUpdate: false,
+  deleteAnswersObject: true,
   validate: ({ spec }) => driversErrors(spec?.drivers ?? []),
   metadataOnUpdate: 'as new',
   validateUpdate: ({ spec }, old) => {

@@ -14,6 +14,7 @@ import type { Strategy } from '../strategy.ts'
 const topologyAt = path('nodeTopology')
 
 export const csiStorageCapacities: Strategy<CSIStorageCapacity> = {
+  allowUnconditionalUpdate: false,
   validate: (capacity) => capacityErrors(capacity, false),
   metadataOnUpdate: 'by strategy',
   validateUpdate: (capacity, old) => [

@@ -20,6 +20,7 @@ const bindingModes = ['Immediate', 'WaitForFirstConsumer']
 const topologies = path('allowedTopologies')
 
 export const storageClasses: Strategy<StorageClass> = {
+  deleteAnswersObject: true,
   validate: classErrors,
   metadataOnUpdate: 'by strategy',
   validateUpdate: (now, old) => [

@@ -1,3 +1,4 @@
+import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, path, required, tooLong } from '../../api/field.ts'
 import type {
@@ -22,6 +23,9 @@ const status = path('status')
 const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
 
 export const volumeAttachments: Strategy<VolumeAttachment> = {
+  allowUnconditionalUpdate: false,
+  deleteAnswersObject: true,
+  resetFields: { status: withoutSpecAndMetadata },
   validate: attachmentErrors,
   metadataOnUpdate: 'as new',
   validateUpdate: (attachment, old) => [

@@ -7,6 +7,7 @@ import type { Strategy } from '../strategy.ts'
 import { driverErrors, parameterErrors, sameMap } from './class-rules.ts'
 
 export const volumeAttributesClasses: Strategy<VolumeAttributesClass> = {
+  deleteAnswersObject: true,
   validate: classErrors,
   validateUpdate: (now, old) => [
     ...(now.driverName === old.driverName

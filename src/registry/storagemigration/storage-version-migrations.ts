@@ -1,3 +1,4 @@
+import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import type { StorageVersionMigration, StorageVersionMigrationStatus } from '../../api/storagemigration/v1beta1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
@@ -17,6 +18,7 @@ const CONDITION_TYPE = 'io.k8s.apimachinery.pkg.apis.meta.v1.Condition'
 const SPEC_TYPE = 'io.k8s.api.storagemigration.v1beta1.StorageVersionMigrationSpec'
 
 export const storageVersionMigrations: Strategy<Migration> = {
+  resetFields: { status: withoutSpecAndMetadata },
   allowUnconditionalUpdate: false,
   metadataOnUpdate: 'by strategy',
   validate: resourceErrors,

@@ -2,7 +2,6 @@ import type { KubeObject } from '../../api/object.ts'
 import type { WriteResult } from '../../codec/stored-object.ts'
 import type { WriteOptions } from '../../request/options.ts'
 import { finished, walked } from '../../request/turns.ts'
-import { afterConversion } from '../convert-version.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { createObject } from './create-object.ts'
 import { trackingFields } from '../track-fields.ts'
@@ -21,7 +20,7 @@ export async function create(
   admission: Admission,
 ): Promise<WriteResult> {
   const { request } = scope
-  const wanted = await walked(request, () => afterConversion(scope, sent))
+  const wanted = await walked(request, () => scope.resource.afterConversion(sent))
   prepareNewMetadata(scope, wanted)
   // a custom resource's item takes POST too, which was authorized for the name in the path
   if (scope.place.name !== '') checkName(scope.place, wanted)

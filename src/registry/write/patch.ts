@@ -1,17 +1,13 @@
-import { apiVersionOf } from '../../api/group-version.ts'
 import type { JsonObject } from '../../api/object.ts'
 import { decodePatched } from '../../patch/decode-patched.ts'
 import type { PatchInput, PatchTypeName } from '../../patch/patch-types.ts'
 import { patchTypes } from '../../patch/patch-types.ts'
-import { resetFieldsOf } from '../../patch/reset-fields.ts'
 import { noteFault } from '../../request/fault.ts'
 import type { PatchOptions } from '../../request/options.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'
 import type { StructType } from '../../schema/structural.ts'
-import { afterConversion, convertVersion } from '../convert-version.ts'
 import type { ResourceScope } from '../resource-scope.ts'
-import { defaultingOf, endpointKind, endpointType, storedAs } from '../resource-scope.ts'
-import { hasStatus } from '../resource.ts'
+import { defaultingOf, endpointKind, endpointType } from '../resource-scope.ts'
 import type { Updated } from './guaranteed-update.ts'
 import type { Admission } from './admission.ts'
 import { checkName } from './check-name.ts'
@@ -43,7 +39,7 @@ export function patch(
     resource: { view },
     place: { name, subresource },
   } = scope
-  const isCustomScale = scope.resource.custom && view !== undefined
+  const { hasInternalType } = scope.resource.forms
   const defaults = (type: StructType, object: JsonObject): void => applyDefaults(type, object, defaultingOf(scope))
   const input: Omit<PatchInput, 'live'> = {
     type: endpointType(scope),
@@ -56,17 +52,11 @@ export function patch(
     force: options.force === true,
     fieldValidation: options.fieldValidation,
     now: request.now,
-    resetFields: resetFieldsOf(
-      storedAs(scope),
-      subresource,
-      hasStatus(scope.resource),
-      scope.resource.custom,
-      apiVersionOf(scope.resource.kind),
-    ),
-    convert: convertVersion(scope),
-    afterConversion: (object) => afterConversion(scope, object),
-    isCustomScale,
-    decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, defaults, !isCustomScale),
+    resetFields: scope.resource.resetFields,
+    convert: scope.resource.convertVersion(request),
+    afterConversion: (object) => scope.resource.afterConversion(object),
+    hasInternalType,
+    decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, defaults, hasInternalType),
     applyDefaults: (object) => defaults(endpointType(scope), object),
     parseYaml: body.parseYaml ?? noYaml,
     untracked: (error) => noteFault('managedFields', error, request),

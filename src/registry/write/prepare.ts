@@ -36,7 +36,7 @@ export async function beforeCreate(scope: ResourceScope, object: KubeObject, { d
   delete metadata.deletionGracePeriodSeconds
   delete metadata.selfLink
   if (strategy.hasGeneration) metadata.generation = 1
-  if (!strategy.keepsStatusOnCreate && hasStatus(scope.resource)) delete (object as { status?: unknown }).status
+  if (!strategy.keepsStatusOnCreate && hasStatus(scope.resource.entry)) delete (object as { status?: unknown }).status
   const context = scope.strategyContext(dryRun)
   const { request } = scope
   await walked(request, () =>
@@ -55,21 +55,9 @@ export async function beforeCreate(scope: ResourceScope, object: KubeObject, { d
 }
 
 function newMetaErrors(scope: ResourceScope, metadata: ObjectMeta): FieldError[] {
-  const validateMeta = hasKubernetesMeta(scope) ? validateObjectMeta : validateAnyMeta
+  const validateMeta = scope.resource.strategy.hasGenericMetadata ? validateAnyMeta : validateObjectMeta
   return validateMeta(metadata, scope.resource.namespaced, scope.resource.strategy.nameRule ?? subdomainName)
 }
-
-/** Some groups, and what extensions define, know only the generic rules of metadata. */
-const hasKubernetesMeta = ({ resource: { custom, gvr: resource } }: ResourceScope): boolean =>
-  !custom && !genericMetaGroups.has(resource.group)
-
-const genericMetaGroups = new Set([
-  'apiextensions.k8s.io',
-  'apiregistration.k8s.io',
-  'admissionregistration.k8s.io',
-  'coordination.k8s.io',
-  'node.k8s.io',
-])
 
 export async function beforeUpdate(
   scope: ResourceScope,
@@ -124,7 +112,10 @@ export async function beforeUpdate(
 function metaErrorsAgain(scope: ResourceScope, how: MetadataCheck, meta: ObjectMeta, before: ObjectMeta): FieldError[] {
   switch (how) {
     case 'as change':
-      return (hasKubernetesMeta(scope) ? validateKindMetaUpdate : validateObjectMetaUpdate)(meta, before)
+      return (scope.resource.strategy.hasGenericMetadata ? validateObjectMetaUpdate : validateKindMetaUpdate)(
+        meta,
+        before,
+      )
     case 'as new':
       return newMetaErrors(scope, meta)
     case 'by strategy':
@@ -144,7 +135,7 @@ function ensureNamespace(scope: ResourceScope, { metadata }: KubeObject): void {
 }
 
 function keepStatus(scope: ResourceScope, object: KubeObject, old: KubeObject): void {
-  if (hasStatus(scope.resource)) Object.assign(object, { status: (old as { status?: unknown }).status })
+  if (hasStatus(scope.resource.entry)) Object.assign(object, { status: (old as { status?: unknown }).status })
 }
 
 /** A write of the status leaves everything else but metadata as it was. */
@@ -160,9 +151,8 @@ const BESIDE_SPEC = new Set(['metadata', 'status'])
 
 /** Whether everything but metadata and status is as it was. */
 function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): boolean {
-  // a custom resource without a status subresource may call anything `status`
-  const ignored =
-    scope.resource.custom && !hasStatus(scope.resource) ? { metadata: {} } : { metadata: {}, status: undefined }
+  const { countsStatus } = scope.resource.strategy
+  const ignored = { metadata: {}, ...(countsStatus ? {} : { status: undefined }) }
   const bare = { ...object, ...ignored }
   const before = { ...old, ...ignored }
   return encodeSame(scope, bare, before) && !(scope.resource.strategy.countsEmptied && hasEmptied(object, BESIDE_SPEC))

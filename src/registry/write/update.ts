@@ -5,7 +5,6 @@ import type { Steps } from '../../api/slices.ts'
 import { copyWithEmptied } from '../../schema/emptied.ts'
 import type { WriteOptions } from '../../request/options.ts'
 import { finished, walked } from '../../request/turns.ts'
-import { afterConversion } from '../convert-version.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { guaranteedUpdate } from './guaranteed-update.ts'
 import type { Updated } from './guaranteed-update.ts'
@@ -34,7 +33,7 @@ export function update(
     uid: sent.metadata.uid,
     authorizeCreate,
     *wanted(live) {
-      const object = afterConversion(scope, copyWithEmptied(sent))
+      const object = scope.resource.afterConversion(copyWithEmptied(sent))
       yield
       yield* trackingFields(scope, live, object, options.fieldManager)
       return object

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Json, KubeObject } from '../../../src/api/object.ts'
-import { tableLayout } from '../../../src/codec/table.ts'
+import { builtInLayout } from '../../../src/codec/table.ts'
 import { zeroObject } from '../../../src/codec/zero-object.ts'
 import { encodeJson } from '../../../src/codec/encode.ts'
 import { builtInResources } from '../../../src/registry/resources.ts'
@@ -12,7 +12,7 @@ const created = ago(300)
 type State = { metadata?: object; [field: string]: unknown }
 
 function cellsOf(resource: string, state: State): Json[] {
-  const { printer } = tableLayout(fakeScope(resource, fakeRequest('GET /')).resource)
+  const { printer } = builtInLayout(fakeScope(resource, fakeRequest('GET /')).resource)
   const metadata = { name: 'x', creationTimestamp: created, ...state.metadata }
   return printer.cells({ ...state, metadata } as unknown as KubeObject, NOW)
 }
@@ -25,7 +25,7 @@ describe('every kind', () => {
     '%s: a cell for each column, even of nothing',
     (resource) => {
       const scope = fakeScope(resource, fakeRequest('GET /'))
-      const layout = tableLayout(scope.resource)
+      const layout = builtInLayout(scope.resource)
       const zero = zeroObject(scope.resource.storageKind, {})
       // what storage would hold: with the nulls that are always written
       const stored = JSON.parse(encodeJson(scope.resource.storageType, { ...zero, metadata: {} })) as KubeObject
@@ -143,7 +143,7 @@ describe('pods', () => {
   })
 
   test('finished ones are marked', () => {
-    const { printer } = tableLayout(fakeScope('v1/pods', fakeRequest('GET /')).resource)
+    const { printer } = builtInLayout(fakeScope('v1/pods', fakeRequest('GET /')).resource)
     const conditions = (phase: string) => printer.conditions?.({ metadata: {}, status: { phase } } as KubeObject)
     expect(conditions('Succeeded')).toEqual([
       { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' },

@@ -1,0 +1,30 @@
+/** Built-in resources: Go structs, whose members have an order. Lists name the kind of their items once. */
+import { stringify } from '../api/json.ts'
+import { builtInType } from '../schema/built-in.ts'
+import { encodeJson } from './encode.ts'
+import { hasInternalMetadata, internalTypeName } from './partial-object-metadata.ts'
+import type { ResourceForms } from './resource-forms.ts'
+import { builtInLayout } from './table.ts'
+
+export const builtInForms: ResourceForms = {
+  matchesFirst: true,
+  hasProtobuf: true,
+  hasStrategicMergePatch: true,
+  hasTableAlways: false,
+  bodies: 'typed',
+  hasInternalType: true,
+  goTypeName: internalTypeName,
+  objectText: encodeJson,
+  messageType: (type) => type,
+  listType: (name) => builtInType(`${name}List`),
+  cutsMetadata: (storageKind) => !hasInternalMetadata(storageKind),
+  // that of kube-apiserver's internal form, which no other version has added to
+  metadataOf: 'stored',
+  itemsHaveKind: false,
+  listMetadata: (metadata) => metadata,
+  listFrame: (kind, apiVersion, metadata) => ({
+    head: `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${stringify(metadata)},"items":`,
+    tail: '}',
+  }),
+  tableLayout: builtInLayout,
+}

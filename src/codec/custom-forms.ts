@@ -1,0 +1,37 @@
+/** Resources of definitions: maps, whose members Go sorts. Each item of a list says what it is. */
+import { stringifySorted } from '../api/json.ts'
+import { encodeJson } from './encode.ts'
+import type { ResourceForms } from './resource-forms.ts'
+import { customLayout, customScaleLayout } from './table.ts'
+
+export const customForms: ResourceForms = {
+  matchesFirst: false,
+  hasProtobuf: false,
+  hasStrategicMergePatch: false,
+  hasTableAlways: true,
+  bodies: 'unstructured',
+  hasInternalType: true,
+  goTypeName: ({ kind }) => (kind.endsWith('List') ? 'unstructured.UnstructuredList' : 'unstructured.Unstructured'),
+  objectText: (_type, object) => stringifySorted(object),
+  messageType: () => undefined,
+  listType: () => undefined,
+  // members of the object are sorted, those of its metadata are not
+  cutsMetadata: () => false,
+  metadataOf: 'served',
+  itemsHaveKind: true,
+  listMetadata: (metadata) => ({ continue: '', ...metadata }),
+  listFrame: (kind, apiVersion, metadata) => ({
+    head: `{"apiVersion":"${apiVersion}","items":`,
+    tail: `,"kind":"${kind}","metadata":${stringifySorted(metadata)}}`,
+  }),
+  tableLayout: customLayout,
+}
+
+/** Their Scale has a Go type, but none that kube-apiserver could convert to another version. */
+export const customScaleForms: ResourceForms = {
+  ...customForms,
+  bodies: 'custom scale',
+  hasInternalType: false,
+  objectText: encodeJson,
+  tableLayout: customScaleLayout,
+}

@@ -1,0 +1,113 @@
+/** What a body must say of its kind, and how it is refused: see ResourceForms.bodies. */
+import type { GroupVersionKind } from '../api/group-version.ts'
+import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
+import type { JsonTree } from '../api/json.ts'
+import { decodeUtf8 } from '../api/json.ts'
+import type { StatusError } from '../api/status.ts'
+import { badRequest } from '../api/status.ts'
+import { DecodeError, missingKind } from '../codec/decode.ts'
+import type { BodyFormat, ParsedBody } from '../codec/parse-body.ts'
+import type { ResourceForms } from '../codec/resource-forms.ts'
+import { opened, treeText } from '../patch/json-document.ts'
+import { typeOfKind } from '../schema/built-in.ts'
+import type { StructType } from '../schema/structural.ts'
+
+export const SCHEME = 'pkg/runtime/scheme.go:111'
+
+export interface SentBody extends Pick<ParsedBody, 'apiVersion' | 'kind' | 'tree'> {
+  readonly format: BodyFormat
+  readonly bytes: Uint8Array
+}
+
+/** `expected` is the endpoint's kind, `found` what kindOf says of the body. */
+export interface BodyRules {
+  /** @throws DecodeError */
+  kindOf(body: SentBody, expected: GroupVersionKind): GroupVersionKind
+  /** By which type the body is read. @param own the endpoint's. @throws DecodeError */
+  typeOf(found: GroupVersionKind, expected: GroupVersionKind, own: StructType): StructType
+  /** After it was read. @throws DecodeError */
+  checkKind(found: GroupVersionKind, expected: GroupVersionKind): void
+  /** Of the complaints of strict decoding, those that are made. */
+  complaints(found: GroupVersionKind, expected: GroupVersionKind, strict: readonly string[]): readonly string[]
+  /** The kind of the object from here on. */
+  objectKind(found: GroupVersionKind, expected: GroupVersionKind): string
+  /** @param text why the body cannot be read */
+  refusal(text: string): StatusError
+}
+
+const isSame = (a: GroupVersionKind, b: GroupVersionKind): boolean =>
+  a.kind === b.kind && a.group === b.group && a.version === b.version
+
+/** Go types: what is missing is the endpoint's, and what is of another kind is decoded as that first. */
+const typed: BodyRules = {
+  kindOf({ apiVersion, kind }, expected) {
+    const version = apiVersion === '' ? expected : versionIn(apiVersion)
+    return { group: version.group, version: version.version, kind: kind === '' ? expected.kind : kind }
+  },
+  typeOf(found, expected, own) {
+    const type = isSame(found, expected) ? own : typeOfKind(found)
+    if (type !== undefined) return type
+    throw new DecodeError(
+      `no kind "${found.kind}" is registered for version "${apiVersionOf(found)}" in scheme "${SCHEME}"`,
+    )
+  },
+  checkKind(found, expected) {
+    if (found.kind === expected.kind) return
+    const to = `${internalPackage(expected)}.${expected.kind}`
+    throw new DecodeError(`converting (${found.version}.${found.kind}) to (${to}): unknown conversion`)
+  },
+  complaints: (_found, _expected, strict) => strict,
+  objectKind: (_found, { kind }) => kind,
+  refusal: badRequest,
+}
+
+/** Maps: the body must say what it is, and another kind is refused when the object is validated. */
+const unstructured: BodyRules = {
+  kindOf({ apiVersion, kind, tree, format, bytes }) {
+    const version = versionIn(apiVersion)
+    // members in another case are read first, but the object says nothing in them
+    const members = tree === undefined ? undefined : membersOf(tree)
+    if (kind === '' || members?.has('kind') === false)
+      throw missingKind(format === 'json' || tree === undefined ? decodeUtf8(bytes) : treeText(tree))
+    return { ...(members?.has('apiVersion') === false ? { group: '', version: '' } : version), kind }
+  },
+  typeOf: (_found, _expected, own) => own,
+  checkKind: () => {},
+  // a definition says nothing of what is in objects of another kind, but for their metadata
+  complaints: (found, expected, strict) =>
+    found.group === expected.group && found.kind === expected.kind
+      ? strict
+      : strict.filter((text) => !text.startsWith('unknown field') || text.startsWith('unknown field "metadata.')),
+  // validation speaks of the kind that was sent
+  objectKind: ({ kind }) => kind,
+  refusal: badRequest,
+}
+
+/** The codec of custom resources knows their own kind, and Scale as it is expected. */
+const customScale: BodyRules = {
+  ...typed,
+  typeOf(found, expected, own) {
+    if (isSame(found, expected)) return own
+    throw new DecodeError('another kind')
+  },
+  refusal: () => badRequest(`no kind is registered for the type v1.Scale in scheme ${JSON.stringify(SCHEME)}`),
+}
+
+export const bodyRules = { typed, unstructured, 'custom scale': customScale } satisfies Record<
+  ResourceForms['bodies'],
+  BodyRules
+>
+
+function versionIn(apiVersion: string) {
+  const version = parseApiVersion(apiVersion)
+  if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`)
+  return version
+}
+
+function membersOf(tree: JsonTree) {
+  const open = opened(tree)
+  return open !== undefined && 'members' in open ? open.members : undefined
+}
+
+/** kube-apiserver's package of internal types: the first part of the group's name. */
+const internalPackage = ({ group }: GroupVersionKind): string => (group === '' ? 'core' : group.split('.')[0]!)
