@@ -14,6 +14,7 @@ import { runKeys } from './keys-command.ts'
 import { CannotStart, start } from './start.ts'
 import { createSimulatedNodes } from './simulated-nodes.ts'
 import { startFlags, startOptions, startSchema } from './start-flags.ts'
+import { runTokenCreate } from './token-command.ts'
 import { UsageError, parse } from './usage.ts'
 
 const HELP = `Kedge: the Kubernetes API, serverless.
@@ -26,7 +27,7 @@ Commands
   backup       Write all of the control plane of a running server to a file, as of one moment.
   restore      Put a backup into a running server that holds nothing yet; versions are kept.
   encryption   rewrite: store all that is encrypted anew, with the first key of a running server.
-  token        Print the administrator's bearer token of a data directory.
+  token        Print the administrator's bearer token of a data directory. create: a token with which machines join.
   login        Log in at an OpenID Connect provider by the browser, for kubectl: prints an ExecCredential.
   keys         rotate: sign ServiceAccounts' tokens with a new key from the next start on; with --ca, replace the CA.
   version      Print Kedge's version and the Kubernetes version it serves.
@@ -119,6 +120,14 @@ answered with 503; a restore that failed is repeated with the same command.
 Flags of kubeconfig, token and keys rotate
   --data-dir DIR   The data directory. Default .kedge in the current directory.
 
+Flags of token create: makes a bootstrap token and publishes what "kubeadm join" reads (docs/nodes.md)
+  --ttl DURATION   How long it can be used: 24h (default), 30m …; 0 for ever.
+  --print-join-command
+                   Prints the command with which a machine joins, instead of the token.
+  --control-plane-endpoint HOST:PORT
+                   Where machines reach the server. Default: the address in the kubeconfig.
+  --description TEXT
+
 Flags of keys rotate
   --ca begin|switch|finish
                    Replaces the CA, with a start after each step: the new one is trusted beside the old one, then it
@@ -150,7 +159,12 @@ const commands: Readonly<Record<string, (args: string[]) => Promise<void> | void
       : printFile(args, 'kubeconfig', (directory) => dataDirectory(directory).kubeconfig),
   login: runLogin,
   keys: runKeys,
-  token: (args) => printFile(args, 'token', (directory) => resolve(dataDirectory(directory).pki, 'admin.token')),
+  token: ([action, ...rest]) =>
+    action === 'create'
+      ? runTokenCreate(rest, runningKubeconfig)
+      : printFile(action === undefined ? [] : [action, ...rest], 'token', (directory) =>
+          resolve(dataDirectory(directory).pki, 'admin.token'),
+        ),
   backup: runBackup,
   restore: runRestore,
   encryption: runEncryption,
