@@ -16,8 +16,8 @@ export async function get(scope: RequestScope): Promise<Response> {
   const notOlderThan = parseRevisionOfGet(scope, request.query.get('resourceVersion') ?? '')
   try {
     const key = keyOf(scope, scope.place.name)
-    const early = notOlderThan === undefined ? takeFirstRead(request, scope.collection, key) : undefined
-    const stored = await (early ?? scope.storage.get(scope.collection, key, notOlderThan))
+    const early = notOlderThan === undefined ? await takeFirstRead(request, scope.collection, key) : undefined
+    const stored = early ?? (await scope.storage.get(scope.collection, key, notOlderThan))
     if (stored === undefined) throw notFound(scope.resource.gvr, scope.place.name)
     const shown = scope.resource.converter === undefined ? stored : await inRequestVersion(scope, stored)
     if (scope.resource.view !== undefined)

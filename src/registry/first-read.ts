@@ -33,7 +33,10 @@ export function beginFirstRead(request: ApiRequest): void {
   request.firstRead = { place: placeOf(collection, key), stored }
 }
 
-/** Once. Undefined where nothing was begun, or something else. */
+/**
+ * Once. Undefined where nothing was begun, or something else was, or nothing was there: the call for the snapshot, beside
+ * which it was read, may have written what a fresh control plane has.
+ */
 export function takeFirstRead(
   request: ApiCall & Pick<ApiRequest, 'firstRead'>,
   collection: Collection,

@@ -22,8 +22,8 @@ export async function readLive(
   namespace = scope.place.namespace,
 ): Promise<Live | undefined> {
   const key = keyOf(scope, name, namespace)
-  const early = takeFirstRead(scope.request, scope.collection, key)
-  const stored = await (early ?? scope.storage.get(scope.collection, key))
+  const early = await takeFirstRead(scope.request, scope.collection, key)
+  const stored = early ?? (await scope.storage.get(scope.collection, key))
   if (stored === undefined) return undefined
   if (stored.text.length > LARGE) scope.request.isLarge = true
   if (stored.text.length > HEAVY) await turnOfHeavy()

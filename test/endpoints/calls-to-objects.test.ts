@@ -153,3 +153,12 @@ test('somebody without a name wakes no object but that of the configuration', as
   await expect(ask('GET', '/api/v1/namespaces/default/secrets/a', undefined, '')).rejects.toMatchObject({ code: 403 })
   expect(calls.filter((call) => !call.endsWith(' control'))).toEqual([])
 })
+
+test.each([
+  ['GET', undefined],
+  ['PATCH', { metadata: { labels: { a: 'b' } } }],
+])('the first request to a fresh control plane finds what that has: %s', async (method, body) => {
+  const { ask } = countingServer()
+  const { status } = await ask(method, '/api/v1/namespaces/kube-system/serviceaccounts/default', body)
+  expect(status).toBe(200)
+})
