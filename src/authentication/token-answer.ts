@@ -2,7 +2,7 @@
 import type { ApiRequest } from '../request/context.ts'
 import type { UserInfo } from '../request/user-info.ts'
 
-export type TokenContext = Pick<ApiRequest, 'env' | 'tenant' | 'now' | 'clock' | 'waitUntil'>
+export type TokenContext = Pick<ApiRequest, 'env' | 'tenant' | 'now' | 'clock' | 'waitUntil' | 'gone'>
 
 export interface TokenAnswer {
   readonly user: UserInfo

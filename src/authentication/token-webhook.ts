@@ -83,6 +83,7 @@ async function reviewed(
       timeoutMs: TIMEOUT,
       timeout: '30s',
       clock: context.clock,
+      gone: context.gone?.(),
     })
     // decoded as this kind
     const { status = {} } = (await reviewIn(answer, gvk)) as { status?: TokenReviewStatus }

@@ -106,7 +106,7 @@ class Question {
       case 'AlwaysDeny':
         return noOpinion('Everything is forbidden.')
       default: {
-        const said = this.said.get(authorizer) ?? (await authorizer.ask(this.plane.env, this.asked))
+        const said = this.said.get(authorizer) ?? (await authorizer.ask(this.plane, this.asked))
         this.said.set(authorizer, said)
         return said
       }

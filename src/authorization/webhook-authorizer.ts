@@ -8,7 +8,7 @@ import type { Clock } from '../api/clock.ts'
 import type { Expression } from '../authentication/expression.ts'
 import { ExpressionFailed } from '../authentication/expression.ts'
 import type { JsonLike } from '../cel/json-value.ts'
-import type { Env } from '../env.ts'
+import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { logError } from '../log/log.ts'
 import { formatDuration } from '../schema/time.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
@@ -28,6 +28,8 @@ const UNAUTHORIZED_FOR = 30_000
 /** Answers that are kept, and characters of what they are about: larger questions are asked each time. */
 const MAX_ANSWERS = 8_192
 const MAX_ASKED = 10_000
+
+type Plane = Pick<ControlPlane, 'env' | 'gone'>
 
 export class WebhookAuthorizer {
   private readonly answers = new BoundedMap<
@@ -51,15 +53,16 @@ export class WebhookAuthorizer {
     }
   }
 
-  async ask(env: Env, asked: AuthorizationAttributes): Promise<Verdict> {
+  async ask(plane: Plane, asked: AuthorizationAttributes): Promise<Verdict> {
     const spec = specOf(asked)
     try {
       if (!this.matches(spec)) return noOpinion('')
-      return verdictOf(await this.answer(env, asked, spec))
+      return verdictOf(await this.answer(plane, asked, spec))
     } catch (error) {
       if (!(error instanceof ExpressionFailed || error instanceof WebhookCallError)) throw error
       logError('Failed to make webhook authorizer request', { authorizer: this.name, error: error.message })
-      const denied = this.configuration.failurePolicy === 'Deny'
+      // a client that hangs up has nothing allowed for which the webhook was not waited
+      const denied = this.configuration.failurePolicy === 'Deny' || plane.gone?.().aborted === true
       return { allowed: false, reason: '', error: error.message, ...(denied ? { denied } : {}) }
     }
   }
@@ -83,7 +86,7 @@ export class WebhookAuthorizer {
 
   /** @throws WebhookCallError */
   private async answer(
-    env: Env,
+    { env, gone }: Plane,
     asked: AuthorizationAttributes,
     spec: SubjectAccessReviewSpec,
   ): Promise<SubjectAccessReviewStatus> {
@@ -101,6 +104,7 @@ export class WebhookAuthorizer {
       timeoutMs: Number(timeout / MILLISECOND),
       timeout: formatDuration(timeout),
       clock: this.clock,
+      gone: gone?.(),
     })
     // decoded as this kind
     const { status = {} } = (await reviewIn(answer, { group: 'authorization.k8s.io', version, kind })) as {

@@ -44,7 +44,7 @@ export const placeOfApiService = (
 
 /** @throws CallFailed */
 export function askApiService(
-  plane: Pick<ControlPlane, 'env' | 'tenant'>,
+  plane: Pick<ControlPlane, 'env' | 'tenant' | 'gone'>,
   { spec = {} }: APIService,
   { base, serverName }: ServicePlace,
   { target, headers, user, body = null, ...call }: Asked,
@@ -59,6 +59,7 @@ export function askApiService(
       credential: 'front-proxy',
     },
     body,
+    plane.gone?.(),
   )
 }
 

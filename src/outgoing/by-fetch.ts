@@ -3,14 +3,14 @@
  * (`https://NAME.worker/…`). Of other protocols it knows WebSocket.
  */
 import type { Settings } from '../settings.ts'
-import { allowedFetch } from '../webhooks/by-fetch.ts'
+import { allowedFetch, endOf, failureOfFetch } from '../webhooks/by-fetch.ts'
 import type { Fetches } from '../webhooks/by-fetch.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
 import type { Exchange } from './exchange.ts'
 
 export const exchangeByFetch =
   (network: Fetches, bindings: object, settings: Pick<Settings, 'unpinnedHosts'>): Exchange =>
-  async (call, body) => {
+  async (call, body, gone) => {
     const { method, url, timeoutMs, upgrades } = call
     checkPath(url)
     if (call.isInsecure === true) throw new CallFailed('this server cannot call without verifying certificates')
@@ -24,14 +24,13 @@ export const exchangeByFetch =
         headers,
         body,
         redirect: 'manual',
-        ...(timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) }),
+        signal: endOf(timeoutMs, gone),
       })
       if (upgrades === true && answer.webSocket !== null)
         return { upgraded: new Response(null, { status: 101, headers: answer.headers, webSocket: answer.webSocket }) }
       return { status: answer.status, headers: [...answer.headers], body: answer.body }
     } catch (error) {
-      const { name, message } = error instanceof Error ? error : { name: '', message: String(error) }
-      throw new CallFailed(name === 'TimeoutError' || name === 'AbortError' ? 'context deadline exceeded' : message)
+      throw failureOfFetch(error, gone)
     }
   }
 

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini'
 import { FAILED, STATUS_HEADER } from '../webhooks/by-front.ts'
 import { callFailure, failureText } from '../webhooks/failure-text.ts'
-import { CallFailed } from '../webhooks/outgoing-call.ts'
+import { CANCELED, CallFailed } from '../webhooks/outgoing-call.ts'
 import type { Exchange, ExchangeCall } from './exchange.ts'
 import { EXCHANGE_PATH, HEADERS_HEADER, TUNNEL_HEADER } from './exchange.ts'
 
@@ -19,7 +19,7 @@ const pairs = z.array(z.tuple([z.string(), z.string()]))
 
 export const exchangeByFront =
   (front: Fetches): Exchange =>
-  async (call, body) => {
+  async (call, body, gone) => {
     const passed: PassedCall = { ...call, hasBody: body !== null }
     const line = `${JSON.stringify(passed)}\n`
     let answer: Response
@@ -27,8 +27,10 @@ export const exchangeByFront =
       answer = await front.fetch(`http://outgoing${EXCHANGE_PATH}`, {
         method: 'POST',
         body: body === null ? line : behind(line, body),
+        ...(gone === undefined ? {} : { signal: gone }),
       })
     } catch (error) {
+      if (gone?.aborted === true) throw new CallFailed(CANCELED)
       throw new CallFailed(`the process in front of this server did not make the call: ${String(error)}`)
     }
     if (answer.status === FAILED) throw new CallFailed(failureText(callFailure.parse(JSON.parse(await answer.text()))))

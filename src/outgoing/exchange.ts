@@ -35,10 +35,11 @@ export interface Upgraded {
   readonly upgraded: Response
 }
 
-/** @throws CallFailed */
+/** @param gone aborted: the client has hung up. @throws CallFailed */
 export type Exchange = (
   call: ExchangeCall,
   body: ReadableStream<Uint8Array> | null,
+  gone?: AbortSignal,
 ) => Promise<ExchangeAnswer | Upgraded>
 
 /** Of one connection only (RFC 9110, 7.6.1): nothing of these is passed on, in either direction. */

@@ -35,6 +35,8 @@ export interface ApiCall {
   readonly query?: QueryParameters
   /** Work that may go on after the answer (ExecutionContext.waitUntil). */
   waitUntil(work: Promise<unknown>): void
+  /** Of a request: is aborted when its client has hung up. What was asked of other servers ends then. */
+  readonly gone?: () => AbortSignal
 }
 
 /** The object that the path names: a read that began early. */

@@ -48,6 +48,7 @@ export function receive(request: Request, env: Env, execution: ExecutionContext,
     warnings: [],
     record: settings.recordsRequests ? new RequestRecord() : undefined,
     waitUntil: (work) => execution.waitUntil(work),
+    gone: () => request.signal,
   }
 }
 

@@ -40,6 +40,8 @@ export interface ControlPlane {
   readonly tenant: Tenant
   /** Lets work go on after the answer. */
   waitUntil?(work: Promise<unknown>): void
+  /** Of a request: is aborted when its client has hung up. */
+  readonly gone?: () => AbortSignal
   /** It is a Durable Object that asks, and no request. */
   readonly isObject?: boolean
   /**

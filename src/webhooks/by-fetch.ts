@@ -6,7 +6,7 @@ import { ownValue } from '../api/own.ts'
 import type { Settings } from '../settings.ts'
 import { forbiddenHost } from './forbidden-hosts.ts'
 import type { Outgoing, OutgoingAnswer, OutgoingCall } from './outgoing-call.ts'
-import { CallFailed, readAnswer } from './outgoing-call.ts'
+import { CANCELED, CallFailed, readAnswer } from './outgoing-call.ts'
 
 export interface Fetches {
   fetch(url: string, init: RequestInit): Promise<Response>
@@ -16,10 +16,10 @@ const WORKER = /^([a-z0-9-]+)\.worker$/
 
 export const byFetch =
   (network: Fetches, bindings: object, settings: Pick<Settings, 'unpinnedHosts'>): Outgoing =>
-  (call, body) => {
+  (call, body, gone) => {
     if (call.clientCertificate !== undefined)
       throw new CallFailed('this server has no client certificates for the servers that it calls')
-    return send(allowedFetch(network, bindings, settings, call), call, body)
+    return send(allowedFetch(network, bindings, settings, call), call, body, gone)
   }
 
 /** Who may make the call. @throws CallFailed where nobody may */
@@ -55,6 +55,7 @@ async function send(
   network: Fetches,
   { method: asked, url, headers, timeoutMs }: OutgoingCall,
   body: string,
+  gone: AbortSignal | undefined,
 ): Promise<OutgoingAnswer> {
   const method = asked ?? 'POST'
   try {
@@ -63,7 +64,7 @@ async function send(
       headers,
       ...(method === 'GET' ? {} : { body }),
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: endOf(timeoutMs, gone),
     })
     return {
       status: answer.status,
@@ -72,8 +73,22 @@ async function send(
       body: await readAnswer(answer.body),
     }
   } catch (error) {
-    if (error instanceof CallFailed) throw error
-    const { name, message } = error instanceof Error ? error : { name: '', message: String(error) }
-    throw new CallFailed(name === 'TimeoutError' || name === 'AbortError' ? 'context deadline exceeded' : message)
+    throw failureOfFetch(error, gone)
   }
+}
+
+/** When a call ends that has no answer. @param timeoutMs absent: when its client is gone */
+export const endOf = (timeoutMs: number | undefined, gone: AbortSignal | undefined): AbortSignal | null => {
+  const ends = [
+    ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
+    ...(gone === undefined ? [] : [gone]),
+  ]
+  return ends.length > 1 ? AbortSignal.any(ends) : (ends[0] ?? null)
+}
+
+export function failureOfFetch(error: unknown, gone: AbortSignal | undefined): CallFailed {
+  if (error instanceof CallFailed) return error
+  if (gone?.aborted === true) return new CallFailed(CANCELED)
+  const { name, message } = error instanceof Error ? error : { name: '', message: String(error) }
+  return new CallFailed(name === 'TimeoutError' || name === 'AbortError' ? 'context deadline exceeded' : message)
 }

@@ -5,7 +5,7 @@
 import type { CallFailure } from './failure-text.ts'
 import { callFailure, failureText } from './failure-text.ts'
 import type { Outgoing } from './outgoing-call.ts'
-import { CallFailed } from './outgoing-call.ts'
+import { CANCELED, CallFailed } from './outgoing-call.ts'
 
 /** Headers of the front's answer. */
 export const STATUS_HEADER = 'outgoing-status'
@@ -18,20 +18,19 @@ interface Fetches {
   fetch(url: string, init: RequestInit): Promise<Response>
 }
 
-/** The front ends the call in time; this is for a front that does not answer. Milliseconds. */
-const GRACE_MS = 2_000
-
 export const byFront =
   (front: Fetches): Outgoing =>
-  async (call, body) => {
+  async (call, body, gone) => {
     let answer: Response
     try {
       answer = await front.fetch('http://outgoing/', {
         method: 'POST',
         body: `${JSON.stringify(call)}\n${body}`,
-        signal: AbortSignal.timeout(call.timeoutMs + GRACE_MS),
+        // the front ends the call in time
+        ...(gone === undefined ? {} : { signal: gone }),
       })
     } catch (error) {
+      if (gone?.aborted === true) throw new CallFailed(CANCELED)
       throw new CallFailed(`the process in front of this server did not make the call: ${String(error)}`)
     }
     if (answer.status === FAILED) throw new CallFailed(failureText(failureOf(await answer.text())))

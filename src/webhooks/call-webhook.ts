@@ -55,7 +55,7 @@ export async function callWebhook(
   const credentials = users && credentialsFor(users, targetOf(client))
   return posted(shown, async () => {
     const place = client.service === undefined ? { url: shown } : await placeOf(plane, client.service, shown)
-    return outgoingOf(plane.env)({ ...place, caBundle, ...presented(credentials), timeoutMs }, review)
+    return outgoingOf(plane.env)({ ...place, caBundle, ...presented(credentials), timeoutMs }, review, plane.gone?.())
   })
 }
 
@@ -69,7 +69,7 @@ export async function callServer(
 ): Promise<OutgoingAnswer> {
   const url = `${withPath(server)}?timeout=${Math.ceil(timeoutMs / 1000)}s`
   const call = { url, serverName, caBundle: authority, ...presented(credentials), timeoutMs }
-  return posted(url, () => outgoingOf(plane.env)(call, review))
+  return posted(url, () => outgoingOf(plane.env)(call, review, plane.gone?.()))
 }
 
 async function posted(shown: string, post: () => Promise<OutgoingAnswer>): Promise<OutgoingAnswer> {

@@ -23,6 +23,8 @@ export interface ReviewCall {
   /** As Go writes the timeout: `30s`. */
   readonly timeout: string
   readonly clock: Clock
+  /** Aborted: the client of the request has hung up. */
+  readonly gone?: AbortSignal | undefined
   readonly pause?: (milliseconds: number) => Promise<void>
 }
 
@@ -33,15 +35,15 @@ export async function postReview(
   env: Env,
   connection: WebhookConnection,
   review: object,
-  { timeoutMs, timeout, clock, pause = sleep }: ReviewCall,
+  { timeoutMs, timeout, clock, gone, pause = sleep }: ReviewCall,
 ): Promise<OutgoingAnswer> {
   const ends = clock() + BUDGET
   const url = new URL(connection.url)
   url.searchParams.set('timeout', timeout)
   const body = JSON.stringify(review)
   for (let call = 1, wait = FIRST_PAUSE; ; call++, wait = Math.round(wait * FACTOR)) {
-    const answer = await post(env, connection, url.href, body, Math.min(timeoutMs, ends - clock()))
-    const isLast = call === CALLS || clock() + wait >= ends
+    const answer = await post(env, connection, url.href, body, Math.min(timeoutMs, ends - clock()), gone)
+    const isLast = call === CALLS || gone?.aborted === true || clock() + wait >= ends
     if (isLast || !mayHelp(answer)) {
       if (answer instanceof CallFailed) throw new WebhookCallError(`Post ${goQuote(url.href)}: ${answer.message}`)
       return answer
@@ -56,6 +58,7 @@ async function post(
   url: string,
   body: string,
   timeoutMs: number,
+  gone: AbortSignal | undefined,
 ): Promise<OutgoingAnswer | CallFailed> {
   const authorization =
     token !== undefined
@@ -81,6 +84,7 @@ async function post(
           : { clientCertificate: { certificate: clientCertificate, key: clientKey } }),
       },
       body,
+      gone,
     )
   } catch (error) {
     if (error instanceof CallFailed) return error

@@ -30,7 +30,11 @@ export class CallFailed extends Error {
 /** Bytes of an answer that are read; kube-apiserver takes as much in requests. */
 export const MAX_ANSWER = 3 * 1024 * 1024
 
-export type Outgoing = (call: OutgoingCall, body: string) => Promise<OutgoingAnswer>
+/** @param gone aborted: nobody waits for the answer any more */
+export type Outgoing = (call: OutgoingCall, body: string, gone?: AbortSignal) => Promise<OutgoingAnswer>
+
+/** What Go says of a call that was given up. */
+export const CANCELED = 'context canceled'
 
 /** @throws CallFailed where it is too long */
 export async function readAnswer(stream: AsyncIterable<Uint8Array> | null): Promise<Uint8Array> {

@@ -21,7 +21,7 @@ interface Hook {
   stop(): void
 }
 
-async function startHook(): Promise<Hook> {
+export async function startHook(): Promise<Hook> {
   const now = new Date()
   const authority = await createAuthority({ commonName: 'webhooks' }, now, 30)
   const leaf = { subject: { commonName: 'hook' }, usage: 'server', names: ['127.0.0.1'], days: 30 } as const
@@ -40,7 +40,7 @@ async function startHook(): Promise<Hook> {
 }
 
 /** @param resources that the webhook is about */
-const configuration = (name: string, { url, caBundle }: Hook, resources: readonly string[]): string =>
+export const configuration = (name: string, { url, caBundle }: Hook, resources: readonly string[]): string =>
   JSON.stringify({
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingWebhookConfiguration',

@@ -89,9 +89,9 @@ function timeoutOf({ timeoutSeconds = DEFAULT_SECONDS }: Webhook, { request }: A
 
 const timeLeft = ({ now, clock }: Attributes['request']): number => now.getTime() + REQUEST_MS - clock()
 
-/** Before a request goes on without a webhook that took all of its time. @throws StatusError 504 */
+/** Before a request goes on without a webhook that took all of its time, or that nobody waits for any more. @throws StatusError 504 */
 export function checkTimeLeft({ request }: Attributes): void {
-  if (timeLeft(request) <= 0) throw requestTimeout()
+  if (timeLeft(request) <= 0 || request.gone?.().aborted === true) throw requestTimeout()
 }
 
 const requestTimeout = (): StatusError =>

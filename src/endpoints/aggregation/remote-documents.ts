@@ -96,7 +96,9 @@ export class RemoteDocuments<T> {
     try {
       const { path, accept, maxBytes, read } = this.question
       const place = await placeOfApiService(request, service)
-      const answer = await askApiService(request, service, place, {
+      // later requests use it, too: it does not end with this client
+      const plane = { env: request.env, tenant: request.tenant }
+      const answer = await askApiService(plane, service, place, {
         method: 'GET',
         target: path(service),
         headers: [['Accept', accept]],

@@ -73,6 +73,7 @@ function kubelet(request: ApiRequest, { status }: KubeObject & Node): NodeConnec
           isProxied,
         },
         call.body ?? null,
+        request.gone?.(),
       )
     },
   }
