@@ -12,6 +12,7 @@ import { controllerOf, userOf } from '../src/controllers/controllers.ts'
 import type { ControllerContext } from '../src/controllers/controller.ts'
 import { HopelessWork } from '../src/registry/hopeless-work.ts'
 import { Turns } from '../src/controllers/turns.ts'
+import { LookPace } from '../src/controllers/look-pace.ts'
 import { inTurns } from '../src/controllers/in-turns.ts'
 import type { Env } from '../src/env.ts'
 import { freshServedResources, servedResources } from '../src/registry/served.ts'
@@ -32,6 +33,8 @@ import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
 const PARALLEL = 8
 /** After which work is taken up again that an instance left behind. */
 const RESUME_MS = 5_000
+/** Work that is due within this, in milliseconds, needs no alarm. */
+const NEAR_MS = 1_000
 /** After which it is looked whether a restore is over; the work that it brings comes by itself. */
 const RESTORING_MS = 600_000
 
@@ -47,6 +50,9 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private readonly heldLeases: HeldLeaseTable
   private running: Promise<void> | undefined
   private readonly turns = new Turns()
+  private readonly pace = new LookPace(this.now)
+  /** Ends the wait for what is due in a moment. */
+  private arrived: () => void = () => {}
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -85,9 +91,10 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
 
   /** @param shard `TENANT/SHARD`, the name of the sender */
   async receive(_shard: string, rows: readonly OutboxRow[]): Promise<void> {
-    for (const { topic, payload } of rows) this.work.add(topic, payload, 0)
+    for (const { topic, payload } of rows) this.work.add(topic, payload, this.pace.delay(topic, payload))
     // In the same commit: should the instance end before it is done with them, nobody else comes back to them.
     this.alarms.wakeAt(this.now() + RESUME_MS)
+    this.arrived()
     this.ctx.waitUntil(this.run())
   }
 
@@ -139,11 +146,25 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       heldLeases: this.heldLeases,
       later: (controller, key, delay) => this.work.add(controller, key, delay),
     }
-    for (let due = this.work.due(PARALLEL); due.length > 0; due = this.work.due(PARALLEL)) {
-      const served = await servedResources(plane)
-      await inTurns(due, (work) => this.reconcile(work, { ...context, served, user: userOf(work.controller) }))
-    }
+    do {
+      for (let due = this.work.due(PARALLEL); due.length > 0; due = this.work.due(PARALLEL)) {
+        const served = await servedResources(plane)
+        await inTurns(due, (work) => this.reconcile(work, { ...context, served, user: userOf(work.controller) }))
+      }
+    } while (await this.moreIsNear())
     this.alarms.wakeAt(this.work.nextDue())
+  }
+
+  /** Work that is due in a moment is waited for: an alarm is a row that is written. */
+  private async moreIsNear(): Promise<boolean> {
+    const wait = (this.work.nextDue() ?? Infinity) - this.now()
+    if (wait > NEAR_MS) return false
+    if (wait <= 0) return true
+    await new Promise<void>((resolve) => {
+      this.arrived = resolve
+      setTimeout(resolve, wait)
+    })
+    return true
   }
 
   /** Without a tenant it works for nobody: its work stays, and is tried again. */
@@ -158,6 +179,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     if (found === undefined) return this.park(work, UNKNOWN_CONTROLLER)
     try {
       const lookAgain = await found.reconcile(key, context)
+      this.pace.looked(controller, key)
       if (lookAgain === undefined) this.work.done(work)
       else this.work.again(work, lookAgain, false)
     } catch (error) {

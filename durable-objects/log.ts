@@ -12,6 +12,7 @@ import type { ListAt, NewValue, RestoredValue, Revision } from '../src/storage/s
 import { MAX_VALUE_BYTES, hasUid, isTooLarge, withOtherRevision, withRevision } from '../src/storage/value-text.ts'
 import { rangeOf } from './key-range.ts'
 import { encodeSelectable } from './selectable.ts'
+import { PendingWork } from './pending-work.ts'
 import { pick } from './selected-keys.ts'
 import type { ChangeRow, StateStatements, Statements } from './statements.ts'
 import { ADDED, DELETED, MODIFIED } from './statements.ts'
@@ -46,6 +47,7 @@ export class Log {
   watchFloor: Revision
   /** Changes since somebody last set this to zero. */
   appended = 0
+  readonly pendingWork = new PendingWork()
 
   /** @param retention milliseconds for which continued lists stay readable */
   constructor(
@@ -79,6 +81,7 @@ export class Log {
       return transact()
     } catch (error) {
       this.last = last
+      this.pendingWork.forget()
       throw error
     }
   }
@@ -144,6 +147,7 @@ export class Log {
   /** What was before is no longer to be had; revisions go on above it. */
   clear(): void {
     this.statements.clear()
+    this.pendingWork.forget()
     this.beginAt(nextRevision(this.last, this.now()))
   }
 
@@ -205,7 +209,8 @@ export class Log {
   ): ChangeRow {
     const row = { ...step, k, at, l: encodeSelectable(selectable), v: withRevision(text, at, step.rv) }
     if (isRowTooLarge(row)) throw new StorageError('TooLarge', 0, MAX_ROW_BYTES)
-    for (const { topic, payload } of outbox) this.statements.appendOutbox(k, topic, payload)
+    for (const { topic, payload } of outbox)
+      if (this.pendingWork.isNew(topic, payload)) this.statements.appendOutbox(k, topic, payload)
     return this.insert(row)
   }
 

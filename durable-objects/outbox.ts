@@ -32,6 +32,8 @@ export class Outbox {
     /** Resolves when all that was written is on disk. */
     private readonly sync: () => Promise<void>,
     private readonly now: Clock,
+    /** Is told that the delivery of all that waits begins. */
+    private readonly begins: () => void = () => {},
   ) {}
 
   /** @returns milliseconds after which to try again, undefined when all is delivered */
@@ -59,6 +61,7 @@ export class Outbox {
   }
 
   private rows() {
+    this.begins()
     return this.statements.oldestOutbox(BATCH).map(({ k, ...row }) => ({ ...row, key: k }))
   }
 }

@@ -117,7 +117,15 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       now,
       () => this.yieldToWriters(),
     )
-    this.outbox = new Outbox(this.name, this.statements, receiverOf(env, this.name), () => ctx.storage.sync(), now)
+    const begins = () => this.log.pendingWork.forget()
+    this.outbox = new Outbox(
+      this.name,
+      this.statements,
+      receiverOf(env, this.name),
+      () => ctx.storage.sync(),
+      now,
+      begins,
+    )
     this.firstWrite = new FirstWrite(this.statements, () => tellControlShard(env, this.name))
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(() => this.alarms.load())

@@ -7,6 +7,7 @@ import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
 import type { Actor } from '../registry/write/actor.ts'
 import { withoutAdmission } from '../registry/write/admission.ts'
 import { API_SERVER, authenticated } from '../request/user-info.ts'
+import type { Tenant } from '../storage/tenant.ts'
 import type { ControllerContext } from './controller.ts'
 import { ResourceClient } from './resource-client.ts'
 
@@ -26,6 +27,10 @@ export class Clientset {
     private readonly context: ControllerContext,
     private readonly actor: Actor,
   ) {}
+
+  get tenant(): Tenant {
+    return this.context.tenant
+  }
 
   /**
    * @param namespace '' for cluster-scoped resources, and to list across namespaces

@@ -31,7 +31,9 @@ export class PodWrites {
     const { namespace = '', name = '', uid = '' } = pod.metadata
     const scope = this.clients.resource(PODS, namespace).call(name, 'binding')
     const target = { kind: 'Node', name: node }
-    const bound = await overtaken(bindPod(scope, { metadata: { name, uid }, target }, false).then(() => true as const))
+    const bound = await overtaken(
+      bindPod(scope, { metadata: { name, uid }, target }, false, pod).then(() => true as const),
+    )
     if (bound !== true) return false
     await this.tell(pod, {
       type: 'Normal',

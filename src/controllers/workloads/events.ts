@@ -8,6 +8,7 @@ import { StatusError } from '../../api/status.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
+import { correlatorOf } from './event-correlator.ts'
 
 const EVENTS = typedResource<KubeObject & Event>('', 'events')
 /** Bytes of a message, as client-go cuts it. */
@@ -42,10 +43,15 @@ export class EventRecorder {
   async record(object: KubeObject, news: News): Promise<void> {
     const { kind, apiVersion, metadata } = object
     const namespace = metadata.namespace ?? 'default'
-    const time = timeText(this.now())
-    const message = news.message.slice(0, LONGEST)
+    const now = this.now()
+    const time = timeText(now)
+    const source = JSON.stringify([this.component, this.host, kind, namespace, metadata.name, metadata.uid])
+    const alike = `${news.type} ${news.reason}`
+    const told = correlatorOf(this.clients.tenant).admit(source, alike, news.message.slice(0, LONGEST), now.getTime())
+    if (told === undefined) return
+    const message = told.message.slice(0, LONGEST)
     const events = this.clients.resource(EVENTS, namespace)
-    const said = [metadata.uid, this.component, this.host, news.type, news.reason, message, news.fieldPath]
+    const said = [metadata.uid, this.component, this.host, news.type, news.reason, told.identity, news.fieldPath]
     const event: KubeObject & Event = {
       kind: 'Event',
       apiVersion: 'v1',
@@ -77,6 +83,7 @@ export class EventRecorder {
       await events
         .updateWithRetries(event.metadata.name!, (known) => {
           known.count = (known.count ?? 1) + 1
+          known.message = message
           known.lastTimestamp = time
         })
         .catch(ignoreRefused)

@@ -7,8 +7,8 @@ import { changeStored } from '../write/change-stored.ts'
 import { setPodCondition } from './pod-conditions.ts'
 
 /** @throws StatusError Conflict: the pod is on a node, being deleted, gated, or another one than is meant */
-export async function bindPod(scope: ResourceScope, binding: Binding, dryRun: boolean): Promise<void> {
-  await changeStored<Pod>(scope, scope.place.name, { dryRun }, (pod) => bind(scope, pod, binding, dryRun))
+export async function bindPod(scope: ResourceScope, binding: Binding, dryRun: boolean, known?: Pod): Promise<void> {
+  await changeStored<Pod>(scope, scope.place.name, { dryRun, known }, (pod) => bind(scope, pod, binding, dryRun))
 }
 
 function bind(scope: ResourceScope, pod: Pod, { metadata, target }: Binding, dryRun: boolean): void {

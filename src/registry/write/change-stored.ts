@@ -1,6 +1,7 @@
 import { cloneJson } from '../../api/clone-json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { notFound } from '../../api/status.ts'
+import type { Live } from '../../codec/stored-object.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { statusFor } from '../../storage/storage-status.ts'
 import type { ResourceScope } from '../resource-scope.ts'
@@ -12,6 +13,7 @@ const TRIES = 20
 /**
  * A change that the server itself makes to an object, of which the strategy of the resource knows nothing (bindings,
  * disruption budgets): no owner of fields is kept of it, and nobody validates it.
+ * @param options `known`: how the caller read it, which is compared with what is stored when it is written
  * @param change makes the new object of a copy; runs again when somebody else was faster
  * @returns the object as it was read, changed or not
  * @throws 404, and what `change` throws
@@ -19,11 +21,11 @@ const TRIES = 20
 export async function changeStored<O extends KubeObject>(
   scope: ResourceScope,
   name: string,
-  { dryRun }: { readonly dryRun: boolean },
+  { dryRun, known }: { readonly dryRun: boolean; readonly known?: O | undefined },
   change: (object: O) => void,
 ): Promise<O> {
   for (let attempt = 1; ; attempt++) {
-    const live = await readLive(scope, name)
+    const live = attempt === 1 && known !== undefined ? asLive(known) : await readLive(scope, name)
     if (live === undefined) throw notFound(scope.resource.gvr, name)
     // the scope is of the resource whose objects are changed
     const object = cloneJson(live.object) as O
@@ -39,3 +41,8 @@ export async function changeStored<O extends KubeObject>(
     }
   }
 }
+
+const asLive = (object: KubeObject): Live => ({
+  object,
+  stored: { revision: Number(object.metadata.resourceVersion), text: '' }, // nobody compares the text
+})

@@ -1,0 +1,43 @@
+/**
+ * How often a controller looks at one key where much happens: at once when it has not looked for a while, and then so many
+ * milliseconds after its last look, at all that came meanwhile. A look at an owner reads all its pods.
+ */
+import { BoundedMap } from '../api/bounded-map.ts'
+import { ownValue } from '../api/own.ts'
+import type { Topic } from '../registry/topic.ts'
+
+/** Milliseconds between two looks. */
+const paces: Partial<Readonly<Record<Topic, number>>> = {
+  deployment: 100,
+  'endpoint-slice': 500,
+  endpoints: 500,
+  job: 200,
+  'replica-set': 250,
+  'resource-quota': 500,
+  scheduler: 50,
+  'selected-pods': 250,
+  'simulated-pods': 200,
+  'stateful-set': 100,
+}
+
+/** Keys beyond this are looked at at once. */
+const MOST_KEYS = 10_000
+
+export class LookPace {
+  private readonly last = new BoundedMap<string, number>({ entries: MOST_KEYS })
+
+  constructor(private readonly now: () => number) {}
+
+  /** Milliseconds until the next look. */
+  delay(topic: string, key: string): number {
+    const pace = ownValue(paces, topic)
+    if (pace === undefined) return 0
+    const last = this.last.get(`${topic} ${key}`)
+    return last === undefined ? 0 : Math.max(0, last + pace - this.now())
+  }
+
+  /** A look is over. */
+  looked(topic: string, key: string): void {
+    if (ownValue(paces, topic) !== undefined) this.last.set(`${topic} ${key}`, this.now())
+  }
+}
