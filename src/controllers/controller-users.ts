@@ -12,6 +12,7 @@ type Account =
   | 'cronjob-controller'
   | 'daemon-set-controller'
   | 'deployment-controller'
+  | 'disruption-controller'
   | 'endpoint-controller'
   | 'endpointslice-controller'
   | 'job-controller'
@@ -27,6 +28,7 @@ const account = (name: Account): UserInfo =>
 
 const collector = account('generic-garbage-collector')
 const daemonSets = account('daemon-set-controller')
+const disruptions = account('disruption-controller')
 const quotas = account('resourcequota-controller')
 const namespaces = account('namespace-controller')
 const replicaSets = account('replicaset-controller')
@@ -48,11 +50,13 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'daemon-set-node': daemonSets,
   departed: collector,
   deployment: account('deployment-controller'),
+  disruption: disruptions,
   'endpoint-slice': account('endpointslice-controller'),
   endpoints: account('endpoint-controller'),
   'flow-defaults': API_SERVER,
   'flow-object-written': API_SERVER,
   'flow-schema-status': API_SERVER,
+  'guarded-pods': disruptions,
   job: account('job-controller'),
   'kind-served': collector,
   'leader-lease': account('deployment-controller'),
@@ -75,6 +79,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'service-account-secret': tokens,
   'simulated-node': kubelets,
   'simulated-pods': kubelets,
+  'stale-disruption': disruptions,
   'stateful-set': account('statefulset-controller'),
   'token-cleaner': account('token-cleaner'),
   'validating-admission-policy-status': account('validatingadmissionpolicy-status-controller'),

@@ -1,6 +1,7 @@
 /** One resource in one namespace, as one actor reads and writes it (client-go's ResourceInterface). */
 import { apiVersionOf } from '../api/group-version.ts'
 import { cloneJson } from '../api/clone-json.ts'
+import type { Scale } from '../api/autoscaling/v1.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'
 import { stringify } from '../api/json.ts'
@@ -73,6 +74,17 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   /** Undefined: there is none. */
   async get(name: string): Promise<O | undefined> {
     return this.typed((await readLive(this.call(name), name))?.object)
+  }
+
+  /** What its subresource `scale` shows: null where the resource has none, undefined where there is no object. */
+  async scale(name: string): Promise<Scale | undefined | null> {
+    const isServed = this.entry.subresources.some((subresource) => subresource.name === 'scale')
+    const view = isServed ? this.call(name, 'scale').resource.view : undefined
+    if (view === undefined) return null
+    const object = await this.get(name)
+    if (object === undefined) return undefined
+    view.checkRead?.(object)
+    return view.of(object) as Scale // its kind says so
   }
 
   async list(options: ListOptions = {}): Promise<O[]> {

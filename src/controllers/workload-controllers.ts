@@ -8,6 +8,7 @@ import { cronJobController } from './workloads/cron-job.ts'
 import { beginWorkloads } from './workloads/begin.ts'
 import { daemonSetController, daemonSetNodes } from './workloads/daemon-set.ts'
 import { deploymentController } from './workloads/deployment.ts'
+import { disruptionController, guardedPods, staleDisruption } from './workloads/disruption.ts'
 import { endpointSliceController } from './workloads/endpoint-slice.ts'
 import { endpointsController } from './workloads/endpoints.ts'
 import { jobController } from './workloads/job.ts'
@@ -21,8 +22,10 @@ export const workloadControllers = {
   'daemon-set': daemonSetController,
   'daemon-set-node': daemonSetNodes,
   deployment: deploymentController,
+  disruption: disruptionController,
   'endpoint-slice': endpointSliceController,
   endpoints: endpointsController,
+  'guarded-pods': guardedPods,
   job: jobController,
   'leader-lease': leaderLease,
   orphan: orphanController,
@@ -32,6 +35,7 @@ export const workloadControllers = {
   'selected-pods': selectedPods,
   'simulated-node': simulatedNode,
   'simulated-pods': simulatedPods,
+  'stale-disruption': staleDisruption,
   'stateful-set': statefulSetController,
   'workloads-begin': beginWorkloads,
 } satisfies Readonly<Record<WorkloadTopic, Controller>>

@@ -9,8 +9,10 @@ export const workloadTopics = {
   'daemon-set': 'daemonset-controller',
   'daemon-set-node': 'daemonset-controller',
   deployment: 'deployment-controller',
+  disruption: 'disruption-controller',
   'endpoint-slice': 'endpointslice-controller',
   endpoints: 'endpoints-controller',
+  'guarded-pods': 'disruption-controller',
   job: 'job-controller',
   'leader-lease': 'several',
   orphan: 'several',
@@ -20,6 +22,7 @@ export const workloadTopics = {
   'selected-pods': 'several',
   'simulated-node': 'simulated-kubelet',
   'simulated-pods': 'simulated-kubelet',
+  'stale-disruption': 'disruption-controller',
   'stateful-set': 'statefulset-controller',
   'workloads-begin': 'several',
 } as const satisfies Partial<Record<Topic, ControllerName | 'several'>>

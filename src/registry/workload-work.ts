@@ -76,7 +76,8 @@ const rules: Readonly<Record<string, readonly Rule[]>> = {
   persistentvolumeclaims: [claimWork],
   'cronjobs.batch': [itself('cron-job')],
   'jobs.batch': [itself('job'), ({ object, old }) => [...ownersWork(object), ...ownersWork(old)]],
-  pods: [dependentWork, podsWork, endpointWork],
+  'poddisruptionbudgets.policy': [itself('disruption')],
+  pods: [dependentWork, podsWork, endpointWork, disruptionWork],
   'leases.coordination.k8s.io': [leaseWork],
   services: [servicesWork],
   nodes: [nodesWork, daemonsWork],
@@ -131,12 +132,36 @@ function endpointWork({ object, old }: Change): readonly WorkloadWork[] {
   )
   const hasAddress = (pod: Pod | undefined) => (pod?.status?.podIPs ?? []).length > 0
   if (now === before || (!hasAddress(object) && !hasAddress(old))) return []
+  return byLabels('selected-pods', object, old)
+}
+
+/** Work for what selects a pod, or did: pods with the same labels are looked at together. */
+function byLabels(topic: Topic, object: Pod | undefined, old: Pod | undefined): readonly WorkloadWork[] {
   const { namespace = '' } = (object ?? old)?.metadata ?? {}
   const labels = [...new Set([object, old].flatMap((pod) => (pod === undefined ? [] : [JSON.stringify(sorted(pod))])))]
   return labels.map((text) => ({
-    topic: 'selected-pods',
+    topic,
     payload: text.length > LONGEST_LABELS ? JSON.stringify([namespace]) : `[${JSON.stringify(namespace)},${text}]`,
   }))
+}
+
+/** What of a pod its disruption budgets look at; and a pod that was to be disrupted, and perhaps is not. */
+function disruptionWork({ object, old }: Change): readonly WorkloadWork[] {
+  const [pod, before]: (Pod | undefined)[] = [object, old]
+  const conditionOf = (one: Pod | undefined, name: string) =>
+    one?.status?.conditions?.find(({ type }) => type === name)?.status
+  const [now, then] = [pod, before].map((one) =>
+    JSON.stringify([
+      one?.metadata.labels,
+      one?.metadata.deletionTimestamp === undefined,
+      one?.metadata.ownerReferences,
+      conditionOf(one, 'Ready'),
+    ]),
+  )
+  const guards = now === then ? [] : byLabels('guarded-pods', pod, before)
+  const isTarget = pod?.metadata.deletionTimestamp === undefined && conditionOf(pod, 'DisruptionTarget') === 'True'
+  if (pod === undefined || !isTarget || conditionOf(before, 'DisruptionTarget') === 'True') return guards
+  return [...guards, { topic: 'stale-disruption', payload: keyOf(pod) }]
 }
 
 const sorted = ({ metadata }: KubeObject): Record<string, string> =>

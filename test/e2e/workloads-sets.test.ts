@@ -100,3 +100,17 @@ test('a ReplicationController is scaled', async () => {
   await kubectl.run('scale rc/rc --replicas=3')
   await kubectl.run('wait --for=jsonpath={.status.availableReplicas}=3 rc/rc --timeout=60s')
 })
+
+test('a disruption budget holds a drain back until there is another pod', async () => {
+  await kubectl.run('create deployment guarded --image=nginx --replicas=2')
+  await kubectl.run('create poddisruptionbudget guarded --selector=app=guarded --min-available=2')
+  await kubectl.run('rollout status deployment/guarded --timeout=60s')
+  await kubectl.run('wait --for=jsonpath={.status.currentHealthy}=2 pdb/guarded --timeout=60s')
+  const [pod = ''] = await listed('get pods -l app=guarded -o name')
+  const [node = ''] = await listed(`get ${pod} -o jsonpath={.spec.nodeName}`)
+  const { stderr } = await kubectl.try(['drain', node, '--ignore-daemonsets', '--force', '--timeout=3s'])
+  expect(stderr).toContain("Cannot evict pod as it would violate the pod's disruption budget.")
+  await kubectl.run('scale deployment/guarded --replicas=4')
+  await kubectl.run('wait --for=jsonpath={.status.disruptionsAllowed}=2 pdb/guarded --timeout=60s')
+  await kubectl.run(`drain ${node} --ignore-daemonsets --force --timeout=60s`)
+})

@@ -6,3 +6,21 @@ export function keyParts(key: string): [namespace: string, name: string] {
   if (!namespace || !name || more.length > 0) throw new HopelessWork(`${JSON.stringify(key)} is no NAMESPACE/NAME`)
   return [namespace, name]
 }
+
+/** Pods that have these labels; undefined: whatever theirs are. */
+export interface PodsOfKey {
+  readonly namespace: string
+  readonly labels: Readonly<Record<string, string>> | undefined
+}
+
+/** Of a namespace and labels, in JSON. @throws HopelessWork */
+export function podsOfKey(key: string): PodsOfKey {
+  try {
+    const [namespace, labels] = JSON.parse(key) as unknown[]
+    if (typeof namespace === 'string' && (labels === undefined || (typeof labels === 'object' && labels !== null)))
+      return { namespace, labels: labels as Readonly<Record<string, string>> | undefined } // written by workload-work.ts
+  } catch {
+    // as below
+  }
+  throw new HopelessWork(`${JSON.stringify(key)} names no pods`)
+}

@@ -2,16 +2,16 @@
  * Brings pods to the Services that select them. Key: the namespace and the labels of pods that changed, in JSON, so that
  * the pods of one owner are looked at together; or the namespace alone, for all of its Services.
  */
-import { HopelessWork } from '../../registry/hopeless-work.ts'
 import { ownValue } from '../../api/own.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
+import { podsOfKey } from './key.ts'
 import { SERVICES } from './endpoint-slice.ts'
 import { selectsPods } from './service-endpoints.ts'
 
 export const selectedPods: Controller = {
   async reconcile(key, context) {
-    const { namespace, labels } = parsed(key)
+    const { namespace, labels } = podsOfKey(key)
     const services = clientsetFor(context, 'endpointslice-controller').resource(SERVICES, namespace)
     for await (const service of services.each()) {
       if (!selectsPods(service)) continue
@@ -23,15 +23,4 @@ export const selectedPods: Controller = {
     }
     return undefined
   },
-}
-
-function parsed(key: string): { namespace: string; labels: Readonly<Record<string, string>> | undefined } {
-  try {
-    const [namespace, labels] = JSON.parse(key) as unknown[]
-    if (typeof namespace === 'string' && (labels === undefined || (typeof labels === 'object' && labels !== null)))
-      return { namespace, labels: labels as Readonly<Record<string, string>> | undefined } // written by workload-work.ts
-  } catch {
-    // as below
-  }
-  throw new HopelessWork(`${JSON.stringify(key)} names no pods`)
 }

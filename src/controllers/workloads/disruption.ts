@@ -1,0 +1,220 @@
+/**
+ * What a PodDisruptionBudget allows (kube-controller-manager's disruption controller): evictions read it. Key:
+ * NAMESPACE/NAME. Pods that change bring `guarded-pods`, whose key is as that of selected-pods.ts.
+ */
+import { leastOf } from '../../api/extremes.ts'
+import type { Pod } from '../../api/core/v1.ts'
+import type { Condition } from '../../api/meta/v1.ts'
+import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../api/policy/v1.ts'
+import { cloneJson } from '../../api/clone-json.ts'
+import { ownValue } from '../../api/own.ts'
+import { StatusError } from '../../api/status.ts'
+import { timeText } from '../../schema/time.ts'
+import { labelSelectorText } from '../../storage/label-selector-text.ts'
+import { matchesLabels } from '../../storage/selection.ts'
+import { clientsetFor, typedResource } from '../clientset.ts'
+import type { Controller } from '../controller.ts'
+import { scaled } from './deployment-numbers.ts'
+import { expectedScale } from './disruption-scale.ts'
+import { EventRecorder } from './events.ts'
+import { keyParts, podsOfKey } from './key.ts'
+import { PODS, requirementsOf } from './pod-control.ts'
+import { isFinished, isReady, isTerminating, podCondition } from './pod-state.ts'
+import { sameJson } from './same-json.ts'
+
+const BUDGETS = typedResource<PodDisruptionBudget>('policy', 'poddisruptionbudgets')
+const COMPONENT = 'disruption-controller'
+/** The name in Events, which kube-controller-manager's first controllers share. */
+const SOURCE = 'controllermanager'
+/** How long a pod that was evicted may take to be deleted, and until its condition is taken back. */
+const DELETION_TIMEOUT_MS = 120_000
+
+interface Expected {
+  readonly pods: number
+  readonly healthy: number
+  /** Pods that nobody controls, of which it is not known how many there should be. */
+  readonly hasUnmanaged: boolean
+}
+
+export const disruptionController: Controller = {
+  async reconcile(key, context) {
+    const [namespace, name] = keyParts(key)
+    const clients = clientsetFor(context, COMPONENT)
+    const budgets = clients.resource(BUDGETS, namespace)
+    const budget = await budgets.get(name)
+    if (budget === undefined) return undefined
+    const events = new EventRecorder(clients, SOURCE, context.now)
+    const now = context.now()
+    const write = async (status: PodDisruptionBudgetStatus) => {
+      if (!sameJson(status, budget.status)) await budgets.updateStatus({ ...cloneJson(budget), status })
+    }
+    const selector = budget.spec?.selector
+    const pods =
+      selector === undefined
+        ? []
+        : await clients.resource(PODS, namespace).list({ labelSelector: labelSelectorText(selector) })
+    if (pods.length === 0) await events.normal(budget, 'NoPods', 'No matching pods found')
+    let expected: Expected
+    try {
+      expected = await expectedOf(budget, pods, (all) => expectedScale(context, clients, all))
+    } catch (error) {
+      if (error instanceof StatusError && error.code >= 500) throw error
+      // nothing may be evicted while nobody knows how many there should be
+      const why = error instanceof Error ? error.message : String(error)
+      const message = `Failed to calculate the number of expected pods: ${why}`
+      await events.warning(budget, 'CalculateExpectedPodCountFailed', message)
+      const status = { ...budget.status, disruptionsAllowed: 0 }
+      const failed = { status: 'False', reason: 'SyncFailed', message: why }
+      await write({ ...status, conditions: conditions(status, failed, status.observedGeneration, now) })
+      return undefined
+    }
+    if (expected.hasUnmanaged) await events.warning(budget, 'UnmanagedPods', unmanaged(budget))
+    const { disrupted, late } = disruptedPods(budget, pods, now)
+    const where = `${namespace}/${namespace}` // as kube-controller-manager says it
+    for (const pod of late)
+      await events.warning(pod, 'NotDeleted', `Pod was expected by PDB ${where} to be deleted but it wasn't`)
+    await write(statusOf(budget, pods, disrupted, expected, now))
+    const ends = Object.values(disrupted).map((time) => Date.parse(time) + DELETION_TIMEOUT_MS - now.getTime())
+    return ends.length === 0 ? undefined : Math.max(leastOf(ends), 0) + 1
+  },
+}
+
+async function expectedOf(
+  { spec = {} }: PodDisruptionBudget,
+  pods: readonly Pod[],
+  scaleOf: (pods: readonly Pod[]) => Promise<{ readonly count: number; readonly hasUnmanaged: boolean }>,
+): Promise<Expected> {
+  const { maxUnavailable, minAvailable } = spec
+  if (maxUnavailable !== undefined) {
+    const { count, hasUnmanaged } = await scaleOf(pods)
+    return { pods: count, healthy: Math.max(0, count - scaled(maxUnavailable, count, Math.ceil)), hasUnmanaged }
+  }
+  if (minAvailable === undefined) return { pods: 0, healthy: 0, hasUnmanaged: false }
+  if (typeof minAvailable === 'number') return { pods: pods.length, healthy: minAvailable, hasUnmanaged: false }
+  const { count, hasUnmanaged } = await scaleOf(pods)
+  return { pods: count, healthy: scaled(minAvailable, count, Math.ceil), hasUnmanaged }
+}
+
+/** Pods that were evicted and are not deleted yet; and those that should have been by now. */
+function disruptedPods({ status }: PodDisruptionBudget, pods: readonly Pod[], now: Date) {
+  const disrupted: Record<string, string> = {}
+  const late: Pod[] = []
+  for (const pod of pods) {
+    const { name = '' } = pod.metadata
+    const time = isTerminating(pod) ? undefined : ownValue(status?.disruptedPods, name)
+    if (time === undefined) continue
+    // own key: it is set here, and __proto__ is no name of a pod
+    if (Date.parse(time) + DELETION_TIMEOUT_MS >= now.getTime()) disrupted[name] = time
+    else late.push(pod)
+  }
+  return { disrupted, late }
+}
+
+function statusOf(
+  { metadata, status }: PodDisruptionBudget,
+  pods: readonly Pod[],
+  disrupted: Readonly<Record<string, string>>,
+  expected: Expected,
+  now: Date,
+): PodDisruptionBudgetStatus {
+  const isDisrupted = ({ metadata: { name = '' } }: Pod) => ownValue(disrupted, name) !== undefined
+  const healthy = pods.filter((pod) => !isTerminating(pod) && !isDisrupted(pod) && isReady(pod)).length
+  const allowed = expected.pods <= 0 ? 0 : Math.max(0, healthy - expected.healthy)
+  const observedGeneration = metadata.generation ?? 0
+  const said =
+    allowed > 0 ? { status: 'True', reason: 'SufficientPods' } : { status: 'False', reason: 'InsufficientPods' }
+  return {
+    currentHealthy: healthy,
+    desiredHealthy: expected.healthy,
+    expectedPods: expected.pods,
+    disruptionsAllowed: allowed,
+    ...(Object.keys(disrupted).length === 0 ? {} : { disruptedPods: { ...disrupted } }),
+    observedGeneration,
+    conditions: conditions(status, { ...said, message: '' }, observedGeneration, now),
+  }
+}
+
+const ALLOWED = 'DisruptionAllowed'
+
+/** The conditions with what is said of disruptions: since when changes with the status alone. */
+function conditions(
+  status: PodDisruptionBudgetStatus | undefined,
+  said: Pick<Condition, 'status' | 'reason' | 'message'>,
+  observedGeneration: number | undefined,
+  now: Date,
+): Condition[] {
+  const known = status?.conditions ?? []
+  const before = known.find(({ type }) => type === ALLOWED)
+  const lastTransitionTime =
+    before !== undefined && before.status === said.status ? before.lastTransitionTime : timeText(now)
+  const condition: Condition = {
+    type: ALLOWED,
+    ...said,
+    ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }),
+    ...(observedGeneration ? { observedGeneration } : {}),
+  }
+  if (before === undefined) return [...known, condition]
+  return known.map((one) => (one === before ? condition : one))
+}
+
+function unmanaged({ spec }: PodDisruptionBudget): string {
+  const { matchLabels = {}, matchExpressions = [] } = spec?.selector ?? {}
+  const labels = Object.entries(matchLabels).sort(([a], [b]) => (a < b ? -1 : 1))
+  const texts = matchExpressions.map(
+    ({ key = '', operator = '', values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+  )
+  const selector =
+    `&LabelSelector{MatchLabels:map[string]string{${labels.map(([key, value]) => `${key}: ${value},`).join('')}},` +
+    `MatchExpressions:[]LabelSelectorRequirement{${texts.join('')}},}`
+  return (
+    `Pods selected by this PodDisruptionBudget (selector: ${selector}) were found to be unmanaged. ` +
+    'As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. ' +
+    'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
+  )
+}
+
+export const guardedPods: Controller = {
+  async reconcile(key, context) {
+    const { namespace, labels } = podsOfKey(key)
+    for await (const { metadata, spec } of clientsetFor(context, COMPONENT).resource(BUDGETS, namespace).each()) {
+      if (spec?.selector === undefined) continue
+      if (labels !== undefined && !matchesLabels(requirementsOf(spec.selector), labels)) continue
+      context.later('disruption', `${namespace}/${metadata.name}`, 0)
+    }
+    return undefined
+  },
+}
+
+const DISRUPTION_TARGET = 'DisruptionTarget'
+
+/** Takes back, of a pod, that it is to be disrupted, where nothing came of it. Key: NAMESPACE/NAME. */
+export const staleDisruption: Controller = {
+  async reconcile(key, context) {
+    const [namespace, name] = keyParts(key)
+    const pods = clientsetFor(context, COMPONENT).resource(PODS, namespace)
+    const pod = await pods.get(name)
+    if (pod === undefined || !isToBeDisrupted(pod)) return undefined
+    const now = context.now()
+    const since = Date.parse(podCondition(pod, DISRUPTION_TARGET)?.lastTransitionTime ?? '') || 0
+    const wait = since + DELETION_TIMEOUT_MS - now.getTime()
+    if (wait > 0) return wait
+    await pods.updateStatusWithRetries(name, (object) => {
+      const condition = isToBeDisrupted(object) ? podCondition(object, DISRUPTION_TARGET) : undefined
+      if (condition === undefined) return
+      const { generation } = object.metadata
+      condition.status = 'False'
+      condition.lastTransitionTime = timeText(now)
+      if (generation !== undefined) condition.observedGeneration = generation
+      delete condition.reason
+      delete condition.message
+    })
+    return undefined
+  },
+}
+
+/** A kubelet that ends a pod takes its time. */
+function isToBeDisrupted(pod: Pod): boolean {
+  const { status, reason } = podCondition(pod, DISRUPTION_TARGET) ?? {}
+  return !isTerminating(pod) && !isFinished(pod) && status === 'True' && reason !== 'TerminationByKubelet'
+}
