@@ -7,36 +7,38 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
 import { sortNames } from '../api/json.ts'
+import { inParts, mapNames, mapParts } from '../api/parts.ts'
+import type { Steps } from '../api/slices.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import type { Describe, OpenApiVersion } from '../schema/to-openapi.ts'
 import { kindEntry, referenceTo } from '../schema/to-openapi.ts'
 import { customModelName } from '../registry/custom-resources/custom-model-name.ts'
+import type { Member } from './members.ts'
+import { jsonOf } from './members.ts'
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 /** A model whose texts for kind, apiVersion and metadata are those of every other. */
 const ANY_KIND = 'io.k8s.api.core.v1.Pod'
 
-/** The models of an entry and of its list; none for what is built in. */
-export function customModels(
-  entry: ResourceEntry,
-  version: OpenApiVersion,
-  describe: Describe,
-): [name: string, schema: JsonObject][] {
+/** Properties of a schema are some tens of what `PART` counts. */
+const WEIGHT = 32
+
+/** The models of an entry and of its list; none for what is built in. Each is made when it is asked for. */
+export function modelMembers(entry: ResourceEntry, version: OpenApiVersion, describe: Describe): Member[] {
   if (entry.origin !== 'custom') return []
   const own = customModelName(entry.group, entry.version, entry.kind)
   const list = customModelName(entry.group, entry.version, entry.listKind)
   return [
-    [own, ownModel(entry, version, describe)],
-    [list, listModel(entry, own, version, describe)],
+    [own, () => jsonOf(ownModel(entry, version, describe))],
+    [list, () => JSON.stringify(listModel(entry, own, version, describe))],
   ]
 }
 
-function ownModel(entry: ResourceEntry, version: OpenApiVersion, describe: Describe): JsonObject {
+function* ownModel(entry: ResourceEntry, version: OpenApiVersion, describe: Describe): Steps<JsonObject> {
+  // a getter, which may parse it: a walk in parts needs the same value in each of them
   const { schema, preserveUnknownFields } = entry.openApi ?? {}
-  return ordered({
-    ...contentsOf(schema, preserveUnknownFields === true, version, describe),
-    ...extensionsOf(entry, entry.kind),
-  })
+  const contents = yield* inParts(() => contentsOf(schema, preserveUnknownFields === true, version, describe))
+  return ordered({ ...contents, ...extensionsOf(entry, entry.kind) })
 }
 
 function extensionsOf(entry: ResourceEntry, kind: string): JsonObject {
@@ -169,7 +171,7 @@ class Publisher {
     if (isJsonObject(additionalProperties)) result['additionalProperties'] = this.schema(additionalProperties)
     if (isJsonObject(properties)) result['properties'] = mapValues(properties, (one) => this.schema(one))
     for (const name of ['allOf', 'anyOf', 'oneOf'] as const)
-      if (Array.isArray(kept[name])) result[name] = kept[name].map((one) => nested(one))
+      if (Array.isArray(kept[name])) result[name] = mapParts(kept[name], nested, WEIGHT)
     if (isJsonObject(kept['not'])) result['not'] = nested(kept['not'])
     const rules = kept['x-kubernetes-validations']
     if (Array.isArray(rules))
@@ -206,7 +208,17 @@ class Publisher {
 }
 
 const mapValues = (object: JsonObject, change: (value: JsonObject) => JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, isJsonObject(value) ? change(value) : value]))
+  Object.fromEntries(
+    mapNames(
+      object,
+      Object.keys,
+      (name) => {
+        const value = object[name]
+        return [name, isJsonObject(value) ? change(value) : value] as const
+      },
+      WEIGHT,
+    ),
+  )
 
 /** Within allOf, anyOf, oneOf and not: only values are constrained. */
 function nested(source: Json): Json {
@@ -216,7 +228,7 @@ function nested(source: Json): Json {
     if (isJsonObject(source[name])) result[name] = nested(source[name])
   for (const name of ['allOf', 'anyOf', 'oneOf'] as const) {
     const list = source[name]
-    if (Array.isArray(list)) result[name] = list.map(nested)
+    if (Array.isArray(list)) result[name] = mapParts(list, nested, WEIGHT)
   }
   if (isJsonObject(source['properties']))
     result['properties'] = mapValues(source['properties'], (one) => nested(one) as JsonObject)

@@ -7,16 +7,18 @@ import { BoundedMap } from '../api/bounded-map.ts'
 import type { JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { escapeHtml } from '../api/json.ts'
+import { turnOfOthers } from '../api/slices.ts'
 import type { ServedResources, ServedVersion } from '../registry/resources.ts'
 import { isWholeVersion } from '../registry/resources.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 import { closureOf, kindEntry, openApiModel } from '../schema/to-openapi.ts'
-import { customModels } from './custom-resources.ts'
+import { customPieces } from './custom-document.ts'
 import { fixedPaths, groupPath } from './fixed-paths.ts'
+import { joined } from './members.ts'
 import type { OpenApiSettings, PathItem } from './operations.ts'
 import { pathsV3 } from './render-v3.ts'
 import type { RemoteSpec } from './remote-spec.ts'
-import { EVERYWHERE, info, isCustom, knownGroupVersions, META, modelsOf, pathsOfVersion } from './served-paths.ts'
+import { EVERYWHERE, info, isCustom, META, modelsOf, pathsOfVersion } from './served-paths.ts'
 import { swaggerPieces } from './swagger.ts'
 import { openApiTexts } from './texts.ts'
 
@@ -38,8 +40,8 @@ export interface OpenApiDocuments {
   /** `api/v1`, `apis/apps`, `apis/apps/v1`, `version` …, in alphabetical order. */
   readonly keys: readonly string[]
   hash(key: string): Promise<string>
-  /** Undefined for a key that is none. */
-  v3(key: string): Promise<OpenApiDocument | undefined>
+  /** Undefined for a key that is none. That of custom resources is made while it is read where it is large. */
+  v3(key: string): Promise<OpenApiDocument | OpenApiStream | undefined>
   /** Where it is large it is made while it is read: a thousand definitions make tens of megabytes. */
   v2(remote?: RemoteSpecs): Promise<OpenApiDocument | OpenApiStream>
 }
@@ -64,27 +66,16 @@ interface Kept {
 /** By key; a version of the same resources has the same document. */
 const kept = new BoundedMap<string, Kept>({ entries: 500, size: 24 * 1024 * 1024, sizeOf: (_, { size }) => size })
 
-/** Documents of versions of custom resources that are kept: UTF-16 units. */
+/** Documents of versions of custom resources that are kept, and the longest of these: UTF-16 units. Larger ones are streamed. */
 const MAX_CUSTOM = 4 * 1024 * 1024
-const customDocuments = new BoundedMap<ServedVersion, OpenApiDocument>({
+const MAX_WHOLE_CUSTOM = 256 * 1024
+const customDocuments = new BoundedMap<ServedVersion, OpenApiDocument | OpenApiStream>({
   entries: 1_000,
   size: MAX_CUSTOM,
-  sizeOf: (_, { text }) => text.length,
+  sizeOf: (_, document) => ('text' in document ? document.text.length : 0),
 })
 /** UTF-16 units of a document of v2 that is kept whole: twice that of a server without definitions. */
 const MAX_WHOLE = 4 * 1024 * 1024
-
-/** Undefined for a longer text. */
-function joined(pieces: Iterable<string>, most: number): string | undefined {
-  const texts: string[] = []
-  let length = 0
-  for (const piece of pieces) {
-    length += piece.length
-    if (length > most) return undefined
-    texts.push(piece)
-  }
-  return texts.join('')
-}
 
 const customHashes = new WeakMap<ServedVersion, Promise<string>>()
 
@@ -146,11 +137,11 @@ class Documents implements OpenApiDocuments {
     return known ?? (await this.v3(key))!.hash
   }
 
-  async v3(key: string): Promise<OpenApiDocument | undefined> {
+  async v3(key: string): Promise<OpenApiDocument | OpenApiStream | undefined> {
     if (!this.keys.includes(key)) return undefined
     const found = this.versions.get(key)
     const version = found?.version
-    if (found !== undefined && isCustom(found.version)) return this.custom(key, found.group, found.version)
+    if (found !== undefined && isCustom(found.version)) return this.custom(found.group, found.version)
     const known = kept.get(key)
     if (known !== undefined && known.of === version) return known.document
     const document = this.build(key)
@@ -168,19 +159,21 @@ class Documents implements OpenApiDocuments {
   private async makeV2({ key, specs }: RemoteSpecs): Promise<OpenApiDocument | OpenApiStream> {
     const { describe } = await openApiTexts()
     const pieces = () => swaggerPieces(this.served, describe, this.settings, specs)
-    const whole = joined(pieces(), MAX_WHOLE)
+    const whole = await joined(pieces(), MAX_WHOLE, turnOfOthers)
     if (whole !== undefined) return hashed(whole)
     const custom = [...this.versions.values()].filter(({ version }) => isCustom(version))
     const { hash } = await hashed([...custom.map(({ group, version }) => identityOf(group, version)), key].join('\n'))
     return { hash, pieces }
   }
 
-  private async custom(key: string, group: string, version: ServedVersion): Promise<OpenApiDocument> {
+  private async custom(group: string, version: ServedVersion): Promise<OpenApiDocument | OpenApiStream> {
     const known = customDocuments.get(version)
     if (known !== undefined) return known
     const { describe } = await openApiTexts()
-    const text = escapeHtml(JSON.stringify(this.documentV3(key, describe)))
-    const document = { text, hash: await customHash(group, version) }
+    const pieces = () => customPieces(version, describe, this.settings)
+    const hash = await customHash(group, version)
+    const text = await joined(pieces(), MAX_WHOLE_CUSTOM, turnOfOthers)
+    const document = text === undefined ? { hash, pieces } : { text, hash }
     customDocuments.set(version, document)
     return document
   }
@@ -196,7 +189,6 @@ class Documents implements OpenApiDocuments {
       return documentOf([ownValue(fixedPaths, key) ?? groupPath(key.slice('apis/'.length))], describe)
     const { group, version } = found
     const items = pathsOfVersion(group, version, describe, this.settings)
-    if (isCustom(version)) return customDocument(items, version, describe)
     return documentOf(items, describe, { group, version: version.version })
   }
 }
@@ -219,47 +211,12 @@ function documentOf(
   }
 }
 
-/** Custom resources: their own models, beside the ones that every document has. */
-function customDocument(items: readonly PathItem[], version: ServedVersion, describe: Describe): JsonObject {
-  const kinds = knownGroupVersions().filter(({ group }) => !NOT_FOR_CLIENTS.has(group))
-  const schemas = new Map<string, JsonObject>(
-    closureOf([...modelsOf(items), `${META}.ObjectMeta`, `${META}.ListMeta`]).map((name) => {
-      const everywhere = EVERYWHERE.find((kind) => name === `${META}.${kind}`)
-      return [
-        name,
-        openApiModel(
-          name,
-          'v3',
-          describe,
-          everywhere === undefined ? undefined : kinds.map((gv) => kindEntry(gv.group, gv.version, everywhere)),
-        ),
-      ]
-    }),
-  )
-  for (const entry of version.resources)
-    for (const [name, schema] of customModels(entry, 'v3', describe)) schemas.set(name, schema)
-  return {
-    openapi: '3.0.0',
-    info: { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' },
-    paths: pathsV3(items),
-    components: { schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))) },
-  }
-}
-
 function everywhereKinds(name: string, gv?: { group: string; version: string }): JsonObject[] | undefined {
   const kind = EVERYWHERE.find((one) => name === `${META}.${one}`)
   if (kind === undefined) return undefined
   const own = kindEntry('', 'v1', kind)
   return gv === undefined || gv.group === '' ? [own] : [own, kindEntry(gv.group, gv.version, kind)]
 }
-
-/** Groups that clients' own registries do not hold. */
-const NOT_FOR_CLIENTS: ReadonlySet<string> = new Set([
-  'admission.k8s.io',
-  'apiextensions.k8s.io',
-  'apiregistration.k8s.io',
-  'imagepolicy.k8s.io',
-])
 
 async function hashed(text: string): Promise<OpenApiDocument> {
   const digest = await crypto.subtle.digest('SHA-512', new TextEncoder().encode(text))

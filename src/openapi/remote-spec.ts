@@ -2,6 +2,8 @@
 import { ownValue } from '../api/own.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
+import type { Member } from './members.ts'
+import { textOf } from './members.ts'
 
 export interface RemoteSpec {
   /** Tells two apart. */
@@ -64,8 +66,6 @@ function* referencesIn(root: Json): Generator<readonly [Section, string], void, 
 
 const unescaped = (pointer: string): string => pointer.replaceAll('~1', '/').replaceAll('~0', '~')
 
-export type Member = readonly [name: string, json: () => string]
-
 /**
  * What the specs add to the members of a document. A definition of a name that is taken by another one gets a number
  * (`NAME_v2`), as kube-aggregator gives it; one that is the same but for its kinds is shared.
@@ -88,7 +88,7 @@ export function addedBy(
         let unique = name
         for (let number = 2; ; number++) {
           const other = taken[section].get(unique)
-          if (other === undefined || identity(JSON.parse(other()) as Json) === own) break
+          if (other === undefined || identity(JSON.parse(textOf(other())) as Json) === own) break
           unique = `${name}_v${number}`
         }
         renamed.set(`#/${section}/${name}`, `#/${section}/${unique}`)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { customModelName } from '../../src/registry/custom-resources/custom-model-name.ts'
-import { customModels } from '../../src/openapi/custom-resources.ts'
+import { modelMembers } from '../../src/openapi/custom-resources.ts'
+import { textOf } from '../../src/openapi/members.ts'
 import type { OpenApiDocument, OpenApiStream } from '../../src/openapi/documents.ts'
 import { openApiDocuments } from '../../src/openapi/documents.ts'
 import { builtInResources, withDynamic } from '../../src/registry/resources.ts'
@@ -24,15 +25,16 @@ const entry = (openApi: CustomOpenApi, more: Partial<ResourceEntry> = {}): Resou
 
 const specOf = (version: 'v2' | 'v3', spec: JsonObject): unknown => {
   const schema = { type: 'object', properties: { spec } }
-  const [, model] = customModels(entry({ schema }), version, () => undefined)[0]!
-  return (model['properties'] as JsonObject)['spec']
+  const [, json] = modelMembers(entry({ schema }), version, () => undefined)[0]!
+  const model: { properties: JsonObject } = JSON.parse(textOf(json()))
+  return model.properties['spec']
 }
 
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
 const plain = { cbor: false }
 
-const textOf = (document: OpenApiDocument | OpenApiStream): string =>
+const wholeOf = (document: OpenApiDocument | OpenApiStream): string =>
   'text' in document ? document.text : [...document.pieces()].join('')
 
 describe('a schema as it is published', () => {
@@ -115,11 +117,11 @@ describe('a schema as it is published', () => {
   })
 
   test('selectable fields come behind the kind', () => {
-    const models = customModels(
+    const models = modelMembers(
       entry({ schema: { type: 'object' }, selectableFields: ['.spec.f'] }),
       'v3',
       () => 'text',
-    )
+    ).map(([name, json]): [string, JsonObject] => [name, JSON.parse(textOf(json()))])
     expect(models.map(([name]) => name)).toEqual(['com.example.demo.v1.Thing', 'com.example.demo.v1.ThingList'])
     for (const [, model] of models) expect(model['x-kubernetes-selectable-fields']).toEqual([{ fieldPath: 'spec.f' }])
     expect(Object.keys(models[0]![1])).toEqual([
@@ -148,7 +150,7 @@ describe('documents with custom resources', () => {
 
   test('v3 has a document of the group version, v2 its paths and definitions', async () => {
     const documents = openApiDocuments(all, plain)
-    const document = JSON.parse((await documents.v3('apis/demo.example.com/v1'))!.text)
+    const document = JSON.parse(wholeOf((await documents.v3('apis/demo.example.com/v1'))!))
     expect(documents.keys).not.toContain('apis/demo.example.com')
     expect(document.info).toEqual({ title: 'Kubernetes CRD Swagger', version: 'v0.1.0' })
     expect(Object.keys(document.paths)).toEqual([
@@ -159,11 +161,45 @@ describe('documents with custom resources', () => {
       '/apis/demo.example.com/v1/things',
     ])
     expect(Object.keys(document.components.schemas)).toContain('io.k8s.api.autoscaling.v1.Scale')
-    const swagger = JSON.parse(textOf(await documents.v2()))
+    const swagger = JSON.parse(wholeOf(await documents.v2()))
     expect(swagger.definitions['com.example.demo.v1.ThingList'].required).toEqual(['items'])
     expect(swagger.paths['/apis/demo.example.com/v1/things'].get.operationId).toBe(
       'listDemoExampleComV1ThingForAllNamespaces',
     )
+  })
+
+  test('a large version is made while it is read, its largest schemas in parts, and says the same', async () => {
+    const properties = (count: number): JsonObject =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, n) => [
+          `p${n}`,
+          {
+            type: 'object',
+            description: 'x'.repeat(100),
+            properties: { '<b>': { 'x-kubernetes-int-or-string': true } },
+          },
+        ]),
+      )
+    const large = entry({
+      schema: { type: 'object', properties: { spec: { type: 'object', properties: properties(4_000) } } },
+    })
+    const of = (resources: readonly ResourceEntry[]) =>
+      withDynamic(served, [
+        { group: large.group, priority: 1000, versions: [{ version: 'v1', priority: 100, resources }] },
+      ])
+    const document = (await openApiDocuments(of([large]), plain).v3('apis/demo.example.com/v1'))!
+    const pieces = 'text' in document ? [] : [...document.pieces()]
+    expect(pieces.filter((piece) => piece === '').length).toBeGreaterThan(4_000 / 128)
+    const { components } = JSON.parse(pieces.join(''))
+    const few = JSON.parse(wholeOf((await openApiDocuments(all, plain).v3('apis/demo.example.com/v1'))!))
+    for (const [name, model] of Object.entries(components.schemas))
+      if (!name.startsWith('com.example.demo.')) expect(model).toEqual(few.components.schemas[name])
+    const { spec } = components.schemas['com.example.demo.v1.Thing'].properties
+    expect(Object.keys(spec.properties)).toHaveLength(4_000)
+    expect(spec.properties.p3999.properties).toEqual({
+      '<b>': { anyOf: intOrString, 'x-kubernetes-int-or-string': true },
+    })
+    expect(pieces.join('')).toContain('"\\u003cb\\u003e"')
   })
 
   test('documents of built-in versions stay what they are', async () => {
@@ -192,7 +228,7 @@ describe('v2 of many custom resources', { timeout: 30_000 }, () => {
     const [few, large] = await Promise.all([1, 8].map((count) => openApiDocuments(many(count), plain).v2()))
     expect('text' in few!).toBe(true)
     expect('text' in large!).toBe(false)
-    const [one, eight] = [few!, large!].map((document) => JSON.parse(textOf(document)))
+    const [one, eight] = [few!, large!].map((document) => JSON.parse(wholeOf(document)))
     expect(Object.keys(eight)).toEqual(Object.keys(one))
     for (const part of ['paths', 'definitions', 'parameters']) {
       expect(eight[part]).toMatchObject(one[part])

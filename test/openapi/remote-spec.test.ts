@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Json } from '../../src/api/object.ts'
 import { addedBy, specBelow } from '../../src/openapi/remote-spec.ts'
-import type { Member } from '../../src/openapi/remote-spec.ts'
+import { textOf } from '../../src/openapi/members.ts'
+import type { Member } from '../../src/openapi/members.ts'
 
 const refer = (name: string) => ({ $ref: `#/definitions/${name}` })
 const document = (definitions: object) => ({
@@ -24,7 +25,8 @@ const spec = (more: object = {}) => specBelow(document({ ...definitions, ...more
 
 const members = (object: Record<string, Json>): Member[] =>
   Object.entries(object).map(([name, value]) => [name, () => JSON.stringify(value)])
-const read = (added: readonly Member[]) => Object.fromEntries(added.map(([name, json]) => [name, JSON.parse(json())]))
+const read = (added: readonly Member[]) =>
+  Object.fromEntries(added.map(([name, json]) => [name, JSON.parse(textOf(json()))]))
 const none = { paths: [], definitions: [], parameters: [] }
 
 test('of a document, the paths of one group version and what they need are taken', () => {

@@ -1,0 +1,60 @@
+/**
+ * The document of v3 of a version of custom resources, as the pieces of its text: their own models, beside the ones that
+ * every document has (apiextensions' controller/openapiv3).
+ */
+import { append } from '../api/append.ts'
+import { escapeHtml } from '../api/json.ts'
+import type { ServedVersion } from '../registry/resources.ts'
+import type { Describe } from '../schema/to-openapi.ts'
+import { closureOf, kindEntry, openApiModel } from '../schema/to-openapi.ts'
+import { modelMembers } from './custom-resources.ts'
+import type { Member } from './members.ts'
+import { objectPieces } from './members.ts'
+import type { OpenApiSettings } from './operations.ts'
+import { pathMembers } from './rendered-paths.ts'
+import { pathsV3 } from './render-v3.ts'
+import { EVERYWHERE, knownGroupVersions, META } from './served-paths.ts'
+
+/** Groups that clients' own registries do not hold. */
+const NOT_FOR_CLIENTS: ReadonlySet<string> = new Set([
+  'admission.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'imagepolicy.k8s.io',
+])
+
+export function* customPieces(
+  version: ServedVersion,
+  describe: Describe,
+  settings: OpenApiSettings,
+): Generator<string, void, undefined> {
+  for (const piece of unescaped(version, describe, settings)) yield escapeHtml(piece)
+}
+
+function* unescaped(
+  { resources }: ServedVersion,
+  describe: Describe,
+  settings: OpenApiSettings,
+): Generator<string, void, undefined> {
+  const models = new Set([`${META}.ObjectMeta`, `${META}.ListMeta`])
+  const paths = yield* pathMembers(resources, describe, settings, pathsV3, models)
+  const schemas = closureOf(models).map((name): Member => [name, () => JSON.stringify(sharedModel(name, describe))])
+  for (const entry of resources) append(schemas, modelMembers(entry, 'v3', describe))
+  yield '{"openapi":"3.0.0","info":{"title":"Kubernetes CRD Swagger","version":"v0.1.0"},"paths":'
+  yield* objectPieces(paths)
+  yield ',"components":{"schemas":'
+  yield* objectPieces(schemas)
+  yield '}}'
+}
+
+function sharedModel(name: string, describe: Describe) {
+  const everywhere = EVERYWHERE.find((kind) => name === `${META}.${kind}`)
+  if (everywhere === undefined) return openApiModel(name, 'v3', describe)
+  const kinds = knownGroupVersions().filter(({ group }) => !NOT_FOR_CLIENTS.has(group))
+  return openApiModel(
+    name,
+    'v3',
+    describe,
+    kinds.map((gv) => kindEntry(gv.group, gv.version, everywhere)),
+  )
+}
