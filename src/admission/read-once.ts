@@ -4,7 +4,10 @@
  */
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 
-/** Bound: what the plug-ins of one request read. */
+/**
+ * Not a member of the request: a write that the server makes beside it copies the request, and must read for itself.
+ * Bound: what the plug-ins of one request read.
+ */
 const known = new WeakMap<Attributes['request'], Map<string, Promise<unknown>>>()
 
 /** @param what tells the reads of a request apart: RESOURCE NAME */

@@ -33,20 +33,21 @@ export const answerHeaders = (contentType: string): AnswerHeaders => ({
   'Content-Type': contentType,
 })
 
-/** Answers that were made with all their headers: adding one later means asking the engine for an object of its own. */
-const finished = new WeakSet<Response>()
+/** On answers that were made with all their headers: adding one later means asking the engine for an object of its own. */
+const FINISHED = Symbol('finished')
+type Answer = Response & { [FINISHED]?: boolean }
 
 /** Adds what the headers of an answer lack that say something of the request. */
-export function finish({ answerHeaders, warnings }: ApiRequest, response: Response): void {
-  if (!finished.has(response))
+export function finish({ answerHeaders, warnings }: ApiRequest, response: Answer): void {
+  if (response[FINISHED] !== true)
     for (const [name, value] of Object.entries(answerHeaders)) response.headers.set(name, value)
   for (const warning of warningHeaders(warnings)) response.headers.append('Warning', warning)
 }
 
 function respond(request: ApiRequest, { serialization }: Form, status: number, body: Body): Response {
   const headers = { ...request.answerHeaders, ...answerHeaders(mediaTypes[serialization]) }
-  const response = compressible(status, headers, body, acceptsGzip(request.headers))
-  finished.add(response)
+  const response: Answer = compressible(status, headers, body, acceptsGzip(request.headers))
+  response[FINISHED] = true
   return response
 }
 

@@ -109,8 +109,6 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   completeOnCreate?(object: O, context: StrategyContext): void
   /** The same after an update of the main resource. */
   completeOnUpdate?(object: O, context: StrategyContext): void
-  /** What the preparation has to tell, whether the object is valid or not. */
-  warningsOfPreparation?(object: O): readonly string[]
   validate?(object: O, context: StrategyContext): readonly FieldError[] | Promise<readonly FieldError[]>
   warningsOnCreate?(object: O, context: StrategyContext): readonly string[]
   /**

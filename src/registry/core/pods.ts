@@ -54,13 +54,12 @@ export const pods: Strategy<Pod> = {
         },
       ]
     addMatchLabels(spec, pod.metadata.labels ?? {}, context)
-    applyAppArmorAnnotations(pod)
+    applyAppArmorAnnotations(pod, context)
   },
   prepareForUpdate(pod, old, { enabled }) {
     raiseGracePeriod(pod.spec ?? {})
     dropDisabledPodFields(pod.spec, old.spec, enabled)
   },
-  warningsOfPreparation: (pod) => appArmorWarnings(pod),
   validate: (pod, context) => validatePodCreate(pod, rulesOf(context)),
   validateUpdate: (pod, old, context) => validatePodUpdate(pod, old, rulesOf(context, old)),
   warningsOnCreate: (pod) => [...hostnameWarnings(pod.metadata.name ?? '', "the Pod's hostname"), ...podWarnings(pod)],
@@ -216,18 +215,17 @@ function addMatchLabels(spec: PodSpec, labels: Readonly<Record<string, string>>,
       add(labelSelector, matchLabelKeys, 'In')
 }
 
-/** The older annotations become fields where these say nothing. */
-function applyAppArmorAnnotations(pod: Pod): void {
-  for (const { container, profile } of annotatedContainers(pod)) {
-    if (profile === undefined || container.securityContext?.appArmorProfile) continue
-    if (sameValue('io.k8s.api.core.v1.AppArmorProfile', profile, pod.spec?.securityContext?.appArmorProfile)) continue
-    container.securityContext = { ...container.securityContext, appArmorProfile: profile }
-    translated.add(container)
+/** The older annotations become fields where these say nothing. kube-apiserver warns of those that are needed or wrong. */
+function applyAppArmorAnnotations(pod: Pod, { warn }: StrategyContext): void {
+  for (const { container, key, profile } of annotatedContainers(pod)) {
+    if (container.securityContext?.appArmorProfile) continue
+    if (profile !== undefined) {
+      if (sameValue('io.k8s.api.core.v1.AppArmorProfile', profile, pod.spec?.securityContext?.appArmorProfile)) continue
+      container.securityContext = { ...container.securityContext, appArmorProfile: profile }
+    }
+    warn(`${path('metadata', 'annotations').key(key)}: ${USE_APP_ARMOR_FIELD}`)
   }
 }
-
-/** Containers whose profile came from an annotation in this request. */
-const translated = new WeakSet<Container>()
 
 const annotatedContainers = ({ metadata, spec = {} }: Pod) =>
   (spec.os?.name === 'windows' ? [] : visitContainers(spec, path('spec'))).flatMap(({ container }) => {
@@ -238,11 +236,3 @@ const annotatedContainers = ({ metadata, spec = {} }: Pod) =>
     const isValid = profile !== undefined && validateAppArmor(path(), profile).length === 0
     return [{ container, key, profile: isValid ? profile : undefined }]
   })
-
-const appArmorWarnings = (pod: Pod): string[] =>
-  annotatedContainers(pod)
-    .filter(
-      ({ container, profile }) =>
-        translated.has(container) || (profile === undefined && !container.securityContext?.appArmorProfile),
-    )
-    .map(({ key }) => `${path('metadata', 'annotations').key(key)}: ${USE_APP_ARMOR_FIELD}`)

@@ -43,7 +43,6 @@ export async function beforeCreate(scope: ResourceScope, object: KubeObject, { d
     dropDisabledFields(scope.resource.storageType, asJson(object), undefined, context.enabled),
   )
   await strategy.prepareForCreate?.(object, context)
-  append(request.warnings, strategy.warningsOfPreparation?.(object) ?? [])
   fillStruct(scope.resource.storageType, asJson(object))
   const errors = strategy.leavesNewMetadata ? [] : await walked(request, () => newMetaErrors(scope, metadata))
   append(errors, (await walked(request, () => strategy.validate?.(object, context))) ?? [])
