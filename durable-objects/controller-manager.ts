@@ -25,7 +25,7 @@ import { AbsentOwnerTable } from './absent-owners.ts'
 import { DependentTable } from './dependent-table.ts'
 import { WatchedKindTable } from './watched-kinds.ts'
 import { problemOf, settingsOf } from '../src/settings.ts'
-import { HeldLeaseTable } from './held-leases.ts'
+import { SightingTable } from './sightings.ts'
 import { WorkloadMode } from './workload-mode.ts'
 import type { Work } from './work-table.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
@@ -47,7 +47,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private readonly absentOwners: AbsentOwnerTable
   private readonly dependents: DependentTable
   private readonly watchedKinds: WatchedKindTable
-  private readonly heldLeases: HeldLeaseTable
+  private readonly sightings: SightingTable
   private running: Promise<void> | undefined
   private readonly turns = new Turns()
   private readonly pace = new LookPace(this.now)
@@ -67,7 +67,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.absentOwners = new AbsentOwnerTable(this.sql)
     this.dependents = new DependentTable(this.sql)
     this.watchedKinds = new WatchedKindTable(this.sql)
-    this.heldLeases = new HeldLeaseTable(this.sql)
+    this.sightings = new SightingTable(this.sql)
     this.sql.exec('CREATE TABLE IF NOT EXISTS tenant (uid TEXT NOT NULL)')
     this.tenantUid = this.ownTenant()
   }
@@ -143,7 +143,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       alone: (name, work) => this.turns.run(name, work),
       absentOwners: this.absentOwners,
       watchedKinds: this.watchedKinds,
-      heldLeases: this.heldLeases,
+      sightings: this.sightings,
       later: (controller, key, delay) => this.work.add(controller, key, delay),
     }
     do {
@@ -204,7 +204,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   async forget(): Promise<void> {
     this.work.clear()
     this.absentOwners.clear()
-    this.heldLeases.clear()
+    this.sightings.clear()
   }
 
   /** What waits to be done and what is parked, by controller. */

@@ -16,6 +16,7 @@ type Account =
   | 'endpoint-controller'
   | 'endpointslice-controller'
   | 'job-controller'
+  | 'node-controller'
   | 'pvc-protection-controller'
   | 'replicaset-controller'
   | 'replication-controller'
@@ -62,6 +63,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'leader-lease': account('deployment-controller'),
   namespace: namespaces,
   'namespace-sweep': namespaces,
+  'node-lifecycle': account('node-controller'),
   orphan: replicaSets,
   owned: collector,
   'owners-freed': collector,
@@ -81,6 +83,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'simulated-pods': kubelets,
   'stale-disruption': disruptions,
   'stateful-set': account('statefulset-controller'),
+  'taint-eviction': account('node-controller'),
   'token-cleaner': account('token-cleaner'),
   'validating-admission-policy-status': account('validatingadmissionpolicy-status-controller'),
   'volume-protection': account('pvc-protection-controller'),

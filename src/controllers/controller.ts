@@ -25,7 +25,7 @@ export interface ControllerContext {
   alone<Done>(name: string, work: () => Promise<Done>): Promise<Done>
   readonly absentOwners: AbsentOwners
   readonly watchedKinds: WatchedKinds
-  readonly heldLeases: HeldLeases
+  readonly sightings: Sightings
   /** Hands work to a controller, after so many milliseconds. */
   later(controller: Topic, key: string, delay: number): void
 }
@@ -43,18 +43,26 @@ export interface WatchedKinds {
   forgetOthers(name: string, uid: string): void
 }
 
-/** Leases that other programs hold, by name. */
-export interface HeldLeases {
-  get(name: string): HeldLease | undefined
-  /** Undefined: nobody holds it. */
-  set(name: string, held: HeldLease | undefined): void
+/**
+ * What a controller saw, and a time of this server's clock that belongs to it: what others write has times of theirs.
+ * Keys are of a Lease or a node, and go with it.
+ */
+export interface Sightings {
+  get(key: `${SightingKind}/${string}`): Sighting | undefined
+  /** Undefined: forgets it. */
+  set(key: `${SightingKind}/${string}`, sighting: Sighting | undefined): void
 }
 
-export interface HeldLease {
-  /** What the Lease said: the same again prolongs nothing. */
+/**
+ * `lease`: of another leader, until when it holds. `heartbeat`: of a kubelet, when it came. `taints`: that evict, since
+ * when. `eviction-zone`: when the last of its nodes was given up.
+ */
+export type SightingKind = 'lease' | 'heartbeat' | 'taints' | 'eviction-zone'
+
+export interface Sighting {
   readonly record: string
-  /** When it ends unless it is renewed: milliseconds since 1970, by this server's clock; 0: it has ended. */
-  readonly until: number
+  /** Milliseconds since 1970. */
+  readonly time: number
 }
 
 /** Brings the world nearer to what it should be, for one key, whatever happened before. */

@@ -87,6 +87,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'stale-disruption': ofWorkloads('stale-disruption'),
   'endpoint-slice': ofWorkloads('endpoint-slice'),
   endpoints: ofWorkloads('endpoints'),
+  'node-lifecycle': ofWorkloads('node-lifecycle'),
   orphan: ofWorkloads('orphan'),
   'replica-set': ofWorkloads('replica-set'),
   'replication-controller': ofWorkloads('replication-controller'),
@@ -95,6 +96,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'simulated-node': ofWorkloads('simulated-node'),
   'simulated-pods': ofWorkloads('simulated-pods'),
   'stateful-set': ofWorkloads('stateful-set'),
+  'taint-eviction': ofWorkloads('taint-eviction'),
   'validating-admission-policy-status': validatingAdmissionPolicyStatus,
   'volume-protection': volumeProtection,
 }

@@ -15,7 +15,7 @@ const LEASES = typedResource<Lease>('coordination.k8s.io', 'leases')
 export const leaderLease: Controller = {
   async reconcile(name, context) {
     if (!LEADER_LEASES.some((lease) => lease === name)) throw new HopelessWork(`${JSON.stringify(name)} leads nothing`)
-    const wasHeld = (context.heldLeases.get(name)?.until ?? 0) > 0
+    const wasHeld = (context.sightings.get(`lease/${name}`)?.time ?? 0) > 0
     const left = await observeLease(name, context)
     if (wasHeld && left === undefined) context.later('workloads-begin', name, 0)
     return left
@@ -30,14 +30,15 @@ export async function observeLease(name: string, context: ControllerContext): Pr
   const lease = await clientsetFor(context, 'deployment-controller').resource(LEASES, 'kube-system').get(name)
   const { holderIdentity, leaseDurationSeconds = 0, renewTime } = lease?.spec ?? {}
   if (!holderIdentity) {
-    context.heldLeases.set(name, undefined)
+    context.sightings.set(`lease/${name}`, undefined)
     return undefined
   }
   const now = context.now().getTime()
-  const known = context.heldLeases.get(name)
+  const known = context.sightings.get(`lease/${name}`)
   const record = JSON.stringify([holderIdentity, renewTime, leaseDurationSeconds])
-  const until = known?.record === record ? known.until : now + leaseDurationSeconds * 1000
+  const until = known?.record === record ? known.time : now + leaseDurationSeconds * 1000
   // what has ended stays known: seen again, it begins no second time
-  if (known?.record !== record || until <= now) context.heldLeases.set(name, { record, until: until > now ? until : 0 })
+  if (known?.record !== record || until <= now)
+    context.sightings.set(`lease/${name}`, { record, time: until > now ? until : 0 })
   return until > now ? until - now : undefined
 }

@@ -7,11 +7,11 @@ import type { WorkloadTopic } from '../registry/workload-controllers.ts'
 import { settingsOf } from '../settings.ts'
 import type { ControllerContext } from './controller.ts'
 
-type Asked = Pick<ControllerContext, 'env' | 'now' | 'heldLeases'>
+type Asked = Pick<ControllerContext, 'env' | 'now' | 'sightings'>
 
 /** Whether another program holds the Lease. */
-export function isHeld(lease: LeaderLease, { heldLeases, now }: Asked): boolean {
-  return (heldLeases.get(lease)?.until ?? 0) > now().getTime()
+export function isHeld(lease: LeaderLease, { sightings, now }: Asked): boolean {
+  return (sightings.get(`lease/${lease}`)?.time ?? 0) > now().getTime()
 }
 
 /** Whether the settings and the Leases let this server do it. */

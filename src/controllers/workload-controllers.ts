@@ -1,4 +1,6 @@
 /** What moves workloads: controllers, a scheduler and the kubelets of simulated nodes (docs/workloads.md). */
+import { nodeLifecycle } from './nodes/node-lifecycle.ts'
+import { taintEviction } from './nodes/taint-eviction.ts'
 import type { WorkloadTopic } from '../registry/workload-controllers.ts'
 import type { Controller } from './controller.ts'
 import { leaderLease } from './leader-lease.ts'
@@ -28,6 +30,7 @@ export const workloadControllers = {
   'guarded-pods': guardedPods,
   job: jobController,
   'leader-lease': leaderLease,
+  'node-lifecycle': nodeLifecycle,
   orphan: orphanController,
   'replica-set': replicaSetController,
   'replication-controller': replicationController,
@@ -37,5 +40,6 @@ export const workloadControllers = {
   'simulated-pods': simulatedPods,
   'stale-disruption': staleDisruption,
   'stateful-set': statefulSetController,
+  'taint-eviction': taintEviction,
   'workloads-begin': beginWorkloads,
 } satisfies Readonly<Record<WorkloadTopic, Controller>>

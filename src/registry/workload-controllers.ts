@@ -15,6 +15,7 @@ export const workloadTopics = {
   'guarded-pods': 'disruption-controller',
   job: 'job-controller',
   'leader-lease': 'several',
+  'node-lifecycle': 'node-lifecycle-controller',
   orphan: 'several',
   'replica-set': 'replicaset-controller',
   'replication-controller': 'replicationcontroller-controller',
@@ -24,6 +25,7 @@ export const workloadTopics = {
   'simulated-pods': 'simulated-kubelet',
   'stale-disruption': 'disruption-controller',
   'stateful-set': 'statefulset-controller',
+  'taint-eviction': 'taint-eviction-controller',
   'workloads-begin': 'several',
 } as const satisfies Partial<Record<Topic, ControllerName | 'several'>>
 

@@ -77,15 +77,16 @@ const rules: Readonly<Record<string, readonly Rule[]>> = {
   'cronjobs.batch': [itself('cron-job')],
   'jobs.batch': [itself('job'), ({ object, old }) => [...ownersWork(object), ...ownersWork(old)]],
   'poddisruptionbudgets.policy': [itself('disruption')],
-  pods: [dependentWork, podsWork, endpointWork, disruptionWork],
+  pods: [dependentWork, podsWork, endpointWork, disruptionWork, toleranceWork],
   'leases.coordination.k8s.io': [leaseWork],
   services: [servicesWork],
-  nodes: [nodesWork, daemonsWork],
+  nodes: [nodesWork, daemonsWork, nodeHealthWork],
 }
 
 /** A program that does the same work takes, renews or gives up its Lease. */
 function leaseWork({ object, old }: Change): readonly WorkloadWork[] {
   const { namespace, name = '' } = (object ?? old)?.metadata ?? {}
+  if (namespace === 'kube-node-lease') return object === undefined ? [] : [{ topic: 'node-lifecycle', payload: name }]
   const isLeaders = namespace === 'kube-system' && LEADER_LEASES.some((lease) => lease === name)
   return isLeaders ? [{ topic: 'leader-lease', payload: name }] : []
 }
@@ -207,6 +208,28 @@ function daemonsWork({ object, old }: Change): readonly WorkloadWork[] {
   const [now, before] = [object, old].map((node: Node | undefined) => node && [node.metadata.labels, node.spec?.taints])
   if (JSON.stringify(now) === JSON.stringify(before)) return []
   return [{ topic: 'daemon-set-node', payload: (object ?? old)?.metadata.name ?? '' }]
+}
+
+/** Whose heartbeats are awaited, and whose pods are to leave. */
+function nodeHealthWork({ object, old }: Change): readonly WorkloadWork[] {
+  const payload = (object ?? old)?.metadata.name ?? ''
+  const [taints, before] = [object, old].map((node: Node | undefined) =>
+    JSON.stringify((node?.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute')),
+  )
+  return [
+    { topic: 'node-lifecycle', payload },
+    ...(taints === before && object !== undefined ? [] : [{ topic: 'taint-eviction', payload } as const]),
+  ]
+}
+
+/** A pod that comes to a node, or tolerates something else there. */
+function toleranceWork({ object, old }: Change): readonly WorkloadWork[] {
+  const [pod, before]: (Pod | undefined)[] = [object, old]
+  const { nodeName, tolerations } = pod?.spec ?? {}
+  if (!nodeName) return []
+  const isSame =
+    before?.spec?.nodeName === nodeName && JSON.stringify(before.spec.tolerations) === JSON.stringify(tolerations)
+  return isSame ? [] : [{ topic: 'taint-eviction', payload: nodeName }]
 }
 
 /** What there are rules for. */

@@ -48,7 +48,7 @@ const elsewhere: ReadonlyMap<string, string> = new Map([
   // the object in which controllers run
   ['durable-objects/controller-manager.ts', 'controllers'],
   ['durable-objects/absent-owners.ts', 'controllers'],
-  ['durable-objects/held-leases.ts', 'controllers'],
+  ['durable-objects/sightings.ts', 'controllers'],
 ])
 
 export const layerOf = (file: string): string => elsewhere.get(file) ?? /^(?:src\/)?([^/]+)\//.exec(file)?.[1] ?? file

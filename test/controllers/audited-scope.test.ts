@@ -65,7 +65,7 @@ beforeEach(async () => {
     dependentsOf: () => [],
     alone: (_, work) => work(),
     watchedKinds: { has: () => false, forgetOthers: () => {} },
-    heldLeases: { get: () => undefined, set: () => {} },
+    sightings: { get: () => undefined, set: () => {} },
     absentOwners: { has: () => false, add: () => {} },
     later: () => {},
   }

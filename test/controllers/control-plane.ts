@@ -3,7 +3,7 @@ import type { GroupResource } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../../src/api/object.ts'
 import { managerClients } from '../../src/controllers/clientset.ts'
 import type { ResourceClient } from '../../src/controllers/resource-client.ts'
-import type { ControllerContext, HeldLease } from '../../src/controllers/controller.ts'
+import type { ControllerContext, Sighting } from '../../src/controllers/controller.ts'
 import { controllerOf, userOf } from '../../src/controllers/controllers.ts'
 import type { Env } from '../../src/env.ts'
 import { freshServedResources } from '../../src/registry/served.ts'
@@ -30,7 +30,7 @@ export class ControlPlaneInMemory {
   private readonly departed = new Set<string>()
   /** Names of definitions of whose objects somebody watches. */
   readonly watched = new Set<string>()
-  readonly heldLeases = new Map<string, HeldLease>()
+  readonly sightings = new Map<string, Sighting>()
   readonly server: ReturnType<typeof memoryServer>
 
   constructor(settings: Partial<Env> = {}) {
@@ -112,9 +112,9 @@ export class ControlPlaneInMemory {
         has: (name) => this.watched.has(name),
         forgetOthers: (name) => void this.watched.delete(name),
       },
-      heldLeases: {
-        get: (name) => this.heldLeases.get(name),
-        set: (name, held) => void (held === undefined ? this.heldLeases.delete(name) : this.heldLeases.set(name, held)),
+      sightings: {
+        get: (key) => this.sightings.get(key),
+        set: (key, seen) => void (seen === undefined ? this.sightings.delete(key) : this.sightings.set(key, seen)),
       },
       alone: (_, work) => work(),
       user: userOf(controller),

@@ -32,7 +32,7 @@ async function contextOf(server: MemoryServer): Promise<ControllerContext> {
     served: await servedResources(server.request('/')),
     freshServed: () => servedResources(server),
     watchedKinds: { has: () => false, forgetOthers: () => {} },
-    heldLeases: { get: () => undefined, set: () => {} },
+    sightings: { get: () => undefined, set: () => {} },
     absentOwners: { has: () => false, add: () => {} },
     now: () => server.now,
     dependentsOf: () => [],

@@ -1,0 +1,166 @@
+/**
+ * What kube-controller-manager's node-lifecycle-controller does: a node whose kubelet is silent becomes Unknown, taints
+ * say what a node's conditions are, and its pods are no longer ready. Key: the node. A heartbeat is a write of the node
+ * or of its Lease and brings this work; the end of the grace is an alarm. Simulated nodes have no heartbeats.
+ */
+import type { Lease } from '../../api/coordination/v1.ts'
+import type { Node, NodeCondition, Pod } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
+import { SIMULATED } from '../../registry/workload-work.ts'
+import { timeText } from '../../schema/time.ts'
+import type { Clientset } from '../clientset.ts'
+import { clientsetFor, typedResource } from '../clientset.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { inTurns } from '../in-turns.ts'
+import { EventRecorder } from '../workloads/events.ts'
+import { PODS } from '../workloads/pod-control.ts'
+import { sameJson } from '../workloads/same-json.ts'
+import { executeTaint, hasExecuteTaint, readyOf, withExecuteTaint, withScheduleTaints } from './node-taints.ts'
+import { evictionPause, zoneOf } from './zones.ts'
+
+const NODES = typedResource<KubeObject & Node>('', 'nodes')
+const LEASES = typedResource<KubeObject & Lease>('coordination.k8s.io', 'leases')
+/** kube-controller-manager's --node-monitor-grace-period and --node-startup-grace-period. */
+const GRACE_MS = 50_000
+const STARTUP_GRACE_MS = 60_000
+/** Conditions that only the kubelet knows. */
+const KUBELETS: ReadonlySet<string> = new Set(['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'])
+
+export const nodeLifecycle: Controller = {
+  async reconcile(name, context) {
+    const clients = clientsetFor(context, 'node-controller')
+    const nodes = clients.resource(NODES)
+    const node = await nodes.get(name)
+    if (node === undefined) {
+      context.sightings.set(`heartbeat/${name}`, undefined)
+      return undefined
+    }
+    const isSimulated = ownValue(node.metadata.labels, SIMULATED) === 'true'
+    const left = isSimulated ? undefined : await untilSilent(clients, node, context)
+    const heard = left !== undefined && left <= 0 ? await becomeUnknown(clients, node, context) : node
+    const pause = await taint(clients, heard, context)
+    if (isSilent(heard)) await podsNotReady(clients, heard, context)
+    if (pause !== undefined) return pause
+    return left !== undefined && left > 0 ? left : undefined
+  },
+}
+
+/** Milliseconds until the node is taken for silent, by when its last heartbeat was seen here. */
+async function untilSilent(clients: Clientset, node: KubeObject & Node, context: ControllerContext): Promise<number> {
+  const { name = '', creationTimestamp = '' } = node.metadata
+  const key = `heartbeat/${name}` as const
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')
+  const lease = await clients.resource(LEASES, 'kube-node-lease').get(name)
+  const record = JSON.stringify([ready?.lastHeartbeatTime, lease?.spec?.renewTime])
+  const known = context.sightings.get(key)
+  const now = context.now().getTime()
+  const hasSaid = ready !== undefined || lease !== undefined
+  const time = known?.record === record ? known.time : hasSaid ? now : Date.parse(creationTimestamp) || now
+  if (known?.record !== record) context.sightings.set(key, { record, time })
+  return time + (ready === undefined ? STARTUP_GRACE_MS : GRACE_MS) - now
+}
+
+/** Nodes that fall silent together are looked at one after the other. */
+function isWell(node: KubeObject & Node, { sightings, now }: ControllerContext): boolean {
+  const heard = sightings.get(`heartbeat/${node.metadata.name}`)?.time
+  return readyOf(node) === 'True' && (heard === undefined || heard + GRACE_MS > now().getTime())
+}
+
+const isSilent = ({ status }: Node): boolean =>
+  status?.conditions?.some(
+    ({ type, reason = '' }) => type === 'Ready' && /^NodeStatus(?:Unknown|NeverUpdated)$/.test(reason),
+  ) === true
+
+async function becomeUnknown(clients: Clientset, node: KubeObject & Node, context: ControllerContext) {
+  const now = timeText(context.now())
+  const unknown = (conditions: readonly NodeCondition[]): NodeCondition[] => {
+    const known = new Set(conditions.map(({ type }) => type))
+    const changed = conditions.map((condition) =>
+      !KUBELETS.has(condition.type ?? '') || condition.status === 'Unknown'
+        ? condition
+        : {
+            ...condition,
+            status: 'Unknown',
+            reason: 'NodeStatusUnknown',
+            message: 'Kubelet stopped posting node status.',
+            lastTransitionTime: now,
+          },
+    )
+    const added = [...KUBELETS]
+      .filter((type) => !known.has(type))
+      .map((type) => ({
+        type,
+        status: 'Unknown',
+        reason: 'NodeStatusNeverUpdated',
+        message: 'Kubelet never posted node status.',
+        lastHeartbeatTime: node.metadata.creationTimestamp,
+        lastTransitionTime: now,
+      }))
+    return [...changed, ...added] as NodeCondition[] // a stored node has its creation time
+  }
+  const before = node.status?.conditions ?? []
+  if (sameJson(unknown(before), before)) return node
+  const changed = await clients.resource(NODES).updateStatusWithRetries(node.metadata.name ?? '', (live) => {
+    live.status = { ...live.status, conditions: unknown(live.status?.conditions ?? []) }
+  })
+  if (readyOf(node) === 'True')
+    await new EventRecorder(clients, 'node-controller', context.now).normal(
+      node,
+      'NodeNotReady',
+      `Node ${node.metadata.name} status is now: NodeNotReady`,
+    )
+  return changed
+}
+
+/** @returns milliseconds until the node may be given up, where others of its zone come first */
+async function taint(clients: Clientset, node: KubeObject & Node, context: ControllerContext) {
+  const nodes = clients.resource(NODES)
+  const now = context.now()
+  const wanted = executeTaint(readyOf(node))
+  const wasGivenUp = hasExecuteTaint(node)
+  let key = wanted
+  let pause: number | undefined
+  if (wanted !== undefined && !wasGivenUp) {
+    const zone = zoneOf(node)
+    const rate = evictionPause(await nodes.list(), zone, (other) => isWell(other, context))
+    const last = context.sightings.get(`eviction-zone/${zone}`)?.time ?? 0
+    const wait = rate === undefined ? undefined : last + rate - now.getTime()
+    if (wait === undefined || wait > 0) key = undefined
+    else context.sightings.set(`eviction-zone/${zone}`, { record: '', time: now.getTime() })
+    pause = wait !== undefined && wait > 0 ? wait : undefined
+  }
+  const tainted = (live: KubeObject & Node) => withExecuteTaint(withScheduleTaints(live), key, timeText(now))
+  if (sameJson(tainted(node), node.spec?.taints ?? [])) return pause
+  const changed = await nodes.updateWithRetries(node.metadata.name ?? '', (live) => {
+    const taints = tainted(live)
+    const { taints: _, ...spec } = live.spec ?? {}
+    live.spec = taints.length === 0 ? spec : { ...spec, taints }
+  })
+  // a node that is well again may be what the others of a cut-off cluster wait for
+  if (wasGivenUp !== hasExecuteTaint(changed) || readyOf(changed) === 'True')
+    for (const other of await nodes.list())
+      if (readyOf(other) !== 'True' && other.metadata.name !== node.metadata.name)
+        context.later('node-lifecycle', other.metadata.name ?? '', 0)
+  return pause
+}
+
+async function podsNotReady(clients: Clientset, node: KubeObject & Node, context: ControllerContext): Promise<void> {
+  const events = new EventRecorder(clients, 'node-controller', context.now)
+  const onNode = await clients.resource(PODS).list({ fieldSelector: `spec.nodeName=${node.metadata.name}` })
+  const isReady = ({ status }: Pod): boolean =>
+    status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
+  await inTurns(onNode.filter(isReady), async (pod) => {
+    const { namespace, name = '', uid } = pod.metadata
+    const pods = clients.resource(PODS, namespace)
+    const live = await pods.get(name)
+    if (live === undefined || live.metadata.uid !== uid || !isReady(live)) return
+    await pods.updateStatusWithRetries(name, ({ metadata, status }) => {
+      if (metadata.uid !== uid) return
+      for (const condition of status?.conditions ?? [])
+        if (condition.type === 'Ready' && condition.status === 'True')
+          Object.assign(condition, { status: 'False', lastTransitionTime: timeText(context.now()) })
+    })
+    await events.warning(pod, 'NodeNotReady', 'Node is not ready')
+  })
+}

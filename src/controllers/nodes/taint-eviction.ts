@@ -1,0 +1,105 @@
+/**
+ * Pods leave nodes whose NoExecute taints they do not tolerate, or no longer (kube-controller-manager's
+ * taint-eviction-controller). Key: the node. Time is counted from when the taints were first seen, or the pod came.
+ */
+import type { Node, Pod, Taint, Toleration } from '../../api/core/v1.ts'
+import { leastOf, mostOf } from '../../api/extremes.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { parseStored } from '../../api/json.ts'
+import { StatusError } from '../../api/status.ts'
+import { timeText } from '../../schema/time.ts'
+import type { Clientset } from '../clientset.ts'
+import { clientsetFor, typedResource } from '../clientset.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { inTurns } from '../in-turns.ts'
+import { tolerates } from '../scheduling/taints.ts'
+import { EventRecorder } from '../workloads/events.ts'
+import { PODS } from '../workloads/pod-control.ts'
+
+const NODES = typedResource<Node>('', 'nodes')
+const COMPONENT = 'taint-eviction-controller'
+const REASON = 'TaintManagerEviction'
+
+export const taintEviction: Controller = {
+  async reconcile(name, context) {
+    const clients = clientsetFor(context, 'node-controller')
+    const node = await clients.resource(NODES).get(name)
+    const key = `taints/${name}` as const
+    const known = context.sightings.get(key)
+    const taints = (node?.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute')
+    if (taints.length === 0 && known === undefined) return undefined
+    const pods = node === undefined ? [] : await clients.resource(PODS).list({ fieldSelector: `spec.nodeName=${name}` })
+    const events = new EventRecorder(clients, COMPONENT, context.now)
+    const before = known === undefined ? [] : (parseStored(known.record) as unknown as Taint[]) // written below
+    for (const pod of pods)
+      if (isTimed(secondsLeft(before, pod)) && secondsLeft(taints, pod) === Infinity)
+        await events.normal(pod, REASON, `Cancelling deletion of Pod ${pod.metadata.namespace}/${pod.metadata.name}`)
+    if (taints.length === 0) {
+      context.sightings.set(key, undefined)
+      return undefined
+    }
+    const record = JSON.stringify(taints)
+    const time = known?.time ?? context.now().getTime()
+    if (known?.record !== record) context.sightings.set(key, { record, time })
+    const waits: number[] = []
+    await inTurns(pods, async (pod) => {
+      const left = mostOf([time, boundAt(pod)]) + secondsLeft(taints, pod) * 1000 - context.now().getTime()
+      if (left > 0) waits.push(left)
+      else await evict(clients, events, pod, context)
+    })
+    const next = leastOf([...waits, Infinity])
+    return next === Infinity ? undefined : next
+  },
+}
+
+/** It was to go later. */
+const isTimed = (seconds: number): boolean => seconds > 0 && seconds !== Infinity
+
+/** How many seconds the pod tolerates all of the taints. */
+function secondsLeft(taints: readonly Taint[], { spec }: Pod): number {
+  const used: Toleration[] = []
+  for (const taint of taints) {
+    // few: the taints of one node, the tolerations of one pod
+    const found = (spec?.tolerations ?? []).find((toleration) => tolerates(toleration, taint))
+    if (found === undefined) return 0
+    used.push(found)
+  }
+  return leastOf([
+    ...used.flatMap(({ tolerationSeconds: seconds }) => (seconds === undefined ? [] : [seconds])),
+    Infinity,
+  ])
+}
+
+function boundAt({ metadata, status }: KubeObject & Pod): number {
+  const bound = status?.conditions?.find(({ type }) => type === 'PodScheduled')?.lastTransitionTime
+  return Date.parse(bound ?? metadata.creationTimestamp ?? '') || 0
+}
+
+async function evict(clients: Clientset, events: EventRecorder, pod: KubeObject & Pod, { now }: ControllerContext) {
+  const { namespace = '', name = '', uid = '', deletionTimestamp } = pod.metadata
+  if (deletionTimestamp !== undefined) return
+  const pods = clients.resource(PODS, namespace)
+  await events.normal(pod, REASON, `Marking for deletion Pod ${namespace}/${name}`)
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'DeletionByTaintManager',
+    message: 'Taint manager: deleting due to NoExecute taint',
+    lastTransitionTime: timeText(now()),
+  }
+  try {
+    await pods.updateStatusWithRetries(name, (live) => {
+      if (live.metadata.uid !== uid) return
+      const others = (live.status?.conditions ?? []).filter(({ type }) => type !== condition.type)
+      const { generation: observedGeneration } = live.metadata
+      live.status = {
+        ...live.status,
+        conditions: [...others, { ...condition, ...(observedGeneration === undefined ? {} : { observedGeneration }) }],
+      }
+    })
+    await pods.delete(name, { preconditions: { uid } })
+  } catch (error) {
+    // gone, or another one of the name: its own look is for it
+    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+  }
+}

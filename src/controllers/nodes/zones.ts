@@ -1,0 +1,37 @@
+/** How fast nodes of a zone are given up (kube-controller-manager's zone states and eviction rates, at its defaults). */
+import type { Node } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
+
+const NODE_EVERY_MS = 10_000
+const NODE_OF_AILING_ZONE_EVERY_MS = 100_000
+const LARGE_ZONE = 50
+const UNHEALTHY = 0.55
+
+export function zoneOf({ metadata }: KubeObject): string {
+  const label = (name: string): string => ownValue(metadata.labels, `topology.kubernetes.io/${name}`) ?? ''
+  return JSON.stringify([label('region'), label('zone')])
+}
+
+/** Nodes that are left out when it is judged how many are ill. */
+const counts = ({ metadata }: KubeObject): boolean =>
+  ownValue(metadata.labels, 'node.kubernetes.io/exclude-disruption') === undefined
+
+/**
+ * @param isWell a node that is ready, and was heard of in time
+ * @returns milliseconds between two nodes of the zone; undefined: none is given up
+ */
+export function evictionPause(
+  nodes: readonly (KubeObject & Node)[],
+  zone: string,
+  isWell: (node: KubeObject & Node) => boolean,
+): number | undefined {
+  const counted = nodes.filter(counts)
+  // nobody is ready: it is rather this side that is cut off
+  if (!counted.some(isWell)) return undefined
+  const ofZone = counted.filter((node) => zoneOf(node) === zone)
+  const ill = ofZone.filter((node) => !isWell(node)).length
+  if (ill < ofZone.length && ill > 2 && ill / ofZone.length >= UNHEALTHY)
+    return ofZone.length > LARGE_ZONE ? NODE_OF_AILING_ZONE_EVERY_MS : undefined
+  return NODE_EVERY_MS
+}

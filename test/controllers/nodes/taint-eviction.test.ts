@@ -1,0 +1,116 @@
+import { beforeEach, expect, test } from 'vitest'
+import type { Event, Node, Taint, Toleration } from '../../../src/api/core/v1.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
+
+const PODS = { group: '', resource: 'pods' }
+const NODES = { group: '', resource: 'nodes' }
+const BAD: Taint = { key: 'bad', value: 'yes', effect: 'NoExecute' }
+
+let plane: ControlPlaneInMemory
+beforeEach(async () => {
+  plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'simulated' })
+  const metadata = { name: 'n', labels: { 'kedge.dev/simulated': 'true' } }
+  await plane.create(NODES, { kind: 'Node', apiVersion: 'v1', metadata })
+  await plane.settle()
+})
+
+async function pod(name: string, tolerations: Toleration[]): Promise<void> {
+  const spec = { nodeName: 'n', tolerations, containers: [{ name: 'c', image: 'i' }] }
+  const metadata = { name, namespace: 'default' }
+  await plane.create(PODS, { kind: 'Pod', apiVersion: 'v1', metadata, spec } as never)
+  await plane.settle()
+}
+
+async function taint(...taints: Taint[]): Promise<void> {
+  const nodes = await plane.client(NODES, '')
+  await nodes.updateWithRetries('n', (node: KubeObject & Node) => (node.spec = { ...node.spec, taints }))
+  await plane.settle()
+}
+
+const tolerating = (tolerationSeconds?: number): Toleration[] => [
+  {
+    key: 'bad',
+    operator: 'Exists',
+    effect: 'NoExecute',
+    ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }),
+  },
+]
+const names = () => plane.names(PODS, 'default')
+const said = async () =>
+  (await (await plane.client(EVENTS, 'default')).list())
+    .map((event) => event as KubeObject & Event)
+    .filter(({ reason }) => reason === 'TaintManagerEviction')
+    .map(({ message }) => message)
+
+test('pods leave at once, after their time, or never', async () => {
+  await pod('none', [])
+  await pod('soon', tolerating(60))
+  await pod('later', [...tolerating(600), ...tolerating(90)])
+  await pod('zero', tolerating(0))
+  await pod('ever', tolerating())
+  await taint(BAD)
+  expect(await names()).toEqual(['ever', 'later', 'soon'])
+  await plane.pass(59_000)
+  expect(await names()).toEqual(['ever', 'later', 'soon'])
+  await plane.pass(1_000)
+  expect(await names()).toEqual(['ever', 'later'])
+  expect((await said()).toSorted()).toEqual(
+    ['none', 'soon', 'zero'].map((name) => `Marking for deletion Pod default/${name}`),
+  )
+})
+
+test('a taint that goes takes the eviction back, and time begins anew', async () => {
+  await pod('soon', tolerating(60))
+  await taint(BAD)
+  await plane.pass(50_000)
+  await taint()
+  expect(await said()).toEqual(['Cancelling deletion of Pod default/soon'])
+  await taint(BAD)
+  await plane.pass(50_000)
+  expect(await names()).toEqual(['soon'])
+  await plane.pass(10_000)
+  expect(await names()).toEqual([])
+})
+
+test('a further taint does not begin the time anew', async () => {
+  await pod('soon', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }])
+  await taint(BAD)
+  await plane.pass(50_000)
+  await taint(BAD, { key: 'worse', effect: 'NoExecute' })
+  await plane.pass(10_000)
+  expect(await names()).toEqual([])
+})
+
+test('a pod that comes later has its own time', async () => {
+  await taint(BAD)
+  await plane.pass(50_000)
+  await pod('soon', tolerating(60))
+  await plane.pass(50_000)
+  expect(await names()).toEqual(['soon'])
+  await plane.pass(10_000)
+  expect(await names()).toEqual([])
+})
+
+test('the condition says why', async () => {
+  const metadata = { name: 'held', namespace: 'default', finalizers: ['example.com/held'] }
+  const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] }
+  await plane.create(PODS, { kind: 'Pod', apiVersion: 'v1', metadata, spec } as never)
+  await plane.settle()
+  await taint(BAD)
+  const held = (await plane.get(PODS, 'default', 'held')) as unknown as { status: { conditions: object[] } }
+  expect(held.status.conditions).toContainEqual(
+    expect.objectContaining({
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'DeletionByTaintManager',
+      message: 'Taint manager: deleting due to NoExecute taint',
+    }),
+  )
+})
+
+test('taints of other effects evict nobody, and nothing waits', async () => {
+  await pod('none', [])
+  await taint({ ...BAD, effect: 'NoSchedule' })
+  expect([await names(), plane.sightings.get('taints/n')]).toEqual([['none'], undefined])
+})
