@@ -16,6 +16,16 @@ const messages = {
 
 export type Fault = keyof typeof messages
 
+/**
+ * Faults that an object of a client can cause, again and again: one a second is logged, as kube-apiserver logs them. All
+ * are counted.
+ */
+const causedByClients: ReadonlySet<Fault> = new Set<Fault>(['managedFields'])
+const MILLISECONDS = 1000
+
+/** When each was last logged. Bound: the faults. */
+const lastLogged = new Map<Fault, number>()
+
 /** Bound: the faults. */
 export const faultCounts = new Map<Fault, number>()
 
@@ -23,9 +33,14 @@ export const faultCounts = new Map<Fault, number>()
 export function noteFault(
   fault: Fault,
   error: unknown,
-  call?: Pick<ApiCall, 'auditId' | 'info' | 'method' | 'user'>,
+  call?: Pick<ApiCall, 'auditId' | 'info' | 'method' | 'now' | 'user'>,
 ): void {
   faultCounts.set(fault, (faultCounts.get(fault) ?? 0) + 1)
+  if (call !== undefined && causedByClients.has(fault)) {
+    const now = call.now.getTime()
+    if (Math.abs(now - (lastLogged.get(fault) ?? -Infinity)) < MILLISECONDS) return
+    lastLogged.set(fault, now)
+  }
   logError(messages[fault], {
     ...(call && {
       auditID: call.auditId,
