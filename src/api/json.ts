@@ -4,8 +4,9 @@
  */
 import type { Json, JsonObject } from './object.ts'
 import { ownValue, setOwn } from './own.ts'
-import { eachName, eachPart, kept, mapNames, mapParts, PART } from './parts.ts'
+import { eachName, eachPart, kept, mapNames, mapParts, PART, sortedItems } from './parts.ts'
 import type { Steps } from './slices.ts'
+import { requestEntityTooLarge } from './status.ts'
 import { goQuoteByte } from '../go/quote.ts'
 
 declare global {
@@ -31,6 +32,17 @@ export const MAX_DEPTH = 10_000
  * walks an object later walks it on the stack, which holds this many levels of the most expensive walk several times.
  */
 export const MAX_NESTING = 500
+
+/**
+ * Members that one map of a body may have: V8 takes milliseconds for whatever goes over the names of a larger one. With
+ * their owners they would have 31 bytes each in an object as large as storage takes.
+ */
+export const MAX_MEMBERS = 50_000
+
+/** @throws StatusError 413 */
+export function checkMembers(count: number): void {
+  if (count > MAX_MEMBERS) throw requestEntityTooLarge(`a map may have ${MAX_MEMBERS} members`)
+}
 
 /** A value that nests deeper than MAX_NESTING. */
 export class NestingError extends Error {
@@ -125,6 +137,8 @@ class Scanner {
   private readonly containers: Container[] = []
   /** Of the member each open container, or the value at hand, belongs to. */
   private readonly names: string[] = []
+  /** Of each open container. */
+  private readonly members: number[] = []
   private readonly number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
   private readonly plain = /[^"\\\u0000-\u001f]*/y
 
@@ -133,6 +147,8 @@ class Scanner {
     private readonly maxDepth: number,
     /** The text is bytes, one a character. */
     private readonly isLatin1: boolean,
+    /** Of one map; what is no client's may have any number. */
+    private readonly maxMembers = Infinity,
   ) {}
 
   document(): JsonTree {
@@ -144,7 +160,7 @@ class Scanner {
    * @returns undefined where more values are to come than that; the next call goes on
    */
   valueWithin(values: number): JsonTree | undefined {
-    const { containers, names } = this
+    const { containers, names, members } = this
     for (let left = values; left > 0; left--) {
       this.skipSpace()
       const code = this.text.charCodeAt(this.at)
@@ -159,6 +175,7 @@ class Scanner {
           value = opened
         } else {
           containers.push(opened)
+          members.push(0)
           names.push(code === OPEN_BRACE ? this.memberName() : '')
           continue
         }
@@ -174,7 +191,10 @@ class Scanner {
         const container = containers[depth]!
         const isList = Array.isArray(container)
         if (isList) container.push(value)
-        else containers[depth] = addMember(container, names[depth]!, value)
+        else {
+          if (++members[depth]! > this.maxMembers) checkMembers(Infinity)
+          containers[depth] = addMember(container, names[depth]!, value)
+        }
         this.skipSpace()
         const next = this.text.charCodeAt(this.at)
         if (next === COMMA) {
@@ -190,6 +210,7 @@ class Scanner {
         this.at++
         value = containers.pop()!
         names.pop()
+        members.pop()
       }
     }
     return undefined
@@ -328,16 +349,16 @@ export function parseJson(text: string, maxDepth = MAX_DEPTH): JsonTree {
 }
 
 /**
- * The same of bytes. What is not UTF-8 in a string is U+FFFD, one a byte.
- * @throws {JsonSyntaxError} with texts that name bytes, as Go does
+ * The same of bytes that a client sent. What is not UTF-8 in a string is U+FFFD, one a byte.
+ * @throws {JsonSyntaxError} with texts that name bytes, as Go does; StatusError 413 where a map has too many members
  */
 export function parseJsonBytes(bytes: Uint8Array, maxDepth = MAX_DEPTH): JsonTree {
   try {
-    return parseJson(decodeUtf8(bytes), maxDepth)
+    return new Scanner(decodeUtf8(bytes), maxDepth, false, MAX_MEMBERS).document()
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     // Latin-1 has a character a byte, and the syntax of JSON is ASCII: the same error, with the byte that was meant
-    return new Scanner(latin1(bytes), maxDepth, true).document()
+    return new Scanner(latin1(bytes), maxDepth, true, MAX_MEMBERS).document()
   }
 }
 
@@ -345,11 +366,11 @@ export function parseJsonBytes(bytes: Uint8Array, maxDepth = MAX_DEPTH): JsonTre
 export function* parsingJsonBytes(bytes: Uint8Array, maxDepth = MAX_DEPTH): Steps<JsonTree> {
   if (!(yield)) return parseJsonBytes(bytes, maxDepth)
   try {
-    return yield* scanning(new Scanner(decodeUtf8(bytes), maxDepth, false))
+    return yield* scanning(new Scanner(decodeUtf8(bytes), maxDepth, false, MAX_MEMBERS))
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     yield
-    return yield* scanning(new Scanner(latin1(bytes), maxDepth, true))
+    return yield* scanning(new Scanner(latin1(bytes), maxDepth, true, MAX_MEMBERS))
   }
 }
 
@@ -512,7 +533,7 @@ export function stringifySorted(value: Json | undefined): string {
 }
 
 const sortedNames = (object: JsonObject): string[] =>
-  sortNames(Object.keys(object).filter((name) => object[name] !== undefined))
+  sortedItems(() => Object.keys(object).filter((name) => object[name] !== undefined), sortNames, compareNames)
 
 const surrogate = /[\ud800-\udfff]/
 
@@ -520,6 +541,9 @@ const surrogate = /[\ud800-\udfff]/
 export function sortNames(names: string[]): string[] {
   return names.some((name) => surrogate.test(name)) ? names.sort(compareNames) : names.sort()
 }
+
+/** An object's own names, sorted like that; of many in parts (parts.ts). */
+export const sortedKeys = (object: object): string[] => sortedItems(() => Object.keys(object), sortNames, compareNames)
 
 /** Order by UTF-8 bytes, which is that of code points. */
 export function compareNames(a: string, b: string): number {

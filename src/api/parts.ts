@@ -42,6 +42,8 @@ class Progress {
   private stoppedAt: Place | undefined
   /** Whatever this run answers is not the end. */
   isStopped = false
+  /** Whose items are being listed: what lists them may sort them in parts. */
+  listed: Place | undefined
   private readonly places = new Map<object, Places>()
   /** Of each place its owner, in the order in which they were new. */
   private readonly owners: object[] = []
@@ -52,6 +54,7 @@ class Progress {
     this.run++
     this.left = this.part
     this.isStopped = false
+    this.listed = undefined
   }
 
   placeOf(owner: object): Place {
@@ -79,6 +82,11 @@ class Progress {
       this.stoppedAt = place
       throw PAUSE
     }
+    this.left -= weight
+  }
+
+  /** What was done at once; the walk may stop at its next loop. */
+  charge(weight: number): void {
     this.left -= weight
   }
 
@@ -145,6 +153,15 @@ export async function inPartsAwaiting<T>(
   }
 }
 
+/** What is listed, copied or put into a set at once takes a sixteenth of an item's time, where it is much. */
+const LISTED = 1 / 16
+const MUCH = 1024
+
+function weightOf(made: unknown): number {
+  const size = Array.isArray(made) ? made.length : made instanceof Set || made instanceof Map ? made.size : 0
+  return size < MUCH ? 0 : size * LISTED
+}
+
 /** Called before an `await`: what runs the walk behind it as it would have run before. */
 export function resuming(): <T>(run: () => T) => T {
   const progress = current
@@ -157,8 +174,13 @@ export function resuming(): <T>(run: () => T) => T {
  */
 export function kept<Value>(owner: unknown, make: () => Value): Value {
   if (current === undefined || typeof owner !== 'object' || owner === null) return make()
-  const { found } = current.placeOf(owner)
-  if (found.length === 0) found.push(make())
+  const progress = current
+  const { found } = progress.placeOf(owner)
+  if (found.length === 0) {
+    const made = make()
+    found.push(made)
+    progress.charge(weightOf(made))
+  }
   return found[0] as Value // what was made for this place
 }
 
@@ -174,7 +196,7 @@ function loop<Item>(
   const { found } = place
   if (place.isDone) return found
   // of this very owner, at this very place
-  const items = (place.items ??= itemsOf()) as readonly Item[]
+  const items = (place.items ??= listing(progress, place, itemsOf)) as readonly Item[]
   while (place.at < items.length) {
     if (place.counted === place.at) {
       progress.count(weight, place)
@@ -187,6 +209,57 @@ function loop<Item>(
   }
   place.isDone = true
   return found
+}
+
+function listing<Item>(progress: Progress, place: Place, itemsOf: () => readonly Item[]): readonly Item[] {
+  const outer = progress.listed
+  progress.listed = place
+  const items = itemsOf()
+  progress.listed = outer
+  progress.charge(weightOf(items))
+  return items
+}
+
+/** Items that are sorted at once. */
+const RUN = 4096
+
+/** Whether the items of a loop are being listed that goes in parts. */
+export const isListing = (): boolean => current?.listed !== undefined
+
+/**
+ * The items of a loop in order; many of them are sorted in runs, of which two at a time become one.
+ * @param list is called once
+ * @param sort a run, in place or anew
+ */
+export function sortedItems<Item, Sorted>(
+  list: () => Item[],
+  sort: (items: Item[]) => Sorted[],
+  compare: (a: Sorted, b: Sorted) => number,
+): Sorted[] {
+  const owner = current?.listed
+  if (owner === undefined) return sort(list())
+  const items = kept(owner, list)
+  if (items.length <= RUN) return sort(items)
+  const slices = kept(owner, () =>
+    Array.from({ length: Math.ceil(items.length / RUN) }, (_, at) => items.slice(at * RUN, (at + 1) * RUN)),
+  )
+  let runs = mapParts(slices, sort, RUN / 4)
+  while (runs.length > 1) {
+    const whole = runs
+    const pairs = kept(whole, () => whole.flatMap((run, at) => (at % 2 === 0 ? [[run, whole[at + 1] ?? []]] : [])))
+    const weight = (items.length / pairs.length) * 2 * LISTED
+    runs = mapParts(pairs, ([a = [], b = []]) => merged(a, b, compare), weight)
+  }
+  return runs[0] ?? []
+}
+
+function merged<Item>(a: readonly Item[], b: readonly Item[], compare: (a: Item, b: Item) => number): Item[] {
+  const all: Item[] = []
+  let [ofA, ofB] = [0, 0]
+  while (ofA < a.length && ofB < b.length) all.push(compare(a[ofA]!, b[ofB]!) <= 0 ? a[ofA++]! : b[ofB++]!)
+  while (ofA < a.length) all.push(a[ofA++]!)
+  while (ofB < b.length) all.push(b[ofB++]!)
+  return all
 }
 
 /** `items.map(visit)` */
@@ -243,6 +316,20 @@ export function mapNames<Owner extends object, Result>(
   const add = (name: string, _: number, found: unknown[]): void => void found.push(visit(name))
   return loop(current, owner, () => namesOf(owner), weight, add) as Result[] // what was pushed
 }
+
+/** What has no loops to be stopped in is a part of its own. @param owner what it goes over */
+export function apart<Result>(owner: object, run: () => Result): Result {
+  if (current === undefined) return run()
+  return loop(
+    current,
+    owner,
+    () => ONE,
+    PART,
+    (_, __, found) => void found.push(run()),
+  )[0] as Result // what was pushed
+}
+
+const ONE = [1]
 
 /** Calls it until it answers false. What it goes on with is kept, and it has no loops of its own. */
 export function forAsLong(goOn: () => boolean): void {

@@ -13,7 +13,7 @@ import type { EncodeOptions } from './encode.ts'
 import { canonical } from './encode.ts'
 import { goQuote } from '../go/quote.ts'
 import type { JsonTree } from '../api/json.ts'
-import { decodeUtf8, MAX_NESTING, NumberLiteral } from '../api/json.ts'
+import { checkMembers, decodeUtf8, MAX_NESTING, NumberLiteral } from '../api/json.ts'
 import { formatTime } from '../schema/time.ts'
 
 /** Bytes that are no CBOR, or CBOR that is no JSON. */
@@ -392,6 +392,7 @@ class CborReader {
     if (length !== undefined && length * 2n > this.bytes.length - this.at) throw new CborError(EOF)
     const object: { [name: string]: JsonTree } = {}
     for (let i = 0; this.hasNext(length, i); i++) {
+      checkMembers(i + 1)
       const name = this.item(depth + 1)
       if (typeof name !== 'string') throw new CborError('cbor: cannot unmarshal map key into Go value of type string')
       if (Object.hasOwn(object, name))

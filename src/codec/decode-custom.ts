@@ -14,7 +14,7 @@ import { eachName, eachPart, kept } from '../api/parts.ts'
 import type { Decoded } from './decode.ts'
 import { DecodeError, decodeObject, decodeUnstructured } from './decode.ts'
 import type { JsonTree } from '../api/json.ts'
-import { sortNames } from '../api/json.ts'
+import { sortedKeys, sortNames } from '../api/json.ts'
 
 const objectMeta = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')
 
@@ -61,14 +61,12 @@ function decodeMetadata(object: JsonObject, path: string): string[] {
   return sortNames(unknown)
 }
 
-const sortedNames = (object: JsonObject): string[] => sortNames(Object.keys(object))
-
 function coerceBelow(type: Structural | undefined, value: Json | undefined, path: string, unknown: string[]): void {
   if (type === undefined) return
   if (Array.isArray(value))
     eachPart(value, (item, index) => coerce(elementType(type), item, `${path}[${index}]`, unknown))
   else if (isJsonObject(value))
-    eachName(value, sortedNames, (name) => {
+    eachName(value, sortedKeys, (name) => {
       // the object's own metadata is decoded already
       if (path === '' && name === 'metadata') return
       const below = type.shape === 'map' ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`

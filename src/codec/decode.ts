@@ -34,7 +34,7 @@ import {
   NumberLiteral,
   plainJson,
   RepeatedMembers,
-  sortNames,
+  sortedKeys,
 } from '../api/json.ts'
 
 /** A value that does not fit its type; `message` is Go's. */
@@ -196,10 +196,8 @@ export function findKind(tree: JsonTree): { apiVersion: string; kind: string } {
 
 /** Go's maps have no order of their own: messages that quote them have their names sorted. */
 function sortedMap(map: JsonObject): JsonObject {
-  const names = Object.keys(map)
-  if (names.every((name, at) => at === 0 || compareNames(names[at - 1]!, name) < 0)) return map
-  const sorted: JsonObject = {}
-  for (const name of sortNames(names)) setOwn(sorted, name, ownValue(map, name))
+  const sorted = kept(map, (): JsonObject => ({}))
+  eachName(map, sortedKeys, (name) => setOwn(sorted, name, ownValue(map, name)))
   return sorted
 }
 
@@ -351,21 +349,26 @@ class Decoder {
     if (tree === null) return undefined
     if (typeof tree !== 'object' || Array.isArray(tree) || tree instanceof NumberLiteral)
       return this.mismatched(kindOf(tree), type)
-    const { object, seen } = kept(tree, () => ({
+    const so = kept(tree, () => ({
       object: (before ?? {}) as JsonObject, // what this very function returned
+      isSorted: before === undefined,
+      last: undefined as string | undefined,
       seen: tree instanceof RepeatedMembers ? new Set<string>() : undefined,
     }))
+    const { object, seen } = so
     const read = (name: string, value: JsonTree | undefined): void => {
       if (value === undefined) return
       if (seen?.has(name)) this.saveStrict('duplicate field', name)
       this.path.push(name)
       setOwn(object, name, this.value(type.value, value, undefined, false) ?? zeroOf(type.value))
       this.path.pop()
+      so.isSorted &&= so.last === undefined || compareNames(so.last, name) < 0
+      so.last = name
       seen?.add(name)
     }
     if (tree instanceof RepeatedMembers) eachPart(tree.entries, ([name, value]) => read(name, value))
     else eachName(tree, Object.keys, (name) => read(name, tree[name]))
-    return sortedMap(object)
+    return so.isSorted ? object : sortedMap(object)
   }
 
   private leaf(type: Leaf, tree: JsonTree, before: Json | undefined, pointer: boolean): Json | undefined {

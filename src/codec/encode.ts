@@ -9,7 +9,7 @@ import { eachName, kept, mapParts } from '../api/parts.ts'
 import type { Field, MapType, Structural, StructType } from '../schema/structural.ts'
 import { isCustomKind } from '../schema/structural.ts'
 import { emptyStruct } from './decode.ts'
-import { escapeHtml, sortNames, stringifySorted } from '../api/json.ts'
+import { escapeHtml, sortedKeys, sortNames, stringifySorted } from '../api/json.ts'
 
 export interface EncodeOptions {
   /**
@@ -66,7 +66,7 @@ class Encoder {
 
   private map(type: MapType, map: JsonObject): JsonObject {
     const out = kept(map, (): JsonObject => ({}))
-    eachName(map, sortedNames, (name) => {
+    eachName(map, sortedKeys, (name) => {
       if (isNumeric(name)) this.hasNumericNames = true
       setOwn(out, name, this.value(type.value, map[name] ?? null))
     })
@@ -80,8 +80,6 @@ class Encoder {
     return this.struct(of(), value)
   }
 }
-
-const sortedNames = (map: JsonObject): string[] => sortNames(Object.keys(map))
 
 const isNumeric = (name: string) => {
   const first = name.charCodeAt(0)

@@ -6,6 +6,7 @@ import type { Field, Leaf, MapType, MessageMember, Special, Structural, StructTy
 import { formatDuration, formatMicroTime, formatTime, isZeroTime } from '../schema/time.ts'
 import { bytesToBase64 } from '../api/base64.ts'
 import { fillStruct } from './decode.ts'
+import { checkMembers } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
 import {
   decodeUtf8,
@@ -47,6 +48,7 @@ function membersByNumber(type: StructType): ReadonlyMap<number, MessageMember> {
 function readStruct(reader: WireReader, type: StructType, object: JsonObject, depth: number): JsonObject {
   if (depth > MAX_DEPTH) throw new ProtobufError('exceeded max depth')
   const members = membersByNumber(type)
+  let entries: Map<Field, number> | undefined
   while (!reader.isAtEnd) {
     const tag = reader.tag(type.name)
     const number = numberOfTag(tag)
@@ -56,7 +58,15 @@ function readStruct(reader: WireReader, type: StructType, object: JsonObject, de
     else if ('inline' in member) {
       expectWire(wire, BYTES, member.inline.name)
       readStruct(reader.message(), member.inline, object, depth + 1)
-    } else readField(reader, wire, member.field, object, depth)
+    } else {
+      const { field } = member
+      if (field.type.shape === 'map') {
+        const count = ((entries ??= new Map()).get(field) ?? 0) + 1
+        checkMembers(count)
+        entries.set(field, count)
+      }
+      readField(reader, wire, field, object, depth)
+    }
   }
   fillStruct(type, object)
   return object

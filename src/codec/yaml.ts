@@ -12,7 +12,7 @@ import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, 
 import { base64ToBytes, canonicalBase64, corruptAt } from '../api/base64.ts'
 import { goQuote } from '../go/quote.ts'
 import type { JsonTree } from '../api/json.ts'
-import { decodeUtf8, MAX_NESTING, NumberLiteral, sortNames } from '../api/json.ts'
+import { checkMembers, decodeUtf8, MAX_NESTING, NumberLiteral, sortNames } from '../api/json.ts'
 import { YamlError, yamlErrorAt, yamlSyntaxError } from './yaml-error.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 import { goFloat } from '../go/float.ts'
@@ -34,7 +34,8 @@ const MAX_EVENTS = 600_000
 /** @throws {YamlError} */
 export const parseYaml = (text: string): ParsedYaml => atOnce(parsingYaml(text))
 
-function* parsingYaml(text: string): Steps<ParsedYaml> {
+/** The same in steps. */
+export function* parsingYaml(text: string): Steps<ParsedYaml> {
   const document = eventsOf(firstDocument(text))
   if (document.events.length > MAX_EVENTS) throw new YamlError(`yaml: more than ${MAX_EVENTS} nodes`)
   yield
@@ -214,6 +215,7 @@ class Composer {
       const child = this.node()
       if (kind === 'mapping' && i % 2 === 0) this.checkName(event as MappingEvent, child)
       node.children.push(child)
+      if (kind === 'mapping') checkMembers(node.children.length / 2)
     }
     this.next++
     return node

@@ -11,6 +11,7 @@ import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { keepEmptyManagedFields } from '../patch/managed-fields.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { DecodeError } from '../codec/decode.ts'
+import { checkLeastSize } from '../codec/least-size.ts'
 import { JsonSyntaxError, parseJsonBytes, plainJson, stringify } from '../api/json.ts'
 import { loadYaml } from '../codec/yaml-reader.ts'
 import type { BodyFormat } from '../codec/parse-body.ts'
@@ -87,6 +88,7 @@ export function* decodingBody(
     checkVersion(said, expected)
     const defaulting = defaultingOf(scope)
     yield* inParts(() => applyDefaults(type, object, defaulting))
+    if (scope.request.isLarge) yield* inParts(() => checkLeastSize(object))
     // every type of an endpoint has metadata, which decoding fills in
     const decoded = object as unknown as KubeObject
     keepEmptyManagedFields(type, tree, decoded)

@@ -1,5 +1,12 @@
 /** Applied configurations: YAML, of which JSON is the better part. */
-import { MAX_NESTING, NumberLiteral, RepeatedMembers, decodeUtf8, parsingJsonBytes } from '../api/json.ts'
+import {
+  JsonSyntaxError,
+  MAX_NESTING,
+  NumberLiteral,
+  RepeatedMembers,
+  decodeUtf8,
+  parsingJsonBytes,
+} from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
 import { eachName, eachPart, inParts, kept } from '../api/parts.ts'
 import type { Steps } from '../api/slices.ts'
@@ -25,14 +32,14 @@ export async function appliedYaml(
   return function* () {
     const json = first ?? (yield* plainJsonOf(body))
     first = undefined
-    return json === undefined ? fromYaml(body) : { tree: json, repeated: [] }
+    return json === undefined ? yield* fromYaml(body) : { tree: json, repeated: [] }
   }
 }
 
-function fromYaml(body: Uint8Array): Applied {
-  const { parseYaml, YamlError } = yamlReader()
+function* fromYaml(body: Uint8Array): Steps<Applied> {
+  const { parsingYaml, YamlError } = yamlReader()
   try {
-    const { tree, duplicates } = parseYaml(decodeUtf8(body))
+    const { tree, duplicates } = yield* parsingYaml(decodeUtf8(body))
     return { tree, repeated: duplicates }
   } catch (error) {
     throw error instanceof YamlError ? new Error(`error converting YAML to JSON: ${error.message}`) : error
@@ -47,8 +54,9 @@ function* plainJsonOf(body: Uint8Array): Steps<JsonTree | undefined> {
   try {
     const tree = yield* parsingJsonBytes(body, MAX_NESTING)
     return (yield* inParts(() => hasRepeats(tree))) ? undefined : tree
-  } catch {
-    return undefined
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
   }
 }
 

@@ -177,7 +177,7 @@ export class FieldSet {
 const changed = (node: Node, member: boolean, below: FieldSet): Node =>
   node.member === member && node.below === below ? node : { member, below }
 
-const sortedElements = ({ names }: FieldSet): PathElement[] => sortedPathElements(names)
+const sortedElements = (set: FieldSet): PathElement[] => sortedPathElements(() => set.names)
 
 /** A field with nothing below it: most are. */
 const LEAF: Node = { member: true, below: FieldSet.empty }

@@ -74,7 +74,7 @@ function convertStruct(type: StructType, tree: JsonTree, path: string, unknown: 
 }
 
 function withNumbers(type: Structural, tree: JsonTree): JsonTree {
-  const plain = plainJson(copyOf(tree))
+  const plain = plainJson(kept(tree, () => copyOf(tree)))
   decodeValue(type, plain)
   return plain
 }

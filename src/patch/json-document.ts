@@ -3,9 +3,10 @@
  * a patch reaches into them, and what was reached into has its members in the order of their names afterwards. That
  * order shows in messages that quote the document.
  */
-import { setOwn } from '../api/own.ts'
-import { NumberLiteral, RepeatedMembers, escapeHtml, sortNames } from '../api/json.ts'
+import { ownValue, setOwn } from '../api/own.ts'
+import { NumberLiteral, RepeatedMembers, compareNames, escapeHtml, sortNames } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
+import { eachName, kept, mapParts, sortedItems } from '../api/parts.ts'
 
 /** An object or a list that has been reached into. */
 export type Container = OpenMap | OpenList
@@ -43,21 +44,26 @@ export function opened(node: DocumentNode): Container | undefined {
 }
 
 export function closed(node: DocumentNode): JsonTree {
-  if (node instanceof OpenList) return node.items.map(closed)
+  if (node instanceof OpenList) return mapParts(node.items, closed)
   if (!(node instanceof OpenMap)) return node
-  const tree: { [name: string]: JsonTree | undefined } = {}
-  for (const name of sortNames([...node.members.keys()])) setOwn(tree, name, closed(node.members.get(name)!))
+  const tree = kept(node, (): { [name: string]: JsonTree | undefined } => ({}))
+  eachName(node, sortedMembers, (name) => setOwn(tree, name, closed(node.members.get(name)!)))
   return tree
 }
+
+const sortedMembers = (node: OpenMap): string[] => sortedItems(() => [...node.members.keys()], sortNames, compareNames)
 
 /** Decoding takes parts of a tree for its own and flattens it: where the tree is needed again, it gets a copy. */
 export function copyOf(tree: JsonTree): JsonTree {
   if (typeof tree !== 'object' || tree === null || tree instanceof NumberLiteral) return tree
-  if (Array.isArray(tree)) return tree.map(copyOf)
+  if (Array.isArray(tree)) return mapParts(tree, copyOf)
   if (tree instanceof RepeatedMembers)
-    return new RepeatedMembers(tree.entries.map(([name, value]) => [name, copyOf(value)]))
-  const copy: { [name: string]: JsonTree | undefined } = {}
-  for (const [name, value] of Object.entries(tree)) if (value !== undefined) setOwn(copy, name, copyOf(value))
+    return new RepeatedMembers(mapParts(tree.entries, ([name, value]) => [name, copyOf(value)]))
+  const copy = kept(tree, (): { [name: string]: JsonTree | undefined } => ({}))
+  eachName(tree, Object.keys, (name) => {
+    const value = ownValue(tree, name)
+    if (value !== undefined) setOwn(copy, name, copyOf(value))
+  })
   return copy
 }
 

@@ -3,6 +3,7 @@
  * a mutating policy does.
  */
 import { Budget } from '../api/budget.ts'
+import { eachPart, kept } from '../api/parts.ts'
 import { StatusError, badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { byteLength } from '../api/utf8.ts'
 import type { JsonTree } from '../api/json.ts'
@@ -15,6 +16,9 @@ import type { JsonPatch, Operation } from './json-patch.ts'
 const MAX_COPIED = 3 * 1024 * 1024
 /** Elements that the insertions and removals of one patch may move: thousands of them at the front of a long list. */
 const MAX_MOVED = 100_000_000
+
+/** Of a part's items: one moves as many elements as the longest list has. */
+const OPERATION = 64
 
 const MISSING = 'missing value'
 const BAD_INDEX = 'invalid index referenced'
@@ -46,16 +50,24 @@ export function applyJsonPatch(document: JsonTree, patch: JsonPatch): JsonTree {
 }
 
 function applied(document: JsonTree, { operations }: JsonPatch): JsonTree {
-  let root = opened(document)
-  if (root === undefined) throw new PatchRejection('the document is no container')
-  const budget = { copied: 0, moved: new Budget(MAX_MOVED) }
-  let isAsStored = true
-  for (const operation of operations) {
-    if (operation.op !== 'test') isAsStored = false
-    else if (isAsStored && !operation.isSpelledAsStored) throw testFailed(operation)
-    root = applyOperation(root, operation, budget)
-  }
-  return closed(root)
+  const so = kept(operations, () => ({
+    root: opened(document),
+    budget: { copied: 0, moved: new Budget(MAX_MOVED) },
+    isAsStored: true,
+  }))
+  eachPart(
+    operations,
+    (operation) => {
+      const { root, budget, isAsStored } = so
+      if (root === undefined) throw new PatchRejection('the document is no container')
+      if (operation.op !== 'test') so.isAsStored = false
+      else if (isAsStored && !operation.isSpelledAsStored) throw testFailed(operation)
+      so.root = applyOperation(root, operation, budget)
+    },
+    OPERATION,
+  )
+  if (so.root === undefined) throw new PatchRejection('the document is no container')
+  return closed(so.root)
 }
 
 function applyOperation(root: Container, operation: Operation, budget: { copied: number; moved: Budget }): Container {

@@ -2,6 +2,7 @@
  * JSON patch (RFC 6902), as lenient as evanphx/json-patch is: negative indices count from the end, `replace` of an
  * absent member adds it, a `test` of an absent member against null passes. All operations apply, or none does.
  */
+import { flatMapParts, kept, mapParts } from '../api/parts.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { DecodeError, decodeObject, decodeUnstructured } from '../codec/decode.ts'
 import { NumberLiteral, parseJson, quoteJson } from '../api/json.ts'
@@ -11,6 +12,9 @@ import { OpenMap, closed, copyOf, opened } from './json-document.ts'
 import type { Container, DocumentNode } from './json-document.ts'
 
 const MAX_OPERATIONS = 10_000
+
+/** Of a part's items: each is decoded twice. */
+const OPERATION = 8
 
 export interface JsonPatch {
   readonly operations: readonly Operation[]
@@ -37,11 +41,15 @@ export function readJsonPatch(tree: JsonTree, checks: boolean, text = ''): JsonP
   const list = tree === null ? [] : tree
   if (!Array.isArray(list))
     throw badRequest(`json: cannot unmarshal ${kindOf(tree)} into Go value of type jsonpatch.Patch`)
-  const spelled = unusual.test(text) ? parseJson(text.replace(escapes, keepEscape)) : undefined
-  const operations = list.map((operation, at) => ({
-    ...readOperation(operation),
-    isSpelledAsStored: spelled === undefined || isSpelledAsStored(valueAt(list, at), valueAt(spelled, at)),
-  }))
+  const spelled = kept(list, () => (unusual.test(text) ? parseJson(text.replace(escapes, keepEscape)) : undefined))
+  const operations = mapParts(
+    list,
+    (operation, at) => ({
+      ...readOperation(operation),
+      isSpelledAsStored: spelled === undefined || isSpelledAsStored(valueAt(list, at), valueAt(spelled, at)),
+    }),
+    OPERATION,
+  )
   if (operations.length > MAX_OPERATIONS)
     throw requestEntityTooLarge(
       `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`,
@@ -77,10 +85,15 @@ function checkOperations(tree: JsonTree): string[] {
   if (!Array.isArray(tree))
     throw undecodable(`json: cannot unmarshal ${kindOf(tree)} into Go value of type []handlers.jsonPatchOp`)
   try {
-    return tree.flatMap((operation, at) =>
-      [...decodeObject(operationType, copyOf(operation)).strict, ...repeatedInValue(operation)].map(
-        (text) => `json patch ${text.replace('"', `"[${at}].`)}`,
-      ),
+    return flatMapParts(
+      tree,
+      (operation, at) => {
+        const copy = kept(operation, () => copyOf(operation))
+        return [...decodeObject(operationType, copy).strict, ...repeatedInValue(operation)].map(
+          (text) => `json patch ${text.replace('"', `"[${at}].`)}`,
+        )
+      },
+      OPERATION,
     )
   } catch (error) {
     throw error instanceof DecodeError ? undecodable(error.message) : error
@@ -89,7 +102,7 @@ function checkOperations(tree: JsonTree): string[] {
 
 function repeatedInValue(operation: JsonTree): readonly string[] {
   const value = operation === null ? undefined : readOperation(operation).value
-  return value === undefined ? [] : decodeUnstructured({ value: copyOf(value) }).strict
+  return value === undefined ? [] : decodeUnstructured(kept(value, () => ({ value: copyOf(value) }))).strict
 }
 
 const undecodable = (why: string) => badRequest(`error decoding patch: ${why}`)

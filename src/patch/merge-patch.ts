@@ -1,4 +1,5 @@
 /** JSON merge patch (RFC 7386), in the ways of evanphx/json-patch. */
+import { eachName, kept, mapParts } from '../api/parts.ts'
 import { badRequest } from '../api/status.ts'
 import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
 import type { JsonTree } from '../api/json.ts'
@@ -23,7 +24,7 @@ export function applyMergePatch(
 
 function repeatedMembers(patch: JsonTree): readonly string[] {
   try {
-    return decodeUnstructured(copyOf(patch)).strict
+    return decodeUnstructured(kept(patch, () => copyOf(patch))).strict
   } catch (error) {
     throw error instanceof DecodeError ? badRequest(`error decoding patch: ${error.message}`) : error
   }
@@ -32,8 +33,10 @@ function repeatedMembers(patch: JsonTree): readonly string[] {
 function merged(live: DocumentNode, patch: DocumentNode): DocumentNode {
   if (!isMap(live)) return withoutNulls(patch)
   if (!isMap(patch)) return patch
-  const document = opened(live) as OpenMap // just seen to be one
-  for (const [name, value] of (opened(patch) as OpenMap).members) {
+  const document = kept(live, () => opened(live) as OpenMap) // just seen to be one
+  const { members } = kept(patch, () => opened(patch) as OpenMap)
+  eachName(members, namesOf, (name) => {
+    const value = members.get(name)!
     const current = document.members.get(name)
     if (value === null) document.members.delete(name)
     else
@@ -41,19 +44,23 @@ function merged(live: DocumentNode, patch: DocumentNode): DocumentNode {
         name,
         current === undefined || current === null ? withoutNulls(value) : merged(current, value),
       )
-  }
+  })
   return document
 }
 
+const namesOf = (members: ReadonlyMap<string, DocumentNode>): string[] => [...members.keys()]
+
 /** Nulls go from objects wherever they are; in lists they stay. */
 function withoutNulls(node: DocumentNode): DocumentNode {
-  const open = opened(node)
+  const open = kept(node, () => opened(node))
   if (open instanceof OpenList)
-    return new OpenList(open.items.map((item) => (item === null ? item : withoutNulls(item))))
+    return new OpenList(mapParts(open.items, (item) => (item === null ? item : withoutNulls(item))))
   if (!(open instanceof OpenMap)) return node
-  for (const [name, value] of open.members) {
-    if (value === null) open.members.delete(name)
-    else open.members.set(name, withoutNulls(value))
-  }
+  const { members } = open
+  eachName(members, namesOf, (name) => {
+    const value = members.get(name)!
+    if (value === null) members.delete(name)
+    else members.set(name, withoutNulls(value))
+  })
   return open
 }

@@ -1,11 +1,12 @@
 /** The types of patches: each takes the live object and a body, and says what is to be stored. */
-import { inParts, kept } from '../api/parts.ts'
+import { eachName, inParts, kept, mapParts } from '../api/parts.ts'
+import { setOwn } from '../api/own.ts'
 import type { Steps } from '../api/slices.ts'
 import type { GroupResource, GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import { invalidValue, path } from '../api/field.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
-import { badRequest, conflict, invalid, notFound } from '../api/status.ts'
+import { badRequest, conflict, invalid, notFound, StatusError } from '../api/status.ts'
 import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
 import type { Decoded } from '../codec/decode.ts'
 import { JsonSyntaxError, MAX_NESTING, decodeUtf8, parsingJsonBytes, plainJson } from '../api/json.ts'
@@ -87,20 +88,18 @@ function* jsonPatch(input: PatchInput): Steps<KubeObject> {
   const live = mustExist(input)
   const tree = yield* parse(input, (why) => (checks(input) ? `error decoding patch: ${why}` : why))
   yield
-  const patch = readJsonPatch(tree, checks(input), decodeUtf8(input.body))
-  yield
-  const document = applyJsonPatch(yield* documentOf(input, live), patch)
-  yield
+  const text = decodeUtf8(input.body)
+  const patch = yield* inParts(() => readJsonPatch(tree, checks(input), text))
+  const before = yield* documentOf(input, live)
+  const document = yield* inParts(() => applyJsonPatch(before, patch))
   return yield* tracked(input, live, yield* decodeDocument(input, document, patch.strict))
 }
 
 function* mergePatch(input: PatchInput): Steps<KubeObject> {
   const live = mustExist(input)
   const patch = yield* parse(input, (why) => (checks(input) ? `error decoding patch: ${why}` : 'Invalid JSON Patch'))
-  const merged = yield* documentOf(input, live)
-  yield
-  const { document, strict } = applyMergePatch(merged, patch, checks(input))
-  yield
+  const before = yield* documentOf(input, live)
+  const { document, strict } = yield* inParts(() => applyMergePatch(before, patch, checks(input)))
   return yield* tracked(input, live, yield* decodeDocument(input, document, strict))
 }
 
@@ -127,7 +126,7 @@ const documentOf = ({ type }: PatchInput, live: KubeObject): Steps<JsonTree> =>
 function* decodeDocument(input: PatchInput, document: JsonTree, strict: readonly string[]): Steps<KubeObject> {
   let decoded: Decoded
   try {
-    const copy = copyOf(document)
+    const copy = yield* inParts(() => copyOf(document))
     decoded = yield* inParts(() => input.decode(copy))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
@@ -176,11 +175,13 @@ function* strategicMergePatch(input: PatchInput): Steps<KubeObject> {
   const live = mustExist(input)
   const { type, kind } = input
   const tree = yield* parse(input, (why) => why)
-  const strict = checks(input) ? repeatedMembers(tree) : []
-  const patch = withoutRepeats(tree)
-  yield
+  const strict = checks(input) ? yield* inParts(() => repeatedMembers(tree)) : []
+  const patch = yield* inParts(() => withoutRepeats(tree))
   const document = yield* documentOf(input, live)
-  const patched = applyStrategicMergePatch(type, copyOf(document) as PatchMap, patch)
+  const copy = yield* inParts(() => copyOf(document) as PatchMap)
+  yield
+  const patched = applyStrategicMergePatch(type, copy, patch)
+  yield
   let converted: Decoded
   try {
     converted = yield* inParts(() => fromUnstructured(type, patched))
@@ -198,7 +199,7 @@ function* strategicMergePatch(input: PatchInput): Steps<KubeObject> {
 
 function repeatedMembers(tree: JsonTree): readonly string[] {
   try {
-    return decodeUnstructured(copyOf(tree)).strict
+    return decodeUnstructured(kept(tree, () => copyOf(tree))).strict
   } catch (error) {
     throw error instanceof DecodeError ? badRequest(error.message) : error
   }
@@ -207,10 +208,13 @@ function repeatedMembers(tree: JsonTree): readonly string[] {
 /** Of members that are there twice the last one counts. */
 function withoutRepeats(tree: JsonTree): PatchMap {
   const flat = (node: JsonTree): JsonTree => {
-    const open = opened(node)
+    const open = kept(node, () => opened(node))
     if (open === undefined) return node
-    if (!('members' in open)) return open.items.map((item) => flat(closed(item)))
-    return Object.fromEntries([...open.members].map(([name, value]) => [name, flat(value as JsonTree)]))
+    if (!('members' in open)) return mapParts(open.items, (item) => flat(closed(item)))
+    const { members } = open
+    const map = kept(node, (): { [name: string]: JsonTree } => ({}))
+    eachName(members, namesOf, (name) => setOwn(map, name, flat(members.get(name) as JsonTree)))
+    return map
   }
   // nothing at all changes nothing
   if (tree === null) return {}
@@ -218,6 +222,8 @@ function withoutRepeats(tree: JsonTree): PatchMap {
   if (!isMap) throw badRequest(`json: cannot unmarshal ${jsonKind(tree)} into Go value of type map[string]interface {}`)
   return flat(tree) as PatchMap
 }
+
+const namesOf = (members: ReadonlyMap<string, unknown>): string[] => [...members.keys()]
 
 /** What Go's JSON decoder calls a value that is no object. */
 const jsonKind = (tree: JsonTree): string =>
@@ -233,7 +239,7 @@ const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({
 function* applyPatch(input: PatchInput): Steps<KubeObject> {
   const { type, kind, live, manager, force, subresource, now, resetFields, convert } = input
   const { tree, repeated } = yield* parseConfiguration(input)
-  const copy = copyOf(tree)
+  const copy = yield* inParts(() => copyOf(tree))
   const config = yield* inParts(() => configurationOf(copy))
   const object = yield* applying({
     type,
@@ -271,6 +277,7 @@ function* parseConfiguration(input: PatchInput): Steps<{ tree: JsonTree; repeate
   try {
     return yield* input.parseYaml(input.body)
   } catch (error) {
+    if (error instanceof StatusError) throw error
     throw badRequest(`error decoding YAML: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
@@ -302,7 +309,8 @@ function objectOf(input: PatchInput, merged: JsonObject): KubeObject {
 function customObject(input: PatchInput, merged: JsonObject): KubeObject {
   const decoded = kept(merged, () => copyOf(merged as JsonTree))
   const { metadata } = input.decode(decoded).object
-  const object = kept(merged, () => ({ ...(copyOf(merged as JsonTree) as JsonObject), metadata }))
+  const copy = kept(merged, () => copyOf(merged as JsonTree) as JsonObject)
+  const object = kept(merged, () => ({ ...copy, metadata }))
   input.applyDefaults(object)
   return asObject(object)
 }

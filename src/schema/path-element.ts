@@ -6,6 +6,7 @@ import { BoundedMap } from '../api/bounded-map.ts'
 import { goQuote } from '../go/quote.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
+import { isListing, sortedItems } from '../api/parts.ts'
 import { compareText, compareValues } from '../api/value-order.ts'
 
 export type PathElement = string
@@ -89,21 +90,31 @@ function valueText(value: Json): string {
 
 const kinds = 'fkvi'
 
-/** In the order of `comparePathElements`, each read once, however many there are. */
-export function sortedPathElements(elements: readonly PathElement[]): PathElement[] {
-  if (elements.every((element) => element.startsWith('f:'))) return elements.toSorted(compareText)
-  return elements
-    .map((element) => ({ element, value: hasValue(element) ? (JSON.parse(element.slice(2)) as Json) : null }))
-    .sort((a, b) =>
-      compareRead(
-        a.element,
-        b.element,
-        () => a.value,
-        () => b.value,
-      ),
-    )
-    .map(({ element }) => element)
+/** In the order of `comparePathElements`, each read once; many of them in parts (api/parts.ts). */
+export function sortedPathElements(list: () => PathElement[]): PathElement[] {
+  if (isListing()) return sortedItems(list, sortedRun, compareElements).map(({ element }) => element)
+  const elements = list()
+  if (elements.every((element) => element.startsWith('f:'))) return elements.sort(compareText)
+  return sortedRun(elements).map(({ element }) => element)
 }
+
+interface ReadElement {
+  readonly element: PathElement
+  readonly value: Json
+}
+
+const sortedRun = (elements: readonly PathElement[]): ReadElement[] =>
+  elements
+    .map((element) => ({ element, value: hasValue(element) ? (JSON.parse(element.slice(2)) as Json) : null }))
+    .sort(compareElements)
+
+const compareElements = (a: ReadElement, b: ReadElement): number =>
+  compareRead(
+    a.element,
+    b.element,
+    () => a.value,
+    () => b.value,
+  )
 
 const hasValue = (element: PathElement): boolean => element.startsWith('v:') || element.startsWith('k:')
 

@@ -1,7 +1,7 @@
 /** What is wrong with the items of a list, or with the members of an object: in parts, and no more than is told. */
 import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
-import { sortNames } from '../api/json.ts'
+import { sortedKeys } from '../api/json.ts'
 import type { JsonObject } from '../api/object.ts'
 import { eachName, eachPart, kept } from '../api/parts.ts'
 import { MAX_PROBLEMS } from '../api/status.ts'
@@ -30,8 +30,6 @@ export function errorsByName(object: JsonObject, check: (name: string) => readon
     append(errors, check(name))
     return errors.length < MAX_PROBLEMS
   }
-  eachName(object, sortedNames, look, WEIGHT)
+  eachName(object, sortedKeys, look, WEIGHT)
   return errors
 }
-
-const sortedNames = (object: object): string[] => sortNames(Object.keys(object))

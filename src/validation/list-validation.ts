@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { sortNames, stringifySorted } from '../api/json.ts'
-import { mapParts } from '../api/parts.ts'
+import { flatMapParts, kept, mapParts } from '../api/parts.ts'
 import { isAnywhereIn } from '../schema/anywhere.ts'
 import { errorsByName, errorsOf } from './errors-of.ts'
 import type { ListType, Structural } from '../schema/structural.ts'
@@ -66,12 +66,10 @@ function inOrder(value: Json): Json {
 /** Where each value that is there more than once appears for the second time. */
 function repeated(values: readonly Json[]): number[] {
   const texts = mapParts(values, stringifySorted)
-  const times = new Map<string, number>()
-  const found: number[] = []
-  texts.forEach((text, index) => {
+  const times = kept(texts, () => new Map<string, number>())
+  return flatMapParts(texts, (text, index) => {
     const before = times.get(text) ?? 0
     times.set(text, before + 1)
-    if (before === 1) found.push(index)
+    return before === 1 ? [index] : []
   })
-  return found
 }

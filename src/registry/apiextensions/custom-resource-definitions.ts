@@ -10,6 +10,7 @@ import { conditionOf, versionsOf } from '../custom-resources/definition.ts'
 import { renewWatches } from '../custom-resources/renew-watches.ts'
 import { ruleEngineFor } from '../custom-resources/rules.ts'
 import type { Strategy } from '../strategy.ts'
+import { resuming } from '../../api/parts.ts'
 import { timeText } from '../../schema/time.ts'
 import { wasWritten } from '../written-types.ts'
 import { customStorageOf, groupResourceNamed } from '../../storage/collections.ts'
@@ -30,8 +31,10 @@ export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
   },
   leavesNewMetadata: true,
   async validate(definition) {
+    const inParts = resuming()
     await loadPatterns()
-    return validateDefinition(definition, await ruleEngineFor(definition))
+    const engine = await ruleEngineFor(definition)
+    return inParts(() => validateDefinition(definition, engine))
   },
   warningsOnCreate: (definition) => unknownFormats(definition).map(formatWarning),
 
@@ -39,8 +42,10 @@ export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
     definition.status = withStored(definition, old.status ?? {})
   },
   async validateUpdate(definition, old) {
+    const inParts = resuming()
     await loadPatterns()
-    return validateDefinitionUpdate(definition, old, await ruleEngineFor(definition))
+    const engine = await ruleEngineFor(definition)
+    return inParts(() => validateDefinitionUpdate(definition, old, engine))
   },
   warningsOnUpdate(definition, old) {
     const before = new Set(unknownFormats(old))

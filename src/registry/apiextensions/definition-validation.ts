@@ -1,5 +1,6 @@
 /** Whether a CustomResourceDefinition is one (apiextensions' pkg/apis/apiextensions/validation), in its order. */
 import { append } from '../../api/append.ts'
+import { apart, kept } from '../../api/parts.ts'
 import type {
   CustomResourceColumnDefinition,
   CustomResourceConversion,
@@ -334,13 +335,17 @@ function schemaProblems(
   if (hasStatus) append(errors, rootProblems(schema, at))
   if (schema.nullable)
     errors.push(forbiddenField(at.child('openAPIV3Schema.nullable'), 'nullable cannot be true at the root'))
-  const unreadable = structuralError(schema)
+  const unreadable = apart(schema, () => structuralError(schema))
   // what is structural must be so even where an older definition was not, for fields are pruned by it
   const structural = unreadable === undefined ? structuralProblems(schema, here, lenient, engine) : []
   append(errors, structural)
-  const rules =
-    unreadable === undefined && structural.length === 0 ? engine?.definitionRules(schema, isUnchanged) : undefined
-  append(errors, validateSchema(schema, here, lenient.schema, { isRoot: true, rules: rules?.root }))
+  const rules = kept(schema, () =>
+    unreadable === undefined && structural.length === 0 ? engine?.definitionRules(schema, isUnchanged) : undefined,
+  )
+  append(
+    errors,
+    apart(schema, () => validateSchema(schema, here, lenient.schema, { isRoot: true, rules: rules?.root })),
+  )
   append(errors, rules?.errors ?? [])
   if (errors.length === 0 && unreadable !== undefined) errors.push(invalidValue(here, '', unreadable))
   append(errors, rules?.totalErrors(here) ?? [])
@@ -353,9 +358,11 @@ function structuralProblems(
   lenient: Leniency,
   engine: RuleEngine | undefined,
 ): FieldError[] {
-  const errors = validateStructural(schema, at)
+  const errors = apart(schema, () => validateStructural(schema, at))
   if (errors.length > 0) return errors
-  return validateDefaults(schema, at, !lenient.unprunedDefaults, engine && new DefaultRules(engine))
+  return apart(schema, () =>
+    validateDefaults(schema, at, !lenient.unprunedDefaults, engine && new DefaultRules(engine)),
+  )
 }
 
 function rootProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {

@@ -7,11 +7,12 @@ import { append } from '../../api/append.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'
-import type { Json } from '../../api/object.ts'
+import type { Json, JsonObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { sortNames } from '../../api/json.ts'
+import { errorsByName } from '../../validation/errors-of.ts'
 import { pathProblem } from '../../validation/apiextensions/schema-path.ts'
 import { repeatsIn } from '../../api/lookup.ts'
 
@@ -145,7 +146,8 @@ function propertyProblems(
   { isRoot, rules }: Place,
   below: Place,
 ): FieldError[] {
-  return named(schema.properties).flatMap(([name, property]) => {
+  const problemsOf = (name: string): FieldError[] => {
+    const property = ownValue(schema.properties!, name)!
     const isMeta = (isRoot || schema['x-kubernetes-embedded-resource'] === true) && OBJECT_MEMBERS.has(name)
     const place: Place = {
       ...below,
@@ -154,7 +156,11 @@ function propertyProblems(
       ...(isMeta && isRoot ? { forbidsDefaults: `in top-level ${name}` } : {}),
     }
     return validateSchema(property, at.child('properties').key(name), lenient, place)
-  })
+  }
+  // expressions are looked at in one go: their scopes count what they cost
+  if (rules !== undefined) return named(schema.properties).flatMap(([name]) => problemsOf(name))
+  // a map of schemas is JSON whose interface does not say so
+  return errorsByName((schema.properties ?? {}) as unknown as JsonObject, problemsOf)
 }
 
 function extensionProblems(schema: JSONSchemaProps, at: FieldPath, lenient: SchemaLeniency): FieldError[] {

@@ -20,20 +20,22 @@ export function validateStructural(schema: JSONSchemaProps, at: FieldPath): Fiel
   return errors.sort((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0))
 }
 
+const hasMembers = (map: object | undefined): boolean => map !== undefined && Object.keys(map).length > 0
+
+const unsupported: readonly (readonly [name: string, isThere: (schema: JSONSchemaProps) => boolean])[] = [
+  ['id', ({ id }) => !!id],
+  ['schema', ({ $schema }) => !!$schema],
+  ['$ref', ({ $ref }) => !!$ref],
+  ['patternProperties', ({ patternProperties }) => hasMembers(patternProperties)],
+  ['dependencies', ({ dependencies }) => hasMembers(dependencies)],
+  ['additionalItems', ({ additionalItems }) => additionalItems !== undefined],
+  ['definitions', ({ definitions }) => hasMembers(definitions)],
+]
+
 /** Why a schema can't even be read as a structural one. */
 export function structuralError(schema: JSONSchemaProps | undefined): string | undefined {
   if (schema === undefined) return undefined
-  const unsupported: [string, boolean][] = [
-    ['id', !!schema.id],
-    ['schema', !!schema.$schema],
-    ['$ref', !!schema.$ref],
-    ['patternProperties', Object.keys(schema.patternProperties ?? {}).length > 0],
-    ['dependencies', Object.keys(schema.dependencies ?? {}).length > 0],
-    ['additionalItems', schema.additionalItems !== undefined],
-    ['definitions', Object.keys(schema.definitions ?? {}).length > 0],
-  ]
-  const found = unsupported.find(([, isThere]) => isThere)
-  if (found !== undefined) return `OpenAPIV3Schema '${found[0]}' is not supported`
+  for (const [name, isThere] of unsupported) if (isThere(schema)) return `OpenAPIV3Schema '${name}' is not supported`
   if (schema['x-kubernetes-preserve-unknown-fields'] === false)
     return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
   if (Array.isArray(schema.items) && schema.items.length > 0)

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import { atOnce } from '../../api/slices.ts'
 import type { Steps } from '../../api/slices.ts'
+import { checkLeastSize } from '../../codec/least-size.ts'
 import { copyWithEmptied } from '../../schema/emptied.ts'
 import type { WriteOptions } from '../../request/options.ts'
 import { finished, walked } from '../../request/turns.ts'
@@ -76,6 +77,7 @@ export function updateWith(
           await throughView(scope, view, live!, (before) => atOnce(wanted(before)), admit),
         )
       const made = await finished(request, wanted(live))
+      if (request.isLarge) await walked(request, () => checkLeastSize(made))
       const object = await walked(request, () => scope.resource.toStorage(made))
       await admit(object, stored)
       return object

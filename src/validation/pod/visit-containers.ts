@@ -1,5 +1,6 @@
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldPath } from '../../api/field.ts'
+import { mapParts } from '../../api/parts.ts'
 
 export interface VisitedContainer {
   readonly container: CoreV1.Container
@@ -9,6 +10,6 @@ export interface VisitedContainer {
 /** All containers of a pod: those that run before the others first, those for looking into it last. */
 export function visitContainers(spec: CoreV1.PodSpec, at: FieldPath): VisitedContainer[] {
   return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((field) =>
-    (spec[field] ?? []).map((container, index) => ({ container, at: at.child(field).index(index) })),
+    mapParts(spec[field] ?? [], (container, index) => ({ container, at: at.child(field).index(index) })),
   )
 }
