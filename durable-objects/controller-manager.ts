@@ -140,6 +140,8 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       now: () => new Date(this.now()),
       waitUntil: (work) => this.ctx.waitUntil(work),
       dependentsOf: (kind) => this.dependents.of(kind),
+      addDependents: (resource, kinds) => this.dependents.add(resource, kinds),
+      forgetDependents: (resource) => this.dependents.forget(resource),
       alone: (name, work) => this.turns.run(name, work),
       absentOwners: this.absentOwners,
       watchedKinds: this.watchedKinds,

@@ -1,6 +1,7 @@
 /**
  * Which resources hold objects that name owners of which kinds. Kinds are what clients write into ownerReferences, so
  * they may be made up: a resource with more than MAX_KINDS of them counts as one whose objects name any kind.
+ * Bound: MAX_KINDS for each resource that is built in or defined; one whose definition went is forgotten.
  */
 import type { GroupResource } from '../src/api/group-version.ts'
 
@@ -12,7 +13,8 @@ export class DependentTable {
   constructor(private readonly sql: SqlStorage) {
     sql.exec(
       `CREATE TABLE IF NOT EXISTS dependents (kind TEXT, "group" TEXT, resource TEXT,
-       PRIMARY KEY (kind, "group", resource)) WITHOUT ROWID`,
+       PRIMARY KEY (kind, "group", resource)) WITHOUT ROWID;
+       CREATE INDEX IF NOT EXISTS dependents_of ON dependents ("group", resource)`,
     )
   }
 
@@ -32,6 +34,11 @@ export class DependentTable {
         resource: string
       }>('SELECT "group", resource FROM dependents WHERE kind IN (?, ?)', kind, ANY)
       .toArray()
+  }
+
+  /** A type that went has no dependents: at most MAX_KINDS rows. */
+  forget({ group, resource }: GroupResource): void {
+    this.sql.exec('DELETE FROM dependents WHERE "group" = ? AND resource = ?', group, resource)
   }
 
   private kindsOf(group: string, resource: string, kind?: string): number {

@@ -21,6 +21,9 @@ export interface ControllerContext {
   now(): Date
   /** The resource types that hold dependents of owners of this kind (`Deployment.apps`). */
   dependentsOf(ownerKind: string): readonly GroupResource[]
+  addDependents(resource: GroupResource, ownerKinds: readonly string[]): void
+  /** Of a type whose definition went. Should it come back, its objects are looked at, and their owners announced again. */
+  forgetDependents(resource: GroupResource): void
   /** Runs work when no other work of that name is under way. */
   alone<Done>(name: string, work: () => Promise<Done>): Promise<Done>
   readonly absentOwners: AbsentOwners

@@ -1,6 +1,7 @@
 /**
  * Ends the watches of custom resources whose definition changed or went, where that is not done yet.
- * Of a definition that went, the control shard forgets the objects' shard if it is empty. A kind that was never written
+ * Of a definition that went, the control shard forgets the objects' shard if it is empty, and the garbage collector
+ * that there may be dependents. A kind that was never written
  * to nor watched has no database, and gets none. Key: the definition's name.
  */
 import type { KubeObject } from '../api/object.ts'
@@ -18,6 +19,8 @@ export const crdRenewalController: Controller = {
     const definition = (await freshControlSnapshot(context)).get<KubeObject>(DEFINITIONS, name)
     const stored = customStorageOf(groupResourceNamed(name))
     const collection = collectionOf(tenant, stored)
+    // at once: a definition of the name that is younger than the snapshot cannot have objects yet
+    if (definition === undefined) context.forgetDependents(stored)
     if (watchedKinds.has(name) || (await wasWritten(context, stored))) {
       if (definition !== undefined) await renewWatches(context, definition)
       else {

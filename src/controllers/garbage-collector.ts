@@ -14,7 +14,7 @@ import type { Controller, ControllerContext } from './controller.ts'
 import { reportForeignOwners } from './foreign-owners.ts'
 import { countAgain } from './resource-quota.ts'
 import { lookAtNamespace } from './namespace.ts'
-import { FOREGROUND, ORPHAN, ownerKindOf } from '../registry/owner-kinds.ts'
+import { FOREGROUND, ORPHAN, ownerKindOf, ownerKindsOf } from '../registry/owner-kinds.ts'
 import type { Found } from './owners.ts'
 import { findObject, stateOf, waitsForDependents } from './owners.ts'
 
@@ -82,6 +82,8 @@ export const servedKindController: Controller = {
       const client = await managerClients(context).ifServed(one)
       for await (const object of client?.each() ?? []) {
         const owners = object.metadata.ownerReferences ?? []
+        // what was known of the owners of a kind that comes back went with its definition
+        if (isOfKind && owners.length > 0) context.addDependents(one, ownerKindsOf(object))
         if (isOfKind ? owners.length > 0 : owners.some((owner) => ownerKindOf(owner) === ownerKind))
           context.later('owned', JSON.stringify(keyOf(keyed(one, object))), 0)
       }

@@ -23,25 +23,32 @@ export function ownerKindOf({ apiVersion = '', kind = '' }: OwnerReference): str
   return groupKindText({ group: parseApiVersion(apiVersion)?.group ?? '', kind })
 }
 
+/** @param definition the UID of the resource's definition: one that comes back under its name is another */
 export async function announceOwners(
   env: Env,
   tenant: Tenant,
   resource: GroupResource,
   { metadata }: KubeObject,
+  definition = '',
 ): Promise<void> {
   if (metadata.ownerReferences === undefined) return
   const announced = announcedOf(tenant)
-  const kinds = new Set(metadata.ownerReferences.map(ownerKindOf).filter(mayBeServed))
-  const news = [...kinds].filter((kind) => !announced.has(pairOf(resource, kind)))
+  const news = ownerKindsOf({ metadata }).filter((kind) => !announced.has(pairOf(resource, kind, definition)))
   if (news.length === 0) return
   await env.CONTROLLERS.getByName(tenant.uid).announceOwners(
     { group: resource.group, resource: resource.resource },
     news,
   )
-  for (const kind of news) announced.set(pairOf(resource, kind), true)
+  for (const kind of news) announced.set(pairOf(resource, kind, definition), true)
 }
 
-const pairOf = (resource: GroupResource, kind: string) => `${groupResourceText(resource)}\n${kind}`
+/** Of those that it names, each once. */
+export const ownerKindsOf = ({ metadata: { ownerReferences = [] } }: Pick<KubeObject, 'metadata'>): string[] => [
+  ...new Set(ownerReferences.map(ownerKindOf).filter(mayBeServed)),
+]
+
+const pairOf = (resource: GroupResource, kind: string, definition: string) =>
+  `${groupResourceText(resource)}\n${kind}\n${definition}`
 
 /** A kind is a DNS label and a group a subdomain: no object will ever be of a kind whose name is longer. */
 const mayBeServed = (kind: string): boolean => kind.length <= 63 + 1 + 253

@@ -63,6 +63,8 @@ beforeEach(async () => {
     freshServed: () => Promise.resolve(served),
     now: () => now,
     dependentsOf: () => [],
+    addDependents: () => {},
+    forgetDependents: () => {},
     alone: (_, work) => work(),
     watchedKinds: { has: () => false, forgetOthers: () => {} },
     sightings: { get: () => undefined, set: () => {} },

@@ -104,6 +104,10 @@ export class ControlPlaneInMemory {
       freshServed: () => freshServedResources({ env, tenant }),
       now: () => this.now,
       dependentsOf: (kind) => [...(this.dependents.get(kind)?.values() ?? [])],
+      addDependents: (resource, kinds) => kinds.forEach((kind) => this.announce(kind, resource)),
+      forgetDependents: ({ group, resource }) => {
+        for (const known of this.dependents.values()) known.delete(`${resource}.${group}`)
+      },
       absentOwners: {
         has: (owner) => this.departed.has(textOf(owner)),
         add: (owner) => void this.departed.add(textOf(owner)),

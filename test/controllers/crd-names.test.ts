@@ -36,6 +36,8 @@ async function contextOf(server: MemoryServer): Promise<ControllerContext> {
     absentOwners: { has: () => false, add: () => {} },
     now: () => server.now,
     dependentsOf: () => [],
+    addDependents: () => {},
+    forgetDependents: () => {},
     alone: (name, work) => turns.run(name, work),
     later: () => {},
     user: API_SERVER,

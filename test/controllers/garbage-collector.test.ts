@@ -40,11 +40,12 @@ const definition = (versions = ['v1']): JsonObject => ({
   },
 })
 
-const widget = (name: string): JsonObject => ({
-  kind: 'Widget',
-  apiVersion: 'example.com/v1',
-  metadata: { name, namespace: 'default' },
-})
+const widget = (name: string, ownerReferences: readonly OwnerReference[] = []): JsonObject =>
+  ({
+    kind: 'Widget',
+    apiVersion: 'example.com/v1',
+    metadata: { name, namespace: 'default', ownerReferences },
+  }) as unknown as JsonObject
 
 const priorityClass = (ownerReferences: OwnerReference[]): JsonObject =>
   ({
@@ -166,6 +167,34 @@ describe('after a definition is deleted', () => {
     await plane.delete(DEFINITIONS, '', 'widgets.example.com')
     await plane.settle()
     expect(await plane.names(CONFIG_MAPS, 'default')).toEqual([])
+  })
+
+  test('nobody looks for its objects, and when it comes back they are found again', async () => {
+    for (const name of ['first', 'second']) {
+      await plane.create(DEFINITIONS, definition())
+      await plane.settle()
+      await plane.create(WIDGETS, widget(name, [ownedBy(await plane.configMap(`owner-of-${name}`))]))
+      expect((await plane.context()).dependentsOf('ConfigMap')).toMatchObject([WIDGETS])
+      await plane.delete(CONFIG_MAPS, 'default', `owner-of-${name}`)
+      await plane.settle()
+      expect(await plane.names(WIDGETS, 'default')).toEqual([])
+      await plane.delete(DEFINITIONS, '', 'widgets.example.com')
+      await plane.settle()
+      expect((await plane.context()).dependentsOf('ConfigMap')).toEqual([])
+    }
+  })
+
+  test('objects that stayed behind are found again when their kind is served', async () => {
+    await plane.create(DEFINITIONS, definition())
+    await plane.settle()
+    await plane.create(WIDGETS, widget('stays', [ownedBy(await plane.configMap('owner'))]))
+    const { forgetDependents } = await plane.context()
+    forgetDependents(WIDGETS)
+    plane.add('kind-served', JSON.stringify({ ...WIDGETS, kind: 'Widget' }), 0)
+    await plane.settle()
+    await plane.delete(CONFIG_MAPS, 'default', 'owner')
+    await plane.settle()
+    expect(await plane.names(WIDGETS, 'default')).toEqual([])
   })
 
   test('other dependents of the kinds that owned its objects are still collected', async () => {

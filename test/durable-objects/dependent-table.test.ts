@@ -24,6 +24,20 @@ it('names the resources whose objects name owners of a kind', () =>
     expect(table.of('Node')).toEqual([])
   }))
 
+it('forgets a type that went, and its alone', () =>
+  within('gone', (table, sql) => {
+    const THINGS = { group: 'example.com', resource: 'things' }
+    table.add(PODS, ['Thing.example.com', 'Job.batch'])
+    for (let n = 0; n < MAX_KINDS; n++) table.add(THINGS, [`Kind${n}`])
+    table.add({ ...THINGS, group: 'other.example.com' }, ['Job.batch'])
+    table.forget(THINGS)
+    expect(table.of('Kind7')).toEqual([])
+    expect(table.of('Job.batch')).toEqual([PODS, { ...THINGS, group: 'other.example.com' }])
+    expect(sql.exec<{ rows: number }>('SELECT count(*) AS rows FROM dependents').one().rows).toBe(3)
+    table.add(THINGS, ['Job.batch'])
+    expect(table.of('Job.batch')).toHaveLength(3)
+  }))
+
 it('a resource whose objects name more kinds than there may be is looked at for owners of every kind', () =>
   within('many', (table, sql) => {
     table.add(PODS, ['ReplicaSet.apps'])

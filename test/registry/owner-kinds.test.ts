@@ -26,6 +26,15 @@ test('a pair is told once', async () => {
   expect(told).toEqual(['Deployment.apps', 'ReplicaSet.apps', 'Deployment.apps'])
 })
 
+test('a definition that came back under its name is another', async () => {
+  const { told, env } = recorder()
+  const tenant = { uid: 'owners-again' }
+  const things = { group: 'example.com', resource: 'things' }
+  for (const definition of ['one', 'one', 'two'])
+    await announceOwners(env, tenant, things, owned('Deployment'), definition)
+  expect(told).toEqual(['Deployment.apps', 'Deployment.apps'])
+})
+
 test('a kind longer than any that can be served is not told', async () => {
   const { told, env } = recorder()
   await announceOwners(env, { uid: 'owners-long' }, PODS, owned('K'.repeat(300_000), 'Deployment'))

@@ -31,7 +31,7 @@ export const encode = async (scope: ResourceScope, object: KubeObject): Promise<
 /** @throws StorageError KeyExists */
 export async function commitCreate(scope: ResourceScope, object: KubeObject): Promise<Live> {
   const { request, storage, collection } = scope
-  await announceOwners(request.env, request.tenant, storedAs(scope), object)
+  await announceOwners(request.env, request.tenant, storedAs(scope), object, definitionOf(scope))
   const value = withWork(scope, await encode(scope, object))
   if (request.isLarge) await turnOfOthers()
   return liveOf(await storage.create(collection, keyFor(scope, object), value))
@@ -41,7 +41,7 @@ export async function commitCreate(scope: ResourceScope, object: KubeObject): Pr
 export async function commitUpdate(scope: ResourceScope, encoded: Encoded, live: Live): Promise<Live> {
   const { request, storage, collection } = scope
   const { object } = encoded
-  await announceOwners(request.env, request.tenant, storedAs(scope), object)
+  await announceOwners(request.env, request.tenant, storedAs(scope), object, definitionOf(scope))
   const value = withWork(scope, encoded, live.object)
   return liveOf(await storage.update(collection, keyFor(scope, object), value, live.stored.revision))
 }
@@ -53,6 +53,8 @@ export async function commitDelete(scope: ResourceScope, live: Live): Promise<Li
   const last = { ...value, outbox: workFor({ resource: storedAs(scope), old: live.object }, scope.request.env) }
   return liveOf(await storage.delete(collection, keyFor(scope, live.object), last, live.stored.revision))
 }
+
+const definitionOf = ({ resource }: ResourceScope): string | undefined => resource.entry.definition?.metadata.uid
 
 const withWork = (scope: ResourceScope, { object, value }: Encoded, old?: KubeObject): NewValue => ({
   ...value,
