@@ -15,6 +15,7 @@ type Account =
   | 'disruption-controller'
   | 'endpoint-controller'
   | 'endpointslice-controller'
+  | 'endpointslicemirroring-controller'
   | 'job-controller'
   | 'node-controller'
   | 'pvc-protection-controller'
@@ -54,6 +55,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   disruption: disruptions,
   'endpoint-slice': account('endpointslice-controller'),
   endpoints: account('endpoint-controller'),
+  'endpoints-mirror': account('endpointslicemirroring-controller'),
   'flow-defaults': API_SERVER,
   'flow-object-written': API_SERVER,
   'flow-schema-status': API_SERVER,

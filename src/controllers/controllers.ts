@@ -87,6 +87,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'stale-disruption': ofWorkloads('stale-disruption'),
   'endpoint-slice': ofWorkloads('endpoint-slice'),
   endpoints: ofWorkloads('endpoints'),
+  'endpoints-mirror': ofWorkloads('endpoints-mirror'),
   'node-lifecycle': ofWorkloads('node-lifecycle'),
   orphan: ofWorkloads('orphan'),
   'replica-set': ofWorkloads('replica-set'),

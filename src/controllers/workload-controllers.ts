@@ -12,6 +12,7 @@ import { daemonSetController, daemonSetNodes } from './workloads/daemon-set.ts'
 import { deploymentController } from './workloads/deployment.ts'
 import { disruptionController, guardedPods, staleDisruption } from './workloads/disruption.ts'
 import { endpointSliceController } from './workloads/endpoint-slice.ts'
+import { endpointsMirror } from './workloads/endpoints-mirror.ts'
 import { endpointsController } from './workloads/endpoints.ts'
 import { jobController } from './workloads/job.ts'
 import { orphanController } from './workloads/orphan.ts'
@@ -27,6 +28,7 @@ export const workloadControllers = {
   disruption: disruptionController,
   'endpoint-slice': endpointSliceController,
   endpoints: endpointsController,
+  'endpoints-mirror': endpointsMirror,
   'guarded-pods': guardedPods,
   job: jobController,
   'leader-lease': leaderLease,

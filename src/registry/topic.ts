@@ -17,6 +17,7 @@ export type Topic =
   | 'disruption'
   | 'endpoint-slice'
   | 'endpoints'
+  | 'endpoints-mirror'
   | 'flow-defaults'
   | 'flow-object-written'
   | 'flow-schema-status'

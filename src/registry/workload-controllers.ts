@@ -12,6 +12,7 @@ export const workloadTopics = {
   disruption: 'disruption-controller',
   'endpoint-slice': 'endpointslice-controller',
   endpoints: 'endpoints-controller',
+  'endpoints-mirror': 'endpointslice-mirroring-controller',
   'guarded-pods': 'disruption-controller',
   job: 'job-controller',
   'leader-lease': 'several',

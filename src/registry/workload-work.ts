@@ -3,7 +3,7 @@
  * `NAMESPACE/NAME` of what is to be looked at, a namespace, or nothing where one look is for all. A write is work for the
  * controller that owns the object; what nobody owns is work of `orphan`, which asks who selects it.
  */
-import type { Node, Pod } from '../api/core/v1.ts'
+import type { Node, Pod, Service } from '../api/core/v1.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
@@ -79,7 +79,8 @@ const rules: Readonly<Record<string, readonly Rule[]>> = {
   'poddisruptionbudgets.policy': [itself('disruption')],
   pods: [dependentWork, podsWork, endpointWork, disruptionWork, toleranceWork],
   'leases.coordination.k8s.io': [leaseWork],
-  services: [servicesWork],
+  services: [servicesWork, mirroredServiceWork],
+  endpoints: [mirrorWork],
   nodes: [nodesWork, daemonsWork, nodeHealthWork],
 }
 
@@ -108,13 +109,36 @@ function claimWork({ object, old }: Change): readonly WorkloadWork[] {
   return set === undefined ? [] : [{ topic: 'stateful-set', payload: `${old.metadata.namespace}/${set}` }]
 }
 
+const mirrored = (object: KubeObject): WorkloadWork => ({ topic: 'endpoints-mirror', payload: keyOf(object) })
+
+/** Services without a selector have their slices from Endpoints. */
+function mirroredServiceWork({ object, old }: Change): readonly WorkloadWork[] {
+  const [now, before] = [object, old].map((service: Service | undefined) => service && (service.spec?.selector ?? null))
+  const isNews = now === undefined || before === undefined || (now === null) !== (before === null)
+  const service = object ?? old
+  return isNews && (now === null || before === null) && service !== undefined ? [mirrored(service)] : []
+}
+
+/** Those of Services with a selector are written by a controller, and not mirrored. */
+function mirrorWork({ object, old }: Change): readonly WorkloadWork[] {
+  const endpoints = object ?? old
+  const isMade = ownValue(endpoints?.metadata.labels, 'endpoints.kubernetes.io/managed-by') !== undefined
+  return endpoints === undefined || isMade ? [] : [mirrored(endpoints)]
+}
+
 /** Slices that somebody else changed or deleted are put right. */
 function sliceWork({ object, old }: Change): readonly WorkloadWork[] {
   const { namespace = '', labels } = (old ?? object)?.metadata ?? {}
   const service = ownValue(labels, 'kubernetes.io/service-name')
-  const isManaged = ownValue(labels, 'endpointslice.kubernetes.io/managed-by') === 'endpointslice-controller.k8s.io'
-  if (old === undefined || service === undefined || !isManaged) return []
-  return [{ topic: 'endpoint-slice', payload: `${namespace}/${service}` }]
+  const topic = ownValue(slicers, ownValue(labels, 'endpointslice.kubernetes.io/managed-by') ?? '')
+  if (old === undefined || service === undefined || topic === undefined) return []
+  return [{ topic, payload: `${namespace}/${service}` }]
+}
+
+/** Who keeps slices, by how they say it. */
+const slicers: Readonly<Record<string, Topic>> = {
+  'endpointslice-controller.k8s.io': 'endpoint-slice',
+  'endpointslicemirroring-controller.k8s.io': 'endpoints-mirror',
 }
 
 /** Labels of more characters are not put into a key: all Services are asked. */

@@ -11,6 +11,7 @@ import { PODS } from './pod-control.ts'
 import { podCondition } from './pod-state.ts'
 import type { AddressType } from './service-endpoints.ts'
 import { addressTypes, endpointOf, endpointPorts, hasEndpoint, selectsPods } from './service-endpoints.ts'
+import { planWithHints } from './slice-hints.ts'
 import type { Group } from './slice-plan.ts'
 import { MANAGED_BY, MANAGER, planSlices, SERVICE_NAME } from './slice-plan.ts'
 
@@ -42,7 +43,8 @@ export const endpointSliceController: Controller = {
     for (const type of types) {
       // few: there are two types
       const ofType = existing.filter(({ addressType }) => addressType === type)
-      const plan = planSlices(service, type, groupsOf(service, pods, nodes, type), ofType)
+      const planned = planSlices(service, type, groupsOf(service, pods, nodes, type), ofType)
+      const plan = planWithHints(service, planned, ofType)
       for (const slice of service.metadata.deletionTimestamp === undefined ? plan.create : [])
         await slices.create(withTrigger(slice, trigger)).catch(ignoreEnding)
       for (const slice of plan.update) await slices.update(withTrigger(slice, trigger))

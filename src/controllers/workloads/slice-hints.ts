@@ -1,0 +1,62 @@
+/** For whom endpoints are meant first, as a Service's trafficDistribution asks (KEP-4444, KEP-3015). */
+import type { Service } from '../../api/core/v1.ts'
+import type { Endpoint, EndpointHints, EndpointSlice } from '../../api/discovery/v1.ts'
+import { cloneJson } from '../../api/clone-json.ts'
+import { ownValue } from '../../api/own.ts'
+import { sameJson } from './same-json.ts'
+import type { Plan } from './slice-plan.ts'
+
+type Nearness = 'zone' | 'node'
+
+const nearness: Readonly<Record<string, Nearness>> = {
+  PreferClose: 'zone',
+  PreferSameZone: 'zone',
+  PreferSameNode: 'node',
+}
+
+const MODES = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode'] as const
+
+/** Whether the older annotation asks for hints, which counts before the field. */
+function asksForTopology({ metadata }: Service): boolean {
+  const [mode] = MODES.flatMap((name) => ownValue(metadata.annotations, name) ?? [])
+  return mode === 'Auto' || mode === 'auto'
+}
+
+const hintsOf = ({ zone, nodeName }: Endpoint, near: Nearness): EndpointHints | undefined => {
+  const hints = {
+    ...(zone === undefined ? {} : { forZones: [{ name: zone }] }),
+    ...(near === 'node' && nodeName !== undefined ? { forNodes: [{ name: nodeName }] } : {}),
+  }
+  return Object.keys(hints).length === 0 ? undefined : hints
+}
+
+/** The endpoint with the hints that it is to have; those that are not ready keep theirs. */
+function hinted(endpoint: Endpoint, near: Nearness | undefined): Endpoint {
+  if (near !== undefined && endpoint.conditions?.ready !== true) return endpoint
+  const wanted = near && hintsOf(endpoint, near)
+  if (sameJson(endpoint.hints, wanted)) return endpoint
+  const { hints: _, ...rest } = endpoint
+  return wanted === undefined ? rest : { ...rest, hints: wanted }
+}
+
+function withHints(slice: EndpointSlice, near: Nearness | undefined): EndpointSlice {
+  const endpoints = (slice.endpoints ?? []).map((endpoint) => hinted(endpoint, near))
+  const isSame = endpoints.every((endpoint, at) => endpoint === slice.endpoints?.[at])
+  return isSame ? slice : { ...cloneJson(slice), endpoints }
+}
+
+/** The plan, so that every slice has the hints that it is to have. */
+export function planWithHints(service: Service, plan: Plan, existing: readonly EndpointSlice[]): Plan {
+  const near = asksForTopology(service) ? undefined : ownValue(nearness, service.spec?.trafficDistribution ?? '')
+  const touched = new Set([...plan.update, ...plan.remove].map(({ metadata }) => metadata.name))
+  const others = existing.filter(({ metadata }) => !touched.has(metadata.name))
+  const changed = others.flatMap((slice) => {
+    const wanted = withHints(slice, near)
+    return wanted === slice ? [] : [wanted]
+  })
+  return {
+    create: plan.create.map((slice) => withHints(slice, near)),
+    update: [...plan.update.map((slice) => withHints(slice, near)), ...changed],
+    remove: plan.remove,
+  }
+}
