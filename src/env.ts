@@ -42,7 +42,19 @@ export interface Env {
   readonly KEDGE_SA_KEY?: string
   /** A JWKS of public keys that signed before: tokens that they signed are good until they end. `kedge keys rotate`. */
   readonly KEDGE_SA_RETIRED_KEYS?: string
-  /** Issuer of these tokens, and the audience that stands for this server: a URL. */
+  /**
+   * The external signer of these tokens, which has the keys instead (docs/access.md), in JSON: `{"url": "https://…"}`, as
+   * webhooks/webhook-connection.ts says.
+   */
+  readonly KEDGE_SA_SIGNER?: string
+  /** The longest time that such a token may live, as --service-account-max-token-expiration: seconds. */
+  readonly KEDGE_SA_MAX_TOKEN_SECONDS?: string
+  /** `0`: tokens of kubelets live no longer than they ask, as --service-account-extend-token-expiration=false. */
+  readonly KEDGE_SA_EXTEND_TOKENS?: string
+  /**
+   * Issuers, with commas: URLs. The first one's tokens are made, those of all are taken, and all are audiences that
+   * stand for this server.
+   */
   readonly KEDGE_ISSUER?: string
   /** How many requests an isolate serves at once, as --max-requests-inflight (400) and the one for writes (200). */
   readonly KEDGE_MAX_REQUESTS_INFLIGHT?: string

@@ -49,7 +49,14 @@ export interface Settings {
   readonly serviceAccountKey: string | undefined
   /** Text of a JWKS: public keys whose tokens are still good. */
   readonly retiredServiceAccountKeys: string | undefined
-  readonly issuer: string
+  /** Not empty: the first one's tokens are made, those of all are taken. */
+  readonly issuers: readonly [string, ...string[]]
+  /** A WebhookConnection of the external signer of tokens, which its user checks; undefined: this server signs. */
+  readonly tokenSigner: unknown
+  /** The longest time that a token may live, in seconds. Undefined: what a request says. */
+  readonly maxTokenSeconds: number | undefined
+  /** Tokens of kubelets that ask for as long as kubelets do live for a year. */
+  readonly extendsTokens: boolean
   /** One, or one of each family; the first is that of Services that name no family. */
   readonly serviceRanges: readonly IpRange[]
   /** The ranges as text, with a comma between. */
@@ -230,9 +237,27 @@ const serviceRanges = setting(
   },
 )
 
-const issuer = setting('must be a URL, or a name without colons and blanks', (text) =>
-  text === '' || /\s/.test(text) || (text.includes(':') && !URL.canParse(text)) ? undefined : text,
+const isIssuer = (text: string): boolean =>
+  text !== '' && !/\s/.test(text) && (!text.includes(':') || URL.canParse(text))
+
+const issuers = setting(
+  'must be a URL, or a name without colons and blanks; more of them behind commas, each once',
+  (text): readonly [string, ...string[]] | undefined => {
+    const [first = '', ...others] = text.split(',')
+    const all = new Set([first, ...others])
+    return [...all].every(isIssuer) && all.size === others.length + 1 ? [first, ...others] : undefined
+  },
 )
+
+const LEAST_TOKEN_SECONDS = 3600
+const MOST_TOKEN_SECONDS = 2 ** 32
+
+const tokenSeconds = setting('must be seconds, between 1 hour and 2^32 seconds', (text) => {
+  const seconds = /^\d{1,10}$/.test(text) ? Number(text) : 0
+  return seconds >= LEAST_TOKEN_SECONDS && seconds <= MOST_TOKEN_SECONDS ? seconds : undefined
+})
+
+const json = setting('must be JSON: {"url": "https://…", …}', (text) => z.looseObject({}).parse(JSON.parse(text)))
 
 const requestCount = setting('must be a number of requests, at least 1', (text) =>
   /^[1-9]\d{0,5}$/.test(text) ? Number(text) : undefined,
@@ -351,7 +376,10 @@ const schema = z.object({
   ),
   KEDGE_SA_KEY: z.optional(serviceAccountKey),
   KEDGE_SA_RETIRED_KEYS: z.optional(retiredKeys),
-  KEDGE_ISSUER: z.optional(issuer),
+  KEDGE_SA_SIGNER: z.optional(json),
+  KEDGE_SA_MAX_TOKEN_SECONDS: z.optional(tokenSeconds),
+  KEDGE_SA_EXTEND_TOKENS: z.optional(matching(/^[01]$/, 'must be 0 or 1')),
+  KEDGE_ISSUER: z.optional(issuers),
   KEDGE_SERVICE_RANGE: z.optional(serviceRanges),
   KEDGE_RUNTIME_CONFIG: z.optional(
     setting(UNREADABLE, (text) => builtInServedBy(text, '') && text, { explained: true }),
@@ -410,6 +438,11 @@ const contradictions: readonly { readonly text: string; readonly isThere: (value
       const [block] = pemBlocks(KEDGE_CA ?? '').filter(({ type }) => type === 'CERTIFICATE')
       return KEDGE_CA_KEY !== undefined && block !== undefined && !isAuthority(block.bytes)
     },
+  },
+  {
+    text: 'KEDGE_SA_SIGNER, which has the keys, and KEDGE_SA_KEY or KEDGE_SA_RETIRED_KEYS exclude each other',
+    isThere: ({ KEDGE_SA_SIGNER, KEDGE_SA_KEY, KEDGE_SA_RETIRED_KEYS }) =>
+      KEDGE_SA_SIGNER !== undefined && (KEDGE_SA_KEY ?? KEDGE_SA_RETIRED_KEYS) !== undefined,
   },
   {
     // every client could name another one for whom it asks
@@ -481,7 +514,10 @@ function parseSettings(env: Environment): Settings | BadSettings {
     databases: new Set((values.KEDGE_DATABASES ?? '').split(',')),
     serviceAccountKey: values.KEDGE_SA_KEY,
     retiredServiceAccountKeys: values.KEDGE_SA_RETIRED_KEYS,
-    issuer: values.KEDGE_ISSUER ?? 'https://kubernetes.default.svc.cluster.local',
+    issuers: values.KEDGE_ISSUER ?? ['https://kubernetes.default.svc.cluster.local'],
+    tokenSigner: values.KEDGE_SA_SIGNER,
+    maxTokenSeconds: values.KEDGE_SA_MAX_TOKEN_SECONDS,
+    extendsTokens: values.KEDGE_SA_EXTEND_TOKENS !== '0',
     serviceRanges: ranges,
     serviceRange: ranges.map(cidrText).join(','),
     runtimeConfig,

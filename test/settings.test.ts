@@ -48,7 +48,7 @@ const RULES = {
   otherKey: 'KEDGE_CA_KEY is not the key of the first certificate of KEDGE_CA',
   proxies: 'KEDGE_REQUESTHEADER_CA must be certificates in PEM',
   sa: 'KEDGE_SA_KEY must be a private JWK, whole: RSA of at least 2048 bits, or EC on P-256, P-384 or P-521; its alg must fit',
-  issuer: 'KEDGE_ISSUER must be a URL, or a name without colons and blanks',
+  issuer: 'KEDGE_ISSUER must be a URL, or a name without colons and blanks; more of them behind commas, each once',
   range:
     'KEDGE_SERVICE_RANGE must be a CIDR, or one of IPv4 and one of IPv6 with a comma between, of 8 addresses at least',
   advertise: 'KEDGE_ADVERTISE must be HOST or HOST:PORT',
@@ -141,6 +141,14 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_SA_KEY: jwkWith(rsa(2048), { p: undefined }) }, RULES.sa],
     [{ KEDGE_ISSUER: '' }, RULES.issuer],
     [{ KEDGE_ISSUER: 'a:// b' }, RULES.issuer],
+    [{ KEDGE_ISSUER: 'https://a,https://a' }, RULES.issuer],
+    [{ KEDGE_ISSUER: 'https://a,' }, RULES.issuer],
+    [
+      { KEDGE_SA_MAX_TOKEN_SECONDS: '3599' },
+      'KEDGE_SA_MAX_TOKEN_SECONDS must be seconds, between 1 hour and 2^32 seconds',
+    ],
+    [{ KEDGE_SA_EXTEND_TOKENS: 'no' }, 'KEDGE_SA_EXTEND_TOKENS must be 0 or 1'],
+    [{ KEDGE_SA_SIGNER: 'https://a' }, 'KEDGE_SA_SIGNER must be JSON: {"url": "https://…", …}'],
     [{ KEDGE_SERVICE_RANGE: '' }, RULES.range],
     [{ KEDGE_SERVICE_RANGE: '10.0.0.0/8,garbage' }, RULES.range],
     [{ KEDGE_SERVICE_RANGE: '10.0.0.0/8,11.0.0.0/8' }, RULES.range],
@@ -188,7 +196,7 @@ test('without any there are the defaults', () => {
   expect(settingsOf({ SHARDS: {} })).toMatchObject({
     administratorToken: undefined,
     authority: undefined,
-    issuer: 'https://kubernetes.default.svc.cluster.local',
+    issuers: ['https://kubernetes.default.svc.cluster.local'],
     serviceRange: '10.96.0.0/16',
     countsWakes: false,
     streamEncoding: '',

@@ -1,15 +1,20 @@
 /** The keys of ServiceAccounts' tokens, and what the OIDC discovery documents tell of them. */
 import { settingsOf } from '../settings.ts'
 import type { CryptoKey, JWK } from 'jose'
+import { base64ToBytes } from '../api/base64.ts'
 import { lazy } from '../api/lazy.ts'
 import { algorithmOf } from '../x509/private-jwk.ts'
+import { readPublicKey } from '../x509/public-key.ts'
 import type { Env } from '../env.ts'
 
 /** What reads and writes signatures, which only these tokens need. */
 export const jwt = lazy(() => import('./jwt.ts'))
 
-/** The issuer is also the audience that stands for this server. */
-export const tokenIssuer = (env: Env): string => settingsOf(env).issuer
+/** Whose tokens this server makes. */
+export const tokenIssuer = (env: Env): string => settingsOf(env).issuers[0]
+
+/** Whose tokens are this server's, now or in former days; the same names are the audiences that stand for it. */
+export const serverAudiences = (env: Env): readonly string[] => settingsOf(env).issuers
 
 export interface VerificationKey {
   readonly algorithm: string
@@ -62,6 +67,28 @@ async function keyOf(text: string): Promise<ServiceAccountKey> {
   const publicJwk = publicPart({ ...jwk, alg: algorithm, use: 'sig' })
   const [sign, verify] = await Promise.all([imported(jwk, algorithm), imported(publicJwk, algorithm)])
   return { algorithm, keyId: jwk.kid ?? '', sign, verify, publicJwk }
+}
+
+/** @param spki base64 of a SubjectPublicKeyInfo (RFC 5280 §4.1.2.7). Undefined: no key that signs tokens */
+export async function keyOfSpki(spki: string, keyId: string): Promise<VerificationKey | undefined> {
+  try {
+    const der = new Uint8Array(base64ToBytes(spki))
+    const key = readPublicKey(der)
+    const own =
+      key.kind === 'EC'
+        ? { name: 'ECDSA', namedCurve: key.curve ?? '' }
+        : { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+    const jwk = (await crypto.subtle.exportKey(
+      'jwk',
+      await crypto.subtle.importKey('spki', der, own, true, ['verify']),
+    )) as JWK // as asked for
+    // what WebCrypto says of RSA is that of the hash above
+    const algorithm = algorithmOf({ crv: jwk.crv ?? '' })
+    const publicJwk = publicPart({ ...jwk, alg: algorithm, use: 'sig', kid: keyId })
+    return { algorithm, keyId, verify: await imported(publicJwk, algorithm), publicJwk }
+  } catch {
+    return undefined
+  }
 }
 
 /** In the order in which kube-apiserver writes them. */

@@ -2,13 +2,18 @@
  * ServiceAccounts' tokens: JWTs of our own, which stop working when the account, or the object they are bound to, is
  * gone. (KEP 1205; kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin)
  */
+import type { JWTPayload } from 'jose'
+import { bytesToBase64 } from '../api/base64.ts'
 import type { KubeObject } from '../api/object.ts'
 import { goQuote } from '../go/quote.ts'
 import { internalError, notFound } from '../api/status.ts'
 import type { Env } from '../env.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import type { Tenant } from '../storage/tenant.ts'
-import { jwt, serviceAccountKey, tokenIssuer, verificationKeys } from './service-account-key.ts'
+import type { SigningContext } from './external-signer.ts'
+import { SignerFailed, externalSigner } from './external-signer.ts'
+import type { VerificationKey } from './service-account-key.ts'
+import { jwt, serverAudiences, serviceAccountKey, tokenIssuer, verificationKeys } from './service-account-key.ts'
 import { serviceAccountGroups, serviceAccountUser } from './service-account-name.ts'
 import type { TokenAnswer } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
@@ -19,11 +24,9 @@ import { CREDENTIAL_ID, authenticated } from '../request/user-info.ts'
 
 export type { ObjectIdentity, ServiceAccountClaims } from './token-claims.ts'
 
-export interface TokenOrder {
+export interface TokenOrder extends SigningContext {
   /** Default: a new one. */
   readonly id?: string
-  readonly env: Env
-  readonly now: Date
   readonly audiences: readonly string[]
   readonly expirationSeconds: number
   readonly claims: ServiceAccountClaims
@@ -33,14 +36,12 @@ export interface TokenOrder {
 const LEEWAY = 60
 const LEGACY_ISSUER = 'kubernetes/serviceaccount'
 
-/** @throws StatusError 500 where the server has no key */
-export async function issueToken({ env, now, id, audiences, expirationSeconds, claims }: TokenOrder): Promise<string> {
-  const key = await serviceAccountKey(env)
-  if (key === undefined) throw internalError('failed to generate token: no signing key')
+/** @throws StatusError 500 where the server has no key, and where its signer does not sign; 429 */
+export async function issueToken(order: TokenOrder): Promise<string> {
+  const { env, now, id, audiences, expirationSeconds, claims } = order
   const issued = Math.floor(now.getTime() / 1000)
   const { namespace, serviceaccount } = claims
-  const { SignJWT } = await jwt()
-  return new SignJWT({
+  return signedToken(order, {
     aud: [...audiences],
     exp: issued + expirationSeconds,
     iat: issued,
@@ -50,9 +51,26 @@ export async function issueToken({ env, now, id, audiences, expirationSeconds, c
     nbf: issued,
     sub: serviceAccountUser({ namespace, name: serviceaccount.name }),
   })
-    .setProtectedHeader({ alg: key.algorithm, kid: key.keyId })
-    .sign(key.sign)
 }
+
+async function signedToken(context: SigningContext, claims: JWTPayload): Promise<string> {
+  const signer = externalSigner(context.env)
+  if (signer === undefined) {
+    const key = await serviceAccountKey(context.env)
+    if (key === undefined) throw internalError('failed to generate token: no signing key')
+    const { SignJWT } = await jwt()
+    return new SignJWT(claims).setProtectedHeader({ alg: key.algorithm, kid: key.keyId }).sign(key.sign)
+  }
+  try {
+    return await signer.sign(context, base64Url(new TextEncoder().encode(JSON.stringify(claims))))
+  } catch (error) {
+    if (!(error instanceof SignerFailed)) throw error
+    throw internalError(`failed to generate token: ${error.message}`)
+  }
+}
+
+const base64Url = (bytes: Uint8Array): string =>
+  bytesToBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 
 /** The token of a Secret of type kubernetes.io/service-account-token: without an end, good while the Secret is there. */
 export async function issueSecretToken(
@@ -76,10 +94,8 @@ export async function issueSecretToken(
     .sign(key.sign)
 }
 
-export interface ServiceAccountTokenContext {
-  readonly env: Env
+export interface ServiceAccountTokenContext extends SigningContext {
   readonly tenant: Tenant
-  readonly now: Date
 }
 
 /**
@@ -93,12 +109,13 @@ export async function authenticateServiceAccountToken(
 ): Promise<TokenAnswer | undefined> {
   const compact = compactForm(token)
   const issuer = compact === undefined ? undefined : await unverifiedIssuer(compact)
-  const ours = tokenIssuer(context.env)
+  const ours = serverAudiences(context.env)
   const isLegacy = issuer === LEGACY_ISSUER
-  if (compact === undefined || (issuer !== ours && !isLegacy)) return undefined
-  const claims = await verifiedClaims(context.env, compact, isLegacy)
+  // few: of the server's own setting
+  if (compact === undefined || issuer === undefined || !(isLegacy || ours.includes(issuer))) return undefined
+  const claims = await verifiedClaims(context, compact, isLegacy)
   if (claims === undefined) return undefined
-  const meantFor = claims.aud.length > 0 ? claims.aud : [ours]
+  const meantFor = claims.aud.length > 0 ? claims.aud : ours
   // few: of the server's own setting, or of a review that is read once
   const matching = meantFor.filter((audience) => audiences.includes(audience))
   if (matching.length === 0)
@@ -119,11 +136,15 @@ async function unverifiedIssuer(token: string): Promise<string | undefined> {
 }
 
 /** Undefined when the header is none. @throws TokenRefused */
-async function verifiedClaims(env: Env, token: string, isLegacy: boolean): Promise<TokenClaims | undefined> {
+async function verifiedClaims(
+  context: SigningContext,
+  token: string,
+  isLegacy: boolean,
+): Promise<TokenClaims | undefined> {
   const { compactVerify, errors } = await jwt()
   const header = readHeader(token)
   if (header === undefined) return undefined
-  const keys = (await verificationKeys(env)).filter(({ keyId }) => header.keyId === '' || header.keyId === keyId)
+  const keys = await keysFor(context, header.keyId)
   if (keys.length === 0) throw new TokenRefused(['invalid signature, no keys found'])
   for (const { verify, algorithm } of keys) {
     try {
@@ -135,6 +156,12 @@ async function verifiedClaims(env: Env, token: string, isLegacy: boolean): Promi
     }
   }
   throw new TokenRefused(['go-jose/go-jose: error in cryptographic primitive'])
+}
+
+async function keysFor(context: SigningContext, keyId: string): Promise<readonly VerificationKey[]> {
+  const signer = externalSigner(context.env)
+  if (signer !== undefined) return signer.keysFor(context, keyId)
+  return (await verificationKeys(context.env)).filter((key) => keyId === '' || keyId === key.keyId)
 }
 
 /** The user of a token that names an account and perhaps what it is bound to. @throws TokenRefused */

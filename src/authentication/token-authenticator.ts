@@ -13,7 +13,7 @@ import { sameSecret } from './secret-comparison.ts'
 import { authenticateServiceAccountToken } from './service-account.ts'
 import { authenticateStaticToken } from './static-token.ts'
 import { authenticateByWebhook } from './token-webhook.ts'
-import { tokenIssuer } from './service-account-key.ts'
+import { serverAudiences } from './service-account-key.ts'
 import type { TokenAnswer, TokenContext } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
 import type { UserInfo } from '../request/user-info.ts'
@@ -62,16 +62,18 @@ export function knownToken(
 const isRefused = (error: unknown): error is TokenRefused => error instanceof TokenRefused
 
 const audiencesOf = ({ env }: TokenContext, audiences: readonly string[] = []): readonly string[] =>
-  audiences.length > 0 ? audiences : [tokenIssuer(env)]
+  audiences.length > 0 ? audiences : serverAudiences(env)
 
 const cacheKey = ({ tenant }: TokenContext, token: string, audiences: readonly string[]): string =>
   JSON.stringify([tenant.uid, token, audiences])
 
 async function lookUp(context: TokenContext, token: string, wanted: readonly string[]): Promise<TokenAnswer> {
   const reasons: string[] = []
+  const own = serverAudiences(context.env)
   /** Tokens that say nothing of audiences are meant for this server. */
   const forServer = (user: UserInfo): TokenAnswer | undefined => {
-    const audiences = wanted.filter((audience) => audience === tokenIssuer(context.env))
+    // few: of the server's own setting
+    const audiences = wanted.filter((audience) => own.includes(audience))
     return audiences.length === 0 ? undefined : { user, audiences }
   }
   const ask = async (found: Promise<UserInfo | undefined>): Promise<TokenAnswer | undefined> => {

@@ -72,6 +72,31 @@ export function readHeader(compact: string): { readonly keyId: string } | undefi
   }
 }
 
+const SIGNED_HEADER: ReadonlySet<string> = new Set(['alg', 'kid', 'typ'])
+const SIGNING = new Set<unknown>(['RS256', 'ES256', 'ES384', 'ES512'])
+const MAX_KEY_ID = 1024
+
+/** The header that an external signer made, or what is wrong with it, in kube-apiserver's words. @param header base64url */
+export function readSignedHeader(header: string): { readonly keyId: string; readonly problem?: string } {
+  const wrong = (problem: string) => ({ keyId: '', problem })
+  if (header === '' || !isBase64Url(header)) return wrong('while unwrapping header: illegal base64 data')
+  try {
+    const { object, strict } = readJson(bytesOf(header))
+    const unknown = Object.keys(object).find((name) => !SIGNED_HEADER.has(name))
+    if (unknown !== undefined) return wrong(`while parsing header JSON: json: unknown field "${unknown}"`)
+    if (strict.length > 0) return wrong(`while parsing header JSON: ${strict[0]}`)
+    if (text(object, 'typ') !== 'JWT') return wrong('bad type')
+    const keyId = text(object, 'kid')
+    if (keyId === '') return wrong('key id missing')
+    if (keyId.length > MAX_KEY_ID) return wrong('key id longer than 1 kb')
+    const algorithm = text(object, 'alg')
+    return SIGNING.has(algorithm) ? { keyId } : wrong(`bad signing algorithm "${algorithm}"`)
+  } catch (error) {
+    if (error instanceof WrongClaims) return wrong(`while parsing header JSON: ${error.message}`)
+    throw error
+  }
+}
+
 const bytesOf = (base64Url: string): Uint8Array => base64ToBytes(base64Url.replaceAll('-', '+').replaceAll('_', '/'))
 
 const DUPLICATE = 'duplicate field "'

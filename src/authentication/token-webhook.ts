@@ -14,7 +14,7 @@ import { postReview } from '../webhooks/connection.ts'
 import { webhookConnection } from '../webhooks/webhook-connection.ts'
 import { reviewIn } from '../webhooks/review-reply.ts'
 import { BadConfiguration } from './configuration-text.ts'
-import { tokenIssuer } from './service-account-key.ts'
+import { serverAudiences } from './service-account-key.ts'
 import type { TokenAnswer, TokenContext } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
 
@@ -54,7 +54,7 @@ export async function authenticateByWebhook(
   if (state.waiting >= MAX_WAITING) throw tooManyRequests('Too many requests, please try again later.', 1)
   state.waiting++
   try {
-    const answer = answerOf(await reviewed(context, setting, token, wanted), wanted, tokenIssuer(context.env))
+    const answer = answerOf(await reviewed(context, setting, token, wanted), wanted, serverAudiences(context.env))
     if (answer !== undefined) known.set(key, { until: now + setting.cacheSeconds * 1000, answer })
     return answer
   } finally {
@@ -98,10 +98,10 @@ async function reviewed(
 function answerOf(
   { authenticated: isKnown = false, audiences = [], error = '', user = {} }: TokenReviewStatus,
   wanted: readonly string[],
-  own: string,
+  own: readonly string[],
 ): TokenAnswer | undefined {
   // few: the operator's, or of a review that is read once
-  const meantFor = (audiences.length > 0 ? audiences : [own]).filter((audience) => wanted.includes(audience))
+  const meantFor = (audiences.length > 0 ? audiences : own).filter((audience) => wanted.includes(audience))
   if (meantFor.length === 0) return undefined
   if (!isKnown) {
     if (error !== '') throw new TokenRefused([error])

@@ -5,6 +5,7 @@
 import { BadConfiguration } from '../authentication/configuration-text.ts'
 import { issuersReloads } from '../authentication/issuers/issuers.ts'
 import { chainReloads } from './chain.ts'
+import { checkSigner } from '../authentication/external-signer.ts'
 import { checkTokenWebhook } from '../authentication/token-webhook.ts'
 import { readTokenFile } from '../authentication/static-token.ts'
 import type { Env } from '../env.ts'
@@ -37,8 +38,9 @@ export function configurationProblem(env: Env): Promise<ConfigurationProblem | u
 }
 
 async function problemIn(env: Env): Promise<ConfigurationProblem | undefined> {
-  const { tokenFile, tokenWebhook } = settingsOf(env)
+  const { tokenFile, tokenWebhook, tokenSigner } = settingsOf(env)
   return (
+    (await problemOf('KEDGE_SA_SIGNER', () => tokenSigner !== undefined && checkSigner(tokenSigner))) ??
     (await problemOf('KEDGE_AUTHENTICATION_TOKEN_WEBHOOK', () => tokenWebhook && checkTokenWebhook(tokenWebhook))) ??
     (await problemOf('KEDGE_AUTHORIZATION_CONFIG', () => chainReloads(env)?.start())) ??
     (await problemOf('KEDGE_TOKEN_AUTH_FILE', () =>

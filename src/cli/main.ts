@@ -81,6 +81,13 @@ Flags of start
                    Encrypts Secrets at rest: ID:BASE64 of 32 bytes; more keys behind commas open what they sealed before.
   --encryption-resources LIST
                    What is encrypted instead: secrets,configmaps,things.example.com.
+  --service-account-issuer URL
+                   The issuer of ServiceAccounts' tokens, and the audience that stands for this server. May be given more
+                   than once: the first one's tokens are made, those of all are taken.
+  --service-account-max-token-expiration DURATION, --service-account-extend-token-expiration BOOL
+                   How long such tokens may live, and whether those of kubelets live longer, as with kube-apiserver.
+  --service-account-signing-endpoint FILE
+                   A kubeconfig of the server that signs these tokens instead (docs/access.md).
   --authentication-config FILE
                    Whose JSON Web Tokens are believed, and where nobody need say who it is: an
                    AuthenticationConfiguration, in YAML or JSON. Read anew when the file changes (docs/access.md).

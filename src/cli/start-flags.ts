@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { identityFlags, identityOptions, identitySchema } from './identity-options.ts'
+import { serviceAccountFlags, serviceAccountSchema, serviceAccountSettings } from './service-account-options.ts'
 import type { AuditOptions, StartOptions } from './start.ts'
 
 export const startFlags = {
@@ -32,6 +33,7 @@ export const startFlags = {
   controllers: { type: 'string', multiple: true },
   nodes: { type: 'string' },
   ...identityFlags,
+  ...serviceAccountFlags,
 } as const
 
 const DEFAULT_NODES = 2
@@ -84,6 +86,7 @@ export const startSchema = z
     controllers: lists,
     nodes: z.optional(wholeNumber(0, MOST_NODES)),
     ...identitySchema,
+    ...serviceAccountSchema,
   })
   .check(
     z.refine((flags) => !flags.ephemeral || flags['data-dir'] === undefined, {
@@ -125,6 +128,7 @@ export async function startOptions(flags: StartFlags): Promise<StartOptions> {
     controllers: flags.controllers,
     simulatedNodes: flags.nodes ?? (flags.workloads === 'simulated' ? DEFAULT_NODES : undefined),
     identity: identityOptions(flags),
+    serviceAccounts: serviceAccountSettings(flags),
   }
 }
 

@@ -60,6 +60,8 @@ export interface StartOptions {
   readonly verbosity?: string
   /** Who else is believed, and who else is asked. */
   readonly identity?: IdentityOptions
+  /** KEDGE_ISSUER, KEDGE_SA_*. */
+  readonly serviceAccounts?: Readonly<Record<string, string>>
   /** KEDGE_WORKLOADS. */
   readonly workloads?: string
   /** KEDGE_CONTROLLERS. */
@@ -172,7 +174,7 @@ async function startLocked(
     })())
   try {
     const { socket } = await keeper.ready()
-    const problem = options.identity && (await configurationProblemAt(socket))
+    const problem = (options.identity ?? signerOf(options)) && (await configurationProblemAt(socket))
     if (problem !== undefined) throw new CannotStart(problem)
   } catch (error) {
     await stop()
@@ -239,10 +241,12 @@ const optionSettings = ({
   admission,
   serviceUrls,
   identity,
+  serviceAccounts,
   workloads,
   controllers,
 }: StartOptions): Record<string, string> => ({
   ...identity?.settings,
+  ...serviceAccounts,
   ...(encryptionKeys === undefined ? {} : { KEDGE_ENCRYPTION_KEYS: encryptionKeys }),
   ...(encryptionResources === undefined ? {} : { KEDGE_ENCRYPTION_RESOURCES: encryptionResources }),
   ...audit?.settings,
@@ -279,12 +283,18 @@ function settings(pki: Pki, url: string, options: StartOptions): Record<string, 
     KEDGE_CA: pki.authorities,
     KEDGE_CA_KEY: pki.authority.key,
     KEDGE_REQUESTHEADER_CA: pki.frontProxyAuthority.certificate,
-    KEDGE_SA_KEY: pki.serviceAccountKey,
-    ...(pki.retiredServiceAccountKeys && { KEDGE_SA_RETIRED_KEYS: pki.retiredServiceAccountKeys }),
+    ...(signerOf(options) === undefined ? ownKeys(pki) : {}),
     KEDGE_ADVERTISE: new URL(url).host,
     KEDGE_STREAM_ENCODING: '',
   }
 }
+
+const signerOf = ({ serviceAccounts }: StartOptions): string | undefined => serviceAccounts?.['KEDGE_SA_SIGNER']
+
+const ownKeys = ({ serviceAccountKey, retiredServiceAccountKeys }: Pki): Record<string, string> => ({
+  KEDGE_SA_KEY: serviceAccountKey,
+  ...(retiredServiceAccountKeys && { KEDGE_SA_RETIRED_KEYS: retiredServiceAccountKeys }),
+})
 
 async function listen(
   { host, port, audit }: StartOptions,

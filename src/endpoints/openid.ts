@@ -3,7 +3,8 @@ import { settingsOf } from '../settings.ts'
 import { bareRanges } from '../codec/media-type.ts'
 import type { JsonObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
-import { verificationKeys, tokenIssuer } from '../authentication/service-account-key.ts'
+import { publishedKeys } from '../authentication/published-keys.ts'
+import { tokenIssuer } from '../authentication/service-account-key.ts'
 import type { ApiRequest } from '../request/context.ts'
 
 /** @throws StatusError 406 in the words of the routing layer */
@@ -19,15 +20,15 @@ export function requireProduced(request: ApiRequest, ...mediaTypes: readonly str
   )
 }
 
-function documentResponse(document: JsonObject, type: string): Response {
+function documentResponse(document: JsonObject, type: string, seconds: number): Response {
   return new Response(JSON.stringify(document), {
-    headers: { 'Cache-Control': 'public, max-age=3600', 'Content-Type': type },
+    headers: { 'Cache-Control': `public, max-age=${seconds}`, 'Content-Type': type },
   })
 }
 
 export async function serveOpenIdConfiguration(request: ApiRequest): Promise<Response> {
   requireProduced(request, 'application/json')
-  const keys = await verificationKeys(request.env)
+  const { keys, seconds } = await publishedKeys(request)
   const algorithms = [...new Set(keys.map(({ algorithm }) => algorithm))].sort()
   return documentResponse(
     {
@@ -38,11 +39,13 @@ export async function serveOpenIdConfiguration(request: ApiRequest): Promise<Res
       id_token_signing_alg_values_supported: algorithms.length === 0 ? ['RS256'] : algorithms,
     },
     'application/json',
+    seconds,
   )
 }
 
 export async function serveKeySet(request: ApiRequest): Promise<Response> {
   requireProduced(request, 'application/jwk-set+json')
-  const keys = (await verificationKeys(request.env)).map(({ publicJwk }) => ({ ...publicJwk }) as JsonObject) // a JWK is plain JSON
-  return documentResponse({ keys }, 'application/jwk-set+json')
+  const { keys, seconds } = await publishedKeys(request)
+  const all = keys.map(({ publicJwk }) => ({ ...publicJwk }) as JsonObject) // a JWK is plain JSON
+  return documentResponse({ keys: all }, 'application/jwk-set+json', seconds)
 }

@@ -58,7 +58,7 @@ function respond(request: ApiRequest, page: Page, fields: JsonObject, text: () =
 
 /** The settings that decide what clients see, under the names of kube-apiserver's flags. */
 function flagsOf({ env }: ApiRequest): Record<string, string> {
-  const { featureGates, runtimeConfig, issuer, serviceRange } = settingsOf(env)
+  const { featureGates, runtimeConfig, issuers, serviceRange } = settingsOf(env)
   const flags: Record<string, string> = {
     'allow-privileged': 'true',
     'anonymous-auth': 'true',
@@ -66,7 +66,7 @@ function flagsOf({ env }: ApiRequest): Record<string, string> {
     'enable-bootstrap-token-auth': 'true',
     'feature-gates': featureGates,
     'runtime-config': runtimeConfig,
-    'service-account-issuer': `[${issuer}]`,
+    'service-account-issuer': `[${issuers.join(' ')}]`,
     'service-cluster-ip-range': serviceRange,
     'service-node-port-range': '30000-32767',
   }

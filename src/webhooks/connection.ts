@@ -42,7 +42,7 @@ export async function postReview(
   url.searchParams.set('timeout', timeout)
   const body = JSON.stringify(review)
   for (let call = 1, wait = FIRST_PAUSE; ; call++, wait = Math.round(wait * FACTOR)) {
-    const answer = await post(env, connection, url.href, body, Math.min(timeoutMs, ends - clock()), gone)
+    const answer = await callConnection(env, connection, url.href, body, Math.min(timeoutMs, ends - clock()), gone)
     const isLast = call === CALLS || gone?.aborted === true || clock() + wait >= ends
     if (isLast || !mayHelp(answer)) {
       if (answer instanceof CallFailed) throw new WebhookCallError(`Post ${goQuote(url.href)}: ${answer.message}`)
@@ -52,13 +52,14 @@ export async function postReview(
   }
 }
 
-async function post(
+/** Posts JSON once. */
+export async function callConnection(
   env: Env,
   { certificateAuthority, tlsServerName, clientCertificate, clientKey, token, username, password }: WebhookConnection,
   url: string,
   body: string,
   timeoutMs: number,
-  gone: AbortSignal | undefined,
+  gone?: AbortSignal,
 ): Promise<OutgoingAnswer | CallFailed> {
   const authorization =
     token !== undefined

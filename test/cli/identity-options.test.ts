@@ -25,6 +25,18 @@ describe('--oidc-*', () => {
     ['a name has the issuer before it', {}, { claim: 'sub', prefix: 'https://a.example#' }],
     ['an address has not', { 'oidc-username-claim': 'email' }, { claim: 'email', prefix: '' }],
     ['- is no prefix', { 'oidc-username-prefix': '-' }, { claim: 'sub', prefix: '' }],
+    ['a colon is a prefix', { 'oidc-username-prefix': ':' }, { claim: 'sub', prefix: ':' }],
+    [
+      '- is no prefix of an address',
+      { 'oidc-username-claim': 'email', 'oidc-username-prefix': '-' },
+      { claim: 'email', prefix: '' },
+    ],
+    [
+      'an address may have one',
+      { 'oidc-username-claim': 'email', 'oidc-username-prefix': 'a:' },
+      { claim: 'email', prefix: 'a:' },
+    ],
+    ['a dash and more is a prefix', { 'oidc-username-prefix': '-:' }, { claim: 'sub', prefix: '-:' }],
     ['a prefix', { 'oidc-username-prefix': 'a:' }, { claim: 'sub', prefix: 'a:' }],
   ])('%s', (_, flags, username) => {
     expect(mappings(flags).claimMappings).toEqual({ username })

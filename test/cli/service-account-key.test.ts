@@ -34,7 +34,7 @@ const tokenOf = ({ env, now }: Awaited<ReturnType<typeof serverWith>>) =>
   issueToken({
     env,
     now,
-    audiences: [settingsOf(env).issuer],
+    audiences: settingsOf(env).issuers,
     expirationSeconds: 600,
     claims: { namespace: 'a', serviceaccount: { name: 'robot', uid: 'u1' } },
   })

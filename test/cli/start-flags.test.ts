@@ -12,6 +12,7 @@ test('no flags at all', async () => {
     ephemeral: false,
     names: [],
     admission: {},
+    serviceAccounts: {},
   })
 })
 

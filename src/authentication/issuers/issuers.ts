@@ -27,8 +27,8 @@ export interface Issuers {
 }
 
 export interface IssuersOptions {
-  /** This server's own issuer, whose tokens have another authenticator. */
-  readonly ownIssuer: string
+  /** This server's own, whose tokens have another authenticator. */
+  readonly ownIssuers: readonly string[]
   readonly algorithms: readonly string[]
   /** What --anonymous-auth says; undefined: nothing. */
   readonly anonymousAuth?: boolean | undefined
@@ -37,12 +37,12 @@ export interface IssuersOptions {
 /** @param before of which those that did not change are kept @throws BadConfiguration */
 export async function issuersOf(
   text: string,
-  { ownIssuer, algorithms, anonymousAuth }: IssuersOptions,
+  { ownIssuers, algorithms, anonymousAuth }: IssuersOptions,
   compile: CompileExpression,
   before?: Issuers,
 ): Promise<Issuers> {
   const configuration = await readAuthenticationConfiguration(text)
-  const { errors, mappers } = validateAuthenticationConfiguration(configuration, [ownIssuer], compile)
+  const { errors, mappers } = validateAuthenticationConfiguration(configuration, ownIssuers, compile)
   const anonymous = configuration.anonymous ?? undefined
   if (anonymous !== undefined && anonymousAuth !== undefined)
     throw new BadConfiguration(
@@ -72,11 +72,11 @@ const reloaded = new WeakMap<Env, Reloaded<Issuers>>()
 
 /** What was said of this configuration, and how often it changed; undefined where there is none. */
 export function issuersReloads(env: Env): Reloaded<Issuers> | undefined {
-  const { authenticationConfig: text, oidcSigningAlgorithms, issuer, anonymousAuth } = settingsOf(env)
+  const { authenticationConfig: text, oidcSigningAlgorithms, issuers: ownIssuers, anonymousAuth } = settingsOf(env)
   if (text === undefined) return undefined
   let issuers = reloaded.get(env)
   if (issuers === undefined) {
-    const options = { ownIssuer: issuer, algorithms: oidcSigningAlgorithms ?? SIGNING_ALGORITHMS, anonymousAuth }
+    const options = { ownIssuers, algorithms: oidcSigningAlgorithms ?? SIGNING_ALGORITHMS, anonymousAuth }
     issuers = new Reloaded('authentication', text, async (configuration, before) =>
       issuersOf(configuration, options, await expressionCompiler(), before),
     )

@@ -9,7 +9,8 @@ import type { KubeObject } from '../../api/object.ts'
 import { badRequest, conflict, invalid, notFound } from '../../api/status.ts'
 import { issueToken } from '../../authentication/service-account.ts'
 import type { ObjectIdentity, ServiceAccountClaims } from '../../authentication/service-account.ts'
-import { tokenIssuer } from '../../authentication/service-account-key.ts'
+import { serverAudiences } from '../../authentication/service-account-key.ts'
+import { tokenLifetime } from '../../authentication/token-lifetime.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { timeText } from '../../schema/time.ts'
 import { pathSegmentName } from '../../validation/names.ts'
@@ -22,7 +23,6 @@ const MIN_SECONDS = 600
 const MAX_SECONDS = 2 ** 32
 /** kubelets that ask for exactly this get a token for a year, and a remark from here on: old clients never reload. */
 const WARN_SECONDS = 3607
-const YEAR_SECONDS = 365 * 24 * 3600
 
 /**
  * @param object a TokenRequest as it was sent, with defaults, after mutating admission
@@ -46,7 +46,7 @@ export async function createToken(
       name,
       `the UID in the token request (${asked.metadata.uid}) does not match the UID of the service account (${uid})`,
     )
-  const spec = withDefaults(asked.spec ?? {}, tokenIssuer(env))
+  const spec = withDefaults(asked.spec ?? {}, serverAudiences(env))
   const errors = durationErrors(spec)
   if (errors.length > 0) throw invalid(KIND, '', errors)
   // validating admission sees what will be issued, and to whom
@@ -54,8 +54,15 @@ export async function createToken(
   asked.spec = spec
   await admitted()
   const bound = await boundObject(request, spec, name, namespace)
-  const extended = bound.pod !== undefined && isForServerAlone(spec, env) && spec.expirationSeconds === WARN_SECONDS
-  const seconds = Number(spec.expirationSeconds)
+  const asksFor = Number(spec.expirationSeconds)
+  const { longest, extendedTo } = await tokenLifetime(request)
+  if (asksFor > longest) {
+    request.warnings.push(`requested expiration of ${asksFor} seconds shortened to ${longest} seconds`)
+    spec.expirationSeconds = longest
+  }
+  const seconds = Math.min(asksFor, longest)
+  const extended =
+    extendedTo !== undefined && bound.pod !== undefined && isForServerAlone(spec, env) && seconds === WARN_SECONDS
   const issued = Math.floor(now.getTime() / 1000)
   const claims: ServiceAccountClaims = {
     namespace,
@@ -63,10 +70,10 @@ export async function createToken(
     ...bound,
     ...(extended ? { warnafter: issued + seconds } : {}),
   }
-  const expirationSeconds = extended ? YEAR_SECONDS : seconds
+  const expirationSeconds = extended ? extendedTo : seconds
   const id = crypto.randomUUID()
   request.record?.annotate('authentication.kubernetes.io/issued-credential-id', `JTI=${id}`)
-  const token = await issueToken({ env, now, id, audiences: spec.audiences ?? [], expirationSeconds, claims })
+  const token = await issueToken({ ...request, id, audiences: spec.audiences ?? [], expirationSeconds, claims })
   const answer: KubeObject & TokenRequest = {
     ...asked,
     metadata: { ...asked.metadata, uid },
@@ -85,10 +92,10 @@ function checkNames({ metadata }: KubeObject, namespace: string, name: string): 
   differs('namespace', namespace, 'must match the service account namespace if specified')
 }
 
-function withDefaults(spec: TokenRequestSpec, issuer: string): TokenRequestSpec {
+function withDefaults(spec: TokenRequestSpec, own: readonly string[]): TokenRequestSpec {
   const { audiences = [], expirationSeconds, boundObjectRef } = spec
   return {
-    audiences: audiences.length === 0 ? [issuer] : audiences,
+    audiences: audiences.length === 0 ? [...own] : audiences,
     expirationSeconds: expirationSeconds ?? DEFAULT_SECONDS,
     ...(boundObjectRef === undefined ? {} : { boundObjectRef }),
   }
@@ -105,7 +112,8 @@ function durationErrors({ expirationSeconds }: TokenRequestSpec): FieldError[] {
 }
 
 const isForServerAlone = ({ audiences = [] }: TokenRequestSpec, env: ApiRequest['env']): boolean =>
-  audiences.every((audience) => audience === tokenIssuer(env))
+  // few: of the server's own setting
+  audiences.every((audience) => serverAudiences(env).includes(audience))
 
 type Bound = Pick<ServiceAccountClaims, 'pod' | 'secret' | 'node'>
 

@@ -4,7 +4,7 @@ import { badRequest } from '../../api/status.ts'
 import { TokenRefused } from '../../authentication/token-answer.ts'
 import { authenticateToken } from '../../authentication/token-authenticator.ts'
 import { bearerToken } from '../../authentication/bearer-token.ts'
-import { tokenIssuer } from '../../authentication/service-account-key.ts'
+import { serverAudiences } from '../../authentication/service-account-key.ts'
 import { ANONYMOUS } from '../../request/user-info.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import type { Review } from '../review.ts'
@@ -33,7 +33,7 @@ async function statusOf(
     return {
       authenticated: true,
       user: userInfoStatus(ANONYMOUS),
-      audiences: audiences !== undefined && audiences.length > 0 ? audiences : [tokenIssuer(request.env)],
+      audiences: audiences !== undefined && audiences.length > 0 ? audiences : [...serverAudiences(request.env)],
     }
   try {
     const answer = await authenticateToken(request, carried, audiences)

@@ -5,7 +5,7 @@ import { issuersOf } from '../../../src/authentication/issuers/issuers.ts'
 import { compileIdentityExpression } from '../../../src/expressions/identity-expressions.ts'
 import cases from './authentication-configurations.json' with { type: 'json' }
 
-const OPTIONS = { ownIssuer: 'https://kubernetes.default.svc.cluster.local', algorithms: ['RS256'] }
+const OPTIONS = { ownIssuers: ['https://kubernetes.default.svc.cluster.local'], algorithms: ['RS256'] }
 const WRONG = 'invalid authentication configuration: '
 
 async function problemOf(text: string, options = OPTIONS): Promise<string> {
