@@ -115,6 +115,8 @@ export interface Env {
    * with the label kedge.dev/simulated=true.
    */
   readonly KEDGE_WORKLOADS?: string
+  /** Images that simulated nodes cannot pull: `broken,registry.example.com/*`. */
+  readonly KEDGE_MISSING_IMAGES?: string
   /** Which of its controllers, as kube-controller-manager's --controllers: `*,-cronjob-controller`. Default: all. */
   readonly KEDGE_CONTROLLERS?: string
   /**

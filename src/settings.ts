@@ -94,6 +94,8 @@ export interface Settings {
   readonly tokenFile: string | undefined
   readonly workloads: Workloads
   readonly controllers: ControllerSelection
+  /** Images that simulated nodes cannot pull. */
+  readonly missingImages: { isMissing(image: string): boolean }
   readonly tokenWebhook: TokenWebhookSetting | undefined
   /** Text of an AuthorizationConfiguration; undefined: Node, then RBAC. */
   readonly authorizationConfig: string | undefined
@@ -343,6 +345,16 @@ const signingAlgorithms = setting(
   },
 )
 
+const missingImages = setting('must be images with commas between, each whole or a beginning and a star', (text) => {
+  const names = text.split(',').map((name) => name.trim())
+  if (!names.every((name) => /^[A-Za-z0-9][^*\s]*\*?$/.test(name))) return undefined
+  const whole = new Set(names)
+  const beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
+  return {
+    isMissing: (image: string) => whole.has(image) || beginnings.some((beginning) => image.startsWith(beginning)),
+  }
+})
+
 const something = setting('must not be empty', (text) => (text.trim() === '' ? undefined : text))
 
 const tokenWebhookShape = z.strictObject({
@@ -408,6 +420,7 @@ const schema = z.object({
   KEDGE_WORKLOADS: z.optional(
     setting(`must be one of ${workloads.join(', ')}`, (text) => workloads.find((mode) => mode === text)),
   ),
+  KEDGE_MISSING_IMAGES: z.optional(missingImages),
   KEDGE_CONTROLLERS: z.optional(setting(UNREADABLE, parseControllers, { explained: true })),
   KEDGE_AUTHENTICATION_TOKEN_WEBHOOK: z.optional(tokenWebhook),
   KEDGE_AUTHORIZATION_CONFIG: z.optional(something),
@@ -545,6 +558,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     anonymousAuth: values.KEDGE_ANONYMOUS_AUTH === undefined ? undefined : values.KEDGE_ANONYMOUS_AUTH === '1',
     tokenFile: values.KEDGE_TOKEN_AUTH_FILE,
     workloads: values.KEDGE_WORKLOADS ?? 'off',
+    missingImages: values.KEDGE_MISSING_IMAGES ?? { isMissing: () => false },
     controllers: values.KEDGE_CONTROLLERS ?? parseControllers('*'),
     tokenWebhook: values.KEDGE_AUTHENTICATION_TOKEN_WEBHOOK,
     authorizationConfig: values.KEDGE_AUTHORIZATION_CONFIG,

@@ -160,6 +160,10 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_WORKLOADS: 'some' }, 'KEDGE_WORKLOADS must be one of off, controllers, simulated'],
     [{ KEDGE_WORKLOADS: 'simulated', KEDGE_CONTROLLERS: '*,-red' }, 'KEDGE_CONTROLLERS cannot be read'],
     [{ KEDGE_CONTROLLERS: '*' }, 'KEDGE_CONTROLLERS needs KEDGE_WORKLOADS, whose controllers it names'],
+    [
+      { KEDGE_MISSING_IMAGES: 'a b' },
+      'KEDGE_MISSING_IMAGES must be images with commas between, each whole or a beginning and a star',
+    ],
     [{ KEDGE_COUNT_WAKES: 'yes' }, 'KEDGE_COUNT_WAKES must be 0 or 1'],
     [{ KEDGE_MAX_REQUESTS_INFLIGHT: '0' }, 'KEDGE_MAX_REQUESTS_INFLIGHT must be a number of requests, at least 1'],
     [

@@ -16,7 +16,11 @@ export function duration(text: string | undefined): number | undefined {
 }
 
 export class Script {
-  constructor(private readonly pod: Pod) {}
+  /** @param isMissing images that nobody can pull */
+  constructor(
+    private readonly pod: Pod,
+    private readonly isMissing: (image: string) => boolean = () => false,
+  ) {}
 
   private text(name: string, container: string): string | undefined {
     const { annotations } = this.pod.metadata
@@ -67,8 +71,12 @@ export class Script {
     return duration(this.text('duration', container)) ?? (isScripted ? 0 : undefined)
   }
 
-  /** Why the image can't be pulled; undefined: it can. */
-  pullsFail(container: string): boolean {
-    return this.text('image-pull', container) === 'fail'
+  /** The same of a container that runs for ever unless something is said of it alone. */
+  ownDuration(container: string): number | undefined {
+    return duration(ownValue(this.pod.metadata.annotations, `${PREFIX}duration.${container}`))
+  }
+
+  pullsFail(container: string, image: string): boolean {
+    return this.text('image-pull', container) === 'fail' || this.isMissing(image)
   }
 }

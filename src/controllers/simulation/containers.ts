@@ -1,6 +1,6 @@
 /** How a simulated container goes: it waits, runs, ends, and is started again later and later. */
 import { leastOf } from '../../api/extremes.ts'
-import type { Container, ContainerState, ContainerStatus, Pod } from '../../api/core/v1.ts'
+import type { Container, ContainerRestartRule, ContainerState, ContainerStatus, Pod } from '../../api/core/v1.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Script } from './annotations.ts'
 
@@ -44,30 +44,53 @@ export function advanceContainer(
   { script, now, pod, policy, duration }: Running,
 ): Advanced {
   const name = container.name ?? ''
-  if (script.pullsFail(name)) {
+  if (script.pullsFail(name, container.image ?? '')) {
     const message = `Back-off pulling image "${container.image}": ErrImagePull: pull access denied (simulated)`
     return { status: waiting(container, 'ImagePullBackOff', message), after: undefined, isDone: false }
   }
   const state = known?.state ?? {}
   if (state.terminated !== undefined && known !== undefined) {
-    const failed = state.terminated.exitCode !== 0
-    const restarts = policy === 'Always' || (policy === 'OnFailure' && failed)
-    if (!restarts) return { status: known, after: undefined, isDone: true }
+    if (!isRestarted(container, policy, state.terminated.exitCode ?? 0))
+      return { status: known, after: undefined, isDone: true }
     const count = known.restartCount ?? 0
     const pause = count === 0 ? 0 : Math.min(FIRST_BACK_OFF_MS * 2 ** (count - 1), LONGEST_BACK_OFF_MS)
-    return backOff(container, { ...known, lastState: state }, Date.parse(state.terminated.finishedAt ?? ''), pause, now)
+    const since = Date.parse(state.terminated.finishedAt ?? '')
+    return backOff(container, { ...known, lastState: state }, pod, since, pause, now)
   }
   if (state.waiting?.reason === 'CrashLoopBackOff' && known !== undefined) {
     const finishedAt = Date.parse(known.lastState?.terminated?.finishedAt ?? '')
     const pause = Math.min(FIRST_BACK_OFF_MS * 2 ** ((known.restartCount ?? 1) - 1), LONGEST_BACK_OFF_MS)
-    return backOff(container, known, finishedAt, pause, now)
+    return backOff(container, known, pod, finishedAt, pause, now)
   }
   if (state.running === undefined || known === undefined) return started(container, known, pod, script, now, duration)
   return ran(known, script, now, duration)
 }
 
+/** The first rule for its exit code, its own policy, that of the pod (KEP-5307). */
+function isRestarted(container: Container, policy: RestartPolicy, exitCode: number): boolean {
+  const rules = container.restartPolicyRules ?? []
+  const isMeant = ({ exitCodes }: ContainerRestartRule): boolean => {
+    // few: a rule has 255 codes at most
+    const isListed = (exitCodes?.values ?? []).includes(exitCode)
+    return exitCodes?.operator === 'NotIn' ? !isListed : isListed
+  }
+  if (container.restartPolicy !== undefined && rules.some(isMeant)) return true
+  const own = (container.restartPolicy as RestartPolicy | undefined) ?? policy // validated
+  return own === 'Always' || (own === 'OnFailure' && exitCode !== 0)
+}
+
+const idOf = (container: Container, pod: Pod, restarts: number): string =>
+  `simulated://${pod.metadata.uid}/${container.name}/${restarts}`
+
 /** Started again once it has waited long enough. */
-function backOff(container: Container, known: ContainerStatus, since: number, pause: number, now: Date): Advanced {
+function backOff(
+  container: Container,
+  known: ContainerStatus,
+  pod: Pod,
+  since: number,
+  pause: number,
+  now: Date,
+): Advanced {
   const left = since + pause - now.getTime()
   if (left > 0) {
     const text = `back-off ${pause / 1000}s restarting failed container=${container.name}`
@@ -78,6 +101,7 @@ function backOff(container: Container, known: ContainerStatus, since: number, pa
     ...known,
     state: { running: { startedAt: timeText(now) } },
     restartCount: (known.restartCount ?? 0) + 1,
+    containerID: idOf(container, pod, (known.restartCount ?? 0) + 1),
     ready: true,
     started: true,
   }
@@ -99,7 +123,7 @@ function started(
     ready: script.readyDelay(container.name ?? '') === 0,
     restartCount: known?.restartCount ?? 0,
     imageID: `simulated://${container.image}`,
-    containerID: `simulated://${pod.metadata.uid}/${container.name}/${known?.restartCount ?? 0}`,
+    containerID: idOf(container, pod, known?.restartCount ?? 0),
     started: true,
   }
   // what runs for no time at all was never seen running

@@ -23,12 +23,14 @@ export interface NodeFacts {
   readonly hostIP: string
   /** An address for a pod that has none. */
   readonly allocateIP: () => string | undefined
+  /** Of an image that nobody can pull; absent: there is none. */
+  readonly isMissing?: (image: string) => boolean
 }
 
 const isOver = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed'
 
 export function advance(pod: Pod, facts: NodeFacts, now: Date): Step {
-  const script = new Script(pod)
+  const script = new Script(pod, facts.isMissing)
   if (pod.metadata.deletionTimestamp !== undefined) return leave(pod, script, now)
   if (isOver(pod.status?.phase)) return {}
   const bound = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.lastTransitionTime
@@ -54,6 +56,7 @@ function leave(pod: Pod, script: Script, now: Date): Step {
 interface Containers {
   readonly init: readonly ContainerStatus[]
   readonly regular: readonly ContainerStatus[]
+  readonly ephemeral: readonly ContainerStatus[]
   readonly isInitialized: boolean
   /** Set when nothing runs any more. */
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed'
@@ -97,7 +100,9 @@ function run(pod: Pod, script: Script, now: Date): Containers {
     const regular = containers.map(
       (container) => find(pod.status?.containerStatuses, container) ?? waiting(container, 'PodInitializing'),
     )
-    return { init, regular, isInitialized, phase: hasFailed ? 'Failed' : 'Pending', after: least(waits) }
+    const phase = hasFailed ? 'Failed' : 'Pending'
+    const ended = hasFailed ? init.map((status) => stopped(status, now)) : init
+    return { init: ended, regular, ephemeral: [], isInitialized, phase, after: least(waits) }
   }
   const steps = containers.map((container) =>
     settled(container, find(pod.status?.containerStatuses, container), {
@@ -108,9 +113,44 @@ function run(pod: Pod, script: Script, now: Date): Containers {
       duration: script.duration(container.name ?? ''),
     }),
   )
-  for (const { after } of steps) if (after !== undefined) waits.push(after)
-  const regular = steps.map(({ status }) => status)
-  return { init, regular, isInitialized, phase: phaseOf(steps), after: least(waits) }
+  // they come to a pod that runs, and it does not wait for them
+  const guests = ((pod.spec?.ephemeralContainers ?? []) as readonly Container[]).map((container) =>
+    settled(container, find(pod.status?.ephemeralContainerStatuses, container), {
+      script,
+      now,
+      pod,
+      policy: 'Never',
+      duration: script.ownDuration(container.name ?? ''),
+    }),
+  )
+  for (const { after } of [...steps, ...guests]) if (after !== undefined) waits.push(after)
+  const regular = steps.map(({ status }, index) => withResources(status, containers[index]?.resources))
+  const phase = phaseOf(steps)
+  return {
+    init: isOver(phase) ? init.map((status) => stopped(status, now)) : init,
+    regular,
+    ephemeral: guests.map(({ status }) => ({ ...status, ready: false })),
+    isInitialized,
+    phase,
+    after: isOver(phase) ? undefined : least(waits),
+  }
+}
+
+/** Sidecars end with the others. */
+function stopped(status: ContainerStatus, now: Date): ContainerStatus {
+  const { startedAt } = status.state?.running ?? {}
+  if (startedAt === undefined) return status
+  const end = { exitCode: 0, reason: 'Completed', startedAt, finishedAt: timeText(now) }
+  const terminated = { ...end, ...(status.containerID === undefined ? {} : { containerID: status.containerID }) }
+  return { ...status, state: { terminated }, ready: false, started: false }
+}
+
+/** What it was given, which is what it asks for: a resize is done at once. */
+function withResources(status: ContainerStatus, resources: Container['resources']): ContainerStatus {
+  if (status.state?.running === undefined || resources === undefined) return status
+  const { claims: _, ...given } = resources
+  if (Object.keys(given).length === 0) return status
+  return { ...status, resources: given, ...(given.requests && { allocatedResources: given.requests }) }
 }
 
 const least = (waits: readonly number[]): number | undefined => (waits.length === 0 ? undefined : leastOf(waits))
@@ -134,7 +174,7 @@ function phaseOf(steps: readonly Advanced[]): Containers['phase'] {
   return steps.every(wasStarted) ? 'Running' : 'Pending'
 }
 
-function statusOf(pod: Pod, { init, regular, isInitialized, phase }: Containers, now: Date): PodStatus {
+function statusOf(pod: Pod, { init, regular, ephemeral, isInitialized, phase }: Containers, now: Date): PodStatus {
   const time = timeText(now)
   const unready = regular.flatMap(({ name = '', ready }) => (ready ? [] : [name]))
   const ended = isOver(phase)
@@ -186,6 +226,7 @@ function statusOf(pod: Pod, { init, regular, isInitialized, phase }: Containers,
     startTime: pod.status?.startTime ?? time,
     ...(init.length === 0 ? {} : { initContainerStatuses: [...init] }),
     containerStatuses: [...regular],
+    ...(ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: [...ephemeral] }),
   }
 }
 

@@ -9,6 +9,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { StatusError } from '../../api/status.ts'
 import { SIMULATED } from '../../registry/workload-work.ts'
+import { settingsOf } from '../../settings.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
@@ -110,9 +111,10 @@ export const simulatedPods: Controller = {
     const taken = new Set(pods.flatMap(({ status }) => status?.podIP ?? []))
     const allocateIP = addressesOf(node.spec?.podCIDR, taken)
     const hostIP = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? ''
+    const { isMissing } = settingsOf(context.env).missingImages
     const waits: number[] = []
     await inTurns(pods, async (pod) => {
-      const { status, isGone, after } = advance(pod, { hostIP, allocateIP }, context.now())
+      const { status, isGone, after } = advance(pod, { hostIP, allocateIP, isMissing }, context.now())
       if (after !== undefined) waits.push(after)
       if (isGone === true) await remove(clients, pod)
       else if (status !== undefined) await write(clients, pod, status)

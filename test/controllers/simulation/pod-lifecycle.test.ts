@@ -107,6 +107,67 @@ describe('a pod on a simulated node', () => {
     expect(story(pod).slice(0, expected.length)).toEqual(expected)
   })
 
+  const seen = (pod: Pod, more: object = {}, now = 0) =>
+    advance(pod, { hostIP: 'h', allocateIP: () => 'a', ...more }, at(now)).status
+  const withSpec = (pod: Pod, spec: object): Pod => ({ ...pod, spec: { ...pod.spec, ...spec } })
+
+  test('cannot pull an image that is said to be missing', () => {
+    const [status] = seen(bound(), { isMissing: (image: string) => image === 'i' })?.containerStatuses ?? []
+    expect(status?.state?.waiting?.reason).toBe('ImagePullBackOff')
+    expect(seen(bound(), { isMissing: () => false })?.phase).toBe('Running')
+  })
+
+  test.each([
+    [1, 'In', [1], 'Running'],
+    [1, 'In', [2], 'Failed'],
+    [1, 'NotIn', [2], 'Running'],
+    [0, 'In', [0], 'Running'],
+    [0, 'In', [1], 'Succeeded'],
+  ])('that ends with %s, where %s %s is restarted, is %s', (code, operator, values, phase) => {
+    const pod = bound({ restartPolicy: 'Never', annotations: { 'kedge.dev/exit-code': String(code) } })
+    const restartPolicyRules = [{ action: 'Restart', exitCodes: { operator, values } }]
+    const ruled = withSpec(pod, { containers: [{ name: 'c', image: 'i', restartPolicy: 'Never', restartPolicyRules }] })
+    expect(seen(ruled)?.phase).toBe(phase)
+  })
+
+  test('ends its sidecars when it is over', () => {
+    const pod = bound({
+      restartPolicy: 'Never',
+      initContainers: [{ name: 's', image: 'i', restartPolicy: 'Always' }],
+      annotations: { 'kedge.dev/exit-code.c': '0', 'kedge.dev/duration.c': '5' },
+    })
+    const first = seen(pod)
+    expect(first?.initContainerStatuses?.[0]?.state).toHaveProperty('running')
+    const last = seen({ ...pod, status: first ?? {} }, {}, 5)
+    expect([last?.phase, last?.initContainerStatuses?.[0]?.state?.terminated?.exitCode]).toEqual(['Succeeded', 0])
+  })
+
+  test('runs ephemeral containers beside the others', () => {
+    const pod = withSpec(bound(), { ephemeralContainers: [{ name: 'debug', image: 'busybox' }] })
+    expect(seen(pod)).toMatchObject({
+      phase: 'Running',
+      ephemeralContainerStatuses: [{ name: 'debug', state: { running: {} } }],
+    })
+  })
+
+  test('has what it asks for, also when that changes', () => {
+    const sized = (cpu: string) =>
+      withSpec(bound(), { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu }, limits: { cpu } } }] })
+    const first = seen(sized('1'))
+    const resized = seen({ ...sized('2'), status: first ?? {} }, {}, 1)
+    const given = (cpu: string) => ({ allocatedResources: { cpu }, resources: { requests: { cpu }, limits: { cpu } } })
+    expect([first, resized].map((status) => status?.containerStatuses?.[0])).toMatchObject([given('1'), given('2')])
+    expect(resized?.containerStatuses?.[0]?.restartCount).toBe(0)
+  })
+
+  test('waits for its readiness gates', () => {
+    const pod = withSpec(bound(), { readinessGates: [{ conditionType: 'example.com/ok' }] })
+    const ready = (status: Pod['status']) => status?.conditions?.find(({ type }) => type === 'Ready')?.status
+    const first = seen(pod)
+    const conditions = [...(first?.conditions ?? []), { type: 'example.com/ok', status: 'True' }]
+    expect([ready(first), ready(seen({ ...pod, status: { ...first, conditions } }, {}, 1))]).toEqual(['False', 'True'])
+  })
+
   test('has an address of its node where it shares its network', () => {
     const facts = { hostIP: '172.18.0.1', allocateIP: () => '10.244.0.2' }
     expect(advance(bound(), facts, at(0)).status?.podIP).toBe('10.244.0.2')
