@@ -12,6 +12,9 @@ type Account =
   | 'cronjob-controller'
   | 'daemon-set-controller'
   | 'deployment-controller'
+  | 'ephemeral-volume-controller'
+  | 'persistent-volume-binder'
+  | 'service-controller'
   | 'disruption-controller'
   | 'endpoint-controller'
   | 'endpointslice-controller'
@@ -35,6 +38,7 @@ const quotas = account('resourcequota-controller')
 const namespaces = account('namespace-controller')
 const replicaSets = account('replicaset-controller')
 const kubelets = account('simulated-kubelet')
+const volumes = account('persistent-volume-binder')
 const tokens = account('tokens-controller')
 
 export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
@@ -47,7 +51,10 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'crd-finalizer': API_SERVER,
   'crd-names': API_SERVER,
   'crd-renewal': API_SERVER,
+  'claim-binding': volumes,
   'cron-job': account('cronjob-controller'),
+  'ephemeral-claims': account('ephemeral-volume-controller'),
+  'load-balancer': account('service-controller'),
   'daemon-set': daemonSets,
   'daemon-set-node': daemonSets,
   departed: collector,
@@ -88,6 +95,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'taint-eviction': account('node-controller'),
   'token-cleaner': account('token-cleaner'),
   'validating-admission-policy-status': account('validatingadmissionpolicy-status-controller'),
+  'volume-binding': volumes,
   'volume-protection': account('pvc-protection-controller'),
   waiting: collector,
   'workloads-begin': account('deployment-controller'),

@@ -56,7 +56,10 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'crd-finalizer': crdFinalizerController,
   'crd-names': crdNamesController,
   'crd-renewal': crdRenewalController,
+  'claim-binding': ofWorkloads('claim-binding'),
   'cron-job': ofWorkloads('cron-job'),
+  'ephemeral-claims': ofWorkloads('ephemeral-claims'),
+  'load-balancer': ofWorkloads('load-balancer'),
   departed: deletedOwnerController,
   'owners-freed': freedController,
   'flow-defaults': flowDefaults,
@@ -99,6 +102,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'stateful-set': ofWorkloads('stateful-set'),
   'taint-eviction': ofWorkloads('taint-eviction'),
   'validating-admission-policy-status': validatingAdmissionPolicyStatus,
+  'volume-binding': ofWorkloads('volume-binding'),
   'volume-protection': volumeProtection,
 }
 

@@ -6,6 +6,9 @@ import type { Controller } from './controller.ts'
 import { leaderLease } from './leader-lease.ts'
 import { schedulerController } from './scheduling/scheduler.ts'
 import { simulatedNode, simulatedPods } from './simulation/simulated-node.ts'
+import { claimBinding } from './volumes/claim-binding.ts'
+import { ephemeralClaims } from './volumes/ephemeral-claims.ts'
+import { volumeBinding } from './volumes/volume-binding.ts'
 import { cronJobController } from './workloads/cron-job.ts'
 import { beginWorkloads } from './workloads/begin.ts'
 import { daemonSetController, daemonSetNodes } from './workloads/daemon-set.ts'
@@ -15,12 +18,14 @@ import { endpointSliceController } from './workloads/endpoint-slice.ts'
 import { endpointsMirror } from './workloads/endpoints-mirror.ts'
 import { endpointsController } from './workloads/endpoints.ts'
 import { jobController } from './workloads/job.ts'
+import { loadBalancerController } from './workloads/load-balancer.ts'
 import { orphanController } from './workloads/orphan.ts'
 import { replicaSetController, replicationController } from './workloads/replica-set.ts'
 import { selectedPods } from './workloads/selected-pods.ts'
 import { statefulSetController } from './workloads/stateful-set.ts'
 
 export const workloadControllers = {
+  'claim-binding': claimBinding,
   'cron-job': cronJobController,
   'daemon-set': daemonSetController,
   'daemon-set-node': daemonSetNodes,
@@ -30,9 +35,11 @@ export const workloadControllers = {
   endpoints: endpointsController,
   'endpoints-mirror': endpointsMirror,
   'guarded-pods': guardedPods,
+  'ephemeral-claims': ephemeralClaims,
   job: jobController,
   'leader-lease': leaderLease,
   'node-lifecycle': nodeLifecycle,
+  'load-balancer': loadBalancerController,
   orphan: orphanController,
   'replica-set': replicaSetController,
   'replication-controller': replicationController,
@@ -43,5 +50,6 @@ export const workloadControllers = {
   'stale-disruption': staleDisruption,
   'stateful-set': statefulSetController,
   'taint-eviction': taintEviction,
+  'volume-binding': volumeBinding,
   'workloads-begin': beginWorkloads,
 } satisfies Readonly<Record<WorkloadTopic, Controller>>

@@ -5,6 +5,7 @@ import type { Topic } from './topic.ts'
 
 /** `several`: it hands work to others, of which each is asked. */
 export const workloadTopics = {
+  'claim-binding': 'persistentvolume-binder-controller',
   'cron-job': 'cronjob-controller',
   'daemon-set': 'daemonset-controller',
   'daemon-set-node': 'daemonset-controller',
@@ -14,9 +15,11 @@ export const workloadTopics = {
   endpoints: 'endpoints-controller',
   'endpoints-mirror': 'endpointslice-mirroring-controller',
   'guarded-pods': 'disruption-controller',
+  'ephemeral-claims': 'ephemeral-volume-controller',
   job: 'job-controller',
   'leader-lease': 'several',
   'node-lifecycle': 'node-lifecycle-controller',
+  'load-balancer': 'service-lb-controller',
   orphan: 'several',
   'replica-set': 'replicaset-controller',
   'replication-controller': 'replicationcontroller-controller',
@@ -27,6 +30,7 @@ export const workloadTopics = {
   'stale-disruption': 'disruption-controller',
   'stateful-set': 'statefulset-controller',
   'taint-eviction': 'taint-eviction-controller',
+  'volume-binding': 'persistentvolume-binder-controller',
   'workloads-begin': 'several',
 } as const satisfies Partial<Record<Topic, ControllerName | 'several'>>
 

@@ -3,7 +3,7 @@
  * `NAMESPACE/NAME` of what is to be looked at, a namespace, or nothing where one look is for all. A write is work for the
  * controller that owns the object; what nobody owns is work of `orphan`, which asks who selects it.
  */
-import type { Node, Pod, Service } from '../api/core/v1.ts'
+import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, Service } from '../api/core/v1.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
@@ -73,13 +73,15 @@ const rules: Readonly<Record<string, readonly Rule[]>> = {
   'daemonsets.apps': [itself('daemon-set')],
   replicationcontrollers: [itself('replication-controller')],
   'controllerrevisions.apps': [dependentWork],
-  persistentvolumeclaims: [claimWork],
+  persistentvolumeclaims: [claimWork, claimBindingWork],
+  persistentvolumes: [volumeWork],
+  'storageclasses.storage.k8s.io': [classWork],
   'cronjobs.batch': [itself('cron-job')],
   'jobs.batch': [itself('job'), ({ object, old }) => [...ownersWork(object), ...ownersWork(old)]],
   'poddisruptionbudgets.policy': [itself('disruption')],
-  pods: [dependentWork, podsWork, endpointWork, disruptionWork, toleranceWork],
+  pods: [dependentWork, podsWork, endpointWork, ephemeralWork, disruptionWork, toleranceWork],
   'leases.coordination.k8s.io': [leaseWork],
-  services: [servicesWork, mirroredServiceWork],
+  services: [servicesWork, mirroredServiceWork, loadBalancerWork],
   endpoints: [mirrorWork],
   nodes: [nodesWork, daemonsWork, nodeHealthWork],
 }
@@ -90,6 +92,54 @@ function leaseWork({ object, old }: Change): readonly WorkloadWork[] {
   if (namespace === 'kube-node-lease') return object === undefined ? [] : [{ topic: 'node-lifecycle', payload: name }]
   const isLeaders = namespace === 'kube-system' && LEADER_LEASES.some((lease) => lease === name)
   return isLeaders ? [{ topic: 'leader-lease', payload: name }] : []
+}
+
+/** What the scheduler tries pods again for, beside pods and nodes. */
+const VOLUME_CHANGED = { topic: 'scheduler', payload: 'VolumeChanged' } as const
+
+/** A claim that goes sets its volume free. */
+function claimBindingWork({ object, old }: Change, mode: Workloads): readonly WorkloadWork[] {
+  const [claim, before]: (PersistentVolumeClaim | undefined)[] = [object, old]
+  const scheduler = mode === 'simulated' ? [VOLUME_CHANGED] : []
+  if (object !== undefined) {
+    const isOnlyStatus =
+      before !== undefined &&
+      JSON.stringify([claim?.spec, claim?.metadata.annotations, claim?.status?.phase]) ===
+        JSON.stringify([before.spec, before.metadata.annotations, before.status?.phase])
+    return isOnlyStatus ? [] : [{ topic: 'claim-binding', payload: keyOf(object) }, ...scheduler]
+  }
+  const volume = before?.spec?.volumeName
+  return volume ? [{ topic: 'volume-binding', payload: volume }, ...scheduler] : scheduler
+}
+
+/** A volume that goes leaves its claim lost. */
+function volumeWork({ object, old }: Change, mode: Workloads): readonly WorkloadWork[] {
+  const volume: PersistentVolume | undefined = object ?? old
+  const { namespace, name } = volume?.spec?.claimRef ?? {}
+  return [
+    ...(object === undefined ? [] : [{ topic: 'volume-binding', payload: keyOf(object) } as const]),
+    ...(name ? [{ topic: 'claim-binding', payload: `${namespace}/${name}` } as const] : []),
+    ...(mode === 'simulated' ? [VOLUME_CHANGED] : []),
+  ]
+}
+
+/** Claims may wait for a class of the name, or for one by default. */
+function classWork({ object }: Change): readonly WorkloadWork[] {
+  return object === undefined ? [] : [{ topic: 'claim-binding', payload: '' }, VOLUME_CHANGED]
+}
+
+function ephemeralWork({ object, old }: Change): readonly WorkloadWork[] {
+  const pod: Pod | undefined = object
+  const isNew = object !== undefined && old === undefined
+  return isNew && pod?.spec?.volumes?.some(({ ephemeral }) => ephemeral !== undefined) === true
+    ? [{ topic: 'ephemeral-claims', payload: keyOf(object) }]
+    : []
+}
+
+/** One that is a load balancer, or was. */
+function loadBalancerWork({ object, old }: Change): readonly WorkloadWork[] {
+  const isBalanced = [object, old].some((service: Service | undefined) => service?.spec?.type === 'LoadBalancer')
+  return object !== undefined && isBalanced ? [{ topic: 'load-balancer', payload: keyOf(object) }] : []
 }
 
 /** A Service that changes, and Endpoints that outlive theirs. */

@@ -1,8 +1,9 @@
 /** What the plug-ins of a scheduler are (kube-scheduler's framework), and one cycle: the search for a place for one pod. */
-import type { Node, Pod } from '../../api/core/v1.ts'
+import type { Pod } from '../../api/core/v1.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
 import type { NodeState } from './node-state.ts'
 import type { NamespaceLabels, PodInfo } from './pod-info.ts'
+import type { VolumeFacts } from './volume-facts.ts'
 
 /** Why not. Removing pods from the node would not help where it is `forGood`. */
 export interface Refusal {
@@ -17,6 +18,7 @@ export const forNow = (...reasons: string[]): Refusal => ({ reasons, forGood: fa
 export interface Cluster {
   readonly nodes: readonly NodeState[]
   readonly namespaces: NamespaceLabels
+  readonly volumes: VolumeFacts
   /** What Services, and the owner of the pod, select it by; undefined: nothing does. */
   readonly defaultSelector: (pod: Pod) => readonly LabelRequirement[] | undefined
 }
@@ -56,5 +58,3 @@ export interface Profile {
 export const MOST = 100
 
 export const isRefusal = (begun: Filtering | Refusal): begun is Refusal => 'reasons' in begun
-
-export const labelsOf = ({ metadata }: Node): Readonly<Record<string, string>> => metadata.labels ?? {}

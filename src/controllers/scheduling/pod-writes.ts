@@ -1,6 +1,6 @@
 /** What the scheduler writes: bindings, why a pod waits, the end of victims, and an Event about each. */
 import type { Event } from '../../api/events/v1.ts'
-import type { Pod } from '../../api/core/v1.ts'
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
 import { bindPod } from '../../registry/core/bind-pod.ts'
@@ -8,6 +8,8 @@ import { setPodCondition } from '../../registry/core/pod-conditions.ts'
 import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
 import type { ControllerContext } from '../controller.ts'
+import { CLAIMS, keepFor } from '../volumes/binding.ts'
+import { SELECTED_NODE } from '../volumes/matching.ts'
 import { PODS } from '../workloads/pod-control.ts'
 import { podCondition } from '../workloads/pod-state.ts'
 import type { NodeState } from './node-state.ts'
@@ -115,6 +117,19 @@ export class PodWrites {
         if (live.metadata.uid === uid) delete live.status?.nominatedNodeName
       }),
     )
+  }
+
+  /** Lets a volume be made for a claim, for a pod on that node. */
+  async selectNode({ metadata: { namespace, name = '', uid } }: PersistentVolumeClaim, node: string): Promise<void> {
+    await overtaken(
+      this.clients.resource(CLAIMS, namespace).updateWithRetries(name, ({ metadata }) => {
+        if (metadata.uid === uid) metadata.annotations = { ...metadata.annotations, [SELECTED_NODE]: node }
+      }),
+    )
+  }
+
+  async keepVolume(volume: PersistentVolume, claim: PersistentVolumeClaim): Promise<void> {
+    await overtaken(keepFor(this.clients, volume, claim))
   }
 
   /** An Event as clients of events.k8s.io write them. */

@@ -5,6 +5,7 @@ import { interPodAffinity } from './plugins/inter-pod-affinity.ts'
 import { nodeAffinity, nodeName, nodePorts, nodeUnschedulable, taintToleration } from './plugins/node-filters.ts'
 import { balancedAllocation, resourcesFit } from './plugins/resources.ts'
 import { podTopologySpread } from './plugins/topology-spread.ts'
+import { volumeBinding, volumeRestrictions, volumeZone } from './plugins/volumes.ts'
 
 export const DEFAULT_SCHEDULER = 'default-scheduler'
 
@@ -17,6 +18,9 @@ export const defaultProfile: Profile = {
     nodeAffinity,
     nodePorts,
     resourcesFit,
+    volumeRestrictions,
+    volumeBinding,
+    volumeZone,
     podTopologySpread,
     interPodAffinity,
   ],

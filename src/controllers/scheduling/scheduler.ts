@@ -3,7 +3,7 @@
  * the older ones; those that were refused before wait until something changes that could help. The key says what changed
  * beside pods and nodes, or nothing.
  */
-import type { Namespace, Node, Pod } from '../../api/core/v1.ts'
+import type { Namespace, Node, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
 import { turnOfOthers } from '../../api/slices.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
@@ -18,6 +18,10 @@ import { DefaultSelectors } from './default-selectors.ts'
 import type { Cluster } from './framework.ts'
 import { PodWrites } from './pod-writes.ts'
 import { preempt } from './preemption.ts'
+import type { Provision } from './plugins/volumes.ts'
+import { provisionsOn } from './plugins/volumes.ts'
+import type { NodeState } from './node-state.ts'
+import { VolumeFacts } from './volume-facts.ts'
 import { DEFAULT_SCHEDULER, defaultProfile } from './profile.ts'
 import type { Unfit } from './schedule.ts'
 import { choose, failureMessage, Filters } from './schedule.ts'
@@ -96,16 +100,20 @@ async function clusterOf(
   { env, tenant }: ControllerContext,
 ): Promise<Cluster> {
   const snapshot = await controlSnapshot({ env, tenant, isObject: true })
-  const selectors = await DefaultSelectors.of(
-    due.map(([, { pod }]) => pod),
-    clients,
-  )
+  const pods = due.map(([, { pod }]) => pod)
+  const selectors = await DefaultSelectors.of(pods, clients)
   return {
     nodes: state.all,
     namespaces: (name) => snapshot.get<Namespace>(NAMESPACES, name)?.metadata.labels ?? {},
+    volumes: await VolumeFacts.of(pods, clients),
     defaultSelector: (pod) => selectors.for(pod),
   }
 }
+
+/** Its claims have no volumes yet. */
+const UNPROVISIONED: ReadonlySet<string> = new Set(['VolumeBinding'])
+
+const refTo = ({ metadata: { namespace, name, uid } }: PersistentVolumeClaim) => ({ namespace, name, uid })
 
 /** Somebody changed a pod while it was bound: whatever changes next is a reason to look at it. */
 const OVERTAKEN: ReadonlySet<string> = new Set(['DefaultBinder'])
@@ -132,6 +140,8 @@ class Turn {
     const filters = Filters.begin(defaultProfile, { ...this.cluster, pod, info })
     const choice = choose(defaultProfile, filters)
     if (!('node' in choice)) return this.makeRoom(key, waiting, filters, choice)
+    const provisions = provisionsOn(filters.cycle, choice.node) ?? []
+    if (provisions.length > 0) return this.provision(waiting, provisions, choice.node)
     this.state.assign(key, info, choice.node.name)
     this.bound++
     this.writes.push(
@@ -164,6 +174,18 @@ class Turn {
     this.refuse(pod, failureMessage(unfit, ''), node.name)
     for (const other of others) this.writes.push(this.podWrites.forgetPlace(other))
     for (const victim of victims) this.writes.push(this.podWrites.evict(victim, pod, node))
+  }
+
+  /** Its claims get their volumes first; the pod is bound when they have them, which is work for another look. */
+  private provision(waiting: Waiting, provisions: readonly Provision[], { name }: NodeState): void {
+    waiting.refusedBy = UNPROVISIONED
+    for (const { claim, volume } of provisions) {
+      if (volume !== undefined)
+        this.cluster.volumes.keep({ ...volume, spec: { ...volume.spec, claimRef: refTo(claim) } })
+      this.writes.push(
+        volume === undefined ? this.podWrites.selectNode(claim, name) : this.podWrites.keepVolume(volume, claim),
+      )
+    }
   }
 
   private refuse(pod: Pod, message: string, nominated: string | undefined): void {

@@ -1,0 +1,154 @@
+/** Whether the volumes of a pod can be where it goes: VolumeRestrictions, VolumeBinding and VolumeZone. */
+import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/core/v1.ts'
+import { ownValue } from '../../../api/own.ts'
+import { bestMatch, isBound, isFor, NO_PROVISIONER, waitsForConsumer } from '../../volumes/matching.ts'
+import type { Cycle, FilterPlugin, Filtering, Refusal } from '../framework.ts'
+import { forGood, forNow } from '../framework.ts'
+import { matchesSelector } from '../node-selector.ts'
+import type { NodeState } from '../node-state.ts'
+import type { PodInfo } from '../pod-info.ts'
+
+/** Without volumes on disks of single providers, whose drivers are CSI's today. */
+export const volumeRestrictions: FilterPlugin = {
+  name: 'VolumeRestrictions',
+  begin({ pod, info, volumes, nodes }) {
+    const single = new Set(
+      volumes
+        .claimsOf(pod)
+        .flatMap(({ name, claim }) => (claim?.spec?.accessModes?.includes('ReadWriteOncePod') === true ? [name] : [])),
+    )
+    if (single.size === 0) return undefined
+    const uses = (other: PodInfo) =>
+      other.namespace === info.namespace && other.claims.some((claim) => single.has(claim))
+    let users = 0
+    for (const node of nodes) for (const other of node.pods.values()) if (uses(other)) users++
+    const refusal = forNow(
+      'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
+    )
+    return {
+      refuses: () => (users > 0 ? refusal : undefined),
+      moved(other, _, by) {
+        if (uses(other)) users += by
+      },
+    }
+  },
+}
+
+const suitsNode = ({ spec }: PersistentVolume, { node }: NodeState): boolean =>
+  spec?.nodeAffinity?.required === undefined || matchesSelector(spec.nodeAffinity.required, node)
+
+/** Claims of the pod that get their volume when its node is known. */
+const unboundOf = ({ pod, volumes }: Cycle): readonly PersistentVolumeClaim[] =>
+  volumes.claimsOf(pod).flatMap(({ claim }) => (claim === undefined || isBound(claim) ? [] : [claim]))
+
+/** What a claim gets on a node: a volume that is there, or one that is made. */
+export type Provision = { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume | undefined }
+
+/** Undefined: one of the claims gets nothing there. */
+export function provisionsOn(cycle: Cycle, node: NodeState): readonly Provision[] | undefined {
+  const taken = new Set<PersistentVolume>()
+  const provisions: Provision[] = []
+  for (const claim of unboundOf(cycle)) {
+    // few: the claims of one pod
+    const free = cycle.volumes.all.filter(
+      (volume) => !taken.has(volume) && (isFor(volume, claim) || suitsNode(volume, node)),
+    )
+    const volume = bestMatch(claim, free)
+    if (volume !== undefined && !suitsNode(volume, node)) return undefined
+    if (volume === undefined && !canBeMade(cycle, claim, node)) return undefined
+    if (volume !== undefined) taken.add(volume)
+    provisions.push({ claim, volume })
+  }
+  return provisions
+}
+
+function canBeMade({ volumes }: Cycle, claim: PersistentVolumeClaim, { labels }: NodeState): boolean {
+  const storageClass = volumes.storageClass(claim)
+  const { provisioner = '', allowedTopologies = [] } = storageClass ?? {}
+  if (provisioner === '' || provisioner === NO_PROVISIONER) return false
+  if (allowedTopologies.length === 0) return true
+  return allowedTopologies.some(({ matchLabelExpressions = [] }) =>
+    // few: the labels of one topology
+    matchLabelExpressions.every(({ key = '', values = [] }) => values.includes(ownValue(labels, key) ?? '')),
+  )
+}
+
+export const volumeBinding: FilterPlugin = {
+  name: 'VolumeBinding',
+  begin(cycle) {
+    const { pod, volumes } = cycle
+    const claims = volumes.claimsOf(pod)
+    if (claims.length === 0) return undefined
+    for (const { name, isEphemeral, claim } of claims) {
+      const problem = claimProblem(cycle, name, isEphemeral, claim)
+      if (problem !== undefined) return forGood(problem)
+    }
+    const isImmediate = (claim: PersistentVolumeClaim) => !waitsForConsumer(volumes.storageClass(claim))
+    if (unboundOf(cycle).some(isImmediate)) return forGood('pod has unbound immediate PersistentVolumeClaims')
+    const bound = claims.flatMap(({ claim }) =>
+      claim !== undefined && isBound(claim) ? [claim.spec?.volumeName ?? ''] : [],
+    )
+    return { refuses: (node) => refusalOn(cycle, bound, node) } satisfies Filtering
+  },
+}
+
+function claimProblem(
+  { info }: Cycle,
+  name: string,
+  isEphemeral: boolean,
+  claim: PersistentVolumeClaim | undefined,
+): string | undefined {
+  const quoted = JSON.stringify(name)
+  if (claim === undefined)
+    return isEphemeral
+      ? `waiting for ephemeral volume controller to create the persistentvolumeclaim ${quoted}`
+      : `persistentvolumeclaim ${quoted} not found`
+  if (claim.status?.phase === 'Lost')
+    return `persistentvolumeclaim ${quoted} bound to non-existent persistentvolume ${JSON.stringify(claim.spec?.volumeName)}`
+  if (claim.metadata.deletionTimestamp !== undefined) return `persistentvolumeclaim ${quoted} is being deleted`
+  const isOwn = claim.metadata.ownerReferences?.some(({ uid, controller }) => controller === true && uid === info.uid)
+  return isEphemeral && isOwn !== true
+    ? `PVC ${info.namespace}/${name} was not created for pod ${info.namespace}/${info.name} (pod is not owner)`
+    : undefined
+}
+
+function refusalOn(cycle: Cycle, bound: readonly string[], node: NodeState): Refusal | undefined {
+  const reasons: string[] = []
+  const volumes = bound.map((name) => cycle.volumes.volume(name))
+  if (volumes.some((volume) => volume !== undefined && !suitsNode(volume, node)))
+    reasons.push("node(s) didn't match PersistentVolume's node affinity")
+  if (provisionsOn(cycle, node) === undefined) reasons.push("node(s) didn't find available persistent volumes to bind")
+  if (volumes.includes(undefined))
+    reasons.push('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)')
+  return reasons.length === 0 ? undefined : { reasons, forGood: true }
+}
+
+const ZONE_LABELS = [
+  'failure-domain.beta.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region',
+  'topology.kubernetes.io/zone',
+  'topology.kubernetes.io/region',
+]
+
+export const volumeZone: FilterPlugin = {
+  name: 'VolumeZone',
+  begin({ pod, volumes }) {
+    const wanted = volumes.claimsOf(pod).flatMap(({ claim }) => {
+      const labels = volumes.volume(claim?.spec?.volumeName ?? '')?.metadata.labels
+      return ZONE_LABELS.flatMap((key) => {
+        const value = ownValue(labels, key)
+        return value === undefined ? [] : [{ key, values: value.split('__') }]
+      })
+    })
+    if (wanted.length === 0) return undefined
+    const refusal = forGood('node(s) had no available volume zone')
+    return {
+      refuses({ labels }) {
+        // a node that is in no zone is in none of theirs
+        if (!ZONE_LABELS.some((key) => ownValue(labels, key) !== undefined)) return undefined
+        // few: the zones of the volumes of one pod
+        return wanted.every(({ key, values }) => values.includes(ownValue(labels, key) ?? '')) ? undefined : refusal
+      },
+    }
+  },
+}

@@ -1,0 +1,81 @@
+/** The claims of the pods of one look, and the volumes and classes that matter to them: read once for all of them. */
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { StorageClass } from '../../api/storage/v1.ts'
+import type { Clientset } from '../clientset.ts'
+import { typedResource } from '../clientset.ts'
+import { CLAIMS, CLASSES, VOLUMES } from '../volumes/binding.ts'
+import { classOf, isBound } from '../volumes/matching.ts'
+
+const STORAGE_CLASSES = typedResource<StorageClass & KubeObject>(CLASSES.group, CLASSES.resource)
+
+/** A claim as a pod names it. */
+export interface PodClaim {
+  readonly name: string
+  /** Of an ephemeral volume: it is made for the pod. */
+  readonly isEphemeral: boolean
+  readonly claim: PersistentVolumeClaim | undefined
+}
+
+export class VolumeFacts {
+  private readonly claims = new Map<string, PersistentVolumeClaim | undefined>()
+  private readonly volumes = new Map<string, PersistentVolume>()
+  private readonly classes = new Map<string, StorageClass | undefined>()
+
+  static async of(pods: readonly Pod[], clients: Clientset): Promise<VolumeFacts> {
+    const facts = new VolumeFacts()
+    let isSomeFree = false
+    for (const pod of pods)
+      for (const { name } of claimNames(pod)) {
+        const key = `${pod.metadata.namespace}/${name}`
+        if (facts.claims.has(key)) continue
+        const claim = await clients.resource(CLAIMS, pod.metadata.namespace).get(name)
+        facts.claims.set(key, claim)
+        if (claim === undefined) continue
+        const className = classOf(claim)
+        if (className !== '' && !facts.classes.has(className))
+          facts.classes.set(className, await clients.resource(STORAGE_CLASSES).get(className))
+        const volumeName = claim.spec?.volumeName
+        if (volumeName) facts.keep(await clients.resource(VOLUMES).get(volumeName))
+        isSomeFree ||= !isBound(claim)
+      }
+    if (isSomeFree) for await (const volume of clients.resource(VOLUMES).each()) facts.keep(volume)
+    return facts
+  }
+
+  keep(volume: PersistentVolume | undefined): void {
+    if (volume !== undefined) this.volumes.set(volume.metadata.name ?? '', volume)
+  }
+
+  claimsOf(pod: Pod): readonly PodClaim[] {
+    return claimNames(pod).map(({ name, isEphemeral }) => ({
+      name,
+      isEphemeral,
+      claim: this.claims.get(`${pod.metadata.namespace}/${name}`),
+    }))
+  }
+
+  volume(name: string): PersistentVolume | undefined {
+    return this.volumes.get(name)
+  }
+
+  storageClass(claim: PersistentVolumeClaim): StorageClass | undefined {
+    return this.classes.get(classOf(claim))
+  }
+
+  get all(): readonly PersistentVolume[] {
+    return [...this.volumes.values()]
+  }
+}
+
+type ClaimName = Pick<PodClaim, 'name' | 'isEphemeral'>
+
+function claimNames({ metadata, spec }: Pod): ClaimName[] {
+  return (spec?.volumes ?? []).flatMap<ClaimName>(({ name, persistentVolumeClaim, ephemeral }) =>
+    persistentVolumeClaim !== undefined
+      ? [{ name: persistentVolumeClaim.claimName ?? '', isEphemeral: false }]
+      : ephemeral !== undefined
+        ? [{ name: `${metadata.name}-${name}`, isEphemeral: true }]
+        : [],
+  )
+}

@@ -1,0 +1,77 @@
+/** The writes that bind a volume and a claim, in kube-controller-manager's order: each can be done again. */
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
+import type { Clientset } from '../clientset.ts'
+import { typedResource } from '../clientset.ts'
+import type { ControllerContext } from '../controller.ts'
+import { sameJson } from '../workloads/same-json.ts'
+import { annotation, BIND_COMPLETED, BOUND_BY_CONTROLLER, isFor } from './matching.ts'
+
+export const CLAIMS = typedResource<PersistentVolumeClaim>('', 'persistentvolumeclaims')
+export const VOLUMES = typedResource<PersistentVolume>('', 'persistentvolumes')
+export const CLASSES = { group: 'storage.k8s.io', resource: 'storageclasses' }
+
+/** The volume is this claim's from now on. @throws StatusError Conflict: somebody else was faster */
+export function keepFor(clients: Clientset, volume: PersistentVolume, claim: PersistentVolumeClaim) {
+  const { name, namespace, uid, resourceVersion } = claim.metadata
+  if (volume.spec?.claimRef?.uid !== undefined && volume.spec.claimRef.uid === uid) return Promise.resolve(volume)
+  const ref = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', name, namespace, uid, resourceVersion }
+  const wasKept = volume.spec?.claimRef !== undefined && isFor(volume, claim)
+  return clients.resource(VOLUMES).update({
+    ...volume,
+    metadata: {
+      ...volume.metadata,
+      ...(wasKept ? {} : { annotations: { ...volume.metadata.annotations, [BOUND_BY_CONTROLLER]: 'yes' } }),
+    },
+    spec: { ...volume.spec, claimRef: ref },
+  })
+}
+
+export async function setVolumePhase(
+  clients: Clientset,
+  volume: PersistentVolume,
+  phase: string,
+): Promise<PersistentVolume> {
+  if (volume.status?.phase === phase) return volume
+  const { message: _, ...status } = volume.status ?? {}
+  return clients.resource(VOLUMES).updateStatus({ ...volume, status: { ...status, phase } })
+}
+
+export async function bind(
+  clients: Clientset,
+  volume: PersistentVolume,
+  claim: PersistentVolumeClaim,
+): Promise<PersistentVolumeClaim> {
+  const kept = await setVolumePhase(clients, await keepFor(clients, volume, claim), 'Bound')
+  const claims = clients.resource(CLAIMS, claim.metadata.namespace)
+  const name = kept.metadata.name ?? ''
+  let bound = claim
+  if (claim.spec?.volumeName !== name || annotation(claim, BIND_COMPLETED) === undefined)
+    bound = await claims.update({
+      ...claim,
+      metadata: {
+        ...claim.metadata,
+        annotations: {
+          ...claim.metadata.annotations,
+          [BIND_COMPLETED]: 'yes',
+          ...(claim.spec?.volumeName === name ? {} : { [BOUND_BY_CONTROLLER]: 'yes' }),
+        },
+      },
+      spec: { ...claim.spec, volumeName: name },
+    })
+  const isNew = bound.status?.phase !== 'Bound'
+  const status = {
+    ...bound.status,
+    phase: 'Bound',
+    accessModes: kept.spec?.accessModes ?? [],
+    // what grew since is the resizer's to say
+    ...(isNew ? { capacity: { ...kept.spec?.capacity } } : {}),
+  }
+  return sameJson(status, bound.status) ? bound : claims.updateStatus({ ...bound, status })
+}
+
+/** Something came that may suit claims which wait. */
+export async function offerToClaims(clients: Clientset, context: ControllerContext): Promise<void> {
+  for await (const claim of clients.resource(CLAIMS).each())
+    if (annotation(claim, BIND_COMPLETED) === undefined)
+      context.later('claim-binding', `${claim.metadata.namespace}/${claim.metadata.name}`, 0)
+}

@@ -1,0 +1,188 @@
+/**
+ * Finds or makes a volume for a claim (kube-controller-manager's persistentvolume-binder). Key: NAMESPACE/NAME, or nothing
+ * for all claims that wait.
+ */
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { StorageClass } from '../../api/storage/v1.ts'
+import type { Clientset } from '../clientset.ts'
+import { clientsetFor, typedResource } from '../clientset.ts'
+import type { Controller } from '../controller.ts'
+import { EventRecorder } from '../workloads/events.ts'
+import { keyParts } from '../workloads/key.ts'
+import { PODS } from '../workloads/pod-control.ts'
+import { bind, CLAIMS, CLASSES, offerToClaims, VOLUMES } from './binding.ts'
+import {
+  annotation,
+  BIND_COMPLETED,
+  bestMatch,
+  classOf,
+  isFor,
+  mismatch,
+  NO_PROVISIONER,
+  SELECTED_NODE,
+  STORAGE_PROVISIONER,
+  STORAGE_PROVISIONER_BETA,
+  waitsForConsumer,
+} from './matching.ts'
+import { expand, provision, SIMULATED_PROVISIONER } from './provisioner.ts'
+
+const STORAGE_CLASSES = typedResource<StorageClass & KubeObject>(CLASSES.group, CLASSES.resource)
+const IS_DEFAULT = 'storageclass.kubernetes.io/is-default-class'
+
+type Claim = PersistentVolumeClaim & KubeObject
+
+/** What one look works with. */
+interface Look {
+  readonly clients: Clientset
+  readonly events: EventRecorder
+  readonly claim: Claim
+}
+
+export const claimBinding: Controller = {
+  async reconcile(key, context) {
+    const clients = clientsetFor(context, 'persistent-volume-binder')
+    if (key === '') {
+      await offerToClaims(clients, context)
+      return undefined
+    }
+    const [namespace, name] = keyParts(key)
+    const found = await clients.resource(CLAIMS, namespace).get(name)
+    if (found === undefined || found.metadata.deletionTimestamp !== undefined) return undefined
+    const claim: Claim = { ...found, kind: 'PersistentVolumeClaim', apiVersion: 'v1' }
+    const look = { clients, claim, events: new EventRecorder(clients, 'persistentvolume-controller', context.now) }
+    // of two claims that suit one volume, the second sees that it is taken
+    await context.alone('volumes', () =>
+      annotation(claim, BIND_COMPLETED) === undefined ? unbound(look) : bound(look),
+    )
+    return undefined
+  },
+}
+
+async function bound({ clients, claim, events }: Look): Promise<void> {
+  const name = claim.spec?.volumeName ?? ''
+  const volume = name === '' ? undefined : await clients.resource(VOLUMES).get(name)
+  if (volume === undefined) {
+    const what = name === '' ? 'reference to PersistentVolume' : 'its PersistentVolume'
+    return lost({ clients, claim, events }, 'ClaimLost', `Bound claim has lost ${what}. Data on the volume is lost!`)
+  }
+  const { claimRef } = volume.spec ?? {}
+  if (claimRef !== undefined && claimRef.uid !== claim.metadata.uid)
+    return lost(
+      { clients, claim, events },
+      'ClaimMisbound',
+      'Two claims are bound to the same volume, this one is bound incorrectly',
+    )
+  const now = await bind(clients, volume, claim)
+  await expand(clients, events, { ...claim, ...now }, volume)
+}
+
+async function lost({ clients, claim, events }: Look, reason: string, message: string): Promise<void> {
+  if (claim.status?.phase === 'Lost') return
+  const { accessModes: _, capacity: __, ...status } = claim.status ?? {}
+  await clients
+    .resource(CLAIMS, claim.metadata.namespace)
+    .updateStatus({ ...claim, status: { ...status, phase: 'Lost' } })
+  await events.warning(claim, reason, message)
+}
+
+function unbound(look: Look): Promise<void> {
+  return look.claim.spec?.volumeName ? named(look, look.claim.spec.volumeName) : unnamed(look)
+}
+
+/** The claim says which volume it wants. */
+async function named({ clients, claim, events }: Look, name: string): Promise<void> {
+  const volume = await clients.resource(VOLUMES).get(name)
+  if (volume === undefined) return
+  if (volume.spec?.claimRef === undefined) {
+    const problem = mismatch(volume, claim)
+    if (problem === undefined) return void (await bind(clients, volume, claim))
+    const message = `Cannot bind to requested volume ${JSON.stringify(name)}: ${problem}`
+    return events.warning(claim, 'VolumeMismatch', message)
+  }
+  if (isFor(volume, claim)) return void (await bind(clients, volume, claim))
+  return events.warning(claim, 'FailedBinding', `volume ${JSON.stringify(name)} already bound to a different claim.`)
+}
+
+async function unnamed(look: Look): Promise<void> {
+  const { clients, claim, events } = look
+  const className = classOf(claim)
+  const classes = clients.resource(STORAGE_CLASSES)
+  const storageClass = className === '' ? undefined : await classes.get(className)
+  const isDelayed = waitsForConsumer(storageClass)
+  const hasNode = annotation(claim, SELECTED_NODE) !== undefined
+  // what waits for its consumer is kept for it by the scheduler
+  const volume = bestMatch(claim, await clients.resource(VOLUMES).list(), () => !isDelayed)
+  if (volume !== undefined) return void (await bind(clients, volume, claim))
+  if (claim.spec?.storageClassName === undefined && className === '') {
+    const byDefault = defaultOf(await classes.list())
+    if (byDefault !== undefined) {
+      const name = byDefault.metadata.name ?? ''
+      const namespaced = clients.resource(CLAIMS, claim.metadata.namespace)
+      return void (await namespaced.update({ ...claim, spec: { ...claim.spec, storageClassName: name } }))
+    }
+  }
+  if (isDelayed && !hasNode) return tellWaiting(look)
+  if (className !== '') return provisioned(look, storageClass)
+  return events.normal(
+    claim,
+    'FailedBinding',
+    'no persistent volumes available for this claim and no storage class is set',
+  )
+}
+
+/** The newest of those that are meant. */
+const defaultOf = (classes: readonly StorageClass[]): StorageClass | undefined =>
+  classes
+    .filter((one) => annotation(one, IS_DEFAULT) === 'true')
+    .sort((a, b) =>
+      (a.metadata.creationTimestamp ?? '') === (b.metadata.creationTimestamp ?? '')
+        ? (a.metadata.name ?? '') < (b.metadata.name ?? '')
+          ? -1
+          : 1
+        : (a.metadata.creationTimestamp ?? '') > (b.metadata.creationTimestamp ?? '')
+          ? -1
+          : 1,
+    )[0]
+
+async function tellWaiting({ clients, claim, events }: Look): Promise<void> {
+  const uses = ({ spec }: Pod) =>
+    spec?.volumes?.some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === claim.metadata.name)
+  const pods = await clients.resource(PODS, claim.metadata.namespace).list({ fieldSelector: 'spec.nodeName=' })
+  const names = pods.filter(uses).map(({ metadata }) => metadata.name ?? '')
+  if (names.length === 0)
+    return events.normal(claim, 'WaitForFirstConsumer', 'waiting for first consumer to be created before binding')
+  const who = names.length > 1 ? `pods ${names.join(',')}` : `pod ${names[0]}`
+  return events.normal(claim, 'WaitForPodScheduled', `waiting for ${who} to be scheduled`)
+}
+
+async function provisioned(look: Look, storageClass: StorageClass | undefined): Promise<void> {
+  const { clients, claim, events } = look
+  if (storageClass === undefined)
+    return events.warning(
+      claim,
+      'ProvisioningFailed',
+      `storageclass.storage.k8s.io ${JSON.stringify(classOf(claim))} not found`,
+    )
+  const provisioner = storageClass.provisioner ?? ''
+  if (provisioner === NO_PROVISIONER)
+    return events.warning(claim, 'ProvisioningFailed', `no volume plugin matched name: ${provisioner}`)
+  let marked = claim
+  if (annotation(claim, STORAGE_PROVISIONER) !== provisioner) {
+    const annotations = {
+      ...claim.metadata.annotations,
+      [STORAGE_PROVISIONER]: provisioner,
+      [STORAGE_PROVISIONER_BETA]: provisioner,
+    }
+    const namespaced = clients.resource(CLAIMS, claim.metadata.namespace)
+    marked = { ...claim, ...(await namespaced.update({ ...claim, metadata: { ...claim.metadata, annotations } })) }
+  }
+  if (provisioner !== SIMULATED_PROVISIONER)
+    return events.normal(
+      marked,
+      'ExternalProvisioning',
+      `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`,
+    )
+  const volume: PersistentVolume | undefined = await provision(clients, events, marked, storageClass)
+  if (volume !== undefined) await bind(clients, volume, marked)
+}

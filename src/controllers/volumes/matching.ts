@@ -1,0 +1,94 @@
+/** Which volume suits a claim (component-helpers' storage/volume): nothing is read or written here. */
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
+import type { StorageClass } from '../../api/storage/v1.ts'
+import { ownValue } from '../../api/own.ts'
+import { Quantity } from '../../schema/quantity.ts'
+import { matchesLabels } from '../../storage/selection.ts'
+import { requirementsOf } from '../workloads/pod-control.ts'
+
+export const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed'
+export const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller'
+export const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by'
+export const SELECTED_NODE = 'volume.kubernetes.io/selected-node'
+export const STORAGE_PROVISIONER = 'volume.kubernetes.io/storage-provisioner'
+export const STORAGE_PROVISIONER_BETA = 'volume.beta.kubernetes.io/storage-provisioner'
+export const NO_PROVISIONER = 'kubernetes.io/no-provisioner'
+const CLASS_BETA = 'volume.beta.kubernetes.io/storage-class'
+
+interface Annotated {
+  readonly metadata: { readonly annotations?: Record<string, string> }
+}
+
+export const annotation = ({ metadata }: Annotated, key: string): string | undefined =>
+  ownValue(metadata.annotations, key)
+
+/** '' is no class. */
+export const classOf = (object: PersistentVolumeClaim | PersistentVolume): string =>
+  annotation(object, CLASS_BETA) ?? object.spec?.storageClassName ?? ''
+
+export const isBound = (claim: PersistentVolumeClaim): boolean =>
+  (claim.spec?.volumeName ?? '') !== '' && annotation(claim, BIND_COMPLETED) !== undefined
+
+export const waitsForConsumer = (storageClass: StorageClass | undefined): boolean =>
+  storageClass?.volumeBindingMode === 'WaitForFirstConsumer'
+
+export const storageOf = (amounts: Record<string, string> | undefined): Quantity =>
+  Quantity.tryParse(ownValue(amounts, 'storage') ?? '0') ?? Quantity.zero
+
+/** Whether the volume is this claim's, or kept for one of its name. */
+export function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
+  const { name, namespace, uid = '' } = spec?.claimRef ?? {}
+  return name === metadata.name && namespace === metadata.namespace && (uid === '' || uid === metadata.uid)
+}
+
+const hasModes = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
+  (claim.spec?.accessModes ?? []).every((mode) => volume.spec?.accessModes?.includes(mode)) // few: there are four modes
+
+const modeOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string => spec?.volumeMode ?? 'Filesystem'
+const attributesOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string =>
+  spec?.volumeAttributesClassName ?? ''
+
+/** Why a volume that a claim names does not suit it, as kube-controller-manager says it; undefined: it does. */
+export function mismatch(volume: PersistentVolume, claim: PersistentVolumeClaim): string | undefined {
+  if (volume.metadata.deletionTimestamp !== undefined)
+    return `the volume is marked for deletion ${JSON.stringify(volume.metadata.name)}`
+  if (storageOf(volume.spec?.capacity).compare(storageOf(claim.spec?.resources?.requests)) < 0)
+    return 'requested PV is too small'
+  if (classOf(volume) !== classOf(claim)) return 'storageClassName does not match'
+  if (attributesOf(volume) !== attributesOf(claim)) return 'volumeAttributesClassName does not match'
+  if (modeOf(volume) !== modeOf(claim)) return 'incompatible volumeMode'
+  return hasModes(volume, claim) ? undefined : 'incompatible accessMode'
+}
+
+/**
+ * The volume that is kept for the claim; or the smallest of those with the fewest access modes.
+ * @param suits of volumes that are not kept for anybody: where they must be
+ */
+export function bestMatch(
+  claim: PersistentVolumeClaim,
+  volumes: readonly PersistentVolume[],
+  suits: (volume: PersistentVolume) => boolean = () => true,
+): PersistentVolume | undefined {
+  const wanted = storageOf(claim.spec?.resources?.requests)
+  const possible = volumes.filter(
+    (volume) =>
+      volume.metadata.deletionTimestamp === undefined &&
+      storageOf(volume.spec?.capacity).compare(wanted) >= 0 &&
+      modeOf(volume) === modeOf(claim) &&
+      attributesOf(volume) === attributesOf(claim),
+  )
+  const kept = possible.find((volume) => volume.spec?.claimRef !== undefined && isFor(volume, claim))
+  if (kept !== undefined) return kept
+  const selector = claim.spec?.selector && requirementsOf(claim.spec.selector)
+  const free = possible.filter(
+    (volume) =>
+      volume.spec?.claimRef === undefined &&
+      volume.status?.phase === 'Available' &&
+      classOf(volume) === classOf(claim) &&
+      hasModes(volume, claim) &&
+      (selector === undefined || matchesLabels(selector, volume.metadata.labels ?? {})) &&
+      suits(volume),
+  )
+  const modes = ({ spec }: PersistentVolume) => spec?.accessModes?.length ?? 0
+  return free.sort((a, b) => modes(a) - modes(b) || storageOf(a.spec?.capacity).compare(storageOf(b.spec?.capacity)))[0]
+}

@@ -1,0 +1,85 @@
+/** Makes and resizes volumes of classes with the provisioner kedge.dev/simulated: there is nothing behind them. */
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { StatusError } from '../../api/status.ts'
+import type { StorageClass } from '../../api/storage/v1.ts'
+import type { Clientset } from '../clientset.ts'
+import type { EventRecorder } from '../workloads/events.ts'
+import { CLAIMS, VOLUMES } from './binding.ts'
+import { annotation, classOf, PROVISIONED_BY, storageOf } from './matching.ts'
+
+export const SIMULATED_PROVISIONER = 'kedge.dev/simulated'
+/** As volumes name it: drivers have no slash. */
+const DRIVER = 'simulated.kedge.dev'
+
+export const isSimulated = (volume: PersistentVolume): boolean =>
+  annotation(volume, PROVISIONED_BY) === SIMULATED_PROVISIONER
+
+/** @returns the volume, which is kept for the claim */
+export async function provision(
+  clients: Clientset,
+  events: EventRecorder,
+  claim: PersistentVolumeClaim & KubeObject,
+  storageClass: StorageClass,
+): Promise<PersistentVolume | undefined> {
+  const { namespace, name, uid = '', resourceVersion } = claim.metadata
+  const volumes = clients.resource(VOLUMES)
+  const volumeName = `pvc-${uid}`
+  const known = await volumes.get(volumeName)
+  if (known !== undefined) return known
+  await events.normal(
+    claim,
+    'Provisioning',
+    `External provisioner is provisioning volume for claim ${JSON.stringify(`${namespace}/${name}`)}`,
+  )
+  const volume: PersistentVolume & KubeObject = {
+    kind: 'PersistentVolume',
+    apiVersion: 'v1',
+    metadata: { name: volumeName, annotations: { [PROVISIONED_BY]: SIMULATED_PROVISIONER } },
+    spec: {
+      capacity: { storage: storageOf(claim.spec?.resources?.requests).toString() },
+      accessModes: [...(claim.spec?.accessModes ?? [])],
+      claimRef: { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion },
+      persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
+      storageClassName: classOf(claim),
+      ...(storageClass.mountOptions === undefined ? {} : { mountOptions: storageClass.mountOptions }),
+      ...(claim.spec?.volumeMode === undefined ? {} : { volumeMode: claim.spec.volumeMode }),
+      ...(claim.spec?.volumeAttributesClassName === undefined
+        ? {}
+        : { volumeAttributesClassName: claim.spec.volumeAttributesClassName }),
+      csi: { driver: DRIVER, volumeHandle: volumeName },
+    },
+  }
+  try {
+    const created = await volumes.create(volume)
+    await events.normal(claim, 'ProvisioningSucceeded', `Successfully provisioned volume ${volumeName}`)
+    return created
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code >= 500) throw error
+    const why = `failed to provision volume with StorageClass ${JSON.stringify(classOf(claim))}: ${error.message}`
+    await events.warning(claim, 'ProvisioningFailed', why)
+    return undefined
+  }
+}
+
+/** A claim that asks for more than its volume has. */
+export async function expand(
+  clients: Clientset,
+  events: EventRecorder,
+  claim: PersistentVolumeClaim & KubeObject,
+  volume: PersistentVolume,
+): Promise<void> {
+  const wanted = storageOf(claim.spec?.resources?.requests)
+  if (!isSimulated(volume) || claim.status?.phase !== 'Bound') return
+  if (storageOf(volume.spec?.capacity).compare(wanted) < 0)
+    await clients.resource(VOLUMES).updateWithRetries(volume.metadata.name ?? '', ({ spec = {} }) => {
+      spec.capacity = { ...spec.capacity, storage: wanted.toString() }
+    })
+  if (storageOf(claim.status.capacity).compare(wanted) >= 0) return
+  await clients
+    .resource(CLAIMS, claim.metadata.namespace)
+    .updateStatusWithRetries(claim.metadata.name ?? '', ({ status = {} }) => {
+      status.capacity = { ...status.capacity, storage: wanted.toString() }
+    })
+  await events.normal(claim, 'VolumeResizeSuccessful', 'Resize volume succeeded')
+}

@@ -1,0 +1,268 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../src/api/core/v1.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
+import type { StorageClass } from '../../../src/api/storage/v1.ts'
+import type { Clientset } from '../../../src/controllers/clientset.ts'
+import { clientsetFor, typedResource } from '../../../src/controllers/clientset.ts'
+import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
+import { CLAIMS, VOLUMES } from '../../../src/controllers/volumes/binding.ts'
+import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
+import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
+
+const STORAGE_CLASSES = typedResource<StorageClass & KubeObject>('storage.k8s.io', 'storageclasses')
+
+let plane: ControlPlaneInMemory
+let clients: Clientset
+
+beforeEach(async () => {
+  plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'simulated' })
+  clients = clientsetFor(await plane.context(), 'somebody')
+  for (const name of ['node-1', 'node-2'])
+    await clients.resource(NODES).create({
+      kind: 'Node',
+      apiVersion: 'v1',
+      metadata: { name, labels: { 'kedge.dev/simulated': 'true', 'kubernetes.io/hostname': name } },
+    })
+  await plane.settle()
+})
+
+async function addClass(name: string, more: Partial<StorageClass> = {}): Promise<void> {
+  await clients.resource(STORAGE_CLASSES).create({
+    kind: 'StorageClass',
+    apiVersion: 'storage.k8s.io/v1',
+    metadata: { name },
+    provisioner: 'kedge.dev/simulated',
+    ...more,
+  })
+  await plane.settle()
+}
+
+async function addClaim(name: string, spec: PersistentVolumeClaim['spec'] = {}): Promise<void> {
+  await clients.resource(CLAIMS, 'default').create({
+    kind: 'PersistentVolumeClaim',
+    apiVersion: 'v1',
+    metadata: { name, namespace: 'default' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec },
+  })
+  await plane.settle()
+}
+
+async function addVolume(name: string, storage: string, spec: PersistentVolume['spec'] = {}): Promise<void> {
+  await clients.resource(VOLUMES).create({
+    kind: 'PersistentVolume',
+    apiVersion: 'v1',
+    metadata: { name },
+    spec: { capacity: { storage }, accessModes: ['ReadWriteOnce'], hostPath: { path: `/data/${name}` }, ...spec },
+  })
+  await plane.settle()
+}
+
+async function addPod(name: string, volumes: NonNullable<Pod['spec']>['volumes']): Promise<void> {
+  await clients.resource(PODS, 'default').create({
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      serviceAccountName: 'default',
+      automountServiceAccountToken: false,
+      containers: [{ name: 'c', image: 'i' }],
+      volumes,
+    },
+  })
+  await plane.settle()
+}
+
+/** What is protected goes once somebody has looked who uses it. */
+async function later(): Promise<void> {
+  for (let looks = 0; looks < 4; looks++) await plane.pass(5_000)
+}
+
+const mounting = (claimName: string) => [{ name: 'data', persistentVolumeClaim: { claimName } }]
+const claim = (name: string) => clients.resource(CLAIMS, 'default').get(name)
+const volume = (name: string) => clients.resource(VOLUMES).get(name)
+const pod = (name: string) => clients.resource(PODS, 'default').get(name)
+const waits = async (name: string) => (await pod(name))?.status?.conditions?.[0]?.message
+const news = async (name: string) =>
+  (await clients.resource({ ...EVENTS }, 'default').list())
+    .map((event) => event as unknown as { reason: string; message: string; involvedObject: { name: string } })
+    .filter(({ involvedObject }) => involvedObject.name === name)
+    .map(({ reason }) => reason)
+    .sort()
+
+describe('a claim', () => {
+  test('gets the smallest volume that is large enough, and keeps it', async () => {
+    await addVolume('large', '10Gi')
+    await addVolume('small', '1Gi')
+    await addVolume('tiny', '1Mi')
+    await addClaim('data', { storageClassName: '' })
+    expect(await claim('data')).toMatchObject({
+      metadata: {
+        annotations: { 'pv.kubernetes.io/bind-completed': 'yes', 'pv.kubernetes.io/bound-by-controller': 'yes' },
+      },
+      spec: { volumeName: 'small' },
+      status: { phase: 'Bound', capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] },
+    })
+    expect((await volume('small'))?.status?.phase).toBe('Bound')
+    expect((await volume('large'))?.status?.phase).toBe('Available')
+    await clients.resource(CLAIMS, 'default').delete('data')
+    await later()
+    expect((await volume('small'))?.status?.phase).toBe('Released')
+  })
+
+  test('waits for a volume that comes later', async () => {
+    await addClaim('data', { storageClassName: '' })
+    expect((await claim('data'))?.status?.phase).toBe('Pending')
+    expect(await news('data')).toEqual(['FailedBinding'])
+    await addVolume('late', '1Gi')
+    expect((await claim('data'))?.status?.phase).toBe('Bound')
+    expect(plane.waiting).toEqual([])
+  })
+
+  test('says what is wrong with the volume that it names', async () => {
+    await addVolume('small', '1Mi')
+    await addClaim('data', { storageClassName: '', volumeName: 'small' })
+    expect(await news('data')).toEqual(['VolumeMismatch'])
+    expect((await claim('data'))?.status?.phase).toBe('Pending')
+  })
+
+  test('is lost with its volume', async () => {
+    await addVolume('small', '1Gi')
+    await addClaim('data', { storageClassName: '' })
+    await clients.resource(VOLUMES).updateWithRetries('small', ({ metadata }) => void delete metadata.finalizers)
+    await clients.resource(VOLUMES).delete('small')
+    await clients
+      .resource(VOLUMES)
+      .updateWithRetries('small', ({ metadata }) => void delete metadata.finalizers)
+      .catch(() => {})
+    await plane.settle()
+    expect((await claim('data'))?.status?.phase).toBe('Lost')
+    expect(await news('data')).toEqual(['ClaimLost'])
+  })
+
+  test('of a simulated class gets a volume of its own, which grows with it and goes with it', async () => {
+    await addClass('fast', { allowVolumeExpansion: true })
+    await addClaim('data', { storageClassName: 'fast' })
+    const name = (await claim('data'))?.spec?.volumeName ?? ''
+    expect(name).toBe(`pvc-${(await claim('data'))?.metadata.uid}`)
+    expect(await volume(name)).toMatchObject({
+      metadata: { annotations: { 'pv.kubernetes.io/provisioned-by': 'kedge.dev/simulated' } },
+      spec: { capacity: { storage: '1Gi' }, persistentVolumeReclaimPolicy: 'Delete', storageClassName: 'fast' },
+      status: { phase: 'Bound' },
+    })
+    expect(await news('data')).toEqual(['Provisioning', 'ProvisioningSucceeded'])
+    await clients.resource(CLAIMS, 'default').updateWithRetries('data', ({ spec }) => {
+      spec!.resources = { requests: { storage: '3Gi' } }
+    })
+    await plane.settle()
+    expect((await claim('data'))?.status?.capacity).toEqual({ storage: '3Gi' })
+    expect((await volume(name))?.spec?.capacity).toEqual({ storage: '3Gi' })
+    await clients.resource(CLAIMS, 'default').delete('data')
+    await later()
+    expect([await claim('data'), await volume(name)]).toEqual([undefined, undefined])
+  })
+
+  test('of a class that retains leaves its volume behind', async () => {
+    await addClass('kept', { reclaimPolicy: 'Retain' })
+    await addClaim('data', { storageClassName: 'kept' })
+    const name = (await claim('data'))?.spec?.volumeName ?? ''
+    await clients.resource(CLAIMS, 'default').delete('data')
+    await later()
+    expect((await volume(name))?.status?.phase).toBe('Released')
+  })
+
+  test('of a class of another provisioner is left to it', async () => {
+    await addClass('other', { provisioner: 'example.com/disk' })
+    await addClaim('data', { storageClassName: 'other' })
+    expect(await claim('data')).toMatchObject({
+      metadata: { annotations: { 'volume.kubernetes.io/storage-provisioner': 'example.com/disk' } },
+      status: { phase: 'Pending' },
+    })
+    expect(await news('data')).toContain('ExternalProvisioning')
+  })
+
+  test('of a class that is not there waits for it', async () => {
+    await addClaim('data', { storageClassName: 'late' })
+    expect(await news('data')).toEqual(['ProvisioningFailed'])
+    await addClass('late')
+    expect((await claim('data'))?.status?.phase).toBe('Bound')
+  })
+
+  test('gets the default class that comes later', async () => {
+    await addClaim('data')
+    await addClass('standard', {
+      metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+    })
+    expect(await claim('data')).toMatchObject({ spec: { storageClassName: 'standard' }, status: { phase: 'Bound' } })
+  })
+})
+
+describe('a pod with a claim', () => {
+  test('waits until that is there', async () => {
+    await addPod('web', mounting('data'))
+    expect(await waits('web')).toBe(
+      '0/2 nodes are available: persistentvolumeclaim "data" not found. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
+    )
+    await addClass('fast')
+    await addClaim('data', { storageClassName: 'fast' })
+    expect((await pod('web'))?.spec?.nodeName).toBeDefined()
+  })
+
+  test('is the first consumer that a claim waits for', async () => {
+    await addClass('late', { volumeBindingMode: 'WaitForFirstConsumer' })
+    await addClaim('data', { storageClassName: 'late' })
+    expect(await news('data')).toEqual(['WaitForFirstConsumer'])
+    await addPod('web', mounting('data'))
+    const { nodeName } = (await pod('web'))?.spec ?? {}
+    expect(nodeName).toBeDefined()
+    expect((await claim('data'))?.status?.phase).toBe('Bound')
+    expect((await claim('data'))?.metadata.annotations?.['volume.kubernetes.io/selected-node']).toBeDefined()
+    expect(plane.waiting).toEqual([])
+  })
+
+  test('goes where its volume is', async () => {
+    const required = {
+      nodeSelectorTerms: [
+        { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['node-2'] }] },
+      ],
+    }
+    await addClass('local', { provisioner: 'kubernetes.io/no-provisioner', volumeBindingMode: 'WaitForFirstConsumer' })
+    await addVolume('disk', '1Gi', { storageClassName: 'local', nodeAffinity: { required } })
+    await addClaim('data', { storageClassName: 'local' })
+    await addPod('web', mounting('data'))
+    expect((await pod('web'))?.spec?.nodeName).toBe('node-2')
+    expect((await claim('data'))?.spec?.volumeName).toBe('disk')
+    await addClaim('more', { storageClassName: 'local' })
+    await addPod('other', mounting('more'))
+    expect(await waits('other')).toBe(
+      "0/2 nodes are available: 2 node(s) didn't find available persistent volumes to bind. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
+    )
+  })
+
+  test('that only one pod may use waits for that to go', async () => {
+    await addClass('fast')
+    await addClaim('data', { storageClassName: 'fast', accessModes: ['ReadWriteOncePod'] })
+    await addPod('web', mounting('data'))
+    await addPod('other', mounting('data'))
+    expect(await waits('other')).toContain(
+      '2 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
+    )
+    await clients.resource(PODS, 'default').delete('web')
+    await plane.settle()
+    expect((await pod('other'))?.spec?.nodeName).toBeDefined()
+  })
+
+  test('of an ephemeral volume has it for itself', async () => {
+    await addClass('fast')
+    const spec = {
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'fast',
+      resources: { requests: { storage: '1Gi' } },
+    }
+    await addPod('web', [{ name: 'scratch', ephemeral: { volumeClaimTemplate: { spec } } }])
+    expect((await claim('web-scratch'))?.metadata.ownerReferences).toMatchObject([{ kind: 'Pod', name: 'web' }])
+    expect((await pod('web'))?.spec?.nodeName).toBeDefined()
+    await clients.resource(PODS, 'default').delete('web')
+    await later()
+    expect(await claim('web-scratch')).toBeUndefined()
+  })
+})
