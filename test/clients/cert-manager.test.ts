@@ -73,9 +73,16 @@ beforeAll(async () => {
     const path = `/apis/admissionregistration.k8s.io/v1/${type}webhookconfigurations`
     const [of, resources, operations] = args
     const webhooks = [webhook(of, [...resources], [...operations])]
-    expect(await api.send('POST', path, { metadata: { name: 'cert-manager' }, webhooks })).toMatchObject({ status: 201 })
+    expect(await api.send('POST', path, { metadata: { name: 'cert-manager' }, webhooks })).toMatchObject({
+      status: 201,
+    })
   }
-  const issuer = { apiVersion: 'cert-manager.io/v1', kind: 'Issuer', metadata: { name: 'own' }, spec: { selfSigned: {} } }
+  const issuer = {
+    apiVersion: 'cert-manager.io/v1',
+    kind: 'Issuer',
+    metadata: { name: 'own' },
+    spec: { selfSigned: {} },
+  }
   const isUp = async () => expect((await api.send('POST', `${GROUP}/issuers`, issuer)).status, printed).toBe(201)
   await vi.waitFor(isUp, { timeout: 120_000, interval: 500 })
 }, COMPILE_MS)
@@ -103,7 +110,9 @@ test.skipIf(reason !== undefined)(title('a Certificate without a name to certify
 })
 
 test.skipIf(reason !== undefined)(title('a good one is issued, and its request says who made it'), async () => {
-  expect((await api.send('POST', `${GROUP}/certificates`, certificate('good', { dnsNames: ['a.test'] }))).status).toBe(201)
+  expect((await api.send('POST', `${GROUP}/certificates`, certificate('good', { dnsNames: ['a.test'] }))).status).toBe(
+    201,
+  )
   const isReady = async () => {
     const { body } = await api.send('GET', `${GROUP}/certificates/good`)
     expect(body, printed).toMatchObject({ status: { conditions: [{ type: 'Ready', status: 'True' }] } })

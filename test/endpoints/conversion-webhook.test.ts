@@ -328,6 +328,29 @@ describe('a webhook that converts', () => {
     expect((await stored()).map((text) => JSON.parse(text) as object)).toMatchObject([{ ...shown('v1'), ...labelled }])
   })
 
+  test('leaves to owners of another version what they own', async () => {
+    const { scopeOf } = await serverConverting()
+    await create(await scopeOf('v1', { method: 'POST', body: thing('v1'), query: '?fieldManager=first' }))
+    const more = { method: 'PATCH', name: 'a', body: labelled, type: MERGE, query: '?fieldManager=second' }
+    const patched = await json(patch(await scopeOf('v2', more)))
+    const owners = (patched.metadata.managedFields as any[]).map(({ manager, apiVersion, fieldsV1 }) => [
+      manager,
+      apiVersion,
+      Object.keys(fieldsV1),
+    ])
+    expect(owners).toEqual([
+      ['first', 'example.com/v1', ['f:spec']],
+      ['second', 'example.com/v2', ['f:metadata']],
+    ])
+    // a field that both versions have changes its owner
+    const replicas = { ...more, body: { spec: { replicas: 3 } } }
+    expect((await json(patch(await scopeOf('v2', replicas)))).spec).toMatchObject({ replicas: 3 })
+    const other = { ...more, query: '?fieldManager=third', body: { spec: { replicas: 4 } } }
+    const { metadata } = await json(patch(await scopeOf('v1', other)))
+    const ownerOfReplicas = metadata.managedFields.filter((one: any) => one.fieldsV1['f:spec']?.['f:replicas'])
+    expect(ownerOfReplicas).toMatchObject([{ manager: 'third', apiVersion: 'example.com/v1' }])
+  })
+
   test('is asked for what the schema of the written version leaves of an object', async () => {
     const { scopeOf, put, calls } = await serverConverting()
     await put({ ...thing('v1'), spec: { v1: 'only here', unknown: true } })

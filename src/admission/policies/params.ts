@@ -73,15 +73,15 @@ async function objectsOf(
     throw new ConfigurationError(
       `paramKind kind \`&ParamKind{APIVersion:${apiVersionOf(entry)},Kind:${entry.kind},}\` not yet synced to use for admission`,
     )
-  const shown = (object: KubeObject) => {
-    const served = asServed(request.tenant, entry, object)
-    // kube-apiserver keeps built-in parameters without them
-    if (entry.definition === undefined) delete served.metadata.managedFields
-    return asSeen(served)
-  }
+  const shown = async (objects: readonly KubeObject[]) =>
+    (await asServed(request, entry, objects)).map((served) => {
+      // kube-apiserver keeps built-in parameters without them
+      if (entry.definition === undefined) delete served.metadata.managedFields
+      return asSeen(served)
+    })
   if (name) {
     const found = await storedObject(request, entry.storage, namespace === undefined ? name : `${namespace}/${name}`)
-    return found === undefined ? [] : [shown(found)]
+    return found === undefined ? [] : shown([found])
   }
   if (selector === undefined) throw new ConfigurationError('one of name or selector must be provided')
   // validation lets no selector be written without keys, or with operators that are not known
@@ -90,7 +90,7 @@ async function objectsOf(
   for await (const object of eachStoredObject<object>(request, entry.storage, namespace, { ...everything, labels })) {
     if (found.length === MAX_PARAMS)
       throw new ConfigurationError(`paramRef.selector must not select more than ${MAX_PARAMS} objects`)
-    found.push(shown(object))
+    found.push(object)
   }
-  return found
+  return shown(found)
 }

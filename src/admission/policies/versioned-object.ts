@@ -6,6 +6,7 @@ import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { converterBetween } from '../../registry/conversion.ts'
 import { inVersion, servedForm } from '../../registry/custom-resources/compiled-versions.ts'
 import { convertByWebhook, isConvertedByWebhook } from '../../registry/custom-resources/conversion-webhook.ts'
+import { webhookConverter } from '../../registry/custom-resources/webhook-converter.ts'
 import { asWritten } from '../../patch/managed-fields.ts'
 import type { ApiCall } from '../../request/context.ts'
 import type { ResourceEntry } from '../../registry/resources.ts'
@@ -53,8 +54,22 @@ export function asSeen(object: KubeObject): KubeObject {
   return type === undefined ? object : (asWritten(type, object as unknown as JsonObject) as unknown as KubeObject)
 }
 
-/** What was read from storage, as the version of the entry shows it. @throws StatusError where a webhook converts */
-export function asServed(tenant: Tenant, entry: ResourceEntry, object: KubeObject): KubeObject {
+/**
+ * What was read from storage, as the version of the entry shows it.
+ * @throws StatusError where the webhook that converts does not
+ */
+export async function asServed(
+  request: ApiCall,
+  entry: ResourceEntry,
+  objects: readonly KubeObject[],
+): Promise<readonly KubeObject[]> {
+  const { definition, version } = entry
+  if (definition !== undefined && isConvertedByWebhook(definition))
+    return webhookConverter(request, definition, version).toServed(objects, 'stored')
+  return objects.map((object) => servedAs(request.tenant, entry, object))
+}
+
+function servedAs(tenant: Tenant, entry: ResourceEntry, object: KubeObject): KubeObject {
   if (entry.definition !== undefined) return servedForm(tenant, entry.definition, object, entry.version)
   const stored = { group: entry.storage.group, version: entry.storage.version, kind: entry.kind }
   return converterBetween(entry, stored).fromStorage(object)

@@ -11,6 +11,7 @@ import type { Attributes } from '../attributes.ts'
 import type { Asked, Response } from './admission-review.ts'
 import { InvalidResponse, responseIn, reviewText, reviewVersions } from './admission-review.ts'
 import type { Webhook, WebhookType } from './configured-webhooks.ts'
+import { reviewLikeKnown } from './known-replies.ts'
 
 const DEFAULT_SECONDS = 10
 /** All that a write does is done by then, as in kube-apiserver. */
@@ -67,7 +68,8 @@ async function responseOf(webhook: Webhook, type: WebhookType, asked: Asked): Pr
     const text = reviewText(asked, version, uid)
     const users = settingsOf(request.env).admission.webhookClients[type]
     const answer = await callWebhook(request, clientConfig, text, timeoutOf(webhook, asked.attributes), users)
-    const review = await reviewIn(answer, { group: 'admission.k8s.io', version, kind: 'AdmissionReview' })
+    const kind = { group: 'admission.k8s.io', version, kind: 'AdmissionReview' }
+    const review = await reviewLikeKnown(answer, version, uid, () => reviewIn(answer, kind))
     return responseIn(review, version, uid, type)
   } catch (error) {
     if (error instanceof WebhookCallError)

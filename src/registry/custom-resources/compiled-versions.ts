@@ -145,6 +145,17 @@ export function inVersion(
   const apiVersion = apiVersionOf({ group: definition.spec?.group ?? '', version })
   if (object.apiVersion === apiVersion) return object
   checkConversion(definition, object, version)
+  return renamedTo(tenant, definition, object, version)
+}
+
+/** A copy of which only what the other version knows by the same name is left. It is for comparing alone. */
+export function renamedTo(
+  tenant: Tenant,
+  definition: CustomResourceDefinition,
+  object: KubeObject,
+  version: string,
+): KubeObject {
+  const apiVersion = apiVersionOf({ group: definition.spec?.group ?? '', version })
   const converted = { ...cloneJson(object), apiVersion }
   // nulls stay: an applied one is for validation to refuse
   prune(compiledVersion(tenant, definition, version).type, converted as unknown as JsonObject)

@@ -11,7 +11,7 @@ import type { Tenant } from '../../storage/tenant.ts'
 import type { Resource } from '../resource.ts'
 import { hasStatus } from '../resource.ts'
 import type { ResourceEntry } from '../resources.ts'
-import { compiledVersion, currentForm, inVersion, servedForm } from './compiled-versions.ts'
+import { compiledVersion, currentForm, inVersion, renamedTo, servedForm } from './compiled-versions.ts'
 import { checkConversion, isConvertedByWebhook } from './conversion-webhook.ts'
 import { isTerminating, versionNamed } from './definition.ts'
 import { customScaleView } from './scale-view.ts'
@@ -81,7 +81,7 @@ function betweenVersions(tenant: Tenant, definition: CustomResourceDefinition): 
     if (target?.group !== definition.spec?.group || target === undefined) return undefined
     if (versionNamed(definition, target.version) === undefined) return undefined
     // what is tracked is an object of its kind
-    const converted = inVersion(tenant, definition, object as unknown as KubeObject, target.version)
+    const converted = renamedTo(tenant, definition, object as unknown as KubeObject, target.version)
     const { type } = compiledVersion(tenant, definition, target.version)
     return { type, object: converted as unknown as JsonObject }
   }
