@@ -2,13 +2,15 @@
  * `/openapi/v2`, `/openapi/v3` and its documents: served as files, whatever the method. What makes them is loaded when the
  * first is asked for.
  */
+import { turnOfOthers } from '../api/slices.ts'
+import { wholeText } from '../openapi/members.ts'
 import { covers, parseAccept } from '../codec/media-type.ts'
-import type { OpenApiDocument, OpenApiDocuments, OpenApiStream } from '../openapi/documents.ts'
+import type { OpenApiDocument, OpenApiDocuments, OpenApiStream, SwaggerStream } from '../openapi/documents.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { remoteIndex, remoteSpecs, serveRemoteV3 } from './aggregation/remote-openapi.ts'
-import { slowStream } from './slow-stream.ts'
+import { slowByteStream, slowStream } from './slow-stream.ts'
 import type { Content } from './serve-content.ts'
 import { httpDate, serveContent } from './serve-content.ts'
 import { NO_CACHE } from './text-response.ts'
@@ -65,7 +67,7 @@ export async function serveOpenApiV2(apiRequest: ApiRequest, served: ServedResou
 }
 
 async function contentOf(
-  document: OpenApiDocument | OpenApiStream,
+  document: OpenApiDocument | OpenApiStream | SwaggerStream,
   type: string,
   now: Date,
   version: 'v2' | 'v3',
@@ -80,10 +82,14 @@ async function contentOf(
 const jsonOf = (document: OpenApiDocument | OpenApiStream): Content['body'] =>
   'text' in document ? new TextEncoder().encode(document.text) : () => slowStream(document.pieces())
 
-/** Of what is made of the whole text, which must be in memory for it. */
-async function protobufOf(document: OpenApiDocument | OpenApiStream, version: 'v2' | 'v3'): Promise<Uint8Array> {
-  const { protobufV2, protobufV3 } = await import('../openapi/protobuf.ts')
-  const whole = 'text' in document ? document : { text: [...document.pieces()].join('') }
+/** That of a group version is made of its whole text. */
+async function protobufOf(
+  document: OpenApiDocument | OpenApiStream | SwaggerStream,
+  version: 'v2' | 'v3',
+): Promise<Content['body']> {
+  const { protobufPieces, protobufV2, protobufV3 } = await import('../openapi/protobuf.ts')
+  if ('members' in document) return () => slowByteStream(protobufPieces(document.members))
+  const whole = 'text' in document ? document : { text: await wholeText(document.pieces(), turnOfOthers) }
   return version === 'v2' ? protobufV2(whole) : protobufV3(whole)
 }
 

@@ -4,17 +4,37 @@ const CHUNK = 128 * 1024
 const SLICE = 16
 
 /** A text whose pieces are made while it is read, as fast as the client takes it, and so that nobody waits behind it. */
-export function slowStream(pieces: Iterable<string>): ReadableStream<Uint8Array> {
+export const slowStream = (pieces: Iterable<string>): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
+  return slowly(pieces, (texts) => encoder.encode(texts.join('')))
+}
+
+/** The same of bytes. */
+export const slowByteStream = (pieces: Iterable<Uint8Array>): ReadableStream<Uint8Array> => slowly(pieces, concatenated)
+
+function concatenated(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
+}
+
+function slowly<Piece extends { readonly length: number }>(
+  pieces: Iterable<Piece>,
+  chunkOf: (pieces: readonly Piece[]) => Uint8Array,
+): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.iterator]()
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       for (;;) {
-        const { text, done } = slice(iterator)
-        if (text !== '') controller.enqueue(encoder.encode(text))
+        const { made, done } = slice(iterator)
+        if (made.length > 0) controller.enqueue(chunkOf(made))
         if (done) controller.close()
         await othersTurn()
-        if (text !== '' || done) return
+        if (made.length > 0 || done) return
       }
     },
     cancel() {
@@ -23,14 +43,16 @@ export function slowStream(pieces: Iterable<string>): ReadableStream<Uint8Array>
   })
 }
 
-function slice(pieces: Iterator<string>): { text: string; done: boolean } {
-  let text = ''
-  for (let count = 0; count < SLICE && text.length < CHUNK; count++) {
+function slice<Piece extends { readonly length: number }>(pieces: Iterator<Piece>): { made: Piece[]; done: boolean } {
+  const made: Piece[] = []
+  let length = 0
+  for (let count = 0; count < SLICE && length < CHUNK; count++) {
     const { done, value } = pieces.next()
-    if (done === true) return { text, done }
-    text += value
+    if (done === true) return { made, done }
+    if (value.length > 0) made.push(value)
+    length += value.length
   }
-  return { text, done: false }
+  return { made, done: false }
 }
 
 const othersTurn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))

@@ -37,7 +37,10 @@ function* unescaped(
   settings: OpenApiSettings,
 ): Generator<string, void, undefined> {
   const models = new Set([`${META}.ObjectMeta`, `${META}.ListMeta`])
-  const paths = yield* pathMembers(resources, describe, settings, pathsV3, models)
+  const made = pathMembers(resources, describe, settings, pathsV3, models)
+  let step = made.next()
+  for (; step.done !== true; step = made.next()) yield ''
+  const paths = step.value
   const schemas = closureOf(models).map((name): Member => [name, () => JSON.stringify(sharedModel(name, describe))])
   for (const entry of resources) append(schemas, modelMembers(entry, 'v3', describe))
   yield '{"openapi":"3.0.0","info":{"title":"Kubernetes CRD Swagger","version":"v0.1.0"},"paths":'

@@ -19,7 +19,7 @@ import type { OpenApiSettings, PathItem } from './operations.ts'
 import { pathsV3 } from './render-v3.ts'
 import type { RemoteSpec } from './remote-spec.ts'
 import { EVERYWHERE, info, isCustom, META, modelsOf, pathsOfVersion } from './served-paths.ts'
-import { swaggerPieces } from './swagger.ts'
+import { swaggerMembers, swaggerPieces } from './swagger.ts'
 import { openApiTexts } from './texts.ts'
 
 export interface OpenApiDocument {
@@ -36,6 +36,10 @@ export interface OpenApiStream {
   readonly hash: string
 }
 
+export interface SwaggerStream extends OpenApiStream {
+  members(): ReturnType<typeof swaggerMembers>
+}
+
 export interface OpenApiDocuments {
   /** `api/v1`, `apis/apps`, `apis/apps/v1`, `version` …, in alphabetical order. */
   readonly keys: readonly string[]
@@ -43,7 +47,7 @@ export interface OpenApiDocuments {
   /** Undefined for a key that is none. That of custom resources is made while it is read where it is large. */
   v3(key: string): Promise<OpenApiDocument | OpenApiStream | undefined>
   /** Where it is large it is made while it is read: a thousand definitions make tens of megabytes. */
-  v2(remote?: RemoteSpecs): Promise<OpenApiDocument | OpenApiStream>
+  v2(remote?: RemoteSpecs): Promise<OpenApiDocument | SwaggerStream>
 }
 
 /** Of other servers, joined with this one's. */
@@ -111,7 +115,7 @@ class Documents implements OpenApiDocuments {
   readonly keys: readonly string[]
   private readonly versions = new Map<string, { group: string; version: ServedVersion }>()
   private readonly groups = new Set<string>()
-  private all: { readonly remote: string; readonly document: Promise<OpenApiDocument | OpenApiStream> } | undefined
+  private all: { readonly remote: string; readonly document: Promise<OpenApiDocument | SwaggerStream> } | undefined
 
   constructor(
     private readonly served: ServedResources,
@@ -151,19 +155,20 @@ class Documents implements OpenApiDocuments {
     return document
   }
 
-  v2(remote: RemoteSpecs = { key: '', specs: [] }): Promise<OpenApiDocument | OpenApiStream> {
+  v2(remote: RemoteSpecs = { key: '', specs: [] }): Promise<OpenApiDocument | SwaggerStream> {
     if (this.all?.remote !== remote.key) this.all = { remote: remote.key, document: this.makeV2(remote) }
     return this.all.document
   }
 
-  private async makeV2({ key, specs }: RemoteSpecs): Promise<OpenApiDocument | OpenApiStream> {
+  private async makeV2({ key, specs }: RemoteSpecs): Promise<OpenApiDocument | SwaggerStream> {
     const { describe } = await openApiTexts()
-    const pieces = () => swaggerPieces(this.served, describe, this.settings, specs)
+    const members = () => swaggerMembers(this.served, describe, this.settings, specs)
+    const pieces = () => swaggerPieces(members())
     const whole = await joined(pieces(), MAX_WHOLE, turnOfOthers)
     if (whole !== undefined) return hashed(whole)
     const custom = [...this.versions.values()].filter(({ version }) => isCustom(version))
     const { hash } = await hashed([...custom.map(({ group, version }) => identityOf(group, version)), key].join('\n'))
-    return { hash, pieces }
+    return { hash, pieces, members }
   }
 
   private async custom(group: string, version: ServedVersion): Promise<OpenApiDocument | OpenApiStream> {

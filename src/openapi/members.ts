@@ -6,26 +6,37 @@ import type { Steps } from '../api/slices.ts'
 /** Steps: where they are long, an empty piece comes out after each. */
 export type Member = readonly [name: string, json: () => string | Steps<string>]
 
-/** The pieces of its text, members in the order of their names; of two with one name the later counts. */
-export function* objectPieces(members: readonly Member[]): Generator<string, void, undefined> {
-  const sorted = [...new Map(members)].sort(([a], [b]) => (a < b ? -1 : 1))
-  let separator = '{'
-  for (const [name, json] of sorted) {
+/** A member that was made; undefined where others may have a turn. */
+export type Made = readonly [name: string, json: string] | undefined
+
+/** In the order of their names; of two with one name the later counts. */
+export function* madeMembers(members: readonly Member[]): Generator<Made, void, undefined> {
+  for (const [name, json] of [...new Map(members)].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const text = json()
-    yield `${separator}${JSON.stringify(name)}:${typeof text === 'string' ? text : yield* inPieces(text)}`
-    separator = ','
+    yield [name, typeof text === 'string' ? text : yield* inSteps(text)]
   }
-  yield sorted.length === 0 ? '{}' : '}'
+}
+
+/** The pieces of its text. */
+export function* objectPieces(members: readonly Member[]): Generator<string, void, undefined> {
+  let separator = '{'
+  for (const made of madeMembers(members)) {
+    if (made === undefined) yield ''
+    else {
+      yield `${separator}${JSON.stringify(made[0])}:${made[1]}`
+      separator = ','
+    }
+  }
+  yield separator === '{' ? '{}' : '}'
 }
 
 export const textOf = (text: string | Steps<string>): string => (typeof text === 'string' ? text : atOnce(text))
 
-/** An empty piece for each step before the last. */
-function* inPieces<T>(steps: Steps<T>): Generator<string, T, undefined> {
+function* inSteps<T>(steps: Steps<T>): Generator<undefined, T, undefined> {
   for (;;) {
     const { done, value } = steps.next(true)
     if (done === true) return value
-    yield ''
+    yield
   }
 }
 
@@ -50,6 +61,9 @@ export async function joined(
   }
   return texts.join('')
 }
+
+export const wholeText = async (pieces: Iterable<string>, turn: () => Promise<void>): Promise<string> =>
+  (await joined(pieces, Infinity, turn)) ?? ''
 
 /** Pieces, each of which may take a good part of a millisecond to make, after which others get their turn. */
 export const PIECES = 8

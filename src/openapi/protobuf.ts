@@ -6,6 +6,8 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { lazy } from '../api/lazy.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
+import type { Section, SwaggerMember } from './swagger.ts'
+import { swaggerFrame } from './swagger.ts'
 
 const encoder = new TextEncoder()
 
@@ -460,6 +462,50 @@ function encoded(document: { readonly text: string }, form: Message): Uint8Array
     made.set(document, (bytes = writer.done()))
   }
   return bytes
+}
+
+/** Of a document of v2: the field of each section, and that of an entry in it. */
+const sections: Readonly<Record<Section, readonly [field: number, entry: number, write: Write]>> = {
+  paths: [8, 2, named(message(() => pathItemV2))],
+  definitions: [9, 1, named(message(() => schemaV2))],
+  parameters: [10, 1, named(parameterV2)],
+}
+
+function written(write: (bytes: Bytes) => void): Uint8Array {
+  const bytes = new Bytes()
+  write(bytes)
+  return bytes.done()
+}
+
+/**
+ * A document that is never whole in memory. The length of a section comes before it, so all of it is made twice.
+ * @returns pieces; empty ones where others may have a turn
+ */
+export function* protobufPieces(members: () => Iterable<SwaggerMember>): Generator<Uint8Array, void, undefined> {
+  const entryOf = ([section, name, json]: NonNullable<SwaggerMember>): Uint8Array => {
+    const [, entry, write] = sections[section]
+    return written((bytes) => write(bytes, entry, { [name]: JSON.parse(json) as Json }))
+  }
+  const lengths: Record<Section, number> = { paths: 0, definitions: 0, parameters: 0 }
+  for (const member of members()) {
+    if (member !== undefined) lengths[member[0]] += entryOf(member).length
+    yield new Uint8Array()
+  }
+  const { swagger, info: about, ...rest } = swaggerFrame
+  yield written((bytes) => writeMessage(bytes, documentV2, { swagger, info: about }))
+  let current: Section | undefined
+  for (const member of members()) {
+    if (member !== undefined && member[0] !== current) {
+      current = member[0]
+      const section = current
+      yield written((bytes) => {
+        bytes.varint(sections[section][0] * 8 + 2)
+        bytes.varint(lengths[section])
+      })
+    }
+    yield member === undefined ? new Uint8Array() : entryOf(member)
+  }
+  yield written((bytes) => writeMessage(bytes, documentV2, rest))
 }
 
 export const protobufV2 = (document: { readonly text: string }): Uint8Array => encoded(document, documentV2)

@@ -21,7 +21,7 @@ export function* pathMembers(
   settings: OpenApiSettings,
   render: (items: readonly PathItem[]) => JsonObject,
   models: Set<string>,
-): Generator<string, Member[], undefined> {
+): Generator<undefined, Member[], undefined> {
   const kept = new BoundedMap<ResourceEntry, ReadonlyMap<string, string>>({
     entries: 1_000,
     size: MAX_KEPT,
@@ -43,7 +43,7 @@ export function* pathMembers(
     const own = pathsOf(entry, describe, settings)
     for (const model of modelsOf(own)) models.add(model)
     for (const { path } of own) members.push([path, () => rendered(entry).get(path)!])
-    yield ''
+    yield
   }
   return members
 }

@@ -11,7 +11,7 @@ import { modelMembers } from './custom-resources.ts'
 import { fixedPaths, groupPath } from './fixed-paths.ts'
 import type { OpenApiSettings, PathItem } from './operations.ts'
 import type { Member } from './members.ts'
-import { objectPieces } from './members.ts'
+import { madeMembers } from './members.ts'
 import type { RemoteSpec } from './remote-spec.ts'
 import { addedBy } from './remote-spec.ts'
 import { pathMembers } from './rendered-paths.ts'
@@ -30,12 +30,39 @@ const security = {
   security: [{ BearerToken: [] }],
 }
 
-export function* swaggerPieces(
+const head = { swagger: '2.0', info }
+
+/** What stands around its members. */
+export const swaggerFrame: JsonObject = { ...head, ...security }
+
+export type Section = 'paths' | 'definitions' | 'parameters'
+export type SwaggerMember = readonly [section: Section, name: string, json: string] | undefined
+
+/** @param members those of `swaggerMembers` */
+export function* swaggerPieces(members: Iterable<SwaggerMember>): Generator<string, void, undefined> {
+  yield JSON.stringify(head).slice(0, -1)
+  let end = ''
+  let current: Section | undefined
+  for (const made of members) {
+    if (made === undefined) {
+      yield ''
+      continue
+    }
+    const [section, name, json] = made
+    yield `${section === current ? ',' : `${end},"${section}":{`}${JSON.stringify(name)}:${json}`
+    current = section
+    end = '}'
+  }
+  yield `${end},${JSON.stringify(security).slice(1)}`
+}
+
+/** Of each section all, one after the other; undefined where others may have a turn. */
+export function* swaggerMembers(
   served: ServedResources,
   describe: Describe,
   settings: OpenApiSettings,
   remote: readonly RemoteSpec[] = [],
-): Generator<string, void, undefined> {
+): Generator<SwaggerMember, void, undefined> {
   const models = new Set<string>()
   const parameters = new Map<string, Json | undefined>()
   const render = (items: readonly PathItem[]): JsonObject => {
@@ -47,7 +74,7 @@ export function* swaggerPieces(
   for (const items of builtInItems(served, describe, settings)) {
     for (const model of modelsOf(items)) models.add(model)
     for (const [path, item] of Object.entries(render(items))) paths.push([path, () => JSON.stringify(item)])
-    yield ''
+    yield
   }
   const custom = customEntries(served)
   append(paths, yield* pathMembers(custom, describe, settings, render, models))
@@ -55,13 +82,13 @@ export function* swaggerPieces(
   const ownParameters = (): Member[] =>
     [...parameters].map(([name, parameter]) => [name, () => JSON.stringify(parameter)])
   const added = addedBy(remote, { paths, definitions, parameters: ownParameters() })
-  yield `{"swagger":"2.0","info":${JSON.stringify(info)},"paths":`
-  yield* objectPieces([...paths, ...added.paths])
-  yield ',"definitions":'
-  yield* objectPieces([...definitions, ...added.definitions])
-  yield ',"parameters":'
-  yield* objectPieces([...ownParameters(), ...added.parameters])
-  yield `,${JSON.stringify(security).slice(1)}`
+  yield* within('paths', [...paths, ...added.paths])
+  yield* within('definitions', [...definitions, ...added.definitions])
+  yield* within('parameters', [...ownParameters(), ...added.parameters])
+}
+
+function* within(section: Section, members: readonly Member[]): Generator<SwaggerMember, void, undefined> {
+  for (const made of madeMembers(members)) yield made && [section, ...made]
 }
 
 /** What the server itself has, a version a step. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { customModelName } from '../../src/registry/custom-resources/custom-model-name.ts'
 import { modelMembers } from '../../src/openapi/custom-resources.ts'
+import { protobufPieces, protobufV2 } from '../../src/openapi/protobuf.ts'
 import { textOf } from '../../src/openapi/members.ts'
 import type { OpenApiDocument, OpenApiStream } from '../../src/openapi/documents.ts'
 import { openApiDocuments } from '../../src/openapi/documents.ts'
@@ -235,6 +236,15 @@ describe('v2 of many custom resources', { timeout: 30_000 }, () => {
       expect(Object.keys(eight[part])).toEqual(Object.keys(eight[part]).sort())
     }
     expect(Object.keys(eight.definitions).filter((name) => name.startsWith('com.example.g'))).toHaveLength(16)
+  })
+
+  test('is the same as protobuf, made in pieces', async () => {
+    const document = await openApiDocuments(many(8), plain).v2()
+    if (!('members' in document)) throw new Error('it is large')
+    const whole = protobufV2({ text: wholeOf(document) })
+    const pieces = [...protobufPieces(document.members)]
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(1_000_000)
+    expect(Buffer.concat(pieces).equals(whole)).toBe(true)
   })
 
   test('has an ETag of what it is made of', async () => {
