@@ -2,12 +2,9 @@
  * Two Workers on one engine, as on Cloudflare: the API server, and a webhook that is bound to it as WORKER_HOOK. Their
  * calls go over no network, through a real service binding.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { Miniflare } from 'miniflare'
+import type { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PROJECT, WORKER, upToDateBuild } from '../../src/cli/build.ts'
-import { readWranglerConfig } from '../../src/cli/wrangler-config.ts'
+import { startBoundEngine } from './bound-engine.ts'
 
 const TOKEN = 'the-token-of-an-administrator-of-this-test'
 
@@ -29,56 +26,7 @@ export default {
 let engine: Miniflare | undefined
 
 beforeAll(async () => {
-  const { modules } = await upToDateBuild()
-  const { compatibilityDate, compatibilityFlags, vars, durableObjects } = readWranglerConfig(
-    join(PROJECT, 'wrangler.toml'),
-  )
-  const common = { compatibilityDate, compatibilityFlags: [...compatibilityFlags] }
-  const settings = { ...vars, KEDGE_ADMIN_TOKEN: TOKEN }
-  engine = new Miniflare({
-    workers: [
-      {
-        config: {
-          ...common,
-          name: 'kedge',
-          manifest: {
-            mainModule: modules[0]!,
-            modulesRoot: WORKER,
-            modules: Object.fromEntries(
-              modules.map((name) => [
-                name,
-                {
-                  type: name.endsWith('.js') ? 'esm' : 'data',
-                  contents: new Uint8Array(readFileSync(join(WORKER, name))),
-                },
-              ]),
-            ),
-          },
-          env: {
-            ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, { type: 'text', value }])),
-            ...Object.fromEntries(
-              durableObjects.map(({ name, className }) => [
-                name,
-                { type: 'durable-object', worker: 'kedge', exportName: className },
-              ]),
-            ),
-            WORKER_HOOK: { type: 'worker', worker: 'hook' },
-          },
-          exports: Object.fromEntries(
-            durableObjects.map(({ className }) => [className, { type: 'durable-object', storage: 'sqlite' }]),
-          ),
-        },
-      },
-      {
-        config: {
-          ...common,
-          name: 'hook',
-          manifest: { mainModule: 'hook.js', modules: { 'hook.js': { type: 'esm', contents: hook } } },
-        },
-      },
-    ],
-  })
-  await engine.ready
+  engine = await startBoundEngine({ hook }, { KEDGE_ADMIN_TOKEN: TOKEN })
 })
 
 afterAll(() => engine?.dispose())
