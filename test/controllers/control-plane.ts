@@ -81,10 +81,17 @@ export class ControlPlaneInMemory {
       if (at < 0) return
       const [{ controller, key }] = this.work.splice(at, 1) as [Work]
       this.tried.push(controller)
-      const again = await controllerOf(controller)!.reconcile(key, await this.context(controller))
+      const again = await this.reconcile(controller, key).catch((error: unknown) => {
+        this.add(controller, key, 0)
+        throw error
+      })
       if (again !== undefined) this.add(controller, key, again)
     }
     throw new Error(`there is always more to do: ${this.waiting.join(', ')}`)
+  }
+
+  private async reconcile(controller: string, key: string): Promise<number | undefined> {
+    return controllerOf(controller)!.reconcile(key, await this.context(controller))
   }
 
   async pass(milliseconds: number): Promise<void> {
