@@ -175,10 +175,13 @@ export function resuming(): <T>(run: () => T) => T {
 export function kept<Value>(owner: unknown, make: () => Value): Value {
   if (current === undefined || typeof owner !== 'object' || owner === null) return make()
   const progress = current
-  const { found } = progress.placeOf(owner)
+  const place = progress.placeOf(owner)
+  const { found } = place
   if (found.length === 0) {
     const made = make()
     found.push(made)
+    // the next run does not come to what it took to make it
+    progress.advance(place)
     progress.charge(weightOf(made))
   }
   return found[0] as Value // what was made for this place

@@ -178,3 +178,19 @@ describe('a walk that waits in between', () => {
     await walk
   })
 })
+
+test('what is made in parts of the very object that it is kept for leaves nothing behind for what follows', async () => {
+  const owner = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`k${at}`, at]))
+  const walk = () => {
+    const copy = kept(owner, () => {
+      const made = kept(owner, (): Record<string, number> => ({}))
+      eachName(owner, Object.keys, (name) => void (made[name] = 1))
+      return made
+    })
+    const other = kept(owner, () => 'another')
+    const names = mapNames(owner, Object.keys, (name) => name)
+    return { copied: Object.keys(copy).length, other, names: names.length }
+  }
+  for (const part of [1, 3, 7])
+    expect(await inTurns(inParts(walk, part), async () => {})).toEqual({ copied: 20, other: 'another', names: 20 })
+})

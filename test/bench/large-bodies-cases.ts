@@ -4,6 +4,8 @@ import type { Call } from './load.ts'
 export interface LargeBody {
   readonly what: string
   readonly call: Call
+  /** Others read or change what it makes. */
+  readonly isNeeded?: boolean
 }
 
 const NAMESPACE = '/api/v1/namespaces/default'
@@ -76,25 +78,26 @@ export const largeBodies: readonly LargeBody[] = [
     call: { method: 'POST', path: `${NAMESPACE}/configmaps`, body: `{"x":[${'{},'.repeat(1_000_000)}{}]}` },
   },
   {
-    what: 'ConfigMap with 100,000 keys',
+    what: 'ConfigMap with 20,000 keys',
     call: post(`${NAMESPACE}/configmaps`, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name: 'keys' },
-      data: Object.fromEntries(many(60_000, (at) => [`k${at}`, 'v'])),
+      data: Object.fromEntries(many(20_000, (at) => [`k${at}`, 'v'])),
     }),
   },
   {
-    what: 'ConfigMap that is refused: 100,000 keys',
+    what: 'ConfigMap that is refused: 50,000 wrong keys',
     call: post(`${NAMESPACE}/configmaps`, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name: 'wrong' },
-      data: Object.fromEntries(many(100_000, (at) => [`k/${at}`, 'v'])),
+      data: Object.fromEntries(many(50_000, (at) => [`k/${at}`, 'v'])),
     }),
   },
   {
-    what: 'ConfigMap of one text of 1.4 MB',
+    what: 'ConfigMap of one text of 1 MB',
+    isNeeded: true,
     call: post(`${NAMESPACE}/configmaps`, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -103,8 +106,9 @@ export const largeBodies: readonly LargeBody[] = [
     }),
   },
   {
-    what: 'Pod with 20,000 variables',
-    call: pod('variables', {}, { env: many(20_000, (at) => ({ name: `V${at}`, value: 'v' })) }),
+    what: 'Pod with 15,000 variables',
+    isNeeded: true,
+    call: pod('variables', {}, { env: many(15_000, (at) => ({ name: `V${at}`, value: 'v' })) }),
   },
   {
     what: 'Pod with 20,000 variables from fields',
@@ -248,15 +252,21 @@ export const largeBodies: readonly LargeBody[] = [
       },
     }),
   },
-  { what: 'thing with a set of 100,000', call: thing('set', { set: many(70_000, (at) => `e${at}`) }) },
+  {
+    what: 'thing with a set of 45,000',
+    isNeeded: true,
+    call: thing('set', { set: many(45_000, (at) => `e${at}`) }),
+  },
+  { what: 'thing with a set of 100,000', call: thing('sets', { set: many(100_000, (at) => `e${at}`) }) },
   {
     what: 'thing with 40,000 keyed elements',
     call: thing('keyed', { keyed: many(30_000, (at) => ({ name: `e${at}` })) }),
   },
   { what: 'thing with 200,000 empty objects', call: thing('objects', { objects: many(100_000, () => ({})) }) },
   {
-    what: 'thing with a map of 60,000',
-    call: thing('map', { map: Object.fromEntries(many(60_000, (at) => [`k${at}`, at])) }),
+    what: 'thing with a map of 45,000',
+    isNeeded: true,
+    call: thing('map', { map: Object.fromEntries(many(45_000, (at) => [`k${at}`, at])) }),
   },
   {
     what: 'thing with 300,000 words of which none is allowed',
@@ -264,8 +274,8 @@ export const largeBodies: readonly LargeBody[] = [
   },
   { what: 'thing with 200,000 values of no type', call: thing('free', { free: { a: many(200_000, () => ({})) } }) },
   {
-    what: 'thing with 40,000 names of no type',
-    call: thing('names', { free: Object.fromEntries(many(60_000, (at) => [`k${at}`, {}])) }),
+    what: 'thing with 45,000 names of no type',
+    call: thing('names', { free: Object.fromEntries(many(45_000, (at) => [`k${at}`, {}])) }),
   },
   {
     what: 'JSON patch of 9,000 operations',
@@ -306,12 +316,12 @@ export const largeBodies: readonly LargeBody[] = [
     },
   },
   {
-    what: 'YAML: a ConfigMap with 60,000 keys',
+    what: 'YAML: a ConfigMap with 40,000 keys',
     call: {
       method: 'POST',
       path: `${NAMESPACE}/configmaps`,
       contentType: 'application/yaml',
-      body: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yaml}\ndata:\n${many(60_000, (at) => `  k${at}: v`).join('\n')}`,
+      body: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yaml}\ndata:\n${many(40_000, (at) => `  k${at}: v`).join('\n')}`,
     },
   },
   {

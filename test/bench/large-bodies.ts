@@ -1,38 +1,94 @@
-// `npm run bench:large`: how long other clients wait while one sends the dearest bodies that are let in. A second client
-// asks for /healthz again and again; the longest of its answers is what one step of the work held everybody for, and
-// what the machine did meanwhile. `--only TEXT` sends those whose name has the text.
+// `npm run bench:large`: how much CPU the dearest bodies that are let in take at once, which is what others wait for. Each is
+// sent to a server in this process, twice, and the shorter of its longest steps counts: the collector may be in one.
+// `--server` asks a server of its own instead how long another client waits for /healthz meanwhile, which tells of the
+// machine, too. `--only TEXT` sends those whose name has the text.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { build } from 'esbuild'
 import { startKedge } from '../cli/kedge-process.ts'
 import { definition, largeBodies } from './large-bodies-cases.ts'
 import type { LargeBody } from './large-bodies-cases.ts'
 import { open, pause, send, succeed, targetOf } from './load.ts'
 import type { Target } from './load.ts'
+import { stepsOf } from './longest-step.ts'
+import type { Send } from './memory-target.ts'
+import { table } from './report.ts'
 import { readKubeconfig } from './side.ts'
 
 const { values: flags } = parseArgs({
-  options: { only: { type: 'string', default: '' }, rounds: { type: 'string', default: '1' } },
+  options: {
+    only: { type: 'string', default: '' },
+    rounds: { type: 'string', default: '2' },
+    server: { type: 'boolean', default: false },
+  },
 })
 const HEALTH = { method: 'GET', path: '/healthz' } as const
+const bodies = largeBodies.filter(({ what, isNeeded }) => isNeeded === true || what.includes(flags.only))
 
-interface Row {
-  readonly what: string
-  readonly status: number
-  readonly milliseconds: number
-  readonly waited: number
-}
-
-const kedge = await startKedge()
-const target = readKubeconfig(kedge.kubeconfig)
-const other = targetOf(kedge.url)
-await prepare()
-const rows: Row[] = []
-for (let round = 0; round < Number(flags.rounds); round++)
-  for (const body of largeBodies) if (body.what.includes(flags.only)) rows.push(await measure(body))
-print()
-await kedge.stop()
+if (flags.server) await waits()
+else await steps()
 process.exit(0)
 
-async function prepare(): Promise<void> {
+/** What the server is made of cannot run as it is written: it is bundled first. */
+async function memoryTarget(): Promise<() => Promise<Send>> {
+  const directory = mkdtempSync(join(import.meta.dirname, '../../node_modules/.kedge-bench-'))
+  try {
+    const outfile = join(directory, 'target.mjs')
+    const entry = join(import.meta.dirname, 'memory-target.ts')
+    await build({
+      entryPoints: [entry],
+      outfile,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'es2024',
+      external: ['js-yaml', 'cloudflare:workers'],
+      logLevel: 'warning',
+    })
+    const { memoryTarget: made } = (await import(pathToFileURL(outfile).href)) as { memoryTarget: () => Promise<Send> }
+    return made
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+async function steps(): Promise<void> {
+  const newTarget = await memoryTarget()
+  const best = new Map<string, { status: number; all: number; steps: number; longest: number }>()
+  for (let round = 0; round < Number(flags.rounds); round++) {
+    const to = await newTarget()
+    for (const { what, call } of bodies) {
+      let status = 0
+      const taken = await stepsOf(async () => void ({ status } = await to(call)))
+      const before = best.get(what)
+      if (before === undefined || taken.longest < before.longest) best.set(what, { ...taken, status })
+    }
+  }
+  const rows = [...best].map(([what, { status, all, steps, longest }]) => [
+    what,
+    String(status),
+    all.toFixed(0),
+    String(steps),
+    longest.toFixed(1),
+  ])
+  console.log(table(['body', 'status', 'CPU, ms', 'steps', 'longest step, ms of CPU'], rows))
+}
+
+async function waits(): Promise<void> {
+  const kedge = await startKedge()
+  const target = readKubeconfig(kedge.kubeconfig)
+  const other = targetOf(kedge.url)
+  await prepare(target, other)
+  const rows: string[][] = []
+  for (let round = 0; round < Number(flags.rounds); round++)
+    for (const body of bodies) rows.push(await measure(target, other, body))
+  console.log(table(['body', 'status', 'its own ms', 'longest wait of others, ms'], rows))
+  await kedge.stop()
+}
+
+async function prepare(target: Target, other: Target): Promise<void> {
   await succeed(target, definition)
   const account = { method: 'GET', path: '/api/v1/namespaces/default/serviceaccounts/default' }
   while ((await send(target, account)).status !== 200) await pause(50) // Pods need it
@@ -41,7 +97,7 @@ async function prepare(): Promise<void> {
   for (let n = 0; n < 300; n++) await succeed(other, HEALTH) // warm
 }
 
-async function measure({ what, call }: LargeBody): Promise<Row> {
+async function measure(target: Target, other: Target, { what, call }: LargeBody): Promise<string[]> {
   await pause(200)
   let isDone = false
   let waited = 0
@@ -54,7 +110,7 @@ async function measure({ what, call }: LargeBody): Promise<Row> {
   await pause(20)
   isDone = true
   await asking
-  return { what, status, milliseconds, waited }
+  return [what, String(status), milliseconds.toFixed(0), waited.toFixed(0)]
 }
 
 async function statusOf(to: Target, what: string, call: LargeBody['call']): Promise<number> {
@@ -64,11 +120,4 @@ async function statusOf(to: Target, what: string, call: LargeBody['call']): Prom
   const status = response.statusCode ?? 0
   if (status >= 400) process.stderr.write(`${what}: ${status} ${text.slice(0, 300)}\n`)
   return status
-}
-
-function print(): void {
-  console.log(`| ${['body', 'status', 'its own ms', 'longest wait of others, ms'].join(' | ')} |`)
-  console.log('| --- | --- | --- | --- |')
-  for (const { what, status, milliseconds, waited } of rows)
-    console.log(`| ${[what, status, milliseconds.toFixed(0), waited.toFixed(0)].join(' | ')} |`)
 }

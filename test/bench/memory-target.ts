@@ -1,0 +1,43 @@
+// A server in this process that keeps everything in memory: the same code as in the engine, where its steps can be measured.
+import { respondStatus } from '../../src/codec/respond.ts'
+import { answer } from '../../src/server.ts'
+import { loadPatterns } from '../../src/validation/go-pattern.ts'
+import { memoryServer } from '../request-in-memory.ts'
+import { definition } from './large-bodies-cases.ts'
+import type { Call } from './load.ts'
+
+const TOKEN = 'an-administrator-whose-token-is-long-enough'
+
+export type Send = (call: Call) => Promise<{ readonly status: number; readonly text: string }>
+
+/** With a namespace, its account, and the definition of the things. */
+export async function memoryTarget(): Promise<Send> {
+  const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
+  await loadPatterns()
+  const namespace = { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'default' } }
+  await server.put('', 'namespaces', { ...namespace, status: { phase: 'Active' } })
+  const account = { kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: 'default', namespace: 'default' } }
+  await server.put('', 'serviceaccounts', account)
+  const { metadata, spec } = JSON.parse(definition.body!) as Definition
+  const conditions = ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True' }))
+  await server.put('apiextensions.k8s.io', 'customresourcedefinitions', {
+    metadata: { ...metadata, generation: 1 },
+    spec,
+    status: { acceptedNames: spec.names, storedVersions: ['v1'], conditions },
+  })
+  return async ({ method, path, body, contentType = 'application/json', accept }) => {
+    const headers = {
+      Authorization: `Bearer ${TOKEN}`,
+      ...(body === undefined ? {} : { 'Content-Type': contentType }),
+      ...(accept === undefined ? {} : { Accept: accept }),
+    }
+    const request = server.request(path, { method, headers, ...(body === undefined ? {} : { body }) })
+    const response = await answer(request).catch((error: unknown) => respondStatus(request, error))
+    return { status: response.status, text: await response.text() }
+  }
+}
+
+interface Definition {
+  readonly metadata: { readonly name: string }
+  readonly spec: { readonly names: Record<string, string> } & Record<string, never>
+}
