@@ -71,17 +71,29 @@ const serviceAccountActor = (name: string): Actor => ({
 })
 
 /**
- * For what kube-controller-manager does that must not fail for a webhook or a quota: nothing of admission has a say.
+ * As the user of the controller's topic. All of admission has a say, as over kube-controller-manager's requests: what is
+ * refused is tried again later.
  * @param fieldManager who owns what is written
  */
 export const managerClients = (context: ControllerContext, fieldManager = 'kube-controller-manager'): Clientset =>
   new Clientset(context, {
     user: context.user,
     fieldManager,
+    admission: admissionChain,
+  })
+
+/**
+ * The same without admission, for the controllers that docs/decisions.md names: what they cannot do now is not tried for
+ * ever, and what they leave undone nobody else does.
+ */
+export const unadmittedClients = (context: ControllerContext, fieldManager = 'kube-controller-manager'): Clientset =>
+  new Clientset(context, {
+    user: context.user,
+    fieldManager,
     admission: withoutAdmission,
   })
 
-/** The same for what kube-apiserver does itself. */
+/** For what kube-apiserver does itself; nothing of admission has a say. */
 export const serverClients = (context: ControllerContext, fieldManager = 'kube-apiserver'): Clientset =>
   new Clientset(context, {
     user: API_SERVER,

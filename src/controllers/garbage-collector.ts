@@ -9,7 +9,7 @@ import { StatusError } from '../api/status.ts'
 import { wasWritten } from '../registry/written-types.ts'
 import type { FreedOwners, ObjectKey } from '../registry/collector-work.ts'
 import { deletedOwnerIn, freedOwnersIn, objectKeyIn, servedKindIn } from '../registry/collector-work.ts'
-import { managerClients } from './clientset.ts'
+import { unadmittedClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { reportForeignOwners } from './foreign-owners.ts'
 import { countAgain } from './resource-quota.ts'
@@ -79,7 +79,7 @@ export const servedKindController: Controller = {
     for (const one of types.values()) {
       if (!(await wasWritten(context, one))) continue
       const isOfKind = one.group === type.group && one.resource === type.resource
-      const client = await managerClients(context).ifServed(one)
+      const client = await unadmittedClients(context).ifServed(one)
       for await (const object of client?.each() ?? []) {
         const owners = object.metadata.ownerReferences ?? []
         // what was known of the owners of a kind that comes back went with its definition
@@ -229,7 +229,7 @@ async function dropFinalizer(context: ControllerContext, key: ObjectKey, finaliz
 async function dependentsOf(context: ControllerContext, ownerKind: string, uid: string): Promise<Found[]> {
   const found = await Promise.all(
     context.dependentsOf(ownerKind).map(async (resource) => {
-      const client = await managerClients(context).ifServed(resource)
+      const client = await unadmittedClients(context).ifServed(resource)
       const objects = (await client?.list({ owner: uid })) ?? []
       return objects.map((object) => keyed(resource, object))
     }),
@@ -252,7 +252,7 @@ const keyed = ({ group, resource }: GroupResource, object: KubeObject): Found =>
 const keyOf = ({ object: _, ...key }: Found): ObjectKey => key
 
 const clientOf = (context: ControllerContext, key: Pick<ObjectKey, 'group' | 'resource' | 'namespace'>) =>
-  managerClients(context).resource(key, key.namespace)
+  unadmittedClients(context).resource(key, key.namespace)
 
 const kindOf = ({ apiVersion = '', kind = '' }: KubeObject): string => ownerKindOf({ apiVersion, kind })
 

@@ -10,7 +10,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import { StatusError } from '../api/status.ts'
 import { writtenEntries } from '../registry/written-types.ts'
 import { timeText } from '../schema/time.ts'
-import { managerClients } from './clientset.ts'
+import { unadmittedClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { untilNextLook } from './waiting-time.ts'
 import { forEachShard } from '../storage/for-each-shard.ts'
@@ -39,7 +39,7 @@ export interface Remains {
 
 export const namespaceController: Controller = {
   async reconcile(name, context) {
-    const namespaces = managerClients(context).resource(NAMESPACES)
+    const namespaces = unadmittedClients(context).resource(NAMESPACES)
     const namespace = (await namespaces.get(name)) as Namespace | undefined
     if (namespace?.metadata.deletionTimestamp === undefined) return undefined
     const finalizers = namespace.spec?.finalizers ?? []
@@ -82,7 +82,7 @@ const SWEEP_MS = 3_000
 /** What was created in the last moment of a namespace, by a Worker that did not know yet, goes too. Key: its name. */
 export const namespaceSweeper: Controller = {
   async reconcile(name, context) {
-    if ((await managerClients(context).resource(NAMESPACES).get(name)) !== undefined) return undefined
+    if ((await unadmittedClients(context).resource(NAMESPACES).get(name)) !== undefined) return undefined
     const { resources } = await empty(context, name, context.now())
     return resources.size > 0 ? RETRY_MS : undefined
   },
@@ -118,7 +118,7 @@ async function emptyOf(
   remains: Remains,
   mayTakeLonger: (items: readonly KubeObject[]) => boolean = () => false,
 ): Promise<void> {
-  const client = managerClients(context).resource(resource, namespace)
+  const client = unadmittedClients(context).resource(resource, namespace)
   const items = await client.list()
   const left: KubeObject[] = []
   for (const { metadata } of items) {

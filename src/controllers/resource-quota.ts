@@ -13,7 +13,7 @@ import { SPECIAL_RESOURCES, evaluatorOf, isInScope } from '../registry/quota/eva
 import { wasWritten } from '../registry/written-types.ts'
 import { Quantity } from '../schema/quantity.ts'
 import { HopelessWork } from '../registry/hopeless-work.ts'
-import { managerClients } from './clientset.ts'
+import { unadmittedClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 
 const RESOURCE_QUOTAS: GroupResource = { group: '', resource: 'resourcequotas' }
@@ -40,7 +40,7 @@ export const resourceQuotaController: Controller = {
   async reconcile(namespace, context) {
     if (!(await wasWritten(context, RESOURCE_QUOTAS))) return undefined
     // only this kind is kept there
-    const quotas = (await managerClients(context).resource(RESOURCE_QUOTAS, namespace).list()) as Quota[]
+    const quotas = (await unadmittedClients(context).resource(RESOURCE_QUOTAS, namespace).list()) as Quota[]
     for (const quota of quotas) await judge(context, quota, 0)
     return undefined
   },
@@ -52,7 +52,7 @@ export const loweredQuota: Controller = {
     const [, namespace, name, revision, tries] = /^([^/ ]+)\/([^ ]+) (\d+) (\d+)$/.exec(key) ?? []
     if (namespace === undefined || name === undefined) throw new HopelessWork(`no quota and revision: ${key}`)
     // only this kind is kept there
-    const quota = (await managerClients(context).resource(RESOURCE_QUOTAS, namespace).get(name)) as Quota | undefined
+    const quota = (await unadmittedClients(context).resource(RESOURCE_QUOTAS, namespace).get(name)) as Quota | undefined
     if (quota === undefined) return undefined
     const isQuiet = quota.metadata.resourceVersion === revision || Number(tries) >= PATIENCE
     await judge(context, quota, Number(tries) + 1, isQuiet)
@@ -92,7 +92,7 @@ async function writeStatus(
 ): Promise<void> {
   const { namespace = '', name = '', resourceVersion } = metadata
   try {
-    await managerClients(context)
+    await unadmittedClients(context)
       .resource(RESOURCE_QUOTAS, namespace)
       .updateStatusWithRetries(name, (object) => {
         // what was charged meanwhile was not counted
@@ -111,7 +111,7 @@ async function usageOf(context: ControllerContext, quota: Quota): Promise<Amount
   let used: Amounts = new Map()
   for (const { resource, names } of tracked(Object.keys(quota.spec?.hard ?? {}))) {
     const evaluator = evaluatorOf(resource)
-    const client = evaluator && (await managerClients(context).ifServed(resource, quota.metadata.namespace ?? ''))
+    const client = evaluator && (await unadmittedClients(context).ifServed(resource, quota.metadata.namespace ?? ''))
     if (evaluator === undefined || client === undefined) continue
     let total: Amounts = new Map([...names].map((name) => [name, Quantity.zero]))
     if (await wasWritten(context, resource))

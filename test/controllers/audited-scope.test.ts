@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { GroupResource } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
-import { clientsetFor, managerClients, typedResource } from '../../src/controllers/clientset.ts'
+import { clientsetFor, unadmittedClients, typedResource } from '../../src/controllers/clientset.ts'
 import { controllerUsers } from '../../src/controllers/controller-users.ts'
 import type { ControllerContext } from '../../src/controllers/controller.ts'
 import type { Env } from '../../src/env.ts'
@@ -74,7 +74,7 @@ beforeEach(async () => {
 })
 
 const client = (resource: GroupResource = CONFIG_MAPS, user = context.user) =>
-  managerClients({ ...context, user }).resource(resource, 'default')
+  unadmittedClients({ ...context, user }).resource(resource, 'default')
 const object = (kind: string, rest: object = {}) =>
   ({ kind, apiVersion: 'v1', metadata: { name: 'a' }, ...rest }) as unknown as JsonObject & KubeObject
 

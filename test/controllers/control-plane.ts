@@ -1,7 +1,7 @@
 /** A control plane in memory whose controllers do their work when the test says so. */
 import type { GroupResource } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../../src/api/object.ts'
-import { managerClients } from '../../src/controllers/clientset.ts'
+import { unadmittedClients } from '../../src/controllers/clientset.ts'
 import type { ResourceClient } from '../../src/controllers/resource-client.ts'
 import type { ControllerContext, Sighting } from '../../src/controllers/controller.ts'
 import { controllerOf, userOf } from '../../src/controllers/controllers.ts'
@@ -135,7 +135,7 @@ export class ControlPlaneInMemory {
   }
 
   async client(resource: GroupResource, namespace: string): Promise<ResourceClient> {
-    return managerClients(await this.context(), 'somebody').resource(resource, namespace)
+    return unadmittedClients(await this.context(), 'somebody').resource(resource, namespace)
   }
 
   async create(resource: GroupResource, object: JsonObject): Promise<KubeObject> {

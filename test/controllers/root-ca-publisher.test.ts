@@ -48,3 +48,16 @@ test('another authority of the server goes to all namespaces, and into the Secre
   expect(new Set(plane.tried)).toEqual(new Set(['root-ca-publisher', 'service-account-secret']))
   expect(await plane.get(CONFIG_MAPS, 'a', ROOT_CA)).toMatchObject({ data: { 'ca.crt': '' } })
 })
+
+test('a quota counts it, and refuses it while it is full', async () => {
+  const plane = await newPlane()
+  const quotas = { group: '', resource: 'resourcequotas' }
+  const spec = { hard: { 'count/configmaps': '0' } }
+  await plane.create(quotas, of('v1', 'ResourceQuota', { metadata: { name: 'full', namespace: 'default' }, spec }))
+  await plane.settle()
+  await plane.delete(CONFIG_MAPS, 'default', ROOT_CA)
+  await expect(reconcile(plane, 'root-ca-publisher', 'default')).rejects.toThrow(
+    'configmaps "kube-root-ca.crt" is forbidden: exceeded quota: full',
+  )
+  expect(await plane.get(CONFIG_MAPS, 'default', ROOT_CA)).toBeUndefined()
+})
