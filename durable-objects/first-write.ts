@@ -55,8 +55,8 @@ export class FirstWrite {
   }
 
   private tell(work: () => Promise<void>): Promise<void> {
-    const told = work().finally(() => (this.telling = undefined))
-    return (this.telling = told)
+    const answered = work().finally(() => (this.telling = undefined))
+    return (this.telling = answered)
   }
 
   private set(isAnnounced: boolean): void {

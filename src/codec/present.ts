@@ -135,9 +135,9 @@ export class Presenter {
   row(source: Source, now: Date): string {
     const { view } = this.resource
     if (!this.isPassed) this.resource.checkConvertible?.(source.object)
-    const shown =
+    const printed =
       view !== undefined ? this.answered(source) : this.layout!.printer.exact ? source.object : source.rounded
-    return rowText(this.layout!, shown, now, this.rowObject(source))
+    return rowText(this.layout!, printed, now, this.rowObject(source))
   }
 
   private rowObject(source: Source): string {

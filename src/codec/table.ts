@@ -114,10 +114,10 @@ const layoutOf = (columns: readonly Column[], printer: Printer, isDefault: boole
 })
 
 /** A row, as JSON text. @param object text of what the row carries besides its cells, or `null` */
-export function rowText({ printer }: TableLayout, shown: KubeObject, now: Date, object: string): string {
-  const conditions = printer.conditions?.(shown)
+export function rowText({ printer }: TableLayout, printed: KubeObject, now: Date, object: string): string {
+  const conditions = printer.conditions?.(printed)
   const said = conditions === undefined ? '' : `,"conditions":${stringify(conditions.map((one) => ({ ...one })))}`
-  return `{"cells":${stringify(printer.cells(shown, now))}${said},"object":${object}}`
+  return `{"cells":${stringify(printer.cells(printed, now))}${said},"object":${object}}`
 }
 
 /** Everything before the rows. @param columns JSON text; `null` in all but the first event of a watch */

@@ -19,10 +19,10 @@ export async function get(scope: RequestScope): Promise<Response> {
     const early = notOlderThan === undefined ? await takeFirstRead(request, scope.collection, key) : undefined
     const stored = early ?? (await scope.storage.get(scope.collection, key, notOlderThan))
     if (stored === undefined) throw notFound(scope.resource.gvr, scope.place.name)
-    const shown = scope.resource.converter === undefined ? stored : await inRequestVersion(scope, stored)
+    const answered = scope.resource.converter === undefined ? stored : await inRequestVersion(scope, stored)
     if (scope.resource.view !== undefined)
-      scope.resource.view.checkRead?.('text' in shown ? liveOf(shown).object : shown)
-    return respondObject(scope, output, 200, shown)
+      scope.resource.view.checkRead?.('text' in answered ? liveOf(answered).object : answered)
+    return respondObject(scope, output, 200, answered)
   } catch (error) {
     throw error instanceof StorageError ? statusFor(error, scope.resource.gvr, scope.place.name) : error
   }

@@ -32,7 +32,7 @@ export async function list(scope: RequestScope, options: ListOptions): Promise<R
     return scope.storage.list(scope.collection, { ...query, ...where, at })
   }
   await checkList(scope, result, again)
-  const shown = (values: ReadableStream<Uint8Array>) =>
+  const asServed = (values: ReadableStream<Uint8Array>) =>
     query.shape.as === 'lines' ? decoratedLines(scope.resource, convertedLines(scope, values)) : values
   return respondList(scope, output, {
     revision: result.revision,
@@ -40,9 +40,9 @@ export async function list(scope: RequestScope, options: ListOptions): Promise<R
     remaining: result.remaining,
     isEmpty: result.isEmpty,
     count: result.count,
-    values: shown(result.values),
+    values: asServed(result.values),
     shape: query.shape,
-    again: async () => shown((await again()).values),
+    again: async () => asServed((await again()).values),
   })
 }
 

@@ -66,8 +66,8 @@ export async function pumpWatch(
     for await (const batch of watch.messages) {
       if (isStuck) continue
       try {
-        const shown = show ? (text: string) => decoratedText(scope.resource, text) : undefined
-        await forward(framer, sink, await inRequestVersions(scope, batch), plan.bookmarks, shown)
+        const decorate = show ? (text: string) => decoratedText(scope.resource, text) : undefined
+        await forward(framer, sink, await inRequestVersions(scope, batch), plan.bookmarks, decorate)
       } catch (error) {
         if (!(error instanceof ConversionError)) throw error
         if (isInitial) {
@@ -109,14 +109,14 @@ async function forward(
   sink: WatchSink,
   batch: WatchBatch,
   bookmarks: boolean,
-  shown?: (text: string) => string,
+  decorate?: (text: string) => string,
 ): Promise<void> {
-  if (framer.passesLines && sink.takesLines && shown === undefined) {
+  if (framer.passesLines && sink.takesLines && decorate === undefined) {
     if (batch.lines.length > 0) await sink.send(batch.lines)
   } else {
     for (const message of batch) {
       if (message.kind !== 'event') continue
-      const frame = framer.event(message.type, shown?.(message.text) ?? message.text)
+      const frame = framer.event(message.type, decorate?.(message.text) ?? message.text)
       if (frame !== undefined) await sink.send(frame)
     }
   }

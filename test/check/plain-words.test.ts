@@ -8,4 +8,7 @@ test.each([
   ['// as in kube-apiserver', 0],
   ['// shared by reference', 0],
   ['// the latest version', 0],
+  ['const told = 1', 1],
+  ['function others(count: number) {', 1],
+  ['const others = all.slice(1)', 0],
 ])('%s', (line, found) => expect(hardWordsIn('a.ts', line)).toHaveLength(found))

@@ -40,11 +40,11 @@ export async function warningsOfPods(request: ApiCall, namespace: string, standa
     warnings.push(
       `existing pods in namespace "${namespace}" violate the new PodSecurity enforce level "${standardText(standard)}"`,
     )
-  const ofPods = [...found].map(([reasons, { name, count }]) => `${name}${others(count - 1)}: ${reasons}`)
+  const ofPods = [...found].map(([reasons, { name, count }]) => `${name}${andMore(count - 1)}: ${reasons}`)
   return [...warnings, ...ofPods.sort((a, b) => (a < b ? -1 : 1))]
 }
 
-function others(count: number): string {
+function andMore(count: number): string {
   if (count === 0) return ''
   return count === 1 ? ' (and 1 other pod)' : ` (and ${count} other pods)`
 }

@@ -39,8 +39,8 @@ export class EventCorrelator {
     message: string,
     now: number,
   ): { readonly message: string; readonly identity: string } | undefined {
-    const told = this.combined(`${source} ${kind}`, message, now)
-    return this.take(source, now) ? told : undefined
+    const admitted = this.combined(`${source} ${kind}`, message, now)
+    return this.take(source, now) ? admitted : undefined
   }
 
   private combined(key: string, message: string, now: number): { message: string; identity: string } {

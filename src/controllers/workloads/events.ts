@@ -47,11 +47,16 @@ export class EventRecorder {
     const time = timeText(now)
     const source = JSON.stringify([this.component, this.host, kind, namespace, metadata.name, metadata.uid])
     const alike = `${news.type} ${news.reason}`
-    const told = correlatorOf(this.clients.tenant).admit(source, alike, news.message.slice(0, LONGEST), now.getTime())
-    if (told === undefined) return
-    const message = told.message.slice(0, LONGEST)
+    const admitted = correlatorOf(this.clients.tenant).admit(
+      source,
+      alike,
+      news.message.slice(0, LONGEST),
+      now.getTime(),
+    )
+    if (admitted === undefined) return
+    const message = admitted.message.slice(0, LONGEST)
     const events = this.clients.resource(EVENTS, namespace)
-    const said = [metadata.uid, this.component, this.host, news.type, news.reason, told.identity, news.fieldPath]
+    const said = [metadata.uid, this.component, this.host, news.type, news.reason, admitted.identity, news.fieldPath]
     const event: KubeObject & Event = {
       kind: 'Event',
       apiVersion: 'v1',

@@ -68,8 +68,8 @@ function topologyErrors(terms: readonly TopologySelectorTerm[]): FieldError[] {
     // kube-apiserver compares with as many empty terms as there are terms, too
     const repeats = keys[index] === EMPTY ? terms.length + before : before
     // each of many is told as often as there are others: the square of them
-    const told = Math.min(repeats, MAX_PROBLEMS)
-    return [...termErrors(at, term), ...Array.from({ length: told }, () => duplicate(at, ''))]
+    const reported = Math.min(repeats, MAX_PROBLEMS)
+    return [...termErrors(at, term), ...Array.from({ length: reported }, () => duplicate(at, ''))]
   })
 }
 
