@@ -1,0 +1,105 @@
+// Who is scheduled where and when, with kubectl: priorities, gates, volumes; and Services that are load balancers.
+import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import type { KedgeProcess } from '../cli/kedge-process.ts'
+import { startKedge } from '../cli/kedge-process.ts'
+import { Session, skipWithoutKubectl } from './session.ts'
+
+let kedge: KedgeProcess
+let kubectl: Session
+beforeAll(async () => {
+  kedge = await startKedge(['--ephemeral', '--port', '0', '--workloads', 'simulated', '--nodes', '1'])
+  kubectl = new Session(kedge.kubeconfig)
+})
+afterAll(() => kedge.stop())
+beforeEach(skipWithoutKubectl)
+
+let files = 0
+
+async function apply(...objects: readonly object[]): Promise<void> {
+  const file = join(tmpdir(), `kedge-scheduling-${process.pid}-${files++}.json`)
+  writeFileSync(file, JSON.stringify({ kind: 'List', apiVersion: 'v1', items: objects }))
+  await kubectl.run(`apply -f ${file}`)
+}
+
+const pod = (name: string, cpu: string, spec: object = {}) => ({
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: { name },
+  spec: { containers: [{ name: 'c', image: 'nginx', resources: { requests: { cpu } } }], ...spec },
+})
+
+const get = (what: string, path: string) => kubectl.run(`get ${what} -o jsonpath={${path}}`)
+
+test('a pod of higher priority gets the place of another', async () => {
+  await apply(
+    { kind: 'PriorityClass', apiVersion: 'scheduling.k8s.io/v1', metadata: { name: 'high' }, value: 1000 },
+    pod('low', '6'),
+  )
+  await kubectl.run('wait --for=condition=Ready pod/low --timeout=60s')
+  await apply(pod('high', '6', { priorityClassName: 'high' }))
+  await kubectl.run('wait --for=condition=Ready pod/high --timeout=60s')
+  expect(await kubectl.run('get pod low --ignore-not-found -o name')).toBe('')
+  await vi.waitFor(
+    async () => expect(await kubectl.run('get events --field-selector reason=Preempted')).toContain('pod/low'),
+    30_000,
+  )
+  await kubectl.run('delete pod high')
+})
+
+test('a pod with a gate waits for it', async () => {
+  await apply(pod('gated', '1', { schedulingGates: [{ name: 'example.com/wait' }] }))
+  expect(await get('pod gated', '.spec.nodeName')).toBe('')
+  await kubectl.runArgs([
+    'patch',
+    'pod',
+    'gated',
+    '--type=json',
+    '-p',
+    '[{"op":"remove","path":"/spec/schedulingGates"}]',
+  ])
+  await kubectl.run('wait --for=condition=Ready pod/gated --timeout=60s')
+})
+
+test('a claim gets its volume with its first consumer', async () => {
+  await apply(
+    {
+      kind: 'StorageClass',
+      apiVersion: 'storage.k8s.io/v1',
+      metadata: { name: 'simulated' },
+      provisioner: 'kedge.dev/simulated',
+      volumeBindingMode: 'WaitForFirstConsumer',
+    },
+    {
+      kind: 'PersistentVolumeClaim',
+      apiVersion: 'v1',
+      metadata: { name: 'data' },
+      spec: {
+        storageClassName: 'simulated',
+        accessModes: ['ReadWriteOnce'],
+        resources: { requests: { storage: '1Gi' } },
+      },
+    },
+  )
+  await vi.waitFor(
+    async () => expect(await kubectl.run('describe pvc data')).toContain('waiting for first consumer'),
+    30_000,
+  )
+  await apply(pod('mounting', '1', { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] }))
+  await kubectl.run('wait --for=condition=Ready pod/mounting --timeout=60s')
+  expect(await get('pvc data', '.status.phase')).toBe('Bound')
+  expect(await get('pv', '.items[*].status.phase')).toBe('Bound')
+  await kubectl.run('delete pod/mounting pvc/data')
+  await vi.waitFor(async () => expect(await kubectl.run('get pv -o name')).toBe(''), 60_000)
+})
+
+test('a load balancer has an address, which goes with it', async () => {
+  await kubectl.run('create service loadbalancer web --tcp=80')
+  await vi.waitFor(
+    async () => expect(await get('service web', '.status.loadBalancer.ingress[0].ip')).toBe('198.18.0.1'),
+    30_000,
+  )
+  await kubectl.run('delete service web --timeout=60s')
+})
