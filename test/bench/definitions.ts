@@ -101,8 +101,10 @@ const large = async (target: Target, path: string, accept?: string): Promise<Ans
 async function documents({ target }: Server, size: number): Promise<Figures> {
   const openapi = await large(target, '/openapi/v2')
   const index = await large(target, '/openapi/v3')
-  const { group } = named(size - 1)
-  const v3 = await large(target, `/openapi/v3/apis/${group}/v1`)
+  const document = { method: 'GET', path: `/openapi/v3/apis/${named(size - 1).group}/v1` }
+  // kube-apiserver has it a moment after the definition is Established
+  while ((await send(target, document)).status === 404) await pause(100)
+  const v3 = await succeed(target, document)
   const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
   const discovery = await large(target, '/apis', accept)
   return {
