@@ -21,6 +21,7 @@ type Account =
   | 'endpointslicemirroring-controller'
   | 'job-controller'
   | 'node-controller'
+  | 'pod-garbage-collector'
   | 'pvc-protection-controller'
   | 'replicaset-controller'
   | 'replication-controller'
@@ -34,6 +35,7 @@ const account = (name: Account): UserInfo =>
 const collector = account('generic-garbage-collector')
 const daemonSets = account('daemon-set-controller')
 const disruptions = account('disruption-controller')
+const podCollector = account('pod-garbage-collector')
 const quotas = account('resourcequota-controller')
 const namespaces = account('namespace-controller')
 const replicaSets = account('replicaset-controller')
@@ -73,6 +75,8 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   namespace: namespaces,
   'namespace-sweep': namespaces,
   'node-lifecycle': account('node-controller'),
+  'node-gone': podCollector,
+  'pod-gc': podCollector,
   orphan: replicaSets,
   owned: collector,
   'owners-freed': collector,

@@ -92,6 +92,8 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   endpoints: ofWorkloads('endpoints'),
   'endpoints-mirror': ofWorkloads('endpoints-mirror'),
   'node-lifecycle': ofWorkloads('node-lifecycle'),
+  'node-gone': ofWorkloads('node-gone'),
+  'pod-gc': ofWorkloads('pod-gc'),
   orphan: ofWorkloads('orphan'),
   'replica-set': ofWorkloads('replica-set'),
   'replication-controller': ofWorkloads('replication-controller'),

@@ -20,6 +20,7 @@ import { endpointsController } from './workloads/endpoints.ts'
 import { jobController } from './workloads/job.ts'
 import { loadBalancerController } from './workloads/load-balancer.ts'
 import { orphanController } from './workloads/orphan.ts'
+import { goneNode, podGarbageCollector } from './workloads/pod-gc.ts'
 import { replicaSetController, replicationController } from './workloads/replica-set.ts'
 import { selectedPods } from './workloads/selected-pods.ts'
 import { statefulSetController } from './workloads/stateful-set.ts'
@@ -40,6 +41,8 @@ export const workloadControllers = {
   'leader-lease': leaderLease,
   'node-lifecycle': nodeLifecycle,
   'load-balancer': loadBalancerController,
+  'node-gone': goneNode,
+  'pod-gc': podGarbageCollector,
   orphan: orphanController,
   'replica-set': replicaSetController,
   'replication-controller': replicationController,

@@ -20,6 +20,8 @@ export const workloadTopics = {
   'leader-lease': 'several',
   'node-lifecycle': 'node-lifecycle-controller',
   'load-balancer': 'service-lb-controller',
+  'node-gone': 'pod-garbage-collector-controller',
+  'pod-gc': 'pod-garbage-collector-controller',
   orphan: 'several',
   'replica-set': 'replicaset-controller',
   'replication-controller': 'replicationcontroller-controller',

@@ -79,11 +79,11 @@ const rules: Readonly<Record<string, readonly Rule[]>> = {
   'cronjobs.batch': [itself('cron-job')],
   'jobs.batch': [itself('job'), ({ object, old }) => [...ownersWork(object), ...ownersWork(old)]],
   'poddisruptionbudgets.policy': [itself('disruption')],
-  pods: [dependentWork, podsWork, endpointWork, ephemeralWork, disruptionWork, toleranceWork],
+  pods: [dependentWork, podsWork, endpointWork, ephemeralWork, disruptionWork, toleranceWork, strandedWork],
   'leases.coordination.k8s.io': [leaseWork],
   services: [servicesWork, mirroredServiceWork, loadBalancerWork],
   endpoints: [mirrorWork],
-  nodes: [nodesWork, daemonsWork, nodeHealthWork],
+  nodes: [nodesWork, daemonsWork, nodeHealthWork, strandingWork],
 }
 
 /** A program that does the same work takes, renews or gives up its Lease. */
@@ -304,6 +304,23 @@ function toleranceWork({ object, old }: Change): readonly WorkloadWork[] {
   const isSame =
     before?.spec?.nodeName === nodeName && JSON.stringify(before.spec.tolerations) === JSON.stringify(tolerations)
   return isSame ? [] : [{ topic: 'taint-eviction', payload: nodeName }]
+}
+
+/** Pods that no kubelet looks after: deleted before they had a node, or made for one that may not be there. */
+function strandedWork({ object, old }: Change): readonly WorkloadWork[] {
+  const pod: Pod | undefined = object
+  const nodeName = pod?.spec?.nodeName
+  if (pod === undefined) return []
+  if (!nodeName) return pod.metadata.deletionTimestamp === undefined ? [] : [{ topic: 'pod-gc', payload: keyOf(pod) }]
+  return old === undefined ? [{ topic: 'node-gone', payload: nodeName }] : []
+}
+
+/** A node that goes, or that somebody says is out of service. */
+function strandingWork({ object, old }: Change): readonly WorkloadWork[] {
+  const node: Node | undefined = object
+  if (node === undefined) return old === undefined ? [] : [{ topic: 'node-gone', payload: keyOf(old) }]
+  const isOut = node.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service') === true
+  return isOut ? [{ topic: 'pod-gc', payload: keyOf(node) }] : []
 }
 
 /** What there are rules for. */

@@ -1,0 +1,87 @@
+/**
+ * Pods that no kubelet will ever end (kube-controller-manager's pod garbage collector). Key: a node, of which pods may be
+ * left, or NAMESPACE/NAME of a pod that is deleted and was never on one. How many pods may be over is not bounded here.
+ */
+import type { Node, Pod } from '../../api/core/v1.ts'
+import { StatusError } from '../../api/status.ts'
+import { timeText } from '../../schema/time.ts'
+import { afterAWhile } from '../after-a-while.ts'
+import type { Clientset } from '../clientset.ts'
+import { clientsetFor, typedResource } from '../clientset.ts'
+import type { Controller } from '../controller.ts'
+import { keyParts } from './key.ts'
+import { PODS } from './pod-control.ts'
+import { isFinished, isTerminating } from './pod-state.ts'
+
+const NODES = typedResource<Node>('', 'nodes')
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service'
+const DISRUPTION_TARGET = 'DisruptionTarget'
+/** How long a node may be gone and come back to its pods. */
+const QUARANTINE_MS = 40_000
+/** Between looks at a node that is out of service, as long as it has pods. */
+const AGAIN_MS = 20_000
+
+export const goneNode = afterAWhile('pod-gc', QUARANTINE_MS)
+
+export const podGarbageCollector: Controller = {
+  async reconcile(key, context) {
+    const clients = clientsetFor(context, 'pod-garbage-collector')
+    const now = context.now()
+    if (!key.includes('/')) return ofNode(clients, key, now)
+    const [namespace, name] = keyParts(key)
+    const pod = await clients.resource(PODS, namespace).get(name)
+    if (pod !== undefined && isTerminating(pod) && !pod.spec?.nodeName) await end(clients, pod, now)
+    return undefined
+  },
+}
+
+async function ofNode(clients: Clientset, name: string, now: Date): Promise<number | undefined> {
+  const node = await clients.resource(NODES).get(name)
+  if (node !== undefined && !isOutOfService(node)) return undefined
+  const pods = await clients.resource(PODS).list({ fields: { 'spec.nodeName': name } })
+  for (const pod of pods)
+    if (node === undefined) await end(clients, pod, now, 'PodGC: node no longer exists')
+    else if (isTerminating(pod)) await end(clients, pod, now)
+  return node !== undefined && pods.length > 0 ? AGAIN_MS : undefined
+}
+
+/** Somebody says that it will not come back by itself. */
+function isOutOfService({ spec, status }: Node): boolean {
+  const isReady = status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True')
+  return isReady !== true && spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) === true
+}
+
+/** Failed first, for those that count its pods; then gone at once. @param why where it is disrupted by this */
+async function end(clients: Clientset, pod: Pod, now: Date, why?: string): Promise<void> {
+  const { namespace, name = '', uid = '' } = pod.metadata
+  const pods = clients.resource(PODS, namespace)
+  try {
+    if (!isFinished(pod))
+      await pods.updateStatusWithRetries(name, (object) => {
+        if (object.metadata.uid === uid && !isFinished(object)) fail(object, now, why)
+      })
+    await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } })
+  } catch (error) {
+    // gone, or another of the name is there
+    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+  }
+}
+
+function fail(pod: Pod, now: Date, why: string | undefined): void {
+  const { generation } = pod.metadata
+  const observed = generation === undefined ? {} : { observedGeneration: generation }
+  pod.status = { ...pod.status, phase: 'Failed', ...observed }
+  if (why === undefined) return
+  const others = (pod.status.conditions ?? []).filter(({ type }) => type !== DISRUPTION_TARGET)
+  pod.status.conditions = [
+    ...others,
+    {
+      type: DISRUPTION_TARGET,
+      status: 'True',
+      reason: 'DeletionByPodGC',
+      message: why,
+      lastTransitionTime: timeText(now),
+      ...observed,
+    },
+  ]
+}
