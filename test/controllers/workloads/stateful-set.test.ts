@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { StatefulSet } from '../../../src/api/apps/v1.ts'
 import type { PersistentVolumeClaim, Pod } from '../../../src/api/core/v1.ts'
+import type { StorageClass } from '../../../src/api/storage/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { typedResource } from '../../../src/controllers/clientset.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
@@ -8,6 +9,7 @@ import { STATEFUL_SETS } from '../../../src/controllers/workloads/stateful-set.t
 import { REVISIONS } from '../../../src/controllers/workloads/template-revisions.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
 
+const CLASSES = typedResource<KubeObject & StorageClass>('storage.k8s.io', 'storageclasses')
 const CLAIMS = typedResource<KubeObject & PersistentVolumeClaim>('', 'persistentvolumeclaims')
 
 let simulated: SimulatedPlane
@@ -25,7 +27,7 @@ const images = async () => (await simulated.pods()).map(({ spec }) => spec?.cont
 
 const dataClaim = (): PersistentVolumeClaim => ({
   metadata: { name: 'data' },
-  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  spec: { storageClassName: 'simulated', accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
 })
 
 async function apply(spec: StatefulSet['spec'] = {}, annotations: Record<string, string> = {}): Promise<void> {
@@ -219,6 +221,15 @@ describe('a StatefulSet', () => {
 })
 
 describe('the claims of a StatefulSet', () => {
+  beforeEach(async () => {
+    await simulated.clients.resource(CLASSES).create({
+      kind: 'StorageClass',
+      apiVersion: 'storage.k8s.io/v1',
+      metadata: { name: 'simulated' },
+      provisioner: 'kedge.dev/simulated',
+    })
+  })
+
   test('are made for each pod, named after both, and kept', async () => {
     await apply({ replicas: 2, volumeClaimTemplates: [dataClaim()] })
     await simulated.settled()
