@@ -102,7 +102,7 @@ function checkOperations(tree: JsonTree): string[] {
 
 function repeatedInValue(operation: JsonTree): readonly string[] {
   const value = operation === null ? undefined : readOperation(operation).value
-  return value === undefined ? [] : decodeUnstructured(kept(value, () => ({ value: copyOf(value) }))).strict
+  return value === undefined ? [] : decodeUnstructured(kept(operation, () => ({ value: copyOf(value) }))).strict
 }
 
 const undecodable = (why: string) => badRequest(`error decoding patch: ${why}`)
