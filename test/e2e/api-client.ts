@@ -43,14 +43,25 @@ export class ApiClient {
     const response = await this.open(method, path, body)
     let text = ''
     for await (const part of response.setEncoding('utf8')) text += part as string
-    return { status: response.statusCode ?? 0, body: JSON.parse(text) as Answer['body'] }
+    try {
+      return { status: response.statusCode ?? 0, body: JSON.parse(text) as Answer['body'] }
+    } catch (error) {
+      throw new Error(`${method} ${path}: ${response.statusCode} ${text.slice(0, 200)}`, { cause: error })
+    }
   }
 
   open(method: string, path: string, body?: unknown, more: Record<string, string> = {}): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const headers = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json', ...more }
+      const text = body === undefined ? '' : JSON.stringify(body)
+      const headers = {
+        Authorization: `Bearer ${this.token}`,
+        'Content-Type': 'application/json',
+        // Node does not say by itself how long the body of a DELETE is
+        'Content-Length': Buffer.byteLength(text),
+        ...more,
+      }
       const outgoing = request(this.#server + path, { method, headers, agent: this.#agent }, resolve)
-      outgoing.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body))
+      outgoing.on('error', reject).end(text)
     })
   }
 

@@ -62,7 +62,8 @@ export const simulatedNode: Controller = {
   },
 }
 
-function statusOf(node: Node, now: Date): NodeStatus {
+/** What a kubelet says of a node when it registers. */
+export function statusOf(node: Node, now: Date): NodeStatus {
   const capacity = { cpu: '8', memory: '32Gi', 'ephemeral-storage': '100Gi', pods: '110' }
   const time = timeText(now)
   const condition = (type: string, status: string, reason: string, message: string) => ({

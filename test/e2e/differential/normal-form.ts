@@ -1,0 +1,136 @@
+/**
+ * A namespace's state without what differs by chance: times, uids, addresses, random names, the order of events, and on
+ * which of several equal nodes a pod runs. What is left has to be the same wherever the same controllers work.
+ */
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+type Fields = Readonly<Record<string, Json>>
+
+export interface KubeObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly uid: string
+    readonly namespace?: string
+    readonly generation?: number
+    readonly generateName?: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly ownerReferences?: readonly { readonly kind: string; readonly name: string }[]
+  }
+  readonly [more: string]: unknown
+}
+
+/** Objects by kind and name, each as JSON with sorted keys, and what events said. */
+export interface State {
+  readonly objects: readonly Json[]
+  readonly events: readonly string[]
+}
+
+/** Fields that say when or how often, or that count writes, wherever they stand. */
+const DROPPED = new Set(['uid', 'resourceVersion', 'creationTimestamp', 'managedFields', 'generation', 'selfLink'])
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
+const UID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+const ADDRESS = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g
+const NODE = /\bnode-\d+\b/g
+const MINUTES = /-\d{8}(?=-|$|\b)/g
+const ZONE = /\bzone-\d\b/g
+const TOKEN_VOLUME = /^kube-api-access-[a-z0-9]{5}$/
+
+export interface Comparison {
+  readonly comparesNodes: boolean
+  readonly namespace: string
+}
+
+export function stateOf(objects: readonly KubeObject[], events: readonly KubeObject[], how: Comparison): State {
+  const names = randomNames(objects)
+  const texts = objects.map((object) => JSON.stringify(sorted(simplified(object, names, how))))
+  const said = new Set(events.map((event) => saidBy(event, names, how)).filter((text) => text !== undefined))
+  return { objects: texts.sort().map((text) => JSON.parse(text) as Json), events: [...said].sort() }
+}
+
+/** What a name is called instead: `web-5d9c-x7k2p` is `web-5d9c-*`. */
+function randomNames(objects: readonly KubeObject[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>()
+  for (const { metadata } of objects) {
+    const { name, generateName } = metadata
+    if (generateName !== undefined && name.startsWith(generateName)) names.set(name, `${generateName}*`)
+  }
+  return names
+}
+
+function simplified(object: KubeObject, names: ReadonlyMap<string, string>, how: Comparison): Json {
+  const { generation } = object.metadata
+  const text = (value: string): string => {
+    if (TIME.test(value)) return 'TIME'
+    if (TOKEN_VOLUME.test(value)) return 'kube-api-access-*'
+    let known = names.get(value) ?? value
+    if (known === value)
+      // a name within a text
+      for (const [name, instead] of names) if (known.includes(name)) known = known.replaceAll(name, instead)
+    known = known
+      .replace(UID, 'UID')
+      .replace(ADDRESS, 'IP')
+      .replace(MINUTES, '-MINUTES')
+      .replaceAll(how.namespace, 'NS')
+    return how.comparesNodes ? known : known.replace(NODE, 'NODE').replace(ZONE, 'ZONE')
+  }
+  const visit = (value: unknown, key: string): Json | undefined => {
+    if (DROPPED.has(key)) return undefined
+    if (key === 'observedGeneration') return value === generation ? 'CURRENT' : 'OLD'
+    if (typeof value === 'string') return text(value)
+    if (Array.isArray(value)) {
+      const items = value.map((item) => visit(item, '') ?? null)
+      return UNORDERED.has(key)
+        ? items
+            .map((item) => JSON.stringify(sorted(item)))
+            .sort()
+            .map((item) => JSON.parse(item) as Json)
+        : items
+    }
+    if (typeof value === 'object' && value !== null) {
+      const fields: Record<string, Json> = {}
+      for (const [name, item] of Object.entries(value)) {
+        const known = visit(item, name)
+        if (known !== undefined) fields[text(name)] = known
+      }
+      return fields
+    }
+    return value as Json
+  }
+  return visit(object, '') as Json
+}
+
+/** Lists whose order is that of random names or of time. */
+const UNORDERED = new Set(['endpoints', 'conditions', 'addresses', 'notReadyAddresses', 'active', 'podIPs'])
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value as Fields).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]))
+}
+
+interface EventFields {
+  readonly reason?: string
+  readonly type?: string
+  readonly source?: { readonly component?: string }
+  readonly reportingComponent?: string
+  readonly reportingController?: string
+  readonly involvedObject?: { readonly kind?: string; readonly name?: string }
+}
+
+/** What kind of object was told what by whom; undefined for what kubelets say. */
+function saidBy(event: KubeObject, names: ReadonlyMap<string, string>, how: Comparison): string | undefined {
+  const { reason, type, source, reportingComponent, involvedObject } = event as KubeObject & EventFields
+  const component = source?.component || reportingComponent || ''
+  if (component.includes('kubelet')) return undefined
+  const { kind = '', name = '' } = involvedObject ?? {}
+  const known = names.get(name) ?? withoutRandomEnd(name, kind)
+  const place = known.replace(MINUTES, '-MINUTES').replaceAll(how.namespace, 'NS')
+  return `${kind}/${place}: ${type} ${reason} (${component})`
+}
+
+/** An event outlives its object, whose name is then known by its form alone. */
+const withoutRandomEnd = (name: string, kind: string): string =>
+  kind === 'Pod' ? name.replace(/-[bcdfghjklmnpqrstvwxz2456789]{5}$/, '-*') : name
