@@ -530,7 +530,7 @@ const nodes: Scenario[] = [
       extraNode({ pool: 'x' }),
       make(
         pod('a', {
-          spec: { ...pool, tolerations: [{ key: 'example.com/x', operator: 'Exists', tolerationSeconds: 2 }] },
+          spec: { ...pool, tolerations: [{ key: 'example.com/x', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 2 }] },
         }),
       ),
       node4({ taints: [{ key: 'example.com/x', effect: 'NoExecute' }] }),
