@@ -2,7 +2,7 @@
 import type { Binding, Node } from '../api/core/v1.ts'
 import { ownValue } from '../api/own.ts'
 import { builtInServed } from '../registry/served.ts'
-import { storedObject } from '../tenancy/stored-object.ts'
+import { recentObject } from '../tenancy/recent-objects.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { isOfPods, podOf } from './pod-attributes.ts'
 
@@ -16,7 +16,7 @@ export const podTopologyLabels: AdmissionPlugin = {
   async admit(attributes) {
     const { request, object } = attributes
     if (object === undefined || !builtInServed(request.env).gates.enabled('PodTopologyLabelsAdmission')) return
-    const node = await storedObject<Node>(request, NODES, nodeOf(attributes))
+    const node = await recentObject<Node>(request, NODES, nodeOf(attributes))
     const labels = LABELS.flatMap((label) => {
       const value = ownValue(node?.metadata.labels, label)
       return value === undefined ? [] : [[label, value] as const]

@@ -1,5 +1,6 @@
 /** One resource in one namespace, as one actor reads and writes it (client-go's ResourceInterface). */
 import { apiVersionOf } from '../api/group-version.ts'
+import type { GroupVersionKind } from '../api/group-version.ts'
 import { cloneJson } from '../api/clone-json.ts'
 import type { Scale } from '../api/autoscaling/v1.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
@@ -15,14 +16,17 @@ import { deleteObject } from '../registry/write/delete.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { defaultingOf, endpointKind, endpointType } from '../registry/resource-scope.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
+import { ofKind } from '../registry/resource.ts'
 import { resourceScope } from '../registry/scope.ts'
 import { readLive } from '../registry/store.ts'
 import { trackingFields } from '../registry/track-fields.ts'
 import type { Actor } from '../registry/write/actor.ts'
 import { create } from '../registry/write/create.ts'
 import { APPLY, patch } from '../registry/write/patch.ts'
+import { undoing } from '../registry/write/undo.ts'
 import { update, updateWith } from '../registry/write/update.ts'
 import type { DeleteOptions, PatchOptions } from '../request/options.ts'
+import { typeOfKind } from '../schema/built-in.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
 import { changePages } from '../storage/change-pages.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
@@ -185,6 +189,27 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
 
   delete(name: string, options: DeleteOptions = {}): Promise<Deleted> {
     return deleteObject(this.writing('delete', name), name, options, this.actor.admission)
+  }
+
+  /**
+   * A POST to a subresource that does something with what it gets (pods/binding), once admission has had its say.
+   * @param object admission may change it in place
+   */
+  async post<P extends KubeObject>(
+    name: string,
+    subresource: string,
+    kind: GroupVersionKind,
+    object: P,
+    act: (scope: ResourceScope) => Promise<void>,
+  ): Promise<void> {
+    const scope = this.writing('create', name, subresource)
+    const type = typeOfKind(kind)
+    if (type === undefined) throw new Error(`assertion failed: ${kind.kind} is no built-in kind`)
+    const posted = { ...scope, resource: ofKind(scope.resource, kind, type) }
+    const { admission } = this.actor
+    await admission.mutate(posted, 'CREATE', this.options, { object })
+    const undo = await admission.validate(posted, 'CREATE', this.options, { object })
+    await (undo === undefined ? act(scope) : undoing(scope.request, () => act(scope), undo))
   }
 
   private async put(object: O, subresource: string): Promise<O> {

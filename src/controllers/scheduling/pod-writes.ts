@@ -16,6 +16,7 @@ import type { NodeState } from './node-state.ts'
 import type { PodInfo } from './pod-info.ts'
 
 const EVENTS = typedResource<KubeObject & Event>('', 'events')
+const BINDING = { group: '', version: 'v1', kind: 'Binding' }
 /** Bytes of the note of an Event. */
 const LONGEST_NOTE = 1024
 const CUT = ' ...'
@@ -31,10 +32,17 @@ export class PodWrites {
   /** @returns whether it is bound: somebody may have been faster */
   async bind(pod: Pod, node: string): Promise<boolean> {
     const { namespace = '', name = '', uid = '' } = pod.metadata
-    const scope = this.clients.resource(PODS, namespace).call(name, 'binding')
-    const target = { kind: 'Node', name: node }
+    const binding = {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name, namespace, uid },
+      target: { kind: 'Node', name: node },
+    }
     const bound = await overtaken(
-      bindPod(scope, { metadata: { name, uid }, target }, false, pod).then(() => true as const),
+      this.clients
+        .resource(PODS, namespace)
+        .post(name, 'binding', BINDING, binding, (scope) => bindPod(scope, binding, false, pod))
+        .then(() => true as const),
     )
     if (bound !== true) return false
     await this.tell(pod, {

@@ -19,10 +19,14 @@ beforeEach(async () => {
   await addNode('node-1')
 })
 
-async function addNode(name: string): Promise<void> {
+async function addNode(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
   await clients
     .resource(NODES)
-    .create({ kind: 'Node', apiVersion: 'v1', metadata: { name, labels: { 'kedge.dev/simulated': 'true' } } })
+    .create({
+      kind: 'Node',
+      apiVersion: 'v1',
+      metadata: { name, labels: { 'kedge.dev/simulated': 'true', ...labels } },
+    })
   await plane.settle()
 }
 
@@ -45,6 +49,13 @@ const pod = (name: string) => clients.resource(PODS, 'default').get(name)
 const nodeOf = async (name: string) => (await pod(name))?.spec?.nodeName
 const reasons = async () =>
   (await clients.resource({ ...EVENTS }, 'default').list()).map((event) => (event as { reason?: string }).reason)
+
+test('admission has its say in a binding: the pod gets the zone of its node', async () => {
+  await addNode('node-2', { 'topology.kubernetes.io/zone': 'a', other: 'b' })
+  await create('zoned', { nodeSelector: { other: 'b' } })
+  expect(await nodeOf('zoned')).toBe('node-2')
+  expect((await pod('zoned'))?.metadata.labels).toEqual({ 'topology.kubernetes.io/zone': 'a' })
+})
 
 test('what fits nowhere says so once, and goes to a node that comes later', async () => {
   await create('first')
