@@ -60,7 +60,7 @@ describe('a control plane with simulated nodes', () => {
     ])
     await kubectl.run('wait --for=condition=PodScheduled=False pod/large --timeout=30s')
     expect(await kubectl.run('describe pod large')).toContain(
-      '0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
+      '0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
     )
   })
 

@@ -101,12 +101,18 @@ export function bestOf(profile: Profile, cycle: Cycle, nodes: readonly NodeState
   return nodes.filter((_, at) => totals[at] === most)
 }
 
-/** As kube-scheduler says it. @param preemption what came of the search for victims */
+/** What kube-scheduler's plugin of devices (DynamicResources) says after a pod fits nowhere, before preemption speaks. */
+const NO_CLAIMS = 'no new claims to deallocate'
+/** The same where it was never asked about the pod: another plugin refused all nodes at once. Nothing is preempted then. */
+const NEVER_ASKED = 'not found'
+
+/** As kube-scheduler says it. @param preemption what came of the search for victims; '': some were found */
 export function failureMessage({ refusals, ofAll }: Unfit, preemption: string): string {
   const all = refusals.size
   if (all === 0) return 'no nodes available to schedule pods'
   const said = ofAll ?? counted([...refusals.values()].flatMap(({ reasons }) => reasons))
-  return [`0/${all} nodes are available: ${said}.`, preemption].filter((part) => part !== '').join(' ')
+  const after = ofAll !== undefined ? NEVER_ASKED : preemption === '' ? '' : `${NO_CLAIMS}, ${preemption}`
+  return [`0/${all} nodes are available: ${said}.`, after].filter((part) => part !== '').join(' ')
 }
 
 /** `1 this, 2 that` */

@@ -162,6 +162,7 @@ class Turn {
     const { pod, info } = waiting
     waiting.refusedBy = unfit.plugins
     if (this.cluster.nodes.length === 0) return this.refuse(pod, failureMessage(unfit, ''), undefined)
+    if (unfit.ofAll !== undefined) return this.refuse(pod, failureMessage(unfit, ''), '')
     this.budgets ??= await this.clients.resource(BUDGETS).list()
     const outcome = preempt(filters, unfit, pod, this.budgets)
     if ('message' in outcome)

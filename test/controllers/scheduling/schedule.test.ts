@@ -46,7 +46,7 @@ function outcome(wanted: Pod, nodes: readonly NodeState[]): string {
 }
 
 const none = (listed: string, preemption: string, of = 1) =>
-  `0/${of} nodes are available: ${listed}. preemption: 0/${of} nodes are available: ${preemption}.`
+  `0/${of} nodes are available: ${listed}. no new claims to deallocate, preemption: 0/${of} nodes are available: ${preemption}.`
 const NOT_HELPFUL = 'Preemption is not helpful for scheduling'
 const NO_VICTIMS = 'No preemption victims found for incoming pod'
 

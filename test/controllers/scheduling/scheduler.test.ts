@@ -20,13 +20,11 @@ beforeEach(async () => {
 })
 
 async function addNode(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
-  await clients
-    .resource(NODES)
-    .create({
-      kind: 'Node',
-      apiVersion: 'v1',
-      metadata: { name, labels: { 'kedge.dev/simulated': 'true', ...labels } },
-    })
+  await clients.resource(NODES).create({
+    kind: 'Node',
+    apiVersion: 'v1',
+    metadata: { name, labels: { 'kedge.dev/simulated': 'true', ...labels } },
+  })
   await plane.settle()
 }
 
@@ -147,7 +145,7 @@ describe('a pod of higher priority', () => {
     await create('meek', { priorityClassName: 'meek' })
     expect(await nodeOf('low')).toBe('node-1')
     expect((await pod('meek'))?.status?.conditions?.[0]?.message).toBe(
-      '0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.',
+      '0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.',
     )
   })
 })

@@ -23,7 +23,7 @@ import { areas } from './scenarios/index.ts'
 const RECORD = process.env['DIFFERENTIAL_RECORD']
 const ONLY = process.env['DIFFERENTIAL_ONLY']
 const AT_ONCE = RECORD === undefined ? 8 : 16
-const WAIT_MS = 40_000
+const WAIT_MS = 90_000
 const RUN = Date.now().toString(36)
 
 type Recording = readonly State[]
@@ -54,7 +54,7 @@ afterAll(async () => {
 
 /** The state once it has not changed for a while. */
 async function settled(scenario: Scenario, namespace: string): Promise<State> {
-  const quiet = (scenario.quietSeconds ?? 4) * 1000
+  const quiet = (scenario.quietSeconds ?? 5) * 1000
   let known = ''
   let since = Date.now()
   const began = since

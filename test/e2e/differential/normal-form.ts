@@ -33,6 +33,8 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 const UID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const ADDRESS = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g
 const NODE = /\bnode-\d+\b/g
+/** The end of a name that was generated, quoted in a message. */
+const GENERATED = /-[bcdfghjklmnpqrstvwxz2456789]{5}(?=\\?")/g
 const MINUTES = /-\d{8}(?=-|$|\b)/g
 const ZONE = /\bzone-\d\b/g
 const TOKEN_VOLUME = /^kube-api-access-[a-z0-9]{5}$/
@@ -69,6 +71,7 @@ function simplified(object: KubeObject, names: ReadonlyMap<string, string>, how:
       // a name within a text
       for (const [name, instead] of names) if (known.includes(name)) known = known.replaceAll(name, instead)
     known = known
+      .replace(GENERATED, '-*')
       .replace(UID, 'UID')
       .replace(ADDRESS, 'IP')
       .replace(MINUTES, '-MINUTES')

@@ -47,7 +47,7 @@ export interface Scenario {
   readonly namespaceLabels?: Readonly<Record<string, string>>
   /** Changes nodes: runs when nothing else does. */
   readonly isAlone?: boolean
-  /** Seconds in which nothing may change before the recorder takes a state for settled. Default: 4. */
+  /** Seconds in which nothing may change before the recorder takes a state for settled. Default: 5. */
   readonly quietSeconds?: number
 }
 

@@ -530,7 +530,10 @@ const nodes: Scenario[] = [
       extraNode({ pool: 'x' }),
       make(
         pod('a', {
-          spec: { ...pool, tolerations: [{ key: 'example.com/x', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 2 }] },
+          spec: {
+            ...pool,
+            tolerations: [{ key: 'example.com/x', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 2 }],
+          },
         }),
       ),
       node4({ taints: [{ key: 'example.com/x', effect: 'NoExecute' }] }),
