@@ -16,7 +16,7 @@ export default defineConfig({
         test: {
           name: 'node',
           include: ['test/**/*.test.ts'],
-          exclude: ['durable-objects', 'e2e', 'conformance', 'clients', 'soak', 'hostile/wall'].map(
+          exclude: ['durable-objects', 'e2e', 'conformance', 'clients', 'soak', 'differential', 'hostile/wall'].map(
             (suite) => `test/${suite}/**`,
           ),
           // nothing is timed here: a busy machine may take its time

@@ -1,7 +1,7 @@
 /** One control plane, Kedge's or another: reads and writes of the scenarios. */
-import { ApiClient } from '../api-client.ts'
-import type { Answer } from '../api-client.ts'
-import { Session } from '../session.ts'
+import { ApiClient } from '../e2e/api-client.ts'
+import type { Answer } from '../e2e/api-client.ts'
+import { Session } from '../e2e/session.ts'
 import type { KubeObject, State } from './normal-form.ts'
 import { stateOf } from './normal-form.ts'
 import type { Action, Manifest, Scenario, Target } from './scenario.ts'

@@ -2,14 +2,14 @@
  * The same scenarios on Kedge with nothing beside it, and on kube-apiserver with kube-controller-manager, kube-scheduler
  * and simulated kubelets, whose states after each step are recorded: both have to be the same.
  *
- * To record anew: DIFFERENTIAL_RECORD=KUBECONFIG vitest run --config test/e2e/vitest.config.ts differential, with a
+ * To record anew: DIFFERENTIAL_RECORD=KUBECONFIG vitest run --config test/differential/vitest.config.ts, with a
  * kubeconfig (as JSON, with a token) of an administrator of a control plane without nodes. One scenario alone:
  * DIFFERENTIAL_ONLY=NAME.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { KedgeProcess } from '../../cli/kedge-process.ts'
-import { startKedge } from '../../cli/kedge-process.ts'
-import { findKubectlOrNot } from '../../clients/kubectl/kubectl.ts'
+import type { KedgeProcess } from '../cli/kedge-process.ts'
+import { startKedge } from '../cli/kedge-process.ts'
+import { findKubectlOrNot } from '../clients/kubectl/kubectl.ts'
 import { Cluster, atOnce, pause } from './cluster.ts'
 import { Kubelets } from './kubelets.ts'
 import { NODES, prepareNodes } from './nodes.ts'

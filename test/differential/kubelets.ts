@@ -3,9 +3,9 @@
  * API. With them beside kube-apiserver, kube-controller-manager and kube-scheduler, the recorder compares controllers
  * alone: pods go the same way on both sides.
  */
-import type { Node, Pod } from '../../../src/api/core/v1.ts'
-import { advance } from '../../../src/controllers/simulation/pod-lifecycle.ts'
-import { statusOf } from '../../../src/controllers/simulation/simulated-node.ts'
+import type { Node, Pod } from '../../src/api/core/v1.ts'
+import { advance } from '../../src/controllers/simulation/pod-lifecycle.ts'
+import { statusOf } from '../../src/controllers/simulation/simulated-node.ts'
 import type { Cluster } from './cluster.ts'
 import { pause } from './cluster.ts'
 
