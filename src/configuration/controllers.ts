@@ -2,7 +2,8 @@
 import { ownValue } from '../api/own.ts'
 
 /**
- * `api`: the API itself needs it, it always runs. `workload`: runs with workloads. `absent`: not built in.
+ * `api`: the API itself needs it, it always runs. `workload`: runs with workloads. `part`: belongs to one of these.
+ * `absent`: not built in.
  * The last two are none of kube-controller-manager's: its neighbours, that are programs of their own.
  */
 const kinds = {
@@ -15,24 +16,24 @@ const kinds = {
   'cronjob-controller': 'workload',
   'daemonset-controller': 'workload',
   'deployment-controller': 'workload',
-  'device-taint-eviction-controller': 'workload',
+  'device-taint-eviction-controller': 'absent',
   'disruption-controller': 'workload',
   'endpoints-controller': 'workload',
   'endpointslice-controller': 'workload',
   'endpointslice-mirroring-controller': 'workload',
   'ephemeral-volume-controller': 'workload',
   'garbage-collector-controller': 'api',
-  'horizontal-pod-autoscaler-controller': 'workload',
+  'horizontal-pod-autoscaler-controller': 'absent',
   'job-controller': 'workload',
   'kube-apiserver-serving-clustertrustbundle-publisher-controller': 'absent',
   'legacy-serviceaccount-token-cleaner-controller': 'absent',
   'namespace-controller': 'api',
-  'node-ipam-controller': 'workload',
+  'node-ipam-controller': 'absent',
   'node-lifecycle-controller': 'workload',
   'node-route-controller': 'absent',
-  'persistentvolume-attach-detach-controller': 'workload',
+  'persistentvolume-attach-detach-controller': 'absent',
   'persistentvolume-binder-controller': 'workload',
-  'persistentvolume-expander-controller': 'workload',
+  'persistentvolume-expander-controller': 'part',
   'persistentvolume-protection-controller': 'api',
   'persistentvolumeclaim-protection-controller': 'api',
   'pod-garbage-collector-controller': 'workload',
@@ -40,7 +41,7 @@ const kinds = {
   'podgroup-protection-controller': 'absent',
   'replicaset-controller': 'workload',
   'replicationcontroller-controller': 'workload',
-  'resourceclaim-controller': 'workload',
+  'resourceclaim-controller': 'absent',
   'resourcepoolstatusrequest-controller': 'absent',
   'resourcequota-controller': 'api',
   'root-ca-certificate-publisher-controller': 'api',
@@ -54,13 +55,19 @@ const kinds = {
   'storageversion-garbage-collector-controller': 'absent',
   'taint-eviction-controller': 'workload',
   'token-cleaner-controller': 'api',
-  'ttl-after-finished-controller': 'workload',
+  'ttl-after-finished-controller': 'part',
   'ttl-controller': 'absent',
   'validatingadmissionpolicy-status-controller': 'api',
   'volumeattributesclass-protection-controller': 'api',
   'kube-scheduler': 'workload',
   'simulated-kubelet': 'workload',
 } as const
+
+/** With which other one it runs. */
+const wholes: Readonly<Record<string, ControllerName>> = {
+  'persistentvolume-expander-controller': 'persistentvolume-binder-controller',
+  'ttl-after-finished-controller': 'job-controller',
+}
 
 type Names<Kind> = { [Name in keyof typeof kinds]: (typeof kinds)[Name] extends Kind ? Name : never }
 /** Of the controllers that can be switched off. */
@@ -137,5 +144,14 @@ export function parseControllers(text: string): ControllerSelection {
     if (kind === 'api' && !isOn) throw new Error(`${JSON.stringify(name)} belongs to the API and always runs`)
     if (!words.has(known)) words.set(known, isOn)
   }
-  return { text, isEnabled: (name) => words.get(name) ?? words.has('*') }
+  const isEnabled = (name: string) => words.get(name) ?? words.has('*')
+  for (const [name, whole] of Object.entries(wholes))
+    if (isEnabled(name) !== isEnabled(whole) && words.has(name))
+      throw new Error(`${JSON.stringify(name)} is on or off with ${JSON.stringify(whole)}`)
+  return { text, isEnabled }
 }
+
+/** All that can be switched off. */
+export const switchable = (Object.keys(kinds) as (keyof typeof kinds)[]).filter(
+  (name): name is ControllerName => kinds[name] === 'workload',
+)

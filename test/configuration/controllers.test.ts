@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ControllerName } from '../../src/configuration/controllers.ts'
-import { parseControllers } from '../../src/configuration/controllers.ts'
+import { parseControllers, switchable } from '../../src/configuration/controllers.ts'
+import { workloadTopics } from '../../src/registry/workload-controllers.ts'
 
 describe('--controllers', () => {
   test.each<[string, readonly ControllerName[], readonly ControllerName[]]>([
@@ -15,6 +16,7 @@ describe('--controllers', () => {
     ['deployment,replicaset', ['deployment-controller', 'replicaset-controller'], ['job-controller']],
     ['namespace-controller', [], ['job-controller']],
     ['*,-ttl-controller', ['job-controller'], []],
+    ['*,-job,-ttl-after-finished', ['deployment-controller'], ['job-controller']],
   ])('%s', (text, on, off) => {
     const { isEnabled } = parseControllers(text)
     expect([on.filter((name) => !isEnabled(name)), off.filter(isEnabled)]).toEqual([[], []])
@@ -27,8 +29,16 @@ describe('--controllers', () => {
     ['__proto__', '"__proto__" is not in the list of known controllers'],
     ['--job-controller', '"-job-controller" is not in the list of known controllers'],
     ['ttl-controller', '"ttl-controller" is not built in'],
+    ['horizontalpodautoscaling', '"horizontalpodautoscaling" is not built in'],
+    ['*,-ttl-after-finished', '"ttl-after-finished-controller" is on or off with "job-controller"'],
+    ['ttl-after-finished', '"ttl-after-finished-controller" is on or off with "job-controller"'],
     ['*,-garbagecollector', '"garbagecollector" belongs to the API and always runs'],
   ])('%s is refused', (text, why) => {
     expect(() => parseControllers(text)).toThrow(why)
+  })
+
+  test('whatever can be switched off does something', () => {
+    const named = new Set<string>(Object.values(workloadTopics))
+    expect(switchable.filter((name) => !named.has(name))).toEqual([])
   })
 })
