@@ -12,7 +12,7 @@ import { DirectoryInUse, dataDirectory } from './data-directory.ts'
 import { secondsOf } from './identity-options.ts'
 import { runKeys } from './keys-command.ts'
 import { CannotStart, start } from './start.ts'
-import { createSimulatedNodes } from './simulated-nodes.ts'
+import { createSimulatedCluster } from './simulated-cluster.ts'
 import { startFlags, startOptions, startSchema } from './start-flags.ts'
 import { runTokenCreate } from './token-command.ts'
 import { UsageError, parse } from './usage.ts'
@@ -293,7 +293,7 @@ async function runStart(args: string[]): Promise<void> {
     const server = await start(options)
     try {
       const nodes = options.simulatedNodes ?? 0
-      if (nodes > 0) await createSimulatedNodes(serverOf(server.kubeconfig), nodes)
+      if (nodes > 0) await createSimulatedCluster(serverOf(server.kubeconfig), nodes)
       console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
       await Promise.race([signalled, server.ended])
     } finally {

@@ -40,7 +40,7 @@ users:
 const byStart = kubeconfig({
   server: 'https://127.0.0.1:6443',
   // all that is read of them
-  pki: { authority: { certificate: 'CA' }, administratorToken: 'secret' } as Parameters<typeof kubeconfig>[0]['pki'],
+  pki: { authorities: 'CA', administratorToken: 'secret' } as Parameters<typeof kubeconfig>[0]['pki'],
 })
 
 test.each([

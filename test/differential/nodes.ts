@@ -10,6 +10,8 @@ export const device = (number: number): string => `example.com/device-${number}`
 
 /** Gives the nodes labels and devices that the scenarios go by, once they are ready. */
 export async function prepareNodes(cluster: Cluster): Promise<void> {
+  // the scenarios are recorded where claims have no class by default
+  await cluster.send('DELETE', '/apis/storage.k8s.io/v1/storageclasses/simulated', undefined, [404])
   const devices = Object.fromEntries(Array.from({ length: DEVICES }, (_, number) => [device(number), '4']))
   for (const [index, name] of NODES.entries()) {
     const path = `/api/v1/nodes/${name}`

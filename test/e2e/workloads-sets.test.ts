@@ -54,6 +54,28 @@ describe('a StatefulSet', () => {
   })
 })
 
+const withClaims = `apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: kept}
+spec:
+  serviceName: kept
+  replicas: 2
+  selector: {matchLabels: {app: kept}}
+  template:
+    metadata: {labels: {app: kept}}
+    spec: {containers: [{name: kept, image: "db:1", volumeMounts: [{name: data, mountPath: /data}]}]}
+  volumeClaimTemplates:
+    - metadata: {name: data}
+      spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+`
+
+test('claims that name no class get simulated volumes', async () => {
+  await kubectl.run('apply -f -', withClaims)
+  expect(await kubectl.run('rollout status statefulset/kept --timeout=60s')).toContain('roll out complete: 2 new pods')
+  expect(await listed('get pvc -o jsonpath={.items[*].status.phase}')).toEqual(['Bound', 'Bound'])
+  expect(await listed('get pvc -o jsonpath={.items[*].spec.storageClassName}')).toEqual(['simulated', 'simulated'])
+})
+
 const daemonSet = `apiVersion: apps/v1
 kind: DaemonSet
 metadata: {name: agent}
