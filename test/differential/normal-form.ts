@@ -28,7 +28,16 @@ export interface State {
 }
 
 /** Fields that say when or how often, or that count writes, wherever they stand. */
-const DROPPED = new Set(['uid', 'resourceVersion', 'creationTimestamp', 'managedFields', 'generation', 'selfLink'])
+const DROPPED = new Set([
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'managedFields',
+  'generation',
+  'selfLink',
+  // kube-controller-manager says when what it writes here began; Kedge does not (docs/workloads.md)
+  'endpoints.kubernetes.io/last-change-trigger-time',
+])
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 const UID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const ADDRESS = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g
@@ -105,7 +114,16 @@ function simplified(object: KubeObject, names: ReadonlyMap<string, string>, how:
 }
 
 /** Lists whose order is that of random names or of time. */
-const UNORDERED = new Set(['endpoints', 'conditions', 'addresses', 'notReadyAddresses', 'active', 'podIPs'])
+const UNORDERED = new Set([
+  'endpoints',
+  'subsets',
+  'ports',
+  'conditions',
+  'addresses',
+  'notReadyAddresses',
+  'active',
+  'podIPs',
+])
 
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted)

@@ -241,15 +241,11 @@ function sliceOf(
   known?: EndpointSlice,
 ): KubeObject & EndpointSlice {
   const { name = '', namespace = '' } = endpoints.metadata
-  const { name: slice, uid, resourceVersion } = known?.metadata ?? {}
   return {
     kind: 'EndpointSlice',
     apiVersion: 'discovery.k8s.io/v1',
     metadata: {
-      ...(slice === undefined ? { generateName: `${name}-` } : { name: slice }),
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      namespace,
+      ...(known?.metadata ?? { generateName: `${name}-`, namespace }),
       labels: { ...labelsOf(endpoints) },
       annotations: { ...annotationsOf(endpoints) },
       ownerReferences: [controllerRefTo(endpoints, { group: '', version: 'v1', kind: 'Endpoints' })],

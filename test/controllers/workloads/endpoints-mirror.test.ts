@@ -88,6 +88,7 @@ describe('Endpoints of a Service without a selector', () => {
     const [after, ...more] = await slices()
     expect(more).toEqual([])
     expect(after?.metadata.uid).toBe(before?.metadata.uid)
+    expect(after?.metadata.generateName).toBe('db-')
     expect(addresses(after!)).toEqual(['10.1.1.9 true'])
     expect(after?.ports).toMatchObject([{ port: 81 }])
     await services().delete('db')
