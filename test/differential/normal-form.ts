@@ -35,7 +35,7 @@ const DROPPED = new Set([
   'managedFields',
   'generation',
   'selfLink',
-  // kube-controller-manager says when what it writes here began; Kedge does not (docs/workloads.md)
+  // Endpoints of Kedge do not say when what is written began (docs/workloads.md)
   'endpoints.kubernetes.io/last-change-trigger-time',
 ])
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
@@ -104,7 +104,8 @@ function simplified(object: KubeObject, names: ReadonlyMap<string, string>, how:
       const fields: Record<string, Json> = {}
       for (const [name, item] of Object.entries(value)) {
         const known = visit(item, name)
-        if (known !== undefined) fields[text(name)] = known
+        const isNothing = name === 'annotations' && Object.keys(known ?? {}).length === 0
+        if (known !== undefined && !isNothing) fields[text(name)] = known
       }
       return fields
     }

@@ -2,9 +2,6 @@ import { ends, neverReady, pod, podTemplate, replicaSet, replicationController }
 import type { PodOptions } from '../manifests.ts'
 import type { Action, Manifest, Scenario } from '../scenario.ts'
 
-/** Which of two equal pods goes is chance. */
-const COSTLY = { 'controller.kubernetes.io/pod-deletion-cost': '10' }
-
 type Make = (name: string, spec?: Record<string, unknown>, template?: PodOptions) => Manifest
 
 function scenariosOf(kind: string, resource: string, made: Make): Scenario[] {
@@ -32,14 +29,14 @@ function scenariosOf(kind: string, resource: string, made: Make): Scenario[] {
     {
       name: `${kind}: adopts pods that were there`,
       steps: [
-        { create: [pod('a', { labels: { app: 'web' } }), pod('b', { labels: { app: 'web' }, annotations: COSTLY })] },
+        { create: [pod('a', { labels: { app: 'web' } }), pod('b', { labels: { app: 'web' } })] },
         make({ replicas: 3 }),
       ],
     },
     {
       name: `${kind}: adopts more pods than it wants`,
       steps: [
-        { create: [pod('a', { labels: { app: 'web' } }), pod('b', { labels: { app: 'web' }, annotations: COSTLY })] },
+        { create: [pod('a', { labels: { app: 'web' } }), pod('b', { labels: { app: 'web' } })] },
         make({ replicas: 1 }),
         patch({ replicas: 0 }),
       ],
