@@ -4,8 +4,8 @@ import type { Log } from './log.ts'
 import type { Statements } from './statements.ts'
 import { DELETED } from './statements.ts'
 
-/** UTF-16 units of an answer; RPC values end at 32 MiB. */
-const MAX_LENGTH = 8 * 1024 * 1024
+/** UTF-16 units of an answer: reading, sending and taking it are steps of some milliseconds. */
+const MAX_LENGTH = 1024 * 1024
 
 /**
  * Pages are in order of revision, so what is written between two of them is in a later one. Compaction loses nothing

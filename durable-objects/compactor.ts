@@ -46,11 +46,11 @@ export class Compactor {
     const first = this.statements.firstSuperseding(this.log.floor, LOOK)
     if (first === undefined) return undefined
     const { retention } = this.history
-    // What comes together is dropped together, at the price of being kept a quarter longer.
+    // waits a quarter of the retention, so that one run drops many versions
     return Math.max(timeOf(first) + retention, this.now() + retention / 4)
   }
 
-  /** So much was written that the history is to be shortened before it is old. */
+  /** More was written since the last run than the history may hold: it is shortened before it is old. */
   get isPressed(): boolean {
     return this.log.appended >= (this.history.changes ?? Infinity)
   }
@@ -79,12 +79,12 @@ export class Compactor {
     return dropped
   }
 
-  /** When the last one came to its end, by whichever instance: they seldom live until somebody asks. */
+  /** When the last run ended. Read from the database: the instance that ran it is usually gone. */
   get lastRun(): number | undefined {
     return this.statements.meta('compacted') || undefined
   }
 
-  /** Up to here is dropped what nobody can read any more: to the floor, unless a run was interrupted. */
+  /** Up to this revision, unreadable versions have been dropped. It is the floor, unless a run was interrupted. */
   private get clean(): Revision {
     return this.statements.meta('clean') || this.log.floor
   }
@@ -96,7 +96,7 @@ export class Compactor {
     return Math.max(byAge, Math.min(byNumber, revisionAt(this.now() - SHORTEST)))
   }
 
-  /** What a backup reads stays readable until it is done, or was not heard of for its time. */
+  /** A backup holds the revision that it reads, until it is done or has been silent for too long. */
   private held(): Revision {
     const { statements } = this
     return this.now() < statements.meta('heldUntil') ? statements.meta('held') : Infinity

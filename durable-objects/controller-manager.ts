@@ -13,6 +13,7 @@ import type { ControllerContext } from '../src/controllers/controller.ts'
 import { HopelessWork } from '../src/registry/hopeless-work.ts'
 import { Turns } from '../src/controllers/turns.ts'
 import { LookPace } from '../src/controllers/look-pace.ts'
+import { onceEach } from '../src/controllers/once-each.ts'
 import { inTurns } from '../src/controllers/in-turns.ts'
 import type { Env } from '../src/env.ts'
 import { freshServedResources, servedResources } from '../src/registry/served.ts'
@@ -31,6 +32,8 @@ import type { Work } from './work-table.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
 
 const PARALLEL = 8
+/** Work that is read at a time: finding what is due goes through all that waits, for an index would be written with each. */
+const BATCH = 512
 /** After which work is taken up again that an instance left behind. */
 const RESUME_MS = 5_000
 /** Work that is due within this, in milliseconds, needs no alarm. */
@@ -134,7 +137,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
 
   private async drain(): Promise<void> {
     const plane = { env: this.env, tenant: this.tenant(), isObject: true }
-    const context: Omit<ControllerContext, 'served' | 'user'> = {
+    const context: Omit<ControllerContext, 'served' | 'user' | 'once'> = {
       ...plane,
       freshServed: () => freshServedResources(plane),
       now: () => new Date(this.now()),
@@ -149,10 +152,15 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       later: (controller, key, delay) => this.work.add(controller, key, delay),
     }
     do {
-      for (let due = this.work.due(PARALLEL); due.length > 0; due = this.work.due(PARALLEL)) {
-        const served = await servedResources(plane)
-        await inTurns(due, (work) => this.reconcile(work, { ...context, served, user: userOf(work.controller) }))
-      }
+      for (let due = this.work.due(BATCH); due.length > 0; due = this.work.due(BATCH))
+        for (let at = 0; at < due.length; at += PARALLEL) {
+          const served = await servedResources(plane)
+          const once = onceEach()
+          const together = due.slice(at, at + PARALLEL)
+          await inTurns(together, (work) =>
+            this.reconcile(work, { ...context, served, once, user: userOf(work.controller) }),
+          )
+        }
     } while (await this.moreIsNear())
     this.alarms.wakeAt(this.work.nextDue())
   }
@@ -185,7 +193,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       if (lookAgain === undefined) this.work.done(work)
       else this.work.again(work, lookAgain, false)
     } catch (error) {
-      const retry = error instanceof HopelessWork ? undefined : retryAfter(attempts)
+      const retry = error instanceof HopelessWork ? undefined : retryAfter(attempts, found.neverGivesUp)
       if (retry === undefined) return this.park(work, String(error))
       logError('a controller failed', { controller, key, error })
       this.work.again(work, retry, true)

@@ -1,6 +1,7 @@
 /**
- * Before a shard is first written to, the control shard of its tenant says that it is (src/storage/written-shards). It
- * forgets a shard that is empty and whose type went; the next write asks for it again.
+ * Before its first write a shard announces itself to the control shard of its tenant, which lists the shards that may have
+ * objects (src/storage/written-shards). When a shard is empty and its type is gone, the control shard drops it from the
+ * list; the next write announces it again.
  */
 import type { Statements } from './statements.ts'
 
@@ -14,7 +15,7 @@ interface Retirement {
 
 export class FirstWrite {
   private isAnnounced: boolean
-  /** What the control shard is being told. Writes that come meanwhile wait for it. */
+  /** A call to the control shard that is under way. Writes wait until it has ended. */
   private telling: Promise<void> | undefined
 
   /** @param announce ends when it is on disk */
@@ -25,7 +26,7 @@ export class FirstWrite {
     this.isAnnounced = statements.meta('told') === 1
   }
 
-  /** Undefined where that is done. */
+  /** Undefined: the control shard knows this shard already. */
   announced(): Promise<void> | undefined {
     if (this.telling !== undefined) return this.telling.then(() => this.announced())
     if (this.isAnnounced) return undefined
@@ -35,7 +36,7 @@ export class FirstWrite {
     })
   }
 
-  /** What it was told before may not be on disk, so it is told to forget in any case. */
+  /** Calls the control shard even if `isAnnounced` is false: an announcement may have reached it before a crash here. */
   async retire({ settled, isEmpty, forget }: Retirement): Promise<void> {
     while (this.telling !== undefined) await this.telling.catch(() => {})
     const retired = (async () => {
@@ -49,7 +50,7 @@ export class FirstWrite {
     await retired
   }
 
-  /** The control shard forgets it: its contents go. */
+  /** The contents of this shard are deleted, and with them its entry in the control shard. */
   forget(): void {
     this.set(false)
   }

@@ -37,7 +37,10 @@ export function pick(
   range: KeyRange,
   { limit, counted }: Wanted,
 ): Picked {
-  if (!selectsEverything(scope.selection)) return pickSelected(stateNow(), scope, range, limit)
+  if (!selectsEverything(scope.selection))
+    return limit === 0 && !counted
+      ? pickAllSelected(stateNow, scope, range)
+      : pickSelected(stateNow(), scope, range, limit)
   if (limit > 0) return pickPage(stateNow(), range, limit)
   const first = stateNow().revisions(range, FIRST_BATCH)
   const count = counted ? { count: stateNow().count(range) } : {}
@@ -78,6 +81,45 @@ const picked = (revisions: readonly Revision[]): Picked => ({
   isEmpty: revisions.length === 0,
   count: revisions.length,
 })
+
+/** Keys whose labels are looked at in one turn. */
+const LOOKED = 500
+
+/** In the turn of the question only up to the first that is selected; the others as they are taken, a few in a turn. */
+function pickAllSelected(stateNow: () => StateStatements, scope: KeyScope, range: KeyRange): Picked {
+  const looks = selectedIn(stateNow, scope, range)
+  let first = looks.next()
+  while (first.done !== true && first.value.length === 0) first = looks.next()
+  if (first.done === true) return picked([])
+  const { value } = first
+  const revisions = (function* () {
+    yield value
+    yield* looks
+  })()
+  return { revisions, isEmpty: false }
+}
+
+function* selectedIn(
+  stateNow: () => StateStatements,
+  scope: KeyScope,
+  range: KeyRange,
+): Generator<readonly Revision[]> {
+  const isSelected = selecting(scope)
+  const needles = needlesOf(scope.selection)
+  for (let rest: KeyRange | undefined = range; rest !== undefined;) {
+    const found: Revision[] = []
+    let looked = 0
+    let last: string | undefined
+    for (const row of stateNow().rows(rest, needles)) {
+      if (isSelected(row)) found.push(row.rv)
+      if (++looked < LOOKED) continue
+      last = row.k
+      break
+    }
+    rest = last === undefined ? undefined : { from: `${last}\0`, to: range.to }
+    yield found
+  }
+}
 
 /** A full page is followed by another one when there are more keys, whether they will be selected or not. */
 function pickSelected(state: StateStatements, scope: KeyScope, range: KeyRange, limit: number): Picked {

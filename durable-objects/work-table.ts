@@ -2,7 +2,7 @@ import type { WorkCount } from '../src/storage/object-calls.ts'
 
 /**
  * The controllers' work: pairs of a controller and a key, each once, on disk. What failed is due again later, and later
- * each time; what failed too often, or cannot succeed at all, is parked: kept to be seen, and tried once more when
+ * each time; what failed too often (unless its controller never gives up), or cannot succeed at all, is parked: kept to be seen, and tried once more when
  * an event brings the same work again, or when the object begins a day later. So a control plane whose work is in vain sleeps too.
  */
 export interface Work extends Record<string, SqlStorageValue> {
@@ -26,8 +26,8 @@ const TRY_PARKED_MS = 24 * 3_600_000
 const MAX_PARKED = 1_000
 
 /** Milliseconds until the next attempt; undefined: there have been enough. */
-export function retryAfter(attempts: number): number | undefined {
-  if (attempts >= MAX_RETRIES) return undefined
+export function retryAfter(attempts: number, neverGivesUp = false): number | undefined {
+  if (attempts >= MAX_RETRIES && !neverGivesUp) return undefined
   const longest = attempts < PATIENT_RETRIES ? LONGEST_PATIENT_RETRY_MS : LONGEST_RETRY_MS
   return Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), longest)
 }
@@ -128,8 +128,9 @@ export class WorkTable {
   counts(): WorkCount[] {
     return this.sql
       .exec<WorkCount>(
-        `SELECT controller, sum(queued) AS queued, sum(parked) AS parked FROM (
-         SELECT controller, 1 AS queued, 0 AS parked FROM work UNION ALL SELECT controller, 0, 1 FROM parked)
+        `SELECT controller, sum(queued) AS queued, sum(failing) AS failing, sum(parked) AS parked FROM (
+         SELECT controller, 1 AS queued, attempts > 0 AS failing, 0 AS parked FROM work
+         UNION ALL SELECT controller, 0, 0, 1 FROM parked)
          GROUP BY controller ORDER BY controller`,
       )
       .toArray()

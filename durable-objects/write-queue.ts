@@ -27,7 +27,7 @@ export class WriteQueue<Outcome> {
     private readonly committed: (outcomes: readonly Outcome[]) => void,
   ) {}
 
-  /** How often something was written: tells whether anybody was there since. */
+  /** Counts commits, so that a caller can tell whether there was one since it last looked. */
   flushes = 0
 
   /** @throws StorageError Overloaded */
@@ -64,7 +64,7 @@ export class WriteQueue<Outcome> {
     for (const answer of answers) answer(problem)
   }
 
-  /** What follows a write may fail, but must not leave anybody without an answer. */
+  /** Runs `committed`. If it fails, the writes are answered as Uncertain instead of never. */
   private tell(outcomes: readonly Outcome[]): StorageError | undefined {
     if (outcomes.length === 0) return undefined
     try {

@@ -7,8 +7,10 @@ import type { ControllerCalls, ShardCalls } from './storage/object-calls.ts'
 export interface Env {
   /** The process in front of a local server, which keeps its audit log in a file. */
   readonly AUDIT_LOG?: Fetcher
-  /** The same process, which calls webhooks, aggregated APIs and nodes: it can pin the authorities that a caBundle names. */
+  /** The same process, which calls webhooks: it can pin the authorities that a caBundle names. */
   readonly OUTGOING?: Fetcher
+  /** The same process, which passes requests on to aggregated APIs and nodes. Where OUTGOING is. */
+  readonly EXCHANGES?: Fetcher
   /** The same process, which reads configurations whose files may change: `/authentication`, `/authorization`. */
   readonly CONFIGURATION?: Fetcher
   readonly SHARDS: DurableObjectNamespace<ShardCalls>
@@ -97,6 +99,11 @@ export interface Env {
   readonly KEDGE_ADMISSION_CONFIG?: string
   /** Where Services are, for webhooks and aggregated APIs: `NAMESPACE/NAME:PORT=https://HOST/PATH`, with commas. */
   readonly KEDGE_SERVICES?: string
+  /**
+   * PEM of who signs kubelets' serving certificates, as --kubelet-certificate-authority. Without it they are not looked at.
+   * Of no meaning where OUTGOING is not.
+   */
+  readonly KEDGE_KUBELET_CA?: string
   /**
    * Hosts, with commas, that are called on the platform's trust in public authorities although a caBundle names others.
    * Of no meaning where OUTGOING is.

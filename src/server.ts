@@ -62,7 +62,7 @@ async function respond(received: ApiRequest): Promise<Response> {
   try {
     response = await answer(received)
   } catch (error) {
-    response = respondStatus(received, error instanceof StorageError ? statusFor(error, NO_RESOURCE, '') : error)
+    response = await respondStatus(received, error instanceof StorageError ? statusFor(error, NO_RESOURCE, '') : error)
   }
   finish(received, response)
   measured(response)

@@ -83,6 +83,8 @@ export interface Settings {
   readonly admission: AdmissionSetting
   /** URLs by `NAMESPACE/NAME:PORT`. */
   readonly serviceUrls: ReadonlyMap<string, string>
+  /** PEM of who signs kubelets' serving certificates; undefined: they are not looked at. */
+  readonly kubeletAuthority: string | undefined
   readonly unpinnedHosts: ReadonlySet<string>
   /** Text of an AuthenticationConfiguration, which its readers check (authorization/configuration-problem.ts). */
   readonly authenticationConfig: string | undefined
@@ -412,6 +414,7 @@ const schema = z.object({
   KEDGE_DISABLE_ADMISSION_PLUGINS: z.optional(pluginList('disable')),
   KEDGE_ADMISSION_CONFIG: z.optional(setting(UNREADABLE, readAdmissionConfiguration, { explained: true })),
   KEDGE_SERVICES: z.optional(serviceUrls),
+  KEDGE_KUBELET_CA: z.optional(authority),
   KEDGE_UNPINNED_HOSTS: z.optional(hosts),
   KEDGE_AUTHENTICATION_CONFIG: z.optional(something),
   KEDGE_OIDC_SIGNING_ALGS: z.optional(signingAlgorithms),
@@ -552,6 +555,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     logsRequests,
     recordsRequests: logsRequests || policy !== undefined,
     serviceUrls: values.KEDGE_SERVICES ?? new Map(),
+    kubeletAuthority: values.KEDGE_KUBELET_CA,
     unpinnedHosts: values.KEDGE_UNPINNED_HOSTS ?? new Set(),
     authenticationConfig: values.KEDGE_AUTHENTICATION_CONFIG,
     oidcSigningAlgorithms: values.KEDGE_OIDC_SIGNING_ALGS,

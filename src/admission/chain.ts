@@ -94,7 +94,7 @@ const NAMED: Readonly<Record<PluginName, AdmissionPlugin>> = {
   MutatingAdmissionWebhook: mutatingAdmissionWebhook,
   ValidatingAdmissionPolicy: validatingAdmissionPolicy,
   ValidatingAdmissionWebhook: validatingAdmissionWebhook,
-  ResourceQuota: resourceQuota,
+  ResourceQuota: resourceQuota(admissionBy({ admit, validate: validateAdmission })),
   AlwaysDeny: alwaysDeny,
 }
 

@@ -17,8 +17,8 @@ export async function equivalentResources(attributes: Attributes): Promise<reado
   const served = servedAt(request.env, await controlSnapshot(request))
   const own = served.find(resource.group, resource.version, resource.resource)
   if (own === undefined) return []
-  const candidates =
-    own.origin === 'custom' ? served.inGroup(own.group) : builtInShowing(builtInServed(request.env).resources, own)
+  // resources of definitions share objects within their group alone
+  const candidates = builtInShowing(builtInServed(request.env).resources, own) ?? served.inGroup(own.group)
   return candidates.flatMap((other) => {
     const kind = other === own || !sameObjects(other, own) ? undefined : kindOf(other, subresource)
     const { group, version } = other
@@ -38,8 +38,9 @@ const byStorage = new WeakMap<ServedResources, ReadonlyMap<string, readonly Reso
 
 const storageText = ({ storage }: ResourceEntry): string => `${storage.group}/${storage.resource}`
 
-function builtInShowing(builtIn: ServedResources, entry: ResourceEntry): readonly ResourceEntry[] {
+/** Undefined: no built-in resource is kept as this one is. */
+function builtInShowing(builtIn: ServedResources, entry: ResourceEntry): readonly ResourceEntry[] | undefined {
   let index = byStorage.get(builtIn)
   if (index === undefined) byStorage.set(builtIn, (index = Map.groupBy(builtIn.resources, storageText)))
-  return index.get(storageText(entry)) ?? []
+  return index.get(storageText(entry))
 }

@@ -25,9 +25,7 @@ interface Answer {
   readonly until: number
 }
 
-const answersOf = perTenant(
-  () => new BoundedMap<string, Answer>({ entries: 1024, size: 4_000_000, sizeOf: ({ length }) => length }),
-)
+const answersOf = perTenant(() => new BoundedMap<string, Answer>({ entries: 1024, size: 4_000_000 }))
 
 export const imagePolicyWebhook: AdmissionPlugin = {
   name: 'ImagePolicyWebhook',

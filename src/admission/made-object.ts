@@ -7,10 +7,10 @@ import type { Json, JsonObject, KubeObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
 import { internalError, serviceUnavailable } from '../api/status.ts'
 import { valuesEqual } from '../api/value-order.ts'
-import { compiledVersion } from '../registry/custom-resources/compiled-versions.ts'
+import { resourceOf } from '../registry/resource-of.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
-import { DecodeError } from '../codec/decode.ts'
+import { DecodeError } from '../codec/decode-problems.ts'
 import { decodePatched } from '../patch/decode-patched.ts'
 import { closed, opened, OpenMap } from '../patch/json-document.ts'
 import { typeOfKind } from '../schema/built-in.ts'
@@ -39,17 +39,15 @@ export function typeOfMatched(
 ): PatchedType {
   const { gates } = builtInServed(request.env)
   const isOwnKind = entry !== undefined && entry.kind === kind.kind && entry.group === kind.group
-  const type =
-    isOwnKind && entry.definition !== undefined
-      ? compiledVersion(request.tenant, entry.definition, kind.version).type
-      : typeOfKind(kind)
+  const resource = isOwnKind ? resourceOf(request, entry) : undefined
+  const type = resource === undefined ? typeOfKind(kind) : resource.type
   if (type !== undefined)
     return {
       type,
       kind,
       isPublished: isOwnKind,
       requestKind,
-      defaulting: { now: request.now, enabled: (gate) => gates.enabled(gate) },
+      defaulting: { now: request.now, enabled: (gate) => gates.enabled(gate), ofKind: resource?.kindDefaults },
     }
   throw serviceUnavailable(
     `Resource kind ${kind.group}/${kind.version}, Kind=${kind.kind} not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.`,

@@ -2,7 +2,7 @@
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import { defaultingOf } from '../registry/resource-scope.ts'
-import { serverScope } from '../registry/scope.ts'
+import { loopbackScope } from '../registry/scope.ts'
 import { BY_SERVER } from '../registry/write/actor.ts'
 import type { Admission } from '../registry/write/admission.ts'
 import { create } from '../registry/write/create.ts'
@@ -33,7 +33,7 @@ export const namespaceAutoProvision = (admission: Admission): AdmissionPlugin =>
 })
 
 async function createNamespace(admission: Admission, asked: ApiCall, name: string): Promise<void> {
-  const scope = serverScope(asked, NAMESPACES)
+  const scope = loopbackScope(asked, 'create', NAMESPACES)
   const object: KubeObject = { kind: 'Namespace', apiVersion: 'v1', metadata: { name } }
   // an API object is JSON
   applyDefaults(scope.resource.type, object as unknown as JsonObject, defaultingOf(scope))

@@ -113,13 +113,13 @@ const readClass = (attributes: Attributes, name: string): Promise<PriorityClass 
 
 const readClasses = (attributes: Attributes): Promise<readonly PriorityClass[]> =>
   readOnce(attributes, 'priorityclasses', () =>
-    // a second default class is refused by what there is at this moment
+    // a second default class is refused, so a write of a class needs the stored ones and not those of a second ago
     isOfClasses(attributes)
       ? storedObjects<PriorityClass>(attributes.request, PRIORITY_CLASSES)
       : recentObjects<PriorityClass>(attributes.request, PRIORITY_CLASSES),
   )
 
-/** The class for pods that name none; the lowest, should there be several. */
+/** The class for pods that name none. If several are marked as the default, it is the one with the lowest value. */
 async function defaultClass(attributes: Attributes): Promise<PriorityClass | undefined> {
   const classes = await readClasses(attributes)
   return classes

@@ -1,6 +1,6 @@
 /**
- * Whether mutating admission runs a second time: a plugin that changed an object late asks for that, so that those before
- * it see what it did (apiserver's reinvocation).
+ * Whether mutating admission runs a second time (apiserver's reinvocation). A plugin that changes the object asks for it,
+ * so that the plugins before it see the change.
  */
 export class Reinvocation {
   /** Somebody asked for a second run. */

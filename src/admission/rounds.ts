@@ -4,8 +4,8 @@ import type { Attributes } from './attributes.ts'
 import { Reinvocation } from './reinvocation.ts'
 
 /**
- * Which policies, or webhooks, take part in the second run of mutating admission: those that may, where something changed
- * after them.
+ * Which policies or webhooks mutating admission calls a second time: those with reinvocationPolicy IfNeeded, when
+ * another one changed the object after them.
  */
 export class Rounds {
   private output: Json | undefined

@@ -1,13 +1,16 @@
-import { protectionFinalizer } from '../registry/protection-finalizers.ts'
+import { definitionOf } from '../registry/definitions.ts'
 import type { AdmissionPlugin } from './attributes.ts'
 
 /** What is created of these kinds stays until nobody uses it. */
 const protecting = (name: string, isOf: (group: string) => boolean): AdmissionPlugin => ({
   name,
   handles: ({ operation, resource, subresource }) =>
-    operation === 'CREATE' && isOf(resource.group) && protectionFinalizer(resource) !== undefined && subresource === '',
+    operation === 'CREATE' &&
+    isOf(resource.group) &&
+    definitionOf(resource).protection !== undefined &&
+    subresource === '',
   admit({ object, resource }) {
-    const finalizer = protectionFinalizer(resource)
+    const finalizer = definitionOf(resource).protection?.finalizer
     if (object === undefined || finalizer === undefined) return
     const present = object.metadata.finalizers ?? []
     if (!present.includes(finalizer)) object.metadata.finalizers = [...present, finalizer]

@@ -6,7 +6,17 @@ export interface Bounds<Key, Value> {
   readonly entries: number
   /** Sum of what `sizeOf` says. An entry that is larger on its own is not kept at all. */
   readonly size?: number
+  /** Default: the characters of both key and value, which are text or JSON. */
   sizeOf?(key: Key, value: Value): number
+}
+
+/** The characters that a value of JSON holds, and something for each member. */
+export function charactersOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 8
+  let sum = 8
+  for (const [name, member] of Object.entries(value)) sum += name.length + charactersOf(member)
+  return sum
 }
 
 export class BoundedMap<Key, Value> {
@@ -14,6 +24,8 @@ export class BoundedMap<Key, Value> {
   private readonly kept = new Map<Key, { value: Value; readonly size: number }>()
   private total = 0
   private newest: Key | undefined
+  /** Goes over the keys once: from the first of them anew, each would be looked for behind all that were deleted. */
+  private oldest = this.kept.keys()
 
   constructor(private readonly bounds: Bounds<Key, Value>) {}
 
@@ -39,15 +51,23 @@ export class BoundedMap<Key, Value> {
   set(key: Key, value: Value): void {
     this.delete(key)
     const { entries, size: most = Infinity } = this.bounds
-    const size = this.bounds.sizeOf?.(key, value) ?? 0
+    const size = most === Infinity ? 0 : this.sizeOf(key, value)
     if (size > most) return
     this.kept.set(key, { value, size })
     this.newest = key
     this.total += size
-    for (const oldest of this.kept.keys()) {
-      if (this.kept.size <= entries && this.total <= most) break
-      this.delete(oldest)
-    }
+    while (this.kept.size > entries || this.total > most) this.forgetOldest()
+  }
+
+  /** Whatever the iterator has come by is forgotten or, since it was used again, behind it. */
+  private forgetOldest(): void {
+    let { done, value } = this.oldest.next()
+    if (done === true) ({ value } = (this.oldest = this.kept.keys()).next())
+    this.delete(value as Key) // there is more than is let in
+  }
+
+  private sizeOf(key: Key, value: Value): number {
+    return this.bounds.sizeOf?.(key, value) ?? charactersOf(key) + charactersOf(value)
   }
 
   delete(key: Key): void {

@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from './object.ts'
 import { ownValue, setOwn } from './own.ts'
-import { eachName, eachPart, kept, mapNames, mapParts, PART, sortedItems } from './parts.ts'
+import { PART, eachName, eachPart, forAsLong, kept, mapNames, mapParts, sortedItems } from './parts.ts'
 import type { Steps } from './slices.ts'
 import { requestEntityTooLarge } from './status.ts'
 import { goQuoteByte } from '../go/quote.ts'
@@ -372,6 +372,31 @@ export function* parsingJsonBytes(bytes: Uint8Array, maxDepth = MAX_DEPTH): Step
     yield
     return yield* scanning(new Scanner(latin1(bytes), maxDepth, true, MAX_MEMBERS))
   }
+}
+
+/**
+ * The same in a walk (parts.ts).
+ * @param owner of the bytes, the same each time
+ */
+export function parseJsonInParts(bytes: Uint8Array, owner: object, maxDepth = MAX_DEPTH): JsonTree {
+  const reading = kept(owner, () => ({
+    scanner: new Scanner(decodeUtf8(bytes), maxDepth, false, MAX_MEMBERS),
+    isLatin1: false,
+    tree: undefined as JsonTree | undefined,
+  }))
+  const scan = (): false | number => {
+    reading.tree = reading.tree === undefined ? reading.scanner.valueWithin(VALUES) : reading.tree
+    return reading.tree === undefined && VALUES
+  }
+  try {
+    forAsLong(scan)
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError) || reading.isLatin1) throw error
+    reading.isLatin1 = true
+    reading.scanner = new Scanner(latin1(bytes), maxDepth, true, MAX_MEMBERS)
+    forAsLong(scan)
+  }
+  return reading.tree!
 }
 
 /** Values of a step. */

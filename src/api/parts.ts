@@ -67,10 +67,16 @@ class Progress {
     const { all } = places
     if (places.next === all.length) {
       this.owners.push(owner)
+      // it takes about what an item takes
+      this.left--
       all.push({ at: 0, counted: 0, isDone: false, items: undefined, found: [], height: this.owners.length })
     }
     const place = all[places.next++]!
-    if (place === this.stoppedAt) this.stoppedAt = undefined
+    if (place === this.stoppedAt) {
+      this.stoppedAt = undefined
+      // loops over what each run makes anew have counted once more, and would leave nothing for this one
+      this.left = this.part
+    }
     return place
   }
 
@@ -223,8 +229,11 @@ function listing<Item>(progress: Progress, place: Place, itemsOf: () => readonly
   return items
 }
 
-/** Items that are sorted at once. */
-const RUN = 4096
+/** Items that are sorted at once: each is compared some ten times. */
+const RUN = 1024
+
+/** Items of two runs that become one at once: each is compared once. */
+const MERGED = 256
 
 /** Whether the items of a loop are being listed that goes in parts. */
 export const isListing = (): boolean => current?.listed !== undefined
@@ -246,23 +255,30 @@ export function sortedItems<Item, Sorted>(
   const slices = kept(owner, () =>
     Array.from({ length: Math.ceil(items.length / RUN) }, (_, at) => items.slice(at * RUN, (at + 1) * RUN)),
   )
-  let runs = mapParts(slices, sort, RUN / 4)
+  let runs = mapParts(slices, sort, RUN)
   while (runs.length > 1) {
     const whole = runs
     const pairs = kept(whole, () => whole.flatMap((run, at) => (at % 2 === 0 ? [[run, whole[at + 1] ?? []]] : [])))
-    const weight = (items.length / pairs.length) * 2 * LISTED
-    runs = mapParts(pairs, ([a = [], b = []]) => merged(a, b, compare), weight)
+    runs = mapParts(pairs, (pair) => merged(pair, compare))
   }
   return runs[0] ?? []
 }
 
-function merged<Item>(a: readonly Item[], b: readonly Item[], compare: (a: Item, b: Item) => number): Item[] {
-  const all: Item[] = []
-  let [ofA, ofB] = [0, 0]
-  while (ofA < a.length && ofB < b.length) all.push(compare(a[ofA]!, b[ofB]!) <= 0 ? a[ofA++]! : b[ofB++]!)
-  while (ofA < a.length) all.push(a[ofA++]!)
-  while (ofB < b.length) all.push(b[ofB++]!)
-  return all
+/** Two runs as one. */
+function merged<Item>(pair: Item[][], compare: (a: Item, b: Item) => number): Item[] {
+  const [a = [], b = []] = pair
+  if (b.length === 0) return a
+  const so = kept(pair, () => ({ all: [] as Item[], ofA: 0, ofB: 0 }))
+  forAsLong(() => {
+    const { all } = so
+    const end = Math.min(all.length + MERGED, a.length + b.length)
+    while (all.length < end) {
+      const isOfA = so.ofB === b.length || (so.ofA < a.length && compare(a[so.ofA]!, b[so.ofB]!) <= 0)
+      all.push(isOfA ? a[so.ofA++]! : b[so.ofB++]!)
+    }
+    return end < a.length + b.length && MERGED / 4
+  })
+  return so.all
 }
 
 /** `items.map(visit)` */
@@ -334,8 +350,17 @@ export function apart<Result>(owner: object, run: () => Result): Result {
 
 const ONE = [1]
 
-/** Calls it until it answers false. What it goes on with is kept, and it has no loops of its own. */
-export function forAsLong(goOn: () => boolean): void {
+/** Without a stop: for what counts as it goes, and would count again what runs again. */
+export const undivided = <Result>(run: () => Result): Result => within(undefined, run)
+
+/**
+ * Calls it until it answers false. What it goes on with is kept, and it has no loops of its own.
+ * @param goOn may answer how many items it has seen
+ */
+export function forAsLong(goOn: () => boolean | number): void {
   const progress = current
-  while (goOn()) progress?.count(1)
+  for (let more = goOn(); more !== false; more = goOn()) progress?.count(Number(more))
 }
+
+/** Whether what runs may be stopped: what pays only for much need not be done otherwise. */
+export const goesInParts = (): boolean => current !== undefined

@@ -18,13 +18,17 @@ export const HEAVY = 8 * 1024
 /** How many heavy steps began in this isolate. */
 let heavySteps = 0
 
+/** Heavy steps of others that one lets go first: some seconds. */
+const MOST_AHEAD = 500
+
 /**
  * When all that was waiting has had its turn, and no other heavy step has begun since: between two of them everybody
- * gets on, so that a light request waits for one of them at each of its steps, however many there are. They go in the order
- * in which they came. Nobody waits for another's promise: a request that the engine gives up holds nobody back.
+ * gets on, so that a light request waits for one of them at each of its steps, however many there are. They go in about the
+ * order in which they came: one that comes while others set their timers anew may be ahead of them, and so nobody lets
+ * more than MOST_AHEAD go first. Nobody waits for another's promise: a request that the engine gives up holds nobody back.
  */
 export async function turnOfHeavy(turn: () => Promise<void> = turnOfOthers): Promise<void> {
-  for (;;) {
+  for (let ahead = 0; ahead < MOST_AHEAD; ahead++) {
     const seen = heavySteps
     await turn()
     if (seen === heavySteps) break
@@ -63,4 +67,25 @@ export async function* slicesOf<Item>(
     if (at > 0) await turn()
     yield items.slice(at, at + SLICE)
   }
+}
+
+/** UTF-16 units of texts that are parsed at once: a millisecond. */
+const SLICE_LENGTH = 64 * 1024
+
+/** At least one, which may be empty. */
+export function* slicesByLength<Item>(
+  items: readonly Item[],
+  lengthOf: (item: Item) => number,
+): Generator<readonly Item[]> {
+  let from = 0
+  let length = 0
+  for (const [at, item] of items.entries()) {
+    if (at > from && (length >= SLICE_LENGTH || at - from >= SLICE)) {
+      yield items.slice(from, at)
+      from = at
+      length = 0
+    }
+    length += lengthOf(item)
+  }
+  yield items.slice(from)
 }

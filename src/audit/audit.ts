@@ -9,6 +9,7 @@ import type { UserInfo } from '../request/user-info.ts'
 import type { Env } from '../env.ts'
 import type { ApiCall, ApiRequest } from '../request/context.ts'
 import { RequestRecord } from '../request/record.ts'
+import type { ObjectFacts } from '../request/record.ts'
 import { internalErrorText } from '../request/receive.ts'
 import { targetOf } from '../request/target.ts'
 import { isLongRunning } from '../request/timeout.ts'
@@ -32,7 +33,7 @@ const BATCH_EVENTS = 400
 const WEBHOOK_WAIT_MS = 1_000
 const WEBHOOK_RETRY_MS = [500, 1_000, 2_000, 4_000]
 
-/** Where the events of an environment go. An object has sinks of its own: no request ends what it has begun. */
+/** Where the events of an environment go. A Durable Object has its own sinks: a request's end must not stop its calls. */
 const sinksOf = { request: new WeakMap<Env, readonly Sink[]>(), object: new WeakMap<Env, readonly Sink[]>() }
 
 function sinks({ env, clock, isObject = false }: ApiCall): readonly Sink[] {
@@ -60,7 +61,7 @@ function makeSinks(env: Env, now: Clock): readonly Sink[] {
   if (file !== undefined) made.push(new Sink(fileBackend(file), options(logMode, 0, []), clock))
   if (webhook !== undefined)
     made.push(new Sink(webhookBackend(webhook), options(webhook.mode, WEBHOOK_WAIT_MS, WEBHOOK_RETRY_MS), clock))
-  // Workers' logs have no say in when they are written
+  // always blocking: console.log writes at once, so there is nothing to batch
   if (made.length === 0 || audit.console) made.push(new Sink(consoleBackend(), options('blocking', 0, []), clock))
   return made
 }
@@ -148,7 +149,7 @@ const answerOf = async ({ responseObject }: RequestRecord): Promise<Pick<Moment,
   responseObject: await responseObject,
 })
 
-/** A socket's end is not seen from here: what has no body is complete at once. */
+/** Completes the audit event when the body has been sent. An answer without a body, such as a socket, is complete at once. */
 function followed(request: ApiRequest, response: Response, complete: () => Promise<void>): Response {
   const { body } = response
   if (body === null) {
@@ -163,6 +164,8 @@ function followed(request: ApiRequest, response: Response, complete: () => Promi
 /** A write that the server itself makes, as a client would have asked for it. */
 export interface OwnWrite {
   readonly asked: AuditedAttributes
+  /** Name and namespace that a create's path lacks; filled in when the write has been tried. */
+  readonly written: ObjectFacts
   readonly origin: Origin
   /** JSON. */
   readonly requestObject?: string
@@ -174,7 +177,7 @@ export interface OwnWrite {
  */
 export async function auditedWrite<Written>(
   call: ApiCall,
-  { asked, origin, requestObject }: OwnWrite,
+  { asked, written: facts, origin, requestObject }: OwnWrite,
   work: () => Promise<Written>,
   answered: (written: Written) => { readonly code: number; readonly object?: string },
 ): Promise<Written> {
@@ -183,18 +186,19 @@ export async function auditedWrite<Written>(
   const record = new RequestRecord()
   record.user = call.user
   decided(record, audit.policy, asked, () => origin)
-  if (record.wantsRequest && requestObject !== undefined) record.requestObject = record.bounded(requestObject)
   if (!(await write(call, record, { stage: 'RequestReceived', at: call.now }))) {
     auditCounts.rejected++
     throw serviceUnavailable('failed to store audit event')
   }
+  record.object = facts
+  if (record.wantsRequest && requestObject !== undefined) record.requestObject = record.bounded(requestObject)
   const complete = (code: number, responseObject?: string): Promise<boolean> =>
     write(call, record, { stage: 'ResponseComplete', at: new Date(call.clock()), code, responseObject })
   let written: Written
   try {
     written = await work()
   } catch (error) {
-    const { status } = toStatus(error, asked)
+    const { status } = toStatus(error, asked, facts)
     record.status = status
     await complete(status.code ?? 500)
     throw error
@@ -204,7 +208,11 @@ export async function auditedWrite<Written>(
   return written
 }
 
-function toStatus(error: unknown, { apiGroup: group, resource, name }: AuditedAttributes): StatusError {
+function toStatus(
+  error: unknown,
+  { apiGroup: group, resource }: AuditedAttributes,
+  { name = '' }: ObjectFacts,
+): StatusError {
   if (error instanceof StatusError) return error
   if (error instanceof StorageError) return statusFor(error, { group, resource }, name)
   return internalError(error instanceof Error ? error.message : String(error))

@@ -6,6 +6,7 @@ import type { UserInfo } from '../request/user-info.ts'
 import { parseStored, stringify } from '../api/json.ts'
 import type { ApiCall, ApiRequest } from '../request/context.ts'
 import { targetOf } from '../request/target.ts'
+import { addressSeen } from '../request/address-seen.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 import type { RequestRecord } from '../request/record.ts'
 import { familyOf } from '../api/ip-addresses.ts'
@@ -131,12 +132,6 @@ function sourceAddresses(sent: Request, headers: RequestHeaders): string[] | und
   const seen = addressSeen(sent, headers)
   if (seen !== undefined && seen !== found.at(-1)) found.push(seen)
   return found.length === 0 ? undefined : found
-}
-
-/** The local server's front sends the address beside the request, Cloudflare in a header that clients cannot set. */
-function addressSeen({ cf }: Request, headers: RequestHeaders): string | undefined {
-  const address: unknown = cf?.clientAddress
-  return typeof address === 'string' ? address : (headers.get('CF-Connecting-IP') ?? undefined)
 }
 
 /** @param text of an object, a list or a Table */

@@ -47,14 +47,14 @@ async function isGenuine(request: Request, statement: FrontStatement, env: Env, 
 const encoder = new TextEncoder()
 
 /** One for the life of an isolate: the setting does not change. */
-let imported: { readonly base64: string; readonly key: Promise<CryptoKey> } | undefined
+let imported: { readonly base64: string; readonly key: CryptoKey } | undefined
 
-function importedKey(base64: string): Promise<CryptoKey> {
-  if (imported?.base64 !== base64) {
-    const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-    imported = { base64, key: crypto.subtle.importKey('raw', fromBase64(base64), algorithm, false, ['verify']) }
-  }
-  return imported.key
+async function importedKey(base64: string): Promise<CryptoKey> {
+  if (imported?.base64 === base64) return imported.key
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', fromBase64(base64), algorithm, false, ['verify'])
+  imported = { base64, key }
+  return key
 }
 
 /** Connections with a good certificate that one period may have; each costs the front a handshake. */

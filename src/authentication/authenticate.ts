@@ -7,6 +7,7 @@ import { settingsOf } from '../settings.ts'
 import { unauthorized } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
+import { authenticationCounts } from './authentication-counts.ts'
 import { bearerToken, socketOffer } from './bearer-token.ts'
 import type { SocketOffer } from './bearer-token.ts'
 import { mayBeAnonymous } from './issuers/issuers.ts'
@@ -20,16 +21,27 @@ import { ANONYMOUS } from '../request/user-info.ts'
 
 /** @throws StatusError 401 */
 export async function authenticate(request: ApiRequest): Promise<ApiRequest> {
+  const began = request.clock()
+  const found = await whoAsks(request)
+  const result = typeof found === 'object' ? 'success' : found === 'refused' ? 'error' : 'failure'
+  const { attempts, durations } = authenticationCounts(request.tenant)
+  attempts.add({ result })
+  durations.observe(result, (request.clock() - began) / 1000, () => ({ result }))
+  if (typeof found !== 'object') throw unauthorized()
+  return { ...request, ...found }
+}
+
+async function whoAsks(request: ApiRequest): Promise<Finding> {
   let refused = false
   for (const ask of authenticators) {
     const asked = ask(request)
     // many know at once: they need not wait for a turn
     const finding = asked instanceof Promise ? await asked : asked
-    if (typeof finding === 'object') return { ...request, ...finding }
+    if (typeof finding === 'object') return finding
     refused ||= finding === 'refused'
   }
-  if (refused || !(await mayBeAnonymous(request))) throw unauthorized()
-  return { ...request, user: ANONYMOUS }
+  if (refused) return 'refused'
+  return (await mayBeAnonymous(request)) ? { user: ANONYMOUS } : 'nothing'
 }
 
 /** Who it is, and the headers without what only says so, where that would be in the way of the next steps. */

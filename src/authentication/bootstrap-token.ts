@@ -42,7 +42,8 @@ export const bootstrapTokenData = ({ data = {} }: Secret, key: string): string =
 export function hasExpired(expiration: string, now: Date): boolean {
   if (expiration === '') return false
   try {
-    return parseTime(expiration).seconds * 1000 <= now.getTime()
+    const { seconds, nanos } = parseTime(expiration)
+    return seconds * 1000 + nanos / 1e6 <= now.getTime()
   } catch {
     return true
   }

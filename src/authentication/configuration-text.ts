@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/mini'
 import { plainJson } from '../api/json.ts'
-import { DecodeError } from '../codec/decode.ts'
+import { DecodeError } from '../codec/decode-problems.ts'
 import { parseBody, strictErrors } from '../codec/parse-body.ts'
 import { loadYaml } from '../codec/yaml-reader.ts'
 import { goQuote } from '../go/quote.ts'

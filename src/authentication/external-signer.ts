@@ -4,17 +4,22 @@
  * a call is a POST of JSON to /v1.ExternalJWTSigner/METHOD (connectrpc.com), which a bound Worker can answer as well.
  */
 import * as z from 'zod/mini'
-import { tooManyRequests } from '../api/status.ts'
+import type { Clock } from '../api/clock.ts'
+import { ownValue } from '../api/own.ts'
+import { WaitingPlaces } from '../api/waiting-places.ts'
 import type { Env } from '../env.ts'
 import { goQuote } from '../go/quote.ts'
 import { logError } from '../log/log.ts'
 import { settingsOf } from '../settings.ts'
-import { SharedCall } from '../tenancy/shared-call.ts'
 import { callConnection } from '../webhooks/connection.ts'
+import { Counters, Histograms } from '../metrics/series.ts'
+import { DEADLINE, failureText } from '../webhooks/failure-text.ts'
+import type { OutgoingAnswer } from '../webhooks/outgoing-call.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
 import type { WebhookConnection } from '../webhooks/webhook-connection.ts'
 import { webhookConnection } from '../webhooks/webhook-connection.ts'
 import { BadConfiguration } from './configuration-text.ts'
+import { KeyQuestions } from './key-questions.ts'
 import type { VerificationKey } from './service-account-key.ts'
 import { keyOfSpki } from './service-account-key.ts'
 import { readSignedHeader } from './token-claims.ts'
@@ -24,12 +29,39 @@ export interface SigningContext {
   readonly env: Env
   readonly now: Date
   readonly waitUntil?: (work: Promise<unknown>) => void
+  /** Absent: nobody wants to know how long it takes. */
+  readonly clock?: Clock
 }
 
 /** The signer cannot be reached, or does not answer what it must. */
 export class SignerFailed extends Error {
   override readonly name = 'SignerFailed'
+
+  /** @param code of gRPC; of what failed beside the call, kube-apiserver's */
+  constructor(
+    message: string,
+    readonly code = 'unknown-non-grpc',
+    /** It answered, and what it says cannot be. */
+    readonly isRule = false,
+  ) {
+    super(message)
+  }
 }
+
+/** Seconds. */
+const CALL_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+/** What this isolate counts of its signer. */
+class SignerCounts {
+  readonly fetches = new Counters()
+  readonly signs = new Counters()
+  readonly times = new Histograms(CALL_BUCKETS)
+  /** Seconds since 1970: when keys were fetched, and when they were made. */
+  keysFetched: number | undefined
+  keysMade: number | undefined
+}
+
+const codeOf = (error: unknown): string => (error instanceof SignerFailed ? error.code : 'unknown-non-grpc')
 
 export interface PublishedKey extends VerificationKey {
   /** Checks tokens of former days, and is not published. */
@@ -38,8 +70,6 @@ export interface PublishedKey extends VerificationKey {
 
 /** Of one call. Milliseconds. */
 const TIMEOUT = 5_000
-/** Milliseconds after a question, answered or not, before the next: unknown keys are made up by anybody. */
-const ASKS_AGAIN_AFTER = 5_000
 /** Requests that wait for an answer; the others come back. */
 const MAX_WAITING = 60
 /** As many as an issuer's. */
@@ -69,6 +99,7 @@ const fetched = z.object({
     [],
   ),
   refreshHintSeconds: z._default(int64, 0),
+  dataTimestamp: z.optional(z.iso.datetime({ offset: true })),
 })
 
 /** @throws BadConfiguration */
@@ -89,16 +120,28 @@ interface KeySet {
 export class ExternalSigner {
   private keySet: KeySet | undefined
   private seconds: number | undefined
-  /** Milliseconds since 1970: when keys were last asked for. */
-  private asked = -Infinity
-  private time = 0
-  private waiting = 0
-  private readonly call = new SharedCall<void>(() => this.time, TIMEOUT + 1_000)
+  private readonly places = new WaitingPlaces(MAX_WAITING, 2 * TIMEOUT)
+  readonly counts = new SignerCounts()
+  private readonly questions = new KeyQuestions<SigningContext>(
+    (context, time) => this.fetchKeys(context, time),
+    TIMEOUT,
+  )
 
   constructor(private readonly connection: WebhookConnection) {}
 
   /** @param payload base64url of the claims @returns the whole token @throws SignerFailed, StatusError 429 */
   async sign(context: SigningContext, payload: string): Promise<string> {
+    try {
+      const token = await this.signed(context, payload)
+      this.counts.signs.add({ code: 'OK' })
+      return token
+    } catch (error) {
+      this.counts.signs.add({ code: codeOf(error) })
+      throw error
+    }
+  }
+
+  private async signed(context: SigningContext, payload: string): Promise<string> {
     const { header, signature } = await this.ask(context, 'Sign', { claims: payload }, signed)
     const { problem, keyId } = readSignedHeader(header)
     if (problem !== undefined) throw new SignerFailed(`while validating header: ${problem}`)
@@ -111,16 +154,12 @@ export class ExternalSigner {
     return `${header}.${payload}.${signature}`
   }
 
-  /** Those with this id, all for no id. One that is not known has the signer asked again. */
+  /** Those with this id, all for no id. One that is not known has the signer asked again. @throws StatusError 429 */
   async keysFor(context: SigningContext, keyId = ''): Promise<readonly PublishedKey[]> {
-    const time = context.now.getTime()
-    const known = this.known(keyId)
-    if (known.length === 0) {
-      await this.refresh(context)
-      return this.known(keyId)
-    }
-    if (this.keySet !== undefined && time >= this.keySet.refreshAt && this.mayAsk(time))
-      context.waitUntil?.(this.refresh(context).catch(() => {}))
+    const look = () => this.known(keyId)
+    const known = look()
+    if (known === undefined) return (await this.questions.find(context, keyId, look)) ?? []
+    if (this.keySet !== undefined && context.now.getTime() >= this.keySet.refreshAt) this.questions.askBeside(context)
     return known
   }
 
@@ -130,40 +169,27 @@ export class ExternalSigner {
   }
 
   /** The longest time that a token may live. Seconds. @throws SignerFailed, StatusError 429 */
-  async maxSeconds(context: SigningContext): Promise<number> {
+  async maxSeconds(context: Pick<SigningContext, 'env' | 'clock' | 'waitUntil'>): Promise<number> {
     if (this.seconds !== undefined) return this.seconds
     const { maxTokenExpirationSeconds: seconds } = await this.ask(context, 'Metadata', {}, metadata)
     if (seconds < MIN_SECONDS)
       throw new SignerFailed(
         `max token life supported by external-jwt-signer (${seconds}s) is less than acceptable (min ${MIN_SECONDS}s)`,
+        undefined,
+        true,
       )
     return (this.seconds = seconds)
   }
 
-  private known(keyId: string): readonly PublishedKey[] {
-    return (this.keySet?.keys ?? []).filter((key) => keyId === '' || key.keyId === keyId)
-  }
-
-  private mayAsk(time: number): boolean {
-    return time - this.asked >= ASKS_AGAIN_AFTER
-  }
-
-  private async refresh(context: SigningContext): Promise<void> {
-    this.time = Math.max(this.time, context.now.getTime())
-    const underWay = this.call.underWay(TIMEOUT)
-    if (underWay === undefined && !this.mayAsk(this.time)) return
-    await this.call.answer(underWay ?? this.call.next, () => {
-      this.asked = this.time
-      const fetching = this.fetchKeys(context)
-      context.waitUntil?.(fetching.catch(() => {}))
-      return fetching
-    })
+  private known(keyId: string): readonly PublishedKey[] | undefined {
+    const known = this.keySet?.keys.filter((key) => keyId === '' || key.keyId === keyId)
+    return known?.length === 0 ? undefined : known
   }
 
   /** What goes wrong is logged: the keys that are known stay. @throws StatusError 429 */
-  private async fetchKeys(context: SigningContext): Promise<void> {
+  private async fetchKeys(context: SigningContext, time: number): Promise<boolean> {
     try {
-      const { keys, refreshHintSeconds } = await this.ask(context, 'FetchKeys', {}, fetched)
+      const { keys, refreshHintSeconds, dataTimestamp } = await this.ask(context, 'FetchKeys', {}, fetched)
       if (refreshHintSeconds <= 0) throw new SignerFailed(`found invalid refresh hint (${refreshHintSeconds}s)`)
       if (keys.length === 0) throw new SignerFailed('found no keys')
       const read = await Promise.all(
@@ -175,33 +201,59 @@ export class ExternalSigner {
           return { ...found, isHidden: excludeFromOidcDiscovery }
         }),
       )
-      this.keySet = { keys: read, refreshAt: this.time + refreshHintSeconds * 1000 }
+      this.keySet = { keys: read, refreshAt: time + refreshHintSeconds * 1000 }
+      this.counts.fetches.add({ code: 'OK' })
+      this.counts.keysFetched = time / 1000
+      if (dataTimestamp !== undefined) this.counts.keysMade = Date.parse(dataTimestamp) / 1000
+      return true
     } catch (error) {
+      this.counts.fetches.add({ code: codeOf(error) })
       if (!(error instanceof SignerFailed)) throw error
       logError('while fetching token verification keys', { error: error.message })
+      return false
     }
   }
 
   private async ask<Schema extends z.core.$ZodType>(
-    { env }: SigningContext,
+    context: Pick<SigningContext, 'env' | 'clock' | 'waitUntil'>,
     method: 'Sign' | 'FetchKeys' | 'Metadata',
     message: object,
     schema: Schema,
   ): Promise<z.output<Schema>> {
-    if (this.waiting >= MAX_WAITING) throw tooManyRequests('Too many requests, please try again later.', 1)
-    this.waiting++
-    try {
-      const url = `${this.connection.url.replace(/\/$/, '')}/v1.ExternalJWTSigner/${method}`
-      const answer = await callConnection(env, this.connection, url, JSON.stringify(message), TIMEOUT)
-      if (answer instanceof CallFailed) throw new SignerFailed(`${method}: ${answer.message}`)
-      if (answer.status !== 200) throw new SignerFailed(`${method}: status ${answer.status}`)
-      const result = z.safeParse(schema, jsonOf(answer.body))
-      if (!result.success) throw new SignerFailed(`${method}: the answer is not of its form`)
-      return result.data
-    } finally {
-      this.waiting--
-    }
+    const { env, clock } = context
+    const path = `/v1.ExternalJWTSigner/${method}`
+    const url = `${this.connection.url.replace(/\/$/, '')}${path}`
+    const began = clock?.()
+    const answer = await this.places.hold(context, () =>
+      callConnection(env, this.connection, url, JSON.stringify(message), TIMEOUT),
+    )
+    const code = codeOfAnswer(answer)
+    if (clock && began !== undefined)
+      this.counts.times.observe(`${method} ${code}`, (clock() - began) / 1000, () => ({ code, method: path }))
+    if (answer instanceof CallFailed) throw new SignerFailed(`${method}: ${answer.message}`, code)
+    if (answer.status !== 200) throw new SignerFailed(`${method}: status ${answer.status}`, code)
+    const result = z.safeParse(schema, jsonOf(answer.body))
+    if (!result.success) throw new SignerFailed(`${method}: the answer is not of its form`)
+    return result.data
   }
+}
+
+/** gRPC's codes of calls that did not come to a method, by status of HTTP (connectrpc.com/docs/protocol). */
+const codes: Readonly<Record<string, string>> = {
+  200: 'OK',
+  400: 'Internal',
+  401: 'Unauthenticated',
+  403: 'PermissionDenied',
+  404: 'Unimplemented',
+  429: 'Unavailable',
+  502: 'Unavailable',
+  503: 'Unavailable',
+  504: 'Unavailable',
+}
+
+function codeOfAnswer(answer: OutgoingAnswer | CallFailed): string {
+  if (!(answer instanceof CallFailed)) return ownValue(codes, String(answer.status)) ?? 'Unknown'
+  return answer.message === failureText({ code: DEADLINE, message: '' }) ? 'DeadlineExceeded' : 'Unavailable'
 }
 
 function jsonOf(body: Uint8Array): unknown {

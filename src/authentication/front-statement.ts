@@ -1,6 +1,6 @@
 /**
  * What the local server's front states of a request, for the engine to find in `request.cf`: the client's certificate,
- * its address where requests are audited, and the method where the engine cannot carry it. A MAC binds it to one connection, one request of it, a method, a
+ * its address, and the method where the engine cannot carry it. A MAC binds it to one connection, one request of it, a method, a
  * target and a moment: a statement that was read somewhere is worth nothing in another request.
  */
 import type { ClientCertificate } from './client-certificate.ts'
@@ -12,7 +12,7 @@ export interface FrontStatement {
   readonly tlsClientAuth?: ClientCertificate
   /** The request's method, where the engine was given POST instead. */
   readonly method?: string
-  /** Of the client; where requests are audited. */
+  /** Of the client. */
   readonly clientAddress?: string
   /** Random, one for each connection of a client. */
   readonly connection: string

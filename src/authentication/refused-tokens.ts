@@ -4,17 +4,17 @@
  * kept as their hashes. Made-up tokens that differ are looked up a few at a time.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
-import { tooManyRequests } from '../api/status.ts'
+import { WaitingPlaces } from '../api/waiting-places.ts'
 import { credentialWrites } from '../tenancy/credential-writes.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
-import type { Tenant } from '../storage/tenant.ts'
+import type { TokenContext } from './token-answer.ts'
 
 /** Milliseconds. */
 const REFUSED_FOR = 1_000
 /** Tokens of one control plane that are looked up at once. */
 const MAX_LOOKUPS = 100
-/** Milliseconds after which a look-up counts as lost: the engine gave up its request and told nobody. */
-const LOST_AFTER = 10_000
+/** Milliseconds that no look-up takes: a webhook has as long. */
+const LOST_AFTER = 35_000
 
 interface Refused {
   readonly until: number
@@ -23,9 +23,13 @@ interface Refused {
 }
 
 const stateOf = perTenant(() => ({
-  refused: new BoundedMap<string, Refused>({ entries: 4_096 }),
-  /** When each began, in milliseconds since 1970. Bound: MAX_LOOKUPS. */
-  lookups: new Set<{ readonly since: number }>(),
+  refused: new BoundedMap<string, Refused>({
+    entries: 4_096,
+    size: 4 * 1024 * 1024,
+    // a webhook may have said much
+    sizeOf: (hash, { error }) => hash.length + error.message.length,
+  }),
+  lookups: new WaitingPlaces(MAX_LOOKUPS, LOST_AFTER),
 }))
 
 /**
@@ -34,29 +38,22 @@ const stateOf = perTenant(() => ({
  * @throws StatusError 429
  */
 export async function lookUpOnce<Answer>(
-  tenant: Tenant,
-  now: Date,
+  context: Pick<TokenContext, 'tenant' | 'now' | 'waitUntil'>,
   key: string,
   lookUp: () => Promise<Answer>,
   isRefusal: (error: unknown) => error is Error,
 ): Promise<Answer> {
+  const { tenant, now } = context
   const state = stateOf(tenant)
   const hash = await hashOf(key)
   const known = state.refused.get(hash)
   const writes = credentialWrites(tenant)
   if (known !== undefined && known.until > now.getTime() && known.writes === writes) throw known.error
-  const own = { since: now.getTime() }
-  if (state.lookups.size >= MAX_LOOKUPS)
-    for (const lookup of state.lookups) if (lookup.since < own.since - LOST_AFTER) state.lookups.delete(lookup)
-  if (state.lookups.size >= MAX_LOOKUPS) throw tooManyRequests('Too many requests, please try again later.', 1)
-  state.lookups.add(own)
   try {
-    return await lookUp()
+    return await state.lookups.hold(context, lookUp)
   } catch (error) {
     if (isRefusal(error)) state.refused.set(hash, { until: now.getTime() + REFUSED_FOR, writes, error })
     throw error
-  } finally {
-    state.lookups.delete(own)
   }
 }
 

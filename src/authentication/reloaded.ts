@@ -5,6 +5,7 @@
  */
 import { logError, logInfo } from '../log/log.ts'
 import { SharedCall } from '../tenancy/shared-call.ts'
+import { SharedValue } from '../tenancy/shared-value.ts'
 import { NO_FILE } from '../webhooks/configuration-server.ts'
 import { BadConfiguration } from './configuration-text.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -13,6 +14,8 @@ import type { ApiRequest } from '../request/context.ts'
 const LOOKED_AT_EVERY = 1_000
 /** For an answer of the process in front, which reads a file. Milliseconds. */
 const TIMEOUT = 2_000
+/** For the first one, which may need other files. Milliseconds. */
+const STARTING = 10_000
 
 export type ReloadContext = Pick<ApiRequest, 'env' | 'now' | 'waitUntil'>
 
@@ -26,7 +29,9 @@ export interface ReloadCounts {
 
 export class Reloaded<Value> {
   private value: Value | undefined
-  private initial: Promise<Value> | undefined
+  private readonly initial = new SharedValue<Value>(STARTING)
+  /** The setting's cannot be used. */
+  private refused: BadConfiguration | undefined
   /** What the value was made of, and what was tried last. */
   private applied: string
   private tried: string
@@ -51,12 +56,15 @@ export class Reloaded<Value> {
 
   /** What was in force last: at first that of the setting. @throws BadConfiguration */
   async start(): Promise<Value> {
-    this.initial ??= this.make(this.applied, undefined)
+    if (this.value !== undefined) return this.value
+    if (this.refused !== undefined) throw this.refused
+    const text = this.applied
     try {
-      return (this.value ??= await this.initial)
+      const made = await this.initial.get(() => this.make(text, undefined))
+      return (this.value ??= made)
     } catch (error) {
-      // what it needs could not be read just now
-      if (!(error instanceof BadConfiguration)) this.initial = undefined
+      // with another error, what it needs could not be read just now
+      if (error instanceof BadConfiguration) this.refused = error
       throw error
     }
   }

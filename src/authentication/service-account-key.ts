@@ -38,15 +38,15 @@ export async function serviceAccountKey(env: Env): Promise<ServiceAccountKey | u
   return cached.key
 }
 
-let retired: { readonly text: string; readonly keys: Promise<readonly VerificationKey[]> } | undefined
+let retired: { readonly text: string; readonly keys: readonly VerificationKey[] } | undefined
 
 /** The key that signs, and those that signed before, whose tokens live until they end. */
 export async function verificationKeys(env: Env): Promise<readonly VerificationKey[]> {
   const current = await serviceAccountKey(env)
   const { retiredServiceAccountKeys: text } = settingsOf(env)
   if (text === undefined) return current === undefined ? [] : [current]
-  if (retired?.text !== text) retired = { text, keys: retiredKeys(text) }
-  const others = await retired.keys
+  let others = retired?.text === text ? retired.keys : undefined
+  if (others === undefined) retired = { text, keys: (others = await retiredKeys(text)) }
   return current === undefined ? others : [current, ...others.filter(({ keyId }) => keyId !== current.keyId)]
 }
 

@@ -36,13 +36,14 @@ export function readTokenFile(csv: string): ReadonlyMap<string, UserInfo> {
   return users
 }
 
-let known: { readonly csv: string; readonly users: Promise<ReadonlyMap<string, UserInfo>> } | undefined
+let known: { readonly csv: string; readonly users: ReadonlyMap<string, UserInfo> } | undefined
 
 /** Undefined: the token is none of them. */
 export async function authenticateStaticToken(csv: string, token: string): Promise<UserInfo | undefined> {
-  if (known?.csv !== csv) known = { csv, users: byHash(csv) }
+  let users = known?.csv === csv ? known.users : undefined
+  if (users === undefined) known = { csv, users: (users = await byHash(csv)) }
   // by its hash: how long a look-up takes tells nothing of the tokens
-  return (await known.users).get(await hashOf(token))
+  return users.get(await hashOf(token))
 }
 
 async function byHash(csv: string): Promise<ReadonlyMap<string, UserInfo>> {

@@ -27,7 +27,6 @@ const CACHED_FOR = 10_000
 const cache = new BoundedMap<string, { readonly until: number; readonly answer: TokenAnswer }>({
   entries: 4_096,
   size: 8 * 1024 * 1024,
-  sizeOf: ({ length }) => length,
 })
 
 /**
@@ -44,7 +43,7 @@ export async function authenticateToken(
   const { now } = context
   const wanted = audiencesOf(context, audiences)
   const key = cacheKey(context, token, wanted)
-  const answer = await lookUpOnce(context.tenant, now, key, () => lookUp(context, token, wanted), isRefused)
+  const answer = await lookUpOnce(context, key, () => lookUp(context, token, wanted), isRefused)
   cache.set(key, { until: now.getTime() + CACHED_FOR, answer })
   return answer
 }

@@ -6,7 +6,8 @@ import type { JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { base64ToBytes } from '../api/base64.ts'
 import { ownValue } from '../api/own.ts'
-import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
+import { decodeUnstructured } from '../codec/decode.ts'
+import { DecodeError } from '../codec/decode-problems.ts'
 import { JsonSyntaxError, parseJson } from '../api/json.ts'
 
 export interface ObjectIdentity {
@@ -173,7 +174,8 @@ function seconds(of: JsonObject, name: string): number | undefined {
   const value = ownValue(of, name) ?? undefined
   if (value === undefined) return undefined
   const isNumber = typeof value === 'number' || typeof value === 'bigint'
-  if (!isNumber || !Number.isFinite(Number(value)))
+  // beyond an int64 it would be a time of the other end
+  if (!isNumber || !(Math.abs(Number(value)) < 2 ** 63))
     throw new WrongClaims('go-jose/go-jose/jwt: expected number value to unmarshal NumericDate')
   return Math.trunc(Number(value))
 }

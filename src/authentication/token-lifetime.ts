@@ -1,7 +1,9 @@
 /** How long ServiceAccounts' tokens may live (kube-apiserver's --service-account-*-token-expiration). */
-import { internalError } from '../api/status.ts'
+import { StatusError, internalError } from '../api/status.ts'
+import type { Env } from '../env.ts'
 import { logError } from '../log/log.ts'
 import { settingsOf } from '../settings.ts'
+import { BadConfiguration } from './configuration-text.ts'
 import type { SigningContext } from './external-signer.ts'
 import { SignerFailed, externalSigner } from './external-signer.ts'
 
@@ -18,8 +20,8 @@ export interface TokenLifetime {
 export async function tokenLifetime(context: SigningContext): Promise<TokenLifetime> {
   const { maxTokenSeconds, extendsTokens } = settingsOf(context.env)
   const signers = await signersLongest(context)
-  if (maxTokenSeconds !== undefined && maxTokenSeconds > signers) {
-    const text = `service-account-max-token-expiration cannot be set longer than the token expiration supported by service-account-signing-endpoint: ${maxTokenSeconds}s > ${signers}s`
+  const text = tooLong(maxTokenSeconds, signers)
+  if (text !== undefined) {
     logError(text)
     throw internalError(`failed to generate token: ${text}`)
   }
@@ -28,6 +30,28 @@ export async function tokenLifetime(context: SigningContext): Promise<TokenLifet
     extendedTo: extendsTokens ? Math.min(YEAR_SECONDS, signers) : undefined,
   }
 }
+
+/**
+ * Asks the signer when a server starts. One that does not answer is asked again for the first token.
+ * @throws BadConfiguration where the setting allows more than it does, or it allows too little
+ */
+export async function checkSignersLifetime(env: Env): Promise<void> {
+  let longest: number
+  try {
+    longest = (await externalSigner(env)?.maxSeconds({ env })) ?? Infinity
+  } catch (error) {
+    if (error instanceof SignerFailed && error.isRule) throw new BadConfiguration(error.message)
+    if (error instanceof SignerFailed || error instanceof StatusError) return logError(error.message)
+    throw error
+  }
+  const text = tooLong(settingsOf(env).maxTokenSeconds, longest)
+  if (text !== undefined) throw new BadConfiguration(text)
+}
+
+const tooLong = (setting: number | undefined, signers: number): string | undefined =>
+  setting === undefined || setting <= signers
+    ? undefined
+    : `service-account-max-token-expiration cannot be set longer than the token expiration supported by service-account-signing-endpoint: ${setting}s > ${signers}s`
 
 async function signersLongest(context: SigningContext): Promise<number> {
   try {

@@ -4,7 +4,7 @@
  */
 import type { TokenReviewStatus } from '../api/authentication/v1.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
-import { tooManyRequests } from '../api/status.ts'
+import { WaitingPlaces } from '../api/waiting-places.ts'
 import { logError } from '../log/log.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { authenticated } from '../request/user-info.ts'
@@ -23,12 +23,11 @@ const TIMEOUT = 30_000
 /** Requests that wait for answers: a server that hangs leaves room for other tokens. */
 const MAX_WAITING = 60
 
-const state = { waiting: 0 }
+const places = new WaitingPlaces(MAX_WAITING, TIMEOUT + 5_000)
 
 const known = new BoundedMap<string, { readonly until: number; readonly answer: TokenAnswer }>({
   entries: 4_096,
   size: 8 * 1024 * 1024,
-  sizeOf: ({ length }) => length,
 })
 
 /** @throws BadConfiguration */
@@ -51,15 +50,11 @@ export async function authenticateByWebhook(
   const now = context.now.getTime()
   const kept = known.get(key)
   if (kept !== undefined && kept.until > now) return kept.answer
-  if (state.waiting >= MAX_WAITING) throw tooManyRequests('Too many requests, please try again later.', 1)
-  state.waiting++
-  try {
+  return places.hold(context, async () => {
     const answer = answerOf(await reviewed(context, setting, token, wanted), wanted, serverAudiences(context.env))
     if (answer !== undefined) known.set(key, { until: now + setting.cacheSeconds * 1000, answer })
     return answer
-  } finally {
-    state.waiting--
-  }
+  })
 }
 
 async function reviewed(

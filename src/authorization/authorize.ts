@@ -10,6 +10,7 @@ import type { ApiRequest } from '../request/context.ts'
 import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
+import { authorizationCounts } from './authorization-counts.ts'
 import type { Authorized } from './authorized.ts'
 import type { Authorizer, Chain } from './chain.ts'
 import { currentChain } from './chain.ts'
@@ -22,18 +23,40 @@ import { ALLOWED, aggregate, noOpinion } from './verdict.ts'
 
 /** @throws StatusError 403 */
 export async function authorize(
-  plane: ControlPlane & Partial<Pick<ApiRequest, 'record'>>,
+  plane: ControlPlane & Partial<Pick<ApiRequest, 'record' | 'clock'>>,
   asked: AuthorizationAttributes,
 ): Promise<Authorized> {
-  const { record } = plane
-  const { allowed, reason, error } = mayEverything(asked.user) ? ALLOWED : await verdictOn(plane, asked)
+  const { record, clock } = plane
+  const began = clock?.()
+  const verdict = mayEverything(asked.user) ? ALLOWED : await verdictOn(plane, asked)
+  countAttempt(plane, verdict, clock && began !== undefined ? (clock() - began) / 1000 : undefined)
+  const { allowed, reason, error } = verdict
   record?.annotate('authorization.k8s.io/decision', allowed ? 'allow' : 'forbid')
   record?.annotate('authorization.k8s.io/reason', reason)
-  // what went wrong is in the log, and perhaps no refusal
+  // 500 and not 403: the authorizer that failed might have allowed it. The log has the reason
   if (!allowed && error !== undefined)
     throw internalError(`an authorizer could not be asked: ${asked.verb} ${asked.path}`)
   if (!allowed) throw forbiddenBy(asked, reason)
   return asked as Authorized // the one place where the proof is made
+}
+
+function countAttempt({ tenant }: ControlPlane, verdict: Verdict, seconds: number | undefined): void {
+  const { attempts, durations } = authorizationCounts(tenant)
+  const result = resultOf(verdict)
+  attempts.add({ result })
+  if (seconds !== undefined) durations.observe(result, seconds, () => ({ result }))
+}
+
+function resultOf({ allowed, denied = false, error }: Verdict): string {
+  if (allowed) return 'allowed'
+  if (error !== undefined) return 'error'
+  return denied ? 'denied' : 'no-opinion'
+}
+
+/** As in kube-apiserver: only decisions count, and `no opinion` is none. */
+function countDecision({ tenant }: ControlPlane, type: string, name: string, { allowed, denied }: Verdict): void {
+  if (allowed || denied)
+    authorizationCounts(tenant).decisions.add({ decision: allowed ? 'allowed' : 'denied', name, type })
 }
 
 /** Questions in the middle of a request: reviews, impersonation, admission, `authorizer` in expressions. */
@@ -53,15 +76,17 @@ async function ask(plane: ControlPlane, snapshot: ControlSnapshot, asked: Author
   if (mayEverything(asked.user)) return ALLOWED
   if (!asked.isResourceRequest && isPrivilegedPath(asked.path)) return noOpinion('')
   const node = await nodeAuthorizer(plane, asked)
+  countDecision(plane, 'Node', 'node', node)
   if (node.allowed) return node
   const byRoles = rbac(snapshot, asked)
+  countDecision(plane, 'RBAC', 'rbac', byRoles)
   if (byRoles.allowed) return byRoles
   return noOpinion([node.reason, byRoles.reason].filter((reason) => reason !== '').join('\n'))
 }
 
-/** Something that is asked of the authorizers of a configuration. */
+/** One question to the authorizers that a configuration names. */
 class Question {
-  /** What webhooks said: they are asked once. Bound: one for each. */
+  /** Answers of webhooks, so that each is asked once. Bound: the authorizers of the configuration. */
   private readonly said = new Map<Authorizer, Verdict>()
 
   constructor(
@@ -82,11 +107,14 @@ class Question {
     return fresh === snapshot ? verdict : this.askAll(chain, fresh)
   }
 
-  private async askAll({ authorizers }: Chain, snapshot: ControlSnapshot): Promise<Verdict> {
+  private async askAll({ authorizers, names }: Chain, snapshot: ControlSnapshot): Promise<Verdict> {
     const reasons: string[] = []
     const errors: string[] = []
     for (const authorizer of authorizers) {
       const verdict = await this.ask(authorizer, snapshot)
+      const type = typeof authorizer === 'string' ? authorizer : 'Webhook'
+      const name = typeof authorizer === 'string' ? (names.get(type) ?? '') : authorizer.name
+      countDecision(this.plane, type, name, verdict)
       if (verdict.allowed || verdict.denied) return verdict
       if (verdict.reason !== '') reasons.push(verdict.reason)
       if (verdict.error !== undefined) errors.push(verdict.error)

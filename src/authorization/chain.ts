@@ -23,6 +23,8 @@ export interface Chain {
   readonly authorizers: readonly Authorizer[]
   /** Of those that are no webhooks: a later configuration has them, too. */
   readonly types: ReadonlySet<string>
+  /** How the configuration calls those, by type. */
+  readonly names: ReadonlyMap<string, string>
 }
 
 /** For an answer of the process in front, which reads a file. Milliseconds. */
@@ -37,6 +39,7 @@ export async function chainOf(
 ): Promise<Chain> {
   const { authorizers, conditions } = await readAuthorizationConfiguration(text, compile)
   const types = new Set(authorizers.flatMap(({ type }) => (type === 'Webhook' ? [] : [type])))
+  const names = new Map(authorizers.map(({ type, name }) => [type, name]))
   const missing = [...(before?.types ?? [])].filter((type) => !types.has(type)).sort()
   if (missing.length > 0) throw new BadConfiguration(`missing required types: [${missing.join(' ')}]`)
   const made = authorizers.map(async (one, index): Promise<Authorizer> => {
@@ -56,7 +59,7 @@ export async function chainOf(
         throw notAtFirst(one.type)
     }
   })
-  return { authorizers: await Promise.all(made), types }
+  return { authorizers: await Promise.all(made), types, names }
 }
 
 const notAtFirst = (type: string): BadConfiguration =>

@@ -6,10 +6,12 @@ import { BadConfiguration } from '../authentication/configuration-text.ts'
 import { issuersReloads } from '../authentication/issuers/issuers.ts'
 import { chainReloads } from './chain.ts'
 import { checkSigner } from '../authentication/external-signer.ts'
+import { checkSignersLifetime } from '../authentication/token-lifetime.ts'
 import { checkTokenWebhook } from '../authentication/token-webhook.ts'
 import { readTokenFile } from '../authentication/static-token.ts'
 import type { Env } from '../env.ts'
 import { settingsOf } from '../settings.ts'
+import { SharedValue } from '../tenancy/shared-value.ts'
 
 export interface ConfigurationProblem {
   /** For clients: names and rules, no values. */
@@ -18,29 +20,29 @@ export interface ConfigurationProblem {
   readonly details: string
 }
 
-const checked = new WeakMap<Env, Promise<ConfigurationProblem | undefined>>()
+/** Milliseconds: some settings are asked about elsewhere. */
+const CHECKING = 10_000
+
+const checked = new WeakMap<Env, SharedValue<ConfigurationProblem | undefined>>()
 
 export function hasConfigurations(env: Env): boolean {
-  const { authenticationConfig, authorizationConfig, tokenFile, tokenWebhook } = settingsOf(env)
-  return (authenticationConfig ?? authorizationConfig ?? tokenFile ?? tokenWebhook) !== undefined
+  const { authenticationConfig, authorizationConfig, tokenFile, tokenWebhook, tokenSigner } = settingsOf(env)
+  return (authenticationConfig ?? authorizationConfig ?? tokenFile ?? tokenWebhook ?? tokenSigner) !== undefined
 }
 
-/** Undefined where all are good. */
+/** Undefined where all are good. Where it could not be told, the next request tries again. */
 export function configurationProblem(env: Env): Promise<ConfigurationProblem | undefined> {
   let problem = checked.get(env)
-  if (problem === undefined) {
-    problem = problemIn(env)
-    checked.set(env, problem)
-    // the next request tries again
-    problem.catch(() => checked.delete(env))
-  }
-  return problem
+  if (problem === undefined) checked.set(env, (problem = new SharedValue(CHECKING)))
+  return problem.get(() => problemIn(env))
 }
 
 async function problemIn(env: Env): Promise<ConfigurationProblem | undefined> {
   const { tokenFile, tokenWebhook, tokenSigner } = settingsOf(env)
   return (
     (await problemOf('KEDGE_SA_SIGNER', () => tokenSigner !== undefined && checkSigner(tokenSigner))) ??
+    // elsewhere isolates start at any time: none waits for a signer, and each token is checked
+    (await problemOf('KEDGE_SA_SIGNER', () => env.OUTGOING && checkSignersLifetime(env))) ??
     (await problemOf('KEDGE_AUTHENTICATION_TOKEN_WEBHOOK', () => tokenWebhook && checkTokenWebhook(tokenWebhook))) ??
     (await problemOf('KEDGE_AUTHORIZATION_CONFIG', () => chainReloads(env)?.start())) ??
     (await problemOf('KEDGE_TOKEN_AUTH_FILE', () =>

@@ -13,9 +13,11 @@ import { logError } from '../log/log.ts'
 import { formatDuration } from '../schema/time.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
 import { WebhookCallError } from '../webhooks/call-webhook.ts'
+import { DEADLINE, failureText } from '../webhooks/failure-text.ts'
 import type { WebhookConnection } from '../webhooks/webhook-connection.ts'
 import { postReview } from '../webhooks/connection.ts'
 import { reviewIn } from '../webhooks/review-reply.ts'
+import { authorizationCounts } from './authorization-counts.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
 import type { WebhookConfiguration } from './authorization-configuration.ts'
 import type { Verdict } from './verdict.ts'
@@ -29,13 +31,15 @@ const UNAUTHORIZED_FOR = 30_000
 const MAX_ANSWERS = 8_192
 const MAX_ASKED = 10_000
 
-type Plane = Pick<ControlPlane, 'env' | 'gone'>
+const TOO_LATE = failureText({ code: DEADLINE, message: '' })
+
+type Plane = Pick<ControlPlane, 'env' | 'tenant' | 'gone'>
 
 export class WebhookAuthorizer {
   private readonly answers = new BoundedMap<
     string,
     { readonly until: number; readonly status: SubjectAccessReviewStatus }
-  >({ entries: MAX_ANSWERS, size: 16 * 1024 * 1024, sizeOf: ({ length }) => length })
+  >({ entries: MAX_ANSWERS, size: 16 * 1024 * 1024 })
   private readonly keptFor: { readonly allowed: number; readonly refused: number }
 
   constructor(
@@ -56,20 +60,40 @@ export class WebhookAuthorizer {
   async ask(plane: Plane, asked: AuthorizationAttributes): Promise<Verdict> {
     const spec = specOf(asked)
     try {
-      if (!this.matches(spec)) return noOpinion('')
+      if (!this.matches(plane, spec)) return noOpinion('')
       return verdictOf(await this.answer(plane, asked, spec))
     } catch (error) {
       if (!(error instanceof ExpressionFailed || error instanceof WebhookCallError)) throw error
       logError('Failed to make webhook authorizer request', { authorizer: this.name, error: error.message })
       // a client that hangs up has nothing allowed for which the webhook was not waited
       const denied = this.configuration.failurePolicy === 'Deny' || plane.gone?.().aborted === true
+      if (!denied && error instanceof WebhookCallError) {
+        const { name } = this
+        authorizationCounts(plane.tenant).webhookFailOpens.add({ name, result: resultOf(error) })
+      }
       return { allowed: false, reason: '', error: error.message, ...(denied ? { denied } : {}) }
     }
   }
 
   /** One condition that is not met is enough, whatever fails beside it. @throws ExpressionFailed */
-  private matches(spec: SubjectAccessReviewSpec): boolean {
+  private matches({ tenant }: Plane, spec: SubjectAccessReviewSpec): boolean {
     if (this.conditions.length === 0) return true
+    const { conditionErrors, conditionExclusions, conditionTimes } = authorizationCounts(tenant)
+    const labels = { name: this.name, type: 'Webhook' }
+    const began = this.clock()
+    try {
+      const isMet = this.meets(spec)
+      if (!isMet) conditionExclusions.add(labels)
+      return isMet
+    } catch (error) {
+      conditionErrors.add(labels)
+      throw error
+    } finally {
+      conditionTimes.observe(this.name, (this.clock() - began) / 1000, () => labels)
+    }
+  }
+
+  private meets(spec: SubjectAccessReviewSpec): boolean {
     const subject = subjectOf(spec)
     const failures: string[] = []
     for (const condition of this.conditions) {
@@ -86,13 +110,37 @@ export class WebhookAuthorizer {
 
   /** @throws WebhookCallError */
   private async answer(
-    { env, gone }: Plane,
+    plane: Plane,
     asked: AuthorizationAttributes,
     spec: SubjectAccessReviewSpec,
   ): Promise<SubjectAccessReviewStatus> {
     const key = JSON.stringify(spec)
     const known = this.answers.get(key)
     if (known !== undefined && known.until > this.clock()) return known.status
+    const status = await this.counted(plane, () => this.review(plane, spec))
+    const keptFor = status.allowed ? this.keptFor.allowed : this.keptFor.refused
+    if (keptFor > 0 && lengthOf(asked) < MAX_ASKED) this.answers.set(key, { until: this.clock() + keptFor, status })
+    return status
+  }
+
+  private async counted<Answer>({ tenant, gone }: Plane, ask: () => Promise<Answer>): Promise<Answer> {
+    const began = this.clock()
+    const { name } = this
+    let result = 'success'
+    try {
+      return await ask()
+    } catch (error) {
+      result = gone?.().aborted === true ? 'canceled' : resultOf(error)
+      throw error
+    } finally {
+      const { webhooks, webhookTimes } = authorizationCounts(tenant)
+      webhooks.add({ name, result })
+      webhookTimes.observe(`${name} ${result}`, (this.clock() - began) / 1000, () => ({ name, result }))
+    }
+  }
+
+  /** @throws WebhookCallError */
+  private async review({ env, gone }: Plane, spec: SubjectAccessReviewSpec): Promise<SubjectAccessReviewStatus> {
     const { timeout, subjectAccessReviewVersion: version } = this.configuration
     const kind = 'SubjectAccessReview'
     const apiVersion = `authorization.k8s.io/${version}`
@@ -110,11 +158,12 @@ export class WebhookAuthorizer {
     const { status = {} } = (await reviewIn(answer, { group: 'authorization.k8s.io', version, kind })) as {
       status?: SubjectAccessReviewStatus
     }
-    const keptFor = status.allowed ? this.keptFor.allowed : this.keptFor.refused
-    if (keptFor > 0 && lengthOf(asked) < MAX_ASKED) this.answers.set(key, { until: this.clock() + keptFor, status })
     return status
   }
 }
+
+const resultOf = (error: unknown): string =>
+  error instanceof Error && error.message.endsWith(TOO_LATE) ? 'timeout' : 'error'
 
 function verdictOf({ allowed = false, denied = false, reason = '' }: SubjectAccessReviewStatus): Verdict {
   if (denied && allowed)

@@ -7,7 +7,7 @@ import { ownValue, setOwn } from '../api/own.ts'
 import { trackUpdate } from '../patch/managed-fields.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { newValueOf } from '../registry/stored-form.ts'
-import { strategyOf } from '../registry/strategies.ts'
+import { definitionOf } from '../registry/definitions.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { Collection, NewValue } from '../storage/storage.ts'
 import type { Tenant } from '../storage/tenant.ts'
@@ -61,7 +61,7 @@ export function storedForm(
     collection: collectionOf(tenant, resource),
     key: namespace === undefined ? (name ?? '') : `${namespace}/${name}`,
     object: whole,
-    value: newValueOf(type, whole, strategyOf(resource)),
+    value: newValueOf(type, whole, definitionOf(resource)),
   }
 }
 

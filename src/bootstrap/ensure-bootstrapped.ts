@@ -4,16 +4,22 @@
  * and what is there already stays as it is: so a crash midway, two isolates at once and a new release do no harm. From
  * then on these are objects like others, which may be changed and deleted.
  *
- * The mark names what was written. Another one (a new release, another address or setting) means: add what is missing,
- * and put right what tells how the server is run.
+ * Where there is an audit log each is a call of its own, as it is for kube-apiserver: an event is written before its
+ * object, and says whether it was this server that wrote it.
+ *
+ * The mark names what was written. If it differs from what this server would write (a new release, another address or
+ * setting), the server adds what is missing and corrects the objects that describe how it is run.
  */
 import { settingsOf } from '../settings.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { stringifySorted } from '../api/json.ts'
 import { parseApiVersion } from '../api/group-version.ts'
 import { parseStoredObject } from '../codec/stored-object.ts'
+import type { ResourceScope } from '../registry/resource-scope.ts'
 import { serverScope } from '../registry/scope.ts'
 import { readLive } from '../registry/store.ts'
+import { auditedScope } from '../registry/write/audited-scope.ts'
+import type { WritingVerb } from '../registry/write/audited-scope.ts'
 import { commitUpdate, encode } from '../registry/write/commit.ts'
 import { serverCall } from '../registry/write/server-call.ts'
 import type { Env } from '../env.ts'
@@ -40,7 +46,7 @@ const MARKS = { group: 'kedge', resource: 'bootstraps' }
 const MARK_PREFIX = 'bootstraps.kedge'
 const MARK_KEY = 'control-plane'
 
-/** @returns whether anything was written: what is known of the control shard is out of date then */
+/** @returns whether anything was written; the caller then drops its copy of the control shard */
 export async function ensureBootstrapped(plane: NewControlPlane, snapshot: ControlSnapshot): Promise<boolean> {
   const mark = snapshot.get<Mark>(MARKS, MARK_KEY)
   const edition = editionOf(plane.env)
@@ -99,31 +105,46 @@ function newForm(plane: NewControlPlane, one: BootstrapObject): Form {
   return { one, form: storedForm(plane.tenant, one, identity) }
 }
 
-/** What the control shard has makes the rest visible, so it comes last. */
+/** The control shard comes last: its objects make the others visible. */
 async function writeMissing(
-  { storage, tenant }: NewControlPlane,
+  plane: NewControlPlane,
   forms: readonly Form[],
   beforeControl?: () => Promise<unknown>,
 ): Promise<void> {
+  const { env, storage, tenant } = plane
   const byShard = Map.groupBy(forms, ({ form }) => form.collection.shard)
   const control = byShard.get(CONTROL_SHARD) ?? []
   byShard.delete(CONTROL_SHARD)
-  const missing = (shard: string, ofShard: readonly Form[]) =>
-    storage.createMissing(
-      { tenant: tenant.uid, shard },
-      ofShard.map(({ form }): KeyedValue => ({ key: `${form.collection.prefix}/${form.key}`, value: form.value })),
-    )
+  const missing = (shard: string, ofShard: readonly Form[]): Promise<unknown> =>
+    settingsOf(env).audit === undefined
+      ? storage.createMissing(
+          { tenant: tenant.uid, shard },
+          ofShard.map(({ form }): KeyedValue => ({ key: `${form.collection.prefix}/${form.key}`, value: form.value })),
+        )
+      : Promise.all(ofShard.map((form) => createAudited(plane, form)))
   await Promise.all([...byShard].map(([shard, ofShard]) => missing(shard, ofShard)))
   await beforeControl?.()
   await missing(CONTROL_SHARD, control)
 }
 
+async function createAudited(plane: NewControlPlane, { one, form }: Form): Promise<void> {
+  const { collection, key, value } = form
+  if ((await plane.storage.get(collection, key)) !== undefined) return
+  await scopeOf(plane, 'create', one).storage.create(collection, key, value).catch(ignoreConflict)
+}
+
+function scopeOf(plane: NewControlPlane, verb: WritingVerb, one: BootstrapObject): ResourceScope {
+  const { metadata, apiVersion = '' } = one.object
+  const resource = { ...resourceOf(one), version: parseApiVersion(apiVersion)?.version ?? '' }
+  const scope = serverScope(serverCall(plane), resource, { namespace: metadata.namespace ?? '' })
+  return auditedScope({ ...scope, storage: plane.storage }, verb)
+}
+
 /** The object keeps its identity; the rest becomes what it is in this edition, if it is anything else. */
 async function putRight(plane: NewControlPlane, { one, form }: Form): Promise<void> {
-  const { tenant, storage, now } = plane
-  const { name = '', namespace, uid: ownUid } = form.object.metadata
-  const resource = { ...resourceOf(one), version: parseApiVersion(one.object.apiVersion ?? '')?.version ?? '' }
-  const scope = { ...serverScope(serverCall(plane), resource, { namespace: namespace ?? '' }), storage }
+  const { tenant, now } = plane
+  const { name = '', uid: ownUid } = form.object.metadata
+  const scope = scopeOf(plane, 'update', one)
   const live = await readLive(scope, name)
   if (live === undefined || live.object.metadata.uid === ownUid) return
   const wanted = parseStoredObject(form.value.text)
@@ -149,7 +170,7 @@ async function writeMark({ tenant, storage }: NewControlPlane, written: string, 
   await write.catch(ignoreConflict)
 }
 
-/** Somebody else was faster. */
+/** Another request wrote it first. */
 function ignoreConflict(error: unknown): void {
   if (error instanceof StorageError && (error.code === 'KeyExists' || error.code === 'Conflict')) return
   throw error

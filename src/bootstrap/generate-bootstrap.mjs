@@ -1,6 +1,6 @@
 // Makes bootstrap-table.json from the recorded objects of a fresh server (facts: GROUP/VERSION/RESOURCE → NAME →
 // {managers, object}). Only what is the same everywhere: RBAC, flow control, priority classes.
-const tables = [
+export const bootstrapResources = [
   'flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations',
   'flowcontrol.apiserver.k8s.io/v1/flowschemas',
   'rbac.authorization.k8s.io/v1/clusterroles',
@@ -11,7 +11,7 @@ const tables = [
 ]
 
 export function bootstrapTable(facts) {
-  const lines = tables.map((table) => {
+  const lines = bootstrapResources.map((table) => {
     const objects = Object.values(facts[table]).map(({ object }) => object)
     const { kind, apiVersion } = objects[0]
     const rows = objects.map((object) => JSON.stringify(rowOf(object)))

@@ -1,5 +1,6 @@
 /** Regular expressions (RE2), which take time linear in the text whatever they are. */
 import { RE2JS } from 're2js'
+import { BoundedMap } from '../api/bounded-map.ts'
 import { noSuchOverload } from './numbers.ts'
 import type { Value } from './value.ts'
 import { CelError } from './value.ts'
@@ -11,17 +12,16 @@ export function matches(text: Value, pattern: Value): Value {
   return compiled instanceof CelError ? compiled : compiled.matcher(text).find()
 }
 
-/** Patterns that expressions used, the last used last. Bound: MAX_COMPILED. */
-const compiled = new Map<string, RE2JS | CelError>()
-const MAX_COMPILED = 500
+/** Patterns that expressions used: objects may bring their own. */
+const compiled = new BoundedMap<string, RE2JS | CelError>({
+  entries: 500,
+  // of the patterns; what is compiled takes a hundred times as much
+  size: 64 * 1024,
+  sizeOf: ({ length }) => length,
+})
 
-export function compiledPattern(pattern: string): RE2JS | CelError {
-  const known = compiled.get(pattern) ?? compile(pattern)
-  compiled.delete(pattern)
-  compiled.set(pattern, known)
-  if (compiled.size > MAX_COMPILED) compiled.delete(compiled.keys().next().value!)
-  return known
-}
+export const compiledPattern = (pattern: string): RE2JS | CelError =>
+  compiled.getOrMake(pattern, () => compile(pattern))
 
 function compile(pattern: string): RE2JS | CelError {
   try {

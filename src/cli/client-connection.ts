@@ -58,6 +58,9 @@ interface ConnectionOptions {
 /** An IPv4 address that a socket for both families shows in IPv6. */
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=[\d.]+$)/, '')
 
+/** What is behind these is told the client's address. */
+const PASSED_ON = /\/(?:proxy|exec|attach|portforward)(?:[/?]|$)/
+
 export class ClientConnection {
   readonly #client: TLSSocket
   readonly #deadlines: Deadlines
@@ -88,9 +91,8 @@ export class ClientConnection {
     this.#isToBeRefused = isToBeRefused
     this.#tunnels = tunnels
     const certificate = tlsClientAuth(client)
-    const address = tellsAddress ? plainAddress(client.remoteAddress ?? '') : undefined
-    this.#isAttested = certificate !== undefined || address !== undefined
-    this.#attestation = new Attestation(certificate, address)
+    this.#isAttested = certificate !== undefined || tellsAddress
+    this.#attestation = new Attestation(certificate, plainAddress(client.remoteAddress ?? ''))
     this.#engine = new EngineLink(engine, {
       onData: (data) => this.#fromEngine(data),
       onDrain: () => this.#engineHasRoom(),
@@ -184,7 +186,7 @@ export class ClientConnection {
     if (this.#isToBeRefused) throw new MalformedRequest(429, 'there are as many connections as this server can hold')
     const { head, octets } = part
     const request = engineRequest(head)
-    const isAttested = this.#isAttested || request.method !== head.method
+    const isAttested = this.#isAttested || request.method !== head.method || PASSED_ON.test(request.target)
     const statement = ({ key }: EngineAddress): string =>
       isAttested ? this.#attestation.line(key, head.method, request.method, request.target, Date.now()) : ''
     this.#exchange = {

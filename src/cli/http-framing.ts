@@ -34,7 +34,7 @@ export class MalformedRequest extends Error {
  * A first line and lines that begin with `name:`, each with its CRLF and without other control octets: no CR or LF alone,
  * no line that is folded, no blank before a colon.
  */
-const WELL_FORMED = /^[\t\x20-\x7e\x80-\xff]*(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*)*\r\n$/
+export const WELL_FORMED = /^[\t\x20-\x7e\x80-\xff]*(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*)*\r\n$/
 const SINGLE = /\r\n(content-length|transfer-encoding|expect|upgrade|host):([^\r]*)/g
 /** What the front says itself, or not at all. An empty host is as good as none. */
 const FRAMING = /^(?:content-length|transfer-encoding|expect|host(?=:[ \t]*\r)):[^\r]*\r\n/gim
@@ -43,6 +43,10 @@ const NO_HOST = 'Host: localhost\r\n'
 /** The engine knows a header in any case; proxies take the one sign for the other. */
 const STATEMENT = new RegExp(FRONT_STATEMENT.toLowerCase().replaceAll('-', '[-_]'))
 const STATEMENT_BEGIN = FRONT_STATEMENT.toLowerCase().slice(0, FRONT_STATEMENT.indexOf('-'))
+/** Who somebody is: the engine joins several of one name with a comma and a blank, which no value may therefore contain. */
+const OF_USERS = ['\r\nx-remote-', '\r\nimpersonate-']
+// pattern: of lines that are well formed
+const JOINED = /\r\n(?:x-remote-(?:group|extra-[^:]*)|impersonate-(?:group|extra-[^:]*)):[^\r]*, /
 const CLOSE = /\r\nconnection:[^\r]*\bclose\b/
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 /** As Go's server takes hosts. A slash would move the path in the URL that the Worker sees. */
@@ -55,6 +59,8 @@ export function parseRequestHead(text: string): RequestHead {
   const lower = text.toLowerCase()
   if (lower.includes(STATEMENT_BEGIN) && STATEMENT.test(lower))
     throw new MalformedRequest(400, 'a header of that name is not for clients')
+  if (OF_USERS.some((begin) => lower.includes(begin)) && JOINED.test(lower))
+    throw new MalformedRequest(400, 'a group or an extra value of a user has a comma and a blank in it')
   const endOfLine = text.indexOf('\r\n')
   const { method, target, version } = parseRequestLine(text.slice(0, endOfLine))
   const single = singleHeaders(lower)

@@ -1,6 +1,6 @@
 // A server on a Unix socket, in place of one that was left behind.
 import { rmSync } from 'node:fs'
-import type { Server } from 'node:http'
+import type { Server } from 'node:net'
 
 export async function listenAt(server: Server, socket: string): Promise<void> {
   rmSync(socket, { force: true })

@@ -12,6 +12,7 @@ import { DirectoryInUse, dataDirectory } from './data-directory.ts'
 import { secondsOf } from './identity-options.ts'
 import { runKeys } from './keys-command.ts'
 import { CannotStart, start } from './start.ts'
+import type { RunningServer } from './start.ts'
 import { createSimulatedCluster } from './simulated-cluster.ts'
 import { startFlags, startOptions, startSchema } from './start-flags.ts'
 import { runTokenCreate } from './token-command.ts'
@@ -48,11 +49,12 @@ Flags of start
   --history LIST   How many seconds old versions of objects stay readable, for watches that go on, lists of the past and
                    continue tokens. Default 300; for single tenants TENANT=SECONDS: 300,acme=172800. At most 31 days.
   --workloads off|controllers|simulated
-                   What makes objects move (docs/workloads.md): nothing (default); the controllers of Deployments,
-                   Jobs and others; or these, a scheduler and simulated nodes.
+                   What makes objects move (docs/workloads.md): nothing, as envtest; the controllers of Deployments, Jobs
+                   and others; or (default) these, a scheduler and simulated nodes.
   --controllers LIST
                    Which of them, as with kube-controller-manager: *,-cronjob-controller is all but one. Default *.
-  --nodes N        With --workloads simulated: nodes that are made when they are not there. Default 2.
+  --nodes N        Simulated nodes that are made when they are not there. Without this flag and the one above: 2, in a
+                   control plane that has no node yet.
   -v, --v N        How much is logged, 0 to 10. From 3 on, a line of JSON for each request.
   --audit-policy-file FILE
                    Which requests are audited: an audit.k8s.io/v1 Policy, in YAML or JSON. Events go to the files
@@ -77,6 +79,8 @@ Flags of start
   --services LIST
                    Where Services are, for webhooks and aggregated APIs: NAMESPACE/NAME:PORT=https://HOST:PORT … The
                    certificate is still that of NAME.NAMESPACE.svc. May be given more than once.
+  --kubelet-certificate-authority FILE
+                   Who signs kubelets' serving certificates, in PEM. Without it they are not looked at.
   --encryption-keys FILE
                    Encrypts Secrets at rest: ID:BASE64 of 32 bytes; more keys behind commas open what they sealed before.
   --encryption-resources LIST
@@ -139,6 +143,8 @@ Flags of keys rotate
   --ca begin|switch|finish
                    Replaces the CA, with a start after each step: the new one is trusted beside the old one, then it
                    signs, then the old one is trusted no more (docs/access.md).
+  --front-proxy-ca begin|switch|finish
+                   The same with the CA of front proxies.
 
 Flags of kubeconfig for somebody else than the administrator
   --user NAME      Prints a kubeconfig of this user, with a client certificate that ends soon.
@@ -292,9 +298,9 @@ async function runStart(args: string[]): Promise<void> {
     const options = await startOptions(flags)
     const server = await start(options)
     try {
-      const nodes = options.simulatedNodes ?? 0
-      if (nodes > 0) await createSimulatedCluster(serverOf(server.kubeconfig), nodes)
-      console.log(welcome(server.url, server.kubeconfig, flags.ephemeral))
+      const nodes =
+        options.simulatedNodes && (await createSimulatedCluster(serverOf(server.kubeconfig), options.simulatedNodes))
+      console.log(welcome(server, flags.ephemeral, nodes))
       await Promise.race([signalled, server.ended])
     } finally {
       await server.stop()
@@ -304,18 +310,22 @@ async function runStart(args: string[]): Promise<void> {
   }
 }
 
-function welcome(url: string, kubeconfig: string, ephemeral: boolean): string {
+/** @param nodes that are simulated; undefined: that is switched off */
+function welcome({ url, kubeconfig }: RunningServer, ephemeral: boolean, nodes: number | undefined): string {
   return `Kedge serves the Kubernetes API at ${url}
 
   export KUBECONFIG=${kubeconfig}
 
 Try next:
-  kubectl api-resources
-  kubectl create configmap hello --from-literal=greeting=world
-  kubectl get configmaps --watch
+${nodes ? '  kubectl create deployment web --image=nginx --replicas=3\n  kubectl get pods' : '  kubectl create configmap hello --from-literal=greeting=world\n  kubectl get configmaps'} --watch
 
-${ephemeral ? 'Everything is thrown away at the end. ' : `Data is kept in ${relative(process.cwd(), resolve(kubeconfig, '..')) || '.'}. `}Ctrl-C stops the server.`
+${nodes === undefined ? '' : `${workloadsLine(nodes)}\n`}${ephemeral ? 'Everything is thrown away at the end. ' : `Data is kept in ${relative(process.cwd(), resolve(kubeconfig, '..')) || '.'}. `}Ctrl-C stops the server.`
 }
+
+const workloadsLine = (nodes: number): string =>
+  nodes === 0
+    ? 'Controllers and a scheduler run, and no node is simulated. --workloads off serves the API alone.'
+    : `Pods run on ${nodes} simulated node${nodes === 1 ? '' : 's'}, without containers. --workloads off serves the API alone.`
 
 function printFile(args: string[], command: string, file: (directory: string) => string): void {
   const flags = parse(args, { 'data-dir': { type: 'string', default: '.kedge' } })

@@ -1,174 +1,158 @@
-// Calls that leave a local server for the engine, which can pin no authority: to webhooks here, all others in
-// outgoing-exchanges.ts. The engine posts each to a socket
-// in a directory that only the user who started the server may enter (src/webhooks/by-front.ts).
-import { createServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Agent, request as httpsRequest } from 'node:https'
-import { listenAt } from './listen-at.ts'
+// Calls that leave a local server for the engine, which can pin no authority: to webhooks and to who knows users. The
+// engine posts each to a socket in a directory that only the user who started the server may enter
+// (src/webhooks/by-front.ts). What is passed on as it flows goes by outgoing-exchanges.ts.
+import { createServer } from 'node:net'
+import type { Socket } from 'node:net'
+import { createGunzip } from 'node:zlib'
 import { FAILED, RETRY_HEADER, STATUS_HEADER, TYPE_HEADER } from '../webhooks/by-front.ts'
 import { DEADLINE } from '../webhooks/failure-text.ts'
-import type { OutgoingAnswer, OutgoingCall } from '../webhooks/outgoing-call.ts'
+import type { OutgoingCall } from '../webhooks/outgoing-call.ts'
 import { CallFailed, MAX_ANSWER } from '../webhooks/outgoing-call.ts'
-import { EXCHANGE_PATH } from '../outgoing/exchange.ts'
-import { OutgoingExchanges } from './outgoing-exchanges.ts'
-import type { Credentials } from './outgoing-exchanges.ts'
+import { Ending } from './call-ending.ts'
+import { readPosts } from './engine-posts.ts'
+import { KeptConnections, StaleConnection } from './kept-connections.ts'
+import type { Place } from './kept-connections.ts'
+import { listenAt } from './listen-at.ts'
+import type { ReadAnswer } from './outgoing-answer.ts'
 import { failureOf } from './outgoing-failure.ts'
-import { Tunnels } from './tunnels.ts'
 
 export interface OutgoingCalls {
   close(): void
 }
 
-/** Connections to one host, and those of them that wait for more to do. */
-const MAX_SOCKETS = 128
-// as many as were busy at once: a handshake costs more than a call
-const MAX_IDLE = MAX_SOCKETS
-const IDLE_MS = 30_000
-
-/** @param credentials that this server shows to others, @param tunnels where the front finds connections to join */
-export async function serveOutgoingCalls(
-  socket: string,
-  credentials: Credentials = {},
-  tunnels = new Tunnels(),
-): Promise<OutgoingCalls> {
-  const agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS })
-  const exchanges = new OutgoingExchanges(credentials, tunnels)
-  const server = createServer((request, response) => {
-    if (request.url === EXCHANGE_PATH) void exchanges.serve(request, response)
-    else void serve(agent, request, response)
+export async function serveOutgoingCalls(path: string): Promise<OutgoingCalls> {
+  const connections = new KeptConnections()
+  /** Bound: the engine's connections. */
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    readPosts(socket, (post, ending) => answerTo(connections, post, ending))
   })
-  await listenAt(server, socket)
+  await listenAt(server, path)
   return {
     close() {
       server.close()
-      server.closeAllConnections()
-      agent.destroy()
-      exchanges.close()
-      tunnels.close()
+      for (const socket of sockets) socket.destroy()
+      connections.close()
     },
   }
 }
 
-async function serve(agent: Agent, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const ending = new Ending()
-  // the engine no longer wants the answer
-  response.once('close', () => response.writableFinished || ending.comes('given up'))
+/** @returns what the engine is answered; undefined where it wants no answer any more */
+async function answerTo(connections: KeptConnections, post: Buffer, ending: Ending): Promise<Buffer | undefined> {
   try {
-    const { call, body } = await readCall(request)
-    ending.at(call.timeoutMs)
-    const answer = await made(agent, call, body, ending)
-    response.writeHead(200, {
-      [STATUS_HEADER]: String(answer.status),
-      [TYPE_HEADER]: answer.contentType,
-      [RETRY_HEADER]: answer.retryAfter ?? '',
-      'content-length': answer.body.length,
-    })
-    response.end(answer.body)
+    const end = post.indexOf('\n')
+    const plan = planOf(post.toString('utf8', 0, end))
+    ending.at(plan.timeoutMs)
+    const answer = await made(connections, plan, post.subarray(end + 1), ending)
+    const body = answer.isGzip ? await unzipped(answer.body) : answer.body
+    const { status, contentType, retryAfter } = answer
+    return message(
+      `HTTP/1.1 200 OK\r\n${STATUS_HEADER}: ${status}\r\n${TYPE_HEADER}: ${contentType}\r\n${RETRY_HEADER}: ${retryAfter}`,
+      body,
+    )
   } catch (error) {
-    if (response.destroyed) return
+    if (ending.why === 'given up') return undefined
     const failure = ending.why === 'too late' ? { code: DEADLINE, message: '' } : failureOf(error)
-    response.writeHead(FAILED, { 'content-type': 'application/json' }).end(JSON.stringify(failure))
+    return message(
+      `HTTP/1.1 ${FAILED} Bad Gateway\r\ncontent-type: application/json`,
+      Buffer.from(JSON.stringify(failure)),
+    )
   } finally {
     ending.forget()
   }
 }
 
-/** The end of a call before its answer. An AbortSignal does the same, and costs as much as the call. */
-class Ending {
-  why: 'too late' | 'given up' | undefined
-  private timer: NodeJS.Timeout | undefined
-  private end = (): void => {}
-
-  at(milliseconds: number): void {
-    this.timer = setTimeout(() => this.comes('too late'), milliseconds)
-  }
-
-  /** @param end ends what is under way; at once where the end came already */
-  during(end: () => void): void {
-    this.end = end
-    if (this.why !== undefined) end()
-  }
-
-  comes(why: 'too late' | 'given up'): void {
-    this.why ??= why
-    this.end()
-  }
-
-  forget(): void {
-    clearTimeout(this.timer)
-    this.end = () => {}
-  }
+/** In one piece, for one call of the system. @param head without the line that frames the body, in Latin-1 */
+function message(head: string, body: Buffer): Buffer {
+  const before = `${head}\r\ncontent-length: ${body.length}\r\n\r\n`
+  const whole = Buffer.allocUnsafe(before.length + body.length)
+  whole.write(before, 0, 'latin1')
+  body.copy(whole, before.length)
+  return whole
 }
 
-async function readCall(request: IncomingMessage): Promise<{ call: OutgoingCall; body: Buffer }> {
-  const whole = await bytesOf(request)
-  const end = whole.indexOf('\n')
-  // the engine writes it (webhooks/by-front.ts), and nobody else can: checking it cost as much as a tenth of the call
-  const call = JSON.parse(whole.toString('utf8', 0, end)) as OutgoingCall
-  if (!call.url.startsWith('https:')) throw new CallFailed('only https is called')
-  return { call, body: whole.subarray(end + 1) }
+/** A call, made ready. */
+interface Plan {
+  readonly place: Place
+  /** Without the line that frames the body. */
+  readonly head: string
+  readonly isGet: boolean
+  readonly timeoutMs: number
 }
 
-/** @throws CallFailed where they are more than `most` */
-function bytesOf(message: IncomingMessage, most = Infinity): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let length = 0
-    message.on('data', (chunk: Buffer) => {
-      length += chunk.length
-      if (length > most) message.destroy(new CallFailed(`the answer is longer than ${most} bytes`))
-      else chunks.push(chunk)
-    })
-    message.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
-    message.once('error', reject)
+/** The line of a webhook's call is the same each time. */
+const MAX_PLANS = 200
+/** Characters. */
+const MAX_LINE = 32 << 10
+/** By its line. Bound: MAX_PLANS, after which all are forgotten, each of MAX_LINE. */
+const plans = new Map<string, Plan>()
+
+function planOf(line: string): Plan {
+  const known = plans.get(line)
+  if (known !== undefined) return known
+  // the engine writes it (webhooks/by-front.ts), and nobody else can
+  const plan = planned(JSON.parse(line) as OutgoingCall)
+  if (plans.size >= MAX_PLANS) plans.clear()
+  if (line.length <= MAX_LINE) plans.set(line, plan)
+  return plan
+}
+
+/** @throws CallFailed */
+function planned({ method, url: text, headers, timeoutMs, ...place }: OutgoingCall): Plan {
+  const url = new URL(text)
+  if (url.protocol !== 'https:') throw new CallFailed('only https is called')
+  const own = { Host: url.host, ...headers, 'Accept-Encoding': 'gzip' }
+  const lines = Object.entries(own).map(([name, value]) => {
+    // pattern: of one header
+    if (!/^[\w-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value))
+      throw new CallFailed(`net/http: invalid header field value for "${name}"`)
+    return `\r\n${name}: ${value}`
   })
+  return {
+    place: { ...place, host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || 443) },
+    head: `${method ?? 'POST'} ${url.pathname}${url.search} HTTP/1.1${lines.join('')}`,
+    isGet: method === 'GET',
+    timeoutMs,
+  }
 }
 
 /**
  * A connection that had waited may have been closed just now by the other side, and others with it: the call is made once
  * more then, on a new one.
  */
-async function made(agent: Agent, call: OutgoingCall, body: Buffer, ending: Ending): Promise<OutgoingAnswer> {
-  const first = new Attempt()
+async function made(
+  connections: KeptConnections,
+  { place, head, isGet }: Plan,
+  body: Buffer,
+  ending: Ending,
+): Promise<ReadAnswer> {
+  const sent = isGet ? Buffer.from(`${head}\r\n\r\n`, 'latin1') : message(head, body)
   try {
-    return await first.make(agent, call, body, ending)
+    return await connections.call(place, sent, MAX_ANSWER, ending)
   } catch (error) {
-    if (!first.onUsedConnection || ending.why !== undefined) throw error
-    return new Attempt().make(false, call, body, ending)
+    if (!(error instanceof StaleConnection)) throw error
+    if (ending.why !== undefined) throw error.cause
+    return connections.call(place, sent, MAX_ANSWER, ending, true)
   }
 }
 
-class Attempt {
-  onUsedConnection = false
-
-  async make(agent: Agent | false, call: OutgoingCall, body: Buffer, ending: Ending): Promise<OutgoingAnswer> {
-    const { method = 'POST', url, serverName, caBundle, clientCertificate, headers } = call
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const request = httpsRequest(
-        url,
-        {
-          agent,
-          method,
-          headers: method === 'GET' ? headers : { ...headers, 'Content-Length': body.length },
-          ...(caBundle === undefined ? {} : { ca: caBundle }),
-          ...(serverName === undefined ? {} : { servername: serverName }),
-          ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
-        },
-        resolve,
-      )
-      request.once('error', (error: NodeJS.ErrnoException) => {
-        this.onUsedConnection = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-        reject(error)
-      })
-      ending.during(() => void request.destroy())
-      if (method === 'GET') request.end()
-      else request.end(body)
+/** As Go's HTTP client, which asks for gzip and hands on what was in it. @throws CallFailed, what Node throws */
+function unzipped(packed: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const whole = createGunzip()
+    const chunks: Buffer[] = []
+    let length = 0
+    whole.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length > MAX_ANSWER) whole.destroy(new CallFailed(`the answer is longer than ${MAX_ANSWER} bytes`))
+      else chunks.push(chunk)
     })
-    return {
-      status: answer.statusCode ?? 0,
-      contentType: answer.headers['content-type'] ?? '',
-      retryAfter: answer.headers['retry-after'] ?? '',
-      body: await bytesOf(answer, MAX_ANSWER),
-    }
-  }
+    whole.once('end', () => resolve(Buffer.concat(chunks, length)))
+    whole.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'Z_BUF_ERROR' ? new CallFailed('unexpected EOF') : error),
+    )
+    whole.end(packed)
+  })
 }

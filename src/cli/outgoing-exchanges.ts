@@ -1,6 +1,6 @@
 // Requests that are passed on to other servers for the engine: aggregated APIs, kubelets, what pods and Services serve.
 // Both bodies flow as they come. The engine posts one line of JSON and behind it the body (src/outgoing/by-front.ts).
-import { Agent as HttpAgent, request as httpRequest } from 'node:http'
+import { Agent as HttpAgent, createServer, request as httpRequest } from 'node:http'
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { lookup } from 'node:dns'
@@ -15,8 +15,11 @@ import { HEADERS_HEADER, TUNNEL_HEADER } from '../outgoing/exchange.ts'
 import { isProxyableAddress } from '../outgoing/proxyable.ts'
 import type { PassedCall } from '../outgoing/by-front.ts'
 import type { Credential } from './certificate.ts'
+import { listenAt } from './listen-at.ts'
 import { failureOf } from './outgoing-failure.ts'
-import type { Tunnels } from './tunnels.ts'
+import { Tunnels } from './tunnels.ts'
+import type { Tunnel } from './tunnels.ts'
+import { WebSocketStream, handshake } from './websocket-streams.ts'
 
 export type Credentials = Readonly<Partial<Record<ClientCredential, Credential>>>
 
@@ -29,7 +32,30 @@ const DIAL_MS = 30_000
 /** A line of JSON, of which a caBundle is the most. */
 const MAX_LINE = 2 << 20
 
-export class OutgoingExchanges {
+export interface ExchangeServer {
+  close(): void
+}
+
+/** @param credentials that this server shows to others, @param tunnels where the front finds connections to join */
+export async function serveOutgoingExchanges(
+  socket: string,
+  credentials: Credentials = {},
+  tunnels = new Tunnels(),
+): Promise<ExchangeServer> {
+  const exchanges = new OutgoingExchanges(credentials, tunnels)
+  const server = createServer((request, response) => void exchanges.serve(request, response))
+  await listenAt(server, socket)
+  return {
+    close() {
+      server.close()
+      server.closeAllConnections()
+      exchanges.close()
+      tunnels.close()
+    },
+  }
+}
+
+class OutgoingExchanges {
   readonly #options = { keepAlive: true, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS }
   readonly #agents = { https: new HttpsAgent(this.#options), http: new HttpAgent(this.#options) }
   readonly #credentials: Credentials
@@ -58,7 +84,7 @@ export class OutgoingExchanges {
       if (call.timeoutMs !== undefined) signals.push((late = AbortSignal.timeout(call.timeoutMs)))
       host = this.#enter(new URL(call.url).host)
       const answer = await this.#send(call, request, AbortSignal.any(signals))
-      await this.#pass(answer, response)
+      await this.#pass(call, answer, response)
     } catch (error) {
       if (response.headersSent) return void response.destroy()
       const failure = late?.aborted ? { code: DEADLINE, message: '' } : failureOf(error)
@@ -100,7 +126,7 @@ export class OutgoingExchanges {
     const address = hostname.replace(/^\[(.*)\]$/, '$1')
     if (isProxied === true && isIP(address) !== 0 && !isProxyableAddress(address)) throw failure(NOT_ALLOWED)
     const headers = new Map<string, string[]>()
-    for (const [name, value] of call.headers) headers.set(name, [...(headers.get(name) ?? []), value])
+    for (const [name, value] of call.headers) headers.set(name, [...(headers.get(name) ?? []), octets(value)])
     if (hasBody && ![...headers.keys()].some((name) => name.toLowerCase() === 'content-length'))
       headers.set('Transfer-Encoding', ['chunked'])
     const tls = isSecure ? this.#tls(call) : {}
@@ -132,7 +158,7 @@ export class OutgoingExchanges {
     }
   }
 
-  async #pass({ message, socket, ahead }: Answer, response: ServerResponse): Promise<void> {
+  async #pass(call: PassedCall, { message, socket, ahead }: Answer, response: ServerResponse): Promise<void> {
     const status = message.statusCode ?? 0
     const pairs: [string, string][] = []
     for (let at = 0; at + 1 < message.rawHeaders.length; at += 2)
@@ -142,9 +168,7 @@ export class OutgoingExchanges {
       response.writeHead(200, headers).flushHeaders()
       return pipeline(message, response)
     }
-    const lines = pairs.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-    const head = Buffer.from(`HTTP/1.1 ${status} ${message.statusMessage}\r\n${lines}\r\n`, 'latin1')
-    const ticket = this.#tunnels.hold({ socket, said: Buffer.concat([head, ahead]) })
+    const ticket = this.#tunnels.hold(tunnelOf(call, { message, socket, ahead }, pairs))
     if (ticket === undefined) {
       socket.destroy()
       throw failure(BUSY)
@@ -152,6 +176,32 @@ export class OutgoingExchanges {
     response.writeHead(200, { ...headers, [TUNNEL_HEADER]: ticket }).end()
   }
 }
+
+/** What the client is joined with: the server's connection as it is, or a WebSocket that is made of it. */
+function tunnelOf(
+  { translates }: PassedCall,
+  { message, socket, ahead }: Answer & { readonly socket: Duplex },
+  pairs: readonly (readonly [string, string])[],
+): Tunnel {
+  if (translates === undefined) {
+    const lines = pairs.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+    const head = Buffer.from(`HTTP/1.1 ${message.statusCode} ${message.statusMessage}\r\n${lines}\r\n`, 'latin1')
+    return { socket, said: Buffer.concat([head, ahead]) }
+  }
+  const chosen = String(message.headers['x-stream-protocol-version'] ?? '').trim()
+  const isUnderstood = translates.streams === undefined || chosen === STREAMS
+  if (!isUnderstood || message.headers.upgrade?.toLowerCase() !== 'spdy/3.1' || !PROTOCOL.test(chosen)) {
+    socket.destroy()
+    throw Object.assign(new Error('unable to upgrade: the node agreed to something else'), { code: 'ERR_UPGRADE' })
+  }
+  const protocol = translates.streams !== undefined ? CHANNELS : chosen === '' ? '' : `SPDY/3.1+${chosen}`
+  return { socket: new WebSocketStream(socket, ahead, translates), said: handshake(translates, protocol) }
+}
+
+const STREAMS = 'v4.channel.k8s.io'
+const CHANNELS = 'v5.channel.k8s.io'
+/** A token, or nothing. */
+const PROTOCOL = /^[\w.-]*$/
 
 const pathOf = (url: string): string => url.slice(url.indexOf('/', url.indexOf('//') + 2))
 
@@ -166,6 +216,9 @@ const proxyableLookup: LookupFunction = (hostname, options, done) => {
     else done(null, first.address, first.family)
   })
 }
+
+/** Text in UTF-8, as Go writes it: Node would write Latin-1, or refuse the text. */
+const octets = (text: string): string => Buffer.from(text).toString('latin1')
 
 /** HTTP/1.1 heads are Latin-1, which the engine would read as UTF-8. */
 const asciiJson = (value: unknown): string =>

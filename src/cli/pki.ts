@@ -5,9 +5,9 @@ import { isIP } from 'node:net'
 import { REQUEST_HEADERS } from '../request/request-header-names.ts'
 import { SYSTEM_MASTERS } from '../request/user-info.ts'
 import { addressOctets, createAuthority, issue } from './certificate.ts'
-import type { Credential, Leaf, Subject } from './certificate.ts'
+import type { Credential, Leaf } from './certificate.ts'
 import { KeyFiles } from './key-files.ts'
-import { AUTHORITY, AUTHORITY_DAYS, authorityBundle } from './rotate-authority.ts'
+import { AUTHORITY_DAYS, authorities, authorityBundle } from './rotate-authority.ts'
 import { RETIRED_KEYS, createServiceAccountKey } from './service-account-key.ts'
 
 export interface Pki {
@@ -18,6 +18,8 @@ export interface Pki {
   readonly server: Credential
   /** Signs certificates of front proxies, who may say for whom they ask. */
   readonly frontProxyAuthority: Credential
+  /** PEM: this one, and those that are trusted beside it while it is rotated. */
+  readonly frontProxyAuthorities: string
   /** CN=front-proxy-client: this server as the front proxy of aggregated APIs. */
   readonly frontProxy: Credential
   /** CN=kube-apiserver-kubelet-client, O=system:masters: this server as a client of kubelets. */
@@ -32,7 +34,6 @@ export interface Pki {
   readonly retiredServiceAccountKeys: string | undefined
 }
 
-const FRONT_PROXY_AUTHORITY: Subject = { commonName: 'front-proxy-ca' }
 const LEAF_DAYS = 365
 const RENEW_WITHIN_DAYS = 60
 const DAY = 86_400_000
@@ -42,10 +43,11 @@ export async function openPki(directory: string, names: readonly string[], now: 
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const files = new KeyFiles(directory)
   const serviceAccountKey = files.text('service-account.jwk') ?? createServiceAccountKey()
-  const authority = files.credential('ca') ?? files.keep('ca', await createAuthority(AUTHORITY, now, AUTHORITY_DAYS))
+  const authority =
+    files.credential('ca') ?? files.keep('ca', await createAuthority(authorities.ca, now, AUTHORITY_DAYS))
   const frontProxyAuthority =
     files.credential('front-proxy-ca') ??
-    files.keep('front-proxy-ca', await createAuthority(FRONT_PROXY_AUTHORITY, now, AUTHORITY_DAYS))
+    files.keep('front-proxy-ca', await createAuthority(authorities['front-proxy-ca'], now, AUTHORITY_DAYS))
   const leafOf = async (signer: Credential, name: string, leaf: Leaf): Promise<Credential> => {
     const kept = files.credential(name)
     return kept && isGood(kept, signer, leaf.names ?? [], now) ? kept : files.keep(name, await issue(signer, leaf, now))
@@ -60,6 +62,7 @@ export async function openPki(directory: string, names: readonly string[], now: 
     authority,
     authorities: authorityBundle(directory),
     frontProxyAuthority,
+    frontProxyAuthorities: authorityBundle(directory, 'front-proxy-ca'),
     frontProxy: await leafOf(frontProxyAuthority, 'front-proxy-client', client(REQUEST_HEADERS.allowedNames[0])),
     kubeletClient: await leaf('apiserver-kubelet-client', client('kube-apiserver-kubelet-client', SYSTEM_MASTERS)),
     server: await leaf('server', {

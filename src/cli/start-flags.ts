@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { identityFlags, identityOptions, identitySchema } from './identity-options.ts'
 import { serviceAccountFlags, serviceAccountSchema, serviceAccountSettings } from './service-account-options.ts'
+import { workerConfig } from './start.ts'
 import type { AuditOptions, StartOptions } from './start.ts'
 
 export const startFlags = {
@@ -29,6 +30,7 @@ export const startFlags = {
   'disable-admission-plugins': { type: 'string', multiple: true },
   'admission-control-config-file': { type: 'string' },
   services: { type: 'string', multiple: true },
+  'kubelet-certificate-authority': { type: 'string' },
   workloads: { type: 'string' },
   controllers: { type: 'string', multiple: true },
   nodes: { type: 'string' },
@@ -82,6 +84,7 @@ export const startSchema = z
     'disable-admission-plugins': lists,
     'admission-control-config-file': text,
     services: lists,
+    'kubelet-certificate-authority': text,
     workloads: text,
     controllers: lists,
     nodes: z.optional(wholeNumber(0, MOST_NODES)),
@@ -99,7 +102,7 @@ export const startSchema = z
         (flags['audit-log-path'] ?? flags['audit-webhook-config-file']) === undefined,
       { path: ['audit-policy-file'], error: 'is missing: nothing is audited without it.' },
     ),
-    z.refine((flags) => flags.nodes === undefined || flags.workloads === 'simulated', {
+    z.refine((flags) => flags.nodes === undefined || (flags.workloads ?? 'simulated') === 'simulated', {
       path: ['nodes'],
       error: 'is for --workloads simulated.',
     }),
@@ -108,7 +111,6 @@ export const startSchema = z
 export type StartFlags = z.output<typeof startSchema>
 
 export async function startOptions(flags: StartFlags): Promise<StartOptions> {
-  const keyFile = flags['encryption-keys']
   return {
     port: flags.port,
     host: flags.host,
@@ -120,17 +122,27 @@ export async function startOptions(flags: StartFlags): Promise<StartOptions> {
     history: flags.history,
     verbosity: flags.v,
     audit: await auditOptions(flags),
-    encryptionKeys: keyFile && readFileSync(keyFile, 'utf8').trim(),
+    encryptionKeys: fileOf(flags['encryption-keys'])?.trim(),
     encryptionResources: flags['encryption-resources'],
     admission: await admissionSettings(flags),
     serviceUrls: flags.services,
-    workloads: flags.workloads,
+    kubeletAuthority: fileOf(flags['kubelet-certificate-authority']),
+    ...workloadOptions(flags),
     controllers: flags.controllers,
-    simulatedNodes: flags.nodes ?? (flags.workloads === 'simulated' ? DEFAULT_NODES : undefined),
     identity: identityOptions(flags),
     serviceAccounts: serviceAccountSettings(flags),
   }
 }
+
+/** Simulated, where neither a flag nor wrangler.toml says something else. */
+function workloadOptions(flags: StartFlags): Pick<StartOptions, 'workloads' | 'simulatedNodes'> {
+  const isAsked = flags.workloads !== undefined || flags.nodes !== undefined
+  const workloads = flags.workloads ?? (flags.nodes === undefined ? workerConfig().vars['KEDGE_WORKLOADS'] : undefined)
+  if ((workloads ?? 'simulated') !== 'simulated') return { workloads }
+  return { workloads: 'simulated', simulatedNodes: { count: flags.nodes ?? DEFAULT_NODES, isAsked } }
+}
+
+const fileOf = (path: string | undefined): string | undefined => path && readFileSync(path, 'utf8')
 
 async function admissionSettings(flags: StartFlags): Promise<Record<string, string>> {
   const enable = flags['enable-admission-plugins']

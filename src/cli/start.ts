@@ -23,6 +23,7 @@ import { startFront } from './front.ts'
 import type { Front } from './front.ts'
 import { writeKubeconfig } from './kubeconfig.ts'
 import { serveOutgoingCalls } from './outgoing-calls.ts'
+import { serveOutgoingExchanges } from './outgoing-exchanges.ts'
 import { openPki } from './pki.ts'
 import type { Pki } from './pki.ts'
 import { problemOf } from '../settings.ts'
@@ -30,6 +31,7 @@ import { readAuthorities } from '../x509/client-chain.ts'
 import { signsFor } from '../x509/key-pair.ts'
 import { pemBlocks } from '../x509/pem.ts'
 import { signsForItself } from '../x509/private-jwk.ts'
+import type { SimulatedNodes } from './simulated-cluster.ts'
 import { Tunnels } from './tunnels.ts'
 import { readWranglerConfig } from './wrangler-config.ts'
 
@@ -56,6 +58,8 @@ export interface StartOptions {
   readonly admission?: Readonly<Record<string, string>>
   /** KEDGE_SERVICES. */
   readonly serviceUrls?: string
+  /** KEDGE_KUBELET_CA. */
+  readonly kubeletAuthority?: string
   /** KEDGE_VERBOSITY. */
   readonly verbosity?: string
   /** Who else is believed, and who else is asked. */
@@ -67,7 +71,7 @@ export interface StartOptions {
   /** KEDGE_CONTROLLERS. */
   readonly controllers?: string
   /** Nodes that are made when they are not there. */
-  readonly simulatedNodes?: number
+  readonly simulatedNodes?: SimulatedNodes
 }
 
 export interface AuditOptions {
@@ -139,6 +143,7 @@ async function startLocked(
     log: console.error,
   })
   const tunnels = new Tunnels()
+  const outgoing = outgoingSockets(directory)
   const front = await listen(options, pki, tunnels, () => keeper.ready())
   const url = `https://${urlHost(options.host)}:${front.port}`
   const configure = prepareRun(
@@ -146,7 +151,7 @@ async function startLocked(
     build,
     {
       ...sockets,
-      outgoingSocket: outgoingSocket(directory),
+      outgoingSockets: outgoing,
       ...(options.identity && { configurationSocket: configurationSocket(directory) }),
       ...(options.audit?.log && { auditSocket: auditSocket(directory) }),
     },
@@ -157,7 +162,8 @@ async function startLocked(
     throw error
   })
   const credentials = { 'front-proxy': pki.frontProxy, 'kubelet-client': pki.kubeletClient }
-  const outgoingCalls = await serveOutgoingCalls(outgoingSocket(directory), credentials, tunnels)
+  const outgoingCalls = await serveOutgoingCalls(outgoing.calls)
+  const exchanges = await serveOutgoingExchanges(outgoing.exchanges, credentials, tunnels)
   const configurations =
     options.identity && (await serveConfigurationFiles(configurationSocket(directory), options.identity.files))
   void keeper.run()
@@ -168,6 +174,7 @@ async function startLocked(
       await front.close(FRONT_GRACE_MS)
       await keeper.stop(ENGINE_GRACE_MS)
       outgoingCalls.close()
+      exchanges.close()
       configurations?.close()
       await auditLog?.close()
       release()
@@ -228,7 +235,8 @@ async function checkKeys({ authority, serviceAccountKey }: Pki): Promise<void> {
     throw new CannotStart('pki/service-account.jwk does not sign: its halves are not of one another')
 }
 
-const workerConfig = () => readWranglerConfig(join(PROJECT, 'wrangler.toml'))
+/** What wrangler.toml says. */
+export const workerConfig = () => readWranglerConfig(join(PROJECT, 'wrangler.toml'))
 
 const optionSettings = ({
   runtimeConfig,
@@ -240,6 +248,7 @@ const optionSettings = ({
   audit,
   admission,
   serviceUrls,
+  kubeletAuthority,
   identity,
   serviceAccounts,
   workloads,
@@ -252,6 +261,7 @@ const optionSettings = ({
   ...audit?.settings,
   ...admission,
   ...(serviceUrls === undefined ? {} : { KEDGE_SERVICES: serviceUrls }),
+  ...(kubeletAuthority === undefined ? {} : { KEDGE_KUBELET_CA: kubeletAuthority }),
   ...(workloads === undefined ? {} : { KEDGE_WORKLOADS: workloads }),
   ...(controllers === undefined ? {} : { KEDGE_CONTROLLERS: controllers }),
   ...(verbosity === undefined ? {} : { KEDGE_VERBOSITY: verbosity }),
@@ -260,7 +270,10 @@ const optionSettings = ({
   ...(featureGates === undefined ? {} : { KEDGE_FEATURE_GATES: featureGates }),
 })
 
-const outgoingSocket = (directory: DataDirectory): string => join(directory.run, 'outgoing.sock')
+const outgoingSockets = ({ run }: DataDirectory): NonNullable<EngineConfig['outgoingSockets']> => ({
+  calls: join(run, 'outgoing.sock'),
+  exchanges: join(run, 'exchanges.sock'),
+})
 const configurationSocket = (directory: DataDirectory): string => join(directory.run, 'configuration.sock')
 const auditSocket = (directory: DataDirectory): string => join(directory.run, 'audit.sock')
 
@@ -282,7 +295,7 @@ function settings(pki: Pki, url: string, options: StartOptions): Record<string, 
     KEDGE_ADMIN_TOKEN: pki.administratorToken,
     KEDGE_CA: pki.authorities,
     KEDGE_CA_KEY: pki.authority.key,
-    KEDGE_REQUESTHEADER_CA: pki.frontProxyAuthority.certificate,
+    KEDGE_REQUESTHEADER_CA: pki.frontProxyAuthorities,
     ...(signerOf(options) === undefined ? ownKeys(pki) : {}),
     KEDGE_ADVERTISE: new URL(url).host,
     KEDGE_STREAM_ENCODING: '',
@@ -311,7 +324,7 @@ async function listen(
       limits: connectionLimits(),
       tellsAddress: audit !== undefined,
       server: pki.server,
-      clientAuthorities: [pki.authorities, pki.frontProxyAuthority.certificate],
+      clientAuthorities: [pki.authorities, pki.frontProxyAuthorities],
     })
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
@@ -335,7 +348,7 @@ async function listen(
 function prepareRun(
   directory: DataDirectory,
   build: Build,
-  sockets: Pick<EngineConfig, 'socket' | 'attestedSocket' | 'auditSocket' | 'outgoingSocket' | 'configurationSocket'>,
+  sockets: Pick<EngineConfig, 'socket' | 'attestedSocket' | 'auditSocket' | 'outgoingSockets' | 'configurationSocket'>,
   own: Record<string, string>,
 ): (key: Uint8Array) => string {
   rmSync(directory.run, { recursive: true, force: true })

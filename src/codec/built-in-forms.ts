@@ -2,7 +2,7 @@
 import { stringify } from '../api/json.ts'
 import { builtInType } from '../schema/built-in.ts'
 import { encodeJson } from './encode.ts'
-import { hasInternalMetadata, internalTypeName } from './partial-object-metadata.ts'
+import { internalTypeName } from './partial-object-metadata.ts'
 import type { ResourceForms } from './resource-forms.ts'
 import { builtInLayout } from './table.ts'
 
@@ -10,14 +10,14 @@ export const builtInForms: ResourceForms = {
   matchesFirst: true,
   hasProtobuf: true,
   hasStrategicMergePatch: true,
-  hasTableAlways: false,
+  hasTable: true,
   bodies: 'typed',
   hasInternalType: true,
   goTypeName: internalTypeName,
   objectText: encodeJson,
   messageType: (type) => type,
   listType: (name) => builtInType(`${name}List`),
-  cutsMetadata: (storageKind) => !hasInternalMetadata(storageKind),
+  cutsMetadata: true,
   // that of kube-apiserver's internal form, which no other version has added to
   metadataOf: 'stored',
   itemsHaveKind: false,
@@ -28,3 +28,5 @@ export const builtInForms: ResourceForms = {
   }),
   tableLayout: builtInLayout,
 }
+
+export const builtInFormsWithoutTable: ResourceForms = { ...builtInForms, hasTable: false }

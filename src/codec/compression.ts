@@ -3,7 +3,11 @@
  * compressor holds back what clients wait for.
  */
 
+import { joined } from '../api/bytes.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
+import { byteReader } from '../storage/byte-chunks.ts'
+import type { ByteReader } from '../storage/byte-chunks.ts'
+import { recoded } from './coded-stream.ts'
 import type { Body } from './serialize.ts'
 import { bytesOf } from './serialize.ts'
 
@@ -30,7 +34,7 @@ export function compressible(status: number, contentHeaders: AnswerHeaders, body
   const headers = new Headers(contentHeaders)
   if (bytes.length <= GZIP_THRESHOLD) return new Response(bytes, { status, headers })
   markGzip(headers)
-  return encoded(status, headers, streamOf(bytes))
+  return encoded(status, headers, readerOf([bytes]))
 }
 
 /** The same for a body whose size shows only as it comes: its beginning is held back until that is known. */
@@ -42,54 +46,25 @@ export async function compressibleStream(
 ): Promise<Response> {
   const headers = new Headers(contentHeaders)
   if (!wanted) return new Response(body, { status, headers })
-  const reader = body.getReader()
+  const reader = byteReader(body)
   const held: Uint8Array[] = []
   let length = 0
   while (length <= GZIP_THRESHOLD) {
-    const { done, value } = await reader.read()
-    if (done) return new Response(joined(held, length), { status, headers })
-    held.push(value)
-    length += value.length
+    const piece = await reader.read()
+    if (piece === undefined) return new Response(joined(held, length), { status, headers })
+    held.push(piece.slice()) // it is only good until the next one
+    length += piece.length
   }
   markGzip(headers)
-  return encoded(status, headers, resumed(held, reader))
+  return encoded(status, headers, readerOf(held, reader))
 }
 
 /** `encodeBody` keeps the platform from compressing what is compressed. */
-function encoded(status: number, headers: Headers, body: ReadableStream<Uint8Array>): Response {
-  // the two sides of CompressionStream are typed for any bytes
-  const gzip = new CompressionStream('gzip') as unknown as ReadableWritablePair<Uint8Array, Uint8Array>
-  return new Response(body.pipeThrough(gzip), { status, headers, encodeBody: 'manual' })
-}
+const encoded = (status: number, headers: Headers, body: ByteReader): Response =>
+  new Response(recoded(body, new CompressionStream('gzip')), { status, headers, encodeBody: 'manual' })
 
-function streamOf(body: Uint8Array): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      controller.enqueue(body)
-      controller.close()
-    },
-  })
-}
-
-function resumed(held: Uint8Array[], reader: ReadableStreamDefaultReader<Uint8Array>): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    async pull(controller) {
-      const first = held.shift()
-      if (first !== undefined) return controller.enqueue(first)
-      const { done, value } = await reader.read()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-    cancel: (reason) => reader.cancel(reason),
-  })
-}
-
-export function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.length
-  }
-  return whole
-}
+/** What is at hand, and then what is still to come. */
+const readerOf = (held: Uint8Array[], more?: ByteReader): ByteReader => ({
+  read: async () => held.shift() ?? (await more?.read()),
+  cancel: async () => more?.cancel(),
+})

@@ -1,4 +1,4 @@
-/** Resources of definitions: maps, whose members Go sorts. Each item of a list says what it is. */
+/** Custom resources. kube-apiserver holds them as Go maps, so their members are sorted and each item of a list has its kind. */
 import { stringifySorted } from '../api/json.ts'
 import { encodeJson } from './encode.ts'
 import type { ResourceForms } from './resource-forms.ts'
@@ -8,7 +8,7 @@ export const customForms: ResourceForms = {
   matchesFirst: false,
   hasProtobuf: false,
   hasStrategicMergePatch: false,
-  hasTableAlways: true,
+  hasTable: true,
   bodies: 'unstructured',
   hasInternalType: true,
   goTypeName: ({ kind }) => (kind.endsWith('List') ? 'unstructured.UnstructuredList' : 'unstructured.Unstructured'),
@@ -16,7 +16,7 @@ export const customForms: ResourceForms = {
   messageType: () => undefined,
   listType: () => undefined,
   // members of the object are sorted, those of its metadata are not
-  cutsMetadata: () => false,
+  cutsMetadata: false,
   metadataOf: 'served',
   itemsHaveKind: true,
   listMetadata: (metadata) => ({ continue: '', ...metadata }),

@@ -8,7 +8,7 @@
 import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
-import { eachName, eachPart, forAsLong, kept, mapParts } from '../api/parts.ts'
+import { eachName, eachPart, kept, mapParts } from '../api/parts.ts'
 import { Quantity, QuantityError } from '../schema/quantity.ts'
 import type { Field, Leaf, ListType, MapType, Special, Structural, StructType } from '../schema/structural.ts'
 import { isCustomKind } from '../schema/structural.ts'
@@ -36,35 +36,22 @@ import {
   RepeatedMembers,
   sortedKeys,
 } from '../api/json.ts'
-
-/** A value that does not fit its type; `message` is Go's. */
-export class DecodeError extends Error {
-  override readonly name: string = 'DecodeError'
-}
-
-/** encoding/json's UnmarshalTypeError: its text names the field, which the callers further out complete. */
-class TypeMismatch extends DecodeError {
-  constructor(
-    readonly value: string,
-    readonly goType: string,
-    readonly struct = '',
-    readonly field = '',
-  ) {
-    const place = struct === '' && field === '' ? 'value' : `struct field ${struct}.${field}`
-    super(`json: cannot unmarshal ${value} into Go ${place} of type ${goType}`)
-  }
-}
+import {
+  DecodeError,
+  MANY_NAMES,
+  MAX_STRICT_ERRORS,
+  TypeMismatch,
+  reportRepeated,
+  saveStrict,
+} from './decode-problems.ts'
+import { emptyStruct, fillStruct, isLeftOut, tellsEmptyFromNone, zeroOf } from '../schema/zero-values.ts'
+import { goTypeOf } from '../schema/go-type.ts'
 
 export interface Decoded {
   readonly object: JsonObject
   /** `unknown field "spec.x"` and `duplicate field "spec.y"`: each once, in the order of the text, 100 at most. */
   readonly strict: readonly string[]
 }
-
-const MAX_STRICT_ERRORS = 100
-
-/** More than a struct has fields. */
-const MANY_NAMES = 256
 
 /**
  * @param tree a parsed body, or any JSON value; parts of it may become parts of the object
@@ -78,7 +65,7 @@ export function decodeObject(type: StructType, tree: JsonTree): Decoded {
 }
 
 /** What no type describes. @throws {DecodeError} where it nests too deep */
-function untyped(tree: JsonTree): Json {
+export function untyped(tree: JsonTree): Json {
   try {
     return plainJson(tree, MAX_NESTING)
   } catch (error) {
@@ -102,72 +89,6 @@ export function decodeUnstructured(tree: JsonTree): Decoded {
   const strict = kept(tree, (): string[] => [])
   reportRepeated(tree, strict)
   return { object: (untyped(tree) ?? {}) as JsonObject, strict } // just seen to be an object
-}
-
-/**
- * One object or list on the way through a tree, and how far it was read. Of 10,000 of them, one in the other, each knows
- * the one that it is in, and no path is written before it is told.
- */
-interface Level {
-  readonly above: Level | undefined
-  /** In the level above: a name or an index. */
-  readonly place: string | number
-  readonly members: readonly (JsonTree | undefined)[]
-  /** None in a list. */
-  readonly names: readonly string[] | undefined
-  readonly seen: Set<string> | undefined
-  next: number
-}
-
-function levelOf(value: object, above: Level | undefined, place: string | number): Level {
-  if (Array.isArray(value)) return { above, place, members: value, names: undefined, seen: undefined, next: 0 }
-  if (!(value instanceof RepeatedMembers))
-    return { above, place, members: Object.values(value), names: Object.keys(value), seen: undefined, next: 0 }
-  const { entries } = value
-  const members = entries.map(([, one]) => one)
-  return { above, place, members, names: entries.map(([name]) => name), seen: new Set(), next: 0 }
-}
-
-function pathOf(level: Level, name: string): string {
-  const parts: (string | number)[] = [name]
-  for (let at: Level | undefined = level; at?.above !== undefined; at = at.above) parts.push(at.place)
-  let path = ''
-  for (const part of parts.reverse()) path += typeof part === 'number' ? `[${part}]` : path === '' ? part : `.${part}`
-  return path
-}
-
-/** Iterative, for a tree may be 10,000 levels deep. */
-function reportRepeated(tree: JsonTree, strict: string[]): void {
-  if (typeof tree !== 'object' || tree === null) return
-  const walk = kept(tree, () => ({ level: undefined as Level | undefined, hasBegun: false }))
-  const enter = (value: JsonTree | undefined, place: string | number): void => {
-    if (typeof value !== 'object' || value === null) return
-    if (!(value instanceof NumberLiteral)) walk.level = levelOf(value, walk.level, place)
-    else if (!Number.isFinite(Number(value.text))) throw new TypeMismatch(`number ${value.text}`, 'float64')
-  }
-  if (!walk.hasBegun) enter(tree, '')
-  walk.hasBegun = true
-  forAsLong(() => {
-    const { level } = walk
-    if (level === undefined) return false
-    const at = level.next++
-    if (at === level.members.length) {
-      walk.level = level.above
-      return true
-    }
-    const name = level.names?.[at]
-    if (name !== undefined && level.seen !== undefined) {
-      if (strict.length < MAX_STRICT_ERRORS && level.seen.has(name))
-        saveStrict(strict, `duplicate field ${goQuote(pathOf(level, name))}`)
-      level.seen.add(name)
-    }
-    enter(level.members[at], name ?? at)
-    return true
-  })
-}
-
-function saveStrict(strict: string[], text: string): void {
-  if (strict.length < MAX_STRICT_ERRORS && !strict.includes(text)) strict.push(text)
 }
 
 const META_TYPE = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
@@ -547,129 +468,3 @@ const typeMeta = new Map(
 const typeMetaField = (type: StructType, name: string) => (type.typeMeta ? typeMeta.get(name) : undefined)
 
 const structName = (type: StructType) => type.name.slice(type.name.lastIndexOf('.') + 1)
-
-/** Whether Go leaves a field with this value out. */
-const isLeftOut = (field: Field, value: Json): boolean =>
-  field.omit !== 'never' && !field.pointer && isEmpty(field.type, value)
-
-/** Lists that are defaulted or converted otherwise when they are sent empty than when they are not sent. */
-const emptyOrNone: ReadonlySet<string> = new Set([
-  'io.k8s.api.autoscaling.v2.HPAScalingRules.policies',
-  'io.k8s.api.resource.v1beta1.DeviceRequest.selectors',
-  'io.k8s.api.resource.v1beta1.DeviceRequest.tolerations',
-])
-
-const tellsEmptyFromNone = (type: StructType, name: string, value: Json): boolean =>
-  Array.isArray(value) && emptyOrNone.has(`${type.name}.${name}`)
-
-function isEmpty(type: Structural, value: Json): boolean {
-  switch (type.shape) {
-    case 'leaf':
-      return value === '' || value === 0 || value === false
-    case 'list':
-      return (value as Json[]).length === 0
-    case 'map':
-      for (const name in value as JsonObject) if (Object.hasOwn(value as JsonObject, name)) return false
-      return true
-    default:
-      return false
-  }
-}
-
-/** The zero value of what a list or a map holds. */
-function zeroOf(type: Structural): Json {
-  switch (type.shape) {
-    case 'leaf':
-      return type.scalar === 'string' || type.scalar === 'bytes' ? '' : type.scalar === 'bool' ? false : 0
-    case 'list':
-      return []
-    case 'map':
-      return {}
-    case 'struct':
-      return emptyStruct(type)
-    case 'special':
-      return type.special === 'quantity'
-        ? '0'
-        : type.special === 'duration'
-          ? '0s'
-          : type.special === 'intOrString'
-            ? 0
-            : null
-    case 'untyped':
-      return null
-  }
-}
-
-const innerStructs = new WeakMap<StructType, readonly [name: string, type: StructType][]>()
-
-/** Fields that are structs and no pointers. */
-function innerStructsOf(type: StructType): readonly [name: string, type: StructType][] {
-  let fields = innerStructs.get(type)
-  if (fields === undefined) {
-    fields = type.fields.flatMap(({ name, type, pointer }): [string, StructType][] =>
-      type.shape === 'struct' && !pointer ? [[name, type]] : [],
-    )
-    innerStructs.set(type, fields)
-  }
-  return fields
-}
-
-/** Adds the structs that are no pointers, in place. */
-export function fillStruct(type: StructType, object: JsonObject): void {
-  // own key: a field of a built-in type
-  for (const [name, inner] of innerStructsOf(type)) object[name] ??= emptyStruct(inner)
-}
-
-/** The zero value of a struct in its normal form. */
-export function emptyStruct(type: StructType): JsonObject {
-  const object: JsonObject = {}
-  fillStruct(type, object)
-  return object
-}
-
-const goScalars = {
-  string: 'string',
-  int32: 'int32',
-  int64: 'int64',
-  bool: 'bool',
-  bytes: '[]uint8',
-  double: 'float64',
-  number: 'float64',
-  integer: 'int64',
-} satisfies Record<Leaf['scalar'], string>
-
-const goSpecials = {
-  time: 'v1.Time',
-  microTime: 'v1.MicroTime',
-  duration: 'v1.Duration',
-  quantity: 'resource.Quantity',
-  intOrString: 'intstr.IntOrString',
-  rawExtension: 'runtime.RawExtension',
-  fieldsV1: 'v1.FieldsV1',
-  json: 'v1.JSON',
-  schemaOrArray: 'v1.JSONSchemaPropsOrArray',
-  schemaOrBool: 'v1.JSONSchemaPropsOrBool',
-  schemaOrStringArray: 'v1.JSONSchemaPropsOrStringArray',
-  unknown: 'runtime.Unknown',
-} satisfies Record<Special['special'], string>
-
-/** Go's name of a type, as error texts have it. */
-export function goTypeOf(type: Structural): string {
-  switch (type.shape) {
-    case 'leaf':
-      return type.goType ?? goScalars[type.scalar]
-    case 'list':
-      return type.goType ?? `[]${goTypeOf(type.element)}`
-    case 'map':
-      return type.goType ?? `map[string]${goTypeOf(type.value)}`
-    case 'struct':
-      return type.goType ?? 'map[string]interface {}'
-    case 'special':
-      return goSpecials[type.special]
-    case 'untyped':
-      return 'interface {}'
-  }
-}
-
-/** Objects that no type describes must say of what kind they are. @param text the object, as JSON */
-export const missingKind = (text: string) => new DecodeError(`Object 'Kind' is missing in '${text}'`)

@@ -4,12 +4,12 @@
  * lists, maps and pointers that are always written, names of maps sorted.
  */
 import type { Json, JsonObject } from '../api/object.ts'
-import { setOwn } from '../api/own.ts'
-import { eachName, kept, mapParts } from '../api/parts.ts'
+import { isEmpty, setOwn } from '../api/own.ts'
+import { eachName, kept, mapNames, mapParts } from '../api/parts.ts'
 import type { Field, MapType, Structural, StructType } from '../schema/structural.ts'
 import { isCustomKind } from '../schema/structural.ts'
-import { emptyStruct } from './decode.ts'
-import { escapeHtml, sortedKeys, sortNames, stringifySorted } from '../api/json.ts'
+import { emptyStruct } from '../schema/zero-values.ts'
+import { escapeHtml, sortedKeys, stringifySorted } from '../api/json.ts'
 
 export interface EncodeOptions {
   /**
@@ -90,7 +90,7 @@ const isNumeric = (name: string) => {
 export function encodeJson(type: StructType, object: JsonObject, options: EncodeOptions = {}): string {
   if (isCustomKind(type)) return stringifySorted(object)
   const encoder = kept(object, () => new Encoder(options.keepEmpty ?? false))
-  const shaped = encoder.struct(type, object)
+  const shaped = kept(object, () => encoder.struct(type, object))
   return escapeHtml(encoder.hasNumericNames ? sortedMapsText(type, shaped) : JSON.stringify(shaped))
 }
 
@@ -102,7 +102,7 @@ function sortedMapsText(type: Structural, value: Json): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) {
     const element = type.shape === 'list' ? type.element : type
-    return `[${value.map((one) => sortedMapsText(element, one)).join(',')}]`
+    return `[${mapParts(value, (one) => sortedMapsText(element, one)).join(',')}]`
   }
   switch (type.shape) {
     case 'struct':
@@ -110,9 +110,11 @@ function sortedMapsText(type: Structural, value: Json): string {
         .map((name) => `"${name}":${sortedMapsText(type.field(name)?.type ?? type, value[name]!)}`)
         .join(',')}}`
     case 'map':
-      return `{${sortNames(Object.keys(value))
-        .map((name) => `${JSON.stringify(name)}:${sortedMapsText(type.value, value[name]!)}`)
-        .join(',')}}`
+      return `{${mapNames(
+        value,
+        sortedKeys,
+        (name) => `${JSON.stringify(name)}:${sortedMapsText(type.value, value[name]!)}`,
+      ).join(',')}}`
     case 'special':
       return type.of === undefined ? JSON.stringify(value) : sortedMapsText(type.of(), value)
     default:
@@ -175,7 +177,7 @@ function written(field: Field, value: Json | undefined, keepEmpty: boolean): Jso
       if ((value as Json[]).length > 0) return value
       return field.omit !== 'never' ? undefined : keepEmpty || type.wrapper !== undefined ? value : null
     case 'map':
-      if (Object.keys(value).length > 0) return value
+      if (!isEmpty(value as JsonObject)) return value
       return field.omit !== 'never' ? undefined : keepEmpty ? value : null
     default:
       return value

@@ -2,6 +2,7 @@ import type { CustomResourceColumnDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
+import type { Presentation } from './presentation.ts'
 import type { ResourceForms } from './resource-forms.ts'
 
 /** What codecs know of a resource in the version of a request: a part of the registry's Resource. */
@@ -27,5 +28,6 @@ export interface EncodedResource {
   fromStorage(object: KubeObject): KubeObject
   checkConvertible?(object: KubeObject): void
   readonly storedAsServed: boolean
+  readonly presentation: Presentation
   readonly strategy: { readonly decorator?: { readonly mark: string; decorate(object: KubeObject): KubeObject } }
 }

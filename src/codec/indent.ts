@@ -1,5 +1,8 @@
 /** JSON indented by two spaces as Go's MarshalIndent does it, in pieces that may be cut anywhere. */
 
+import { joined } from '../api/bytes.ts'
+import { forAsLong, kept, PART } from '../api/parts.ts'
+
 const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
@@ -13,8 +16,30 @@ const SPACE = 0x20
 
 const encoder = new TextEncoder()
 
-/** A whole text, which is compact JSON. */
-export const indented = (json: string): Uint8Array => new Indenter().add(encoder.encode(json))
+/** Bytes that are indented at once. */
+const SOME = 64 * 1024
+
+/**
+ * A whole text, which is compact JSON.
+ * @param owner of the text, in a walk (api/parts.ts)
+ */
+export function indented(json: string, owner?: object): Uint8Array {
+  if (json.length <= SOME) return new Indenter().add(encoder.encode(json))
+  const state = kept(owner, () => ({
+    indenter: new Indenter(),
+    bytes: encoder.encode(json),
+    at: 0,
+    pieces: [] as Uint8Array[],
+  }))
+  const { indenter, bytes, pieces } = state
+  forAsLong(() => {
+    if (state.at >= bytes.length) return false
+    pieces.push(indenter.add(bytes.subarray(state.at, state.at + SOME)).slice())
+    state.at += SOME
+    return PART
+  })
+  return joined(pieces)
+}
 
 /** One document, from its first piece to its last. */
 export class Indenter {

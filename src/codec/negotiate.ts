@@ -63,7 +63,7 @@ export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): 
     append(request.warnings, earlier)
   }
   const negotiated = negotiate(request, accept, available, {
-    allows: (serialization, target) => allowsTransform(request, endpoint, serialization, target),
+    allows: (serialization, target) => allowsTransform(endpoint, serialization, target),
     serverVersion: 'v1',
     includesTransforms: true,
   })
@@ -97,7 +97,7 @@ export function negotiateDocument(
   return negotiated
 }
 
-/** How an error is written; undefined when the client accepts nothing that fits: indented JSON then. */
+/** How an error is written. Undefined: the client accepts no type that errors have, and gets indented JSON. */
 export function negotiateError(request: ApiRequest): OutputNegotiation | undefined {
   return negotiate(request, request.headers.get('Accept') ?? '', serializations(request), {
     allows: (_, target) => target === undefined,
@@ -183,7 +183,7 @@ function produced(
   return [...plain, ...available.flatMap((serialization) => streamRepresentation(serialization) ?? [])]
 }
 
-/** Compares without parameters and with no wildcard but the one of everything. */
+/** go-restful compares media types without their parameters, and knows no wildcard but the one for every type. */
 function matchProduced(accept: string, available: readonly string[]): void {
   // few: the media types of one path
   if (accept === '' || bareRanges(accept).some((range) => range === '*/*' || available.includes(range))) return
@@ -197,17 +197,12 @@ function matchProduced(accept: string, available: readonly string[]): void {
 
 const META_GROUP = 'meta.k8s.io'
 
-function allowsTransform(
-  request: ApiRequest,
-  { forms }: OutputEndpoint,
-  serialization: Serialization,
-  target: Target | undefined,
-): boolean {
+function allowsTransform({ forms }: OutputEndpoint, serialization: Serialization, target: Target | undefined): boolean {
   if (target === undefined) return forms.hasProtobuf || serialization !== 'protobuf'
   if (target.group !== META_GROUP || (target.version !== 'v1' && target.version !== 'v1beta1')) return false
   switch (target.kind) {
     case 'Table':
-      return (serialization === 'json' || serialization === 'yaml') && (forms.hasTableAlways || hasTable(request))
+      return (serialization === 'json' || serialization === 'yaml') && forms.hasTable
     case 'PartialObjectMetadata':
     case 'PartialObjectMetadataList':
       return true
@@ -216,36 +211,9 @@ function allowsTransform(
   }
 }
 
-/** Resources and subresources whose REST storage of kube-apiserver converts to no Table. */
-const withoutTable: ReadonlySet<string> = new Set([
-  'apiservices/status',
-  'bindings',
-  'certificatesigningrequests/approval',
-  'customresourcedefinitions/status',
-  'devicetaintrules/status',
-  'localsubjectaccessreviews',
-  'namespaces/finalize',
-  'podgroups/status',
-  'pods/binding',
-  'pods/ephemeralcontainers',
-  'pods/eviction',
-  'pods/resize',
-  'resourceclaims/status',
-  'resourcepoolstatusrequests/status',
-  'selfsubjectaccessreviews',
-  'selfsubjectreviews',
-  'selfsubjectrulesreviews',
-  'serviceaccounts/token',
-  'subjectaccessreviews',
-  'tokenreviews',
-])
-
-const hasTable = ({ info: { resource, subresource } }: ApiRequest): boolean =>
-  !withoutTable.has(subresource === '' ? resource : `${resource}/${subresource}`)
-
 const booleans: Readonly<Record<string, boolean>> = { '1': true, t: true, T: true, true: true, TRUE: true, True: true }
 
-/** `?pretty`, or a client that a person looks at. */
+/** Indented: `?pretty` asks for it, or the User-Agent is that of a browser or of curl. */
 function wantsIndented({ query, headers }: ApiRequest): boolean {
   const asked = query.get('pretty') ?? ''
   if (asked !== '') return Object.hasOwn(booleans, asked)

@@ -2,9 +2,10 @@
 import { atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
 import type { StructType } from '../schema/structural.ts'
-import { parseCbor } from './cbor.ts'
+import { parseCbor, parsingCbor } from './cbor-decode.ts'
 import type { Decoded } from './decode.ts'
-import { DecodeError, decodeObject, findKind } from './decode.ts'
+import { decodeObject, findKind } from './decode.ts'
+import { DecodeError } from './decode-problems.ts'
 import type { JsonTree } from '../api/json.ts'
 import { JsonSyntaxError, parseJsonBytes, parsingJsonBytes } from '../api/json.ts'
 import { readEnvelope } from './protobuf-envelope.ts'
@@ -47,6 +48,8 @@ export function* parsing(format: BodyFormat, body: Uint8Array): Steps<ParsedBody
       return yield* parsingYaml(body)
     case 'json':
       return yield* parsingJson(body)
+    case 'cbor':
+      return parsedTree(yield* parsingCbor(body), [])
     default:
       return parsers[format](body)
   }

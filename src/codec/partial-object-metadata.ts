@@ -1,6 +1,5 @@
 /** PartialObjectMetadata and its list: objects without everything but their metadata (meta.k8s.io). */
-import type { GroupKind, GroupVersionKind } from '../api/group-version.ts'
-import { groupKindText } from '../api/group-version.ts'
+import type { GroupKind } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import type { StatusError } from '../api/status.ts'
@@ -20,23 +19,11 @@ export function partialObjectMetadata({ metadata }: KubeObject, version: MetaVer
   return { kind: 'PartialObjectMetadata', apiVersion: metaApiVersion(version), metadata }
 }
 
-/**
- * Annotations that kube-apiserver makes of a field of its internal type whenever it writes the object as a whole: its
- * metadata alone doesn't have them.
- */
-const internalFields: Readonly<Record<string, string>> = {
-  'DaemonSet.apps': 'deprecated.daemonset.template.generation',
-  'Deployment.apps': 'deprecated.deployment.rollback.to',
-}
-
-/** Whether the metadata of a kind is other than what its objects show. */
-export const hasInternalMetadata = (kind: GroupKind): boolean => Object.hasOwn(internalFields, groupKindText(kind))
-
-export function internalMetadata(object: KubeObject, kind: GroupVersionKind): KubeObject {
-  const name = ownValue(internalFields, groupKindText(kind))
+/** @param annotation see Presentation.internalAnnotation */
+export function withoutInternalAnnotation(object: KubeObject, annotation: string | undefined): KubeObject {
   const { annotations = {} } = object.metadata
-  if (name === undefined || ownValue(annotations, name) === undefined) return object
-  const { [name]: _, ...others } = annotations
+  if (annotation === undefined || ownValue(annotations, annotation) === undefined) return object
+  const { [annotation]: _, ...others } = annotations
   return { ...object, metadata: { ...object.metadata, annotations: others } }
 }
 

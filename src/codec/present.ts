@@ -3,6 +3,7 @@
  * in the storage version.
  */
 import type { GroupVersionKind } from '../api/group-version.ts'
+import { kept } from '../api/parts.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { EncodedResource } from './encoded-resource.ts'
@@ -14,11 +15,11 @@ import type { OutputNegotiation, Transform } from './negotiate.ts'
 import { parseIncludeObject } from './negotiate.ts'
 import type { IncludeObject } from './negotiate.ts'
 import {
-  internalMetadata,
   metaApiVersion,
   partialObjectMetadata,
   partialObjectMetadataText,
   partialObjectMetadataType,
+  withoutInternalAnnotation,
   requestedList,
   requestedObject,
 } from './partial-object-metadata.ts'
@@ -64,7 +65,7 @@ export const passesText = (resource: EncodedResource): boolean => resource.view 
 
 /** Whether metadata can be cut out of stored texts. */
 export const cutsMetadata = (resource: EncodedResource): boolean =>
-  passesText(resource) && resource.forms.cutsMetadata(resource.storageKind)
+  passesText(resource) && resource.forms.cutsMetadata && resource.presentation.internalAnnotation === undefined
 
 /** How stored texts begin; where items have no kind it is left out, but for the brace. */
 export const identityText = ({ storageKind }: EncodedResource): string =>
@@ -93,10 +94,11 @@ export class Presenter {
   }
 
   /** The object in the version and kind of the endpoint. */
-  answered({ object }: Source): KubeObject {
+  answered(source: Source): KubeObject {
+    const { object } = source
     const { view } = this.resource
-    const converted = this.resource.fromStorage(object)
-    return view === undefined ? converted : view.of(converted)
+    const converted = kept(source, () => this.resource.fromStorage(object))
+    return view === undefined ? converted : kept(source, () => view.of(converted))
   }
 
   /** Go's name of the internal type of what is answered. */
@@ -174,15 +176,15 @@ export class Presenter {
   metadataText(source: Source, version: MetaVersion): string {
     const cut = source.text !== undefined && this.isCut ? metadataText(source.text) : undefined
     if (cut !== undefined) return partialObjectMetadataText(cut, version)
-    const partial = this.partial(source, version)
+    const partial = kept(source, () => this.partial(source, version))
     return encodeJson(partialObjectMetadataType(), partial as unknown as JsonObject)
   }
 
   private partial(source: Source, version: MetaVersion): KubeObject {
-    const { forms, storageKind, view } = this.resource
+    const { forms, presentation, view } = this.resource
     const isStored = forms.metadataOf === 'stored' && view === undefined
     const object = isStored ? source.object : this.answered(source)
-    return partialObjectMetadata(internalMetadata(object, storageKind), version)
+    return partialObjectMetadata(withoutInternalAnnotation(object, presentation.internalAnnotation), version)
   }
 
   /** What is answered, and the type by which it is written. Tables have no binary form. */
@@ -194,7 +196,7 @@ export class Presenter {
         type: resource.forms.messageType(typeOf(resource)),
         object: this.answered(source) as unknown as JsonObject,
       }
-    const partial = this.partial(source, transform.version)
+    const partial = kept(source, () => this.partial(source, transform.version))
     return { type: partialObjectMetadataType(), object: partial as unknown as JsonObject }
   }
 

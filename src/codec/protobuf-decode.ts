@@ -1,11 +1,12 @@
 /** Protocol buffers as objects of the built-in types; what protobuf-encode.ts says of messages, the other way. */
 import type { Json, JsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
+import { eachPart, goesInParts, kept } from '../api/parts.ts'
 import { Quantity } from '../schema/quantity.ts'
 import type { Field, Leaf, MapType, MessageMember, Special, Structural, StructType } from '../schema/structural.ts'
 import { formatDuration, formatMicroTime, formatTime, isZeroTime } from '../schema/time.ts'
 import { bytesToBase64 } from '../api/base64.ts'
-import { fillStruct } from './decode.ts'
+import { fillStruct } from '../schema/zero-values.ts'
 import { checkMembers } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
 import {
@@ -14,7 +15,7 @@ import {
   MAX_DEPTH as MAX_JSON_DEPTH,
   MAX_NESTING,
   NestingError,
-  parseJsonBytes,
+  parseJsonInParts,
   parseStored,
   plainJson,
 } from '../api/json.ts'
@@ -29,8 +30,50 @@ const MAX_DEPTH = 500
  * @throws {ProtobufError}
  */
 export function decodeMessage(type: StructType, bytes: Uint8Array): JsonObject {
-  return readStruct(new WireReader(bytes), type, {}, 0)
+  return readStruct(
+    kept(bytes, () => new WireReader(bytes)),
+    type,
+    {},
+    0,
+  )
 }
+
+/** Bytes of a message from which on its fields are read in parts. */
+const LARGE = 1024
+
+/** A field that is being read: what its value is read from stays the same however often the walk is stopped. */
+interface Current {
+  readonly number: number
+  readonly wire: number
+}
+
+function eachField(
+  reader: WireReader,
+  name: string,
+  read: (number: number, wire: number, reader: WireReader, current?: Current) => void,
+): void {
+  if (!goesInParts() || reader.size < LARGE) {
+    while (!reader.isAtEnd) {
+      const tag = reader.tag(name)
+      read(numberOfTag(tag), wireOfTag(tag), reader)
+    }
+    return
+  }
+  const fields = kept(reader, (): Current[] => [])
+  const next = (): void => {
+    if (reader.isAtEnd) return
+    const tag = reader.tag(name)
+    fields.push({ number: numberOfTag(tag), wire: wireOfTag(tag) })
+  }
+  if (fields.length === 0) next()
+  eachPart(fields, (field) => {
+    read(field.number, field.wire, reader, field)
+    next() // the loop goes on to what this adds
+  })
+}
+
+const messageIn = (reader: WireReader, current: Current | undefined): WireReader =>
+  kept(current, () => reader.message())
 
 const readTables = new WeakMap<StructType, ReadonlyMap<number, MessageMember>>()
 
@@ -44,32 +87,33 @@ function membersByNumber(type: StructType): ReadonlyMap<number, MessageMember> {
   return members
 }
 
-/** Goes on with `object`, for a message may come in several parts. */
-function readStruct(reader: WireReader, type: StructType, object: JsonObject, depth: number): JsonObject {
+/** Goes on with `before`, for a message may come in several parts. */
+function readStruct(reader: WireReader, type: StructType, before: JsonObject, depth: number): JsonObject {
   if (depth > MAX_DEPTH) throw new ProtobufError('exceeded max depth')
   const members = membersByNumber(type)
-  let entries: Map<Field, number> | undefined
-  while (!reader.isAtEnd) {
-    const tag = reader.tag(type.name)
-    const number = numberOfTag(tag)
-    const wire = wireOfTag(tag)
+  const { object, entries } = kept(reader, () => ({ object: before, entries: new Map<Field, number>() }))
+  eachField(reader, type.name, (number, wire, _, current) => {
     const member = members.get(number)
     if (member === undefined) reader.skip(wire)
     else if ('inline' in member) {
       expectWire(wire, BYTES, member.inline.name)
-      readStruct(reader.message(), member.inline, object, depth + 1)
+      readStruct(messageIn(reader, current), member.inline, object, depth + 1)
     } else {
       const { field } = member
-      if (field.type.shape === 'map') {
-        const count = ((entries ??= new Map()).get(field) ?? 0) + 1
-        checkMembers(count)
-        entries.set(field, count)
-      }
-      readField(reader, wire, field, object, depth)
+      if (field.type.shape === 'map') kept(current, () => countEntry(entries, field))
+      readField(reader, wire, field, object, depth, current)
     }
-  }
+  })
   fillStruct(type, object)
   return object
+}
+
+/** @throws StatusError 413 */
+function countEntry(entries: Map<Field, number>, field: Field): number {
+  const count = (entries.get(field) ?? 0) + 1
+  checkMembers(count)
+  entries.set(field, count)
+  return count
 }
 
 function expectWire(wire: number, expected: number, name: string): void {
@@ -77,20 +121,27 @@ function expectWire(wire: number, expected: number, name: string): void {
     throw new ProtobufError(`proto: wrong wireType = ${wire} for field ${name.charAt(0).toUpperCase()}${name.slice(1)}`)
 }
 
-function readField(reader: WireReader, wire: number, field: Field, object: JsonObject, depth: number): void {
+function readField(
+  reader: WireReader,
+  wire: number,
+  field: Field,
+  object: JsonObject,
+  depth: number,
+  current: Current | undefined,
+): void {
   const { name, type, pointer, omit } = field
   const before = object[name] // own key: a field of a built-in type, here and below
   if (type.shape === 'list' && type.wrapper === undefined) {
     const list = (before ?? []) as Json[] // what this function put there
-    list.push(readValue(reader, wire, type.element, undefined, name, depth) ?? null)
+    list.push(readValue(reader, wire, type.element, undefined, name, depth, current) ?? null)
     object[name] = list // own key: a field
   } else if (type.shape === 'map') {
     const map = (before ?? {}) as JsonObject
     expectWire(wire, BYTES, name)
-    readEntry(reader.message(), type, map, name, depth)
+    readEntry(messageIn(reader, current), type, map, name, depth)
     object[name] = map // own key: a field
   } else {
-    const value = readValue(reader, wire, type, before, name, depth)
+    const value = readValue(reader, wire, type, before, name, depth, current)
     const isZero = value === '' || value === 0 || value === false
     const isLeftOut = value === undefined || (isZero && !pointer && omit !== 'never' && type.shape === 'leaf')
     if (!isLeftOut)
@@ -100,17 +151,13 @@ function readField(reader: WireReader, wire: number, field: Field, object: JsonO
 }
 
 function readEntry(reader: WireReader, type: MapType, map: JsonObject, name: string, depth: number): void {
-  let key = ''
-  let value: Json | undefined
-  while (!reader.isAtEnd) {
-    const tag = reader.tag(name)
-    const number = numberOfTag(tag)
-    const wire = wireOfTag(tag)
-    if (number === 1) key = reader.text()
-    else if (number === 2) value = readValue(reader, wire, type.value, undefined, name, depth)
+  const entry = kept(reader, () => ({ key: '', value: undefined as Json | undefined }))
+  eachField(reader, name, (number, wire, _, current) => {
+    if (number === 1) entry.key = reader.text()
+    else if (number === 2) entry.value = readValue(reader, wire, type.value, undefined, name, depth, current)
     else reader.skip(wire)
-  }
-  setOwn(map, key, value ?? zeroOf(type.value))
+  })
+  setOwn(map, entry.key, entry.value ?? zeroOf(type.value))
 }
 
 function zeroOf(type: Structural): Json {
@@ -128,10 +175,11 @@ function readValue(
   before: Json | undefined,
   name: string,
   depth: number,
+  current: Current | undefined,
 ): Json | undefined {
   if (type.shape === 'leaf') return readLeaf(reader, wire, type, name)
   expectWire(wire, BYTES, name)
-  const message = reader.message()
+  const message = messageIn(reader, current)
   switch (type.shape) {
     case 'struct':
       return readStruct(message, type, (before ?? {}) as JsonObject, depth + 1)
@@ -168,26 +216,13 @@ function readLeaf(reader: WireReader, wire: number, { scalar }: Leaf, name: stri
 }
 
 function readWrapper(message: WireReader): Json {
-  const list: Json[] = []
+  const list = kept(message, (): Json[] => [])
   eachField(message, 'items', (number, wire, reader) => {
     if (number !== 1) return reader.skip(wire)
     expectWire(wire, BYTES, 'items')
     list.push(reader.text())
   })
   return list
-}
-
-function eachField(
-  reader: WireReader,
-  name: string,
-  read: (number: number, wire: number, reader: WireReader) => void,
-): void {
-  while (!reader.isAtEnd) {
-    const tag = reader.tag(name)
-    const number = numberOfTag(tag)
-    const wire = wireOfTag(tag)
-    read(number, wire, reader)
-  }
 }
 
 function readSpecial(message: WireReader, type: Special, depth: number): Json | undefined {
@@ -216,7 +251,7 @@ function readSpecial(message: WireReader, type: Special, depth: number): Json | 
 
 /** A message of whole numbers. */
 function readNumbers(message: WireReader, name: string): Map<number, number | bigint> {
-  const numbers = new Map<number, number | bigint>()
+  const numbers = kept(message, () => new Map<number, number | bigint>())
   eachField(message, name, (number, wire, reader) => {
     if (wire === VARINT) numbers.set(number, reader.int64())
     else reader.skip(wire)
@@ -249,37 +284,36 @@ let lastSeconds = NaN
 let lastTime = ''
 
 function readQuantity(message: WireReader): Json {
-  let text = '0'
+  const found = kept(message, () => ({ text: '0' }))
   eachField(message, 'Quantity', (number, wire, reader) => {
     if (number !== 1) return reader.skip(wire)
     expectWire(wire, BYTES, 'string')
-    text = reader.text()
+    found.text = reader.text()
   })
-  const quantity = Quantity.tryParse(text)
-  if (quantity === undefined) throw new ProtobufError(`unable to parse quantity ${JSON.stringify(text)}`)
+  const quantity = Quantity.tryParse(found.text)
+  if (quantity === undefined) throw new ProtobufError(`unable to parse quantity ${JSON.stringify(found.text)}`)
   return quantity.toString()
 }
 
 function readIntOrString(message: WireReader): Json {
-  let isText = false
-  let number = 0
-  let text = ''
+  const found = kept(message, () => ({ isText: false, number: 0, text: '' }))
   eachField(message, 'IntOrString', (field, wire, reader) => {
-    if (field === 1 && wire === VARINT) isText = Number(reader.int64()) === 1
-    else if (field === 2 && wire === VARINT) number = reader.int32()
-    else if (field === 3 && wire === BYTES) text = reader.text()
+    if (field === 1 && wire === VARINT) found.isText = Number(reader.int64()) === 1
+    else if (field === 2 && wire === VARINT) found.number = reader.int32()
+    else if (field === 3 && wire === BYTES) found.text = reader.text()
     else reader.skip(wire)
   })
-  return isText ? text : number
+  return found.isText ? found.text : found.number
 }
 
 function readRaw(message: WireReader): Json | undefined {
-  let raw: Uint8Array | undefined
+  const found = kept(message, () => ({ raw: undefined as Uint8Array | undefined }))
   eachField(message, 'RawExtension', (number, wire, reader) => {
     if (number !== 1) return reader.skip(wire)
     expectWire(wire, BYTES, 'raw')
-    raw = reader.run()
+    found.raw = reader.run()
   })
+  const { raw } = found
   if (raw === undefined || raw.length === 0) return undefined
   return quickJson(raw) ?? exactJson(raw)
 }
@@ -299,7 +333,7 @@ function quickJson(raw: Uint8Array): Json | undefined {
 
 function exactJson(raw: Uint8Array): Json {
   try {
-    return plainJson(parseJsonBytes(raw), MAX_NESTING)
+    return plainJson(parseJsonInParts(raw, raw), MAX_NESTING)
   } catch (error) {
     if (error instanceof JsonSyntaxError || error instanceof NestingError) throw new ProtobufError(error.message)
     throw error
@@ -308,19 +342,22 @@ function exactJson(raw: Uint8Array): Json {
 
 function readSchema(message: WireReader, type: Special, depth: number): Json {
   const alone = type.special === 'schemaOrBool' ? 2 : 1
-  let schema: Json | undefined
-  let list: Json[] | undefined
-  let allows = false
-  eachField(message, 'JSONSchemaProps', (number, wire, reader) => {
-    if (wire === VARINT && number === 1) allows = Number(reader.int64()) !== 0
+  const found = kept(message, () => ({
+    schema: undefined as Json | undefined,
+    list: undefined as Json[] | undefined,
+    allows: false,
+  }))
+  const schemaIn = (reader: WireReader, current?: Current): Json =>
+    readStruct(messageIn(reader, current), type.of!(), {}, depth + 1)
+  eachField(message, 'JSONSchemaProps', (number, wire, reader, current) => {
+    if (wire === VARINT && number === 1) found.allows = Number(reader.int64()) !== 0
     else if (wire !== BYTES) reader.skip(wire)
-    else if (number === alone) schema = readStruct(reader.message(), type.of!(), {}, depth + 1)
+    else if (number === alone) found.schema = schemaIn(reader, current)
     else if (number !== 2) reader.skip(wire)
     else {
-      const isSchema = type.special === 'schemaOrArray'
-      list ??= []
-      list.push(isSchema ? readStruct(reader.message(), type.of!(), {}, depth + 1) : reader.text())
+      const list = (found.list ??= [])
+      list.push(type.special === 'schemaOrArray' ? schemaIn(reader, current) : reader.text())
     }
   })
-  return schema ?? list ?? (type.special === 'schemaOrBool' ? allows : null)
+  return found.schema ?? found.list ?? (type.special === 'schemaOrBool' ? found.allows : null)
 }

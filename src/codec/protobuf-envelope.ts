@@ -5,6 +5,7 @@
 import type { JsonObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
 import { encodeMessage } from './protobuf-encode.ts'
+import { encodeMessageInParts } from './protobuf-encode-parts.ts'
 import { BYTES, numberOfTag, ProtobufError, WireReader, wireOfTag, WireWriter } from './protobuf-wire.ts'
 
 /** `k8s` and a zero byte, before every object. */
@@ -64,7 +65,7 @@ function readTypeMeta(bytes: Uint8Array): { apiVersion: string; kind: string } {
 
 /** An object in its envelope; kind and apiVersion are the object's own. */
 export function encodeProtobuf(type: StructType, object: JsonObject): Uint8Array {
-  return envelopeAround(String(object.apiVersion ?? ''), String(object.kind ?? ''), encodeMessage(type, object))
+  return envelopeAround(String(object.apiVersion ?? ''), String(object.kind ?? ''), encodeMessageInParts(type, object))
 }
 
 /** The same of its message. */

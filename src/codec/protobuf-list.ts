@@ -5,7 +5,7 @@
 import { slicesOf } from '../api/slices.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
-import { joined } from './compression.ts'
+import { joined } from '../api/bytes.ts'
 import { lineBatches, wholeLines } from '../storage/lines.ts'
 import { framed } from './list-body.ts'
 import type { Failed } from './list-body.ts'

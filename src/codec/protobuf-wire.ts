@@ -3,7 +3,7 @@
  * for 64-bit numbers and bounded for any input.
  */
 import { byteLength } from '../api/utf8.ts'
-import { DecodeError } from './decode.ts'
+import { DecodeError } from './decode-problems.ts'
 import { decodeUtf8 } from '../api/json.ts'
 
 /** Bytes that are no message of their type; the texts are those of kube-apiserver's generated code. */
@@ -34,11 +34,16 @@ const TWO_21 = 2 ** 21
 
 /** Reads one run of bytes from its start to its end. */
 export class WireReader {
+  /** Bytes from its start to its end. */
+  readonly size: number
+
   constructor(
     private readonly bytes: Uint8Array,
     private at = 0,
     private readonly end = bytes.length,
-  ) {}
+  ) {
+    this.size = end - at
+  }
 
   get isAtEnd(): boolean {
     return this.at >= this.end

@@ -13,11 +13,11 @@ import type { TableLayout } from './table.ts'
 export interface ResourceForms {
   /** Accept and the type of a patch are matched before they are negotiated: 406 and 415 in go-restful's words. */
   readonly matchesFirst: boolean
-  /** Objects themselves; their metadata has protobuf in both. */
+  /** Media types of whole objects. As PartialObjectMetadata both sorts are served in protobuf as well. */
   readonly hasProtobuf: boolean
   readonly hasStrategicMergePatch: boolean
-  /** Every subresource has a Table; of built-in ones some have none. */
-  readonly hasTableAlways: boolean
+  /** Whether objects are served as a Table. Some built-in resources and subresources are not. */
+  readonly hasTable: boolean
   /** What a body may leave out, and how one is refused: see endpoints/body-rules.ts. */
   readonly bodies: 'typed' | 'unstructured' | 'custom scale'
   /** False: kube-apiserver has no internal type of the kind, through which what is applied would be converted. */
@@ -27,12 +27,12 @@ export interface ResourceForms {
   goTypeName(kind: GroupKind): string
   /** JSON of an object. @param type of what the endpoint answers */
   objectText(type: StructType, object: JsonObject, options?: EncodeOptions): string
-  /** By which type an object becomes a message or CBOR; undefined: what it holds says that itself. */
+  /** The type by which an object is written in protobuf or CBOR. Undefined: CBOR is written from the JSON alone. */
   messageType(type: StructType): StructType | undefined
   /** The same of a list. @param name of the items' type */
   listType(name: string): StructType | undefined
   /** Whether metadata in stored texts is as PartialObjectMetadata has it. */
-  cutsMetadata(storageKind: GroupKind): boolean
+  readonly cutsMetadata: boolean
   /** Which object's metadata PartialObjectMetadata has: the stored one's, or the one in the version of the request. */
   readonly metadataOf: 'stored' | 'served'
   /** Items of lists have kind and apiVersion. */

@@ -2,11 +2,13 @@
 import { settingsOf } from '../settings.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { kept } from '../api/parts.ts'
+import { SLICE } from '../api/slices.ts'
 import type { Status } from '../api/status.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import type { EncodedResource } from './encoded-resource.ts'
 import { noteFault } from '../request/fault.ts'
 import type { ApiRequest } from '../request/context.ts'
+import { walked } from '../request/turns.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { ListShape, Revision, StoredValue } from '../storage/storage.ts'
@@ -69,7 +71,7 @@ export function respondObject(
   status: number,
   object: KubeObject | StoredValue,
 ): Response {
-  const presenter = new Presenter(resource, output)
+  const presenter = kept(object, () => new Presenter(resource, output))
   presenter.checkObject()
   const source = kept(object, () =>
     'text' in object
@@ -81,9 +83,19 @@ export function respondObject(
   if (record?.wantsResponse) record.responseObject = record.bounded(presenter.json(source, request.now))
   const body = isBinary(serialization)
     ? presenter.bytes(serialization, source)
-    : serializeText(output, presenter.json(source, request.now))
+    : serializeText(
+        output,
+        kept(source, () => presenter.json(source, request.now)),
+        source,
+      )
   return respond(request, output, status, body)
 }
+
+/** Whether an object of storage is answered as its text is. */
+export const isPassedOn = (
+  resource: EncodedResource,
+  { serialization, transform, pretty }: OutputNegotiation,
+): boolean => serialization === 'json' && !pretty && transform === undefined && passesText(resource)
 
 /**
  * An object that is no resource's: a review, a Binding. Nothing is converted or taken apart.
@@ -123,11 +135,12 @@ function noteStatus({ record }: ApiRequest, status: Status): void {
 }
 
 /** Turns anything that was thrown into an answer. Mistakes of our own are logged. */
-export function respondStatus(request: ApiRequest, error: unknown): Response {
+export async function respondStatus(request: ApiRequest, error: unknown): Promise<Response> {
   const { code, status, headers: more } = asStatusError(request, error)
   noteStatus(request, status)
   const form = negotiateError(request) ?? { serialization: 'json', pretty: true }
-  const body = serializeTyped(form, statusType(), status as unknown as JsonObject)
+  const isLarge = (status.details?.causes?.length ?? 0) > SLICE
+  const body = await walked({ isLarge }, () => serializeTyped(form, statusType(), status as unknown as JsonObject))
   const { retryAfterSeconds } = status.details ?? {}
   const headers = {
     ...answerHeaders(mediaTypes[form.serialization]),

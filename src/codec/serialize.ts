@@ -1,7 +1,8 @@
 /** Bodies in the serialization that was negotiated: JSON and YAML come of JSON text, protobuf and CBOR of objects. */
 import type { JsonObject } from '../api/object.ts'
+import { apart, kept } from '../api/parts.ts'
 import type { StructType } from '../schema/structural.ts'
-import { encodeCbor, encodeCborValue } from './cbor.ts'
+import { encodeCbor, encodeCborValue } from './cbor-encode.ts'
 import type { EncodeOptions } from './encode.ts'
 import { encodeJson } from './encode.ts'
 import { indented } from './indent.ts'
@@ -27,10 +28,14 @@ export type Body = string | Uint8Array
 
 export const bytesOf = (body: Body): Uint8Array => (typeof body === 'string' ? encoder.encode(body) : body)
 
-/** @param json compact text without a final newline */
-export function serializeText({ serialization, pretty }: Form, json: string): Body {
-  if (serialization === 'yaml') return yamlText(parseStored(json))
-  return pretty ? indented(json) : `${json}\n`
+/**
+ * @param json compact text without a final newline
+ * @param owner of the text, in a walk (api/parts.ts)
+ */
+export function serializeText({ serialization, pretty }: Form, json: string, owner?: object): Body {
+  if (serialization === 'yaml')
+    return yamlText(owner === undefined ? parseStored(json) : apart(owner, () => parseStored(json)))
+  return pretty ? indented(json, owner) : `${json}\n`
 }
 
 /** An object with kind and apiVersion. @param type undefined for a custom resource, which only CBOR can say */
@@ -48,5 +53,9 @@ export function serializeBinary(
 export function serializeTyped(form: Form, type: StructType, object: JsonObject, options: EncodeOptions = {}): Body {
   const { serialization } = form
   if (isBinary(serialization)) return serializeBinary(serialization, type, object, options)
-  return serializeText(form, encodeJson(type, object, options))
+  return serializeText(
+    form,
+    kept(object, () => encodeJson(type, object, options)),
+    object,
+  )
 }

@@ -4,57 +4,16 @@
  */
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
 import type { EncodedResource } from './encoded-resource.ts'
 import { stringify } from '../api/json.ts'
 import { metaApiVersion } from './partial-object-metadata.ts'
 import type { MetaVersion } from './partial-object-metadata.ts'
-import { apps } from './table/apps.ts'
-import { autoscaling } from './table/autoscaling.ts'
-import { batch } from './table/batch.ts'
-import type { Printer, Printers } from './table/cells.ts'
+import type { Printer } from './table/cells.ts'
 import { printer } from './table/cells.ts'
-import { certificates } from './table/certificates.ts'
-import {
-  apiregistration,
-  apiserverinternal,
-  coordination,
-  flowcontrol,
-  node,
-  resource,
-  scheduling,
-  storagemigration,
-} from './table/cluster.ts'
+import { scalePrinter } from './table/autoscaling.ts'
 import type { Column } from './table/columns.ts'
 import { columnsOf, defaultColumns, scaleColumns } from './table/columns.ts'
-import { core } from './table/core.ts'
 import { AGE_COLUMN, CUSTOM_SCALE_COLUMNS, customTable } from './table/custom.ts'
-import { discovery, networking } from './table/networking.ts'
-import { admissionregistration, policy, rbac } from './table/policies.ts'
-import { storage } from './table/storage.ts'
-
-/** By the group in which the kind is stored. */
-const printers: Readonly<Record<string, Printers>> = {
-  '': core,
-  'admissionregistration.k8s.io': admissionregistration,
-  'apiregistration.k8s.io': apiregistration,
-  apps,
-  autoscaling,
-  batch,
-  'certificates.k8s.io': certificates,
-  'coordination.k8s.io': coordination,
-  'discovery.k8s.io': discovery,
-  'flowcontrol.apiserver.k8s.io': flowcontrol,
-  'internal.apiserver.k8s.io': apiserverinternal,
-  'networking.k8s.io': networking,
-  'node.k8s.io': node,
-  policy,
-  'rbac.authorization.k8s.io': rbac,
-  'resource.k8s.io': resource,
-  'scheduling.k8s.io': scheduling,
-  'storage.k8s.io': storage,
-  'storagemigration.k8s.io': storagemigration,
-}
 
 /** Go's zero time, which kinds without columns of their own show where nothing was created. */
 const ZERO_TIME = '0001-01-01T00:00:00Z'
@@ -73,12 +32,11 @@ export interface TableLayout {
 /** Bound: the built-in resources. */
 const builtIn = new Map<string, TableLayout>()
 
-export function builtInLayout({ kind, storageKind, gvr, view }: EncodedResource): TableLayout {
+export function builtInLayout({ kind, gvr, view, presentation }: EncodedResource): TableLayout {
   const name = view === undefined ? `${apiVersionOf(kind)}/${gvr.resource}` : 'scale'
   let layout = builtIn.get(name)
   if (layout === undefined) {
-    const own =
-      view === undefined ? ownValue(ownValue(printers, storageKind.group), storageKind.kind) : autoscaling.Scale
+    const own = view === undefined ? presentation.printer : scalePrinter
     const columns = view === undefined ? columnsOf(apiVersionOf(kind), gvr.resource) : scaleColumns()
     layout = layoutOf(columns ?? defaultColumns(), own ?? defaultPrinter, own === undefined)
     builtIn.set(name, layout)

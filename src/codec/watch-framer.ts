@@ -3,7 +3,7 @@ import type { JsonObject } from '../api/object.ts'
 import type { StatusError } from '../api/status.ts'
 import type { EncodedResource } from './encoded-resource.ts'
 import { builtInType } from '../schema/built-in.ts'
-import { cborWatchEvent } from './cbor.ts'
+import { cborWatchEvent } from './cbor-encode.ts'
 import { encodeJson } from './encode.ts'
 import type { OutputNegotiation } from './negotiate.ts'
 import { INITIAL_EVENTS_END, passesText, Presenter, Source } from './present.ts'
@@ -64,7 +64,7 @@ abstract class Framer implements WatchFramer {
       resourceVersion: String(revision),
       ...(initialEventsEnd ? { annotations: { [INITIAL_EVENTS_END]: 'true' } } : {}),
     }
-    return this.checked('BOOKMARK', Source.ofObject(zeroObject(this.resource.storageKind, metadata)))
+    return this.checked('BOOKMARK', Source.ofObject(zeroObject(this.resource, metadata)))
   }
 
   /** kube-apiserver fails at the first event of a watch that asked for lists, and ends it. */

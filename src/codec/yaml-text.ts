@@ -5,8 +5,10 @@
 import { byteLength } from '../api/utf8.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
+import { forAsLong, goesInParts, kept } from '../api/parts.ts'
 import { goFloat } from '../go/float.ts'
-import { isDigit, isLetter } from '../api/unicode.ts'
+import { compareKeys, namesOf, noteOrders } from './yaml-key-order.ts'
+import type { Orders } from './yaml-key-order.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 
 const INDENT = 2
@@ -15,9 +17,10 @@ const MAX_SIMPLE_KEY = 128
 
 /** A whole document, with its final newline. Members that are undefined are left out. */
 export function yamlText(value: Json): string {
-  const writer = new YamlWriter()
-  writer.node(value, 'root')
-  writer.finish()
+  const orders: Orders = kept(value, () => new Map())
+  if (goesInParts()) noteOrders(value, orders)
+  const writer = kept(value, () => new YamlWriter(value, orders))
+  forAsLong(() => writer.step())
   return writer.text
 }
 
@@ -31,22 +34,91 @@ function numberText(value: number | bigint): string {
 
 type Context = 'root' | 'element' | 'value' | 'key'
 
+/** A list or map that is being written. */
+interface Open {
+  readonly value: readonly Json[] | JsonObject
+  /** undefined: a list */
+  readonly names: readonly string[] | undefined
+  readonly length: number
+  next: number
+  /** Indentation around it. */
+  readonly outside: number
+}
+
+/** The rest of a long text, or what follows it. @returns how much it did, or false at its end */
+type Rest = () => number | false
+
+/** Characters of a long text that are written at once. */
+const CHARACTERS = 4096
+
+/** Pieces of text that are put together at once. */
+const PIECES = 1024
+
 /** One run over one document; follows the state of kube-apiserver's emitter, which decides where lines break. */
 class YamlWriter {
-  text = ''
+  /** Of pieces that have been put together: a string of a million pieces takes the engine long to send. */
+  private flat = ''
+  private pieces: string[] = []
+  private readonly open: (Open | Rest)[] = []
   private indent = -1
   private column = 0
   private isWhitespace = true
   private isIndention = true
 
-  finish(): void {
-    this.newLine()
+  constructor(
+    value: Json,
+    private readonly orders: Orders,
+  ) {
+    this.node(value, 'root')
   }
 
-  node(value: Json, context: Context): void {
+  get text(): string {
+    this.join()
+    return this.flat
+  }
+
+  private join(): void {
+    this.flat += this.pieces.join('')
+    this.pieces = []
+  }
+
+  private add(text: string): void {
+    if (this.pieces.push(text) === PIECES) this.join()
+  }
+
+  /** Writes one element or member, some of a long text, or an end. @returns how much that was, or false at the end */
+  step(): number | false {
+    const open = this.open.at(-1)
+    if (open === undefined) {
+      this.newLine()
+      return false
+    }
+    if (typeof open === 'function') {
+      const done = open()
+      if (done === false) this.open.splice(this.open.indexOf(open), 1)
+      return done === false ? 1 : done
+    }
+    const { value, names, length } = open
+    if (open.next === length) {
+      this.indent = open.outside
+      this.open.pop()
+      return 1
+    }
+    const at = open.next++
+    this.newLine()
+    if (names !== undefined) this.member(names[at]!, ownValue(value as JsonObject, names[at]!)!)
+    else {
+      this.indicator('-', true, false, true)
+      this.node((value as readonly Json[])[at]!, 'element')
+    }
+    return 1
+  }
+
+  /** A scalar, or the beginning of a list or map. */
+  private node(value: Json, context: Context): void {
     if (typeof value === 'object' && value !== null) {
       if (Array.isArray(value)) this.list(value, context)
-      else this.map(value, context)
+      else this.map(value)
       return
     }
     if (typeof value === 'string') this.string(value, context)
@@ -56,45 +128,36 @@ class YamlWriter {
   private list(list: readonly Json[], context: Context): void {
     if (list.length === 0) return this.indicator('[]', true, false, false)
     // a list that is the value of a name stands at the name's own indentation
-    this.indented(context === 'value' && !this.isIndention, () => {
-      for (const element of list) {
-        this.newLine()
-        this.indicator('-', true, false, true)
-        this.node(element, 'element')
-      }
-    })
+    this.begin(list, undefined, context === 'value' && !this.isIndention)
   }
 
-  private map(map: JsonObject, _: Context): void {
-    const names = Object.keys(map).filter((name) => map[name] !== undefined)
+  private map(map: JsonObject): void {
+    const names = this.orders.get(map) ?? namesOf(map).sort(compareKeys)
     if (names.length === 0) return this.indicator('{}', true, false, false)
-    this.indented(false, () => {
-      for (const name of names.sort(compareKeys)) {
-        this.newLine()
-        this.member(name, ownValue(map, name)!)
-      }
-    })
+    this.begin(map, names, false)
+  }
+
+  private begin(value: Open['value'], names: Open['names'], sameLevel: boolean): void {
+    const length = names?.length ?? (value as readonly Json[]).length // without names it is a list
+    this.open.push({ value, names, length, next: 0, outside: this.indent })
+    if (this.indent < 0) this.indent = 0
+    else if (!sameLevel) this.indent += INDENT
   }
 
   private member(name: string, value: Json): void {
     if (isSimpleKey(name)) {
       this.string(name, 'key')
       this.indicator(':', false, false, false)
-    } else {
-      this.indicator('?', true, false, true)
-      this.string(name, 'value')
+      return this.node(value, 'value')
+    }
+    this.open.push(() => {
       this.newLine()
       this.indicator(':', true, false, true)
-    }
-    this.node(value, 'value')
-  }
-
-  private indented(sameLevel: boolean, write: () => void): void {
-    const before = this.indent
-    if (this.indent < 0) this.indent = 0
-    else if (!sameLevel) this.indent += INDENT
-    write()
-    this.indent = before
+      this.node(value, 'value')
+      return false
+    })
+    this.indicator('?', true, false, true)
+    this.string(name, 'value')
   }
 
   private string(text: string, context: Context): void {
@@ -107,21 +170,39 @@ class YamlWriter {
     this.indent = this.indent < 0 ? INDENT : this.indent + INDENT
     const style = styleOf(text, context === 'key')
     const breaks = context !== 'key'
-    if (style === 'plain') this.plain(text, breaks)
-    else if (style === 'single') this.single(text, breaks)
-    else if (style === 'double') this.double(text, breaks)
-    else this.literal(text)
-    this.indent = before
+    const end = (): void => void (this.indent = before)
+    if (style === 'plain') this.plain(text, breaks, end)
+    else if (style === 'single') this.single(text, breaks, end)
+    else if (style === 'double') this.double(text, breaks, end)
+    else this.literal(text, end)
+  }
+
+  /** @param write one character of the text @param end comes behind the last one */
+  private characters(text: string, write: (character: string, at: number, isLast: boolean) => void, end: () => void) {
+    let at = 0
+    const some = (most: number): number | false => {
+      const last = Math.min(at + most, text.length)
+      while (at < last) {
+        const character = String.fromCodePoint(text.codePointAt(at)!)
+        write(character, at, at + character.length === text.length)
+        at += character.length
+      }
+      if (at < text.length) return most / 64
+      end()
+      return false
+    }
+    if (text.length <= CHARACTERS) some(CHARACTERS)
+    else this.open.push(() => some(CHARACTERS))
   }
 
   private put(text: string): void {
-    this.text += text
+    this.add(text)
     this.column += text.length
     for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xd800) this.column -= pairs(text, i)
   }
 
   private lineBreak(): void {
-    this.text += '\n'
+    this.add('\n')
     this.column = 0
   }
 
@@ -146,23 +227,36 @@ class YamlWriter {
     this.isIndention = false
   }
 
-  private plain(text: string, breaks: boolean): void {
+  private plain(text: string, breaks: boolean, end = nothing): void {
     if (!this.isWhitespace && text !== '') this.put(' ')
     this.folded(
       text,
       breaks,
       (_, isLast) => !isLast,
       (character) => character,
+      () => {
+        this.written()
+        end()
+      },
     )
-    this.written()
   }
 
-  private single(text: string, breaks: boolean): void {
+  private single(text: string, breaks: boolean, end: () => void): void {
     this.indicator("'", true, false, false)
     const inside = (at: number, isLast: boolean) => at > 0 && !isLast
-    this.folded(text, breaks, inside, (character) => (character === "'" ? "''" : character))
-    this.indicator("'", false, false, false)
+    this.folded(
+      text,
+      breaks,
+      inside,
+      (character) => (character === "'" ? "''" : character),
+      () => this.quoted("'", end),
+    )
+  }
+
+  private quoted(quote: string, end: () => void): void {
+    this.indicator(quote, false, false, false)
     this.written()
+    end()
   }
 
   /** Text whose lone spaces beyond the width become line breaks. */
@@ -171,19 +265,19 @@ class YamlWriter {
     breaks: boolean,
     mayBreak: (at: number, isLast: boolean) => boolean,
     written: (character: string) => string,
+    end: () => void,
   ): void {
     if (!/[ \r\n\x85\u2028\u2029']/.test(text)) {
       this.put(text)
       if (text !== '') this.isIndention = false
-      return
+      return end()
     }
-    const characters = [...text]
     let afterSpace = false
     let afterBreak = false
-    characters.forEach((character, i) => {
+    const write = (character: string, at: number, isLast: boolean): void => {
       if (character === ' ') {
-        const fits = !(breaks && !afterSpace && this.column > WIDTH && characters[i + 1] !== ' ')
-        if (fits || !mayBreak(i, i === characters.length - 1)) this.put(' ')
+        const fits = !(breaks && !afterSpace && this.column > WIDTH && text[at + 1] !== ' ')
+        if (fits || !mayBreak(at, isLast)) this.put(' ')
         else this.newLine()
         afterSpace = true
       } else if (isBreak(character)) {
@@ -198,27 +292,26 @@ class YamlWriter {
         afterSpace = false
         afterBreak = false
       }
-    })
+    }
+    this.characters(text, write, end)
   }
 
   private breakAs(character: string): void {
     if (character === '\n') this.lineBreak()
     else {
-      this.text += character
+      this.add(character)
       this.column = 0
     }
   }
 
-  private double(text: string, breaks: boolean): void {
+  private double(text: string, breaks: boolean, end: () => void): void {
     this.indicator('"', true, false, false)
     if (simple.test(text)) {
       this.put(text)
-      this.indicator('"', false, false, false)
-      return this.written()
+      return this.quoted('"', end)
     }
-    const characters = [...text]
     let afterSpace = false
-    characters.forEach((character, i) => {
+    const write = (character: string, at: number, isLast: boolean): void => {
       if (character !== ' ') {
         this.put(
           isPrintable(character) && !isBreak(character) && !'"\\'.includes(character) ? character : escape(character),
@@ -226,24 +319,22 @@ class YamlWriter {
         afterSpace = false
         return
       }
-      const inside = i > 0 && i < characters.length - 1
-      if (breaks && !afterSpace && this.column > WIDTH && inside) {
+      if (breaks && !afterSpace && this.column > WIDTH && at > 0 && !isLast) {
         this.newLine()
-        if (characters[i + 1] === ' ') this.put('\\')
+        if (text[at + 1] === ' ') this.put('\\')
       } else this.put(' ')
       afterSpace = true
-    })
-    this.indicator('"', false, false, false)
-    this.written()
+    }
+    this.characters(text, write, () => this.quoted('"', end))
   }
 
-  private literal(text: string): void {
+  private literal(text: string, end: () => void): void {
     this.indicator(`|${literalHints(text)}`, true, false, false)
     this.lineBreak()
     this.isIndention = true
     this.isWhitespace = true
     let afterBreak = true
-    for (const character of text) {
+    const write = (character: string): void => {
       if (isBreak(character)) {
         this.breakAs(character)
         this.isIndention = true
@@ -255,8 +346,11 @@ class YamlWriter {
         afterBreak = false
       }
     }
+    this.characters(text, write, end)
   }
 }
+
+const nothing = (): void => {}
 
 /** Words that mean nothing but themselves, as most texts are: they begin with a letter or a slash. */
 const word = /^[A-Za-z/](?:[\w./@:-]*[\w./-])?$/
@@ -342,56 +436,4 @@ function stylesAllowed(text: string): { plain: boolean; single: boolean; literal
     single: !isSpecial && !breakThenSpace,
     literal: !isSpecial && !text.endsWith(' '),
   }
-}
-
-const codeOf = (character: string) => character.codePointAt(0)!
-
-/** Names in the order of kube-apiserver's library: numbers inside of them by value, letters after everything else. */
-function compareKeys(a: string, b: string): number {
-  const quick = compareLetters(a, b)
-  if (quick !== undefined) return quick
-  const [x, y] = [[...a], [...b]]
-  for (let i = 0; i < x.length && i < y.length; i++) {
-    if (x[i] === y[i]) continue
-    const [xIsLetter, yIsLetter] = [isLetter(x[i]!), isLetter(y[i]!)]
-    if (xIsLetter && yIsLetter) return codeOf(x[i]!) - codeOf(y[i]!)
-    if (xIsLetter || yIsLetter) return yIsLetter ? -1 : 1
-    return compareNumbers(x, y, i)
-  }
-  return x.length - y.length
-}
-
-/** Where the first difference is between ASCII letters, or one name begins with the other. */
-function compareLetters(a: string, b: string): number | undefined {
-  const length = Math.min(a.length, b.length)
-  let at = 0
-  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at++
-  if (at === length) return a.length - b.length
-  return isAsciiLetter(a.charCodeAt(at)) && isAsciiLetter(b.charCodeAt(at))
-    ? a.charCodeAt(at) - b.charCodeAt(at)
-    : undefined
-}
-
-const isAsciiLetter = (code: number): boolean => (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)
-
-/** From the first difference on, both may go on with digits. */
-function compareNumbers(x: readonly string[], y: readonly string[], at: number): number {
-  let start = 0
-  if (x[at] === '0' || y[at] === '0')
-    for (let j = at - 1; j >= 0 && isDigit(x[j]!); j--)
-      if (x[j] !== '0') {
-        start = 1
-        break
-      }
-  const [xNumber, xEnd] = numberAt(x, at, start)
-  const [yNumber, yEnd] = numberAt(y, at, start)
-  if (xNumber !== yNumber) return xNumber - yNumber
-  return xEnd !== yEnd ? xEnd - yEnd : codeOf(x[at]!) - codeOf(y[at]!)
-}
-
-function numberAt(characters: readonly string[], at: number, start: number): [value: number, end: number] {
-  let value = start
-  let end = at
-  for (; isDigit(characters[end] ?? ''); end++) value = value * 10 + codeOf(characters[end]!) - 48
-  return [value, end]
 }

@@ -5,6 +5,7 @@
  */
 import { leastOf } from '../api/extremes.ts'
 import { setOwn } from '../api/own.ts'
+import { Pace } from '../api/pace.ts'
 import { atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
 import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
@@ -26,23 +27,32 @@ export interface ParsedYaml {
 }
 
 /**
- * Beginnings, ends and scalars. What fits into storage has hundreds of thousands of characters; a body of millions of
- * empty maps is no object.
+ * Lists, maps, names and scalars of a document, which the parser reads at once: so many take it some 50 ms. It is three
+ * times what a map may have.
  */
-const MAX_EVENTS = 600_000
+const MAX_NODES = 150_000
+
+/** The parser compares the depth of each node with this; nothing else tells how many there are before all are read. */
+class NodeLimit {
+  private nodes = 0
+
+  valueOf(): number {
+    if (++this.nodes > MAX_NODES) throw new YamlError(`yaml: more than ${MAX_NODES} nodes`)
+    return MAX_NESTING
+  }
+}
 
 /** @throws {YamlError} */
 export const parseYaml = (text: string): ParsedYaml => atOnce(parsingYaml(text))
 
 /** The same in steps. */
 export function* parsingYaml(text: string): Steps<ParsedYaml> {
-  const document = eventsOf(firstDocument(text))
-  if (document.events.length > MAX_EVENTS) throw new YamlError(`yaml: more than ${MAX_EVENTS} nodes`)
+  const document = yield* eventsOf(yield* firstDocument(text))
   yield
-  const root = new Composer(document.text, document.events).document()
+  const root = yield* new Composer(document.text, document.events).document()
   yield
   const reader = new NodeReader()
-  const tree = root === undefined ? null : reader.read(root)
+  const tree = root === undefined ? null : yield* reader.read(root)
   return { tree, duplicates: reader.duplicates }
 }
 
@@ -81,14 +91,22 @@ export function parseAppliedYaml(bytes: Uint8Array): { readonly tree: JsonTree; 
   }
 }
 
+const mark = /(?:---|\.\.\.)(?:\s|$)/y
+const nothing = /^(?:\s*#|%|\s+$)/
+
 /** What follows the first document is not even looked at. Its end can only stand at the beginning of a line. */
-function firstDocument(text: string): string {
+function* firstDocument(text: string): Steps<string> {
+  const pace = new Pace()
   let begun = false
   for (let at = 0; at < text.length;) {
+    if (pace.isOver()) yield
     const end = text.indexOf('\n', at)
-    const line = end < 0 ? text.slice(at) : text.slice(at, end)
-    if (/^(?:---|\.\.\.)(?:\s|$)/.test(line) && begun) return text.slice(0, at)
-    if (!begun && line !== '' && !/^(?:\s*#|%|\s+$)/.test(line)) begun = true
+    mark.lastIndex = at
+    if (begun && mark.test(text)) return text.slice(0, at)
+    if (!begun) {
+      const line = end < 0 ? text.slice(at) : text.slice(at, end)
+      begun = line !== '' && !nothing.test(line)
+    }
     if (end < 0) break
     at = end + 1
   }
@@ -99,10 +117,12 @@ function firstDocument(text: string): string {
 const MAX_ATTEMPTS = 3
 
 /** The line, counted from 1, whose indentation has a tab, when nothing but comments stands before it. */
-function tabbedLine(text: string): number | undefined {
+function* tabbedLine(text: string): Steps<number | undefined> {
   const blank = /(?: *(?:#.*)?|---)\n/y
   const tab = / *\t/y
+  const pace = new Pace()
   for (let line = 1, at = 0; ; line++) {
+    if (pace.isOver()) yield
     tab.lastIndex = blank.lastIndex = at
     if (tab.test(text)) return line
     if (!blank.test(text)) return undefined
@@ -111,13 +131,14 @@ function tabbedLine(text: string): number | undefined {
 }
 
 /** The events of a document, and the text that they are of: up to the end of the root node. */
-function eventsOf(text: string, attempts = MAX_ATTEMPTS): { events: Event[]; text: string } {
+function* eventsOf(text: string, attempts = MAX_ATTEMPTS): Steps<{ events: Event[]; text: string }> {
+  const line = yield* tabbedLine(text)
   try {
-    const line = tabbedLine(text)
     if (line !== undefined && /\S/.test(text)) {
       throw yamlErrorAt(line > 1 ? line : 0, 'found character that cannot start any token')
     }
-    return { events: parseEvents(text, { maxDepth: MAX_NESTING }), text }
+    // the parser only compares it with numbers
+    return { events: parseEvents(text, { maxDepth: new NodeLimit() as unknown as number }), text }
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
     const problem = yamlSyntaxError(text, error)
@@ -125,7 +146,8 @@ function eventsOf(text: string, attempts = MAX_ATTEMPTS): { events: Event[]; tex
     const shorter = text.slice(0, problem.endsAt)
     if (shorter.trim() === '' || shorter.length === text.length || attempts === 1)
       throw new YamlError('yaml: did not find expected node content')
-    return eventsOf(shorter, attempts - 1)
+    yield
+    return yield* eventsOf(shorter, attempts - 1)
   }
 }
 
@@ -149,6 +171,7 @@ const ABSENT = -1
 class Composer {
   private next = 0
   private readonly anchors = new Map<string, YamlNode>()
+  private readonly pace = new Pace()
   private readonly lineStarts: number[] = [0]
   private lastLine = 1
 
@@ -159,34 +182,34 @@ class Composer {
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.lineStarts.push(at + 1)
   }
 
-  document(): YamlNode | undefined {
+  *document(): Steps<YamlNode | undefined> {
     const start = this.events[this.next++]
     if (start === undefined || start.type !== EVENT_ID.DOCUMENT) return undefined
     for (const directive of start.directives)
       if (directive.kind === 'yaml' && directive.version !== '1.1')
         throw new YamlError('yaml: found incompatible YAML document')
-    return this.events[this.next]?.type === EVENT_ID.POP ? undefined : this.node()
+    return this.events[this.next]?.type === EVENT_ID.POP ? undefined : yield* this.node()
   }
 
-  private node(): YamlNode {
-    const event = this.events[this.next++]!
-    switch (event.type) {
-      case EVENT_ID.SCALAR:
-        return this.scalar(event)
-      case EVENT_ID.SEQUENCE:
-        return this.collection('sequence', event)
-      case EVENT_ID.MAPPING:
-        return this.collection('mapping', event)
-      case EVENT_ID.ALIAS: {
-        const name = this.text.slice(event.anchorStart, event.anchorEnd)
-        const target = this.anchors.get(name)
-        if (target === undefined) throw new YamlError(`yaml: unknown anchor '${name}' referenced`)
-        const line = this.lineOf(event.anchorStart)
-        return { kind: 'alias', line, tag: '', value: name, isPlain: false, children: [], target }
-      }
-      default:
-        throw new Error(`assertion failed: no node begins with event ${event.type}`)
+  private *node(): Steps<YamlNode> {
+    const event = this.events[this.next]!
+    if (event.type === EVENT_ID.SEQUENCE || event.type === EVENT_ID.MAPPING) {
+      this.next++
+      return yield* this.collection(event.type === EVENT_ID.SEQUENCE ? 'sequence' : 'mapping', event)
     }
+    return this.leaf()
+  }
+
+  /** A node without others in it. */
+  private leaf(): YamlNode {
+    const event = this.events[this.next++]!
+    if (event.type === EVENT_ID.SCALAR) return this.scalar(event)
+    if (event.type !== EVENT_ID.ALIAS) throw new Error(`assertion failed: no node begins with event ${event.type}`)
+    const name = this.text.slice(event.anchorStart, event.anchorEnd)
+    const target = this.anchors.get(name)
+    if (target === undefined) throw new YamlError(`yaml: unknown anchor '${name}' referenced`)
+    const line = this.lineOf(event.anchorStart)
+    return { kind: 'alias', line, tag: '', value: name, isPlain: false, children: [], target }
   }
 
   private scalar(event: ScalarEvent): YamlNode {
@@ -208,11 +231,13 @@ class Composer {
     return isCut ? value.replace(/\n$/, '') : value
   }
 
-  private collection(kind: 'sequence' | 'mapping', event: SequenceEvent | MappingEvent): YamlNode {
+  private *collection(kind: 'sequence' | 'mapping', event: SequenceEvent | MappingEvent): Steps<YamlNode> {
     const line = this.lineOf(startOf(event, event.start))
     const node = this.anchored(event, { kind, line, tag: this.tag(event), value: '', isPlain: false, children: [] })
     for (let i = 0; this.events[this.next]!.type !== EVENT_ID.POP; i++) {
-      const child = this.node()
+      if (this.pace.isOver()) yield
+      const { type } = this.events[this.next]!
+      const child = type === EVENT_ID.SCALAR || type === EVENT_ID.ALIAS ? this.leaf() : yield* this.node()
       if (kind === 'mapping' && i % 2 === 0) this.checkName(event as MappingEvent, child)
       node.children.push(child)
       if (kind === 'mapping') checkMembers(node.children.length / 2)
@@ -299,18 +324,29 @@ class NodeReader {
   private reads = 0
   private aliasReads = 0
   private readonly open = new Set<YamlNode>()
+  private readonly pace = new Pace()
 
-  read(node: YamlNode): JsonTree {
+  private leaf(node: YamlNode): JsonTree {
+    this.count()
+    return this.scalar(node)
+  }
+
+  *read(node: YamlNode): Steps<JsonTree> {
+    if (node.kind === 'scalar') return this.leaf(node)
     this.count()
     switch (node.kind) {
-      case 'scalar':
-        return this.scalar(node)
-      case 'sequence':
-        return node.children.map((child) => this.read(child))
+      case 'sequence': {
+        const list: JsonTree[] = []
+        for (const child of node.children) {
+          if (this.pace.isOver()) yield
+          list.push(child.kind === 'scalar' ? this.leaf(child) : yield* this.read(child))
+        }
+        return list
+      }
       case 'mapping':
-        return sorted(this.members(node, new Map()))
+        return yield* sorted(yield* this.members(node, new Map()), this.pace)
       case 'alias':
-        return this.throughAlias(node, (target) => this.read(target))
+        return yield* this.throughAlias(node, (target) => this.read(target))
     }
   }
 
@@ -321,23 +357,24 @@ class NodeReader {
       throw new YamlError('yaml: document contains excessive aliasing')
   }
 
-  private throughAlias<T>(node: YamlNode, read: (target: YamlNode) => T): T {
+  private *throughAlias<T>(node: YamlNode, read: (target: YamlNode) => Steps<T>): Steps<T> {
     if (this.open.has(node)) throw new YamlError(`yaml: anchor '${node.value}' value contains itself`)
     this.open.add(node)
-    const value = read(node.target!)
+    const value = yield* read(node.target!)
     this.open.delete(node)
     return value
   }
 
-  private members({ children }: YamlNode, members: Map<Key, JsonTree>): Map<Key, JsonTree> {
+  private *members({ children }: YamlNode, members: Map<Key, JsonTree>): Steps<Map<Key, JsonTree>> {
     for (let i = 0; i < children.length; i += 2) {
+      if (this.pace.isOver()) yield
       const name = children[i]!
       const value = children[i + 1]!
       if (name.kind === 'scalar' && name.value === '<<' && (name.isPlain || name.tag === '!!merge'))
-        this.merge(value, members)
+        yield* this.merge(value, members)
       else {
-        const key = this.key(name)
-        const read = this.read(value)
+        const key = yield* this.key(name)
+        const read = value.kind === 'scalar' ? this.leaf(value) : yield* this.read(value)
         if (members.has(key)) this.duplicates.push(`line ${value.line}: key ${keyText(key)} already set in map`)
         members.set(key, read)
       }
@@ -346,22 +383,22 @@ class NodeReader {
   }
 
   /** `<<`: the members of another mapping, or of several, of which the first counts most. */
-  private merge(value: YamlNode, members: Map<Key, JsonTree>): void {
+  private *merge(value: YamlNode, members: Map<Key, JsonTree>): Steps<void> {
     const all = value.kind === 'sequence' ? value.children.toReversed() : [value]
     for (const one of all) {
       const mapping = one.kind === 'alias' ? one.target! : one
       if (mapping.kind !== 'mapping')
         throw new YamlError('yaml: map merge requires map or sequence of maps as the value')
       this.count()
-      if (one.kind === 'alias') this.throughAlias(one, (target) => this.members(target, members))
-      else this.members(mapping, members)
+      if (one.kind === 'alias') yield* this.throughAlias(one, (target) => this.members(target, members))
+      else yield* this.members(mapping, members)
     }
   }
 
-  private key(node: YamlNode): Key {
+  private *key(node: YamlNode): Steps<Key> {
     const target = node.kind === 'alias' ? node.target! : node
     if (target.kind !== 'scalar') throw new YamlError('yaml: invalid map key: a list or a map')
-    const value = this.read(node)
+    const value = node === target ? this.leaf(node) : yield* this.read(node)
     if (value instanceof NumberLiteral) return BigInt(value.text)
     if (value === null || typeof value === 'object')
       throw new YamlError('unsupported map key of type: %!s(<nil>), key: <nil>, value: <nil>')
@@ -396,9 +433,16 @@ const keyText = (key: Key) => (typeof key === 'string' ? goQuote(key) : String(k
 const nameOf = (key: Key) =>
   typeof key === 'number' && !Number.isInteger(key) ? goFloat(Math.fround(key)) : String(key)
 
-function sorted(members: ReadonlyMap<Key, JsonTree>): JsonTree {
-  const named = new Map([...members].map(([key, value]) => [nameOf(key), value]))
+function* sorted(members: ReadonlyMap<Key, JsonTree>, pace: Pace): Steps<JsonTree> {
+  const named = new Map<string, JsonTree>()
+  for (const [key, value] of members) {
+    if (pace.isOver()) yield
+    named.set(nameOf(key), value)
+  }
   const object: { [name: string]: JsonTree } = {}
-  for (const name of sortNames([...named.keys()])) setOwn(object, name, named.get(name)!)
+  for (const name of sortNames([...named.keys()])) {
+    if (pace.isOver()) yield
+    setOwn(object, name, named.get(name)!)
+  }
   return object
 }

@@ -47,6 +47,12 @@ export class Clientset {
     return new ResourceClient<O>(this.context, this.actor, entry, namespace)
   }
 
+  /** Undefined where the resource was not served when the work was taken up. */
+  ifKnown<O extends KubeObject>(resource: TypedResource<O>, namespace = ''): ResourceClient<O> | undefined {
+    const entry = entryIn(this.context.served, resource)
+    return entry && this.of<O>(entry, namespace)
+  }
+
   /** Undefined where the resource is not served, not even by a definition of this moment. */
   async ifServed<O extends KubeObject>(
     resource: TypedResource<O>,
@@ -80,17 +86,6 @@ export const managerClients = (context: ControllerContext, fieldManager = 'kube-
     user: context.user,
     fieldManager,
     admission: admissionChain,
-  })
-
-/**
- * The same without admission, for the controllers that docs/decisions.md names: what they cannot do now is not tried for
- * ever, and what they leave undone nobody else does.
- */
-export const unadmittedClients = (context: ControllerContext, fieldManager = 'kube-controller-manager'): Clientset =>
-  new Clientset(context, {
-    user: context.user,
-    fieldManager,
-    admission: withoutAdmission,
   })
 
 /** For what kube-apiserver does itself; nothing of admission has a say. */

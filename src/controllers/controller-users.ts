@@ -19,6 +19,7 @@ type Account =
   | 'endpoint-controller'
   | 'endpointslice-controller'
   | 'endpointslicemirroring-controller'
+  | 'horizontal-pod-autoscaler'
   | 'job-controller'
   | 'node-controller'
   | 'pod-garbage-collector'
@@ -28,13 +29,16 @@ type Account =
   | 'simulated-kubelet'
   | 'statefulset-controller'
   | 'tokens-controller'
+  | 'ttl-controller'
 
 const account = (name: Account): UserInfo =>
   authenticated({ name: serviceAccountUser({ namespace: NAMESPACE, name }), groups: serviceAccountGroups(NAMESPACE) })
 
+const autoscalers = account('horizontal-pod-autoscaler')
 const collector = account('generic-garbage-collector')
 const daemonSets = account('daemon-set-controller')
 const disruptions = account('disruption-controller')
+const jobs = account('job-controller')
 const podCollector = account('pod-garbage-collector')
 const quotas = account('resourcequota-controller')
 const namespaces = account('namespace-controller')
@@ -45,6 +49,8 @@ const tokens = account('tokens-controller')
 
 export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'api-service-availability': API_SERVER,
+  autoscaled: autoscalers,
+  'autoscaler-written': autoscalers,
   'bootstrap-signer': account('bootstrap-signer'),
   'certificate-request': account('certificate-controller'),
   'cluster-role-aggregation': account('clusterrole-aggregation-controller'),
@@ -69,13 +75,17 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'flow-object-written': API_SERVER,
   'flow-schema-status': API_SERVER,
   'guarded-pods': disruptions,
-  job: account('job-controller'),
+  job: jobs,
+  'job-gone': jobs,
+  'job-orphan': jobs,
+  'horizontal-pod-autoscaler': autoscalers,
   'kind-served': collector,
   'leader-lease': account('deployment-controller'),
   namespace: namespaces,
   'namespace-sweep': namespaces,
   'node-lifecycle': account('node-controller'),
   'node-gone': podCollector,
+  'node-ttl': account('ttl-controller'),
   'pod-gc': podCollector,
   orphan: replicaSets,
   owned: collector,
@@ -83,6 +93,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'replica-set': replicaSets,
   'replication-controller': account('replication-controller'),
   'resource-quota': quotas,
+  'resource-quota-charged': quotas,
   'resource-quota-lower': quotas,
   'root-ca-publisher': account('root-ca-cert-publisher'),
   scheduler: authenticated({ name: 'system:kube-scheduler', groups: [] }),

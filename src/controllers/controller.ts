@@ -26,6 +26,11 @@ export interface ControllerContext {
   forgetDependents(resource: GroupResource): void
   /** Runs work when no other work of that name is under way. */
   alone<Done>(name: string, work: () => Promise<Done>): Promise<Done>
+  /**
+   * Reads once what several works of one batch need, all of which were taken up before: work that comes later reads anew.
+   * @param what is read, which is the same for the same text
+   */
+  once<Found>(what: string, read: () => Promise<Found>): Promise<Found>
   readonly absentOwners: AbsentOwners
   readonly watchedKinds: WatchedKinds
   readonly sightings: Sightings
@@ -48,7 +53,7 @@ export interface WatchedKinds {
 
 /**
  * What a controller saw, and a time of this server's clock that belongs to it: what others write has times of theirs.
- * Keys are of a Lease or a node, and go with it.
+ * Keys are of a Lease, a node, an autoscaler or a Job, and go with it.
  */
 export interface Sightings {
   get(key: `${SightingKind}/${string}`): Sighting | undefined
@@ -57,10 +62,11 @@ export interface Sightings {
 }
 
 /**
- * `lease`: of another leader, until when it holds. `heartbeat`: of a kubelet, when it came. `taints`: that evict, since
- * when. `eviction-zone`: when the last of its nodes was given up.
+ * `autoscaler`: what it recommended lately. `back-off`: of a Job, how many pods failed and when the last did. `lease`: of
+ * another leader, until when it holds. `heartbeat`: of a kubelet, when it came. `taints`: that evict, since when.
+ * `eviction-zone`: when the last of its nodes was given up. `stages`: what pods wait for.
  */
-export type SightingKind = 'lease' | 'heartbeat' | 'taints' | 'eviction-zone'
+export type SightingKind = 'back-off' | 'autoscaler' | 'lease' | 'heartbeat' | 'taints' | 'eviction-zone' | 'stages'
 
 export interface Sighting {
   readonly record: string
@@ -70,6 +76,11 @@ export interface Sighting {
 
 /** Brings the world nearer to what it should be, for one key, whatever happened before. */
 export interface Controller {
+  /**
+   * What it leaves undone nobody else does: work that fails is never parked, but tried as seldom as kube-controller-manager
+   * tries it in the end, every 1,000 seconds.
+   */
+  readonly neverGivesUp?: true
   /**
    * @returns milliseconds after which to look again; nothing when the key needs no more
    * @throws HopelessWork

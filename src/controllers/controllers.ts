@@ -20,7 +20,7 @@ import {
   waitingController,
 } from './garbage-collector.ts'
 import { namespaceController, namespaceSweeper } from './namespace.ts'
-import { loweredQuota, resourceQuotaController } from './resource-quota.ts'
+import { chargedQuota, loweredQuota, resourceQuotaController } from './resource-quota.ts'
 import { rootCaPublisher } from './root-ca-publisher.ts'
 import { restoredServerObjects } from './server-objects.ts'
 import { serviceAccountController } from './service-account.ts'
@@ -48,6 +48,8 @@ const ofWorkloads = (topic: WorkloadTopic): Controller => ({
 /** By the name that outbox messages give (see outbox.ts). */
 export const controllers: Readonly<Record<Topic, Controller>> = {
   'api-service-availability': apiServiceAvailability,
+  autoscaled: ofWorkloads('autoscaled'),
+  'autoscaler-written': ofWorkloads('autoscaler-written'),
   'bootstrap-signer': bootstrapSigner,
   'certificate-request': certificateRequests,
   'cluster-role-aggregation': clusterRoleAggregation,
@@ -65,7 +67,10 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'flow-defaults': flowDefaults,
   'flow-object-written': afterAWhile('flow-defaults', 30_000),
   'flow-schema-status': flowSchemaStatus,
+  'horizontal-pod-autoscaler': ofWorkloads('horizontal-pod-autoscaler'),
   job: ofWorkloads('job'),
+  'job-gone': ofWorkloads('job-gone'),
+  'job-orphan': ofWorkloads('job-orphan'),
   'kind-served': servedKindController,
   'leader-lease': ofWorkloads('leader-lease'),
   namespace: namespaceController,
@@ -80,6 +85,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'service-account-secret': serviceAccountSecret,
   'token-cleaner': tokenCleaner,
   'resource-quota': resourceQuotaController,
+  'resource-quota-charged': chargedQuota,
   'resource-quota-lower': loweredQuota,
   'root-ca-publisher': rootCaPublisher,
   'daemon-set': ofWorkloads('daemon-set'),
@@ -93,6 +99,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'endpoints-mirror': ofWorkloads('endpoints-mirror'),
   'node-lifecycle': ofWorkloads('node-lifecycle'),
   'node-gone': ofWorkloads('node-gone'),
+  'node-ttl': ofWorkloads('node-ttl'),
   'pod-gc': ofWorkloads('pod-gc'),
   orphan: ofWorkloads('orphan'),
   'replica-set': ofWorkloads('replica-set'),

@@ -14,7 +14,7 @@ import {
 } from '../registry/custom-resources/definition.ts'
 import { entryOf } from '../registry/custom-resources/entries.ts'
 import { wasWritten } from '../registry/written-types.ts'
-import { unadmittedClients, serverClients } from './clientset.ts'
+import { serverClients } from './clientset.ts'
 import type { ResourceClient } from './resource-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { untilNextLook } from './waiting-time.ts'
@@ -75,8 +75,8 @@ async function deleteInstances(definition: CustomResourceDefinition, context: Co
   const entry = entryOf(definition, version)
   if (!(await wasWritten(context, entry.storage))) return false
   let isLeft = false
-  for (const { metadata } of await unadmittedClients(context).of(entry).list()) {
-    const client = unadmittedClients(context).of(entry, metadata.namespace)
+  for (const { metadata } of await serverClients(context).of(entry).list()) {
+    const client = serverClients(context).of(entry, metadata.namespace)
     try {
       const { gone } = await client.delete(metadata.name!)
       if (!gone) isLeft = true

@@ -3,7 +3,7 @@ import { goQuote } from '../go/quote.ts'
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import { timeText } from '../schema/time.ts'
-import { unadmittedClients } from './clientset.ts'
+import { serverClients } from './clientset.ts'
 import type { Controller } from './controller.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
@@ -15,8 +15,8 @@ type StoredSchema = FlowSchema & KubeObject
 /** The condition Dangling of all FlowSchemas: whether the level that they name is there. The key says nothing. */
 export const flowSchemaStatus: Controller = {
   async reconcile(_key, context) {
-    const client = unadmittedClients(context).resource({ group: GROUP, resource: 'flowschemas' })
-    const levelClient = unadmittedClients(context).resource({ group: GROUP, resource: 'prioritylevelconfigurations' })
+    const client = serverClients(context).resource({ group: GROUP, resource: 'flowschemas' })
+    const levelClient = serverClients(context).resource({ group: GROUP, resource: 'prioritylevelconfigurations' })
     const [schemas, levels] = await Promise.all([client.list() as Promise<StoredSchema[]>, levelClient.list()])
     const names = new Set(levels.map(({ metadata }) => metadata.name))
     for (const { apiVersion, kind, metadata, spec, status } of schemas) {

@@ -63,7 +63,7 @@ async function report(context: ControllerContext, dependent: Found, owner: Owner
   await managerClients(context).resource(EVENTS, within).create(event).catch(ignoreRefused)
 }
 
-/** It is news of a moment: where the namespace is gone, or another Event has the name, it is left out. */
+/** The Event is only a hint, so it is not tried again when the namespace is gone or the name is taken. */
 function ignoreRefused(error: unknown): void {
   if (!(error instanceof StatusError) || error.code >= 500) throw error
 }

@@ -4,13 +4,14 @@
  * types that have named an owner of that kind (see owner-kinds.ts).
  */
 import type { GroupResource } from '../api/group-version.ts'
-import type { KubeObject } from '../api/object.ts'
+import type { KubeObject, OwnerReference } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import { wasWritten } from '../registry/written-types.ts'
 import type { FreedOwners, ObjectKey } from '../registry/collector-work.ts'
-import { deletedOwnerIn, freedOwnersIn, objectKeyIn, servedKindIn } from '../registry/collector-work.ts'
-import { unadmittedClients } from './clientset.ts'
+import { deletedOwnerIn, freedOwnersIn, objectKeyIn, ownedObjectIn, servedKindIn } from '../registry/collector-work.ts'
+import { managerClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
+import { forEachAnyway } from './each-anyway.ts'
 import { reportForeignOwners } from './foreign-owners.ts'
 import { countAgain } from './resource-quota.ts'
 import { lookAtNamespace } from './namespace.ts'
@@ -23,23 +24,28 @@ const TRIES = 5
 
 /** Key: a DeletedOwner. Its dependents may go, and owners that waited for it may too. */
 export const deletedOwnerController: Controller = {
+  neverGivesUp: true,
   async reconcile(key, context) {
     const deleted = deletedOwnerIn(key)
     const dependents = await dependentsOf(context, deleted.ownerKind, deleted.uid)
     // a built-in kind stays served: whether it is gone can be looked up
     if (dependents.length > 0 && !isBuiltIn(context, deleted.ownerKind)) context.absentOwners.add(deleted)
-    for (const dependent of dependents) await collectIfUnowned(context, dependent)
-    await letGo(context, deleted)
     if (deleted.namespace !== '') {
       await lookAtNamespace(context, deleted.namespace)
       await countAgain(context, deleted.namespace)
     }
+    await forEachAnyway(
+      [() => letGo(context, deleted), () => collectUnowned(context, dependents)],
+      context.now,
+      (one) => one(),
+    )
     return undefined
   },
 }
 
 /** Key: FreedOwners. References to them were taken off, or hold them back no longer. */
 export const freedController: Controller = {
+  neverGivesUp: true,
   async reconcile(key, context) {
     await letGo(context, freedOwnersIn(key))
     return undefined
@@ -48,16 +54,19 @@ export const freedController: Controller = {
 
 /** Those that waited for this dependent may go, if it was the last. */
 async function letGo(context: ControllerContext, { namespace, owners }: FreedOwners): Promise<void> {
-  for (const reference of owners) {
+  await forEachAnyway(owners, context.now, async (reference) => {
     const found = await stateOf(context, reference, namespace)
     if (found.state === 'present' && waitsForDependents(found.owner.object)) await foreground(context, found.owner)
-  }
+  })
 }
 
-/** Key: an ObjectKey. An object that names owners may name none that exists. */
+/** Key: an OwnedObject. An object that names owners may name none that exists. */
 export const ownedController: Controller = {
+  neverGivesUp: true,
   async reconcile(key, context) {
-    const found = await findObject(context, objectKeyIn(key))
+    const { owners, ...object } = ownedObjectIn(key)
+    if (owners !== undefined && (await areThere(context, owners, object.namespace))) return undefined
+    const found = await findObject(context, object)
     if (found === undefined) return undefined
     await reportForeignOwners(context, found)
     await collectIfUnowned(context, found)
@@ -65,11 +74,25 @@ export const ownedController: Controller = {
   },
 }
 
+/** Nothing is to be done for an object whose owners are all there to stay: should it name others, that is work of its own. */
+async function areThere(
+  context: ControllerContext,
+  owners: readonly OwnerReference[],
+  namespace: string,
+): Promise<boolean> {
+  for (const owner of owners) {
+    const found = await context.once(JSON.stringify([owner, namespace]), () => stateOf(context, owner, namespace))
+    if (found.state !== 'present' || waitsForDependents(found.owner.object)) return false
+  }
+  return true
+}
+
 /**
  * Key: a ServedKind. Objects that name owners of the kind could not be judged while it was not served, and neither
  * could its own objects.
  */
 export const servedKindController: Controller = {
+  neverGivesUp: true,
   async reconcile(key, context) {
     const { kind, ...type } = servedKindIn(key)
     const ownerKind = ownerKindOf({ apiVersion: `${type.group}/v1`, kind })
@@ -79,7 +102,7 @@ export const servedKindController: Controller = {
     for (const one of types.values()) {
       if (!(await wasWritten(context, one))) continue
       const isOfKind = one.group === type.group && one.resource === type.resource
-      const client = await unadmittedClients(context).ifServed(one)
+      const client = await managerClients(context).ifServed(one)
       for await (const object of client?.each() ?? []) {
         const owners = object.metadata.ownerReferences ?? []
         // what was known of the owners of a kind that comes back went with its definition
@@ -94,6 +117,7 @@ export const servedKindController: Controller = {
 
 /** Key: an ObjectKey. An object that is being deleted waits for its dependents or is to leave them behind. */
 export const waitingController: Controller = {
+  neverGivesUp: true,
   async reconcile(key, context) {
     const found = await findObject(context, objectKeyIn(key))
     if (found?.object.metadata.deletionTimestamp === undefined) return undefined
@@ -116,14 +140,17 @@ async function foreground(context: ControllerContext, owner: Found): Promise<voi
       ),
   )
   if (blocking.length === 0) await dropFinalizer(context, owner, FOREGROUND)
-  for (const dependent of dependents) await collectIfUnowned(context, dependent)
+  await collectUnowned(context, dependents)
 }
 
 async function orphan(context: ControllerContext, owner: Found): Promise<void> {
-  for (const dependent of await dependentsOf(context, kindOf(owner.object), owner.uid))
-    await dropOwners(context, dependent, new Set([owner.uid]))
+  const dependents = await dependentsOf(context, kindOf(owner.object), owner.uid)
+  await forEachAnyway(dependents, context.now, (dependent) => dropOwners(context, dependent, new Set([owner.uid])))
   await dropFinalizer(context, owner, ORPHAN)
 }
+
+const collectUnowned = (context: ControllerContext, dependents: readonly Found[]): Promise<void> =>
+  forEachAnyway(dependents, context.now, (dependent) => collectIfUnowned(context, dependent))
 
 /** Deletes an object none of whose owners is there to stay; takes off the owners that are not. */
 async function collectIfUnowned(context: ControllerContext, dependent: Found): Promise<void> {
@@ -187,7 +214,7 @@ async function collectOnce(context: ControllerContext, dependent: Found): Promis
       propagationPolicy: its.length > 0 ? 'Foreground' : policyIn(metadata.finalizers ?? []),
       preconditions: { uid: dependent.uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
     })
-    .catch(ignoreGone)
+    .catch(unlessGone(context, dependent))
 }
 
 const policyIn = (finalizers: readonly string[]): string =>
@@ -211,7 +238,7 @@ async function dropOwners(context: ControllerContext, dependent: Found, uids: Re
       if (kept.length > 0) metadata.ownerReferences = kept
       else delete metadata.ownerReferences
     })
-    .catch(ignoreGone)
+    .catch(unlessGone(context, dependent))
 }
 
 async function dropFinalizer(context: ControllerContext, key: ObjectKey, finalizer: string): Promise<void> {
@@ -222,14 +249,14 @@ async function dropFinalizer(context: ControllerContext, key: ObjectKey, finaliz
       if (kept.length > 0) metadata.finalizers = kept
       else delete metadata.finalizers
     })
-    .catch(ignoreGone)
+    .catch(unlessGone(context, key))
 }
 
 /** A type whose definition is gone has no objects. */
 async function dependentsOf(context: ControllerContext, ownerKind: string, uid: string): Promise<Found[]> {
   const found = await Promise.all(
     context.dependentsOf(ownerKind).map(async (resource) => {
-      const client = await unadmittedClients(context).ifServed(resource)
+      const client = await managerClients(context).ifServed(resource)
       const objects = (await client?.list({ owner: uid })) ?? []
       return objects.map((object) => keyed(resource, object))
     }),
@@ -252,13 +279,15 @@ const keyed = ({ group, resource }: GroupResource, object: KubeObject): Found =>
 const keyOf = ({ object: _, ...key }: Found): ObjectKey => key
 
 const clientOf = (context: ControllerContext, key: Pick<ObjectKey, 'group' | 'resource' | 'namespace'>) =>
-  unadmittedClients(context).resource(key, key.namespace)
+  managerClients(context).resource(key, key.namespace)
 
 const kindOf = ({ apiVersion = '', kind = '' }: KubeObject): string => ownerKindOf({ apiVersion, kind })
 
 const isStatus = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code
 
-/** Gone by now: nothing is left to do. */
-function ignoreGone(error: unknown): void {
-  if (!isStatus(error, 404)) throw error
-}
+/** Gone by now: nothing is left to do. A webhook may refuse with the same code. */
+const unlessGone =
+  (context: ControllerContext, key: ObjectKey) =>
+  async (error: unknown): Promise<void> => {
+    if (!isStatus(error, 404) || (await findObject(context, key)) !== undefined) throw error
+  }

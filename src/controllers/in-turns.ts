@@ -2,19 +2,37 @@ import { turnOfOthers } from '../api/slices.ts'
 
 /** Pieces of work that begin in one turn: what each does before it waits for storage takes a millisecond or two. */
 export const TOGETHER = 4
+/**
+ * Pieces that are under way. Storage commits together what comes together and answers all of it at once, and each piece then
+ * goes on in the same turn.
+ */
+export const MOST = 4
 
-/** Begins work a few pieces a turn, so that requests which arrived meanwhile are served between. */
+/**
+ * Begins work a few pieces a turn, and only so many beside each other, so that requests which arrived meanwhile are served
+ * between. The first failure is told when all is done.
+ */
 export async function inTurns<Item>(
   items: readonly Item[],
-  work: (item: Item) => Promise<void>,
+  work: (item: Item) => Promise<unknown>,
   turn: () => Promise<void> = turnOfOthers,
 ): Promise<void> {
-  const begun: Promise<void>[] = []
+  /** Bound: MOST. */
+  const underWay = new Set<Promise<void>>()
+  let failure: { readonly error: unknown } | undefined
+  let begun = 0
   for (const item of items) {
-    if (begun.length > 0 && begun.length % TOGETHER === 0) await turn()
-    const done = work(item)
-    done.catch(() => {}) // told below
-    begun.push(done)
+    if (begun > 0 && begun % TOGETHER === 0) await turn()
+    while (underWay.size >= MOST) await Promise.race(underWay)
+    begun++
+    const done: Promise<void> = work(item)
+      .then(
+        () => {},
+        (error: unknown) => void (failure ??= { error }),
+      )
+      .finally(() => underWay.delete(done))
+    underWay.add(done)
   }
-  await Promise.all(begun)
+  await Promise.all(underWay)
+  if (failure !== undefined) throw failure.error
 }

@@ -6,9 +6,11 @@
  */
 import type { Lease } from '../api/coordination/v1.ts'
 import { HopelessWork } from '../registry/hopeless-work.ts'
+import { SIMULATED } from '../registry/core/node-work.ts'
 import { LEADER_LEASES } from '../registry/workload-controllers.ts'
 import { clientsetFor, typedResource } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
+import { NODES } from './simulation/simulated-node.ts'
 
 const LEASES = typedResource<Lease>('coordination.k8s.io', 'leases')
 
@@ -18,8 +20,17 @@ export const leaderLease: Controller = {
     const wasHeld = (context.sightings.get(`lease/${name}`)?.time ?? 0) > 0
     const left = await observeLease(name, context)
     if (wasHeld && left === undefined) context.later('workloads-begin', name, 0)
+    if (!wasHeld && left !== undefined && name === 'kube-controller-manager') await beginHeartbeats(context)
     return left
   },
+}
+
+/** A kube-controller-manager that leads waits for news of every node. */
+async function beginHeartbeats(context: ControllerContext): Promise<void> {
+  const nodes = await clientsetFor(context, 'node-controller')
+    .resource(NODES)
+    .list({ labelSelector: `${SIMULATED}=true` })
+  for (const { metadata } of nodes) context.later('simulated-node', metadata.name ?? '', 0)
 }
 
 /**

@@ -22,10 +22,15 @@ export function isControllerOurs(controller: ControllerName, context: Asked): bo
   return workloads !== 'off' && controllers.isEnabled(controller) && !isLed
 }
 
+/** Also simulated provisioners, which work beside another program that binds claims. */
+const askThemselves: ReadonlySet<WorkloadTopic> = new Set(['claim-binding', 'volume-binding'])
+
 /** The same of the controller of a topic. */
 export function isOurs(topic: WorkloadTopic, context: Asked): boolean {
   const controller = workloadTopics[topic]
-  return controller === 'several' ? isSwitchedOn(topic, settingsOf(context.env)) : isControllerOurs(controller, context)
+  return controller === 'several' || askThemselves.has(topic)
+    ? isSwitchedOn(topic, settingsOf(context.env))
+    : isControllerOurs(controller, context)
 }
 
 /** Whether the work of a topic is what the holder of a Lease does. */

@@ -8,16 +8,23 @@ import type { Topic } from '../registry/topic.ts'
 
 /** Milliseconds between two looks. */
 const paces: Partial<Readonly<Record<Topic, number>>> = {
+  autoscaled: 1_000,
+  'daemon-set': 250,
   deployment: 100,
+  disruption: 250,
   'endpoint-slice': 500,
   endpoints: 500,
+  'guarded-pods': 250,
   job: 200,
+  'node-ttl': 1_000,
   'replica-set': 250,
+  'replication-controller': 250,
   'resource-quota': 500,
   scheduler: 50,
   'selected-pods': 250,
-  'simulated-pods': 200,
+  'simulated-pods': 50,
   'stateful-set': 100,
+  'taint-eviction': 250,
 }
 
 /** Keys beyond this are looked at at once. */

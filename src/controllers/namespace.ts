@@ -8,9 +8,10 @@ import type { Namespace, NamespaceCondition, Pod } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { StatusError } from '../api/status.ts'
+import { logError } from '../log/log.ts'
 import { writtenEntries } from '../registry/written-types.ts'
 import { timeText } from '../schema/time.ts'
-import { unadmittedClients } from './clientset.ts'
+import { managerClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { untilNextLook } from './waiting-time.ts'
 import { forEachShard } from '../storage/for-each-shard.ts'
@@ -18,7 +19,6 @@ import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapsh
 
 const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' }
 const PODS: StoredResource = { group: '', version: 'v1', resource: 'pods' }
-const RETRY_MS = 1_000
 /** Between the deletion and the first look, as in kube-controller-manager. */
 const GRACE_MS = 5_000
 /** deletionTimestamp has whole seconds: the deletion was up to one later. */
@@ -37,9 +37,12 @@ export interface Remains {
   readonly failures: string[]
 }
 
+const isEmpty = ({ resources, failures }: Remains): boolean => resources.size === 0 && failures.length === 0
+
 export const namespaceController: Controller = {
+  neverGivesUp: true,
   async reconcile(name, context) {
-    const namespaces = unadmittedClients(context).resource(NAMESPACES)
+    const namespaces = managerClients(context).resource(NAMESPACES)
     const namespace = (await namespaces.get(name)) as Namespace | undefined
     if (namespace?.metadata.deletionTimestamp === undefined) return undefined
     const finalizers = namespace.spec?.finalizers ?? []
@@ -48,11 +51,14 @@ export const namespaceController: Controller = {
     const early = Date.parse(deletionTimestamp) + CUT_MS + GRACE_MS - context.now().getTime()
     if (early > 0) return early
     const remains = await empty(context, name, new Date(deletionTimestamp))
-    const left = remains.resources.size > 0
-    await namespaces.updateStatusWithRetries(name, (object) =>
-      setConditions(object as Namespace, remains, timeText(context.now())),
-    )
-    if (left) return untilNextLook(deletionTimestamp, context.now())
+    await namespaces
+      .updateStatusWithRetries(name, (object) => setConditions(object as Namespace, remains, timeText(context.now())))
+      .catch((error: unknown) => {
+        if (!(error instanceof StatusError)) throw error
+        // kube-controller-manager goes on without them, too
+        logError('the conditions of a namespace could not be written', { namespace: name, error })
+      })
+    if (!isEmpty(remains)) return untilNextLook(deletionTimestamp, context.now())
     await namespaces
       .updateWithRetries(
         name,
@@ -81,10 +87,12 @@ const SWEEP_MS = 3_000
 
 /** What was created in the last moment of a namespace, by a Worker that did not know yet, goes too. Key: its name. */
 export const namespaceSweeper: Controller = {
+  neverGivesUp: true,
   async reconcile(name, context) {
-    if ((await unadmittedClients(context).resource(NAMESPACES).get(name)) !== undefined) return undefined
-    const { resources } = await empty(context, name, context.now())
-    return resources.size > 0 ? RETRY_MS : undefined
+    if ((await managerClients(context).resource(NAMESPACES).get(name)) !== undefined) return undefined
+    const remains = await empty(context, name, context.now())
+    if (!isEmpty(remains)) throw new Error(`something is left in a namespace that is gone: ${textOf(remains)}`)
+    return undefined
   },
 }
 
@@ -118,17 +126,20 @@ async function emptyOf(
   remains: Remains,
   mayTakeLonger: (items: readonly KubeObject[]) => boolean = () => false,
 ): Promise<void> {
-  const client = unadmittedClients(context).resource(resource, namespace)
+  const client = managerClients(context).resource(resource, namespace)
   const items = await client.list()
-  const left: KubeObject[] = []
-  for (const { metadata } of items) {
-    try {
-      const { gone, object } = await client.delete(metadata.name!, { propagationPolicy: 'Background' })
-      if (!gone) left.push(object)
-    } catch (error) {
-      ignoreGone(error)
-    }
+  if (items.length === 0) return
+  try {
+    const names = items.map(({ metadata }) => metadata.name!)
+    await client.deleteCollection(names, { propagationPolicy: 'Background' })
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error
+    // Nothing is counted of it then, not even pods: the others are deleted, as by kube-controller-manager.
+    remains.failures.push(error.message)
+    return
   }
+  // whatever the answers said: what is there is left
+  const left = await client.list()
   if (left.length === 0) return
   remains.resources.set(`${resource.resource}.${resource.group}`, left.length)
   const finalizers = left.flatMap(({ metadata }) => metadata.finalizers ?? [])
@@ -144,6 +155,8 @@ async function namespacedResources(context: ControllerContext): Promise<StoredRe
   const stored = entries.filter(({ namespaced }) => namespaced).map(({ storage }) => storage)
   return [...new Map(stored.map((storage) => [`${storage.resource}.${storage.group}`, storage])).values()]
 }
+
+const textOf = ({ resources, failures }: Remains): string => [...resources.keys(), ...failures].join(', ')
 
 function ignoreGone(error: unknown): void {
   if (!(error instanceof StatusError) || error.code !== 404) throw error
@@ -178,7 +191,7 @@ export function setConditions(namespace: Namespace, remains: Remains, now: strin
         ? undefined
         : [
             'ContentDeletionFailed',
-            `Failed to delete all resource types, ${failures.length} remaining: ${failures.join(', ')}`,
+            `Failed to delete all resource types, ${failures.length} remaining: ${[...failures].sort().join(', ')}`,
           ],
       'ContentDeleted',
       'All content successfully deleted, may be waiting on finalization',

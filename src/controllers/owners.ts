@@ -6,7 +6,7 @@ import { parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import type { ObjectKey } from '../registry/collector-work.ts'
-import { unadmittedClients } from './clientset.ts'
+import { managerClients } from './clientset.ts'
 import type { ControllerContext } from './controller.ts'
 import { FOREGROUND, ownerKindOf } from '../registry/owner-kinds.ts'
 
@@ -58,7 +58,7 @@ export async function ownerEntry(
 }
 
 export async function findObject(context: ControllerContext, key: ObjectKey): Promise<Found | undefined> {
-  const client = await unadmittedClients(context).ifServed(key, key.namespace)
+  const client = await managerClients(context).ifServed(key, key.namespace)
   const object = await client?.get(key.name)
   return object === undefined || object.metadata.uid !== key.uid ? undefined : { ...key, object }
 }

@@ -12,7 +12,7 @@ import { liveOf } from '../codec/stored-object.ts'
 import type { PatchTypeName } from '../patch/patch-types.ts'
 import { inRequestVersion } from '../registry/converted.ts'
 import type { Deleted } from '../registry/write/delete.ts'
-import { deleteObject } from '../registry/write/delete.ts'
+import { deleteEach, deleteObject } from '../registry/write/delete.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { defaultingOf, endpointKind, endpointType } from '../registry/resource-scope.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
@@ -21,6 +21,8 @@ import { resourceScope } from '../registry/scope.ts'
 import { readLive } from '../registry/store.ts'
 import { trackingFields } from '../registry/track-fields.ts'
 import type { Actor } from '../registry/write/actor.ts'
+import { auditedScope } from '../registry/write/audited-scope.ts'
+import type { WritingVerb } from '../registry/write/audited-scope.ts'
 import { create } from '../registry/write/create.ts'
 import { APPLY, patch } from '../registry/write/patch.ts'
 import { undoing } from '../registry/write/undo.ts'
@@ -29,13 +31,12 @@ import type { DeleteOptions, PatchOptions } from '../request/options.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
 import { changePages } from '../storage/change-pages.ts'
+import { slicesByLength, turnOfHeavy } from '../api/slices.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
 import { linesOf } from '../storage/lines.ts'
 import type { Selection } from '../storage/selection.ts'
 import type { Revision } from '../storage/storage.ts'
-import { auditedScope } from './audited-scope.ts'
-import type { WritingVerb } from './audited-scope.ts'
 import { controllerCall } from './controller-call.ts'
 import type { ControllerContext } from './controller.ts'
 
@@ -91,6 +92,12 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return view.of(object) as Scale // its kind says so
   }
 
+  /** As PUT of that subresource. @throws StatusError Conflict */
+  async updateScale(scale: Scale & KubeObject): Promise<void> {
+    const scope = this.writing('update', scale.metadata.name ?? '', 'scale')
+    await update(scope, decoded(scope, scale), this.options, this.actor.admission)
+  }
+
   async list(options: ListOptions = {}): Promise<O[]> {
     const items: O[] = []
     for await (const object of this.each(options)) items.push(object)
@@ -118,14 +125,20 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     const { collection } = scope
     const prefix = `${collection.prefix}/`
     for await (const { revision, reset, changed } of changePages(scope.storage, collection, since)) {
-      const objects = changed.map(({ key, revision: at, text }) => ({
-        key: key.slice(prefix.length),
-        object:
-          text === undefined
-            ? undefined
-            : this.typed(scope.resource.currentForm(liveOf({ revision: at, text }).object)),
-      }))
-      yield { revision, reset, changed: objects }
+      const slices = [...slicesByLength(changed, ({ text }) => text?.length ?? 0)]
+      for (const [at, slice] of slices.entries()) {
+        if (at > 0) await turnOfHeavy()
+        const objects = slice.map(({ key, revision: at, text }) => ({
+          key: key.slice(prefix.length),
+          object:
+            text === undefined
+              ? undefined
+              : this.typed(scope.resource.currentForm(liveOf({ revision: at, text }).object)),
+        }))
+        // changes are in the order of their revisions
+        const upTo = at === slices.length - 1 ? revision : slice.at(-1)!.revision
+        yield { revision: upTo, reset: reset && at === 0, changed: objects }
+      }
     }
   }
 
@@ -140,8 +153,9 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.put(object, '')
   }
 
-  updateStatus(object: O): Promise<O> {
-    return this.put(object, 'status')
+  /** @param known as it was just read, which is not read again: what changed since is found by the compare and swap */
+  updateStatus(object: O, known?: O): Promise<O> {
+    return this.put(object, 'status', known)
   }
 
   /**
@@ -191,6 +205,11 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return deleteObject(this.writing('delete', name), name, options, this.actor.admission)
   }
 
+  /** A DELETE of the collection: admission sees each object, and no name. @throws StatusError of the first that is refused */
+  async deleteCollection(names: readonly string[], options: DeleteOptions = {}): Promise<void> {
+    await deleteEach(this.writing('delete', ''), names, options, this.actor.admission)
+  }
+
   /**
    * A POST to a subresource that does something with what it gets (pods/binding), once admission has had its say.
    * @param object admission may change it in place
@@ -212,9 +231,9 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     await (undo === undefined ? act(scope) : undoing(scope.request, () => act(scope), undo))
   }
 
-  private async put(object: O, subresource: string): Promise<O> {
+  private async put(object: O, subresource: string, known?: O): Promise<O> {
     const scope = this.writing('update', object.metadata.name ?? '', subresource)
-    const { result } = await update(scope, decoded(scope, object), this.options, this.actor.admission)
+    const { result } = await update(scope, decoded(scope, object), this.options, this.actor.admission, { known })
     return this.written(scope, result)
   }
 

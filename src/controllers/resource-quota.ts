@@ -2,18 +2,22 @@
  * Keeps the status of quotas (kube-controller-manager's resource quota controller): what they limit, and what is used.
  * Admission charges what is written, so here usage rises only with a new quota, and falls with what goes.
  */
+import { WebhookDenial } from '../admission/webhooks/ask.ts'
 import type { ResourceQuota } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { StatusError } from '../api/status.ts'
 import type { Amounts } from '../registry/quota/amounts.ts'
-import { amountsOf, isSame, only, sum, textsOf } from '../registry/quota/amounts.ts'
-import { SPECIAL_RESOURCES, evaluatorOf, isInScope } from '../registry/quota/evaluators.ts'
+import { amountsOf, isSame, textsOf } from '../registry/quota/amounts.ts'
+import type { Counted } from '../registry/quota/count.ts'
+import { countUsage } from '../registry/quota/count.ts'
+import { specialResources, evaluatorOf } from '../registry/quota/evaluators.ts'
+import { isOverAt } from '../registry/quota/work.ts'
 import { wasWritten } from '../registry/written-types.ts'
 import { Quantity } from '../schema/quantity.ts'
 import { HopelessWork } from '../registry/hopeless-work.ts'
-import { unadmittedClients } from './clientset.ts'
+import { managerClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 
 const RESOURCE_QUOTAS: GroupResource = { group: '', resource: 'resourcequotas' }
@@ -37,22 +41,43 @@ export async function countAgain(context: ControllerContext, namespace: string):
 
 /** Key: a namespace. */
 export const resourceQuotaController: Controller = {
+  neverGivesUp: true,
   async reconcile(namespace, context) {
     if (!(await wasWritten(context, RESOURCE_QUOTAS))) return undefined
     // only this kind is kept there
-    const quotas = (await unadmittedClients(context).resource(RESOURCE_QUOTAS, namespace).list()) as Quota[]
-    for (const quota of quotas) await judge(context, quota, 0)
+    const quotas = (await managerClients(context).resource(RESOURCE_QUOTAS, namespace).list()) as Quota[]
+    let wait = Infinity
+    for (const quota of quotas) wait = Math.min(wait, await judge(context, quota, 0))
+    return wait === Infinity ? undefined : wait
+  },
+}
+
+/**
+ * Key: `NAMESPACE/NAME PERIOD` of a quota that was charged in that period (registry/quota/work.ts). The isolate that charged it may
+ * have ended before the write, and nothing else would tell.
+ */
+export const chargedQuota: Controller = {
+  neverGivesUp: true,
+  async reconcile(key, context) {
+    const [, namespace, name, period] = /^([^/ ]+)\/([^ ]+) (\d+)$/.exec(key) ?? []
+    if (namespace === undefined || name === undefined) throw new HopelessWork(`no quota and period: ${key}`)
+    const wait = isOverAt(Number(period)) - context.now().getTime()
+    if (wait > 0) return wait
+    // only this kind is kept there
+    const quota = (await managerClients(context).resource(RESOURCE_QUOTAS, namespace).get(name)) as Quota | undefined
+    if (quota !== undefined) await judge(context, quota, 0)
     return undefined
   },
 }
 
 /** Key: `NAMESPACE/NAME REVISION TRIES` of a quota of which less was used, at that revision, than its status says. */
 export const loweredQuota: Controller = {
+  neverGivesUp: true,
   async reconcile(key, context) {
     const [, namespace, name, revision, tries] = /^([^/ ]+)\/([^ ]+) (\d+) (\d+)$/.exec(key) ?? []
     if (namespace === undefined || name === undefined) throw new HopelessWork(`no quota and revision: ${key}`)
     // only this kind is kept there
-    const quota = (await unadmittedClients(context).resource(RESOURCE_QUOTAS, namespace).get(name)) as Quota | undefined
+    const quota = (await managerClients(context).resource(RESOURCE_QUOTAS, namespace).get(name)) as Quota | undefined
     if (quota === undefined) return undefined
     const isQuiet = quota.metadata.resourceVersion === revision || Number(tries) >= PATIENCE
     await judge(context, quota, Number(tries) + 1, isQuiet)
@@ -60,20 +85,23 @@ export const loweredQuota: Controller = {
   },
 }
 
-async function judge(context: ControllerContext, quota: Quota, tries: number, mayLower = false): Promise<void> {
+/** @returns milliseconds after which less will be used although nothing is written */
+async function judge(context: ControllerContext, quota: Quota, tries: number, mayLower = false): Promise<number> {
   const { namespace = '', name = '', resourceVersion: revision = '' } = quota.metadata
   const hard = quota.spec?.hard ?? {}
-  const used = await usageOf(context, quota)
+  const { used, fallsAt } = await usageOf(context, quota)
+  const wait = fallsAt - context.now().getTime()
   const before = amountsOf(quota.status?.used)
   const isKnown = quota.status?.hard !== undefined && isSame(amountsOf(hard), amountsOf(quota.status.hard))
-  if (isKnown && isSame(used, before)) return
+  if (isKnown && isSame(used, before)) return wait
   const falls = [...used].some(([one, amount]) => amount.compare(before.get(one) ?? Quantity.zero) < 0)
   if (falls && !mayLower) {
     context.later('resource-quota-lower', `${namespace}/${name} ${revision} ${tries}`, QUIET)
-    if (isKnown) return
+    if (isKnown) return wait
   }
   const kept = falls && !mayLower ? larger(used, before) : used
   await writeStatus(context, quota, { hard, used: textsOf(kept) })
+  return wait
 }
 
 /** What rises may be written at once. */
@@ -92,7 +120,7 @@ async function writeStatus(
 ): Promise<void> {
   const { namespace = '', name = '', resourceVersion } = metadata
   try {
-    await unadmittedClients(context)
+    await managerClients(context)
       .resource(RESOURCE_QUOTAS, namespace)
       .updateStatusWithRetries(name, (object) => {
         // what was charged meanwhile was not counted
@@ -101,26 +129,30 @@ async function writeStatus(
       })
   } catch (error) {
     const { reason } = error instanceof StatusError ? error.status : {}
-    if (reason === 'Conflict') context.later('resource-quota', namespace, GATHERING)
-    else if (reason !== 'NotFound') throw error
+    // a webhook may refuse with the same reason
+    if (reason === 'Conflict' && !(error instanceof WebhookDenial))
+      context.later('resource-quota', namespace, GATHERING)
+    else if (reason !== 'NotFound' || error instanceof WebhookDenial) throw error
   }
 }
 
 /** Of the names that can be counted. */
-async function usageOf(context: ControllerContext, quota: Quota): Promise<Amounts> {
+async function usageOf(context: ControllerContext, quota: Quota): Promise<Counted> {
   let used: Amounts = new Map()
+  let fallsAt = Infinity
   for (const { resource, names } of tracked(Object.keys(quota.spec?.hard ?? {}))) {
     const evaluator = evaluatorOf(resource)
-    const client = evaluator && (await unadmittedClients(context).ifServed(resource, quota.metadata.namespace ?? ''))
+    const client = evaluator && (await managerClients(context).ifServed(resource, quota.metadata.namespace ?? ''))
     if (evaluator === undefined || client === undefined) continue
-    let total: Amounts = new Map([...names].map((name) => [name, Quantity.zero]))
-    if (await wasWritten(context, resource))
-      for await (const object of client.each())
-        if (isInScope(evaluator, quota, object)) total = sum(total, only(evaluator.usage(object, context.now()), names))
-    used = new Map([...used, ...total])
+    const objects = (await wasWritten(context, resource)) ? client.each() : none()
+    const counted = await countUsage(quota, evaluator, names, objects, context.now())
+    used = new Map([...used, ...counted.used])
+    fallsAt = Math.min(fallsAt, counted.fallsAt)
   }
-  return used
+  return { used, fallsAt }
 }
+
+async function* none(): AsyncGenerator<never> {}
 
 interface Tracked {
   readonly resource: GroupResource
@@ -141,7 +173,7 @@ function tracked(names: readonly string[]): Iterable<Tracked> {
 }
 
 function resourcesOf(name: string): readonly GroupResource[] {
-  if (!name.startsWith('count/')) return SPECIAL_RESOURCES.filter((resource) => evaluatorOf(resource)?.tracks(name))
+  if (!name.startsWith('count/')) return specialResources().filter((resource) => evaluatorOf(resource)?.tracks(name))
   const [resource = '', ...group] = name.slice('count/'.length).split('.')
   return [{ group: group.join('.'), resource }]
 }

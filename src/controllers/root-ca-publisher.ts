@@ -4,7 +4,7 @@ import { managerClients } from './clientset.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { isActiveNamespace } from './namespace-state.ts'
-import { ROOT_CA } from '../registry/outbox.ts'
+import { ROOT_CA } from '../registry/core/config-maps.ts'
 import { ignoreExisting } from './service-account.ts'
 import { TOKEN_SECRET_TYPE } from './service-account-secret.ts'
 

@@ -14,6 +14,8 @@ export const restoredServerObjects: Controller = {
     await restoreServerObjects({
       env,
       tenant,
+      isObject: true,
+      waitUntil: (work) => context.waitUntil(work),
       now: context.now(),
       storage: noticingControlWrites(storageOf(env)),
     })

@@ -1,7 +1,7 @@
 import { StatusError } from '../api/status.ts'
 import { managerClients } from './clientset.ts'
 import type { Controller } from './controller.ts'
-import { DEFAULT_SERVICE_ACCOUNT } from '../registry/outbox.ts'
+import { DEFAULT_SERVICE_ACCOUNT } from '../registry/core/service-accounts.ts'
 import { isActiveNamespace } from './namespace-state.ts'
 
 /** Every namespace has a ServiceAccount `default`. Key: the namespace. */

@@ -1,6 +1,6 @@
-/** Work of one name is done one after the other, in the order in which it was asked for; that of different names at once. */
+/** Runs work of the same name one after the other, in the order of the calls. Work of different names runs side by side. */
 export class Turns {
-  /** The last of each name, which never fails; gone when it is done. */
+  /** The last work of each name; its promise never rejects. Bound: work under way, since an entry goes when its work ends. */
   private readonly last = new Map<string, Promise<void>>()
 
   async run<Done>(name: string, work: () => Promise<Done>): Promise<Done> {

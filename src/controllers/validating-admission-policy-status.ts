@@ -7,11 +7,12 @@ import type { GroupVersionKind } from '../api/group-version.ts'
 import { parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
-import { compiledVersion } from '../registry/custom-resources/compiled-versions.ts'
+import { resourceOf } from '../registry/resource-of.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import { managerClients } from './clientset.ts'
+import { controllerCall } from './controller-call.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { matchedKinds } from './matched-kinds.ts'
 
@@ -55,7 +56,7 @@ async function warningsOf({ spec = {} }: Policy, context: ControllerContext): Pr
 }
 
 /** Undefined where nothing is known of the kind: it belongs to another server, or to nobody. */
-function typeOf(gvk: GroupVersionKind, served: ServedResources, { tenant }: ControllerContext): StructType | undefined {
-  const definition = served.findKind(gvk)?.definition
-  return definition === undefined ? typeOfKind(gvk) : compiledVersion(tenant, definition, gvk.version).type
+function typeOf(gvk: GroupVersionKind, served: ServedResources, context: ControllerContext): StructType | undefined {
+  const entry = served.findKind(gvk)
+  return entry === undefined ? typeOfKind(gvk) : resourceOf(controllerCall(context, context.user), entry).type
 }

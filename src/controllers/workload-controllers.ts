@@ -1,11 +1,13 @@
 /** What moves workloads: controllers, a scheduler and the kubelets of simulated nodes (docs/workloads.md). */
 import { nodeLifecycle } from './nodes/node-lifecycle.ts'
+import { nodeTtlController } from './nodes/node-ttl.ts'
 import { taintEviction } from './nodes/taint-eviction.ts'
 import type { WorkloadTopic } from '../registry/workload-controllers.ts'
 import type { Controller } from './controller.ts'
 import { leaderLease } from './leader-lease.ts'
 import { schedulerController } from './scheduling/scheduler.ts'
-import { simulatedNode, simulatedPods } from './simulation/simulated-node.ts'
+import { simulatedNode } from './simulation/simulated-node.ts'
+import { simulatedPods } from './simulation/simulated-pods.ts'
 import { claimBinding } from './volumes/claim-binding.ts'
 import { ephemeralClaims } from './volumes/ephemeral-claims.ts'
 import { volumeBinding } from './volumes/volume-binding.ts'
@@ -17,6 +19,9 @@ import { disruptionController, guardedPods, staleDisruption } from './workloads/
 import { endpointSliceController } from './workloads/endpoint-slice.ts'
 import { endpointsMirror } from './workloads/endpoints-mirror.ts'
 import { endpointsController } from './workloads/endpoints.ts'
+import { goneJob, orphanedJobPod } from './workloads/job-orphans.ts'
+import { autoscaledTargets, writtenAutoscaler } from './workloads/autoscaled.ts'
+import { horizontalPodAutoscalerController } from './workloads/horizontal-pod-autoscaler.ts'
 import { jobController } from './workloads/job.ts'
 import { loadBalancerController } from './workloads/load-balancer.ts'
 import { orphanController } from './workloads/orphan.ts'
@@ -26,6 +31,8 @@ import { selectedPods } from './workloads/selected-pods.ts'
 import { statefulSetController } from './workloads/stateful-set.ts'
 
 export const workloadControllers = {
+  autoscaled: autoscaledTargets,
+  'autoscaler-written': writtenAutoscaler,
   'claim-binding': claimBinding,
   'cron-job': cronJobController,
   'daemon-set': daemonSetController,
@@ -37,11 +44,15 @@ export const workloadControllers = {
   'endpoints-mirror': endpointsMirror,
   'guarded-pods': guardedPods,
   'ephemeral-claims': ephemeralClaims,
+  'horizontal-pod-autoscaler': horizontalPodAutoscalerController,
   job: jobController,
+  'job-gone': goneJob,
+  'job-orphan': orphanedJobPod,
   'leader-lease': leaderLease,
   'node-lifecycle': nodeLifecycle,
   'load-balancer': loadBalancerController,
   'node-gone': goneNode,
+  'node-ttl': nodeTtlController,
   'pod-gc': podGarbageCollector,
   orphan: orphanController,
   'replica-set': replicaSetController,

@@ -1,11 +1,12 @@
 /** What a body must say of its kind, and how it is refused: see ResourceForms.bodies. */
+import { internalTypeName } from '../codec/partial-object-metadata.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonTree } from '../api/json.ts'
 import { decodeUtf8 } from '../api/json.ts'
 import type { StatusError } from '../api/status.ts'
 import { badRequest } from '../api/status.ts'
-import { DecodeError, missingKind } from '../codec/decode.ts'
+import { DecodeError, missingKind } from '../codec/decode-problems.ts'
 import type { BodyFormat, ParsedBody } from '../codec/parse-body.ts'
 import type { ResourceForms } from '../codec/resource-forms.ts'
 import { opened, treeText } from '../patch/json-document.ts'
@@ -53,7 +54,7 @@ const typed: BodyRules = {
   },
   checkKind(found, expected) {
     if (found.kind === expected.kind) return
-    const to = `${internalPackage(expected)}.${expected.kind}`
+    const to = internalTypeName(expected)
     throw new DecodeError(`converting (${found.version}.${found.kind}) to (${to}): unknown conversion`)
   },
   complaints: (_found, _expected, strict) => strict,
@@ -108,6 +109,3 @@ function membersOf(tree: JsonTree) {
   const open = opened(tree)
   return open !== undefined && 'members' in open ? open.members : undefined
 }
-
-/** kube-apiserver's package of internal types: the first part of the group's name. */
-const internalPackage = ({ group }: GroupVersionKind): string => (group === '' ? 'core' : group.split('.')[0]!)

@@ -7,7 +7,6 @@ import { ownValue } from '../api/own.ts'
 import { notFound } from '../api/status.ts'
 import { negotiateOutput } from '../codec/negotiate.ts'
 import { respondItems, respondObject } from '../codec/respond.ts'
-import type { ResourceEntry } from '../registry/resources.ts'
 import { parseListOptions } from '../request/options.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { matches } from '../storage/selection.ts'
@@ -15,9 +14,6 @@ import { failureOf } from './health.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
 import { builtInForms } from '../codec/built-in-forms.ts'
-
-export const isComponentStatuses = ({ group, resource }: ResourceEntry): boolean =>
-  group === '' && resource === 'componentstatuses'
 
 /** The part and what is wrong with it; the controllers of the API run within the server. */
 const parts: Readonly<Record<string, (request: ApiRequest) => Promise<string | undefined>>> = {

@@ -33,6 +33,7 @@ interface Found {
   due: Map<string, Database> | undefined
   /** When the last look began, in milliseconds since 1970. */
   lookedAt: number
+  /** Settles: it is awaited for a while (WAIT), and made anew after LOST_AFTER. */
   looking: Promise<void> | undefined
 }
 

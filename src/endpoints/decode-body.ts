@@ -1,6 +1,7 @@
 /** Request bodies → objects of the endpoint's type, with the complaints of kube-apiserver (apiserver's handlers). */
+import { joined } from '../api/bytes.ts'
 import { append } from '../api/append.ts'
-import { atOnce, HEAVY, LARGE, turnOfHeavy } from '../api/slices.ts'
+import { HEAVY, LARGE, turnOfHeavy } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
@@ -10,7 +11,8 @@ import { inParts } from '../api/parts.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { keepEmptyManagedFields } from '../patch/managed-fields.ts'
 import type { ApiRequest } from '../request/context.ts'
-import { DecodeError } from '../codec/decode.ts'
+import { finished } from '../request/turns.ts'
+import { DecodeError } from '../codec/decode-problems.ts'
 import { checkLeastSize } from '../codec/least-size.ts'
 import { JsonSyntaxError, parseJsonBytes, plainJson, stringify } from '../api/json.ts'
 import { loadYaml } from '../codec/yaml-reader.ts'
@@ -49,13 +51,7 @@ async function bytesOf({ request, headers }: ApiRequest): Promise<Uint8Array> {
     if (length > MAX_BODY) throw tooLarge()
     chunks.push(chunk)
   }
-  const body = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    body.set(chunk, at)
-    at += chunk.length
-  }
-  return body
+  return joined(chunks, length)
 }
 
 const tooLarge = () => requestEntityTooLarge(`limit is ${MAX_BODY}`)
@@ -65,9 +61,10 @@ const tooLarge = () => requestEntityTooLarge(`limit is ${MAX_BODY}`)
  * refused, warned of or dropped, as fieldValidation says.
  * @throws 400
  */
-export const decodeBody = (...body: Parameters<typeof decodingBody>): KubeObject => atOnce(decodingBody(...body))
+export const decodeBody = async (...body: Parameters<typeof decodingBody>): Promise<KubeObject> =>
+  finished(body[0].request, decodingBody(...body))
 
-export function* decodingBody(
+function* decodingBody(
   scope: RequestScope,
   format: BodyFormat,
   body: Uint8Array,

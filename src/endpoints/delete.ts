@@ -4,11 +4,10 @@ import type { Status } from '../api/status.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondItems, respondObject, respondSuccess } from '../codec/respond.ts'
 import type { Deleted } from '../registry/write/delete.ts'
-import { deleteObject } from '../registry/write/delete.ts'
+import { deleteEach, deleteObject } from '../registry/write/delete.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import type { DeleteOptions } from '../request/options.ts'
 import { checkDeleteOptions, deleteOptionsOfQuery, parseListOptions } from '../request/options.ts'
-import { StatusError } from '../api/status.ts'
 import { nextContinueToken } from '../storage/continue-token.ts'
 import { decodeDeleteOptions, readBody } from './decode-body.ts'
 import { linesOf } from '../storage/lines.ts'
@@ -20,7 +19,7 @@ export async function deleteOne(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'object', forms: scope.resource.forms })
   const options = await deleteOptions(scope)
   const deleted = await deleteObject(scope, scope.place.name, options, admissionChain)
-  if (deleted.gone && !scope.resource.strategy.deleteAnswersObject)
+  if (deleted.gone && scope.resource.entry.deleteAnswersObject !== true)
     return respondSuccess(scope, output, successOf(scope, deleted))
   // only this old option is told that the object is not gone yet
   const waiting = !deleted.gone && options.orphanDependents === false
@@ -56,14 +55,8 @@ export async function deleteCollection(scope: RequestScope): Promise<Response> {
     stored.push(object)
   }
   const items = (await scope.resource.converter?.toServed(stored, 'stored')) ?? stored
-  for (const object of items) {
-    try {
-      await deleteObject(scope, object.metadata.name!, options, admissionChain)
-    } catch (error) {
-      // somebody else was faster
-      if (!(error instanceof StatusError) || error.code !== 404) throw error
-    }
-  }
+  const names = items.map(({ metadata }) => metadata.name!)
+  await deleteEach(scope, names, options, admissionChain)
   return respondItems(scope, output, {
     revision: found.revision,
     continueToken: nextContinueToken(found, namespace),

@@ -1,6 +1,8 @@
 import { notFound } from '../api/status.ts'
 import { negotiateOutput } from '../codec/negotiate.ts'
-import { respondObject } from '../codec/respond.ts'
+import { isPassedOn, respondObject } from '../codec/respond.ts'
+import { LARGE } from '../api/slices.ts'
+import { walked } from '../request/turns.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
@@ -22,7 +24,8 @@ export async function get(scope: RequestScope): Promise<Response> {
     const answered = scope.resource.converter === undefined ? stored : await inRequestVersion(scope, stored)
     if (scope.resource.view !== undefined)
       scope.resource.view.checkRead?.('text' in answered ? liveOf(answered).object : answered)
-    return respondObject(scope, output, 200, answered)
+    if ('text' in stored && stored.text.length > LARGE && !isPassedOn(scope.resource, output)) request.isLarge = true
+    return await walked(request, () => respondObject(scope, output, 200, answered))
   } catch (error) {
     throw error instanceof StorageError ? statusFor(error, scope.resource.gvr, scope.place.name) : error
   }

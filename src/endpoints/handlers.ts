@@ -1,22 +1,24 @@
 /** Who serves each verb and subresource. */
-import { ownValue } from '../api/own.ts'
 import { notServed } from '../api/status.ts'
 import { parseListOptions } from '../request/options.ts'
 import { admitConnect } from './admit-connect.ts'
-import { isComponentStatuses, serveComponentStatuses } from './component-statuses.ts'
+import { serveComponentStatuses } from './component-statuses.ts'
 import { create } from './create.ts'
 import { deleteCollection, deleteOne } from './delete.ts'
 import { get } from './get.ts'
 import { list } from './list.ts'
 import { patch } from './patch.ts'
-import { binding } from './pods/binding.ts'
+import { binding, legacyBinding } from './pods/binding.ts'
 import { execOrAttach, log, portForward } from './pods/connect.ts'
 import { eviction } from './pods/eviction.ts'
-import { proxy } from './pods/proxy.ts'
+import { nodeProxy, podProxy, serviceProxy } from './pods/proxy.ts'
+import type { Endpoint } from '../registry/endpoint.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
-import type { Route, Verb } from './route.ts'
+import type { Verb } from '../registry/serving.ts'
+import type { Route } from './route.ts'
 import { token } from './token.ts'
 import { update } from './update.ts'
+import { serveNodeUsage, servePodUsage } from './usage.ts'
 import { watch } from './watch.ts'
 
 /** @param verb as it was authorized. @param deeper the path behind the subresource */
@@ -24,10 +26,8 @@ export type Handler = (scope: RequestScope, verb: Verb | '', deeper: readonly st
 
 export interface Handlers {
   readonly verbs: Readonly<Record<Verb, Handler>>
-  /** By `RESOURCE/SUBRESOURCE`: what is another kind than its resource, or no object at all. */
-  readonly subresources: Readonly<Record<string, Handler>>
-  /** Found out when asked. */
-  readonly componentStatuses: Handler
+  /** What is another kind than its resource, or no object at all: definitions say which of these serves it. */
+  readonly endpoints: Readonly<Record<Endpoint, Handler>>
 }
 
 /** Admission is asked before the object is looked for. */
@@ -49,19 +49,21 @@ export const handlers: Handlers = {
     delete: deleteOne,
     deletecollection: deleteCollection,
   },
-  subresources: {
-    'pods/attach': connecting(execOrAttach),
-    'pods/binding': binding,
-    'pods/eviction': eviction,
-    'pods/exec': connecting(execOrAttach),
-    'pods/log': log,
-    'pods/portforward': connecting(portForward),
-    'serviceaccounts/token': token,
-    'pods/proxy': connecting(proxy),
-    'services/proxy': connecting(proxy),
-    'nodes/proxy': connecting(proxy),
+  endpoints: {
+    'component-statuses': serveComponentStatuses,
+    eviction,
+    exec: connecting(execOrAttach),
+    'legacy-binding': legacyBinding,
+    log,
+    'node-usage': serveNodeUsage,
+    'pod-binding': binding,
+    'pod-usage': servePodUsage,
+    'port-forward': connecting(portForward),
+    'node-proxy': connecting(nodeProxy),
+    'pod-proxy': connecting(podProxy),
+    'service-proxy': connecting(serviceProxy),
+    token,
   },
-  componentStatuses: serveComponentStatuses,
 }
 
 /** A list never turns into a watch: the verb was decided, and authorized, before. */
@@ -75,12 +77,8 @@ async function listAlone(scope: RequestScope): Promise<Response> {
 const ofObject: readonly (Verb | '')[] = ['get', 'update', 'patch']
 
 /** @throws StatusError 404 */
-export function handlerOf(table: Handlers, { entry, verb, subresource }: Route): Handler {
-  if (subresource !== '') {
-    const own = ownValue(table.subresources, `${entry.resource}/${subresource}`)
-    if (own !== undefined && entry.group === '') return own
-    if (!ofObject.includes(verb)) throw notServed()
-  } else if (isComponentStatuses(entry)) return table.componentStatuses
-  if (verb === '') throw notServed()
+export function handlerOf(table: Handlers, { verb, subresource }: Route, endpoint: Endpoint | undefined): Handler {
+  if (endpoint !== undefined) return table.endpoints[endpoint]
+  if (verb === '' || (subresource !== '' && !ofObject.includes(verb))) throw notServed()
   return table.verbs[verb]
 }

@@ -20,9 +20,8 @@ import { builtInServed } from '../registry/served.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { HealthEndpoint } from './health.ts'
 import { failureOf, healthChecks } from './health.ts'
-import { chainReloads } from '../authorization/chain.ts'
-import { issuersReloads } from '../authentication/issuers/issuers.ts'
-import { reloadRows } from './reload-metrics.ts'
+import type { Row } from './identity-metrics.ts'
+import { identityRows } from './identity-metrics.ts'
 import { NO_CACHE } from './text-response.ts'
 import { RELEASE, versionInfo } from './version.ts'
 import { admissionMeasurements } from '../metrics/admission.ts'
@@ -42,8 +41,6 @@ const one = (value: number, labels: Labels = {}): Sample[] => [{ labels, value }
 
 const countsBy = (counts: ReadonlyMap<string, number>, label: string): Sample[] =>
   [...counts].map(([name, value]) => ({ labels: { [label]: name }, value }))
-
-type Row = readonly [name: string, type: Metric['type'], help: string, samples: readonly Sample[]]
 
 const sumOf = <Item>(items: readonly Item[], of: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + of(item), 0)
@@ -107,13 +104,31 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
   const durations = kinds.flatMap((kind) => kind.durations.samples(kind.ofServer))
   const busy = durations.reduce((sum, { suffix, value }) => sum + (suffix === '_sum' ? value : 0), 0)
   const work = await controllersWork(request)
-  await issuersReloads(request.env)?.current(request)
   const rows: Row[] = [
+    ...(await identityRows(request)),
     [
       'apiserver_admission_controller_admission_duration_seconds',
       'histogram',
       'Time that each plugin of admission took.',
       admission.steps.pluginSamples(),
+    ],
+    [
+      'apiserver_admission_match_condition_evaluation_errors_total',
+      'counter',
+      'Match conditions of which it could not be told whether they hold.',
+      admission.conditions.errors.samples(),
+    ],
+    [
+      'apiserver_admission_match_condition_evaluation_seconds',
+      'histogram',
+      'Time that match conditions took which did not all hold.',
+      admission.conditions.durations.samples(),
+    ],
+    [
+      'apiserver_admission_match_condition_exclusions_total',
+      'counter',
+      'Requests that webhooks were not asked about because of their match conditions.',
+      admission.conditions.exclusions.samples(),
     ],
     [
       'apiserver_admission_step_admission_duration_seconds',
@@ -159,8 +174,6 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'Requests refused because their audit event could not be written.',
       one(auditCounts.rejected),
     ],
-    ...reloadRows('authentication', issuersReloads(request.env)),
-    ...reloadRows('authorization', chainReloads(request.env)),
     [
       'apiserver_cel_compilation_duration_seconds',
       'histogram',
@@ -252,13 +265,6 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'Validations of admission policies that denied, warned, were noted, or failed and were ignored.',
       all.policyChecks.validating.samples(),
     ],
-    [
-      'authentication_attempts',
-      'counter',
-      'Requests by whether they said who sends them.',
-      results(all.authentications),
-    ],
-    ['authorization_attempts_total', 'counter', 'Requests by whether they were allowed.', results(all.authorizations)],
     ['go_goroutines', 'gauge', 'Requests at work: there are no goroutines here.', one(inFlight)],
     [
       'go_info',
@@ -271,6 +277,12 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'gauge',
       'Work that controllers gave up: see the log.',
       samplesOf(work, 'parked'),
+    ],
+    [
+      'kedge_controllers_failing_work',
+      'gauge',
+      'Work that controllers could not do, and will try again: admission refuses it, for one.',
+      samplesOf(work, 'failing'),
     ],
     ['kedge_controllers_queued_work', 'gauge', 'Work that controllers have yet to do.', samplesOf(work, 'queued')],
     [
@@ -300,6 +312,7 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
     ['process_cpu_seconds_total', 'counter', 'Time spent in answering: the engine tells no more.', one(busy)],
     ['process_start_time_seconds', 'gauge', 'When this isolate served its first request.', one(all.startedAt ?? 0)],
   ]
+  rows.sort(([a], [b]) => (a < b ? -1 : 1))
   return rows.map(([name, type, help, samples]) => ({ name, type, help, samples }))
 }
 
@@ -320,16 +333,13 @@ async function controllersWork({ env, tenant }: ApiRequest): Promise<readonly Wo
   }
 }
 
-const samplesOf = (work: readonly WorkCount[], state: 'queued' | 'parked'): Sample[] =>
+const samplesOf = (work: readonly WorkCount[], state: 'queued' | 'failing' | 'parked'): Sample[] =>
   work.flatMap((count) => (count[state] === 0 ? [] : one(count[state], { controller: count.controller })))
 
 const requestCounts = (kinds: readonly RequestKind[]): Sample[] =>
   kinds.flatMap(({ codes, ofServer }) =>
     [...codes].map(([code, value]) => ({ labels: { code: String(code), ...ofServer }, value })),
   )
-
-const results = (counts: Readonly<Record<string, number>>): Sample[] =>
-  Object.entries(counts).flatMap(([result, value]) => (value === 0 ? [] : one(value, { result })))
 
 /** Whether it ever happened. */
 const flags = (counters: Counters): Sample[] => counters.samples().map((sample) => ({ ...sample, value: 1 }))

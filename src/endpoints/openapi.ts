@@ -10,6 +10,7 @@ import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { remoteIndex, remoteSpecs, serveRemoteV3 } from './aggregation/remote-openapi.ts'
+import { packedBody, plainBody } from './packed-bodies.ts'
 import { slowByteStream, slowStream } from './slow-stream.ts'
 import type { Content } from './serve-content.ts'
 import { httpDate, serveContent } from './serve-content.ts'
@@ -53,17 +54,21 @@ async function documentsOf({ env }: ApiRequest, served: ServedResources): Promis
 }
 
 export async function serveOpenApiV2(apiRequest: ApiRequest, served: ServedResources): Promise<Response> {
-  const { request, now } = apiRequest
+  const { request, tenant, now } = apiRequest
   const vary = { Vary: 'Accept-Encoding, Accept' }
   const type = acceptedType(request, 'v2')
   if (type === undefined) return refused(vary, 406)
   const remote = await remoteSpecs(apiRequest)
   const document = await (await documentsOf(apiRequest, served)).v2(remote)
+  const { body, ...content } = await contentOf(document, type, now, 'v2')
+  const key = `${tenant.uid} ${type} ${document.hash}`
+  const isPacked = acceptsGzip(request)
   const response = serveContent(request, {
-    ...(await contentOf(document, type, now, 'v2')),
+    ...content,
+    body: typeof body === 'function' ? () => (isPacked ? packedBody : plainBody)(key, body) : body,
     headers: { 'Cache-Control': NO_CACHE, 'Content-Type': type, ...vary },
   })
-  return gzipped(request, response)
+  return isPacked ? gzipped(response, typeof body === 'function') : response
 }
 
 async function contentOf(
@@ -93,16 +98,17 @@ async function protobufOf(
   return version === 'v2' ? protobufV2(whole) : protobufV3(whole)
 }
 
+const acceptsGzip = (request: Request): boolean =>
+  /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?(?:$|[\s,]))/.test(request.headers.get('Accept-Encoding') ?? '')
+
 /** The 2 MB of v2 are compressed for clients that accept it. */
-function gzipped(request: Request, response: Response): Response {
-  const accepted = /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?(?:$|[\s,]))/.test(
-    request.headers.get('Accept-Encoding') ?? '',
-  )
-  if (!accepted || response.status !== 200 || response.body === null) return response
+function gzipped(response: Response, isPacked: boolean): Response {
+  if (response.status !== 200 || response.body === null) return response
   const headers = new Headers(response.headers)
   headers.set('Content-Encoding', 'gzip')
   headers.delete('Content-Length')
-  return new Response(response.body.pipeThrough(new CompressionStream('gzip')), { headers, encodeBody: 'manual' })
+  const body = isPacked ? response.body : response.body.pipeThrough(new CompressionStream('gzip'))
+  return new Response(body, { headers, encodeBody: 'manual' })
 }
 
 /** `path` is what follows `/openapi/v3`: empty for the index, else `/` and the key of a document. */

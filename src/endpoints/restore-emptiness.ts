@@ -3,7 +3,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import { CONTROLLER_ACCOUNTS } from '../bootstrap/controller-accounts.ts'
-import { DEFAULT_SERVICE_ACCOUNT } from '../registry/outbox.ts'
+import { DEFAULT_SERVICE_ACCOUNT } from '../registry/core/service-accounts.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -68,7 +68,7 @@ function isBareSystemObject({ group, resource }: GroupResource, object: KubeObje
 
 const controllerAccounts: ReadonlySet<string> = new Set(CONTROLLER_ACCOUNTS)
 
-/** The managers of what a new control plane has by itself (see src/bootstrap). */
+/** The managers of what a new control plane has by itself (see src/bootstrap), and of what `kedge start` makes in one. */
 const SYSTEM_MANAGERS = new Set([
   'kube-apiserver',
   'kube-controller-manager',
@@ -76,4 +76,6 @@ const SYSTEM_MANAGERS = new Set([
   'clusterrole-aggregation-controller',
   'api-priority-and-fairness-config-producer-v1',
   'api-priority-and-fairness-config-consumer-v1',
+  'kedge-start',
+  'simulated-kubelet',
 ])

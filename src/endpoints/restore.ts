@@ -8,12 +8,13 @@ import { groupResourceText, parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { badRequest, StatusError } from '../api/status.ts'
 import { announceOwners } from '../registry/owner-kinds.ts'
+import type { WorkRules } from '../registry/work.ts'
 import { restoredValue } from '../registry/write/commit.ts'
 import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
 import { customModelName } from '../registry/custom-resources/custom-model-name.ts'
 import { storageVersion, versionNamed } from '../registry/custom-resources/definition.ts'
 import { entryOf } from '../registry/custom-resources/entries.ts'
-import { strategyOf } from '../registry/strategies.ts'
+import { definitionOf } from '../registry/definitions.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import { customKindType } from '../schema/from-openapi.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -106,7 +107,7 @@ class Filling {
 
   private async fill(section: Section): Promise<void> {
     if (section.count === 0) return
-    const { stored, collection, valueOf } = await this.kindOf(section)
+    const { stored, collection, workRules, valueOf } = await this.kindOf(section)
     let batch: RestoredValue[] = []
     for (let left = section.count; left > 0; left--) {
       const text = await this.next()
@@ -114,7 +115,8 @@ class Filling {
       const object = objectIn(text)
       if (isDefinitions(section)) this.definitions.push(object)
       await announceOwners(this.request.env, this.request.tenant, stored, object)
-      batch.push(restored(section, object, restoredValue(stored, { object, value: valueOf(object) }, this.request.env)))
+      const value = restoredValue(workRules, stored, { object, value: valueOf(object) }, this.request)
+      batch.push(restored(section, object, value))
       if (batch.length < BATCH && left > 1) continue
       await this.plan.put(collection, batch)
       batch = []
@@ -131,18 +133,20 @@ class Filling {
       const scope = resourceScope(this.request, entry, { name: '', subresource: '', namespace: '' })
       const {
         collection,
-        resource: { storageType, strategy },
+        resource: { storageType, strategy, workRules },
       } = scope
-      return { stored: storedAs(scope), collection, valueOf: (object) => newValueOf(storageType, object, strategy) }
+      const valueOf = (object: KubeObject) => newValueOf(storageType, object, strategy)
+      return { stored: storedAs(scope), collection, workRules, valueOf }
     }
     if (!isBuiltInStorage(section) && !isCustomName(section))
       throw badRequest(`the backup holds ${resource} of group "${group}", which this server does not serve`)
     this.unserved.push(groupResourceText(section))
-    const strategy = isBuiltInStorage(section) ? strategyOf(section) : {}
+    const definition = isBuiltInStorage(section) ? definitionOf(section) : {}
     return {
       stored: { group, resource },
       collection: collectionOf(this.request.tenant, section),
-      valueOf: (object) => newValueOf(typeOf(object), object, strategy),
+      workRules: definition,
+      valueOf: (object) => newValueOf(typeOf(object), object, definition),
     }
   }
 
@@ -162,6 +166,7 @@ class Filling {
 interface RestoredKind {
   readonly stored: GroupResource
   readonly collection: Collection
+  readonly workRules: WorkRules
   valueOf(object: KubeObject): NewValue
 }
 

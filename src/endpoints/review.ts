@@ -3,9 +3,10 @@ import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondObject } from '../codec/respond.ts'
 import type { Review } from '../registry/review.ts'
 import { parseCreateOptions } from '../request/options.ts'
+import { finished, walked } from '../request/turns.ts'
 import { decodeBody, readBody } from './decode-body.ts'
 import { prepareNewMetadata } from '../registry/write/new-metadata.ts'
-import { trackFields } from '../registry/track-fields.ts'
+import { trackingFields } from '../registry/track-fields.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { withManager } from './with-manager.ts'
 
@@ -23,10 +24,11 @@ export async function review(
   const input = negotiateInput(request)
   const body = await readBody(request)
   const options = withManager(request, parseCreateOptions(request.query))
-  const object = decodeBody(scope, input, body, options.fieldValidation)
-  prepareNewMetadata(scope, object, { keepsSystemFields })
-  trackFields(scope, undefined, object, options.fieldManager)
+  const object = await decodeBody(scope, input, body, options.fieldValidation)
+  await prepareNewMetadata(scope, object, { keepsSystemFields })
+  await finished(request, trackingFields(scope, undefined, object, options.fieldManager))
   await admissionChain.mutate(scope, 'CREATE', options, { object })
   const validate = async () => void (await admissionChain.validate(scope, 'CREATE', options, { object }))
-  return respondObject(scope, output, 201, await answer(request, object, validate))
+  const answered = await answer(request, object, validate)
+  return walked(request, () => respondObject(scope, output, 201, answered))
 }

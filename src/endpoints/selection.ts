@@ -1,11 +1,9 @@
 import { goQuote } from '../go/quote.ts'
-import { ownValue } from '../api/own.ts'
 import { badRequest } from '../api/status.ts'
 import type { ListOptions } from '../request/options.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
 import type { FieldRequirement, Selection } from '../storage/selection.ts'
-import type { ResourceEntry } from '../registry/resources.ts'
 import { coreField } from '../registry/events/conversion.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 
@@ -29,25 +27,18 @@ export function selectionOf(scope: RequestScope, options: ListOptions): Selectio
   return { labels, fields }
 }
 
-function knownField({ resource: { entry } }: RequestScope, requirement: FieldRequirement): FieldRequirement {
+function knownField(
+  { resource: { entry, kind, strategy } }: RequestScope,
+  requirement: FieldRequirement,
+): FieldRequirement {
   const { field } = requirement
   const known = entry.fieldSelectors
   if (known.includes(field))
     return entry.group === 'events.k8s.io' ? { ...requirement, field: coreField(field) } : requirement
   const onlyMetadata = known.every((name) => name.startsWith('metadata.')) && known.length === 2
-  throw badRequest(
-    (onlyMetadata ? unknownMetadataField : (ownValue(unknownFieldOf, entry.resource) ?? unknownField))(field, entry),
-  )
+  if (onlyMetadata) throw badRequest(unknownMetadataField(field))
+  throw badRequest(strategy.unknownField?.(field, kind) ?? `field label not supported: ${field}`)
 }
 
-type Complaint = (field: string, entry: ResourceEntry) => string
-
-const unknownField: Complaint = (field) => `field label not supported: ${field}`
-const unknownMetadataField: Complaint = (field) =>
+const unknownMetadataField = (field: string): string =>
   `${goQuote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
-/** Kinds that word it in their own way. */
-const unknownFieldOf: Readonly<Record<string, Complaint>> = {
-  jobs: (field) => `field label ${goQuote(field)} not supported for Job`,
-  resourceslices: (field, { group, version, kind }) =>
-    `field label not supported for ${group}/${version}, Kind=${kind}: ${field}`,
-}

@@ -51,7 +51,7 @@ export async function serveResource(
 
 /** The only way to a handler. */
 function perform(authorized: Authorized, route: Route, scope: RequestScope, table: Handlers): Promise<Response> {
-  const handler = handlerOf(table, route)
+  const handler = handlerOf(table, route, scope.resource.endpoint)
   assertAuthorized(authorized, actionOf(scope, route.verb))
   return handler(scope, route.verb, route.deeper)
 }

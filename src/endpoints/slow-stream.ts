@@ -1,3 +1,5 @@
+import { joined } from '../api/bytes.ts'
+
 /** UTF-16 units after which a chunk is full. */
 const CHUNK = 128 * 1024
 /** Pieces, each of which may take a good part of a millisecond to make, after which others get their turn. */
@@ -10,17 +12,8 @@ export const slowStream = (pieces: Iterable<string>): ReadableStream<Uint8Array>
 }
 
 /** The same of bytes. */
-export const slowByteStream = (pieces: Iterable<Uint8Array>): ReadableStream<Uint8Array> => slowly(pieces, concatenated)
-
-function concatenated(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
-}
+export const slowByteStream = (pieces: Iterable<Uint8Array>): ReadableStream<Uint8Array> =>
+  slowly(pieces, (all) => joined(all))
 
 function slowly<Piece extends { readonly length: number }>(
   pieces: Iterable<Piece>,

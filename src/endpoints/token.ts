@@ -6,7 +6,7 @@ import type { Review } from '../registry/review.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { review } from './review.ts'
-import type { Verb } from './route.ts'
+import type { Verb } from '../registry/serving.ts'
 
 const TOKEN_REQUEST: GroupVersionKind = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }
 

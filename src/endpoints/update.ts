@@ -2,10 +2,9 @@ import { admissionChain } from '../admission/chain.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { update as updateObject } from '../registry/write/update.ts'
-import { finished } from '../request/turns.ts'
 import { parseUpdateOptions } from '../request/options.ts'
 import { authorizeCreate } from './authorize-create.ts'
-import { decodingBody, readBody } from './decode-body.ts'
+import { decodeBody, readBody } from './decode-body.ts'
 import { respondWritten } from './respond-written.ts'
 import { withManager } from './with-manager.ts'
 
@@ -15,7 +14,9 @@ export async function update(scope: RequestScope): Promise<Response> {
   const body = await readBody(request)
   const options = withManager(request, parseUpdateOptions(request.query))
   const input = negotiateInput(request)
-  const sent = await finished(request, decodingBody(scope, input, body, options.fieldValidation))
-  const updated = await updateObject(scope, sent, options, admissionChain, () => authorizeCreate(scope))
+  const sent = await decodeBody(scope, input, body, options.fieldValidation)
+  const updated = await updateObject(scope, sent, options, admissionChain, {
+    authorizeCreate: () => authorizeCreate(scope),
+  })
   return respondWritten(scope, output, updated)
 }

@@ -3,7 +3,6 @@ import { watchFramer } from '../codec/watch-framer.ts'
 import { watchHeaders } from '../codec/respond.ts'
 import type { ListOptions } from '../request/options.ts'
 import type { WatchQuery } from '../storage/storage.ts'
-import { announceWatch } from '../registry/custom-resources/watched-kinds.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { parseRevisionOfWatch } from './resource-version.ts'
 import { selectionOf } from './selection.ts'
@@ -20,8 +19,7 @@ export async function watch(scope: RequestScope, options: ListOptions): Promise<
   const namespace = scope.resource.namespaced && scope.place.namespace !== '' ? scope.place.namespace : undefined
   const revision = options.resourceVersion === '' ? 0 : parseRevisionOfWatch(options.resourceVersion)
   const seconds = options.timeoutSeconds ? Math.max(1, options.timeoutSeconds) : DEFAULT_SECONDS * (1 + Math.random())
-  if (scope.resource.entry.definition !== undefined)
-    await announceWatch(request, scope.resource.entry.definition, scope.resource.entry)
+  await scope.resource.announceWatch?.(request)
   const beginning = await beginningOf(scope, options, revision)
   const framer = watchFramer(scope.resource, output, request.clock)
   const sink = wantsSocket(request.headers)

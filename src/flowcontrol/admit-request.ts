@@ -98,14 +98,21 @@ function kept(request: ApiRequest, { seats }: Gate, found: Seat | Refusal): Seat
   return found
 }
 
-/** Whether the request goes on to its end though its client went: it may have to take back or to tell something then. */
+/**
+ * Whether the request goes on to its end though its client went: it may have to take back or to tell something then, or
+ * others wait for the document that it makes.
+ */
 export const endsBySelf = ({ method, info, record }: ApiRequest): boolean =>
-  method !== 'GET' || info.verb === 'watch' || record !== undefined
+  method !== 'GET' || !info.isResourceRequest || info.verb === 'watch' || info.verb === 'proxy' || record !== undefined
 
 export const leaveSeat = (tenant: Tenant, seat: Seat): void => gateOf(tenant).seats.leave(seat)
 
-/** For metrics. */
-export const flowState = (tenant: Tenant): Pick<Gate, 'seats' | 'counts'> => gateOf(tenant)
+/** For metrics, which do not count the seats of requests that the engine gave up a minute ago. */
+export function flowState(tenant: Tenant): Pick<Gate, 'seats' | 'counts'> {
+  const gate = gateOf(tenant)
+  gate.seats.reclaimLost()
+  return gate
+}
 
 function counted(count: FlowCount, found: Seat | Refusal, waited: number): Seat | Refusal {
   if (typeof found === 'string') count.rejected[found] = (count.rejected[found] ?? 0) + 1

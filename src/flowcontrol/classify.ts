@@ -33,8 +33,8 @@ const SCHEMAS = { group: GROUP, resource: 'flowschemas' }
 const LEVELS = { group: GROUP, resource: 'prioritylevelconfigurations' }
 
 /**
- * The first schema that fits, by precedence and then by name. One whose level is not there does not count, and the
- * mandatory ones always do.
+ * The first schema that matches, by precedence and then by name. Schemas whose priority level does not exist are left
+ * out, and the mandatory ones are always there.
  */
 export function classify(snapshot: ControlSnapshot, asked: AuthorizationAttributes): Classification {
   const { candidates, otherwise } = choicesOf(snapshot)
@@ -50,13 +50,13 @@ const CATCH_ALL = mandatorySchemas.at(-1)!
 interface Choices {
   readonly levels: readonly Stored<PriorityLevelConfiguration>[]
   readonly candidates: readonly Classification[]
-  /** Also of those who are in no group at all. */
+  /** The mandatory schema catch-all, also for users who are in no group at all. */
   readonly otherwise: Classification
 }
 
 const known = new WeakMap<readonly Stored<FlowSchema>[], Choices>()
 
-/** Made when a schema or a level changes, not for each request: until then both lists are the same values. */
+/** Computed once for each state of schemas and levels: while none changes, the snapshot's lists are the same values. */
 function choicesOf(snapshot: ControlSnapshot): Choices {
   const schemas = snapshot.list<Stored<FlowSchema>>(SCHEMAS)
   const levels = snapshot.list<Stored<PriorityLevelConfiguration>>(LEVELS)

@@ -157,7 +157,8 @@ export class Seats {
     }
   }
 
-  private reclaimLost(): void {
+  /** Seats of LOST_AFTER become free. Requests for a seat do so where seats are short; who counts seats asks for it. */
+  reclaimLost(): void {
     const before = this.now() - LOST_AFTER
     for (const seat of this.taken) {
       if (seat.since > before) return

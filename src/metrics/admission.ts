@@ -14,6 +14,11 @@ const measured = perTenant(() => ({
   webhookRequests: new Counters(),
   webhookRejections: new Counters(),
   webhookFailOpens: new Counters(),
+  conditions: {
+    errors: new Counters(),
+    exclusions: new Counters(),
+    durations: new Histograms([0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]),
+  },
   podSecurity: { evaluations: new Counters(), exemptions: new Counters(), errors: new Counters() },
 }))
 
@@ -106,6 +111,36 @@ export function measureWebhook(
 /** A webhook that could not be asked was passed over. */
 export function measureFailOpen({ tenant }: Plane, { name, type }: Pick<WebhookCall, 'name' | 'type'>): void {
   measured(tenant).webhookFailOpens.add({ name, type })
+}
+
+/** Whose match conditions they are. A webhook's type is `admit` or `validating`, a policy's is `validate`. */
+export interface ConditionsOwner {
+  readonly name: string
+  readonly kind: 'webhook' | 'policy'
+  readonly type: 'admit' | 'validating' | 'validate'
+  readonly operation: string
+}
+
+export interface ConditionsOutcome {
+  /** Conditions of which it cannot be told whether they hold. */
+  readonly errors: number
+  /** Undefined: not told. */
+  readonly seconds: number | undefined
+  readonly isExcluded: boolean
+}
+
+export function measureConditions(
+  { tenant }: Plane,
+  { kind, name, operation, type }: ConditionsOwner,
+  { errors, seconds, isExcluded }: ConditionsOutcome,
+): void {
+  const { conditions } = measured(tenant)
+  const labels = { kind, name, operation, type }
+  for (let count = 0; count < errors; count++) conditions.errors.add(labels)
+  if (seconds !== undefined) conditions.durations.observe(Object.values(labels).join(' '), seconds, () => labels)
+  // kube-apiserver counts those of webhooks alone, and has another word for their type
+  if (isExcluded && kind === 'webhook')
+    conditions.exclusions.add({ ...labels, type: type === 'validating' ? 'validate' : type })
 }
 
 export function measurePodSecurity(

@@ -29,8 +29,6 @@ class Measurements {
   /** Bound: MAX_KINDS. */
   readonly requests = new Map<string, RequestKind>()
   readonly others = new RequestKind({ group: '', resource: '', scope: '', subresource: '', verb: '', version: '' })
-  readonly authentications = { success: 0, failure: 0 }
-  readonly authorizations = { allowed: 0, denied: 0 }
   readonly deprecated = new Counters()
   /** Bound: series that Counters keep. */
   readonly policyChecks = { validating: new Counters(), mutating: new Counters() }
@@ -121,8 +119,6 @@ function count(all: Measurements, request: ApiRequest, response: Response, secon
   if (seconds !== undefined) kind.durations.observe(seconds)
   observeLength(kind.sizes, response.headers)
   if (request.info.isResourceRequest && request.method !== 'GET') observeLength(kind.bodySizes, request.headers)
-  all.authentications[status === 401 ? 'failure' : 'success']++
-  if (status !== 401) all.authorizations[status === 403 ? 'denied' : 'allowed']++
   if (request.warnings.some((warning) => warning.includes(' is deprecated in v'))) {
     const { group = '', version = '', resource = '', subresource = '' } = kind.labels
     all.deprecated.add({ group, removed_release: '', resource, subresource, version })

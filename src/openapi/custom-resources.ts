@@ -23,9 +23,8 @@ const ANY_KIND = 'io.k8s.api.core.v1.Pod'
 /** Properties of a schema are some tens of what `PART` counts. */
 const WEIGHT = 32
 
-/** The models of an entry and of its list; none for what is built in. Each is made when it is asked for. */
+/** The models of an entry and of its list. Each is made when it is asked for. */
 export function modelMembers(entry: ResourceEntry, version: OpenApiVersion, describe: Describe): Member[] {
-  if (entry.origin !== 'custom') return []
   const own = customModelName(entry.group, entry.version, entry.kind)
   const list = customModelName(entry.group, entry.version, entry.listKind)
   return [

@@ -9,7 +9,7 @@ import { ownValue } from '../api/own.ts'
 import { escapeHtml } from '../api/json.ts'
 import { turnOfOthers } from '../api/slices.ts'
 import type { ServedResources, ServedVersion } from '../registry/resources.ts'
-import { isWholeVersion } from '../registry/resources.ts'
+import { factsOf, isWholeVersion } from '../registry/resources.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 import { closureOf, kindEntry, openApiModel } from '../schema/to-openapi.ts'
 import { customPieces } from './custom-document.ts'
@@ -18,8 +18,9 @@ import { joined } from './members.ts'
 import type { OpenApiSettings, PathItem } from './operations.ts'
 import { pathsV3 } from './render-v3.ts'
 import type { RemoteSpec } from './remote-spec.ts'
-import { EVERYWHERE, info, isCustom, META, modelsOf, pathsOfVersion } from './served-paths.ts'
+import { EVERYWHERE, info, META, modelsOf, pathsOfVersion, publishesSchemas } from './served-paths.ts'
 import { swaggerMembers, swaggerPieces } from './swagger.ts'
+import { SharedValue } from '../tenancy/shared-value.ts'
 import { openApiTexts } from './texts.ts'
 
 export interface OpenApiDocument {
@@ -59,10 +60,13 @@ export interface RemoteSpecs {
 
 const bearerToken = { type: 'apiKey', description: 'Bearer Token authentication', name: 'authorization', in: 'header' }
 
+/** Milliseconds in which a document is made, on a busy machine too. */
+const MAKING = 10_000
+
 const documents = new WeakMap<ServedResources, OpenApiDocuments>()
 interface Kept {
   readonly of: ServedVersion | undefined
-  readonly document: Promise<OpenApiDocument>
+  readonly document: SharedValue<OpenApiDocument>
   /** UTF-16 units, once it is built. */
   readonly size: number
 }
@@ -81,25 +85,28 @@ const customDocuments = new BoundedMap<ServedVersion, OpenApiDocument | OpenApiS
 /** UTF-16 units of a document of v2 that is kept whole: twice that of a server without definitions. */
 const MAX_WHOLE = 4 * 1024 * 1024
 
-const customHashes = new WeakMap<ServedVersion, Promise<string>>()
+/** Custom resources from which on a document of v2 is larger than that: each has 16 Ki of text. */
+const MANY_CUSTOM = 256
 
-/** Of what the document is made of, so that an index needs no documents. */
-function customHash(group: string, version: ServedVersion): Promise<string> {
-  let hash = customHashes.get(version)
-  if (hash === undefined)
-    customHashes.set(version, (hash = hashed(identityOf(group, version)).then((document) => document.hash)))
+const versionHashes = new WeakMap<ServedVersion, string>()
+
+/** Of what its documents are made of, so that an index needs no documents. */
+async function versionHash(group: string, version: ServedVersion): Promise<string> {
+  const known = versionHashes.get(version)
+  if (known !== undefined) return known
+  const { hash } = await hashed(identityOf(group, version))
+  versionHashes.set(version, hash)
   return hash
 }
 
 /** Counted up when a release writes the documents of custom resources in another way: clients keep them by their hash. */
 const EDITION = 1
 
-/** A schema belongs to a generation of its definition. */
+/** A schema is told by its definition's generation: none is read. */
 function identityOf(group: string, { version, resources }: ServedVersion): string {
-  const entries = resources.map(({ definition, openApi, ...shown }) => {
-    if (definition === undefined) return { ...shown, openApi }
-    const { uid, generation } = definition.metadata
-    return { ...shown, uid, generation }
+  const entries = resources.map((entry) => {
+    const { openApi, ...facts } = factsOf(entry)
+    return { ...facts, ...openApi?.schemaOf }
   })
   return JSON.stringify([EDITION, group, version, entries])
 }
@@ -115,7 +122,7 @@ class Documents implements OpenApiDocuments {
   readonly keys: readonly string[]
   private readonly versions = new Map<string, { group: string; version: ServedVersion }>()
   private readonly groups = new Set<string>()
-  private all: { readonly remote: string; readonly document: Promise<OpenApiDocument | SwaggerStream> } | undefined
+  private all: { readonly remote: string; readonly document: SharedValue<OpenApiDocument | SwaggerStream> } | undefined
 
   constructor(
     private readonly served: ServedResources,
@@ -135,7 +142,7 @@ class Documents implements OpenApiDocuments {
   async hash(key: string): Promise<string> {
     const { knownHash } = await openApiTexts()
     const version = this.versions.get(key)
-    if (version !== undefined && isCustom(version.version)) return customHash(version.group, version.version)
+    if (version !== undefined && publishesSchemas(version.version)) return versionHash(version.group, version.version)
     const whole = version === undefined || (!this.settings.cbor && isWholeVersion(version.group, version.version))
     const known = whole ? knownHash(key) : undefined
     return known ?? (await this.v3(key))!.hash
@@ -145,29 +152,32 @@ class Documents implements OpenApiDocuments {
     if (!this.keys.includes(key)) return undefined
     const found = this.versions.get(key)
     const version = found?.version
-    if (found !== undefined && isCustom(found.version)) return this.custom(found.group, found.version)
-    const known = kept.get(key)
-    if (known !== undefined && known.of === version) return known.document
-    const document = this.build(key)
-    kept.set(key, { of: version, document, size: 0 })
-    const { text } = await document
-    kept.set(key, { of: version, document, size: text.length })
+    if (found !== undefined && publishesSchemas(found.version)) return this.custom(found.group, found.version)
+    let known = kept.get(key)
+    if (known === undefined || known.of !== version)
+      kept.set(key, (known = { of: version, document: new SharedValue(MAKING), size: 0 }))
+    const document = await known.document.get(() => this.build(key))
+    if (known.size === 0 && kept.get(key) === known) kept.set(key, { ...known, size: document.text.length })
     return document
   }
 
   v2(remote: RemoteSpecs = { key: '', specs: [] }): Promise<OpenApiDocument | SwaggerStream> {
-    if (this.all?.remote !== remote.key) this.all = { remote: remote.key, document: this.makeV2(remote) }
-    return this.all.document
+    if (this.all?.remote !== remote.key) this.all = { remote: remote.key, document: new SharedValue(MAKING) }
+    return this.all.document.get(() => this.makeV2(remote))
   }
 
   private async makeV2({ key, specs }: RemoteSpecs): Promise<OpenApiDocument | SwaggerStream> {
     const { describe } = await openApiTexts()
     const members = () => swaggerMembers(this.served, describe, this.settings, specs)
     const pieces = () => swaggerPieces(members())
-    const whole = await joined(pieces(), MAX_WHOLE, turnOfOthers)
+    const versions = [...this.versions.values()]
+    const custom = versions
+      .filter(({ version }) => publishesSchemas(version))
+      .flatMap(({ version }) => version.resources)
+    const whole = custom.length > MANY_CUSTOM ? undefined : await joined(pieces(), MAX_WHOLE, turnOfOthers)
     if (whole !== undefined) return hashed(whole)
-    const custom = [...this.versions.values()].filter(({ version }) => isCustom(version))
-    const { hash } = await hashed([...custom.map(({ group, version }) => identityOf(group, version)), key].join('\n'))
+    const hashes = await Promise.all(versions.map(({ group, version }) => versionHash(group, version)))
+    const { hash } = await hashed(JSON.stringify([info.version, this.settings, key, hashes]))
     return { hash, pieces, members }
   }
 
@@ -176,7 +186,7 @@ class Documents implements OpenApiDocuments {
     if (known !== undefined) return known
     const { describe } = await openApiTexts()
     const pieces = () => customPieces(version, describe, this.settings)
-    const hash = await customHash(group, version)
+    const hash = await versionHash(group, version)
     const text = await joined(pieces(), MAX_WHOLE_CUSTOM, turnOfOthers)
     const document = text === undefined ? { hash, pieces } : { text, hash }
     customDocuments.set(version, document)

@@ -6,6 +6,7 @@ import { append } from '../api/append.ts'
 import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
 import { isDigit, isLetter } from '../api/unicode.ts'
 import type { ResourceEntry, SubresourceEntry } from '../registry/resources.ts'
+import type { OperationDialect } from '../registry/serving.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import type { Structural } from '../schema/structural.ts'
 import type { Describe } from '../schema/to-openapi.ts'
@@ -49,73 +50,6 @@ export interface OpenApiSettings {
   readonly cbor: boolean
 }
 
-/** Media types, by the part of kube-apiserver that publishes the paths: apiextensions' openapi/builder publishes custom resources. */
-interface Dialect {
-  readonly json: readonly string[]
-  readonly watch: readonly string[]
-  readonly patches: readonly string[]
-  /** Of request bodies of create, replace and delete. */
-  readonly bodies: readonly string[]
-  /** Paths below /watch/, and lists that say that they watch. */
-  readonly watches: boolean
-  /** Query parameters of a read. */
-  readonly getOptions: readonly string[]
-  /** DELETE of a collection has a body, and its members as parameters. */
-  readonly hasCollectionDeleteOptions: boolean
-  readonly patchCodes: readonly (200 | 201)[]
-  /** Subresources whose kind is one of options are connections. */
-  readonly connects: boolean
-  /** Whose kind the operations of a subresource name. */
-  readonly subresourceKind: 'its own' | 'of the resource'
-}
-
-const JSON_TYPES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
-
-const builtInDialect: Dialect = {
-  json: JSON_TYPES,
-  watch: [...JSON_TYPES, 'application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'],
-  patches: [
-    'application/json-patch+json',
-    'application/merge-patch+json',
-    'application/strategic-merge-patch+json',
-    'application/apply-patch+yaml',
-  ],
-  bodies: ['*/*'],
-  watches: true,
-  getOptions: [],
-  hasCollectionDeleteOptions: true,
-  patchCodes: [200, 201],
-  connects: true,
-  subresourceKind: 'its own',
-}
-
-/** With CBOR switched on. Custom resources are served in CBOR as well, but OpenAPI does not say so. */
-const cborDialect: Dialect = {
-  ...builtInDialect,
-  json: [...JSON_TYPES, 'application/cbor'],
-  watch: [
-    ...JSON_TYPES,
-    'application/cbor',
-    'application/json;stream=watch',
-    'application/vnd.kubernetes.protobuf;stream=watch',
-    'application/cbor-seq',
-  ],
-  patches: [...builtInDialect.patches, 'application/apply-patch+cbor'],
-}
-
-const customDialect: Dialect = {
-  json: ['application/json', 'application/yaml'],
-  watch: ['application/json', 'application/yaml'],
-  patches: ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'],
-  bodies: ['application/json', 'application/yaml'],
-  watches: false,
-  getOptions: ['resourceVersion'],
-  hasCollectionDeleteOptions: false,
-  patchCodes: [200],
-  connects: false,
-  subresourceKind: 'of the resource',
-}
-
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const STATUS = `${META}.Status`
 const WATCH_EVENT = `${META}.WatchEvent`
@@ -154,14 +88,14 @@ class ResourcePaths {
   private readonly root: string
   private readonly kind: GroupVersionKind
   private readonly namespaced: string
-  private readonly dialect: Dialect
+  private readonly dialect: OperationDialect
 
   constructor(
     private readonly entry: ResourceEntry,
     private readonly describe: Describe,
     { cbor }: OpenApiSettings,
   ) {
-    this.dialect = entry.origin === 'custom' ? customDialect : cbor ? cborDialect : builtInDialect
+    this.dialect = entry.serving.operations(cbor)
     this.root = rootOf(entry)
     this.kind = { group: entry.group, version: entry.version, kind: entry.kind }
     this.namespaced = entry.namespaced ? 'Namespaced' : ''

@@ -18,15 +18,13 @@ export const pathsOfVersion = (
   describe: Describe,
   settings: OpenApiSettings,
 ): PathItem[] => [
-  ...(isCustom(version) ? [] : [groupVersionPath({ group, version: version.version }, settings)]),
+  ...(publishesSchemas(version) ? [] : [groupVersionPath({ group, version: version.version }, settings)]),
   ...version.resources.flatMap((entry) => pathsOf(entry, describe, settings)),
 ]
 
-/**
- * Documents of built-in versions are made of the committed table, those of other versions of definitions, as the two
- * publishers of kube-apiserver do: so a version is asked here, once.
- */
-export const isCustom = ({ resources }: ServedVersion): boolean => resources.some(({ origin }) => origin === 'custom')
+/** kube-apiserver has two publishers: one for built-in types, one for versions whose resources bring their schemas. */
+export const publishesSchemas = ({ resources }: ServedVersion): boolean =>
+  resources.some(({ serving }) => serving.publishesSchema)
 
 /** The models that operations name. */
 export function modelsOf(items: readonly PathItem[]): Set<string> {

@@ -16,7 +16,15 @@ import type { RemoteSpec } from './remote-spec.ts'
 import { addedBy } from './remote-spec.ts'
 import { pathMembers } from './rendered-paths.ts'
 import { pathsV2 } from './render-v2.ts'
-import { EVERYWHERE, info, isCustom, knownGroupVersions, META, modelsOf, pathsOfVersion } from './served-paths.ts'
+import {
+  EVERYWHERE,
+  info,
+  knownGroupVersions,
+  META,
+  modelsOf,
+  pathsOfVersion,
+  publishesSchemas,
+} from './served-paths.ts'
 
 const security = {
   securityDefinitions: {
@@ -101,14 +109,15 @@ function* builtInItems(
   for (const { group, versions } of served.groups) {
     if (group !== '' && served.isBuiltInGroup(group)) yield [groupPath(group)]
     for (const version of versions)
-      if (version.remote !== true && !isCustom(version)) yield pathsOfVersion(group, version, describe, settings)
+      if (version.remote !== true && !publishesSchemas(version))
+        yield pathsOfVersion(group, version, describe, settings)
   }
 }
 
 const customEntries = ({ groups }: ServedResources): ResourceEntry[] =>
   groups
     .flatMap(({ versions }) => versions)
-    .filter((version) => version.remote !== true && isCustom(version))
+    .filter((version) => version.remote !== true && publishesSchemas(version))
     .flatMap(({ resources }) => resources)
 
 const builtInDefinitions = (models: ReadonlySet<string>, describe: Describe): Member[] =>

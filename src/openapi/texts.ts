@@ -5,6 +5,7 @@
 import { ownValue } from '../api/own.ts'
 import { unpackedTable } from '../api/unpacked-table.ts'
 import type { Describe } from '../schema/to-openapi.ts'
+import { SharedValue } from '../tenancy/shared-value.ts'
 
 export interface OpenApiTexts {
   readonly describe: Describe
@@ -12,12 +13,9 @@ export interface OpenApiTexts {
   readonly knownHash: (document: string) => string | undefined
 }
 
-let loaded: Promise<OpenApiTexts> | undefined
+const loaded = new SharedValue<OpenApiTexts>()
 
-export function openApiTexts(): Promise<OpenApiTexts> {
-  loaded ??= load()
-  return loaded
-}
+export const openApiTexts = (): Promise<OpenApiTexts> => loaded.get(load)
 
 async function load(): Promise<OpenApiTexts> {
   const table = await unpackedTable((await import('./texts-table.json')).default)

@@ -18,21 +18,54 @@ export const exchangeByFetch =
     const headers = headersOf(call.headers)
     if (upgrades === true && headers.get('Upgrade')?.toLowerCase() !== 'websocket')
       throw new CallFailed(`this server passes on no protocol but WebSocket: ${headers.get('Upgrade')}`)
+    const end = endOf(timeoutMs, gone)
     try {
       const answer = await way.fetch(url, {
         method,
         headers,
         body,
         redirect: 'manual',
-        signal: endOf(timeoutMs, gone),
+        signal: end,
       })
       if (upgrades === true && answer.webSocket !== null)
         return { upgraded: new Response(null, { status: 101, headers: answer.headers, webSocket: answer.webSocket }) }
-      return { status: answer.status, headers: [...answer.headers], body: answer.body }
+      const isBounded = timeoutMs !== undefined && end !== null && answer.body !== null
+      return {
+        status: answer.status,
+        headers: [...answer.headers],
+        body: isBounded ? until(end, answer.body!) : answer.body,
+      }
     } catch (error) {
       throw failureOfFetch(error, gone)
     }
   }
+
+/** The platform passes a body on by itself, beyond the signal that its request was made with. */
+function until(end: AbortSignal, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  let isOver = false
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      end.addEventListener('abort', () => {
+        if (isOver) return
+        isOver = true
+        controller.error(end.reason)
+        reader.cancel(end.reason).catch(() => {})
+      })
+    },
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      if (isOver) return
+      if (!done) return controller.enqueue(value)
+      isOver = true
+      controller.close()
+    },
+    cancel(reason) {
+      isOver = true
+      return reader.cancel(reason)
+    },
+  })
+}
 
 /** fetch would tidy it up, and ask for something else than was authorized. */
 function checkPath(url: string): void {
@@ -41,12 +74,17 @@ function checkPath(url: string): void {
     throw new CallFailed('this server passes on no path with dots for names')
 }
 
-/** The platform joins several of one name with a comma and a blank, which their values may therefore not contain. */
+/**
+ * The platform joins several of one name with a comma and a blank, which their values may therefore not contain; and it
+ * takes blanks from both ends, and refuses what is not Latin-1.
+ */
 function headersOf(pairs: readonly (readonly [name: string, value: string])[]): Headers {
   const headers = new Headers()
   for (const [name, value] of pairs) {
-    if (/^x-remote-/i.test(name) && value.includes(', '))
-      throw new CallFailed(`this server cannot pass on ${name} with a comma and a blank in it`)
+    if (/^x-remote-/i.test(name) && (value.includes(', ') || !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)))
+      throw new CallFailed(
+        `this server cannot pass on ${name} with a comma and a blank in it, or what is no visible ASCII at its ends or within`,
+      )
     headers.append(name, value)
   }
   return headers

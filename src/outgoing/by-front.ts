@@ -4,7 +4,7 @@ import { FAILED, STATUS_HEADER } from '../webhooks/by-front.ts'
 import { callFailure, failureText } from '../webhooks/failure-text.ts'
 import { CANCELED, CallFailed } from '../webhooks/outgoing-call.ts'
 import type { Exchange, ExchangeCall } from './exchange.ts'
-import { EXCHANGE_PATH, HEADERS_HEADER, TUNNEL_HEADER } from './exchange.ts'
+import { HEADERS_HEADER, TUNNEL_HEADER } from './exchange.ts'
 
 /** As it stands in the line before the body. */
 export interface PassedCall extends ExchangeCall {
@@ -24,7 +24,7 @@ export const exchangeByFront =
     const line = `${JSON.stringify(passed)}\n`
     let answer: Response
     try {
-      answer = await front.fetch(`http://outgoing${EXCHANGE_PATH}`, {
+      answer = await front.fetch('http://exchanges/', {
         method: 'POST',
         body: body === null ? line : behind(line, body),
         ...(gone === undefined ? {} : { signal: gone }),

@@ -22,6 +22,21 @@ export interface ExchangeCall {
   readonly timeoutMs?: number
   /** The connection is asked to speak another protocol from then on. */
   readonly upgrades?: boolean
+  /** The client speaks WebSocket, the server is asked for SPDY. */
+  readonly translates?: WebSocketTranslation
+}
+
+/** A client's WebSocket that is made into SPDY on the way: of port-forward it is octet by octet the same. */
+export interface WebSocketTranslation {
+  /** Sec-WebSocket-Key of the client. */
+  readonly key: string
+  /** The channels of exec and attach, which become streams; absent: SPDY is within the messages. */
+  readonly streams?: {
+    readonly stdin: boolean
+    readonly stdout: boolean
+    readonly stderr: boolean
+    readonly tty: boolean
+  }
 }
 
 export interface ExchangeAnswer {
@@ -65,5 +80,3 @@ export function endToEnd(
 export const HEADERS_HEADER = 'outgoing-headers'
 /** Header by which the engine tells its front to connect the client with a server that waits. */
 export const TUNNEL_HEADER = 'kedge-tunnel'
-/** Paths of the front's socket. */
-export const EXCHANGE_PATH = '/exchange'

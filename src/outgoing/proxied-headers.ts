@@ -1,4 +1,5 @@
 /** Headers of a request that is passed on: the client's, without what is for this server alone. */
+import { addressSeen } from '../request/address-seen.ts'
 import { REQUEST_HEADERS } from '../request/request-header-names.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { endToEnd } from './exchange.ts'
@@ -11,16 +12,22 @@ const FOR_THIS_SERVER = /^(?:authorization|impersonate-.*|x-remote-(?:user|uid|g
 /** Some servers take the one sign for the other. */
 const spelled = (name: string): string => name.toLowerCase().replaceAll('_', '-')
 
+const FORWARDED_FOR = 'x-forwarded-for'
+
 const BEARER_PROTOCOL = /^base64url\.bearer\.authorization\.k8s\.io\./
 
 /** @param upgrades the client wants another protocol, which is passed on */
-export function proxiedHeaders(headers: Headers, upgrades: boolean): HeaderPairs {
+export function proxiedHeaders(request: Request, upgrades: boolean): HeaderPairs {
+  const { headers } = request
   const pairs: HeaderPairs = []
   for (const [name, value] of endToEnd(headers)) {
-    if (name === 'host' || FOR_THIS_SERVER.test(spelled(name))) continue
+    if (name === 'host' || name === FORWARDED_FOR || FOR_THIS_SERVER.test(spelled(name))) continue
     const kept = name === 'sec-websocket-protocol' ? withoutToken(value) : value
     if (kept !== '') pairs.push([name, kept])
   }
+  // what proxies said before stays, and says nothing of who asks
+  const from = [headers.get(FORWARDED_FOR) ?? '', addressSeen(request, headers) ?? ''].filter((text) => text !== '')
+  if (from.length > 0) pairs.push(['X-Forwarded-For', from.join(', ')])
   if (upgrades) pairs.push(['Connection', 'Upgrade'], ['Upgrade', headers.get('Upgrade') ?? ''])
   return pairs
 }

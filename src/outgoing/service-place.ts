@@ -46,7 +46,7 @@ export async function placeOfService(plane: Plane, service: ServiceReference): P
     slicesOfService(plane, namespace, name),
   ])
   if (found === undefined) throw new CallFailed(`service ${goQuote(name)} not found`)
-  if (plane.env.OUTGOING === undefined)
+  if (plane.env.EXCHANGES === undefined)
     throw new CallFailed(`this server reaches no Services but those of KEDGE_SERVICES, which has no ${keyOf(service)}`)
   return { base: `https://${hostOf(found, port, slices)}`, serverName }
 }

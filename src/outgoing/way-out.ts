@@ -11,7 +11,7 @@ export function exchangeOf({ env }: Pick<ControlPlane, 'env'>): Exchange {
   let way = ways.get(env)
   if (way === undefined) {
     const network = { fetch: (url: string, init: RequestInit) => fetch(url, init) }
-    way = env.OUTGOING === undefined ? exchangeByFetch(network, env, settingsOf(env)) : exchangeByFront(env.OUTGOING)
+    way = env.EXCHANGES === undefined ? exchangeByFetch(network, env, settingsOf(env)) : exchangeByFront(env.EXCHANGES)
     ways.set(env, way)
   }
   return way

@@ -15,6 +15,7 @@ import { StatusError, badRequest, plainError } from '../api/status.ts'
 import { goQuote } from '../go/quote.ts'
 import { stringifySorted } from '../api/json.ts'
 import { atomOf } from '../schema/atom.ts'
+import type { Atom } from '../schema/atom.ts'
 import { pathText } from '../schema/path-element.ts'
 import type { FieldPathElements } from '../schema/path-element.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -288,7 +289,7 @@ function* update(
   managers.set(key, { ...applier, fields: filter === undefined ? fields : filter(fields) })
 
   const merging = yield* inParts(() => mustMerge(() => merge(atom, current, config)))
-  const pruned = yield* inParts(() => prune(versioned(merging), managers, apiVersion, last, converter))
+  const pruned = yield* prune(versioned(merging), managers, apiVersion, last, converter)
   const versions = yield* inParts(() => versionsOf(versioned(current), pruned, converter, resetFields))
   yield
   if (!force) throwConflicts(managers, versions, key)
@@ -318,25 +319,26 @@ function mustMerge(merging: () => Json): Json {
 type Converter = (value: Versioned, apiVersion: string) => Versioned | undefined
 
 /** Removes what this manager applied the last time and now does not, but for what others own. */
-function prune(
+function* prune(
   merged: Versioned,
   managers: Managers,
   apiVersion: string,
   last: Owned | undefined,
   convert: Converter,
-): Versioned {
+): Steps<Versioned> {
   if (last === undefined || last.fields.isEmpty) return merged
   const converted = convert(merged, last.apiVersion)
   if (converted === undefined) return merged
   const atom = atomOf(converted.type)
-  const pruned = { ...converted, value: removeFields(atom, converted.value, withNamedFields(atom, last.fields)) }
-  const withOwned = addBackOwned(converted, pruned, managers, convert)
-  const withDangling = addBackDangling(converted, withOwned, last, convert)
+  const named = withNamedFields(atom, last.fields)
+  const pruned = { ...converted, value: yield* inParts(() => removeFields(atom, converted.value, named)) }
+  const withOwned = yield* addBackOwned(converted, pruned, managers, convert)
+  const withDangling = yield* addBackDangling(converted, withOwned, last, convert)
   return convert(withDangling, apiVersion) ?? withDangling
 }
 
 /** Fields of others, appliers or not, come back: first those of the version at hand. */
-function addBackOwned(merged: Versioned, pruned: Versioned, managers: Managers, convert: Converter): Versioned {
+function* addBackOwned(merged: Versioned, pruned: Versioned, managers: Managers, convert: Converter): Steps<Versioned> {
   const owned = new Map<string, FieldSet>([[merged.apiVersion, FieldSet.empty]])
   for (const { apiVersion, fields } of managers.values())
     owned.set(apiVersion, (owned.get(apiVersion) ?? FieldSet.empty).union(fields))
@@ -347,26 +349,30 @@ function addBackOwned(merged: Versioned, pruned: Versioned, managers: Managers, 
     const convertedResult = converted && convert(result, apiVersion)
     if (converted === undefined || convertedResult === undefined) continue
     const atom = atomOf(converted.type)
-    const named = (set: FieldSet) => withNamedFields(atom, set)
-    const removed = named(fieldsIn(atom, converted.value)).difference(
-      named(fieldsIn(atom, convertedResult.value)).union(named(fields)),
-    )
+    const before = yield* namedFieldsIn(atom, converted)
+    const after = yield* namedFieldsIn(atom, convertedResult)
+    const removed = before.difference(after.union(withNamedFields(atom, fields)))
     whole = converted
-    result = { ...converted, value: removeFields(atom, converted.value, removed) }
+    result = { ...converted, value: yield* inParts(() => removeFields(atom, converted.value, removed)) }
   }
   return result
 }
 
 /** Only what this manager owned goes: parts of it that nobody owns stay. */
-function addBackDangling(merged: Versioned, pruned: Versioned, last: Owned, convert: Converter): Versioned {
+function* addBackDangling(merged: Versioned, pruned: Versioned, last: Owned, convert: Converter): Steps<Versioned> {
   const converted = convert(pruned, last.apiVersion)
   if (converted === undefined) return merged
   const atom = atomOf(merged.type)
-  const named = (set: FieldSet) => withNamedFields(atom, set)
-  const removed = named(fieldsIn(atom, merged.value))
-    .difference(named(fieldsIn(atom, converted.value)))
-    .intersection(named(last.fields))
-  return { ...merged, value: removeFields(atom, merged.value, removed) }
+  const before = yield* namedFieldsIn(atom, merged)
+  const after = yield* namedFieldsIn(atom, converted)
+  const removed = before.difference(after).intersection(withNamedFields(atom, last.fields))
+  return { ...merged, value: yield* inParts(() => removeFields(atom, merged.value, removed)) }
+}
+
+function* namedFieldsIn(atom: Atom, { value }: Versioned): Steps<FieldSet> {
+  const fields = yield* inParts(() => fieldsIn(atom, value))
+  yield
+  return withNamedFields(atom, fields)
 }
 
 interface Conflict {

@@ -1,4 +1,5 @@
 /** From a patched document to an object of the endpoint's kind, as kube-apiserver decodes it again. */
+import { internalTypeName } from '../codec/partial-object-metadata.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -9,7 +10,9 @@ import type { FieldError } from '../api/field.ts'
 import { setOwn } from '../api/own.ts'
 import { kept } from '../api/parts.ts'
 import { internalError, invalid } from '../api/status.ts'
-import { DecodeError, decodeObject, emptyStruct, findKind, missingKind } from '../codec/decode.ts'
+import { decodeObject, findKind } from '../codec/decode.ts'
+import { emptyStruct } from '../schema/zero-values.ts'
+import { DecodeError, missingKind } from '../codec/decode-problems.ts'
 import type { Decoded } from '../codec/decode.ts'
 import type { JsonTree } from '../api/json.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
@@ -50,9 +53,7 @@ export function decodePatched(
     )
   const { object, strict } = decodeObject(ofKind, tree)
   if (!isExpected)
-    throw new DecodeError(
-      `converting (${gvk.version}.${gvk.kind}) to (${internalPackage(kind)}.${kind.kind}): unknown conversion`,
-    )
+    throw new DecodeError(`converting (${gvk.version}.${gvk.kind}) to (${internalTypeName(kind)}): unknown conversion`)
   applyDefaults(type, object)
   return { object: withKind(object, kind), strict }
 }
@@ -90,7 +91,7 @@ function nameOf({ metadata }: JsonObject): string {
   return typeof name === 'string' ? name : ''
 }
 
-/** What the patch makes of the kind is for validation to judge. */
+/** A patch may have changed the kind: validation refuses that later. */
 function decodePatchedCustom(
   type: StructType,
   kind: GroupVersionKind,
@@ -103,9 +104,6 @@ function decodePatchedCustom(
   object['apiVersion'] = apiVersionOf(kind)
   return { object, strict }
 }
-
-/** kube-apiserver's package of internal types: the first part of the group's name. */
-const internalPackage = ({ group }: GroupVersionKind) => (group === '' ? 'core' : group.split('.')[0]!)
 
 const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({
   ...object,
@@ -123,8 +121,8 @@ function kindIn(tree: JsonTree): { apiVersion: string; kind: string } {
 }
 
 /**
- * As the internal type has it: its fields have Go's names, which nobody sends, but those of the metadata, which are
- * members of the object itself.
+ * As kube-apiserver decodes into its internal type. Fields there have the names of Go's members, which no client sends.
+ * Only the metadata's are members of the object itself, so they are found.
  */
 function decodeInternal(type: StructType, tree: JsonTree): Decoded {
   const metadata: { [name: string]: JsonTree | undefined } = {}

@@ -4,10 +4,10 @@
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { setOwn } from '../api/own.ts'
+import { isEmpty, setOwn } from '../api/own.ts'
 import { eachName, kept } from '../api/parts.ts'
-import { comparePathElements, readPathElement, sortedPathElements } from '../schema/path-element.ts'
-import type { FieldPathElements, PathElement } from '../schema/path-element.ts'
+import { compareElements, readPathElement, sortedPathElements } from '../schema/path-element.ts'
+import type { FieldPathElements, PathElement, ReadElement } from '../schema/path-element.ts'
 
 interface Node {
   /** The field itself belongs to the set, not only fields below it. */
@@ -20,6 +20,8 @@ export class FieldSet {
 
   /** The set as JSON, once it has been written or if it was read from such; never changed. */
   #fields: JsonObject | undefined
+  /** The same below a member, which says so itself (`.`). */
+  #fieldsOfMember: JsonObject | undefined
 
   private constructor(private readonly nodes: ReadonlyMap<PathElement, Node>) {}
 
@@ -30,10 +32,16 @@ export class FieldSet {
   }
 
   /** @internal for the functions below: a map without nodes that hold nothing */
-  static ofNodes(nodes: ReadonlyMap<PathElement, Node>, fields?: JsonObject): FieldSet {
-    if (nodes.size === 0) return FieldSet.empty
-    const set = new FieldSet(nodes)
-    set.#fields = fields
+  static ofNodes(nodes: ReadonlyMap<PathElement, Node>): FieldSet {
+    return nodes.size === 0 ? FieldSet.empty : new FieldSet(nodes)
+  }
+
+  /** @internal for the functions below @param fields what it was read from, which it would write again */
+  static ofJson(nodes: ReadonlyMap<PathElement, Node>, fields: JsonObject, member: boolean): FieldSet {
+    const set = FieldSet.ofNodes(nodes)
+    if (set.isEmpty) return set
+    if (member) set.#fieldsOfMember = fields
+    else set.#fields = fields
     return set
   }
 
@@ -153,14 +161,18 @@ export class FieldSet {
 
   /** Not to be changed: sets share it. */
   toFieldsV1(): JsonObject {
-    return (this.#fields ??= this.#write())
+    return (this.#fields ??= this.#write({}))
   }
 
-  #write(): JsonObject {
-    const fields = kept(this, (): JsonObject => ({}))
+  #below(member: boolean): JsonObject {
+    return member && !this.isEmpty ? (this.#fieldsOfMember ??= this.#write({ '.': {} })) : this.toFieldsV1()
+  }
+
+  #write(begun: JsonObject): JsonObject {
+    const fields = kept(this, () => begun)
     eachName<FieldSet>(this, sortedElements, (element) => {
       const { member, below } = this.nodes.get(element)!
-      setOwn(fields, element, member && !below.isEmpty ? { '.': {}, ...below.toFieldsV1() } : below.toFieldsV1())
+      setOwn(fields, element, below.#below(member))
     })
     return fields
   }
@@ -192,11 +204,6 @@ interface ReadFields {
 
 const READ_LEAF: ReadFields = { set: FieldSet.empty, member: true, isCanonical: true }
 
-function isEmpty(object: JsonObject): boolean {
-  for (const _ in object) return false
-  return true
-}
-
 function readFields(fields: Json | undefined): ReadFields {
   if (fields === null || fields === undefined) return { set: FieldSet.empty, member: true, isCanonical: false }
   if (!isJsonObject(fields)) throw new Error('expected { or n')
@@ -205,7 +212,7 @@ function readFields(fields: Json | undefined): ReadFields {
     nodes: new Map<PathElement, Node>(),
     member: false,
     isCanonical: true,
-    previous: undefined as PathElement | undefined,
+    previous: undefined as ReadElement | undefined,
   }))
   eachName(fields, Object.keys, (key) => {
     if (key === '.') {
@@ -213,22 +220,20 @@ function readFields(fields: Json | undefined): ReadFields {
       so.member = true
       return
     }
-    const element = readPathElement(key)
-    if (element === undefined) {
+    const read = readPathElement(key)
+    if (read === undefined) {
       so.isCanonical = false
       return
     }
+    const { element } = read
     const below = readFields(fields[key])
     so.isCanonical &&=
-      below.isCanonical &&
-      element === key &&
-      (so.previous === undefined || comparePathElements(so.previous, element) < 0)
-    so.previous = element
+      below.isCanonical && element === key && (so.previous === undefined || compareElements(so.previous, read) < 0)
+    so.previous = read
     so.nodes.set(element, below === READ_LEAF ? LEAF : { member: below.member, below: below.set })
   })
   const { nodes, member, isCanonical } = so
-  // of a set that says itself that it is a member, the JSON is that of its parent
-  const set = FieldSet.ofNodes(nodes, isCanonical && !member ? fields : undefined)
+  const set = isCanonical ? FieldSet.ofJson(nodes, fields, member) : FieldSet.ofNodes(nodes)
   return { set, member: member || set.isEmpty, isCanonical: isCanonical && !(member && set.isEmpty) }
 }
 

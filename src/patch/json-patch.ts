@@ -4,7 +4,8 @@
  */
 import { flatMapParts, kept, mapParts } from '../api/parts.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
-import { DecodeError, decodeObject, decodeUnstructured } from '../codec/decode.ts'
+import { decodeObject, decodeUnstructured } from '../codec/decode.ts'
+import { DecodeError } from '../codec/decode-problems.ts'
 import { NumberLiteral, parseJson, quoteJson } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
 import type { Field, Leaf, Structural, StructType } from '../schema/structural.ts'

@@ -1,7 +1,8 @@
 /** JSON merge patch (RFC 7386), in the ways of evanphx/json-patch. */
 import { eachName, kept, mapParts } from '../api/parts.ts'
 import { badRequest } from '../api/status.ts'
-import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
+import { decodeUnstructured } from '../codec/decode.ts'
+import { DecodeError } from '../codec/decode-problems.ts'
 import type { JsonTree } from '../api/json.ts'
 import { OpenList, OpenMap, closed, copyOf, isMap, opened } from './json-document.ts'
 import type { DocumentNode } from './json-document.ts'

@@ -1,5 +1,5 @@
 /** The types of patches: each takes the live object and a body, and says what is to be stored. */
-import { eachName, inParts, kept, mapParts } from '../api/parts.ts'
+import { eachName, goesInParts, inParts, kept, mapParts } from '../api/parts.ts'
 import { setOwn } from '../api/own.ts'
 import type { Steps } from '../api/slices.ts'
 import type { GroupResource, GroupVersionKind } from '../api/group-version.ts'
@@ -7,8 +7,10 @@ import { apiVersionOf } from '../api/group-version.ts'
 import { invalidValue, path } from '../api/field.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { badRequest, conflict, invalid, notFound, StatusError } from '../api/status.ts'
-import { DecodeError, decodeUnstructured } from '../codec/decode.ts'
+import { decodeUnstructured } from '../codec/decode.ts'
+import { DecodeError } from '../codec/decode-problems.ts'
 import type { Decoded } from '../codec/decode.ts'
+import { checkLeastSize } from '../codec/least-size.ts'
 import { JsonSyntaxError, MAX_NESTING, decodeUtf8, parsingJsonBytes, plainJson } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
 import type { FieldValidation } from '../request/options.ts'
@@ -23,8 +25,8 @@ import { asWritten, keepEmptyManagedFields, tracking } from './managed-fields.ts
 import type { ConvertVersion } from './managed-fields.ts'
 import { applyMergePatch } from './merge-patch.ts'
 import type { ResetFields } from './reset-fields.ts'
-import { applyStrategicMergePatch } from './strategic-merge-patch.ts'
-import type { PatchMap } from './strategic-merge-patch.ts'
+import { applyingStrategicMergePatch } from './strategic-merge-patch.ts'
+import type { PatchMap } from './strategic-form.ts'
 
 /** A patch of one object, in the version of the request. */
 export interface PatchInput {
@@ -155,6 +157,7 @@ function report(input: PatchInput, strict: readonly string[], value: () => strin
 function* tracked(input: PatchInput, live: KubeObject, patched: KubeObject): Steps<KubeObject> {
   const object = input.afterConversion?.(patched) ?? patched
   const { type, kind, manager, subresource, now, resetFields, convert } = input
+  yield* inParts(() => goesInParts() && checkLeastSize(object))
   const managedFields = yield* tracking({
     type,
     live,
@@ -179,9 +182,7 @@ function* strategicMergePatch(input: PatchInput): Steps<KubeObject> {
   const patch = yield* inParts(() => withoutRepeats(tree))
   const document = yield* documentOf(input, live)
   const copy = yield* inParts(() => copyOf(document) as PatchMap)
-  yield
-  const patched = applyStrategicMergePatch(type, copy, patch)
-  yield
+  const patched = yield* applyingStrategicMergePatch(type, copy, patch)
   let converted: Decoded
   try {
     converted = yield* inParts(() => fromUnstructured(type, patched))

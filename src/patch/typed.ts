@@ -6,7 +6,7 @@ import { append } from '../api/append.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
-import { eachPart, flatMapParts, kept, mapParts } from '../api/parts.ts'
+import { eachName, eachPart, flatMapParts, forAsLong, kept, mapParts } from '../api/parts.ts'
 import type { Atom, ListAtom, MapAtom, ScalarKind } from '../schema/atom.ts'
 import { NamelessElement, eachField, elementOf, walk, walkPair } from '../schema/walk.ts'
 import { elementText, fieldElement } from '../schema/path-element.ts'
@@ -303,8 +303,7 @@ function compareLists(
   const owner = right.length > 0 ? right : left
   const problems = kept(owner, (): Problem[] => [])
   const [ours, theirs] = [grouped(list, left, problems), grouped(list, right, problems)]
-  const elements = kept(owner, () => [...new Set([...ours.keys(), ...theirs.keys()])])
-  eachPart(elements, (element) => {
+  const compareElement = (element: PathElement): void => {
     const before = ours.get(element) ?? []
     const after = theirs.get(element) ?? []
     const below = [...path, element]
@@ -320,9 +319,15 @@ function compareLists(
       if (before.length > 0) compareItem(before[0], undefined)
       differences.added.insert(below)
     }
+  }
+  eachName(ours, namesIn, compareElement)
+  eachName(theirs, namesIn, (element) => {
+    if (!ours.has(element)) compareElement(element)
   })
   return problems
 }
+
+const namesIn = (groups: ReadonlyMap<PathElement, unknown>): PathElement[] => [...groups.keys()]
 
 function grouped(list: ListAtom, items: readonly Json[], problems: Problem[]): Map<PathElement, Json[]> {
   const groups = kept(items, () => new Map<PathElement, Json[]>())
@@ -428,7 +433,7 @@ function mergeLists(
   const theirs = indexed(list, config, false, problems)
   const ours = indexed(list, live, true, problems)
   if (problems.length > before) return undefined
-  const pairs = kept(owner, () => mergedPairs(live, ours, theirs))
+  const pairs = mergedPairs(owner, live, ours, theirs)
   const merged = flatMapParts(pairs, ([a, b]) => {
     // kube-apiserver loses what is wrong inside of elements: they have been checked before
     const value = mergeAt(list.element, a, b, [])
@@ -438,46 +443,49 @@ function mergeLists(
 }
 
 /** What is merged with what, in the order of the merged list. */
-function mergedPairs(live: readonly Json[], ours: Indexed, theirs: Indexed): [Json | undefined, Json | undefined][] {
-  const shared = theirs.order.filter((element) => ours.values.has(element))
-  const pairs: [Json | undefined, Json | undefined][] = []
-  const taken = new Set<PathElement>()
-  let [l, r, s] = [0, 0, 0]
-  while (l < ours.order.length || r < theirs.order.length) {
-    const left = ours.order[l]
-    const right = theirs.order[r]
-    if (left !== undefined && right !== undefined) {
-      if (left === right) {
-        taken.add(left)
-        pairs.push([ours.values.get(left), theirs.values.get(left)])
-        l++
-        r++
-        s++
-        continue
-      }
-      if (theirs.values.has(left) && shared[s] !== undefined && shared[s] !== left) {
-        // both have it, but it is not its turn
-        l++
-        continue
-      }
+function mergedPairs(owner: readonly Json[], live: readonly Json[], ours: Indexed, theirs: Indexed): Pair[] {
+  const shared = flatMapParts(theirs.order, (element) => (ours.values.has(element) ? [element] : []))
+  const so = kept(owner, () => ({ pairs: [] as Pair[], taken: new Set<PathElement>(), l: 0, r: 0, s: 0 }))
+  const { pairs, taken } = so
+  forAsLong(() => {
+    const left = ours.order[so.l]
+    const right = theirs.order[so.r]
+    if (left === undefined && right === undefined) return false
+    if (left !== undefined && left === right) {
+      taken.add(left)
+      pairs.push([ours.values.get(left), theirs.values.get(left)])
+      so.l++
+      so.r++
+      so.s++
+      return true
+    }
+    const next = shared[so.s]
+    if (left !== undefined && right !== undefined && theirs.values.has(left) && next !== undefined && next !== left) {
+      // both have it, but it is not its turn
+      so.l++
+      return true
     }
     if (left !== undefined) {
       if (!theirs.values.has(left)) {
-        pairs.push([live[l], undefined])
-        l++
-        continue
+        pairs.push([live[so.l], undefined])
+        so.l++
+        return true
       }
-      if (taken.has(left)) l++
+      if (taken.has(left)) so.l++
     }
     if (right !== undefined) {
       taken.add(right)
       pairs.push([ours.values.get(right), theirs.values.get(right)])
-      r++
-      if (shared[s] === right) s++
+      so.r++
+      if (next === right) so.s++
     }
-  }
+    return true
+  })
   return pairs
 }
+
+/** What there is, and what is put into it. */
+type Pair = [Json | undefined, Json | undefined]
 
 /** The value without the fields and elements of a set; what becomes empty by that becomes null. */
 export function removeFields(atom: Atom, value: Json, fields: FieldSet): Json {

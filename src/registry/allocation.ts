@@ -1,8 +1,8 @@
-/** What a write takes for its object beside it: kept when the write succeeds, given back when it does not. */
+/** What a write reserves beside its object, such as an address or a port: kept if the write succeeds, else given back. */
 export interface Allocation {
   /** After the write: gives back what the object no longer needs. */
   commit(): Promise<void>
-  /** Instead: gives back what was taken. */
+  /** After a failed write: gives back what it reserved. */
   revert(): Promise<void>
 }
 
@@ -32,8 +32,8 @@ export class AllocationLog implements Allocation {
 }
 
 /**
- * What cannot be given back now is found when somebody asks for it (see the allocators): the answer to the write does
- * not depend on it.
+ * A reservation that cannot be given back now is found later, when another object asks for the same (see the allocators).
+ * So a failure here does not change the answer to the write.
  */
 async function runAll(releases: readonly Release[]): Promise<void> {
   await Promise.allSettled(releases.map((release) => release()))

@@ -2,7 +2,7 @@ import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { builtInForms } from '../codec/built-in-forms.ts'
+import { builtInForms, builtInFormsWithoutTable } from '../codec/built-in-forms.ts'
 import type { ConvertVersion } from '../patch/managed-fields.ts'
 import { everything, withoutSpec, withoutStatus } from '../patch/reset-fields.ts'
 import type { ResetFields } from '../patch/reset-fields.ts'
@@ -14,7 +14,7 @@ import { hasStatus } from './resource.ts'
 import type { ResourceEntry } from './resources.ts'
 import { scaleView } from './scale.ts'
 import { builtInServed } from './served.ts'
-import { strategyOf } from './strategies.ts'
+import { definitionOf } from './definitions.ts'
 import type { Strategy } from './strategy.ts'
 
 /** Nothing of them is of a request. Bound: the subresources of the entry. */
@@ -33,26 +33,38 @@ function makeResource(entry: ResourceEntry, subresource: string): Resource {
   const kind: GroupVersionKind = { group, version, kind: entry.kind }
   const storageKind: GroupVersionKind = { group: storage.group, version: storage.version, kind: entry.kind }
   const type = builtInType(entry.type)
-  const strategy = strategyOf({ group: storage.group, resource: storage.resource })
-  const converter = converterBetween(kind, storageKind)
+  const definition = definitionOf(storage)
+  const converter = converterBetween(kind, storageKind, definition.conversions)
   const view = subresource === 'scale' ? scaleView : undefined
+  const endpoint = ownValue(definition.endpoints, subresource)
+  const defaults = ownValue(definition.defaults, version)
   return {
     entry,
     gvr: { group, version, resource },
     kind,
     namespaced: entry.namespaced,
-    forms: builtInForms,
+    forms: definition.withoutTable?.includes(subresource) ? builtInFormsWithoutTable : builtInForms,
+    presentation: definition,
     type,
     storageKind,
     storageType: typeOfKind(storageKind) ?? type,
     ...(view && { view }),
+    ...(defaults && { kindDefaults: { type: entry.type, apply: defaults } }),
     ...converter,
-    strategy,
+    inVersion: async (object, wanted) => {
+      const made = parseApiVersion(object.apiVersion ?? '')
+      if (made === undefined) return object
+      const stored = converterBetween(made, storage, definition.conversions).toStorage(object)
+      return converterBetween(wanted, storage, definition.conversions).fromStorage(stored)
+    },
+    strategy: definition,
+    ...(endpoint && { endpoint }),
+    workRules: definition,
     currentForm: (object) => object,
     storedAsServed: kind.version === storageKind.version && kind.group === storageKind.group,
-    resetFields: builtInResetFields(strategy, hasStatus(entry), subresource),
-    storagePrefix: strategy.storagePrefix ?? resource,
-    convertVersion: (call) => (view === undefined ? betweenVersions(call, entry, kind, storageKind) : undefined),
+    resetFields: builtInResetFields(definition, hasStatus(entry), subresource),
+    storagePrefix: definition.storagePrefix ?? resource,
+    convertVersion: (call) => (view === undefined ? betweenVersions(call, entry) : undefined),
     afterConversion: (object) =>
       view !== undefined || isIdentity(converter) ? object : converter.fromStorage(converter.toStorage(object)),
   }
@@ -70,12 +82,8 @@ export function builtInResetFields(
   return subresource === '' && withStatus ? withoutStatus : everything
 }
 
-function betweenVersions(
-  { env }: ApiCall,
-  { storage }: ResourceEntry,
-  { group, kind }: GroupVersionKind,
-  storageKind: GroupVersionKind,
-): ConvertVersion {
+function betweenVersions({ env }: ApiCall, { group, kind, storage }: ResourceEntry): ConvertVersion {
+  const { conversions } = definitionOf(storage)
   return (object, apiVersion) => {
     const from = parseApiVersion(typeof object['apiVersion'] === 'string' ? object['apiVersion'] : '')
     const target = builtInServed(env).resources.resources.find(
@@ -90,8 +98,8 @@ function betweenVersions(
     if (from === undefined || target === undefined) return undefined
     // what is tracked is an object of its kind
     const tracked = object as unknown as KubeObject
-    const stored = converterBetween({ ...from, kind }, storageKind).toStorage(tracked)
-    const converted = converterBetween({ ...target, kind }, storageKind).fromStorage(stored)
+    const stored = converterBetween(from, storage, conversions).toStorage(tracked)
+    const converted = converterBetween(target, storage, conversions).fromStorage(stored)
     return { type: builtInType(target.type), object: converted as unknown as JsonObject }
   }
 }

@@ -14,6 +14,11 @@ export interface ObjectKey extends GroupResource {
   readonly uid: string
 }
 
+/** An object, and the owners that it named when it was written; those of earlier releases are to be read. */
+export interface OwnedObject extends ObjectKey {
+  readonly owners?: readonly OwnerReference[]
+}
+
 /** Owners that an object does not hold back any more. */
 export interface FreedOwners {
   /** Of the object. */
@@ -41,6 +46,11 @@ export interface ServedKind extends GroupResource {
 export function objectKeyIn(payload: string): ObjectKey {
   const { group, resource, namespace, name, uid } = textsIn(payload, ['group', 'resource', 'namespace', 'name', 'uid'])
   return { group, resource, namespace, name, uid }
+}
+
+export function ownedObjectIn(payload: string): OwnedObject {
+  const key = objectKeyIn(payload)
+  return ownValue(parsed(payload), 'owners') === undefined ? key : { ...key, owners: ownersIn(payload) }
 }
 
 export function freedOwnersIn(payload: string): FreedOwners {

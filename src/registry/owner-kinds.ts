@@ -1,6 +1,7 @@
 /**
- * Which resource types hold objects that name owners of a kind. The controllers' object keeps the list; a Worker tells
- * it of a pair before the first such write of its life, so that no dependent is ever missing from it.
+ * Which resource types hold objects that name owners of a kind, so that the garbage collector knows where to look for
+ * dependents. ControllerManager keeps the list. An isolate announces each pair before its first such write, so that the
+ * list is never short of one.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { GroupResource } from '../api/group-version.ts'
@@ -18,7 +19,7 @@ const announcedOf = perTenant(
   () => new BoundedMap<string, true>({ entries: 10_000, size: 1024 * 1024, sizeOf: ({ length }) => length }),
 )
 
-/** `Deployment.apps`: versions of a kind are one. */
+/** `Deployment.apps`: without the version, since all versions of a kind have the same objects. */
 export function ownerKindOf({ apiVersion = '', kind = '' }: OwnerReference): string {
   return groupKindText({ group: parseApiVersion(apiVersion)?.group ?? '', kind })
 }
@@ -42,7 +43,7 @@ export async function announceOwners(
   for (const kind of news) announced.set(pairOf(resource, kind, definition), true)
 }
 
-/** Of those that it names, each once. */
+/** The kinds of the owners that the object names, each once. */
 export const ownerKindsOf = ({ metadata: { ownerReferences = [] } }: Pick<KubeObject, 'metadata'>): string[] => [
   ...new Set(ownerReferences.map(ownerKindOf).filter(mayBeServed)),
 ]

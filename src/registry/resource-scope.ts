@@ -33,7 +33,11 @@ export interface ResourceScope<Call extends ApiCall = ApiCall> {
 export type RequestScope = ResourceScope<ApiRequest>
 
 /** What defaults may depend on beside the object. */
-export const defaultingOf = ({ request, enabled }: ResourceScope): DefaultingContext => ({ now: request.now, enabled })
+export const defaultingOf = ({ request, resource, enabled }: ResourceScope): DefaultingContext => ({
+  now: request.now,
+  enabled,
+  ofKind: resource.kindDefaults,
+})
 
 /** The resource as which objects are kept: that of the main version, core events for those of events.k8s.io. */
 export const storedAs = ({ resource }: ResourceScope): GroupResource => resource.entry.storage

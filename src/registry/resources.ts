@@ -10,7 +10,10 @@ import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import { lazy } from '../api/lazy.ts'
 import type { JsonObject } from '../api/object.ts'
 import { parseFeatureGates } from '../api/feature-gates.ts'
+import type { Endpoint } from './endpoint.ts'
+import { builtInServing } from './built-in-serving.ts'
 import { parseRuntimeConfig } from './runtime-config.ts'
+import type { Serving } from './serving.ts'
 import { compareVersions } from './version-order.ts'
 import table from './resources-table.json' with { type: 'json' }
 
@@ -38,8 +41,7 @@ export interface ResourceEntry {
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly subresources: readonly SubresourceEntry[]
-  /** Defined by a CustomResourceDefinition or built in. */
-  readonly origin: 'built-in' | 'custom'
+  readonly serving: Serving
   /** False for what is only created and answered, never kept: reviews, Binding; and for ComponentStatus. */
   readonly persisted: boolean
   /**
@@ -59,13 +61,20 @@ export interface ResourceEntry {
   readonly printerColumns?: readonly CustomResourceColumnDefinition[]
   /** Of a custom resource: the definition that its schemas are compiled from when they are first needed. */
   readonly definition?: CustomResourceDefinition
+  /** What serves it instead of its verbs, where no definition of a built-in resource says so. */
+  readonly endpoint?: Endpoint
   /** Text of the Warning header of every request for it, when the version is deprecated. */
   readonly deprecationWarning?: string
   /** The release, `1.N`, in which a deprecated version goes. */
   readonly removedRelease?: string
 }
 
+/** What can be said of an entry as JSON: neither how it is served nor of which definition it is. */
+export const factsOf = ({ serving: _, definition: _definition, ...facts }: ResourceEntry) => facts
+
 export interface CustomOpenApi {
+  /** A schema belongs to a generation of its definition. */
+  readonly schemaOf: { readonly uid: string | undefined; readonly generation: number | undefined }
   /** The version's openAPIV3Schema as in the CustomResourceDefinition; absent where it has none. */
   readonly schema?: JsonObject | undefined
   /** spec.preserveUnknownFields of the definition. */
@@ -196,11 +205,9 @@ export function builtInResources(settings: ServedSettings = {}): ServedResources
   })
 }
 
-/** Whether nothing of a built-in version is switched off and nothing added to it. */
-export function isWholeVersion(group: string, { version, resources }: ServedVersion): boolean {
-  const rows = rowsOf(group, version)
-  return resources.length === rows.length && resources.every(({ origin }) => origin === 'built-in')
-}
+/** Whether nothing of a built-in version is switched off. */
+export const isWholeVersion = (group: string, { version, resources }: ServedVersion): boolean =>
+  resources.length === rowsOf(group, version).length
 
 function entryOf(row: ResourceRow, group: GroupRow, version: string): ResourceEntry {
   const gv = { group: group.group, version }
@@ -222,7 +229,7 @@ function entryOf(row: ResourceRow, group: GroupRow, version: string): ResourceEn
       ...(apiVersion === undefined ? gv : groupVersionOf(apiVersion)),
       verbs,
     })),
-    origin: 'built-in',
+    serving: builtInServing,
     persisted: row.virtual !== true,
     storage: { ...stored, resource: row.resource },
     ...(row.hash === undefined ? {} : { storageVersionHash: row.hash }),

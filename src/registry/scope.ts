@@ -5,12 +5,13 @@ import { API_SERVER } from '../request/user-info.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import { noticingControlWrites } from '../tenancy/control-snapshot.ts'
-import { builtInResource } from './built-in-resource.ts'
 import { builtInServedBy } from './built-in-served.ts'
-import { customResource } from './custom-resources/custom-resource.ts'
+import { resourceOf } from './resource-of.ts'
 import type { Place, ResourceScope } from './resource-scope.ts'
 import type { ResourceEntry } from './resources.ts'
 import { builtInServed } from './served.ts'
+import { auditedScope } from './write/audited-scope.ts'
+import type { WritingVerb } from './write/audited-scope.ts'
 
 /** Puts together what the verbs need to know of a resource and of the place in it that the request is about. */
 export function resourceScope<Call extends ApiCall>(
@@ -24,10 +25,7 @@ export function resourceScope<Call extends ApiCall>(
   return {
     request,
     place: { namespace: entry.namespaced ? namespace : '', name, subresource },
-    resource:
-      entry.definition === undefined
-        ? builtInResource(entry, subresource)
-        : customResource(request, entry, entry.definition, subresource),
+    resource: resourceOf(request, entry, subresource),
     collection: collectionOf(tenant, { group: entry.storage.group, resource: entry.storage.resource }),
     storage,
     strategyContext: (dryRun) => ({
@@ -40,6 +38,7 @@ export function resourceScope<Call extends ApiCall>(
       env,
       storage,
       beside: (resource, within = '') => serverScope(request, resource, { namespace: within }),
+      loopback: (verb, resource, within = '') => loopbackScope(request, verb, resource, { namespace: within }),
       enabled: gates.enabled,
       warn: (text) => void request.warnings.push(text),
     }),
@@ -48,8 +47,19 @@ export function resourceScope<Call extends ApiCall>(
 }
 
 /**
- * Of what the server itself writes while it serves a call: its warnings, its audit and its options are not those of the
- * call.
+ * Of what the server asks of itself while it serves a call, as kube-apiserver does with its loopback client: a request of
+ * its own, by system:apiserver, with events of its own in the audit log.
+ */
+export const loopbackScope = (
+  call: ApiCall,
+  verb: WritingVerb,
+  resource: GroupVersionResource,
+  place?: Partial<Place>,
+): ResourceScope => auditedScope(serverScope({ ...call, auditId: crypto.randomUUID() }, resource, place), verb)
+
+/**
+ * Of what the server itself reads and writes as part of a call: its warnings, its audit and its options are not those of
+ * the call.
  * @param resource a built-in one, which need not be served
  */
 export function serverScope(

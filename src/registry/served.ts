@@ -9,6 +9,7 @@ import { DEFINITIONS } from './custom-resources/definition.ts'
 import { customGroup } from './custom-resources/entries.ts'
 import type { BuiltInServed } from './built-in-served.ts'
 import { withDynamic, withGroups } from './resources.ts'
+import { METRICS, usageGroup } from './metrics/usage-resources.ts'
 import { API_SERVICES, remoteGroups } from './remote-groups.ts'
 import type { ServedGroup, ServedResources } from './resources.ts'
 
@@ -27,6 +28,7 @@ interface Known {
   readonly builtIn: ServedResources
   /** What makes the remote groups, as text: other APIServices come and go with every definition. */
   readonly remote: string
+  readonly isSimulated: boolean
   readonly all: ServedResources
 }
 
@@ -38,18 +40,28 @@ export function servedAt(env: Env, snapshot: ControlSnapshot): ServedResources {
   const definitions = snapshot.groups<KubeObject & CustomResourceDefinition>(DEFINITIONS)
   const remote = remoteGroupsOf(snapshot.list<KubeObject & APIService>(API_SERVICES))
   const builtIn = builtInServed(env).resources
+  const isSimulated = settingsOf(env).workloads === 'simulated'
   let known = byDefinitions.get(definitions)
-  if (known?.builtIn !== builtIn || known.remote !== remote.text) {
-    const names = [...definitions.keys(), ...remote.groups.map(({ group }) => group)]
+  if (known?.builtIn !== builtIn || known.remote !== remote.text || known.isSimulated !== isSimulated) {
+    const isElsewhere = hasMetrics(remote.groups) || definitions.has(METRICS.group)
+    const simulated = isSimulated && !isElsewhere ? [usageGroup()] : []
+    const names = [...definitions.keys(), ...[...simulated, ...remote.groups].map(({ group }) => group)]
     const added = (name: string): ServedGroup[] => {
       const custom = customGroup(name, definitions.get(name)?.list ?? [])
-      return [...(custom === undefined ? [] : [custom]), ...remote.groups.filter(({ group }) => group === name)]
+      const groups = [...simulated, ...(custom === undefined ? [] : [custom]), ...remote.groups]
+      return groups.filter(({ group }) => group === name)
     }
     const all = names.length === 0 ? builtIn : withGroups(builtIn, names, added)
-    byDefinitions.set(definitions, (known = { builtIn, remote: remote.text, all }))
+    byDefinitions.set(definitions, (known = { builtIn, remote: remote.text, isSimulated, all }))
   }
   return known.all
 }
+
+/** Another server serves metrics, and measures them. */
+const hasMetrics = (groups: readonly ServedGroup[]): boolean =>
+  groups.some(
+    ({ group, versions }) => group === METRICS.group && versions.some(({ version }) => version === METRICS.version),
+  )
 
 /** What is served of these definitions, whatever the control plane holds. */
 export function servedWith(env: Env, definitions: readonly CustomResourceDefinition[]): ServedResources {

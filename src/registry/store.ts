@@ -1,4 +1,5 @@
 /** Stored objects as verbs find them, and the keys that messages name. */
+import type { KubeObject } from '../api/object.ts'
 import { HEAVY, LARGE, turnOfHeavy } from '../api/slices.ts'
 import { badRequest } from '../api/status.ts'
 import { liveOf } from '../codec/stored-object.ts'
@@ -33,6 +34,12 @@ export async function readLive(
   const [converted] = await scope.resource.converter.toServed([object], 'stored')
   return { stored, object: converted! }
 }
+
+/** An object as its caller read it, which is compared with what is stored when it is written. */
+export const knownLive = (object: KubeObject): Live => ({
+  object,
+  stored: { revision: Number(object.metadata.resourceVersion), text: '' }, // its text equals none: a write is a write
+})
 
 /** The storage key as kube-apiserver names it in messages, behind `/registry`, which dry runs leave out. */
 export function referenceKey(scope: ResourceScope, name: string): string {

@@ -5,7 +5,7 @@
 import type { ResetFields } from '../patch/reset-fields.ts'
 import type { NameRule } from '../validation/names.ts'
 import type { FieldError } from '../api/field.ts'
-import type { GroupVersionResource } from '../api/group-version.ts'
+import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -13,6 +13,7 @@ import type { Tenant } from '../storage/tenant.ts'
 import type { Env } from '../env.ts'
 import type { Allocation } from './allocation.ts'
 import type { ResourceScope } from './resource-scope.ts'
+import type { WritingVerb } from './write/audited-scope.ts'
 
 /** What a hook may know of the request and reach beside the object. */
 export interface StrategyContext {
@@ -30,6 +31,8 @@ export interface StrategyContext {
    * it warns of is not for the client.
    */
   beside(resource: GroupVersionResource, namespace?: string): ResourceScope
+  /** The same, where kube-apiserver writes with a request of its own. */
+  loopback(verb: WritingVerb, resource: GroupVersionResource, namespace?: string): ResourceScope
   /** Feature gates: on or off in this server. */
   enabled(gate: string): boolean
   /** Tells the client something beside the answer, be it that the write is done or refused. */
@@ -89,8 +92,6 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly allowCreateOnUpdate?: boolean
   /** PUT without a resourceVersion is taken. Default true. */
   readonly allowUnconditionalUpdate?: boolean
-  /** DELETE answers the object that went, not a Status. Default false. */
-  readonly deleteAnswersObject?: boolean
   /** What happens to dependents when DELETE does not say. Default Background. */
   readonly defaultPropagation?: 'Background' | 'Orphan'
   /** The warning for a DELETE without a propagation policy (jobs). */
@@ -119,6 +120,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly decorator?: { readonly mark: string; decorate(object: O): O }
   /** Values of the field selectors besides metadata.name and metadata.namespace. */
   selectableFields?(object: O): Readonly<Record<string, string>>
+  /** The answer to a field selector that is none of these, where the kind words it in its own way. */
+  unknownField?(field: string, kind: GroupVersionKind): string
   /**
    * Seconds of grace of a DELETE, undefined for kinds that go at once.
    * @param asked gracePeriodSeconds of the options

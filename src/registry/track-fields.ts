@@ -1,15 +1,12 @@
 import { noteFault } from '../request/fault.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import { atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
 import { tracking } from '../patch/managed-fields.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { endpointKind, endpointType } from './resource-scope.ts'
 
 /** Writes into the object who owns which of its fields after this write. */
-export const trackFields = (...write: Parameters<typeof trackingFields>): void => atOnce(trackingFields(...write))
-
 export function* trackingFields(
   scope: ResourceScope,
   live: KubeObject | undefined,

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../api/object.ts'
-import type { Strategy } from './strategy.ts'
+import type { BuiltInDefinition } from './built-in-definition.ts'
 
-/** The store hands a strategy only objects of its own kind, decoded by that kind's schema. */
-export function untyped<O extends KubeObject>(strategy: Strategy<O>): Strategy {
-  return strategy as unknown as Strategy
+/** A definition is given only objects of its own kind, decoded by that kind's schema. */
+export function untyped<O extends KubeObject>(definition: BuiltInDefinition<O>): BuiltInDefinition {
+  return definition as unknown as BuiltInDefinition
 }

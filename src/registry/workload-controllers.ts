@@ -5,6 +5,8 @@ import type { Topic } from './topic.ts'
 
 /** `several`: it hands work to others, of which each is asked. */
 export const workloadTopics = {
+  autoscaled: 'horizontal-pod-autoscaler-controller',
+  'autoscaler-written': 'horizontal-pod-autoscaler-controller',
   'claim-binding': 'persistentvolume-binder-controller',
   'cron-job': 'cronjob-controller',
   'daemon-set': 'daemonset-controller',
@@ -16,11 +18,15 @@ export const workloadTopics = {
   'endpoints-mirror': 'endpointslice-mirroring-controller',
   'guarded-pods': 'disruption-controller',
   'ephemeral-claims': 'ephemeral-volume-controller',
+  'horizontal-pod-autoscaler': 'horizontal-pod-autoscaler-controller',
   job: 'job-controller',
+  'job-gone': 'job-controller',
+  'job-orphan': 'job-controller',
   'leader-lease': 'several',
   'node-lifecycle': 'node-lifecycle-controller',
   'load-balancer': 'service-lb-controller',
   'node-gone': 'pod-garbage-collector-controller',
+  'node-ttl': 'ttl-controller',
   'pod-gc': 'pod-garbage-collector-controller',
   orphan: 'several',
   'replica-set': 'replicaset-controller',
@@ -35,6 +41,17 @@ export const workloadTopics = {
   'volume-binding': 'persistentvolume-binder-controller',
   'workloads-begin': 'several',
 } as const satisfies Partial<Record<Topic, ControllerName | 'several'>>
+
+/** Which controller's work the objects of an owner are, by the owner's kind. */
+export const ownersTopics: Readonly<Record<string, WorkloadTopic>> = {
+  'Deployment.apps': 'deployment',
+  'ReplicaSet.apps': 'replica-set',
+  'Job.batch': 'job',
+  'CronJob.batch': 'cron-job',
+  'StatefulSet.apps': 'stateful-set',
+  'DaemonSet.apps': 'daemon-set',
+  ReplicationController: 'replication-controller',
+}
 
 export type WorkloadTopic = keyof typeof workloadTopics
 

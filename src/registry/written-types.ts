@@ -15,6 +15,7 @@ import {
   customStorageOf,
   groupResourceNamed,
   isBuiltInStorage,
+  storageInShard,
 } from '../storage/collections.ts'
 import { DEFINITIONS } from './custom-resources/definition.ts'
 import type { ResourceEntry } from './resources.ts'
@@ -42,7 +43,10 @@ export function writtenEntries(env: Env, tenant: Tenant, snapshot: ControlSnapsh
   const entries = isKnown(snapshot)
     ? [
         ...builtInServed(env).resources.resources,
-        ...customGroups(snapshot).flatMap((group) => served.inGroup(group).filter(({ origin }) => origin === 'custom')),
+        // of a definition in a built-in group nothing is served
+        ...writtenGroups(snapshot)
+          .filter((group) => !served.isBuiltInGroup(group))
+          .flatMap(served.inGroup),
       ]
     : served.resources
   return entries.filter(
@@ -67,13 +71,13 @@ export function storedResources(
     return shard === CONTROL_SHARD || !isKnown(snapshot) || names.has(shard)
   })
   const custom = isKnown(snapshot)
-    ? [...names].map(groupResourceNamed).filter((one) => !isBuiltInStorage(one) && one.resource !== CONTROL_SHARD)
+    ? [...names].map(storageInShard).filter((one) => !isBuiltInStorage(one) && one.resource !== CONTROL_SHARD)
     : snapshot.list(DEFINITIONS).map(({ metadata }) => customStorageOf(groupResourceNamed(metadata.name ?? '')))
   return [DEFINITIONS, ...builtIn.filter(({ resource }) => resource !== DEFINITIONS.resource), ...custom]
 }
 
 /** In the names of shards, each once. */
-function customGroups(snapshot: ControlSnapshot): string[] {
+function writtenGroups(snapshot: ControlSnapshot): string[] {
   const names = writtenShards(snapshot).filter((name) => name.includes('.'))
   return [...new Set(names.map((name) => name.slice(name.indexOf('.') + 1)))]
 }

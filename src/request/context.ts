@@ -43,6 +43,7 @@ export interface ApiCall {
 export interface FirstRead {
   /** Of storage: `SHARD PREFIX/KEY`. */
   readonly place: string
+  /** Settles: it is of one request, which awaits it. */
   readonly stored: Promise<StoredValue | undefined>
 }
 

@@ -29,6 +29,8 @@ export class QueryParameters {
 
 /**
  * A query string as Go's url.ParseQuery reads it: `+` is a space, pairs with a semicolon or a bad escape are dropped.
+ * Octets that are no UTF-8 are no bad escape: a selector that was dropped would select everything, and a dryRun write in
+ * earnest. Go keeps them, and what reads the value refuses them; here a replacement character stands for each.
  * @param search with its question mark, or empty
  */
 export function parseQuery(search: string): QueryParameters {
@@ -37,14 +39,31 @@ export function parseQuery(search: string): QueryParameters {
   for (const pair of search.replace(/^\?/, '').split('&')) {
     if (pair === '' || pair.includes(';')) continue
     const equals = pair.indexOf('=')
-    try {
-      const [name, value] = equals < 0 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)]
-      query.append(unescapeQuery(name), unescapeQuery(value))
-    } catch {
-      continue // as Go does: the error is dropped with the pair
-    }
+    const [name, value] = equals < 0 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)]
+    if (!BAD_ESCAPE.test(pair)) query.append(unescapeQuery(name), unescapeQuery(value))
   }
   return query
 }
 
-const unescapeQuery = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))
+const lossy = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
+const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/
+
+function unescapeQuery(text: string): string {
+  const spaced = text.replaceAll('+', ' ')
+  if (!spaced.includes('%')) return spaced
+  try {
+    return decodeURIComponent(spaced)
+  } catch {
+    return lossy.decode(octetsOf(spaced))
+  }
+}
+
+/** @param escaped without bad escapes */
+function octetsOf(escaped: string): Uint8Array {
+  const octets: number[] = []
+  for (const part of escaped.split(/(%[0-9A-Fa-f]{2})/)) {
+    if (part.startsWith('%')) octets.push(parseInt(part.slice(1), 16))
+    else for (const octet of new TextEncoder().encode(part)) octets.push(octet)
+  }
+  return Uint8Array.from(octets)
+}

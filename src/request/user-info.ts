@@ -14,10 +14,14 @@ export const ANONYMOUS: UserInfo = { name: 'system:anonymous', uid: '', groups: 
 /** Key of `extra` that says by which certificate or token somebody authenticated. */
 export const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
-/** What authenticators give: everybody who is known belongs to system:authenticated, as the last group. */
+/**
+ * What authenticators give: everybody who is known belongs to system:authenticated, as the last group, but for who is said
+ * to be of system:unauthenticated.
+ */
 export function authenticated(user: Pick<UserInfo, 'name'> & Partial<UserInfo>): UserInfo {
   const { name, uid = '', groups = [], extra = {} } = user
-  return { name, uid, groups: groups.includes(AUTHENTICATED) ? groups : [...groups, AUTHENTICATED], extra }
+  const isSaid = groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED)
+  return { name, uid, groups: isSaid ? groups : [...groups, AUTHENTICATED], extra }
 }
 
 /** kube-apiserver itself: what it writes beside requests, and its controllers. */

@@ -1,7 +1,7 @@
 /**
  * Default values of the built-in types: those that the schema declares at a field, those of defaults-table.json (a
- * value for a path where nothing is there) and the rules of default-rules.ts. Applied to what was decoded or converted,
- * before admission.
+ * value for a path where nothing is there), the rules of default-rules.ts, and that of the kind, which its definition
+ * has. Applied to what was decoded or converted, before admission.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -26,7 +26,11 @@ const rows = table.rows as unknown as Readonly<Record<string, readonly Row[]>>
  */
 export function applyDefaults(type: StructType, object: JsonObject, context: DefaultingContext): void {
   if (isCustomKind(type)) applyStructuralDefaults(type, object)
-  else planOf(type)?.(object, context)
+  else {
+    const { ofKind } = context
+    if (ofKind?.type === type.name) ofKind.apply(object, context)
+    planOf(type)?.(object, context)
+  }
 }
 
 /** All defaulting of a value of one type; undefined where there is none, so that most of an object isn't looked at. */

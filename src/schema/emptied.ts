@@ -1,9 +1,11 @@
 /**
- * Lists and maps that were sent empty. They are left out of objects, as they are of what is stored; but until then Go
- * tells an empty one from none, and so do some rules and error texts. Read from storage, nothing is known of them.
+ * Lists and maps that a client sent empty. Objects in memory leave them out, as stored objects do. But until an object is
+ * stored, Go tells an empty list from an absent one, and so do some validation rules and error texts. An object that was
+ * read from storage has none.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
+import { eachName, eachPart, kept, mapParts } from '../api/parts.ts'
 
 /** A member that no walk over names sees, and that copies by spreading or structuredClone leave behind. */
 const EMPTIED = Symbol('emptied')
@@ -26,13 +28,13 @@ export const sentField = <O extends object, F extends keyof O & string>(object: 
   // own key: a field of a built-in type
   object[field] ?? (emptiedOf(object)?.[field] as O[F] | undefined)
 
-/** A copy of JSON that keeps what is known of it. */
+/** A copy of JSON that also keeps which fields were sent empty. A walk (api/parts.ts). */
 export function copyWithEmptied<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   // the copy has the shape of what it copies
-  if (Array.isArray(value)) return value.map(copyWithEmptied) as T
-  const copy: Record<string, unknown> = {}
-  for (const [name, member] of Object.entries(value)) setOwn(copy as JsonObject, name, copyWithEmptied(member))
+  if (Array.isArray(value)) return mapParts(value, copyWithEmptied) as T
+  const copy = kept(value, (): JsonObject => ({}))
+  eachName(value, Object.keys, (name) => setOwn(copy, name, copyWithEmptied((value as JsonObject)[name]!))) // own key: one of its own
   const fields = emptiedOf(value)
   if (fields !== undefined) setEmptied(copy, { ...fields })
   return copy as T
@@ -40,13 +42,18 @@ export function copyWithEmptied<T>(value: T): T {
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Whether there is one anywhere inside, and still nothing in its place. @param ignored fields of the value itself */
+/**
+ * Whether a field anywhere inside was sent empty and is still absent. A walk (api/parts.ts).
+ * @param ignored fields of the value itself
+ */
 export function hasEmptied(value: unknown, ignored: ReadonlySet<string> = NONE): boolean {
   if (typeof value !== 'object' || value === null) return false
   const left = Object.keys(emptiedOf(value) ?? {})
-  return (
-    // own key: a field of a built-in type
-    left.some((field) => !ignored.has(field) && (value as JsonObject)[field] === undefined) ||
-    Object.entries(value).some(([field, member]) => !ignored.has(field) && hasEmptied(member))
-  )
+  // own key: a field of a built-in type
+  if (left.some((field) => !ignored.has(field) && (value as JsonObject)[field] === undefined)) return true
+  const found = kept(value, () => ({ any: false }))
+  const look = (member: unknown): boolean => !(found.any ||= hasEmptied(member))
+  if (Array.isArray(value)) eachPart(value, look)
+  else eachName(value, Object.keys, (field) => ignored.has(field) || look((value as JsonObject)[field])) // own key: one of its own
+  return found.any
 }

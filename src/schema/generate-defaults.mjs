@@ -2,19 +2,35 @@
 const rows = (list) => `[\n${list.map((row) => JSON.stringify(row)).join(',\n')}\n]`
 
 /** `version/resource` or `group/version/resource` → [name, type, format, index of the description, priority] */
-export function columnsTable({ defaultColumns, scaleColumns, statusColumns }, columns) {
+/** Columns of what has none of its own, of scales and of statuses: no list of theirs can be asked for. */
+const FURTHER_COLUMNS = {
+  default: [
+    { name: 'Name', type: 'string', format: 'name', priority: 0 },
+    { name: 'Created At', type: 'date', priority: 0 },
+  ],
+  scale: [
+    { name: 'Name', type: 'string', priority: 0 },
+    { name: 'Desired', type: 'integer', priority: 0 },
+    { name: 'Available', type: 'integer', priority: 0 },
+    { name: 'Age', type: 'string', priority: 0 },
+  ],
+  status: ['Status', 'Reason', 'Message'].map((name) => ({ name, type: 'string', priority: 0 })),
+}
+
+export function columnsTable(columns) {
   const texts = []
   const index = (text) => {
     const known = texts.indexOf(text)
     return known < 0 ? texts.push(text) - 1 : known
   }
-  const entries = Object.entries(columns).map(([resource, list]) => [
+  const sorted = Object.entries(columns).sort(([a], [b]) => (a < b ? -1 : 1))
+  const entries = sorted.map(([resource, list]) => [
     resource,
     list.map(({ name, type, format, description, priority }) => [name, type, format, index(description), priority]),
   ])
-  return `{"default":${JSON.stringify(defaultColumns)},
-"scale":${JSON.stringify(scaleColumns)},
-"status":${JSON.stringify(statusColumns)},
+  return `{"default":${JSON.stringify(FURTHER_COLUMNS.default)},
+"scale":${JSON.stringify(FURTHER_COLUMNS.scale)},
+"status":${JSON.stringify(FURTHER_COLUMNS.status)},
 "columns":{\n${entries.map(([name, list]) => `${JSON.stringify(name)}:${JSON.stringify(list)}`).join(',\n')}\n},
 "descriptions":${rows(texts)}}\n`
 }

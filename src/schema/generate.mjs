@@ -46,7 +46,7 @@ const goTypes = JSON.parse(readFileSync(join(here, 'go-types.json'), 'utf8'))
 const tables = [
   ['src/schema/built-in-table.json', [], () => builtInTable(types, goTypes)],
   ['src/schema/defaults-table.json', ['defaults.json'], () => defaultsTable(read('defaults.json'))],
-  ['src/codec/table/columns-table.json', ['columns.json'], () => columnsTable(resources, read('columns.json'))],
+  ['src/codec/table/columns-table.json', ['columns.json'], () => columnsTable(read('columns.json'))],
   [
     'src/openapi/texts-table.json',
     ['openapi-v3.json', 'openapi-v3-all.json'],

@@ -20,38 +20,36 @@ export const keyElement = (fields: readonly (readonly [name: string, value: Json
     .map(([name, value]) => `${elementJson(name)}:${elementJson(value)}`)
     .join(',')}}`
 
-/** The canonical spelling of an element; undefined for a kind of element that is not known. */
-export function readPathElement(text: string): PathElement | undefined {
+/** An element with what it says of a key or a value, null for others. */
+export interface ReadElement {
+  readonly element: PathElement
+  readonly value: Json
+}
+
+/** In its canonical spelling; undefined for a kind of element that is not known. */
+export function readPathElement(text: string): ReadElement | undefined {
   if (text.length < 2) throw new Error('key must be 2 characters long:')
   if (text.charAt(1) !== ':') throw new Error(`missing colon: ${text}`)
   switch (text.charAt(0)) {
     case 'f':
-      return text
+      return { element: text, value: null }
     case 'v':
     case 'k':
-      return parsed(text).element
+      return recent.getOrMake(text, () => parse(text))
     case 'i': {
       const index = text.slice(2)
       if (!/^[+-]?\d+$/.test(index)) throw new Error(`strconv.Atoi: parsing ${goQuote(index)}: invalid syntax`)
-      return `i:${Number(index)}`
+      return { element: `i:${Number(index)}`, value: null }
     }
     default:
       return undefined
   }
 }
 
-/** What a key or a value says. */
-interface Parsed {
-  readonly element: PathElement
-  readonly value: Json
-}
-
 /** The same few elements are read again with every write of an object. */
-const recent = new BoundedMap<string, Parsed>({ entries: 1_000, size: 256 * 1024, sizeOf: ({ length }) => length })
+const recent = new BoundedMap<string, ReadElement>({ entries: 1_000, size: 256 * 1024, sizeOf: ({ length }) => length })
 
-const parsed = (text: string): Parsed => recent.getOrMake(text, () => parse(text))
-
-function parse(text: string): Parsed {
+function parse(text: string): ReadElement {
   const value = JSON.parse(text.slice(2)) as Json
   if (text.charAt(0) === 'v') return { element: valueElement(value), value }
   if (!isJsonObject(value)) throw new Error('expected { or n')
@@ -90,7 +88,7 @@ function valueText(value: Json): string {
 
 const kinds = 'fkvi'
 
-/** In the order of `comparePathElements`, each read once; many of them in parts (api/parts.ts). */
+/** In the order of `compareElements`, each read once; many of them in parts (api/parts.ts). */
 export function sortedPathElements(list: () => PathElement[]): PathElement[] {
   if (isListing()) return sortedItems(list, sortedRun, compareElements).map(({ element }) => element)
   const elements = list()
@@ -98,48 +96,27 @@ export function sortedPathElements(list: () => PathElement[]): PathElement[] {
   return sortedRun(elements).map(({ element }) => element)
 }
 
-interface ReadElement {
-  readonly element: PathElement
-  readonly value: Json
-}
-
 const sortedRun = (elements: readonly PathElement[]): ReadElement[] =>
   elements
     .map((element) => ({ element, value: hasValue(element) ? (JSON.parse(element.slice(2)) as Json) : null }))
     .sort(compareElements)
 
-const compareElements = (a: ReadElement, b: ReadElement): number =>
-  compareRead(
-    a.element,
-    b.element,
-    () => a.value,
-    () => b.value,
-  )
-
 const hasValue = (element: PathElement): boolean => element.startsWith('v:') || element.startsWith('k:')
 
-export const comparePathElements = (a: PathElement, b: PathElement): number =>
-  compareRead(
-    a,
-    b,
-    () => parsed(a).value,
-    () => parsed(b).value,
-  )
-
-function compareRead(a: PathElement, b: PathElement, valueOfA: () => Json, valueOfB: () => Json): number {
-  const kind = a.charAt(0)
-  const order = kinds.indexOf(kind) - kinds.indexOf(b.charAt(0))
+export function compareElements(a: ReadElement, b: ReadElement): number {
+  const kind = a.element.charAt(0)
+  const order = kinds.indexOf(kind) - kinds.indexOf(b.element.charAt(0))
   if (order !== 0) return order
-  if (a === b) return 0
+  if (a.element === b.element) return 0
   switch (kind) {
     case 'f':
-      return compareText(a, b)
+      return compareText(a.element, b.element)
     case 'i':
-      return Number(a.slice(2)) - Number(b.slice(2))
+      return Number(a.element.slice(2)) - Number(b.element.slice(2))
     case 'v':
-      return compareValues(valueOfA(), valueOfB())
+      return compareValues(a.value, b.value)
     default:
-      return compareKeys(valueOfA() as JsonObject, valueOfB() as JsonObject) // keys are objects
+      return compareKeys(a.value as JsonObject, b.value as JsonObject) // keys are objects
   }
 }
 

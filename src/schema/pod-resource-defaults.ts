@@ -46,15 +46,18 @@ export function aggregatedResources(spec: CoreV1.PodSpec, what: 'limits' | 'requ
   const sidecars = new Map<string, Quantity>()
   const starting = new Map<string, Quantity>()
   for (const container of spec.initContainers ?? []) {
-    const own = new Map(sidecars)
-    addAll(own, container.resources?.[what])
-    if (container.restartPolicy === 'Always') {
-      addAll(total, container.resources?.[what])
-      addAll(sidecars, container.resources?.[what])
+    const quantities = container.resources?.[what]
+    // what it does not need itself was raised when a sidecar began that does
+    for (const [name, text] of Object.entries(quantities ?? {})) {
+      const quantity = Quantity.parse(text)
+      raise(starting, name, sidecars.get(name)?.add(quantity) ?? quantity)
     }
-    raiseTo(starting, own)
+    if (container.restartPolicy === 'Always') {
+      addAll(total, quantities)
+      addAll(sidecars, quantities)
+    }
   }
-  raiseTo(total, starting)
+  for (const [name, quantity] of starting) raise(total, name, quantity)
   return total
 }
 
@@ -66,9 +69,7 @@ function addAll(total: Map<string, Quantity>, quantities: Quantities | undefined
   }
 }
 
-function raiseTo(total: Map<string, Quantity>, least: ReadonlyMap<string, Quantity>): void {
-  for (const [name, quantity] of least) {
-    const before = total.get(name)
-    if (before === undefined || before.compare(quantity) < 0) total.set(name, quantity)
-  }
+function raise(total: Map<string, Quantity>, name: string, least: Quantity): void {
+  const before = total.get(name)
+  if (before === undefined || before.compare(least) < 0) total.set(name, least)
 }

@@ -1,6 +1,6 @@
 /**
- * Takes away what a custom resource's schema does not declare (apiextensions' schema/pruning), and nulls where no null
- * may be (schema/defaulting). Both change the object in place.
+ * Removes the fields that a custom resource's schema does not declare (apiextensions' schema/pruning), and nulls where the
+ * schema does not allow them (schema/defaulting). Both change the object in place.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -33,7 +33,7 @@ export const elementType = (type: Structural | undefined): Structural | undefine
 export const isWholeObject = (type: Structural | undefined): boolean =>
   type?.shape === 'struct' && (type.typeMeta || type.embeddedResource === true)
 
-/** @param type undefined: nothing is declared here or below */
+/** @param type undefined: the schema declares nothing here or below */
 function pruneValue(value: Json | undefined, type: Structural | undefined, path: string, unknown: string[]): void {
   if (type !== undefined && (type.shape === 'untyped' || preservesUnknown(type)))
     return pruneDeclared(value, type, path, unknown)
@@ -52,7 +52,7 @@ function pruneValue(value: Json | undefined, type: Structural | undefined, path:
   }
 }
 
-/** Below a place that preserves what is unknown only what is declared is looked at. */
+/** Below x-kubernetes-preserve-unknown-fields: walks the declared fields, and keeps the others as they are. */
 function pruneDeclared(value: Json | undefined, type: Structural | undefined, path: string, unknown: string[]): void {
   if (type === undefined) return
   if (Array.isArray(value)) {
@@ -68,7 +68,7 @@ function pruneDeclared(value: Json | undefined, type: Structural | undefined, pa
 
 const pathTo = (path: string, name: string) => (path === '' ? name : `${path}.${name}`)
 
-/** A null where none may be and no default would take its place is absence. */
+/** Removes a null where the schema allows none and declares no default. */
 export function pruneNulls(type: Structural | undefined, value: Json | undefined): void {
   if (Array.isArray(value)) eachPart(value, (item) => pruneNulls(elementType(type), item))
   else if (isJsonObject(value)) {

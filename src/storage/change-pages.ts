@@ -6,7 +6,7 @@
 import { StorageError } from './errors.ts'
 import type { Revision, ShardChanges, ShardName, Storage } from './storage.ts'
 
-/** Of 8 MiB: more than any isolate could hold. */
+/** Of 1 MiB: more than any isolate could hold. */
 const MAX_PAGES = 1_000
 /** A state is begun again when a compaction passed its beginning, which takes it minutes. */
 const MAX_BEGINNINGS = 3

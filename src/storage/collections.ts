@@ -7,6 +7,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
 import type { Collection } from './storage.ts'
+import { StorageNames } from './storage-names.ts'
 import { CONTROL_SHARD } from './written-shards.ts'
 import type { Tenant } from './tenant.ts'
 
@@ -38,10 +39,7 @@ export const isControlResource = (resource: GroupResource): boolean => isControl
 /** @param text `roles.rbac.authorization.k8s.io` */
 export const isControlText = (text: string): boolean => control.has(text)
 
-/**
- * Built-in types that keep their objects under their own name. Definitions may have had any other name, and their
- * objects are kept under it. So no name is ever added: a type that Kubernetes builds in later gets a row in `shared`.
- */
+/** Built-in types of the first release that had definitions. No name is ever added: see `laterNames`. */
 const ownNames: ReadonlySet<string> = new Set(
   `
   configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods
@@ -71,11 +69,16 @@ const ownNames: ReadonlySet<string> = new Set(
     .split(/\s+/),
 )
 
+/** Types that Kubernetes built in since: `RESOURCE.GROUP`, each with its release. */
+const laterNames: ReadonlySet<string> = new Set<string>([])
+
+const names = new StorageNames(ownNames, laterNames)
+
 /** As what built-in types keep their objects, those that are switched off too; each once. */
 export const builtInStorages = (): GroupResource[] =>
-  [...ownNames].filter((text) => ownValue(shared, text) === undefined).map(groupResourceNamed)
+  names.builtIn.filter((text) => ownValue(shared, text) === undefined).map(groupResourceNamed)
 
-export const isBuiltInStorage = (resource: GroupResource): boolean => ownNames.has(groupResourceText(resource))
+export const isBuiltInStorage = (resource: GroupResource): boolean => names.isBuiltIn(groupResourceText(resource))
 
 /** Of what `groupResourceText` made, and of the name of a definition or a shard: `RESOURCE.GROUP`. */
 export function groupResourceNamed(text: string): GroupResource {
@@ -83,22 +86,19 @@ export function groupResourceNamed(text: string): GroupResource {
   return dot < 0 ? { group: '', resource: text } : { group: text.slice(dot + 1), resource: text.slice(0, dot) }
 }
 
-/** No group and no resource has a colon. */
-const CUSTOM = 'custom:'
-
 /**
  * As what the objects of a definition are kept: what stands in `storage` of its entries, in work for controllers and in
  * the names of collections. No built-in type is ever kept as that.
  */
-export const customStorageOf = ({ group, resource }: GroupResource): GroupResource => ({
-  group,
-  resource: ownNames.has(groupResourceText({ group, resource })) ? `${CUSTOM}${resource}` : resource,
-})
+export const customStorageOf = (resource: GroupResource): GroupResource => names.ofCustom(resource)
+
+/** @param shard its name @returns as what its objects are stored */
+export const storageInShard = (shard: string): GroupResource => groupResourceNamed(names.ofPrefix(shard))
 
 /** `resource` is the storage group and resource of a ResourceEntry. */
 export function collectionOf(tenant: Tenant, resource: GroupResource): Collection {
   const text = groupResourceText(resource)
-  const prefix = ownValue(shared, text) ?? text
+  const prefix = ownValue(shared, text) ?? names.prefixOf(text)
   return { tenant: tenant.uid, shard: shardOf(prefix), prefix }
 }
 

@@ -7,10 +7,14 @@ import type { FieldRequirement } from './selection.ts'
 
 /** @throws StatusError 400 with the parser's text alone */
 export function parseFieldSelector(text: string): FieldRequirement[] {
-  return splitTerms(text)
-    .sort()
-    .filter((term) => term !== '')
-    .map((term) => parseTerm(text, term))
+  return (
+    splitTerms(text)
+      .sort()
+      .filter((term) => term !== '')
+      .map((term) => parseTerm(text, term))
+      // as in Go: that nothing equals nothing, or does not, holds for everything
+      .filter(({ field, value }) => field !== '' || value !== '')
+  )
 }
 
 /** At commas that have no backslash before them. */

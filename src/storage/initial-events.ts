@@ -11,7 +11,7 @@ import { EncodedBatch, readFrames } from './watch-batch.ts'
 /** @param start key behind the prefix to begin at, or nothing */
 type ListEvents = (at: ListAt, start: string) => Promise<ListResult>
 
-/** How often in a row a stream may break that brings nothing. */
+/** Attempts in a row that may break without a single event. */
 const MAX_BREAKS = 5
 
 export class InitialEvents implements AsyncIterable<WatchBatch> {

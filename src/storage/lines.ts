@@ -1,10 +1,31 @@
 /** Lines of UTF-8 streams, each character handled once however long a line is and into however many chunks it was cut. */
+import { turnOfHeavy } from '../api/slices.ts'
 import { byteChunks } from './byte-chunks.ts'
 import { Pieces } from './pieces.ts'
 
-/** The lines without their newlines. */
-export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  for await (const lines of lineBatches(stream)) yield* lines
+/** UTF-16 units of lines after which others have their turn: parsing them takes a millisecond. */
+const SLICE = 64 * 1024
+/** What is done with each line, however short, takes some microseconds. */
+const LINE = 256
+
+/**
+ * The lines without their newlines, one after the other, for who parses each: between slices of them others have their
+ * turn, also where all of them are here already.
+ */
+export async function* linesOf(
+  stream: ReadableStream<Uint8Array>,
+  turn: () => Promise<void> = turnOfHeavy,
+): AsyncGenerator<string> {
+  let length = 0
+  for await (const lines of lineBatches(stream))
+    for (const line of lines) {
+      if (length >= SLICE) {
+        await turn()
+        length = 0
+      }
+      length += line.length + LINE
+      yield line
+    }
 }
 
 /** All that a chunk completes at once. */

@@ -32,6 +32,8 @@ export interface ShardCalls extends Rpc.DurableObjectBranded {
 export interface WorkCount extends Record<string, SqlStorageValue> {
   controller: string
   queued: number
+  /** Of these, what failed and is to be tried again. */
+  failing: number
   parked: number
 }
 

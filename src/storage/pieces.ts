@@ -1,3 +1,5 @@
+import { joined } from '../api/bytes.ts'
+
 /**
  * Bytes of a stream that wait until a whole value is there. Each is copied once when it comes and once when it is taken,
  * in however many pieces a value comes.
@@ -19,12 +21,7 @@ export class Pieces {
 
   /** All that waits, followed by the bytes given, as bytes of their own. */
   take(end: Uint8Array = NOTHING): Uint8Array {
-    const all = new Uint8Array(this.length + end.length)
-    let at = 0
-    for (const piece of [...this.pieces.splice(0), end]) {
-      all.set(piece, at)
-      at += piece.length
-    }
+    const all = joined([...this.pieces.splice(0), end], this.length + end.length)
     this.copied(all.length)
     this.length = 0
     return all

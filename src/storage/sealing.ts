@@ -19,7 +19,7 @@ const ENVELOPE =
 /** Opens and seals the values of all tenants: it holds keys, and nothing of what it was given. */
 export class Sealer {
   /** Bound: the keys of the setting. */
-  private readonly imported = new Map<string, Promise<CryptoKey>>()
+  private readonly imported = new Map<string, CryptoKey>()
 
   constructor(private readonly setting: EncryptionSetting) {}
 
@@ -87,12 +87,11 @@ export class Sealer {
     }
   }
 
-  private import({ id, secret }: EncryptionKey): Promise<CryptoKey> {
-    let key = this.imported.get(id)
-    if (key === undefined) {
-      key = crypto.subtle.importKey('raw', secret, 'AES-GCM', false, ['encrypt', 'decrypt'])
-      this.imported.set(id, key)
-    }
+  private async import({ id, secret }: EncryptionKey): Promise<CryptoKey> {
+    const known = this.imported.get(id)
+    if (known !== undefined) return known
+    const key = await crypto.subtle.importKey('raw', secret, 'AES-GCM', false, ['encrypt', 'decrypt'])
+    this.imported.set(id, key)
     return key
   }
 }

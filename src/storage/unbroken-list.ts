@@ -1,10 +1,11 @@
 /**
- * The values of a list, gone on with where the stream broke. For a shard whose disk takes no writes: each write that
- * tries it ends the object, and with it the streams that it was sending.
+ * The values of a list in one stream that survives a restart of the shard: where the stream breaks, the list is read again
+ * and continues at the same byte. A shard whose disk takes no writes needs this: each attempted write restarts the object,
+ * and with it every stream that it was sending.
  */
 import { StorageError } from './errors.ts'
 
-/** How often in a row a stream may break that brings nothing. */
+/** Attempts in a row that may break without a single byte. */
 const MAX_BREAKS = 5
 
 /**

@@ -8,9 +8,9 @@ import type { StorageErrorCode } from './errors.ts'
 /** Milliseconds between attempts: twice as long after each. */
 const FIRST = 500
 const LONGEST = 5_000
-/** Milliseconds after which a failure that nobody tried to repeat says nothing any more. */
+/** Milliseconds after which a failure is forgotten, if no write has been tried since. */
 const FORGOTTEN = 60_000
-/** Shards, beyond which those that failed first are forgotten. */
+/** Shards that are remembered; with more, the oldest failure is forgotten. */
 const MAX_SHARDS = 10_000
 
 interface Pause {
@@ -25,7 +25,7 @@ export class WritePause {
 
   constructor(private readonly now: () => number) {}
 
-  /** @returns whether this is news */
+  /** @returns whether the shard was not known to fail yet */
   failed(shard: string, code: StorageErrorCode): boolean {
     const isNews = !this.isFailing(shard)
     const { length = FIRST, until = 0 } = this.pauses.get(shard) ?? {}
@@ -42,13 +42,13 @@ export class WritePause {
     this.pauses.delete(shard)
   }
 
-  /** Whether reads had better leave the disk alone. */
+  /** Whether reads should avoid writing to the disk. */
   isFailing(shard: string): boolean {
     const pause = this.pauses.get(shard)
     return pause !== undefined && this.now() < pause.until + FORGOTTEN
   }
 
-  /** Why not to write now. One caller gets undefined and tries for all; the others wait for its outcome. */
+  /** The error to answer a write with. Undefined: write. While a shard fails, one caller at a time gets undefined. */
   refusal(shard: string): StorageErrorCode | undefined {
     const pause = this.pauses.get(shard)
     if (pause === undefined) return undefined

@@ -124,9 +124,7 @@ function fetch(plane: ControlPlane, copy: Copy, call: number): Promise<ControlSn
   return fetched
 }
 
-export interface NewControlPlane {
-  readonly env: Env
-  readonly tenant: Tenant
+export interface NewControlPlane extends Omit<ControlPlane, 'gone' | 'definitionsMayLag'> {
   readonly storage: Storage
   readonly now: Date
 }
@@ -149,9 +147,11 @@ async function fetchInto(plane: ControlPlane, copy: Copy, call: number): Promise
   const { env, tenant } = plane
   const began = platformClock()
   const storage = storageOf(env)
+  const isObject = plane.isObject === true
+  const waitUntil = (work: Promise<unknown>): void => plane.waitUntil?.(work)
   let snapshot = await fetchChanges(storage, tenant, copy.snapshot)
   assertBootstraps(bootstraps)
-  if (await bootstraps({ env, tenant, storage, now: new Date(began) }, snapshot))
+  if (await bootstraps({ env, tenant, storage, isObject, waitUntil, now: new Date(began) }, snapshot))
     snapshot = await fetchChanges(storage, tenant, snapshot)
   // A call that counted as lost may end after a later one.
   if (copy.snapshot !== undefined && copy.snapshot.revision > snapshot.revision) return copy.snapshot

@@ -14,6 +14,7 @@ interface Running<Value> {
   readonly number: number
   /** Milliseconds since 1970. */
   readonly began: number
+  /** Settles: who waits for it gives it up (LOST_AFTER). */
   readonly answer: Promise<Value>
 }
 

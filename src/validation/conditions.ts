@@ -6,6 +6,8 @@ import type { Condition } from '../api/meta/v1.ts'
 import { validateQualifiedName } from './field-rules.ts'
 import { regexText } from './names.ts'
 import { byteLength } from '../api/utf8.ts'
+import { errorsOf } from './errors-of.ts'
+import { kept } from '../api/parts.ts'
 
 const STATUSES = ['False', 'True', 'Unknown']
 const MAX_REASON = 1024
@@ -13,8 +15,8 @@ const MAX_MESSAGE = 32 * 1024
 const REASON = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?'
 
 export function validateConditions(at: FieldPath, conditions: readonly Condition[]): FieldError[] {
-  const seen = new Set<string>()
-  return conditions.flatMap((condition, index) => {
+  const seen = kept(conditions, () => new Set<string>())
+  return errorsOf(conditions, (condition, index) => {
     const here = at.index(index)
     const { type = '', status = '', observedGeneration = 0, lastTransitionTime, reason = '', message = '' } = condition
     const errors = seen.has(type) ? [duplicate(here.child('type'), type)] : []

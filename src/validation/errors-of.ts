@@ -2,34 +2,45 @@
 import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
 import { sortedKeys } from '../api/json.ts'
-import type { JsonObject } from '../api/object.ts'
 import { eachName, eachPart, kept } from '../api/parts.ts'
-import { MAX_PROBLEMS } from '../api/status.ts'
+import { MAX_PROBLEMS, MAX_REPORTED } from '../api/status.ts'
 
 /** Of a part's items: the checks of one take microseconds. */
 const WEIGHT = 4
 
+/** Of an item with an expression, which takes some tenths of a millisecond to compile. */
+export const COMPILED = 128
+
 export function errorsOf<Item>(
   items: readonly Item[],
   check: (item: Item, index: number) => readonly FieldError[],
+  weight = WEIGHT,
 ): FieldError[] {
   if (items.length === 0) return []
-  const errors = kept(items, (): FieldError[] => [])
-  const look = (item: Item, index: number): boolean => {
-    append(errors, check(item, index))
-    return errors.length < MAX_PROBLEMS
-  }
-  eachPart(items, look, WEIGHT)
-  return errors
+  const collected = kept(items, () => new Collected())
+  eachPart(items, (item, index) => collected.add(check(item, index)), weight)
+  return own(collected.errors)
 }
 
 /** In the order of the names. */
-export function errorsByName(object: JsonObject, check: (name: string) => readonly FieldError[]): FieldError[] {
-  const errors = kept(object, (): FieldError[] => [])
-  const look = (name: string): boolean => {
-    append(errors, check(name))
-    return errors.length < MAX_PROBLEMS
-  }
-  eachName(object, sortedKeys, look, WEIGHT)
-  return errors
+export function errorsByName(object: object, check: (name: string) => readonly FieldError[]): FieldError[] {
+  const collected = kept(object, () => new Collected())
+  eachName(object, sortedKeys, (name) => collected.add(check(name)), WEIGHT)
+  return own(collected.errors)
 }
+
+/** No more errors than an answer tells, nor more text of them: some messages show the whole list for each of its items. */
+class Collected {
+  readonly errors: FieldError[] = []
+  private characters = 0
+
+  /** @returns whether there is room for more */
+  add(errors: readonly FieldError[]): boolean {
+    append(this.errors, errors)
+    for (const { field, message } of errors) this.characters += field.length + message.length
+    return this.errors.length < MAX_PROBLEMS && this.characters <= MAX_REPORTED
+  }
+}
+
+/** A walk that runs again finds the same errors again: a caller adds to a list of its own. */
+const own = (errors: readonly FieldError[]): FieldError[] => (errors.length === 0 ? [] : [...errors])

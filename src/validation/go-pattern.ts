@@ -11,7 +11,8 @@ export async function loadPatterns(): Promise<void> {
 
 const compiled = new BoundedMap<string, RE2JS | { readonly error: string }>({
   entries: 500,
-  size: 256 * 1024,
+  // of the patterns; what is compiled takes a hundred times as much
+  size: 64 * 1024,
   sizeOf: ({ length }) => length,
 })
 

@@ -7,6 +7,7 @@ import { ownValue } from '../api/own.ts'
 import { problems, validateQualifiedName } from './field-rules.ts'
 import { labelValueProblems, qualifiedNameProblems } from './names.ts'
 import { validateLabels } from './object-meta.ts'
+import { errorsOf } from './errors-of.ts'
 
 export interface SelectorRules {
   /** Values that are no label values stay allowed where they were stored already. */
@@ -21,7 +22,7 @@ export function validateLabelSelector(
   if (selector === undefined) return []
   return [
     ...validateLabels(selector.matchLabels ?? {}, at.child('matchLabels')),
-    ...(selector.matchExpressions ?? []).flatMap((requirement, index) =>
+    ...errorsOf(selector.matchExpressions ?? [], (requirement, index) =>
       validateRequirement(at.child('matchExpressions').index(index), requirement, rules),
     ),
   ]
@@ -41,8 +42,9 @@ function validateRequirement(at: FieldPath, requirement: LabelSelectorRequiremen
   } else errors.push(invalidValue(at.child('operator'), operator, 'not a valid selector operator'))
   append(errors, validateQualifiedName(at.child('key'), key))
   if (!rules.allowInvalidValues)
-    values.forEach((value, index) =>
-      append(errors, problems(at.child('values').index(index), value, labelValueProblems(value))),
+    append(
+      errors,
+      errorsOf(values, (value, index) => problems(at.child('values').index(index), value, labelValueProblems(value))),
     )
   return errors
 }

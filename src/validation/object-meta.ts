@@ -1,3 +1,5 @@
+import { ownValue } from '../api/own.ts'
+import { kept } from '../api/parts.ts'
 import { validateFieldManager } from '../api/field-manager.ts'
 /** Rules of object metadata: what is well-formed, and what may change (apimachinery's pkg/api/validation). */
 import { append } from '../api/append.ts'
@@ -9,6 +11,7 @@ import { sentField } from '../schema/emptied.ts'
 import type { NameRule } from './names.ts'
 import { labelValueProblems, qualifiedNameProblems } from './names.ts'
 import { byteLength } from '../api/utf8.ts'
+import { errorsByName, errorsOf } from './errors-of.ts'
 
 const TOTAL_ANNOTATION_BYTES = 256 * 1024
 const STANDARD_FINALIZERS = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
@@ -33,7 +36,7 @@ export function validateKindMetaUpdate(meta: ObjectMeta, old: ObjectMeta, at: Fi
 }
 
 const unknownFinalizers = (meta: ObjectMeta, at: FieldPath): FieldError[] =>
-  (meta.finalizers ?? []).flatMap((finalizer, index) =>
+  errorsOf(meta.finalizers ?? [], (finalizer, index) =>
     finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)
       ? []
       : [invalidValue(at.child('finalizers').index(index), finalizer, NOT_A_FINALIZER)],
@@ -99,30 +102,26 @@ export function validateAnyMeta(
 }
 
 export function validateLabels(labels: Readonly<Record<string, string>>, at: FieldPath): FieldError[] {
-  return Object.keys(labels)
-    .sort()
-    .flatMap((key) => [
-      ...qualifiedNameProblems(key).map((problem) => invalidValue(at, key, problem)),
-      ...labelValueProblems(labels[key]!).map((problem) => invalidValue(at, labels[key], problem)),
-    ])
+  return errorsByName(labels, (key) => [
+    ...qualifiedNameProblems(key).map((problem) => invalidValue(at, key, problem)),
+    ...labelValueProblems(ownValue(labels, key)!).map((problem) => invalidValue(at, ownValue(labels, key)!, problem)),
+  ])
 }
 
 /** Keys as labels' but upper case is taken; values are limited together. */
 export function validateAnnotations(annotations: Readonly<Record<string, string>>, at: FieldPath): FieldError[] {
-  const errors: FieldError[] = []
-  let total = 0
-  for (const [key, value] of Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    for (const problem of qualifiedNameProblems(key.toLowerCase())) errors.push(invalidValue(at, key, problem))
-    total += byteLength(key) + byteLength(value)
-  }
-  if (total > TOTAL_ANNOTATION_BYTES) errors.push(tooLong(at, TOTAL_ANNOTATION_BYTES))
-  return errors
+  const bytes = kept(annotations, () => ({ left: TOTAL_ANNOTATION_BYTES }))
+  const errors = errorsByName(annotations, (key) => {
+    bytes.left -= byteLength(key) + byteLength(ownValue(annotations, key)!)
+    return qualifiedNameProblems(key.toLowerCase()).map((problem) => invalidValue(at, key, problem))
+  })
+  return bytes.left < 0 ? [...errors, tooLong(at, TOTAL_ANNOTATION_BYTES)] : errors
 }
 
 function validateOwnerReferences(owners: readonly OwnerReference[], at: FieldPath): FieldError[] {
-  const errors: FieldError[] = []
-  let controller: string | undefined
-  for (const owner of owners) {
+  const first = owners.find(({ controller }) => controller === true)
+  return errorsOf(owners, (owner) => {
+    const errors: FieldError[] = []
     const [version = '', ...more] = (owner.apiVersion ?? '').split('/').reverse()
     if (version === '' || more.length > 1)
       errors.push(invalidValue(at.child('apiVersion'), owner.apiVersion ?? '', 'version must not be empty'))
@@ -131,20 +130,16 @@ function validateOwnerReferences(owners: readonly OwnerReference[], at: FieldPat
     if (!owner.uid) errors.push(invalidValue(at.child('uid'), owner.uid ?? '', 'must not be empty'))
     if (owner.apiVersion === 'v1' && owner.kind === 'Event')
       errors.push(invalidValue(at, inOrder(owner), `/v1, Kind=Event is disallowed from being an owner`))
-    if (owner.controller === true) {
-      const named = `${owner.kind}/${owner.name}`
-      if (controller !== undefined)
-        errors.push(
-          invalidValue(
-            at,
-            owners.map(inOrder),
-            `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${named}`,
-          ),
-        )
-      else controller = named
-    }
-  }
-  return errors
+    if (owner.controller === true && first !== undefined && owner !== first)
+      errors.push(
+        invalidValue(
+          at,
+          owners.map(inOrder),
+          `Only one reference can have Controller set to true. Found "true" in references for ${first.kind}/${first.name} and ${owner.kind}/${owner.name}`,
+        ),
+      )
+    return errors
+  })
 }
 
 /** Messages show an owner in the order that its type has, whatever order it came in. */
@@ -159,9 +154,14 @@ const inOrder = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }
 
 function validateFinalizers(finalizers: readonly string[], at: FieldPath): FieldError[] {
   const errors: FieldError[] = []
-  for (const finalizer of finalizers) {
-    for (const problem of qualifiedNameProblems(finalizer)) errors.push(invalidValue(at, finalizer, problem))
-  }
+  append(
+    errors,
+    errorsOf(finalizers, (finalizer) => {
+      const errors: FieldError[] = []
+      for (const problem of qualifiedNameProblems(finalizer)) errors.push(invalidValue(at, finalizer, problem))
+      return errors
+    }),
+  )
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion'))
     errors.push(invalidValue(at, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'))
   return errors
@@ -169,15 +169,20 @@ function validateFinalizers(finalizers: readonly string[], at: FieldPath): Field
 
 function validateManagedFields(entries: readonly ManagedFieldsEntry[], at: FieldPath): FieldError[] {
   const errors: FieldError[] = []
-  entries.forEach((entry, index) => {
-    const here = at.index(index)
-    if (entry.operation !== 'Apply' && entry.operation !== 'Update')
-      errors.push(invalidValue(here.child('operation'), entry.operation ?? '', 'must be `Apply` or `Update`'))
-    if (entry.fieldsType && entry.fieldsType !== 'FieldsV1')
-      errors.push(invalidValue(here.child('fieldsType'), entry.fieldsType, 'must be `FieldsV1`'))
-    append(errors, validateFieldManager(entry.manager ?? '', here.child('manager')))
-    if (byteLength(entry.subresource ?? '') > 256) errors.push(tooLong(here.child('subresource'), 256))
-  })
+  append(
+    errors,
+    errorsOf(entries, (entry, index) => {
+      const errors: FieldError[] = []
+      const here = at.index(index)
+      if (entry.operation !== 'Apply' && entry.operation !== 'Update')
+        errors.push(invalidValue(here.child('operation'), entry.operation ?? '', 'must be `Apply` or `Update`'))
+      if (entry.fieldsType && entry.fieldsType !== 'FieldsV1')
+        errors.push(invalidValue(here.child('fieldsType'), entry.fieldsType, 'must be `FieldsV1`'))
+      append(errors, validateFieldManager(entry.manager ?? '', here.child('manager')))
+      if (byteLength(entry.subresource ?? '') > 256) errors.push(tooLong(here.child('subresource'), 256))
+      return errors
+    }),
+  )
   return errors
 }
 

@@ -8,6 +8,7 @@ import { POSITIVE, problems, requiredText } from './field-rules.ts'
 import { validateLabelSelector } from './label-selectors.ts'
 import { dns1123Label, dns1123Subdomain } from './names.ts'
 import { validateTemplateMeta } from './object-meta.ts'
+import { errorsOf } from './errors-of.ts'
 
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 const VOLUME_MODES = ['Block', 'Filesystem']
@@ -38,7 +39,10 @@ export function validateClaimSpec(
       allowInvalidValues: rules.allowInvalidSelectorValues ?? false,
     }),
   )
-  for (const mode of accessModes) if (!ACCESS_MODES.includes(mode)) errors.push(notSupported(modes, mode, ACCESS_MODES))
+  append(
+    errors,
+    errorsOf(accessModes, (mode) => (!ACCESS_MODES.includes(mode) ? [notSupported(modes, mode, ACCESS_MODES)] : [])),
+  )
   const others = accessModes.filter((mode) => mode !== 'ReadWriteOncePod' && ACCESS_MODES.includes(mode))
   if (accessModes.includes('ReadWriteOncePod') && others.length > 0)
     errors.push(forbiddenField(modes, 'may not use ReadWriteOncePod with other access modes'))

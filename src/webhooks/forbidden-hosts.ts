@@ -3,6 +3,7 @@
  * machines that ask from near. A URL's host is spelled in one way: `0x7f.1` is 127.0.0.1 by then.
  */
 import { lazy } from '../api/lazy.ts'
+import { withoutTrailing } from '../api/trim.ts'
 import type { IpRange } from '../api/ip-addresses.ts'
 import { contains, parseCidr, parseIp } from '../api/ip-addresses.ts'
 
@@ -24,7 +25,7 @@ const ranges = lazy(() =>
 
 /** @param hostname of a URL @returns what it is; undefined where it may be called */
 export function forbiddenHost(hostname: string): string | undefined {
-  const host = hostname.replace(/\.$/, '').replace(/^\[(.*)\]$/, '$1')
+  const host = withoutTrailing(hostname, '.').replace(/^\[(.*)\]$/, '$1')
   if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback address'
   if (host.endsWith('.internal')) return 'metadata server'
   const address = parseIp(host)

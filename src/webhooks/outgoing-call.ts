@@ -1,3 +1,5 @@
+import { joined } from '../api/bytes.ts'
+
 /** A call of a server outside of this one, and what came of it: what the two ways out (by the front, by fetch) agree on. */
 export interface OutgoingCall {
   /** Absent: POST. A GET has no body. */
@@ -46,11 +48,5 @@ export async function readAnswer(stream: AsyncIterable<Uint8Array> | null): Prom
     if (length > MAX_ANSWER) throw new CallFailed(`the answer is longer than ${MAX_ANSWER} bytes`)
     chunks.push(chunk)
   }
-  const body = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    body.set(chunk, at)
-    at += chunk.length
-  }
-  return body
+  return joined(chunks, length)
 }

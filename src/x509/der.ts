@@ -1,3 +1,4 @@
+import { joined } from '../api/bytes.ts'
 import { mostOf } from '../api/extremes.ts'
 /** DER (X.690), as much as certificates and their requests need: a reader and a writer. */
 
@@ -83,15 +84,7 @@ export function readTime({ tag, content }: Element): number {
 /** A value with its tag and length. */
 export function write(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
   const length = contents.reduce((sum, part) => sum + part.length, 0)
-  const head = [tag, ...lengthBytes(length)]
-  const der = new Uint8Array(head.length + length)
-  der.set(head)
-  let at = head.length
-  for (const part of contents) {
-    der.set(part, at)
-    at += part.length
-  }
-  return der
+  return joined([Uint8Array.of(tag, ...lengthBytes(length)), ...contents])
 }
 
 function lengthBytes(length: number): number[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BoundedMap } from '../../src/api/bounded-map.ts'
+import { BoundedMap, charactersOf } from '../../src/api/bounded-map.ts'
 
 test('beyond its entries it forgets what was used longest ago', () => {
   const map = new BoundedMap<string, number>({ entries: 2 })
@@ -41,3 +41,21 @@ test('a key that is deleted frees its size', () => {
   map.set('b', '1234567890')
   expect(map.get('b')).toBe('1234567890')
 })
+
+test('without a measure of its own both key and value count', () => {
+  const map = new BoundedMap<string, object>({ entries: 1_000, size: 10_000 })
+  for (let n = 0; n < 100; n++) map.set(`k${n}`, { status: { reason: 'x'.repeat(1_000) } })
+  expect(map.size).toBe(9)
+  map.set('k', { status: { reason: 'x'.repeat(10_000) } })
+  map.set('l'.repeat(10_000), {})
+  expect([map.get('k'), map.size]).toEqual([undefined, 9])
+})
+
+test.each<[unknown, number]>([
+  ['abc', 3],
+  [7, 8],
+  [null, 8],
+  [{}, 8],
+  [{ a: 'bc' }, 11],
+  [['abc', 'd'], 14],
+])('%j has the characters %i', (value, characters) => expect(charactersOf(value)).toBe(characters))

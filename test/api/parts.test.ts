@@ -30,6 +30,12 @@ describe.each([1, 2, 3, 7, 1000])('with %i items a part', (part) => {
     return whole
   }
 
+  test('a list behind one that each run makes anew, and that is longer than a part', async () => {
+    const list = numbers(50)
+    const walk = () => [...mapParts(numbers(20), (one) => one), ...mapParts(list, (one) => one)]
+    expect(await both(walk)).toHaveLength(70)
+  })
+
   test('a list in a list', async () => {
     const table = numbers(5).map((row) => numbers(4).map((column) => row * column))
     const walked = await both(() => mapParts(table, (row) => mapParts(row, (one) => one + 1)))
@@ -127,7 +133,14 @@ test('each item is looked at once, and others have a turn after each part', asyn
   let looked = 0
   const { turns } = await parts(() => eachPart(list, () => void looked++), 10)
   expect(looked).toBe(100)
-  expect(turns).toBe(10)
+  // the loop itself counts for one
+  expect(turns).toBe(11)
+})
+
+test('loops over many short lists count, too', async () => {
+  const lists = Array.from({ length: 100 }, () => [1])
+  const { turns } = await parts(() => eachPart(lists, (list) => eachPart(list, () => {})), 10)
+  expect(turns).toBeGreaterThan(25)
 })
 
 test('a dear item counts for several', async () => {
@@ -158,7 +171,7 @@ describe('a walk that waits in between', () => {
     const result = await inPartsAwaiting(walk, async () => void turns++, 10)
     expect(result).toEqual(numbers(30).map((one) => one + 1))
     expect(seen).toEqual(first)
-    expect(turns).toBe(6)
+    expect(turns).toBe(7)
   })
 
   test('lets nobody else be stopped while it waits', async () => {

@@ -82,3 +82,12 @@ describe('heavy steps', () => {
     expect(turns).toBe(1)
   })
 })
+
+test('who others come ahead of again and again goes on some time', async () => {
+  let turns = 0
+  await turnOfHeavy(async () => {
+    turns++
+    await turnOfHeavy(async () => {}) // another one begins
+  })
+  expect(turns).toBe(500)
+})

@@ -74,7 +74,7 @@ test('a mistake of the server has the stage Panic', async () => {
   const { events, request: make } = audited({}, 204)
   const { request, record } = make('/api/v1/pods')
   await auditReceived(request, record)
-  await auditAnswered(request, record, respondStatus(request, new Error('assertion failed')))
+  await auditAnswered(request, record, await respondStatus(request, new Error('assertion failed')))
   expect(events.map(({ stage }) => stage)).toEqual(['RequestReceived', 'Panic'])
   expect(events[1]!.responseStatus).toMatchObject({ status: 'Failure', reason: 'InternalError', code: 500 })
 })

@@ -8,7 +8,9 @@ import { authenticateToken } from '../../src/authentication/token-authenticator.
 import { tokenLifetime } from '../../src/authentication/token-lifetime.ts'
 import { publishedKeys } from '../../src/authentication/published-keys.ts'
 import { readSignedHeader } from '../../src/authentication/token-claims.ts'
+import { configurationProblem, hasConfigurations } from '../../src/authorization/configuration-problem.ts'
 import { memoryServer } from '../request-in-memory.ts'
+import { frontReaching, Issuer } from './issuers/issuer.ts'
 
 const base64Url = (text: string): string => Buffer.from(text).toString('base64url')
 
@@ -76,6 +78,7 @@ const tokenOf = ({ env, now }: ReturnType<typeof memoryServer>): Promise<string>
   issueToken({
     env,
     now,
+    clock: () => now.getTime(),
     audiences: ['https://kubernetes.default.svc.cluster.local'],
     expirationSeconds: 600,
     claims: { namespace: 'a', serviceaccount: { name: 'robot', uid: 'u1' } },
@@ -91,16 +94,41 @@ test('what the signer signs is taken; keys are fetched once', async () => {
   expect(signer.calls).toEqual(['Sign', 'FetchKeys'])
 })
 
-test('a new key is asked for when a token names it, at most once in five seconds', async () => {
+test('a new key is asked for when a token names it; made-up ones a few times, then once in five seconds', async () => {
   const { server, signer } = await signing()
   await nameOf(server, await tokenOf(server))
   Object.assign(signer, { signs: second, keys: [second, first, former] })
-  server.now = new Date(server.now.getTime() + 6_000)
   expect(await nameOf(server, await tokenOf(server))).toBe('system:serviceaccount:a:robot')
   const made = await tokenOf(server)
-  const unknown = `${base64Url(JSON.stringify({ alg: 'ES256', kid: 'made up' }))}.${made.split('.').slice(1).join('.')}`
-  await expect(nameOf(server, unknown)).rejects.toThrow('invalid signature, no keys found')
-  expect(signer.calls.filter((method) => method === 'FetchKeys')).toHaveLength(2)
+  const madeUp = async (kid: string): Promise<unknown> => {
+    const token = `${base64Url(JSON.stringify({ alg: 'ES256', kid }))}.${made.split('.').slice(1).join('.')}`
+    return nameOf(server, token).catch((error) => error.code ?? error.message)
+  }
+  const REFUSED = '[invalid bearer token, invalid signature, no keys found]'
+  expect([await madeUp('a'), await madeUp('b'), await madeUp('c')]).toEqual([REFUSED, REFUSED, 429])
+  expect(signer.calls.filter((method) => method === 'FetchKeys')).toHaveLength(4)
+  server.now = new Date(server.now.getTime() + 5_000)
+  expect([await madeUp('d'), await madeUp('e')]).toEqual([REFUSED, 429])
+})
+
+test('its calls are counted under kube-apiserver’s names', async () => {
+  const { server, signer } = await signing()
+  await nameOf(server, await tokenOf(server))
+  signer.isDown = true
+  await expect(tokenOf(server)).rejects.toThrow()
+  const { serveMetrics } = await import('../../src/endpoints/metrics.ts')
+  const text = await (await serveMetrics(server.request('/metrics'), { slis: false })).text()
+  const counted = text.split('\n').filter((line) => /^apiserver_externaljwt_\w+?(total|count|timestamp)\b/.test(line))
+  expect(counted).toEqual([
+    'apiserver_externaljwt_fetch_keys_data_timestamp 1767225600',
+    'apiserver_externaljwt_fetch_keys_request_total{code="OK"} 1',
+    `apiserver_externaljwt_fetch_keys_success_timestamp ${server.now.getTime() / 1000}`,
+    'apiserver_externaljwt_request_duration_seconds_count{code="OK",method="/v1.ExternalJWTSigner/Sign"} 1',
+    'apiserver_externaljwt_request_duration_seconds_count{code="OK",method="/v1.ExternalJWTSigner/FetchKeys"} 1',
+    'apiserver_externaljwt_request_duration_seconds_count{code="Unavailable",method="/v1.ExternalJWTSigner/Sign"} 1',
+    'apiserver_externaljwt_sign_request_total{code="OK"} 1',
+    'apiserver_externaljwt_sign_request_total{code="Unavailable"} 1',
+  ])
 })
 
 test('keys that are known stay while the signer is away; new tokens there are none', async () => {
@@ -136,6 +164,29 @@ describe('how long tokens may live', () => {
     const found = tokenLifetime(server)
     if (typeof expected === 'string') await expect(found).rejects.toThrow(expected)
     else expect(await found).toEqual(expected)
+  })
+
+  test.each<[string, string | undefined, string | undefined]>([
+    ['3600', '7200', 'service-account-max-token-expiration cannot be set longer than'],
+    ['7200', '7200', undefined],
+    ['599', undefined, 'max token life supported by external-jwt-signer (599s) is less than acceptable (min 600s)'],
+    // asked again for the first token
+    ['nothing', '7200', undefined],
+  ])('a local server asks when it starts: %s, and the setting is %s', async (longest, setting, problem) => {
+    const signer = new Issuer('https://signer.example')
+    signer.instead = (path) =>
+      path === '/v1.ExternalJWTSigner/Metadata' && longest !== 'nothing'
+        ? Response.json({ maxTokenExpirationSeconds: longest })
+        : new Response('down', { status: 503 })
+    const { env } = memoryServer({
+      OUTGOING: frontReaching(signer),
+      KEDGE_SA_SIGNER: JSON.stringify({ url: signer.url }),
+      ...(setting !== undefined && { KEDGE_SA_MAX_TOKEN_SECONDS: setting }),
+    })
+    expect(hasConfigurations(env)).toBe(true)
+    const details = (await configurationProblem(env))?.details
+    if (problem === undefined) expect(details).toBeUndefined()
+    else expect(details).toContain(problem)
   })
 
   test('without a signer there is no limit but the setting', async () => {

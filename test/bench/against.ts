@@ -1,9 +1,12 @@
 // `npm run bench -- --against DIR`: this tree beside another checkout of it, in many short turns. Each pair of turns gives
-// one ratio of CPU; their median and quartiles say how much dearer a request got, also on a machine that others use.
+// one ratio of CPU. Their median says how much dearer a request got, and the interval beside it how far that can be
+// trusted, also on a machine that others use. Both sides are started several times: what a process is lucky with (where
+// its code lies, what the engine optimized) is not what a checkout costs.
 import { join } from 'node:path'
 import { LAUNCHER, startKedge } from '../cli/kedge-process.ts'
-import { fill, median, part, succeed } from './load.ts'
+import { fill, median, succeed } from './load.ts'
 import type { Call } from './load.ts'
+import { medianInterval } from './median-interval.ts'
 import { millisecondsOfTree } from './process-usage.ts'
 import { table } from './report.ts'
 import { apiSide, readKubeconfig } from './side.ts'
@@ -17,32 +20,14 @@ interface Measure {
   call(side: ApiSide, id: string): Call
 }
 
+/** The list comes before objects are created. */
+const LISTED = 300
+
 const measures: readonly Measure[] = [
   { what: 'get, 16 clients', clients: 16, requests: 400, call: (side) => side.get() },
+  { what: `list of ${LISTED}, 4 clients`, clients: 4, requests: 32, call: (side) => side.list() },
   { what: 'create 2 KB, 16 clients', clients: 16, requests: 200, call: (side, id) => side.create(id) },
 ]
-
-/** A directory named in the command line, or this tree. */
-const startIn = (directory: string): ReturnType<typeof startKedge> =>
-  startKedge(undefined, undefined, [], join(directory, 'src/cli/kedge.mjs'))
-
-/** @param rounds pairs of turns */
-export async function besideCheckout(directory: string, rounds: number): Promise<void> {
-  const here = join(LAUNCHER, '../../..')
-  const [own, other] = [await startIn(here), await startIn(directory)]
-  const sideOf = (name: string, { kubeconfig, process: { pid = 0 } }: typeof own): Promise<ApiSide> =>
-    apiSide(name, readKubeconfig(kubeconfig), [pid])
-  const sides = [await sideOf('other', other), await sideOf('this', own)] as const
-  const rows: string[][] = []
-  for (const side of sides) await succeed(side.target, side.create('first'))
-  for (const measure of measures) rows.push(...(await pairs(sides, measure, rounds)))
-  console.log(table(['CPU, ms each', 'other', 'this', 'ratio', 'quartiles', 'pairs'], rows))
-  await own.stop()
-  await other.stop()
-}
-
-/** Pairs that are not counted: the engine optimizes what has run often. */
-const WARM_UP = 40
 
 /** Milliseconds of CPU a request. */
 interface Cost {
@@ -50,11 +35,54 @@ interface Cost {
   readonly engine: number
 }
 
-async function pairs(
+interface Pair {
+  readonly other: Cost
+  readonly own: Cost
+}
+
+export interface Rounds {
+  /** How often both are started anew. */
+  readonly starts: number
+  /** Pairs of turns, of each start. */
+  readonly pairs: number
+}
+
+export async function besideCheckout(directory: string, { starts, pairs }: Rounds): Promise<void> {
+  const found = new Map<Measure, Pair[][]>(measures.map((measure) => [measure, []]))
+  for (let start = 0; start < starts; start++) {
+    const here = join(LAUNCHER, '../../..')
+    const [own, other] = [await startIn(here), await startIn(directory)]
+    const sideOf = (name: string, { kubeconfig, process: { pid = 0 } }: typeof own): Promise<ApiSide> =>
+      apiSide(name, readKubeconfig(kubeconfig), [pid])
+    const sides = [await sideOf('other', other), await sideOf('this', own)] as const
+    for (const side of sides) {
+      await succeed(side.target, side.create('first'))
+      await fill(side.target, 16, LISTED - 1, (n) => side.create(`listed-${n}`))
+    }
+    for (const [measure, ofStarts] of found) {
+      ofStarts.push(await measured(sides, measure, pairs))
+      // what is known is told, in case that the rest takes too long
+      for (const row of rowsOf(measure.what, ofStarts)) process.stderr.write(`  ${row.join(' | ')}\n`)
+    }
+    await own.stop()
+    await other.stop()
+  }
+  const rows = [...found].flatMap(([{ what }, ofStarts]) => rowsOf(what, ofStarts))
+  console.log(table(['CPU, ms each', 'other', 'this', 'ratio', '95 % interval', 'of each start', 'pairs'], rows))
+}
+
+/** A directory named in the command line, or this tree. */
+const startIn = (directory: string): ReturnType<typeof startKedge> =>
+  startKedge(undefined, undefined, [], join(directory, 'src/cli/kedge.mjs'))
+
+/** Pairs that are not counted: the engine optimizes what has run often. */
+const WARM_UP = 15
+
+async function measured(
   [other, own]: readonly [ApiSide, ApiSide],
-  { what, clients, requests, call }: Measure,
-  rounds: number,
-): Promise<string[][]> {
+  { clients, requests, call }: Measure,
+  pairs: number,
+): Promise<Pair[]> {
   let id = 0
   const turn = async (side: ApiSide): Promise<Cost> => {
     const before = millisecondsOfTree(side.pids[0] ?? 0)
@@ -63,23 +91,32 @@ async function pairs(
     const front = (after.own - before.own) / requests
     return { front, engine: (after.all - before.all) / requests - front }
   }
-  const found: { readonly other: Cost; readonly own: Cost }[] = []
-  for (let round = -WARM_UP; round < rounds; round++) {
+  const found: Pair[] = []
+  for (let round = -WARM_UP; round < pairs; round++) {
     // neither is always the one behind the other
     const isFirst = round % 2 === 0
     const early = await turn(isFirst ? other : own)
     const late = await turn(isFirst ? own : other)
     if (round >= 0) found.push(isFirst ? { other: early, own: late } : { other: late, own: early })
   }
+  return found
+}
+
+function rowsOf(what: string, ofStarts: readonly (readonly Pair[])[]): string[][] {
+  const all = ofStarts.flat()
   const row = (name: string, of: (cost: Cost) => number): string[] => {
-    const ratios = found.map((pair) => of(pair.own) / of(pair.other))
+    const ratiosOf = (pairs: readonly Pair[]): number[] => pairs.map(({ own, other }) => of(own) / of(other))
+    const ratios = ratiosOf(all)
     return [
       `${what}: ${name}`,
-      median(found.map((pair) => of(pair.other))).toFixed(3),
-      median(found.map((pair) => of(pair.own))).toFixed(3),
+      median(all.map(({ other }) => of(other))).toFixed(3),
+      median(all.map(({ own }) => of(own))).toFixed(3),
       median(ratios).toFixed(3),
-      `${part(ratios, 0.25).toFixed(3)}–${part(ratios, 0.75).toFixed(3)}`,
-      String(rounds),
+      medianInterval(ratios)
+        .map((end) => end.toFixed(3))
+        .join('–'),
+      ofStarts.map((pairs) => median(ratiosOf(pairs)).toFixed(3)).join(' '),
+      String(all.length),
     ]
   }
   return [

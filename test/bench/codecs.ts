@@ -1,11 +1,8 @@
 // Codecs beside the engine's own JSON: what a Pod costs, as a multiple of JSON.parse and JSON.stringify of the same
 // text. Every figure is the median of rounds in which all take their turn, and so is its ratio to the round's own base.
 // `node test/bench/codecs.ts` prints them alone.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
+import { loadCases, median } from './in-process.ts'
 
 /** @see codec-cases.ts */
 interface Cases {
@@ -27,7 +24,7 @@ export interface CodecFigure {
 }
 
 export async function codecFigures(): Promise<CodecFigure[]> {
-  const { cases, lists, LIST_LENGTH } = await loadCases()
+  const { cases, lists, LIST_LENGTH } = await loadCases<Cases>(join(import.meta.dirname, 'codec-cases.ts'))
   const [base, compare] = Object.entries(cases)[0]!
   const times = new Map<string, number[]>()
   const ratios = new Map<string, number[]>()
@@ -60,20 +57,5 @@ export function printCodecs(figures: readonly CodecFigure[]): void {
   for (const { what, microseconds, ratio } of figures)
     console.log(`| ${what} | ${microseconds.toFixed(1)} | ${ratio.toFixed(2)} |`)
 }
-
-/** The Worker's modules are written for its bundler. */
-async function loadCases(): Promise<Cases> {
-  const directory = mkdtempSync(join(tmpdir(), 'kedge-codecs-'))
-  try {
-    const outfile = join(directory, 'cases.mjs')
-    const entry = join(import.meta.dirname, 'codec-cases.ts')
-    await build({ entryPoints: [entry], outfile, bundle: true, format: 'esm', target: 'es2024', logLevel: 'warning' })
-    return (await import(pathToFileURL(outfile).href)) as Cases
-  } finally {
-    rmSync(directory, { recursive: true })
-  }
-}
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 if (import.meta.main) printCodecs(await codecFigures())

@@ -1,12 +1,9 @@
 // What CEL costs: typical expressions, the rules of a definition when they are first used, and a thousand definitions
 // with twenty rules each. `node test/bench/expressions.ts` prints it alone.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { build } from 'esbuild'
+import { loadCases, median } from './in-process.ts'
 import { table } from './report.ts'
 
 /** @see expression-cases.ts */
@@ -24,7 +21,9 @@ const DEFINITIONS = 1_000
 export type ExpressionFigure = readonly [what: string, value: number, unit: 'µs' | 'ms' | 'MB']
 
 export async function expressionFigures(): Promise<ExpressionFigure[]> {
-  const { EXPRESSIONS, RULES, evaluating, firstUse } = await loadCases()
+  const { EXPRESSIONS, RULES, evaluating, firstUse } = await loadCases<Cases>(
+    join(import.meta.dirname, 'expression-cases.ts'),
+  )
   const [first] = timesOf(1, () => firstUse(-1))
   const figures: ExpressionFigure[] = [[`${RULES} rules for the first time, with the engine cold`, first! / 1000, 'ms']]
   const uses = timesOf(50, (n) => firstUse(-2 - n))
@@ -73,20 +72,5 @@ export const expressionTable = (figures: readonly ExpressionFigure[]): string =>
     ['CEL', 'CPU'],
     figures.map(([what, value, unit]) => [what, `${value >= 100 ? value.toFixed(0) : value.toPrecision(3)} ${unit}`]),
   )
-
-/** The Worker's modules are written for its bundler. */
-async function loadCases(): Promise<Cases> {
-  const directory = mkdtempSync(join(tmpdir(), 'kedge-expressions-'))
-  try {
-    const outfile = join(directory, 'cases.mjs')
-    const entry = join(import.meta.dirname, 'expression-cases.ts')
-    await build({ entryPoints: [entry], outfile, bundle: true, format: 'esm', target: 'es2024', logLevel: 'warning' })
-    return (await import(pathToFileURL(outfile).href)) as Cases
-  } finally {
-    rmSync(directory, { recursive: true })
-  }
-}
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 if (import.meta.main) console.log(expressionTable(await expressionFigures()))

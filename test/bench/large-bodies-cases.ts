@@ -4,6 +4,8 @@ import type { Call } from './load.ts'
 export interface LargeBody {
   readonly what: string
   readonly call: Call
+  /** The body stands here in JSON; the server in this process is sent what the Content-Type says. */
+  readonly isEncoded?: boolean
   /** Others read or change what it makes. */
   readonly isNeeded?: boolean
 }
@@ -294,7 +296,7 @@ export const largeBodies: readonly LargeBody[] = [
       method: 'PATCH',
       path: `${PODS}/applied?fieldManager=a`,
       contentType: 'application/apply-patch+yaml',
-      body: pod('applied', {}, { env: many(15_000, (at) => ({ name: `V${at}`, value: 'v' })) }).body!,
+      body: pod('applied', {}, { env: many(15_000, (at) => ({ name: `V${at}`, value: 'v' })) }).body as string, // JSON
     },
   },
   {
@@ -303,7 +305,7 @@ export const largeBodies: readonly LargeBody[] = [
       method: 'PATCH',
       path: `${THINGS}/applied?fieldManager=a`,
       contentType: 'application/apply-patch+yaml',
-      body: thing('applied', { map: Object.fromEntries(many(40_000, (at) => [`k${at}`, at])) }).body!,
+      body: thing('applied', { map: Object.fromEntries(many(40_000, (at) => [`k${at}`, at])) }).body as string, // JSON
     },
   },
   {
@@ -325,6 +327,70 @@ export const largeBodies: readonly LargeBody[] = [
     },
   },
   {
+    what: 'YAML: a Pod with 12,000 variables',
+    call: {
+      method: 'POST',
+      path: PODS,
+      contentType: 'application/yaml',
+      body: `apiVersion: v1\nkind: Pod\nmetadata: {name: yaml}\nspec:\n  containers:\n  - name: a\n    image: b\n    env:\n${many(12_000, (at) => `    - name: V${at}\n      value: v`).join('\n')}`,
+    },
+  },
+  {
+    what: 'YAML: a thing of 600,000 empty maps',
+    call: {
+      method: 'POST',
+      path: THINGS,
+      contentType: 'application/yaml',
+      body: `apiVersion: bench.example.com/v1\nkind: Thing\nmetadata: {name: flow}\nspec: {objects: [${'{},'.repeat(600_000)}]}`,
+    },
+  },
+  {
+    what: 'protobuf: a ConfigMap with 20,000 keys',
+    isEncoded: true,
+    call: {
+      method: 'POST',
+      path: `${NAMESPACE}/configmaps`,
+      contentType: 'application/vnd.kubernetes.protobuf',
+      body: JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'protobuf' },
+        data: Object.fromEntries(many(20_000, (at) => [`k${at}`, 'v'])),
+      }),
+    },
+  },
+  {
+    what: 'protobuf: a Pod with 15,000 variables',
+    isEncoded: true,
+    call: {
+      method: 'POST',
+      path: PODS,
+      contentType: 'application/vnd.kubernetes.protobuf',
+      body: pod('protobuf', {}, { env: many(15_000, (at) => ({ name: `V${at}`, value: 'v' })) }).body as string, // JSON
+    },
+  },
+  {
+    what: 'CBOR: a thing with a map of 45,000',
+    isEncoded: true,
+    call: {
+      method: 'POST',
+      path: THINGS,
+      contentType: 'application/cbor',
+      body: thing('cbor', { map: Object.fromEntries(many(45_000, (at) => [`k${at}`, at])) }).body as string, // JSON
+    },
+  },
+  {
+    what: 'strategic merge patch of the Pod with variables',
+    call: {
+      method: 'PATCH',
+      path: `${PODS}/variables`,
+      contentType: 'application/strategic-merge-patch+json',
+      body: JSON.stringify({
+        spec: { containers: [{ name: 'a', env: many(100_000, (at) => ({ name: `V${at}`, value: 'v' })) }] },
+      }),
+    },
+  },
+  {
     what: 'get of the thing with a set as a Table',
     call: { method: 'GET', path: `${THINGS}/set`, accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
   },
@@ -337,8 +403,16 @@ export const largeBodies: readonly LargeBody[] = [
     call: { method: 'GET', path: `${PODS}/variables`, accept: 'application/yaml' },
   },
   {
-    what: 'get of the Pod with variables in CBOR',
+    what: 'get of the thing with a set in CBOR',
     call: { method: 'GET', path: `${THINGS}/set`, accept: 'application/cbor' },
+  },
+  {
+    what: 'get of the Pod with variables, indented',
+    call: { method: 'GET', path: `${PODS}/variables?pretty=true` },
+  },
+  {
+    what: 'get of the text of 1 MB in YAML',
+    call: { method: 'GET', path: `${NAMESPACE}/configmaps/text`, accept: 'application/yaml' },
   },
   {
     what: 'aggregated discovery',

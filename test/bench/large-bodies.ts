@@ -2,17 +2,16 @@
 // sent to a server in this process, twice, and the shorter of its longest steps counts: the collector may be in one.
 // `--server` asks a server of its own instead how long another client waits for /healthz meanwhile, which tells of the
 // machine, too. `--only TEXT` sends those whose name has the text.
-import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { build } from 'esbuild'
 import { startKedge } from '../cli/kedge-process.ts'
+import { loadCases } from './in-process.ts'
 import { definition, largeBodies } from './large-bodies-cases.ts'
 import type { LargeBody } from './large-bodies-cases.ts'
 import { open, pause, send, succeed, targetOf } from './load.ts'
-import type { Target } from './load.ts'
+import type { Call, Target } from './load.ts'
 import { stepsOf } from './longest-step.ts'
+import type { Env } from '../../src/env.ts'
 import type { Send } from './memory-target.ts'
 import { table } from './report.ts'
 import { readKubeconfig } from './side.ts'
@@ -24,6 +23,11 @@ const { values: flags } = parseArgs({
     server: { type: 'boolean', default: false },
   },
 })
+/** @see memory-target.ts */
+interface MemoryTarget {
+  memoryTarget(settings: Partial<Env>): Promise<Send>
+  encoded(call: Call): Parameters<Send>[0]
+}
 const HEALTH = { method: 'GET', path: '/healthz' } as const
 const bodies = largeBodies.filter(({ what, isNeeded }) => isNeeded === true || what.includes(flags.only))
 
@@ -31,37 +35,16 @@ if (flags.server) await waits()
 else await steps()
 process.exit(0)
 
-/** What the server is made of cannot run as it is written: it is bundled first. */
-async function memoryTarget(): Promise<() => Promise<Send>> {
-  const directory = mkdtempSync(join(import.meta.dirname, '../../node_modules/.kedge-bench-'))
-  try {
-    const outfile = join(directory, 'target.mjs')
-    const entry = join(import.meta.dirname, 'memory-target.ts')
-    await build({
-      entryPoints: [entry],
-      outfile,
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'es2024',
-      external: ['js-yaml', 'cloudflare:workers'],
-      logLevel: 'warning',
-    })
-    const { memoryTarget: made } = (await import(pathToFileURL(outfile).href)) as { memoryTarget: () => Promise<Send> }
-    return made
-  } finally {
-    rmSync(directory, { recursive: true })
-  }
-}
-
 async function steps(): Promise<void> {
-  const newTarget = await memoryTarget()
+  const entry = join(import.meta.dirname, 'memory-target.ts')
+  const { memoryTarget, encoded } = await loadCases<MemoryTarget>(entry, ['js-yaml'])
   const best = new Map<string, { status: number; all: number; steps: number; longest: number }>()
   for (let round = 0; round < Number(flags.rounds); round++) {
-    const to = await newTarget()
+    const to = await memoryTarget({ KEDGE_FEATURE_GATES: 'CBORServingAndStorage=true' })
     for (const { what, call } of bodies) {
       let status = 0
-      const taken = await stepsOf(async () => void ({ status } = await to(call)))
+      const sent = encoded(call)
+      const taken = await stepsOf(async () => void ({ status } = await to(sent)))
       const before = best.get(what)
       if (before === undefined || taken.longest < before.longest) best.set(what, { ...taken, status })
     }
@@ -82,8 +65,9 @@ async function waits(): Promise<void> {
   const other = targetOf(kedge.url)
   await prepare(target, other)
   const rows: string[][] = []
+  const sent = bodies.filter(({ isEncoded }) => isEncoded !== true)
   for (let round = 0; round < Number(flags.rounds); round++)
-    for (const body of bodies) rows.push(await measure(target, other, body))
+    for (const body of sent) rows.push(await measure(target, other, body))
   console.log(table(['body', 'status', 'its own ms', 'longest wait of others, ms'], rows))
   await kedge.stop()
 }

@@ -6,6 +6,8 @@ export interface Steps {
   /** Of the longest step. */
   readonly longest: number
   readonly steps: number
+  /** Steps that took more than so many milliseconds. */
+  longer(milliseconds: number): number
 }
 
 /** Microseconds of CPU of this thread. */
@@ -17,22 +19,39 @@ const used = (): number => {
 /** What a turn of the loop takes that has nothing to do is no step. */
 const STEP = 200
 
-export async function stepsOf(run: () => Promise<unknown>): Promise<Steps> {
-  const found = { all: 0, longest: 0, steps: 0 }
+/** @param seen is told of each step: when it began and ended, in microseconds of the monotonic clock, and its CPU */
+export async function stepsOf(
+  run: () => Promise<unknown>,
+  seen: (from: number, to: number, used: number) => void = () => {},
+): Promise<Steps> {
+  const steps: number[] = []
+  let all = 0
   let before = used()
+  let from = microseconds()
   let next: NodeJS.Immediate
   const turn = (): void => {
     const now = used()
+    const to = microseconds()
     const taken = now - before
-    found.all += taken
-    found.longest = Math.max(found.longest, taken)
-    if (taken > STEP) found.steps++
+    all += taken
+    if (taken > STEP) {
+      steps.push(taken)
+      seen(from, to, taken)
+    }
     next = setImmediate(turn)
     before = now
+    from = to
   }
   next = setImmediate(turn)
   await run()
   turn()
   clearImmediate(next)
-  return { all: found.all / 1000, longest: found.longest / 1000, steps: found.steps }
+  return {
+    all: all / 1000,
+    longest: steps.reduce((most, taken) => Math.max(most, taken), 0) / 1000,
+    steps: steps.length,
+    longer: (milliseconds) => steps.filter((taken) => taken > milliseconds * 1000).length,
+  }
 }
+
+const microseconds = (): number => Number(process.hrtime.bigint() / 1000n)

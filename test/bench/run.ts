@@ -1,8 +1,9 @@
 // `npm run bench`: Kedge beside the floor on the same engine, in one run; ratios, for single times mean little. Then what
 // its writes write, and its codecs beside the engine's JSON.
 // `npm run bench -- --kubeconfig FILE [--pid N,…]` drives any server alone (N: its processes, for CPU and memory);
-// `--against DIR` tells what requests cost beside another checkout, in `--rounds` pairs of turns; `--webhooks` what webhooks
-// add to a create.
+// `--against DIR` tells what requests cost beside another checkout, in `--rounds` pairs of turns of each of `--starts`,
+// with `--in-process` the steps of a request alone (`--only get`);
+// `--webhooks` what webhooks add to a create.
 // `--beside` drives Kedge in turn with it. `--write` puts what was found into the README.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
 import { admissionFigures, admissionTable } from './admission.ts'
 import { besideCheckout } from './against.ts'
+import { besideCheckoutInProcess } from './against-in-process.ts'
 import { codecFigures } from './codecs.ts'
 import { coldStartFigures, printColdStart } from './cold-start.ts'
 import { expressionFigures, expressionTable } from './expressions.ts'
@@ -33,6 +35,9 @@ const { values: flags } = parseArgs({
     against: { type: 'string' },
     webhooks: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '200' },
+    starts: { type: 'string', default: '3' },
+    'in-process': { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
     write: { type: 'boolean', default: false },
     // and two thirds of it before, to warm up: the engine optimizes what has run often, which goes on for seconds
     seconds: { type: 'string', default: '12' },
@@ -112,7 +117,10 @@ async function drive(kubeconfig: string): Promise<void> {
 }
 
 if (flags.webhooks) await webhookCosts(Number(flags.rounds))
-else if (flags.against !== undefined) await besideCheckout(flags.against, Number(flags.rounds))
+else if (flags.against !== undefined && flags['in-process'])
+  await besideCheckoutInProcess(flags.against, Number(flags.rounds), flags.only)
+else if (flags.against !== undefined)
+  await besideCheckout(flags.against, { starts: Number(flags.starts), pairs: Number(flags.rounds) })
 else if (flags.kubeconfig === undefined) await besideFloor()
 else await drive(flags.kubeconfig)
 process.exit(0)

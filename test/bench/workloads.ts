@@ -2,7 +2,10 @@
 // thousand pods, five thousand pods over a hundred nodes, a rollout of two hundred replicas, a hundred CronJobs a minute.
 // While each goes on, a get is asked again and again: how long requests of others wait.
 // `--kubeconfig FILE --pid N,…` measures any other server with its controllers and its simulated kubelets (N: their
-// processes); its nodes are made for KWOK, too. `--only deploy,schedule,rollout,cron`.
+// processes); its nodes are made for KWOK, too. `--only deploy,schedule,rollout,cron`. `--as NAME` keeps the figures under that
+// name in workloads.json, and draws docs/workloads.svg anew of all that is kept there.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
 import type { Call, Target } from './load.ts'
@@ -10,6 +13,8 @@ import { fill, open, part, pause, send, succeed } from './load.ts'
 import { usageOf } from './process-usage.ts'
 import { table } from './report.ts'
 import { readKubeconfig } from './side.ts'
+import type { Figures, Sides } from './workloads-drawing.ts'
+import { drawing } from './workloads-drawing.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -20,6 +25,7 @@ const { values: flags } = parseArgs({
     pods: { type: 'string', default: '5000' },
     nodes: { type: 'string', default: '100' },
     rolled: { type: 'string', default: '200' },
+    as: { type: 'string' },
     cronJobs: { type: 'string', default: '100' },
   },
 })
@@ -249,11 +255,13 @@ async function run(server: Server): Promise<void> {
   await pause(3_000)
   const rows: string[][] = []
   const shards: string[][] = []
+  const figures: Record<string, Figures> = {}
   for (const name of flags.only.split(',')) {
     const measure = measures[name]
     if (measure === undefined) throw new Error(`${name} is none of ${Object.keys(measures).join(', ')}`)
     const [what, { seconds, cpu, gets, work }, count] = await measure(server)
     process.stderr.write(`${what}: ${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of CPU\n`)
+    figures[what] = { seconds, cpu }
     const each = [...work].map(([shard, numbers]) => [shard, ...numbers.map((number) => (number / count).toFixed(2))])
     shards.push(...each.filter((row) => Number(row[1]) + Number(row[2]) >= 0.02).map((row) => [name, ...row]))
     rows.push([
@@ -268,7 +276,17 @@ async function run(server: Server): Promise<void> {
     ])
   }
   console.log(table(['what', 's', 'a second', 'CPU s', 'CPU ms each', 'get ms', '99%', 'longest'], rows))
+  if (flags.as !== undefined) keep(flags.as, figures)
   if (shards.length > 0) console.log(table(['each', 'shard', 'reads', 'writes', 'rows read', 'rows written'], shards))
+}
+
+/** Kedge's own first, as it is drawn. */
+function keep(name: string, figures: Readonly<Record<string, Figures>>): void {
+  const file = join(import.meta.dirname, 'workloads.json')
+  const known: Sides = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Sides) : {}
+  const sides: Sides = { ...known, [name]: { ...known[name], ...figures } }
+  writeFileSync(file, `${JSON.stringify(sides, null, 2)}\n`)
+  writeFileSync(join(import.meta.dirname, '../../docs/workloads.svg'), drawing(sides))
 }
 
 if (flags.kubeconfig !== undefined) {

@@ -1,5 +1,5 @@
 import { platformClock } from '../../src/api/clock.ts'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
 import { ensureBootstrapped, restoreServerObjects } from '../../src/bootstrap/ensure-bootstrapped.ts'
 import { parseStored } from '../../src/api/json.ts'
@@ -100,4 +100,97 @@ test('with another address the endpoints follow and stay the same object', async
   expect(after).toMatchObject({ subsets: [{ addresses: [{ ip: '192.0.2.9' }] }] })
   expect(after?.metadata.uid).toBe(before?.metadata.uid)
   expect(await ensureBootstrapped({ env: moved, tenant, storage, now }, await snapshotOf(storage))).toBe(false)
+})
+
+interface Event {
+  readonly stage: string
+  readonly verb: string
+  readonly user: { readonly username: string; readonly groups: readonly string[] }
+  readonly objectRef: { readonly resource: string }
+  readonly responseStatus?: { readonly code: number }
+}
+
+/** With an audit log, and what it got. */
+function audited(): { readonly audit: Env; readonly events: Event[]; isWritable: boolean } {
+  const policy = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'RequestResponse' }] }
+  const found = { events: [] as Event[], isWritable: true, audit: env }
+  const fetch = async (_: string, { body }: RequestInit) => {
+    // what the backend sends is lines of text
+    if (found.isWritable) for (const line of (body as string).trim().split('\n')) found.events.push(JSON.parse(line))
+    return new Response(null, { status: found.isWritable ? 204 : 500 })
+  }
+  found.audit = {
+    ...env,
+    KEDGE_AUDIT_POLICY: JSON.stringify(policy),
+    KEDGE_AUDIT_LOG_MODE: 'blocking-strict',
+    AUDIT_LOG: { fetch } as unknown as Fetcher, // all that is called of it
+  }
+  return found
+}
+
+const countOf = (events: readonly Event[]): Record<string, number> =>
+  Object.fromEntries(
+    Map.groupBy(events, ({ objectRef }) => objectRef.resource)
+      .entries()
+      .map(([k, v]) => [k, v.length]),
+  )
+
+test('each object has the events that it has in kube-apiserver', async () => {
+  const storage = memoryStorage(platformClock)
+  const { audit, events } = audited()
+  await ensureBootstrapped({ env: audit, tenant, storage, now }, SnapshotData.empty)
+  const received = events.filter(({ stage }) => stage === 'RequestReceived')
+  const complete = events.filter(({ stage }) => stage === 'ResponseComplete')
+  expect(countOf(complete)).toEqual(countOf(received))
+  // as kube-apiserver 1.36.3 wrote them
+  expect(countOf(complete)).toMatchObject({
+    apiservices: 21,
+    clusterrolebindings: 50,
+    clusterroles: 69,
+    endpoints: 1,
+    endpointslices: 1,
+    flowschemas: 11,
+    ipaddresses: 1,
+    namespaces: 4,
+    priorityclasses: 2,
+    prioritylevelconfigurations: 8,
+    rolebindings: 7,
+    roles: 7,
+    servicecidrs: 1,
+    services: 1,
+  })
+  for (const { verb, user, responseStatus } of complete)
+    expect([verb, user.username, user.groups, responseStatus?.code]).toEqual([
+      'create',
+      'system:apiserver',
+      ['system:masters', 'system:authenticated'],
+      201,
+    ])
+})
+
+test('what is there already has none; what is put right has those of an update', async () => {
+  const storage = memoryStorage(platformClock)
+  await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)
+  const { audit, events } = audited()
+  const moved = { ...audit, KEDGE_ADVERTISE: '192.0.2.9:443' }
+  await ensureBootstrapped({ env: moved, tenant, storage, now }, await snapshotOf(storage))
+  const written = events.filter(({ stage }) => stage === 'ResponseComplete')
+  expect(written.map(({ verb, objectRef }) => `${verb} ${objectRef.resource}`).toSorted()).toEqual([
+    'update endpoints',
+    'update endpointslices',
+    'update services',
+  ])
+})
+
+test('blocking-strict: what cannot be written down beforehand is not made', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  const storage = memoryStorage(platformClock)
+  const found = audited()
+  found.isWritable = false
+  const plane = { env: found.audit, tenant, storage, now }
+  await expect(ensureBootstrapped(plane, SnapshotData.empty)).rejects.toMatchObject({ code: 503 })
+  expect(await read(storage, '', 'serviceaccounts', 'default/default')).toBeUndefined()
+  found.isWritable = true
+  await ensureBootstrapped(plane, await snapshotOf(storage))
+  expect(await read(storage, '', 'serviceaccounts', 'default/default')).toBeDefined()
 })

@@ -36,7 +36,8 @@ export function collectionsOf(path: string, text: string): Found[] {
   })
 }
 
-function commentAbove(lines: readonly string[], at: number): string {
+/** The comment that ends on the line before. */
+export function commentAbove(lines: readonly string[], at: number): string {
   let from = at
   while (from > 0 && /^\s*(\/\*\*|\*|\/\/)/.test(lines[from - 1]!)) from--
   return lines.slice(from, at).join('\n')

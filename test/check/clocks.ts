@@ -11,6 +11,8 @@ const mayTakeIt: ReadonlyMap<string, string> = new Map([
   ['src/expressions/expression-times.ts', 'rules are compiled for all requests of the isolate'],
   ['src/authorization/chain.ts', 'answers of webhooks are kept for all requests of the isolate'],
   ['src/tenancy/recent-objects.ts', 'what was read is for all requests of the isolate'],
+  ['src/api/waiting-places.ts', 'places are shared by all requests of the isolate'],
+  ['src/tenancy/shared-value.ts', 'a value is made for all requests of the isolate'],
   ['src/flowcontrol/admit-request.ts', 'the seats are those of all requests of the isolate'],
 ])
 

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 
 const levels: readonly (readonly string[])[] = [
   ['log', 'go', 'api', 'cel', 'migrations'],
-  ['x509'],
+  ['x509', 'spdy'],
   ['schema'],
   ['configuration'],
   ['env', 'storage'], // what is bound to a Worker is its storage, so its settings are at home here
@@ -20,12 +20,13 @@ const levels: readonly (readonly string[])[] = [
   ['webhooks', 'outgoing'],
   ['authentication'],
   ['authorization'],
+  ['audit'],
   ['expressions'],
   ['registry'],
   ['metrics'],
   ['admission'],
   ['bootstrap'],
-  ['flowcontrol', 'audit'],
+  ['flowcontrol'],
   ['openapi'],
   ['controllers'],
   ['endpoints'],

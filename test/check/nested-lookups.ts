@@ -6,8 +6,8 @@
  * Lists that the code itself writes down are short: constants of modules, in capitals or with elements of a closed
  * type. Where a list is short for another reason, a comment on the line or above it says why: `// few: REASON`.
  */
-import { API, TypeFlags } from 'typescript/unstable/sync'
-import type { Checker, Type, TypeReference } from 'typescript/unstable/sync'
+import { API } from 'typescript/unstable/sync'
+import type { Checker } from 'typescript/unstable/sync'
 import { SyntaxKind } from 'typescript/unstable/ast'
 import type { CallExpression, Node, PropertyAccessExpression, SourceFile } from 'typescript/unstable/ast'
 import {
@@ -29,6 +29,7 @@ import {
   isVariableStatement,
   isWhileStatement,
 } from 'typescript/unstable/ast/is'
+import { isOpenList } from './open-lists.ts'
 import type { Finding } from './own-keys.ts'
 
 const SEARCHES = new Set(
@@ -173,17 +174,3 @@ function declaredIn(loop: Node, file: SourceFile): Set<string> {
   visit(loop)
   return names
 }
-
-/** An array whose elements are not of a closed set of literals; a string is none, nor is a tuple. */
-function isOpenList(type: Type, checker: Checker): boolean {
-  if (type.isUnionType()) return type.getTypes().some((part) => isOpenList(part, checker))
-  if (!checker.isArrayType(type)) return false
-  // an array is a reference to Array or ReadonlyArray, with its element
-  const [element] = checker.getTypeArguments(type as TypeReference)
-  return element !== undefined && !isClosed(element)
-}
-
-const isClosed = (type: Type): boolean =>
-  type.isUnionType()
-    ? type.getTypes().every(isClosed)
-    : (type.flags & (TypeFlags.StringLiteral | TypeFlags.NumberLiteral | TypeFlags.EnumLike)) !== 0

@@ -2,15 +2,19 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { ambiguousPatternsIn } from './ambiguous-patterns.ts'
 import { unboundedIn } from './bounded-state.ts'
+import { keptPromises } from './shared-promises.ts'
 import { clockProblemsIn, staleClockPlaces } from './clocks.ts'
 import { circleProblems, importsIn, layerProblems } from './layers.ts'
 import { floatingPromisesOf } from './floating-promises.ts'
+import { namedTableProblems, namedTablesOf } from './named-tables.ts'
+import { loopsAtOnceOf } from './loops-in-parts.ts'
 import { nestedLookupsIn } from './nested-lookups.ts'
 import { findingsIn, unsafeKeysOf } from './own-keys.ts'
 import { missingFilesIn } from './named-files.ts'
 import { staleWriters, writeProblemsIn } from './one-write-path.ts'
 import { hardWordsIn } from './plain-words.ts'
 import { spreadArgumentsIn } from './spread-arguments.ts'
+import { implementationProblems, implementationQuestionsOf } from './two-implementations.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const isOurs = (file: string) => /^(src|durable-objects|migrations)\//.test(relative(root, file))
@@ -28,12 +32,45 @@ if (findings.length > 0) {
   process.exit(1)
 }
 
+const loops = findingsIn(
+  [`${root}tsconfig.json`],
+  (file) => /^src\/(?:validation|registry)\//.test(relative(root, file)),
+  [loopsAtOnceOf],
+)
+for (const { file, line, text, why } of loops) console.error(`${relative(root, file)}:${line}: ${text} — ${why}`)
+if (loops.length > 0) {
+  console.error(`${loops.length} validators go over a client's list at once (see test/check/loops-in-parts.ts)`)
+  process.exit(1)
+}
+
 const searches = nestedLookupsIn([`${root}tsconfig.json`], (file) =>
   /^(?:src\/(?!cli\/)|durable-objects\/)/.test(relative(root, file)),
 )
 for (const { file, line, text, why } of searches) console.error(`${relative(root, file)}:${line}: ${text} — ${why}`)
 if (searches.length > 0) {
   console.error(`${searches.length} searches in loops may be quadratic (see test/check/nested-lookups.ts)`)
+  process.exit(1)
+}
+
+const tables = findingsIn(
+  [`${root}tsconfig.json`],
+  (file) => /^(?:src\/(?!cli\/|registry\/)|durable-objects\/)/.test(relative(root, file)),
+  [namedTablesOf],
+)
+const named = namedTableProblems(tables, (file) => relative(root, file))
+for (const problem of named) console.error(problem)
+if (named.length > 0) {
+  console.error(`${named.length} tables know resources by name (see test/check/named-tables.ts)`)
+  process.exit(1)
+}
+
+const questions = implementationProblems(
+  findingsIn([`${root}tsconfig.json`], isOurs, [implementationQuestionsOf]),
+  (file) => relative(root, file),
+)
+for (const problem of questions) console.error(problem)
+if (questions.length > 0) {
+  console.error(`${questions.length} questions whether a resource is built in (see test/check/two-implementations.ts)`)
   process.exit(1)
 }
 
@@ -103,5 +140,12 @@ const unbounded = unboundedIn(root)
 for (const name of unbounded) console.error(`${name} outlives a request and does not say what bounds it`)
 if (unbounded.length > 0) {
   console.error(`${unbounded.length} collections may grow for ever (see test/check/bounded-state.ts)`)
+  process.exit(1)
+}
+
+const promises = keptPromises(root)
+for (const name of promises) console.error(`${name} keeps a promise that may never settle`)
+if (promises.length > 0) {
+  console.error(`${promises.length} promises outlive their request (see test/check/shared-promises.ts)`)
   process.exit(1)
 }

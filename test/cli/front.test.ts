@@ -115,6 +115,7 @@ const statement = {
   connection: expect.stringMatching(/^[\w-]{22}$/),
   request: 1,
   made: expect.any(Number),
+  clientAddress: '127.0.0.1',
   mac: expect.stringMatching(/^[\w+/]{43}=$/),
 }
 const HEADERS = 'Host: h\r\nConnection: close\r\n'

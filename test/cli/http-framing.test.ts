@@ -32,10 +32,19 @@ describe('request heads', () => {
     ['a space in the target', head('GET /a b HTTP/1.1'), 400],
     ['no target', head('GET HTTP/1.1'), 400],
     ['another protocol', head('GET / HTTP/2.0'), 505],
+    // the engine could not tell it from two groups
+    ['two groups in one', head('GET / HTTP/1.1', 'Host: h', 'X-Remote-Group: a, system:masters'), 400],
+    ['two groups to be in one', head('GET / HTTP/1.1', 'Host: h', 'impersonate-group: a,b, c'), 400],
+    ['two values of one', head('GET / HTTP/1.1', 'Host: h', 'X-Remote-Extra-Scopes: a, b'), 400],
   ])('refuses %s', (_name, text, status) => {
     expect(() => parseRequestHead(text)).toThrow(expect.objectContaining({ status }))
     expect(() => parseRequestHead(text)).toThrow(MalformedRequest)
   })
+})
+
+test('a name, and a group with a comma, are passed on', () => {
+  const lines = ['Host: h', 'X-Remote-User: Doe, Jane', 'X-Remote-Group: a,b', 'X-Remote-Group: c', 'Accept: a, b']
+  expect(parseRequestHead(head('GET / HTTP/1.1', ...lines)).lines).toBe(head(...lines))
 })
 
 // Linear work takes milliseconds here, quadratic work hours: no clock is needed to tell them apart.
@@ -47,6 +56,8 @@ describe('a megabyte of head is read in one go', () => {
     ['blanks after a value', `Content-Length: 1${' '.repeat(4 * MANY)}\r\n`],
     ['blanks before a value', `Expect:${' '.repeat(4 * MANY)}100-continue\r\n`],
     ['a name without an end', `${'a'.repeat(4 * MANY)}\r\n`],
+    ['what is almost two groups', `x-remote-group: ${','.repeat(4 * MANY)}\r\n`],
+    ['many groups', 'x-remote-extra-a:,\r\n'.repeat(MANY / 5)],
     ['many names of one', 'Connection: clos\r\n'.repeat(MANY / 5)],
     ['what is almost a word', `Connection: ${'clos '.repeat(MANY)}\r\n`],
     ['what is almost the statement’s name', `A: ${'kedge-front-'.repeat(MANY / 3)}\r\n`],

@@ -16,14 +16,26 @@ export interface KedgeProcess {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
+const apiAlone = (flags: readonly string[]): readonly string[] =>
+  flags.includes('--workloads') || flags.includes('--nodes') ? [] : ['--workloads', 'off']
+
 /**
- * Starts `kedge start` with these flags and waits until it is ready; by default on any free port, with data that is
- * thrown away. In a process group of its own. Rejects with what it printed where it does not get ready.
+ * As startWithDefaults; a test that says nothing of workloads wants the API alone. By default on any free port, with data
+ * that is thrown away.
+ */
+export const startKedge = (
+  flags: readonly string[] = ['--ephemeral', '--port', '0'],
+  ...more: [env?: NodeJS.ProcessEnv, within?: readonly string[], launcher?: string]
+): Promise<KedgeProcess> => startWithDefaults([...flags, ...apiAlone(flags)], ...more)
+
+/**
+ * Starts `kedge start` with these flags and waits until it is ready. In a process group of its own. Rejects with what
+ * it printed where it does not get ready.
  * @param within a command that runs the command given to it, in place of itself
  * @param launcher of another checkout
  */
-export async function startKedge(
-  flags: readonly string[] = ['--ephemeral', '--port', '0'],
+export async function startWithDefaults(
+  flags: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
   within: readonly string[] = [],
   launcher = LAUNCHER,

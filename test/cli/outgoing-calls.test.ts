@@ -7,6 +7,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import { serveOutgoingCalls } from '../../src/cli/outgoing-calls.ts'
@@ -116,6 +117,49 @@ test('a connection is used again', async () => {
   expect(ports.size).toBe(1)
 })
 
+test('as many are made at once as one place may have, and the others after them', async () => {
+  const ports = new Set<number | undefined>()
+  const url = await hook(({ socket: { remotePort } }, response, body) => {
+    ports.add(remotePort)
+    setImmediate(() => response.end(body))
+  })
+  const answers = await Promise.all(Array.from({ length: 300 }, () => post(url)))
+  expect(answers.map(({ body }) => text(body)).filter((body) => body !== 'sent')).toEqual([])
+  expect(ports.size).toBeLessThanOrEqual(128)
+})
+
+test('a call that waits for its turn ends in its time', async () => {
+  const url = await hook(() => {})
+  const answers = await Promise.allSettled(Array.from({ length: 140 }, () => post(url, { timeoutMs: 2_000 })))
+  expect(new Set(answers.map((one) => one.status === 'rejected' && String(one.reason)))).toEqual(
+    new Set(['CallFailed: context deadline exceeded']),
+  )
+})
+
+test('a connection of which its server says that it is the last is not used again', async () => {
+  const ports = new Set<number | undefined>()
+  const url = await hook(({ socket: { remotePort } }, response) => {
+    ports.add(remotePort)
+    response.setHeader('connection', 'close').end()
+  })
+  for (let count = 0; count < 3; count++) await post(url)
+  expect(ports.size).toBe(3)
+})
+
+test('a review of many megabytes arrives as it was sent', async () => {
+  const url = await hook((_, response, body) => response.end(String(body.length)))
+  const review = 'ä'.repeat(3 << 20)
+  const call = { url, headers: {}, timeoutMs: 20_000, caBundle: authority.certificate }
+  expect(text((await byFront(binding)(call, review)).body)).toBe(String(review.length))
+})
+
+test('a bundle that is none is told of, and a header that would be two', async () => {
+  const url = await hook(echo)
+  for (let count = 0; count < 2; count++)
+    await expect(post(url, { caBundle: '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----' })).rejects.toThrow()
+  await expect(post(url, { headers: { 'X-A': 'b\r\nX-C: d' } })).rejects.toThrow('invalid header field value')
+})
+
 test('a connection that was closed while it waited is made anew', async () => {
   let calls = 0
   const url = await hook((request, response) => {
@@ -199,6 +243,28 @@ test('a call that nobody waits for is ended', async () => {
   given.abort()
   await gone.promise
   await call
+})
+
+test('gzip is what was in it: never more of it than may come, and all of it', async () => {
+  const packed = (bytes: Buffer, sent = bytes.length): Promise<string> =>
+    hook(({ headers }, response) => {
+      expect(headers['accept-encoding']).toBe('gzip')
+      response.setHeader('content-encoding', 'gzip').end(bytes.subarray(0, sent))
+    })
+  const whole = gzipSync('{"kind":"Review"}')
+  expect(text((await post(await packed(whole))).body)).toBe('{"kind":"Review"}')
+  await expect(post(await packed(whole, 12))).rejects.toThrow('unexpected EOF')
+  await expect(post(await packed(Buffer.from('{}')))).rejects.toThrow('incorrect header check')
+  const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
+  await expect(post(await packed(bomb))).rejects.toThrow(`the answer is longer than ${MAX_ANSWER} bytes`)
+})
+
+test('an answer that breaks off is no call that did not arrive', async () => {
+  const url = await hook((_, response) => {
+    response.writeHead(200, { 'content-length': 10 }).write('{')
+    setTimeout(() => response.destroy(), 20)
+  })
+  await expect(post(url)).rejects.toThrow(/^unexpected EOF$/)
 })
 
 test('who hangs up, or does not listen, is told of', async () => {

@@ -11,8 +11,8 @@ import type { ReadableStream as NodeReadable } from 'node:stream/web'
 import type { TLSSocket } from 'node:tls'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createAuthority, issue } from '../../src/cli/certificate.ts'
-import { serveOutgoingCalls } from '../../src/cli/outgoing-calls.ts'
-import type { OutgoingCalls } from '../../src/cli/outgoing-calls.ts'
+import { serveOutgoingExchanges } from '../../src/cli/outgoing-exchanges.ts'
+import type { ExchangeServer } from '../../src/cli/outgoing-exchanges.ts'
 import { wholeAnswer } from '../../src/outgoing/bounded-answer.ts'
 import { exchangeByFront } from '../../src/outgoing/by-front.ts'
 import type { ExchangeCall } from '../../src/outgoing/exchange.ts'
@@ -24,8 +24,8 @@ const proxy = await issue(authority, { subject: { commonName: 'proxy' }, usage: 
 
 const directory = mkdtempSync(join(tmpdir(), 'kedge-exchanges-'))
 const socket = join(directory, 'outgoing.sock')
-let front: OutgoingCalls
-beforeAll(async () => void (front = await serveOutgoingCalls(socket, { 'front-proxy': proxy })))
+let front: ExchangeServer
+beforeAll(async () => void (front = await serveOutgoingExchanges(socket, { 'front-proxy': proxy })))
 afterAll(() => {
   front.close()
   rmSync(directory, { recursive: true })
@@ -91,6 +91,7 @@ test('a request goes out as it is, with each header of a name, the name of the c
     headers: [
       ['X-Remote-Group', 'a'],
       ['X-Remote-Group', 'b, c'],
+      ['X-Remote-Group', 'жürgen'],
     ],
     serverName: 'a.b.svc',
     credential: 'front-proxy',
@@ -98,7 +99,8 @@ test('a request goes out as it is, with each header of a name, the name of the c
   expect(JSON.parse(text)).toEqual({
     target: '/a%20b/../c?q=%2F',
     method: 'REPORT',
-    groups: ['a', 'b, c'],
+    // in UTF-8, which Node shows as octets
+    groups: ['a', 'b, c', Buffer.from('жürgen').toString('latin1')],
     authorized: true,
     servername: 'a.b.svc',
   })

@@ -67,6 +67,32 @@ test('a directory without a CA', async () => {
   await expect(rotateAuthority(directory, 'begin', now)).rejects.toThrow('There is no CA')
 })
 
+test('the CA of front proxies rotates by itself', async () => {
+  const rotated = async (step: 'begin' | 'switch' | 'finish') => {
+    await rotateAuthority(directory, step, now, 'front-proxy-ca')
+    const pki = await open()
+    const by = new X509Certificate(pki.frontProxy.certificate)
+    return {
+      pki,
+      trusts: pemBlocks(pki.frontProxyAuthorities).length,
+      signs: (pem: string) => by.verify(createPublicKey(pem)),
+    }
+  }
+  const old = await open()
+  const begun = await rotated('begin')
+  expect([begun.trusts, begun.signs(old.frontProxyAuthority.certificate)]).toEqual([2, true])
+  const switched = await rotated('switch')
+  const fresh = switched.pki.frontProxyAuthority.certificate
+  expect([switched.trusts, switched.signs(fresh)]).toEqual([2, true])
+  expect(begun.pki.frontProxyAuthorities).toContain(fresh)
+  const finished = await rotated('finish')
+  expect(finished.pki.frontProxyAuthorities).toBe(fresh)
+  expect(finished.pki.authorities).toBe(old.authorities)
+  await expect(rotateAuthority(directory, 'switch', now, 'front-proxy-ca')).rejects.toThrow(
+    'The next step is "kedge keys rotate --front-proxy-ca begin".',
+  )
+})
+
 test('a switch that was cut short is repeated: the old CA is still trusted', async () => {
   const old = await open()
   await rotateAuthority(directory, 'begin', now)

@@ -13,7 +13,19 @@ test('no flags at all', async () => {
     names: [],
     admission: {},
     serviceAccounts: {},
+    workloads: 'simulated',
+    simulatedNodes: { count: 2, isAsked: false },
   })
+})
+
+test.each([
+  [['--workloads', 'off'], { workloads: 'off' }],
+  [['--workloads', 'controllers'], { workloads: 'controllers' }],
+  [['--workloads', 'simulated'], { workloads: 'simulated', simulatedNodes: { count: 2, isAsked: true } }],
+  [['--nodes', '5'], { workloads: 'simulated', simulatedNodes: { count: 5, isAsked: true } }],
+])('%j decides what moves objects', async (args, wanted) => {
+  const { workloads, simulatedNodes } = await startOptions(parsed(...args).data!)
+  expect({ workloads, simulatedNodes }).toEqual({ simulatedNodes: undefined, ...wanted })
 })
 
 test('lists may be given more than once, and with commas', async () => {
@@ -37,6 +49,7 @@ test.each([
   [['--audit-log-maxsize', '0'], ['audit-log-maxsize'], 'wants a number of at least 1, not "0".'],
   [['--audit-log-maxbackup', 'many'], ['audit-log-maxbackup'], 'wants a number of at least 0, not "many".'],
   [['--ephemeral', '--data-dir', 'x'], ['ephemeral'], 'and --data-dir exclude each other.'],
+  [['--workloads', 'off', '--nodes', '2'], ['nodes'], 'is for --workloads simulated.'],
   [['--audit-log-path', '-'], ['audit-policy-file'], 'is missing: nothing is audited without it.'],
 ])('%j is refused by the name of the flag', (args, path, message) => {
   expect(parsed(...args).error?.issues).toMatchObject([{ path, message }])

@@ -1,7 +1,8 @@
 import { decode, encode } from 'cborg'
 import { describe, expect, it, test } from 'vitest'
 import type { Json } from '../../src/api/object.ts'
-import { cborWatchEvent, encodeCbor, encodeCborValue, parseCbor } from '../../src/codec/cbor.ts'
+import { parseCbor } from '../../src/codec/cbor-decode.ts'
+import { cborWatchEvent, encodeCbor, encodeCborValue } from '../../src/codec/cbor-encode.ts'
 import { NumberLiteral } from '../../src/api/json.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 

@@ -2,7 +2,9 @@
 import { parseApiVersion } from '../../src/api/group-version.ts'
 import { builtInForms } from '../../src/codec/built-in-forms.ts'
 import { customForms } from '../../src/codec/custom-forms.ts'
+import { customServing } from '../../src/registry/custom-resources/custom-serving.ts'
 import type { RequestScope } from '../../src/registry/resource-scope.ts'
+import { definitionOf } from '../../src/registry/definitions.ts'
 import type { Resource } from '../../src/registry/resource.ts'
 import type { Env } from '../../src/env.ts'
 import { builtInResources } from '../../src/registry/resources.ts'
@@ -60,7 +62,7 @@ export function fakeCustomScope(
     resource: 'things',
     kind: 'Thing',
     listKind: 'ThingList',
-    origin: 'custom' as const,
+    serving: customServing,
     storage: { ...gv, resource: 'things' },
     ...(columns === undefined ? {} : { printerColumns: columns }),
   }
@@ -82,8 +84,9 @@ function scopeOf(entry: ResourceEntry, request: ApiRequest, more: Partial<Resour
       storageKind,
       type,
       storageType: typeOfKind(storageKind) ?? type,
-      forms: entry.origin === 'custom' ? customForms : builtInForms,
+      forms: entry.serving === customServing ? customForms : builtInForms,
       strategy: {},
+      presentation: entry.serving === customServing ? {} : definitionOf(storage),
       fromStorage: identity,
       toStorage: identity,
       ...more,

@@ -1,5 +1,6 @@
 // What a write does with a large object, stopped after every few items: it comes to what it comes to at once.
 import { beforeAll, describe, expect, test } from 'vitest'
+import { cloneInParts } from '../../src/api/clone-json.ts'
 import { FieldPath } from '../../src/api/field.ts'
 import { plainJson, stringifySorted } from '../../src/api/json.ts'
 import type { JsonTree } from '../../src/api/json.ts'
@@ -8,13 +9,23 @@ import { inParts } from '../../src/api/parts.ts'
 import { atOnce, inTurns } from '../../src/api/slices.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
 import { encodeJson } from '../../src/codec/encode.ts'
+import { encodeCbor, encodeCborValue } from '../../src/codec/cbor-encode.ts'
+import { indented } from '../../src/codec/indent.ts'
 import { parseBody, parsing } from '../../src/codec/parse-body.ts'
+import type { BodyFormat } from '../../src/codec/parse-body.ts'
+import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
+import { encodeMessage } from '../../src/codec/protobuf-encode.ts'
+import { encodeProtobuf } from '../../src/codec/protobuf-envelope.ts'
+import { loadYaml } from '../../src/codec/yaml-reader.ts'
+import { yamlText } from '../../src/codec/yaml-text.ts'
 import { FieldSet } from '../../src/patch/field-set.ts'
 import { fromUnstructured } from '../../src/patch/from-unstructured.ts'
 import { asWritten } from '../../src/patch/managed-fields.ts'
 import { checkType, compare, fieldsIn, merge, removeFields } from '../../src/patch/typed.ts'
 import { atomOf } from '../../src/schema/atom.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
+import { defaultPod } from '../../src/registry/core/pod-defaults.ts'
+import { defaultRule } from '../../src/schema/default-rules.ts'
 import { applyDefaults } from '../../src/schema/defaulting.ts'
 import { dropDisabledFields } from '../../src/schema/disabled-fields.ts'
 import { customKindType } from '../../src/schema/from-openapi.ts'
@@ -24,6 +35,7 @@ import { validateLists } from '../../src/validation/list-validation.ts'
 import { validateValue } from '../../src/validation/value-validation.ts'
 
 beforeAll(loadPatterns)
+beforeAll(loadYaml)
 
 const stopped = <T>(run: () => T, part: number): Promise<T> => inTurns(inParts(run, part), async () => {})
 
@@ -107,7 +119,8 @@ describe('objects of a built-in kind', () => {
 
   test('get their defaults', () =>
     same(pod, (object) => {
-      applyDefaults(podType, object, { newDate: () => new Date(0), enabled: () => true } as never)
+      const ofKind = { type: podType.name, apply: defaultRule(defaultPod) }
+      applyDefaults(podType, object, { now: new Date(0), enabled: () => true, ofKind })
       return object
     }))
 
@@ -252,6 +265,84 @@ test.each([podText, repeatedText, '{"a":', '{"a":"\u00ff"', '[1,{}]'])('bodies a
   const bytes = new TextEncoder().encode(text)
   const whole = outcomeOf(() => parseBody('json', bytes).tree)
   const found = await inTurns(parsing('json', bytes), async () => {}).then(
+    ({ tree }) => ({ value: tree }),
+    (error: unknown) => ({ error: String(error) }),
+  )
+  expect(found).toEqual(whole)
+})
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+
+const crdType = builtInType('io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition')
+const field = { type: 'string', description: 'a text '.repeat(20) }
+const schema = {
+  type: 'object',
+  properties: Object.fromEntries(times(40, (at) => [`p${at}`, { type: 'object', properties: { a: field, b: field } }])),
+  items: { type: 'object', properties: Object.fromEntries(times(40, (at) => [`q${at}`, field])) },
+  additionalProperties: { type: 'object', properties: Object.fromEntries(times(40, (at) => [`r${at}`, field])) },
+  dependencies: { a: times(80, (at) => `d${at}`), b: { properties: { a: field } } },
+  anyOf: times(30, () => ({ properties: { a: field } })),
+  default: { a: times(400, (at) => ({ at, b: 1.5, c: '\u00e9\ud800'.repeat(at % 3) })) },
+  example: 'x'.repeat(2000),
+}
+const definition = (): JsonObject =>
+  decodeObject(
+    crdType,
+    parsed(
+      JSON.stringify({
+        metadata: { name: 'a', annotations: Object.fromEntries(times(90, (at) => [`a${at}`, 'v'])) },
+        spec: {
+          group: 'g',
+          versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+        },
+      }),
+    ),
+  ).object
+
+describe.each([
+  ['a Pod', podType, pod],
+  ['a definition', crdType, definition],
+])('%s is what it is at once', (_, type, make) => {
+  test('in YAML', () => same(make, yamlText))
+  test('in CBOR', () => same(make, (object) => hex(encodeCbor(type, object))))
+  test('in CBOR, without a type', () => same(make, (object) => hex(encodeCborValue(object))))
+  test('indented', async () => {
+    const text = JSON.stringify(times(20_000, () => ({ a: ['[{"'] })))
+    await same(
+      () => ({}),
+      (owner) => new TextDecoder().decode(indented(text, owner)),
+    )
+  })
+
+  test('in protobuf', async () => {
+    await same(make, (object) => hex(encodeProtobuf(type, object)))
+    const message = encodeMessage(type, make())
+    const large = (bytes: Uint8Array) => () => bytes.slice()
+    const read = await same(large(message), (bytes) => decodeMessage(type, bytes))
+    expect(hex(encodeMessage(type, read))).toBe(hex(message))
+    for (const at of [1, 3, 7]) {
+      const broken = message.slice(0, Math.floor((message.length * at) / 8))
+      await same(large(broken), (bytes) => outcomeOf(() => decodeMessage(type, bytes)))
+    }
+  })
+})
+
+test('a copy is made', () => same(pod, cloneInParts))
+
+const cbor = encodeCborValue(pod())
+const yaml = `${yamlText(pod())}more: &a {x: [1, 2], y: {z: w}}\nagain: [*a, *a, {<<: *a, y: 2}]\n`
+test.each<[BodyFormat, string, Uint8Array]>([
+  ['cbor', 'a Pod', cbor],
+  ['cbor', 'a Pod that ends too early', cbor.slice(0, 900)],
+  ['cbor', 'a Pod and more', Uint8Array.of(...cbor, 0)],
+  ['cbor', 'lists and maps without lengths', Buffer.from('bf41619f80bfff01ff416280ff', 'hex')],
+  ['cbor', 'a map that ends behind a name', Buffer.from('bf4161ff', 'hex')],
+  ['yaml', 'a Pod', new TextEncoder().encode(yaml)],
+  ['yaml', 'a Pod, and a syntax error', new TextEncoder().encode(`${yaml}\n  x: [}`)],
+  ['yaml', 'many lines of nothing', new TextEncoder().encode(`${'\n'.repeat(9000)}a: b\n---\nc: d`)],
+])('bodies are parsed: %s, %s', async (format, _, bytes) => {
+  const whole = outcomeOf(() => parseBody(format, bytes).tree)
+  const found = await inTurns(parsing(format, bytes), async () => {}).then(
     ({ tree }) => ({ value: tree }),
     (error: unknown) => ({ error: String(error) }),
   )

@@ -10,6 +10,8 @@ import {
 import type { OutputEndpoint } from '../../src/codec/negotiate.ts'
 import { fakeRequest, METADATA, TABLE } from './fake-scope.ts'
 import { builtInForms } from '../../src/codec/built-in-forms.ts'
+import { builtInResource } from '../../src/registry/built-in-resource.ts'
+import { builtInResources } from '../../src/registry/resources.ts'
 import { customForms } from '../../src/codec/custom-forms.ts'
 
 const messageOf = (work: () => unknown): string => {
@@ -78,9 +80,13 @@ describe('what is answered', () => {
     expect(output('text/plain', list, 'DELETE /api/v1/namespaces/a/pods')).toBe(unavailable(PLAIN)))
 
   test('kinds without a table', () => {
-    expect(output(TABLE, object, 'POST /apis/authentication.k8s.io/v1/tokenreviews')).toBe(only())
-    expect(output(TABLE, object, 'GET /api/v1/namespaces/a/pods/b/resize')).toBe(only())
-    expect(output(TABLE, object, 'GET /api/v1/namespaces/a/pods/b/status')).toBe('"json Table v1"')
+    const of = (group: string, resource: string, subresource: string): OutputEndpoint => {
+      const { forms } = builtInResource(builtInResources().find(group, 'v1', resource)!, subresource)
+      return { kind: 'object', forms }
+    }
+    expect(output(TABLE, of('authentication.k8s.io', 'tokenreviews', ''))).toBe(only())
+    expect(output(TABLE, of('', 'pods', 'resize'))).toBe(only())
+    expect(output(TABLE, of('', 'pods', 'status'))).toBe('"json Table v1"')
   })
 
   test('CBOR behind its gate', () => {

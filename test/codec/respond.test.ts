@@ -4,7 +4,7 @@ import type { KubeObject } from '../../src/api/object.ts'
 import { conflict, StatusError, tooManyRequests } from '../../src/api/status.ts'
 import { negotiateOutput } from '../../src/codec/negotiate.ts'
 import { finish, listShape, respondItems, respondList, respondObject, respondStatus } from '../../src/codec/respond.ts'
-import { parseCbor } from '../../src/codec/cbor.ts'
+import { parseCbor } from '../../src/codec/cbor-decode.ts'
 import { indented } from '../../src/codec/indent.ts'
 import { parseStored, plainJson } from '../../src/api/json.ts'
 import { Presenter, Source } from '../../src/codec/present.ts'
@@ -363,7 +363,7 @@ describe('errors', () => {
   const error = conflict({ group: '', resource: 'pods' }, 'a', 'why')
 
   test('compact, with the code of the Status', async () => {
-    const response = respondStatus(request(), error)
+    const response = await respondStatus(request(), error)
     expect(response.status).toBe(409)
     expect(await response.text()).toMatch(
       /^\{"kind":"Status","apiVersion":"v1","metadata":\{\},"status":"Failure",.*\n$/,
@@ -371,19 +371,19 @@ describe('errors', () => {
   })
 
   test('indented for clients that accept nothing that fits', async () =>
-    expect(await respondStatus(request({ Accept: TABLE }), error).text()).toMatch(/^\{\n {2}"kind": "Status",/))
+    expect(await (await respondStatus(request({ Accept: TABLE }), error)).text()).toMatch(/^\{\n {2}"kind": "Status",/))
 
   test('YAML', async () =>
-    expect(await respondStatus(request({ Accept: 'application/yaml' }), error).text()).toMatch(
+    expect(await (await respondStatus(request({ Accept: 'application/yaml' }), error)).text()).toMatch(
       /^apiVersion: v1\ncode: 409\n/,
     ))
 
-  test('when to come back', () =>
-    expect(respondStatus(request(), tooManyRequests('later', 5)).headers.get('Retry-After')).toBe('5'))
+  test('when to come back', async () =>
+    expect((await respondStatus(request(), tooManyRequests('later', 5))).headers.get('Retry-After')).toBe('5'))
 
-  test('headers of its own', () => {
+  test('headers of its own', async () => {
     const own = new StatusError(403, 'Forbidden', 'no', {}, {}, { 'X-Content-Type-Options': 'nosniff' })
-    expect(respondStatus(request(), own).headers.get('X-Content-Type-Options')).toBe('nosniff')
+    expect((await respondStatus(request(), own)).headers.get('X-Content-Type-Options')).toBe('nosniff')
   })
 
   test('what is said of the request is on every answer once, however it was made', () => {
@@ -407,9 +407,9 @@ describe('errors', () => {
     }
   })
 
-  test('warnings', () => {
+  test('warnings', async () => {
     const warned = { ...request(), warnings: ['a', 'b', 'a'] }
-    const response = respondStatus(warned, error)
+    const response = await respondStatus(warned, error)
     finish(warned, response)
     expect(response.headers.get('Warning')).toBe('299 - "a", 299 - "b"')
   })

@@ -210,3 +210,10 @@ test('any text is read or refused with a YamlError', () => {
     { numRuns: 500 },
   )
 })
+
+test('a document of more nodes than the parser can read in a moment is refused while it is read', () => {
+  const nodes = (n: number) => `[${'a,'.repeat(n)}]`
+  expect(parseYaml(nodes(100_000)).tree).toHaveLength(100_000)
+  for (const document of [nodes(150_001), `a: ${nodes(150_001)}`, '- a\n'.repeat(150_001)])
+    expect(() => parseYaml(document)).toThrow('yaml: more than 150000 nodes')
+})

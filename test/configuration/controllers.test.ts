@@ -15,7 +15,7 @@ describe('--controllers', () => {
     ['*, -cronjob , -kube-scheduler', ['job-controller'], ['cronjob-controller', 'kube-scheduler']],
     ['deployment,replicaset', ['deployment-controller', 'replicaset-controller'], ['job-controller']],
     ['namespace-controller', [], ['job-controller']],
-    ['*,-ttl-controller', ['job-controller'], []],
+    ['*,-ttl-controller', ['job-controller'], ['ttl-controller']],
     ['*,-job,-ttl-after-finished', ['deployment-controller'], ['job-controller']],
   ])('%s', (text, on, off) => {
     const { isEnabled } = parseControllers(text)
@@ -28,8 +28,8 @@ describe('--controllers', () => {
     ['*,', '"" is not in the list of known controllers'],
     ['__proto__', '"__proto__" is not in the list of known controllers'],
     ['--job-controller', '"-job-controller" is not in the list of known controllers'],
-    ['ttl-controller', '"ttl-controller" is not built in'],
-    ['horizontalpodautoscaling', '"horizontalpodautoscaling" is not built in'],
+    ['node-ipam-controller', '"node-ipam-controller" is not built in'],
+    ['route', '"route" is not built in'],
     ['*,-ttl-after-finished', '"ttl-after-finished-controller" is on or off with "job-controller"'],
     ['ttl-after-finished', '"ttl-after-finished-controller" is on or off with "job-controller"'],
     ['*,-garbagecollector', '"garbagecollector" belongs to the API and always runs'],

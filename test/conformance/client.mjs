@@ -17,10 +17,15 @@ export class Client {
     this.url = new URL(cluster.server)
     this.base = this.url.pathname.replace(/\/$/, '')
     this.lib = this.url.protocol === 'http:' ? http : https
+    /** How the server is known. */
+    this.trust = {
+      ca: pem(cluster, 'certificate-authority'),
+      rejectUnauthorized: cluster['insecure-skip-tls-verify'] !== true,
+    }
     this.agent = new this.lib.Agent({
       keepAlive: true,
       maxSockets: 64,
-      ca: pem(cluster, 'certificate-authority'),
+      ...this.trust,
       cert: pem(user, 'client-certificate'),
       key: pem(user, 'client-key'),
     })
@@ -45,9 +50,8 @@ export class Client {
         timeout: 60000,
       }
       if (auth === false || typeof auth === 'string')
-        options.agent = this.anonymous ??= new this.lib.Agent({ keepAlive: true, ca: this.agent.options.ca })
-      if (client)
-        Object.assign(options, { agent: false, ca: this.agent.options.ca, cert: pemOf(client.cert), key: client.key })
+        options.agent = this.anonymous ??= new this.lib.Agent({ keepAlive: true, ...this.trust })
+      if (client) Object.assign(options, { agent: false, ...this.trust, cert: pemOf(client.cert), key: client.key })
       const r = this.lib.request(options, (response) => resolve({ response, request: r }))
       r.on('timeout', () => r.destroy(new Error('timeout')))
       r.on('error', reject)

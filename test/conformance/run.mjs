@@ -4,26 +4,22 @@
 //   --report FILE     every difference: pointer, wanted, got          --order        keys must come in the recorded order too
 //   --kubeconfig FILE a server that runs already                      --kubectl PATH --keep (leave objects)  --salt TEXT
 //   --times           what took longest, and each area's sum
+//   --record          write what the server of --kubeconfig, a kube-apiserver, answers into the recordings
 //   --raise           write what was reached to baseline.json where it is more, and the table into the README
-import { execFileSync } from 'node:child_process'
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
-import { findKubectlOrNot } from '../clients/kubectl/kubectl.ts'
-import { Client, pool, readRecording } from './client.mjs'
-import { diff, lenient, open } from './compare.mjs'
+import { Client, pool } from './client.mjs'
 import { fallenAreas, lastLine } from './fallen.ts'
-import { runSession } from './kubectl-session.mjs'
-import { delta, lenient as lenientCase, runKind, same } from './mutations.mjs'
-import { runScenario, useSalt } from './scenario.mjs'
+import { same } from './mutations.mjs'
+import { kindsOf, scenariosOf, sessionsOf } from './recorded.mjs'
+import { Recorder } from './recorder.mjs'
+import { useSalt } from './scenario.mjs'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
-const RECORDINGS = join(HERE, 'recordings')
 const BASELINE = join(HERE, 'baseline.json')
-/** The kubectl whose texts were recorded. */
-const RECORDED_KUBECTL = '1.36'
 /** So long at most the failures of an area that fell below its baseline are tried once more: a busy machine must not fail a change. */
 const SECOND_CHANCE_MS = 120_000
 const README = join(HERE, '../../README.md')
@@ -41,135 +37,19 @@ const { values: opt } = parseArgs({
     keep: { type: 'boolean', default: false },
     salt: { type: 'string', default: '' },
     raise: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+    recordings: { type: 'string', default: join(HERE, 'recordings') },
     times: { type: 'boolean', default: false },
   },
 })
+if (opt.record && !opt.kubeconfig) {
+  console.error('what is recorded is told by a kube-apiserver: --record needs its --kubeconfig')
+  process.exit(2)
+}
 const areas = opt.area?.split(',')
 const wanted = (area) => !areas || areas.includes(area)
 const matches = (id) => !opt.id || new RegExp(opt.id).test(id)
 if (opt.kubectl) process.env.KUBECTL = opt.kubectl
-
-// ---------------------------------------------------------------- what is run
-/** A thing with an outcome: {id, area, run(client) → {exact, lenient, differences: text}}. Those of `alone` run one after the other, at the end. */
-const recordings = (directory) => readdirSync(directory).filter((f) => f.endsWith('.jsonl.gz'))
-
-/** Areas that this machine cannot run, and why: the last line says them. */
-const skips = new Map()
-
-function scenarios() {
-  const all = recordings(RECORDINGS)
-    .filter((f) => f !== 'kubectl.jsonl.gz')
-    .flatMap((f) => readRecording(join(RECORDINGS, f)))
-  return all
-    .filter((s) => wanted(s.area) && matches(s.id))
-    .map((s) => ({
-      id: s.id,
-      area: s.area,
-      alone: s.alone,
-      async run(client) {
-        let got
-        try {
-          got = open(await runScenario(client, s, { keep: opt.keep }), s)
-        } catch (e) {
-          return { exact: false, lenient: false, differences: [['', 'an answer', String(e)]] }
-        }
-        const want = open(s.expect, s)
-        const differences = diff(want, got, '', [], opt.order)
-        return {
-          exact: differences.length === 0,
-          lenient: differences.length === 0 || diff(lenient(want), lenient(got)).length === 0,
-          differences,
-        }
-      },
-    }))
-}
-
-function sessions() {
-  const all = readRecording(join(RECORDINGS, 'kubectl.jsonl.gz')).filter((s) => wanted('kubectl') && matches(s.id))
-  if (all.length === 0) return []
-  const { kubectl, missing } = findKubectlOrNot()
-  if (kubectl === undefined) return skipSessions(missing)
-  if (!kubectl.version.startsWith(RECORDED_KUBECTL + '.'))
-    return skipSessions(`they need kubectl ${RECORDED_KUBECTL}, not ${kubectl.version}`)
-  let config
-  return all.map((s) => ({
-    id: s.id,
-    area: 'kubectl',
-    alone: s.alone,
-    weight: 2,
-    async run(client, kubeconfig) {
-      config ??= JSON.parse(
-        execFileSync(kubectl.path, ['config', 'view', '--raw', '--flatten', '-o', 'json', '--kubeconfig', kubeconfig], {
-          encoding: 'utf8',
-        }),
-      )
-      let got
-      try {
-        got = await runSession(client, kubectl.path, config, s)
-      } catch (e) {
-        got = [{ error: String(e) }]
-      }
-      const differences = diff(s.expect, got)
-      return {
-        exact: differences.length === 0,
-        lenient: !diff(codes(s.expect), codes(got)).length,
-        differences,
-        about: s.steps.map((x, i) => (x.run ? `${i}: kubectl ${x.run.join(' ')}\n` : '')).join(''),
-      }
-    },
-  }))
-}
-function skipSessions(why) {
-  skips.set('kubectl', why)
-  console.log(`kubectl sessions are skipped: ${why}`)
-  return []
-}
-/** Of a session the exit codes alone. */
-const codes = (results) => results.map((r) => r.code ?? (r.error ? 'error' : null))
-
-/** One item a kind; its outcome is a list. */
-function kinds() {
-  const directory = join(RECORDINGS, 'mutations')
-  if (!wanted('mutations')) return []
-  return recordings(directory)
-    .filter((f) => !opt.kind || new RegExp(opt.kind).test(basename(f, '.jsonl.gz')))
-    .map((f) => ({
-      name: basename(f, '.jsonl.gz'),
-      async run(client, id) {
-        const [head, ...all] = readRecording(join(directory, f))
-        const cases = all.filter((c) => matches(c.id) && (!id || id.has(c.id)))
-        const got = new Map()
-        let error
-        try {
-          await runKind(client, head, cases, { jobs: 4, done: (caseId, answer) => got.set(caseId, answer) })
-        } catch (e) {
-          error = String(e)
-        }
-        const judge = (caseId, want, c) => {
-          const have = got.get(caseId) ?? { error: error ?? 'no answer' }
-          const exact = same(want, have)
-          const plain = (v) => JSON.parse(JSON.stringify(lenientCase(v)))
-          const text =
-            exact ||
-            `## ${this.name} ${caseId}${c ? `\n   ${c.verb} ${c.base} ${JSON.stringify(c.patch)}` : ''}\n` +
-              `  want ${JSON.stringify(want)}\n  got  ${JSON.stringify(have)}` +
-              (c
-                ? ''
-                : '\n  ' +
-                  delta(want.body, have.body ?? {})
-                    .map((d) => JSON.stringify(d))
-                    .join('\n  '))
-          return { id: caseId, area: 'mutations', exact, lenient: exact || same(plain(want), plain(have)), text }
-        }
-        return [
-          ...Object.entries(head.expect)
-            .filter(([b]) => matches('base/' + b) && (!id || id.has('base/' + b)))
-            .map(([b, want]) => judge('base/' + b, want)),
-          ...cases.map((c) => judge(c.id, c.expect, c)),
-        ]
-      },
-    }))
-}
 
 // ---------------------------------------------------------------- running
 const outcomes = []
@@ -191,16 +71,16 @@ const text = (item, { differences, about = '' }) =>
     .join('\n')
 
 const began = Date.now()
-const items = [...scenarios(), ...sessions()]
-const mutations = kinds()
-planned =
-  items.length +
-  mutations.reduce((n, k) => {
-    const [head, ...all] = readRecording(join(RECORDINGS, 'mutations', k.name + '.jsonl.gz'))
-    return (
-      n + Object.keys(head.expect).filter((b) => matches('base/' + b)).length + all.filter((c) => matches(c.id)).length
-    )
-  }, 0)
+const recorded = { directory: opt.recordings, wanted, matches, order: opt.order, keep: opt.keep }
+/** Areas that this machine cannot run, and why: the last line says them. */
+const skips = new Map()
+const skipSessions = (why) => {
+  skips.set('kubectl', why)
+  console.log(`kubectl sessions are skipped: ${why}`)
+}
+const items = [...scenariosOf(recorded), ...sessionsOf(recorded, skipSessions)]
+const mutations = kindsOf(recorded, opt.kind)
+planned = mutations.reduce((n, kind) => n + kind.size(), items.length)
 if (planned === 0) {
   console.error('nothing is selected')
   process.exit(2)
@@ -212,9 +92,16 @@ useSalt(opt.salt)
 
 const judge = async (item) => {
   const start = performance.now()
-  const result = await item.run(client, kubeconfig)
+  let answer
+  let result
+  try {
+    answer = await item.answer(client, kubeconfig)
+    result = item.judge(answer)
+  } catch (e) {
+    result = { exact: false, lenient: false, differences: [['', 'an answer', String(e)]] }
+  }
   const seconds = (performance.now() - start) / 1000
-  return { seconds, id: item.id, area: item.area, item, ...result, text: result.exact || text(item, result) }
+  return { seconds, id: item.id, area: item.area, item, answer, ...result, text: result.exact || text(item, result) }
 }
 /** [seconds, area, id] of every item, for --times. */
 const times = []
@@ -251,6 +138,34 @@ await pool(
 )
 progress(true)
 
+/** Answers that are not the recorded ones are asked for once more, and recorded where they come again. */
+async function record() {
+  const recorder = new Recorder()
+  useSalt(opt.salt + '-again')
+  const others = outcomes.filter(({ exact }) => !exact)
+  const ofKinds = Map.groupBy(others, ({ kind }) => kind)
+  const items = (ofKinds.get(undefined) ?? []).filter(({ answer }) => answer !== undefined)
+  ofKinds.delete(undefined)
+  const again = async ({ item, answer }) => {
+    const second = await item.answer(client, kubeconfig)
+    recorder.take(item.file, item.id, [answer, second], item.isSame)
+  }
+  for (const alone of [false, true])
+    await pool(
+      items.filter(({ item }) => Boolean(item.alone) === alone),
+      alone ? 1 : jobs,
+      again,
+    )
+  await pool([...ofKinds], Math.ceil(jobs / 2), async ([kind, of]) => {
+    const first = new Map(of.filter(({ have }) => !have.error).map(({ id, have }) => [id, have]))
+    for (const { id, have } of await kind.run(client, new Set(first.keys())))
+      recorder.take(kind.file, id, [first.get(id), have], same)
+  })
+  console.log(`${recorder.write()} answers recorded`)
+  for (const id of recorder.unsteady) console.log(`another one each time, not recorded: ${id}`)
+}
+if (opt.record) await record()
+
 // ---------------------------------------------------------------- the table and the baseline
 const table = () => {
   const rows = {}
@@ -270,7 +185,7 @@ const readBaseline = () => {
     throw e
   }
 }
-const whole = !opt.id && !opt.kind && !opt.order
+const whole = !opt.id && !opt.kind && !opt.order && !opt.record
 const baseline = readBaseline()
 const fallen = () => (whole ? fallenAreas(baseline, table(), wanted, new Set(skips.keys())) : [])
 

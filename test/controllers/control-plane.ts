@@ -1,11 +1,12 @@
 /** A control plane in memory whose controllers do their work when the test says so. */
 import type { GroupResource } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../../src/api/object.ts'
-import { unadmittedClients } from '../../src/controllers/clientset.ts'
+import { Clientset } from '../../src/controllers/clientset.ts'
 import type { ResourceClient } from '../../src/controllers/resource-client.ts'
 import type { ControllerContext, Sighting } from '../../src/controllers/controller.ts'
 import { controllerOf, userOf } from '../../src/controllers/controllers.ts'
 import type { Env } from '../../src/env.ts'
+import { withoutAdmission } from '../../src/registry/write/admission.ts'
 import { freshServedResources } from '../../src/registry/served.ts'
 import type { DeleteOptions } from '../../src/request/options.ts'
 import { memoryServer } from '../request-in-memory.ts'
@@ -110,6 +111,7 @@ export class ControlPlaneInMemory {
       served: await freshServedResources({ env, tenant }),
       freshServed: () => freshServedResources({ env, tenant }),
       now: () => this.now,
+      once: (_, read) => read(),
       dependentsOf: (kind) => [...(this.dependents.get(kind)?.values() ?? [])],
       addDependents: (resource, kinds) => kinds.forEach((kind) => this.announce(kind, resource)),
       forgetDependents: ({ group, resource }) => {
@@ -135,7 +137,9 @@ export class ControlPlaneInMemory {
   }
 
   async client(resource: GroupResource, namespace: string): Promise<ResourceClient> {
-    return unadmittedClients(await this.context(), 'somebody').resource(resource, namespace)
+    const context = await this.context()
+    const actor = { user: context.user, fieldManager: 'somebody', admission: withoutAdmission }
+    return new Clientset(context, actor).resource(resource, namespace)
   }
 
   async create(resource: GroupResource, object: JsonObject): Promise<KubeObject> {

@@ -39,6 +39,7 @@ async function contextOf(server: MemoryServer): Promise<ControllerContext> {
     addDependents: () => {},
     forgetDependents: () => {},
     alone: (name, work) => turns.run(name, work),
+    once: (_, read) => read(),
     later: () => {},
     user: API_SERVER,
     waitUntil: () => {},

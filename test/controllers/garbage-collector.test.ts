@@ -209,6 +209,16 @@ describe('after a definition is deleted', () => {
   })
 })
 
+test('of a new object whose owner is there to stay, the owner alone is read', async () => {
+  const owner = await plane.create(PRIORITY_CLASSES, priorityClass([]))
+  await plane.settle()
+  await plane.configMap('dependent', [ownedBy(owner)])
+  plane.asked.clear()
+  await plane.settle()
+  expect([...plane.asked]).toContain('priorityclasses.scheduling.k8s.io')
+  expect([...plane.asked]).not.toContain('configmaps')
+})
+
 describe('a circle of owners that is deleted in the foreground ends', () => {
   test.each([1, 2, 3, 5])('of %i', async (size) => {
     const names = Array.from({ length: size }, (_, n) => `c${n}`)

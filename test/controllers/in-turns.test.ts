@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { TOGETHER, inTurns } from '../../src/controllers/in-turns.ts'
+import { MOST, TOGETHER, inTurns } from '../../src/controllers/in-turns.ts'
 
 test('requests are served between, after a few pieces of work', async () => {
   const order: string[] = []
@@ -33,4 +33,18 @@ test('a failure is told when all has begun', async () => {
   })
   await expect(failing).rejects.toThrow('broken')
   expect(begun).toBe(3)
+})
+
+test('no more than a few are under way at a time', async () => {
+  let open = 0
+  let most = 0
+  await inTurns(
+    Array.from({ length: 5 * MOST }, (_, n) => n),
+    async () => {
+      most = Math.max(most, ++open)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      open--
+    },
+  )
+  expect(most).toBe(MOST)
 })

@@ -1,5 +1,6 @@
 // A kube-controller-manager or kube-scheduler that takes its Lease makes ours step back.
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { Lease } from '../../src/api/coordination/v1.ts'
 import type { KubeObject } from '../../src/api/object.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
 
@@ -58,6 +59,24 @@ describe('while a kube-controller-manager leads', () => {
     expect(await plane.names(REPLICA_SETS)).toEqual([])
     await change('kube-controller-manager', (spec) => (spec['holderIdentity'] = ''))
     expect(await pods()).toEqual(['n'])
+  })
+
+  test('simulated nodes renew Leases of their own, and rest when it gives up', async () => {
+    const nodeLease = async () => (await (await plane.client(LEASES, 'kube-node-lease')).get('n')) as Lease | undefined
+    await plane.pass(60_000)
+    expect(await nodeLease()).toBeUndefined()
+    await take('kube-controller-manager')
+    await plane.settle()
+    const first = (await nodeLease())?.spec
+    expect(first).toMatchObject({ holderIdentity: 'n', leaseDurationSeconds: 40 })
+    await plane.pass(10_000)
+    await change('kube-controller-manager', (spec) => (spec['renewTime'] = '2026-01-01T00:00:10.000000Z'))
+    await plane.pass(10_000)
+    const second = (await nodeLease())?.spec
+    expect(Date.parse(second?.renewTime ?? '') - Date.parse(first?.renewTime ?? '')).toBeGreaterThanOrEqual(15_000)
+    await change('kube-controller-manager', (spec) => (spec['holderIdentity'] = ''))
+    await plane.pass(60_000)
+    expect((await nodeLease())?.spec).toEqual(second)
   })
 
   test('its Lease ends when it is not renewed for its duration, and then once only', async () => {

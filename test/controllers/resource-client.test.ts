@@ -159,7 +159,8 @@ test('a delete with a precondition removes no other object of the name', async (
 test('what a write brings is work for the controllers', async () => {
   await pods.create(pod())
   await pods.delete('web', { gracePeriodSeconds: 0 })
-  expect(plane.waiting.map((work) => work.split(' ')[0])).toEqual(['departed'])
+  // it is marked first: quotas count a pod until its grace period is over
+  expect(plane.waiting.map((work) => work.split(' ')[0])).toEqual(['resource-quota', 'departed'])
 })
 
 test('a resource that is not served has no client', async () => {

@@ -77,7 +77,7 @@ export class Cluster {
     return items.map((item) => ({ apiVersion, kind: kind.replace(/List$/, ''), ...item }) as unknown as KubeObject)
   }
 
-  async state(namespace: string, { comparesNodes = false }: Scenario): Promise<State> {
+  async state(namespace: string, { comparesNodes = false, byChance = [] }: Scenario): Promise<State> {
     const lists = await Promise.all(
       COMPARED.map((resource) => {
         const end = resource.lastIndexOf('/')
@@ -85,7 +85,7 @@ export class Cluster {
       }),
     )
     const events = await this.list(`/api/v1/namespaces/${namespace}/events`)
-    return stateOf(lists.flat(), events, { comparesNodes, namespace })
+    return stateOf(lists.flat(), events, { comparesNodes, namespace, byChance })
   }
 
   /** Makes the namespace, and waits for what every namespace has. */
@@ -148,13 +148,14 @@ export class Cluster {
     const [resource = '', name = '', ...rest] = parts.slice(version)
     const place = namespace === undefined ? '' : `/namespaces/${namespace}`
     const collection = `${groupPath(parts.slice(0, version).join('/'))}${place}/${resource}`
-    const found = name.includes('*') ? await this.#first(collection, name) : name
+    const [pattern = '', label] = name.split('?')
+    const found = pattern.includes('*') ? await this.#first(collection, pattern, label) : name
     return [collection, found, ...rest].filter((part) => part !== '').join('/')
   }
 
-  async #first(collection: string, pattern: string): Promise<string> {
+  async #first(collection: string, pattern: string, label = ''): Promise<string> {
     const [start = ''] = pattern.split('*')
-    const names = (await this.list(collection))
+    const names = (await this.list(`${collection}?labelSelector=${encodeURIComponent(label)}`))
       .map(({ metadata }) => metadata.name)
       .filter((name) => name.startsWith(start))
     const [first] = names.sort()

@@ -4,7 +4,8 @@
  *
  * To record anew: DIFFERENTIAL_RECORD=KUBECONFIG vitest run --config test/differential/vitest.config.ts, with a
  * kubeconfig (as JSON, with a token) of an administrator of a control plane without nodes. One scenario alone:
- * DIFFERENTIAL_ONLY=NAME.
+ * DIFFERENTIAL_ONLY=NAME; of every five one: DIFFERENTIAL_SHARE=5. Events come late where requests are held back, so
+ * kube-controller-manager and kube-scheduler are to have --kube-api-qps=1000 --kube-api-burst=2000.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
@@ -12,6 +13,7 @@ import { startKedge } from '../cli/kedge-process.ts'
 import { findKubectlOrNot } from '../clients/kubectl/kubectl.ts'
 import { Cluster, atOnce, pause } from './cluster.ts'
 import { Kubelets } from './kubelets.ts'
+import { serveMetrics } from './metrics.ts'
 import { NODES, prepareNodes } from './nodes.ts'
 import type { State } from './normal-form.ts'
 import type { Recordings } from './recordings.ts'
@@ -22,6 +24,8 @@ import { areas } from './scenarios/index.ts'
 
 const RECORD = process.env['DIFFERENTIAL_RECORD']
 const ONLY = process.env['DIFFERENTIAL_ONLY']
+/** Each so many's scenario of an area. */
+const SHARE = Number(process.env['DIFFERENTIAL_SHARE'] ?? 1)
 const AT_ONCE = RECORD === undefined ? 8 : 16
 const WAIT_MS = 90_000
 const RUN = Date.now().toString(36)
@@ -30,6 +34,7 @@ type Recording = readonly State[]
 
 let kedge: KedgeProcess | undefined
 let kubelets: Kubelets | undefined
+let stopMetrics: (() => void) | undefined
 let cluster: Cluster
 beforeAll(async () => {
   if (RECORD === undefined)
@@ -43,11 +48,15 @@ beforeAll(async () => {
       String(NODES.length),
     ])
   cluster = new Cluster(RECORD ?? kedge?.kubeconfig ?? '')
-  if (RECORD !== undefined) await (kubelets = new Kubelets(cluster)).run(NODES)
+  if (RECORD !== undefined) {
+    await (kubelets = new Kubelets(cluster)).run(NODES)
+    stopMetrics = await serveMetrics(cluster)
+  }
   await prepareNodes(cluster)
 })
 afterAll(async () => {
   kubelets?.stop()
+  stopMetrics?.()
   cluster.close()
   await kedge?.stop()
 })
@@ -98,7 +107,8 @@ async function play(scenario: Scenario, namespace: string, recording: Recording 
   return states
 }
 
-const isWanted = ({ name }: Scenario): boolean => ONLY === undefined || name.includes(ONLY)
+const isWanted = ({ name }: Scenario, index: number): boolean =>
+  index % SHARE === 0 && (ONLY === undefined || name.includes(ONLY))
 const hasKubectl = findKubectlOrNot().kubectl !== undefined
 const usesKubectl = ({ steps }: Scenario): boolean => steps.flatMap(actionsOf).some((action) => 'kubectl' in action)
 
@@ -122,7 +132,8 @@ describe.each(Object.entries(areas))('%s', (area, all) => {
       const played = await play(scenario, namespaceOf(scenario), recording).catch((error: unknown) => error as Error)
       results.set(scenario.name, played)
     }
-    const playable = scenarios.filter((scenario) => hasKubectl || !usesKubectl(scenario))
+    const comparable = scenarios.filter(({ differs }) => RECORD !== undefined || differs === undefined)
+    const playable = comparable.filter((scenario) => hasKubectl || !usesKubectl(scenario))
     const withOthers = playable.filter(({ isAlone }) => isAlone !== true)
     const alone = playable.filter(({ isAlone }) => isAlone === true)
     await atOnce(withOthers, AT_ONCE, run)
@@ -136,6 +147,7 @@ describe.each(Object.entries(areas))('%s', (area, all) => {
 
   test.for(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', ([name, scenario], { skip }) => {
     skip(!hasKubectl && usesKubectl(scenario), 'there is no kubectl')
+    skip(RECORD === undefined && scenario.differs !== undefined, scenario.differs)
     const result = results.get(name)
     if (result instanceof Error) throw result
     const expected = known()[name]

@@ -1,5 +1,5 @@
 /** Short hands for the objects of the scenarios. */
-import type { Manifest } from './scenario.ts'
+import type { Action, Manifest } from './scenario.ts'
 
 export interface PodOptions {
   readonly labels?: Readonly<Record<string, string>>
@@ -97,6 +97,21 @@ export const claim = (name: string, spec: Readonly<Record<string, unknown>> = {}
   kind: 'PersistentVolumeClaim',
   metadata: { name },
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec },
+})
+
+/** One more node, `node-4`, beside those that all scenarios have: for scenarios that run alone. */
+export const extraNode = (labels: Record<string, string> = {}, spec: Record<string, unknown> = {}): Action => ({
+  createGlobal: [
+    {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: {
+        name: 'node-4',
+        labels: { 'kedge.dev/simulated': 'true', 'kubernetes.io/hostname': 'node-4', ...labels },
+      },
+      spec: { podCIDR: '10.244.9.0/24', podCIDRs: ['10.244.9.0/24'], ...spec },
+    },
+  ],
 })
 
 /** Annotations by which simulated containers end. */

@@ -21,7 +21,7 @@ export type Target = string
 
 export type Action =
   | { readonly create: readonly Manifest[] }
-  /** A merge patch. `*` stands for the first name in the order of names. */
+  /** A merge patch. `*` stands for the first name in the order of names, `*?app=web` for that of those with the label. */
   | { readonly patch: Target; readonly with: unknown }
   | {
       readonly delete: Target
@@ -47,6 +47,10 @@ export interface Scenario {
   readonly namespaceLabels?: Readonly<Record<string, string>>
   /** Changes nodes: runs when nothing else does. */
   readonly isAlone?: boolean
+  /** Reasons of Events that are told or not, depending on which of two components is faster. */
+  readonly byChance?: readonly string[]
+  /** Why it does not come out as recorded: it is not compared. */
+  readonly differs?: string
   /** Seconds in which nothing may change before the recorder takes a state for settled. Default: 5. */
   readonly quietSeconds?: number
 }

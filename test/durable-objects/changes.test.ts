@@ -13,7 +13,7 @@ const storage = shardStorage(SHARDS, platformClock)
 const MINUTE = 60_000
 const MiB = 1024 * 1024
 /** Of a page, as durable-objects/changes has it. */
-const PAGE = 8 * MiB
+const PAGE = MiB
 
 describe('all that changed in a shard, in pages', { timeout: 60_000 }, () => {
   let things = { tenant: '', shard: 'control', prefix: 'things' }

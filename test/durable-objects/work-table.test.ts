@@ -53,6 +53,9 @@ describe('the work of controllers', () => {
     expect(waits[19]).toBe(60_000)
     expect(waits[49]).toBe(1_000_000)
     expect(waits.slice(50)).toEqual(Array.from({ length: 10 }, () => undefined))
+    const endless = Array.from({ length: 60 }, (_, attempts) => retryAfter(attempts, true))
+    expect(endless.slice(0, 50)).toEqual(waits.slice(0, 50))
+    expect(endless.slice(50)).toEqual(Array.from({ length: 10 }, () => 1_000_000))
   })
 
   it('that is given up is not due, and is counted until it is done after all', () =>
@@ -61,7 +64,7 @@ describe('the work of controllers', () => {
       table.add('a', 'x', 0)
       table.park(table.due(1)[0]!, 'it never works')
       expect(table.nextDue()).toBeUndefined()
-      expect(table.counts()).toEqual([{ controller: 'a', queued: 0, parked: 1 }])
+      expect(table.counts()).toEqual([{ controller: 'a', queued: 0, failing: 0, parked: 1 }])
       table.add('a', 'x', 0)
       table.done(table.due(1)[0]!)
       expect(table.counts()).toEqual([])
@@ -75,7 +78,7 @@ describe('the work of controllers', () => {
         table.add('a', `k${now}`, 0)
         table.park(table.due(1)[0]!, 'it never works')
       }
-      expect(table.counts()).toEqual([{ controller: 'a', queued: 0, parked: 1_000 }])
+      expect(table.counts()).toEqual([{ controller: 'a', queued: 0, failing: 0, parked: 1_000 }])
     }))
 
   it('of a controller that this release does not have is taken up by one that has it', () =>
@@ -89,8 +92,8 @@ describe('the work of controllers', () => {
       table.resume(() => true)
       expect(keys(table)).toEqual(['of-tomorrow x'])
       expect(table.counts()).toEqual([
-        { controller: 'a', queued: 0, parked: 1 },
-        { controller: 'of-tomorrow', queued: 1, parked: 0 },
+        { controller: 'a', queued: 0, failing: 0, parked: 1 },
+        { controller: 'of-tomorrow', queued: 1, failing: 0, parked: 0 },
       ])
     }))
 })

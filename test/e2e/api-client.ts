@@ -39,8 +39,8 @@ export class ApiClient {
     this.token = config.users[0].user.token
   }
 
-  async send(method: string, path: string, body?: unknown): Promise<Answer> {
-    const response = await this.open(method, path, body)
+  async send(method: string, path: string, body?: unknown, more: Record<string, string> = {}): Promise<Answer> {
+    const response = await this.open(method, path, body, more)
     let text = ''
     for await (const part of response.setEncoding('utf8')) text += part as string
     try {

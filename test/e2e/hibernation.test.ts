@@ -1,4 +1,4 @@
-// An idle control plane costs nothing: with fifty watches open over twenty resource types and nothing written for more
+// An idle control plane costs nothing, also one with simulated nodes: with fifty watches open over twenty resource types and nothing written for more
 // than a minute, every watched shard has left memory, and nobody notices: bookmarks keep coming, and the next write
 // reaches everybody.
 import type { IncomingMessage } from 'node:http'
@@ -31,7 +31,7 @@ let client: ApiClient
 const streams: { path: string; response: IncomingMessage; text: string }[] = []
 
 beforeAll(async () => {
-  server = await startKedge(undefined, { ...process.env, KEDGE_COUNT_WAKES: '1' })
+  server = await startKedge(['--ephemeral', '--port', '0', '--nodes', '2'], { ...process.env, KEDGE_COUNT_WAKES: '1' })
   client = new ApiClient(server.kubeconfig)
   await client.send('GET', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt')
   await pause(2_000) // what a new control plane sets up is done

@@ -191,6 +191,19 @@ test('nothing was written of what a client did not wait for', async () => {
   expect((await api.send('GET', '/apis/converted.example.com/v1/things/b')).status).toBe(404)
 })
 
+test('the authenticator is asked for others after many clients hung up', { timeout: 60_000 }, async () => {
+  came.length = ended.length = 0
+  // more than may wait for it at once
+  for (let round = 1; round <= 5; round++) {
+    const hangUps = Array.from({ length: 30 }, (_, n) =>
+      send('GET', '/api/v1/pods', undefined, `given-up-${round}-${n}`),
+    )
+    await vi.waitFor(() => expect(came).toHaveLength(round * 30), { timeout: 10_000, interval: 20 })
+    for (const hangUp of hangUps) hangUp()
+    await vi.waitFor(() => expect(ended).toHaveLength(round * 30), { timeout: 10_000, interval: 20 })
+  }
+})
+
 /** @returns what hangs up */
 function send(method: string, path: string, body: object | undefined, token = api.token): () => void {
   const headers = {

@@ -1,24 +1,15 @@
 // The real kube-controller-manager and kube-scheduler take their Leases, and Kedge steps back until they are gone.
 import type { ChildProcess } from 'node:child_process'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import type { KedgeProcess } from '../cli/kedge-process.ts'
-import { startKedge } from '../cli/kedge-process.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import { kubectlServer } from './kubectl-server.ts'
 import { endReference, skipWithout, startReference } from './reference-program.ts'
-import { Session, skipWithoutKubectl } from './session.ts'
 
-let kedge: KedgeProcess
-let kubectl: Session
+const kubectl = kubectlServer('--workloads', 'simulated', '--nodes', '1')
 let other: ChildProcess | undefined
-beforeAll(async () => {
-  kedge = await startKedge(['--ephemeral', '--port', '0', '--workloads', 'simulated', '--nodes', '1'])
-  kubectl = new Session(kedge.kubeconfig)
-})
-beforeEach(skipWithoutKubectl)
 afterEach(async () => {
   if (other !== undefined) await endReference(other, 'SIGKILL')
   other = undefined
 })
-afterAll(() => kedge.stop())
 
 const WAIT = { timeout: 90_000, interval: 500 }
 const holder = (lease: string) =>
@@ -31,7 +22,7 @@ const revisionOf = (name: string) =>
 test('a kube-controller-manager without controllers leads, and what it leaves is done when it is gone', async (context) => {
   skipWithout('kube-controller-manager', context)
   // it leads, and does nothing with Deployments: only Kedge stepping back leaves them alone
-  other = startReference('kube-controller-manager', kedge.kubeconfig, ['--controllers=ttl-controller'])
+  other = startReference('kube-controller-manager', kubectl.kubeconfig, ['--controllers=ttl-controller'])
   await vi.waitFor(async () => expect(await holder('kube-controller-manager')).not.toBe(''), WAIT)
   await kubectl.run('create deployment first --image=nginx')
   await new Promise((resolve) => setTimeout(resolve, 3_000))
@@ -42,7 +33,7 @@ test('a kube-controller-manager without controllers leads, and what it leaves is
 
 test('one that is killed leads until its Lease ends', async (context) => {
   skipWithout('kube-controller-manager', context)
-  other = startReference('kube-controller-manager', kedge.kubeconfig, ['--controllers=ttl-controller'])
+  other = startReference('kube-controller-manager', kubectl.kubeconfig, ['--controllers=ttl-controller'])
   const before = await holder('kube-controller-manager')
   await vi.waitFor(async () => expect(await holder('kube-controller-manager')).not.toBe(before || ''), WAIT)
   await endReference(other, 'SIGKILL')
@@ -53,7 +44,7 @@ test('one that is killed leads until its Lease ends', async (context) => {
 
 test('a kube-scheduler that leads gives pods their nodes', async (context) => {
   skipWithout('kube-scheduler', context)
-  other = startReference('kube-scheduler', kedge.kubeconfig, [])
+  other = startReference('kube-scheduler', kubectl.kubeconfig, [])
   await vi.waitFor(async () => expect(await holder('kube-scheduler')).not.toBe(''), WAIT)
   await kubectl.run('run theirs --image=nginx')
   await kubectl.run('wait --for=condition=Ready pod/theirs --timeout=60s')

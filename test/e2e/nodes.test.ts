@@ -209,6 +209,7 @@ describe('a proxy', () => {
     })
     expect(seen.headers).toMatchObject({ 'x-custom': 'kept', 'x-forwarded-uri': `${PODS}/web/proxy/a%20b/` })
     expect(seen.headers['authorization']).toBeUndefined()
+    expect(seen.headers['x-forwarded-for']).toBe('127.0.0.1')
   })
 
   test.skipIf(outside === undefined)('sends a client to places below itself', async () => {

@@ -1,13 +1,14 @@
-// Programs of Kubernetes that tests run beside Kedge: $KUBE_SCHEDULER and so on, or the one on the PATH.
+// Programs of others that tests run beside Kedge: $KUBE_SCHEDULER and so on, or the one on the PATH.
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import type { TestContext } from 'vitest'
 
-export type ReferenceProgram = 'kube-controller-manager' | 'kube-scheduler'
+export type ReferenceProgram = 'kube-controller-manager' | 'kube-scheduler' | 'kubelogin'
 
 const variableOf = (program: ReferenceProgram): string => program.toUpperCase().replaceAll('-', '_')
 
-function find(program: ReferenceProgram): string | undefined {
+/** Where it is, if it is. */
+export function programPath(program: ReferenceProgram): string | undefined {
   try {
     return (
       process.env[variableOf(program)] ||
@@ -20,11 +21,11 @@ function find(program: ReferenceProgram): string | undefined {
 
 /** Skips a test where the program is missing, with the reason. */
 export const skipWithout = (program: ReferenceProgram, { skip }: Pick<TestContext, 'skip'>): void =>
-  skip(find(program) === undefined, `there is no ${program}: set ${variableOf(program)}`)
+  skip(programPath(program) === undefined, `there is no ${program}: set ${variableOf(program)}`)
 
 /** @returns the running program; its output is thrown away */
 export function startReference(program: ReferenceProgram, kubeconfig: string, args: readonly string[]): ChildProcess {
-  const path = find(program)
+  const path = programPath(program)
   if (path === undefined) throw new Error(`there is no ${program}`)
   const flags = [
     `--kubeconfig=${kubeconfig}`,

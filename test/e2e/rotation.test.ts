@@ -34,14 +34,19 @@ interface Said {
   readonly object: any
 }
 
-type Credentials = Pick<RequestOptions, 'ca' | 'cert' | 'key'> & { readonly token?: string }
+type Credentials = Pick<RequestOptions, 'ca' | 'cert' | 'key'> & {
+  readonly token?: string
+  /** For whom a front proxy asks. */
+  readonly asks?: string
+}
 
 /** Rejects where there is no answer. */
-const send = (method: string, path: string, { token, ...tls }: Credentials, body?: object): Promise<Said> =>
+const send = (method: string, path: string, { token, asks, ...tls }: Credentials, body?: object): Promise<Said> =>
   new Promise((resolve, reject) => {
     const headers = {
       'content-type': 'application/json',
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(asks === undefined ? {} : { 'x-remote-user': asks }),
     }
     const options = {
       method,
@@ -150,11 +155,24 @@ const publishedEverywhere = (certificates: number): Promise<void> =>
     { timeout: 30_000, interval: 200 },
   )
 
+/** Until all of them were answered a few more times. */
+async function goesOn(running: ReturnType<typeof load>): Promise<void> {
+  const seen = count(running.statuses)
+  await vi.waitFor(() => expect(count(running.statuses)).toBeGreaterThan(seen + 20), { timeout: 30_000 })
+}
+
 test('the CA rotates with two bundles', async () => {
   await send('POST', '/api/v1/namespaces', administrator(), { metadata: { name: 'team' } })
   const old = await anna()
   const oldAuthority = authorities()
   expect(await nameOf(old)).toBe('anna')
+  // these trust whatever server they find: it is they who are to be known
+  const running = load([
+    { cert: old.cert, key: old.key },
+    { token: await newToken() },
+    { cert: old.cert, key: old.key },
+    administrator(),
+  ])
 
   await kedgeCommand('keys', 'rotate', '--ca', 'begin')
   await restart()
@@ -164,6 +182,7 @@ test('the CA rotates with two bundles', async () => {
   expect(authorities()).toBe(oldAuthority)
   // who trusts the old one alone still finds the server
   for (const who of [old, begun]) expect(await nameOf(who)).toBe('anna')
+  await goesOn(running)
   const config = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
   expect(certificatesIn((await send('GET', config, administrator())).object.data['client-ca-file'])).toBe(2)
 
@@ -175,10 +194,49 @@ test('the CA rotates with two bundles', async () => {
   const switched = await anna()
   // certificates of both count
   for (const who of [old, begun, switched]) expect(await nameOf({ ...who, ca: begun.ca })).toBe('anna')
+  await goesOn(running)
+  await running.end()
+  expect([...running.statuses.keys()].sort()).toEqual([200, 403])
 
   await kedgeCommand('keys', 'rotate', '--ca', 'finish')
   await restart()
   await publishedEverywhere(1)
   expect(await nameOf({ ...switched, ca: authorities() })).toBe('anna')
   expect(await nameOf({ ...begun, ca: authorities() })).toBe('401')
+}, 120_000)
+
+/** This server's own front proxy, which speaks for Frida. */
+const frontProxy = (): Credentials => {
+  const read = (file: string): string => readFileSync(join(data, 'pki', file), 'utf8')
+  return { cert: read('front-proxy-client.crt'), key: read('front-proxy-client.key'), asks: 'frida' }
+}
+
+test('the CA of front proxies rotates under load', async () => {
+  const old = frontProxy()
+  expect(await nameOf(old)).toBe('frida')
+  const running = load([old, old, administrator()])
+  const config = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
+  const trusted = (certificates: number): Promise<void> =>
+    vi.waitFor(
+      async () => {
+        const { object } = await send('GET', config, administrator())
+        expect(certificatesIn(object.data['requestheader-client-ca-file'])).toBe(certificates)
+      },
+      { timeout: 30_000, interval: 200 },
+    )
+  for (const step of ['begin', 'switch']) {
+    await kedgeCommand('keys', 'rotate', '--front-proxy-ca', step)
+    await restart()
+    await trusted(2)
+    expect(frontProxy().cert === old.cert).toBe(step === 'begin')
+    for (const who of [old, frontProxy()]) expect(await nameOf(who)).toBe('frida')
+    await goesOn(running)
+  }
+  await running.end()
+  expect([...running.statuses.keys()].sort()).toEqual([200, 403])
+  await kedgeCommand('keys', 'rotate', '--front-proxy-ca', 'finish')
+  await restart()
+  await trusted(1)
+  expect(await nameOf(frontProxy())).toBe('frida')
+  expect(await nameOf(old)).toBe('401')
 }, 120_000)

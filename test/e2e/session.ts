@@ -26,18 +26,23 @@ const kubectlPath = (): string => (found ??= findKubectl().path)
 
 export class Session {
   readonly #home = mkdtempSync(join(tmpdir(), 'kedge-e2e-'))
-  readonly #kubeconfig: string
+  readonly #kubeconfig: () => string
   /** The namespace of every command; undefined for the kubeconfig's own. */
   namespace: string | undefined
 
-  constructor(kubeconfig: string) {
-    this.#kubeconfig = kubeconfig
+  /** @param kubeconfig its path, or what tells it once a command runs */
+  constructor(kubeconfig: string | (() => string)) {
+    this.#kubeconfig = typeof kubeconfig === 'string' ? () => kubeconfig : kubeconfig
+  }
+
+  get kubeconfig(): string {
+    return this.#kubeconfig()
   }
 
   /** Runs it whatever comes of it. */
   async try(args: readonly string[], stdin?: string): Promise<Printed> {
     const child = spawn(kubectlPath(), [...(this.namespace ? ['-n', this.namespace] : []), ...args], {
-      env: { PATH: process.env['PATH'], HOME: this.#home, KUBECONFIG: this.#kubeconfig, KUBECACHEDIR: this.#home },
+      env: { PATH: process.env['PATH'], HOME: this.#home, KUBECONFIG: this.kubeconfig, KUBECACHEDIR: this.#home },
     })
     let [stdout, stderr] = ['', '']
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))

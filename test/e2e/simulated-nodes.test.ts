@@ -1,11 +1,9 @@
 // What kubectl is told of pods on simulated nodes.
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { KedgeProcess } from '../cli/kedge-process.ts'
-import { startKedge } from '../cli/kedge-process.ts'
-import { Session, skipWithoutKubectl } from './session.ts'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { findKubectlOrNot } from '../clients/kubectl/kubectl.ts'
+import { kubectlServer } from './kubectl-server.ts'
 
-let kedge: KedgeProcess
-let kubectl: Session
+const kubectl = kubectlServer('--workloads', 'simulated', '--nodes', '1')
 const manifest = {
   kind: 'Pod',
   apiVersion: 'v1',
@@ -30,16 +28,13 @@ const manifest = {
 const FIRST = 'simulated: container c of image nginx runs no process, this is no output of it'
 
 beforeAll(async () => {
-  kedge = await startKedge(['--ephemeral', '--port', '0', '--workloads', 'simulated', '--nodes', '1'])
-  kubectl = new Session(kedge.kubeconfig)
+  if (findKubectlOrNot().kubectl === undefined) return // and every test is skipped
   await kubectl.run('apply -f -', JSON.stringify(manifest))
   await vi.waitFor(
     async () => expect(await kubectl.run('get pod web -o jsonpath={.status.containerStatuses[*].name}')).not.toBe(''),
     30_000,
   )
 })
-afterAll(() => kedge.stop())
-beforeEach(skipWithoutKubectl)
 
 describe('kubectl logs', () => {
   test.each([

@@ -1,28 +1,11 @@
 // Who is scheduled where and when, with kubectl: priorities, gates, volumes; and Services that are load balancers.
-import { writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import type { KedgeProcess } from '../cli/kedge-process.ts'
-import { startKedge } from '../cli/kedge-process.ts'
-import { Session, skipWithoutKubectl } from './session.ts'
+import { expect, test, vi } from 'vitest'
+import { kubectlServer } from './kubectl-server.ts'
 
-let kedge: KedgeProcess
-let kubectl: Session
-beforeAll(async () => {
-  kedge = await startKedge(['--ephemeral', '--port', '0', '--workloads', 'simulated', '--nodes', '1'])
-  kubectl = new Session(kedge.kubeconfig)
-})
-afterAll(() => kedge.stop())
-beforeEach(skipWithoutKubectl)
+const kubectl = kubectlServer('--workloads', 'simulated', '--nodes', '1')
 
-let files = 0
-
-async function apply(...objects: readonly object[]): Promise<void> {
-  const file = join(tmpdir(), `kedge-scheduling-${process.pid}-${files++}.json`)
-  writeFileSync(file, JSON.stringify({ kind: 'List', apiVersion: 'v1', items: objects }))
-  await kubectl.run(`apply -f ${file}`)
-}
+const apply = (...items: readonly object[]) =>
+  kubectl.run('apply -f -', JSON.stringify({ kind: 'List', apiVersion: 'v1', items }))
 
 const pod = (name: string, cpu: string, spec: object = {}) => ({
   kind: 'Pod',

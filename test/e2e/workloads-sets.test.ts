@@ -1,17 +1,8 @@
 // StatefulSets and DaemonSets as kubectl rolls them out, back and over nodes that are drained.
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { KedgeProcess } from '../cli/kedge-process.ts'
-import { startKedge } from '../cli/kedge-process.ts'
-import { Session, skipWithoutKubectl } from './session.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { kubectlServer } from './kubectl-server.ts'
 
-let kedge: KedgeProcess
-let kubectl: Session
-beforeAll(async () => {
-  kedge = await startKedge(['--ephemeral', '--port', '0', '--workloads', 'simulated', '--nodes', '3'])
-  kubectl = new Session(kedge.kubeconfig)
-})
-afterAll(() => kedge.stop())
-beforeEach(skipWithoutKubectl)
+const kubectl = kubectlServer('--workloads', 'simulated', '--nodes', '3')
 
 const listed = async (line: string): Promise<string[]> =>
   (await kubectl.run(line)).split(/\s/).filter((name) => name !== '')

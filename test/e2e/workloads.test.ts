@@ -1,17 +1,8 @@
 // What somebody with a dev cluster does first: a Deployment whose pods run, behind a Service.
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { KedgeProcess } from '../cli/kedge-process.ts'
-import { startKedge } from '../cli/kedge-process.ts'
-import { Session, skipWithoutKubectl } from './session.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { kubectlServer } from './kubectl-server.ts'
 
-let kedge: KedgeProcess
-let kubectl: Session
-beforeAll(async () => {
-  kedge = await startKedge(['--ephemeral', '--port', '0', '--workloads', 'simulated', '--nodes', '3'])
-  kubectl = new Session(kedge.kubeconfig)
-})
-afterAll(() => kedge.stop())
-beforeEach(skipWithoutKubectl)
+const kubectl = kubectlServer('--workloads', 'simulated', '--nodes', '3')
 
 const names = async (line: string): Promise<string[]> =>
   (await kubectl.run(`${line} -o name`)).split('\n').filter((name) => name !== '')

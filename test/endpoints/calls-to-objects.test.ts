@@ -154,6 +154,15 @@ test('somebody without a name wakes no object but that of the configuration', as
   expect(calls.filter((call) => !call.endsWith(' control'))).toEqual([])
 })
 
+test('thirty of them at once share three looks at it', async () => {
+  const { ask, calls } = await warm()
+  vi.setSystemTime(Date.now() + 60_000)
+  calls.length = 0
+  const denied = Array.from({ length: 30 }, () => ask('GET', '/api/v1/namespaces/default/secrets/a', undefined, ''))
+  for (const one of await Promise.allSettled(denied)) expect(one).toMatchObject({ reason: { code: 403 } })
+  expect(calls.length).toBeLessThanOrEqual(3)
+})
+
 test.each([
   ['GET', undefined],
   ['PATCH', { metadata: { labels: { a: 'b' } } }],

@@ -1,6 +1,7 @@
 /** Objects of a definition whose versions a webhook converts: what is asked of it, and what follows where it fails. */
 import { describe, expect, test } from 'vitest'
-import type { KubeObject } from '../../src/api/object.ts'
+import { paramsOf } from '../../src/admission/policies/params.ts'
+import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import { SYSTEM_MASTERS } from '../../src/request/user-info.ts'
 import { create } from '../../src/endpoints/create.ts'
 import { deleteCollection, deleteOne } from '../../src/endpoints/delete.ts'
@@ -11,9 +12,11 @@ import type { RequestScope } from '../../src/registry/resource-scope.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
 import { update } from '../../src/endpoints/update.ts'
 import { watch } from '../../src/endpoints/watch.ts'
-import { servedResources } from '../../src/registry/served.ts'
+import { freshServedResources, servedResources } from '../../src/registry/served.ts'
 import { parseListOptions } from '../../src/request/options.ts'
+import { collectionOf } from '../../src/storage/collections.ts'
 import { everything } from '../../src/storage/selection.ts'
+import { storedObject } from '../../src/tenancy/stored-object.ts'
 import { memoryServer } from '../request-in-memory.ts'
 import type { Called } from '../webhooks/front.ts'
 import { frontAnswering, frontFailing } from '../webhooks/front.ts'
@@ -99,7 +102,22 @@ async function serverWith(strategy: 'None' | 'Webhook', stored = 'v1', webhook =
     const { values } = await server.storage.list(collection, { selection: everything, at: { kind: 'latest' } })
     return (await new Response(values).text()).trim().split('\n').filter(Boolean)
   }
-  return { scopeOf, put, stored: storedTexts }
+  /** The definition's next generation, as this isolate knows it a moment later. */
+  const changeDefinition = async () => {
+    const [resource, name] = [
+      { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
+      `things.${GROUP}`,
+    ]
+    const collection = collectionOf(server.tenant, resource)
+    const { revision } = (await server.storage.get(collection, name))!
+    const before = (await storedObject<KubeObject & JsonObject>(server.request('/'), resource, name))!
+    await server.storage.delete(collection, name, { text: '{}', at: 0, uid: before.metadata.uid! }, revision)
+    const { resourceVersion: _, ...metadata } = before.metadata
+    const next = { ...before, metadata: { ...metadata, generation: 2 } } as unknown as KubeObject & JsonObject // made of one
+    await server.put(resource.group, resource.resource, next)
+    await freshServedResources(server.request('/'))
+  }
+  return { scopeOf, put, stored: storedTexts, changeDefinition }
 }
 
 const listOptions = (scope: RequestScope) => parseListOptions(scope.request.query, false)
@@ -296,6 +314,34 @@ describe('a webhook that converts', () => {
       request: { uid: expect.any(String), desiredAPIVersion: 'example.com/v2', objects: [thing('v1', { uid: 'u' })] },
       response: { uid: '', convertedObjects: null, result: { metadata: {} } },
     })
+  })
+
+  test('is asked anew once the definition is another', async () => {
+    let says = 'before'
+    const { scopeOf, put, calls, changeDefinition } = await serverConverting('v1', (object) => ({
+      ...object,
+      spec: { v2: says },
+    }))
+    await put(thing('v1', { uid: 'u' }))
+    const read = async () => (await json(get(await scopeOf('v2', { name: 'a' })))).spec
+    expect(await read()).toEqual({ v2: 'before' })
+    says = 'after'
+    expect(await read()).toEqual({ v2: 'before' })
+    await changeDefinition()
+    expect(await read()).toEqual({ v2: 'after' })
+    expect(calls).toHaveLength(2)
+  })
+
+  test('converts the parameters of policies, which have none where it fails', async () => {
+    const paramsIn = async ({ scopeOf, put }: Pick<Server, 'scopeOf' | 'put'>, version: string) => {
+      await put(thing('v1', { uid: 'u' }))
+      const { request, resource } = await scopeOf(version)
+      return paramsOf(request, resource.entry, { name: 'a' }, '')
+    }
+    expect(await paramsIn(await serverConverting(), 'v2')).toMatchObject([shown('v2')])
+    expect(await paramsIn(await serverConverting(), 'v1')).toMatchObject([shown('v1')])
+    await expect(paramsIn(await serverWith('Webhook'), 'v2')).rejects.toMatchObject(FROM_V1)
+    expect(await paramsIn(await serverWith('Webhook'), 'v1')).toMatchObject([shown('v1')])
   })
 
   test('is asked once for the objects of a list', async () => {

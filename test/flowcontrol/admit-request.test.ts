@@ -96,13 +96,18 @@ test('a read goes on without its client where seats are scarce, until it leaves 
   await expect(kept[0]).resolves.toBeUndefined()
 })
 
-test.each(['/api/v1/pods', '/healthz'])('a read of %s may be given up, and others not', (target) => {
+test('a get or list may be given up', () => {
   const server = memoryServer()
+  const target = '/api/v1/pods'
   expect(endsBySelf(server.request(target))).toBe(false)
   expect(endsBySelf(server.request(target, { method: 'POST' }))).toBe(true)
   expect(endsBySelf({ ...server.request(target), record: new RequestRecord() })).toBe(true)
-  expect(endsBySelf(server.request('/api/v1/pods?watch=1'))).toBe(true)
 })
+
+test.each(['/api/v1/pods?watch=1', '/api/v1/watch/pods', '/api/v1/proxy/pods/a', '/healthz', '/apis', '/openapi/v2'])(
+  'a read of %s goes on to its end: it is counted while it lasts, or makes what others wait for',
+  (target) => expect(endsBySelf(memoryServer().request(target))).toBe(true),
+)
 
 test('in a level with a queue it waits, as long as the request may take at most', async () => {
   const server = await small({ type: 'Queue', queuing: { queues: 1, handSize: 1, queueLengthLimit: 1 } })

@@ -127,6 +127,21 @@ test('a seat whose request was given up by the engine is free again after a minu
   expect(await now(take('a'))).toBe('seat in a')
 })
 
+test('seats of requests that were given up are not counted for ever, though nobody asks for another', async () => {
+  const { seats, level, take } = seatsOf(4, { exempt: { kind: 'exempt' }, a: limited(4) })
+  void take('exempt')
+  void take('a')
+  await vi.advanceTimersByTimeAsync(59_999)
+  const young = take('a') as Seat
+  seats.reclaimLost()
+  expect([seats.count, level('exempt').taken, level('a').taken]).toEqual([3, 1, 2])
+  await vi.advanceTimersByTimeAsync(1)
+  seats.reclaimLost()
+  expect([seats.count, level('exempt').taken, level('a').taken]).toEqual([1, 0, 1])
+  seats.leave(young)
+  expect([seats.count, level('a').taken]).toEqual([0, 0])
+})
+
 test('new limits count at once, for those who wait too', async () => {
   const { seats, take } = seatsOf(1, { a: limited(1, { queuing }) })
   void take('a')

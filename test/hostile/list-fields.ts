@@ -1,14 +1,16 @@
-// Each list field of each built-in kind: where an object with it is sent, and that object.
+// Each list field, and each map field, of each built-in kind: where an object with it is sent, and that object.
 import type { Json, JsonObject } from '../../src/api/object.ts'
 import { apiVersionOf } from '../../src/api/group-version.ts'
 import { builtInResources } from '../../src/registry/resources.ts'
 import { typeOfKind } from '../../src/schema/built-in.ts'
-import type { ListType, Structural, StructType } from '../../src/schema/structural.ts'
+import type { ListType, MapType, Structural, StructType } from '../../src/schema/structural.ts'
 
 export interface ListField {
   readonly path: string
   readonly url: string
-  readonly object: (elements: number) => JsonObject
+  readonly resource: { readonly group: string; readonly resource: string; readonly namespaced: boolean }
+  /** @param distinct after how many elements they come again; default: never */
+  readonly object: (elements: number, distinct?: number) => JsonObject
 }
 
 /** A value that says something in each of its simple fields, another one for each number. */
@@ -30,41 +32,59 @@ function valueOf(type: Structural, at: number): Json | undefined {
   }
 }
 
-/** The list fields below, each of its struct once however many kinds have that. */
-function listsIn(type: StructType, seen: Set<string>, names: readonly string[]): [names: string[], list: ListType][] {
-  return type.fields.flatMap((field): [string[], ListType][] => {
+/** The list and map fields below, each of its struct once however many kinds have that. */
+function longIn(type: StructType, seen: Set<string>, names: readonly string[]): [names: string[], long: Long][] {
+  return type.fields.flatMap((field): [string[], Long][] => {
     const place = `${type.name}.${field.name}`
     if (seen.has(place)) return []
     seen.add(place)
     const below = [...names, field.name]
-    if (field.type.shape === 'struct') return listsIn(field.type, seen, below)
+    if (field.type.shape === 'struct') return longIn(field.type, seen, below)
+    if (field.type.shape === 'map') return [[below, field.type]]
     if (field.type.shape !== 'list') return []
     const { element } = field.type
-    return [[below, field.type], ...(element.shape === 'struct' ? listsIn(element, seen, [...below, '0']) : [])]
+    return [[below, field.type], ...(element.shape === 'struct' ? longIn(element, seen, [...below, '0']) : [])]
   })
+}
+
+type Long = ListType | MapType
+
+function longOf(type: Long, elements: number, distinct: number): Json {
+  const below = type.shape === 'list' ? type.element : type.value
+  const values = Array.from({ length: elements }, (_, at) => valueOf(below, at % distinct) ?? {})
+  return type.shape === 'list' ? values : Object.fromEntries(values.map((value, at) => [`k${at}`, value]))
 }
 
 /** `value` behind names, of which `0` is the one element of a list. */
 const within = (names: readonly string[], value: Json): Json =>
   names.reduceRight<Json>((inner, name) => (name === '0' ? [inner] : { [name]: inner }), value)
 
-export function listFields(): ListField[] {
+/** What metadata has is tried with a kind that is kept: a Binding and a Scale go ways of their own. */
+const keptFirst = <Of extends { readonly verbs: readonly string[] }>(resources: readonly Of[]): Of[] =>
+  resources.toSorted((a, b) => Number(b.verbs.includes('list')) - Number(a.verbs.includes('list')))
+
+export const listFields = (): ListField[] => longFields('list')
+
+export const mapFields = (): ListField[] => longFields('map')
+
+function longFields(shape: Long['shape']): ListField[] {
   const seen = new Set<string>()
   return builtInResources().groups.flatMap(({ group, versions }) =>
     versions.flatMap(({ version, resources }) =>
-      resources.flatMap(({ resource, kind, namespaced, verbs }): ListField[] => {
+      keptFirst(resources).flatMap(({ resource, kind, namespaced, verbs }): ListField[] => {
         const gvk = { group, version, kind }
         const type = typeOfKind(gvk)
         if (type === undefined || !verbs.includes('create')) return []
         const apiVersion = apiVersionOf(gvk)
         const root = group === '' ? '/api/v1' : `/apis/${apiVersion}`
         const url = `${root}${namespaced ? '/namespaces/default' : ''}/${resource}?dryRun=All`
-        return listsIn(type, seen, []).map(([names, { element }]) => ({
+        const fields = longIn(type, seen, []).filter(([, long]) => long.shape === shape)
+        return fields.map(([names, long]) => ({
           path: `${kind}.${names.join('.')}`,
           url,
-          object(elements) {
-            const list = Array.from({ length: elements }, (_, at) => valueOf(element, at) ?? {})
-            const said = within(names, list) as JsonObject
+          resource: { group, resource, namespaced },
+          object(elements, distinct = elements) {
+            const said = within(names, longOf(long, elements, distinct)) as JsonObject
             return { apiVersion, kind, ...said, metadata: { name: 'a', ...(said['metadata'] as JsonObject) } }
           },
         }))

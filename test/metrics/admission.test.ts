@@ -11,7 +11,12 @@ async function lines({ request }: MemoryServer, name: string): Promise<string[]>
   return text.split('\n').filter((line) => line.startsWith(`${name}{`))
 }
 
-async function serverWith(type: 'mutating' | 'validating', OUTGOING: Fetcher, failurePolicy = 'Fail') {
+async function serverWith(
+  type: 'mutating' | 'validating',
+  OUTGOING: Fetcher,
+  failurePolicy = 'Fail',
+  matchConditions: object[] = [],
+) {
   const server = pluginServer({ OUTGOING })
   await server.namespace('blue')
   const kind = type === 'mutating' ? 'mutatingwebhookconfigurations' : 'validatingwebhookconfigurations'
@@ -22,6 +27,7 @@ async function serverWith(type: 'mutating' | 'validating', OUTGOING: Fetcher, fa
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],
     failurePolicy,
+    matchConditions,
   }
   await server.send('POST', `/apis/admissionregistration.k8s.io/v1/${kind}`, {
     metadata: { name: 'a' },
@@ -84,6 +90,56 @@ test.each<[what: string, type: 'mutating' | 'validating', Fetcher, policy: strin
   expect(await lines(memory, 'apiserver_admission_webhook_fail_open_count')).toEqual(
     open === true ? [`apiserver_admission_webhook_fail_open_count{name="a.example.com",type="${type}"} 1`] : [],
   )
+})
+
+const about = (name: string, kind: string, type: string): string =>
+  `{kind="${kind}",name="${name}",operation="CREATE",type="${type}"}`
+
+const holds = { name: 'holds', expression: 'true' }
+const not = { name: 'not', expression: 'false' }
+const fails = { name: 'fails', expression: 'object.data.nothing == "a"' }
+const failsToo = { ...fails, name: 'fails-too' }
+
+test.each<
+  [
+    what: string,
+    policy: string,
+    conditions: object[],
+    expected: { status: number; errors?: number; excluded?: true; timed?: true },
+  ]
+>([
+  ['hold', 'Fail', [holds], { status: 201 }],
+  ['do not hold', 'Fail', [holds, not], { status: 201, excluded: true, timed: true }],
+  ['cannot be told', 'Fail', [fails, holds, failsToo], { status: 403, errors: 2, timed: true }],
+  ['cannot be told and are ignored', 'Ignore', [fails], { status: 201, errors: 1, excluded: true, timed: true }],
+  [
+    'do not hold, whatever follows',
+    'Fail',
+    [fails, not, failsToo],
+    { status: 201, errors: 1, excluded: true, timed: true },
+  ],
+])('match conditions of webhooks that %s are counted', async (_, policy, conditions, expected) => {
+  for (const [type, evaluated, excluded] of [
+    ['mutating', 'admit', 'admit'],
+    ['validating', 'validating', 'validate'],
+  ] as const) {
+    const memory = await serverWith(type, answering(responding({ allowed: true })), policy, conditions)
+    expect(await memory.create()).toMatchObject({ code: expected.status })
+    const of = (name: string) => lines(memory.memory, `apiserver_admission_match_condition_${name}`)
+    const { errors = 0, timed = false, excluded: isExcluded = false } = expected
+    const labels = about('a.example.com', 'webhook', evaluated)
+    expect(await of('evaluation_errors_total')).toEqual(
+      errors === 0 ? [] : [`apiserver_admission_match_condition_evaluation_errors_total${labels} ${errors}`],
+    )
+    expect(await of('evaluation_seconds_count')).toEqual(
+      timed ? [`apiserver_admission_match_condition_evaluation_seconds_count${labels} 1`] : [],
+    )
+    expect(await of('exclusions_total')).toEqual(
+      isExcluded
+        ? [`apiserver_admission_match_condition_exclusions_total${about('a.example.com', 'webhook', excluded)} 1`]
+        : [],
+    )
+  }
 })
 
 test('plugins and steps are measured', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { customServing } from '../../src/registry/custom-resources/custom-serving.ts'
 import { customModelName } from '../../src/registry/custom-resources/custom-model-name.ts'
 import { modelMembers } from '../../src/openapi/custom-resources.ts'
 import { protobufPieces, protobufV2 } from '../../src/openapi/protobuf.ts'
@@ -11,7 +12,7 @@ import type { JsonObject } from '../../src/api/object.ts'
 
 const served = builtInResources()
 
-const entry = (openApi: CustomOpenApi, more: Partial<ResourceEntry> = {}): ResourceEntry => ({
+const entry = (openApi: Partial<CustomOpenApi>, more: Partial<ResourceEntry> = {}): ResourceEntry => ({
   ...served.find('', 'v1', 'configmaps')!,
   group: 'demo.example.com',
   version: 'v1',
@@ -19,8 +20,8 @@ const entry = (openApi: CustomOpenApi, more: Partial<ResourceEntry> = {}): Resou
   kind: 'Thing',
   listKind: 'ThingList',
   type: customModelName('demo.example.com', 'v1', 'Thing'),
-  origin: 'custom',
-  openApi,
+  serving: customServing,
+  openApi: { schemaOf: { uid: 'uid', generation: 1 }, ...openApi },
   ...more,
 })
 
@@ -212,13 +213,13 @@ describe('documents with custom resources', () => {
 // a document of 4 MB is made again and again
 describe('v2 of many custom resources', { timeout: 30_000 }, () => {
   const long = 'x'.repeat(400_000)
-  const many = (count: number, description = long) =>
+  const many = (count: number, description = long, beside = served) =>
     withDynamic(
-      served,
+      beside,
       Array.from({ length: count }, (_, n) => {
         const group = `g${n}.example.com`
         const resource = entry(
-          { schema: { type: 'object', description } },
+          { schema: { type: 'object', description }, schemaOf: { uid: group, generation: description.length } },
           { group, verbs: ['get', 'list', 'create'], type: customModelName(group, 'v1', 'Thing') },
         )
         return { group, priority: 1000, versions: [{ version: 'v1', priority: 100, resources: [resource] }] }
@@ -253,5 +254,31 @@ describe('v2 of many custom resources', { timeout: 30_000 }, () => {
     expect(await hashOf(8)).toBe(await hashOf(8))
     expect(await hashOf(9)).not.toBe(await hashOf(8))
     expect(await hashOf(8, `${long}.`)).not.toBe(await hashOf(8))
+    expect((await openApiDocuments(many(8), { cbor: true }).v2()).hash).not.toBe(await hashOf(8))
+    const fewer = builtInResources({ runtimeConfig: 'batch/v1/jobs=false' })
+    expect((await openApiDocuments(many(8, long, fewer), plain).v2()).hash).not.toBe(await hashOf(8))
+  })
+
+  test('has its ETag before any of it is made', async () => {
+    let read = 0
+    const groups = Array.from({ length: 300 }, (_, n) => {
+      const group = `g${n}.example.com`
+      const shown = entry({}, { group, verbs: ['get'], type: customModelName(group, 'v1', 'Thing') })
+      const openApi = {
+        schemaOf: { uid: `uid ${n}`, generation: 1 },
+        get schema() {
+          read++
+          return { type: 'object' }
+        },
+      }
+      const resources = [{ ...shown, openApi }]
+      return { group, priority: 1000, versions: [{ version: 'v1', priority: 100, resources }] }
+    })
+    const documents = openApiDocuments(withDynamic(served, groups), plain)
+    const document = await documents.v2()
+    expect(document.hash).toMatch(/^[0-9A-F]{128}$/)
+    expect(read).toBe(0)
+    expect(Object.keys(JSON.parse(wholeOf(document)).definitions)).toContain('com.example.g299.v1.Thing')
+    expect(read).toBeGreaterThanOrEqual(300)
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { exchangeByFetch } from '../../src/outgoing/by-fetch.ts'
-import type { ExchangeCall } from '../../src/outgoing/exchange.ts'
+import type { ExchangeAnswer, ExchangeCall } from '../../src/outgoing/exchange.ts'
 
 const asked: [url: string, init: RequestInit][] = []
 const network = {
@@ -40,6 +40,9 @@ test.each<[string, Partial<ExchangeCall>, string]>([
   ['https://example.com/a/../b', {}, 'this server passes on no path with dots for names'],
   ['https://example.com/a/%2e%2E/b', {}, 'this server passes on no path with dots for names'],
   ['https://example.com/', { headers: [['X-Remote-Group', 'a, system:masters']] }, 'cannot pass on X-Remote-Group'],
+  ['https://example.com/', { headers: [['X-Remote-Group', ' a']] }, 'cannot pass on X-Remote-Group'],
+  ['https://example.com/', { headers: [['X-Remote-Group', '']] }, 'cannot pass on X-Remote-Group'],
+  ['https://example.com/', { headers: [['X-Remote-User', 'jürgen']] }, 'cannot pass on X-Remote-User'],
   [
     'https://example.com/',
     { upgrades: true, headers: [['Upgrade', 'SPDY/3.1']] },
@@ -49,4 +52,21 @@ test.each<[string, Partial<ExchangeCall>, string]>([
   asked.length = 0
   await expect(call(url, more)).rejects.toThrow(why)
   expect(asked).toEqual([])
+})
+
+test('an answer that stops is broken off in its time', async () => {
+  let given: unknown
+  const stopping = {
+    fetch: async () =>
+      new Response(
+        new ReadableStream({
+          start: (to) => to.enqueue(new TextEncoder().encode('so far')),
+          cancel: (reason) => void (given = reason),
+        }),
+      ),
+  }
+  const ask = exchangeByFetch(stopping, {}, { unpinnedHosts: new Set() })
+  const answer = await ask({ method: 'GET', url: 'https://example.com/', headers: [], timeoutMs: 30 }, null)
+  await expect(new Response((answer as ExchangeAnswer).body).text()).rejects.toThrow(/timeout/)
+  expect(String(given)).toContain('TimeoutError')
 })

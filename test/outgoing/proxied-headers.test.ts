@@ -1,6 +1,25 @@
 import { expect, test } from 'vitest'
 import { proxiedHeaders, userHeaders } from '../../src/outgoing/proxied-headers.ts'
 
+/** Not a Request, which drops headers of one connection. */
+const from = (headers: Headers, cf?: object): Request => ({ headers, cf }) as unknown as Request
+
+test.each<[string, Record<string, string>, object | undefined, string[]]>([
+  ['the front saw', {}, { clientAddress: '10.1.2.3' }, ['10.1.2.3']],
+  [
+    'the front saw, behind those of proxies',
+    { 'X-Forwarded-For': '1.1.1.1, 2.2.2.2' },
+    { clientAddress: '::1' },
+    ['1.1.1.1, 2.2.2.2, ::1'],
+  ],
+  ['Cloudflare saw', { 'CF-Connecting-IP': '10.1.2.3' }, undefined, ['10.1.2.3']],
+  ['proxies saw alone', { 'X-Forwarded-For': '1.1.1.1' }, undefined, ['1.1.1.1']],
+  ['nobody saw', {}, undefined, []],
+])('X-Forwarded-For has the addresses that %s', (_, headers, cf, expected) => {
+  const pairs = proxiedHeaders(from(new Headers(headers), cf), false)
+  expect(pairs.flatMap(([name, value]) => (name.toLowerCase() === 'x-forwarded-for' ? [value] : []))).toEqual(expected)
+})
+
 test.each([
   ['Authorization', 'Bearer t'],
   ['Impersonate-User', 'jane'],
@@ -17,12 +36,12 @@ test.each([
   ['Upgrade', 'websocket'],
   ['Kedge-Tunnel', 'ticket'],
 ])('%s is not passed on', (name, value) => {
-  expect(proxiedHeaders(new Headers([[name, value]]), false)).toEqual([])
+  expect(proxiedHeaders(from(new Headers([[name, value]])), false)).toEqual([])
 })
 
 test('what Connection names is of that connection', () => {
   const headers = new Headers({ Connection: 'keep-alive, X-Hop', 'X-Hop': '1', 'X-Remoteness': '2', Accept: '*/*' })
-  expect(proxiedHeaders(headers, false)).toEqual([
+  expect(proxiedHeaders(from(headers), false)).toEqual([
     ['accept', '*/*'],
     ['x-remoteness', '2'],
   ])
@@ -34,7 +53,7 @@ test('an upgrade is asked for anew, and a token among its protocols stays here',
     Upgrade: 'websocket',
     'Sec-WebSocket-Protocol': 'v5.channel.k8s.io, base64url.bearer.authorization.k8s.io.dG9rZW4',
   })
-  expect(proxiedHeaders(headers, true)).toEqual([
+  expect(proxiedHeaders(from(headers), true)).toEqual([
     ['sec-websocket-protocol', 'v5.channel.k8s.io'],
     ['Connection', 'Upgrade'],
     ['Upgrade', 'websocket'],

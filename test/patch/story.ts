@@ -10,14 +10,22 @@ import { fromUnstructured } from '../../src/patch/from-unstructured.ts'
 import { keepEmptyManagedFields, trackUpdate } from '../../src/patch/managed-fields.ts'
 import { builtInResetFields } from '../../src/registry/built-in-resource.ts'
 import { customResetFields } from '../../src/registry/custom-resources/custom-resource.ts'
-import { strategyOf } from '../../src/registry/strategies.ts'
+import { definitionOf } from '../../src/registry/definitions.ts'
 import { parseFeatureGates } from '../../src/api/feature-gates.ts'
 import { typeOfKind } from '../../src/schema/built-in.ts'
+import type { DefaultingContext } from '../../src/schema/default-rules.ts'
 import { applyDefaults } from '../../src/schema/defaulting.ts'
 import type { StructType } from '../../src/schema/structural.ts'
 
 /** As a server without settings, whose gates change no default of these kinds. */
-const defaulting = { now: new Date('2030-01-01T00:00:00Z'), enabled: parseFeatureGates(undefined).enabled }
+const defaultingOf = ({ kind: { group, version }, type, resource }: Actor): DefaultingContext => {
+  const apply = definitionOf({ group, resource }).defaults?.[version]
+  return {
+    now: new Date('2030-01-01T00:00:00Z'),
+    enabled: parseFeatureGates(undefined).enabled,
+    ofKind: apply && { type: type.name, apply },
+  }
+}
 
 export interface Actor {
   readonly kind: GroupVersionKind
@@ -47,7 +55,7 @@ export class Story {
     const object = (type.goType === undefined
       ? structuredClone(body)
       : decodeObject(type, structuredClone(body)).object) as unknown as KubeObject
-    if (type.goType !== undefined) applyDefaults(type, object as unknown as JsonObject, defaulting)
+    if (type.goType !== undefined) applyDefaults(type, object as unknown as JsonObject, defaultingOf(this.of))
     keepEmptyManagedFields(type, body, object)
     const managedFields = trackUpdate({
       type,
@@ -127,7 +135,7 @@ export class Story {
     const { type } = this.of
     if (type.goType === undefined) return merged as unknown as KubeObject
     const { object } = fromUnstructured(type, merged as never)
-    applyDefaults(type, object, defaulting)
+    applyDefaults(type, object, defaultingOf(this.of))
     return object as unknown as KubeObject
   }
 
@@ -148,6 +156,6 @@ export class Story {
     const withStatus = type.field('status') !== undefined
     return type.goType === undefined
       ? customResetFields(apiVersionOf(kind), withStatus, subresource)
-      : builtInResetFields(strategyOf({ group: kind.group, resource }), withStatus, subresource)
+      : builtInResetFields(definitionOf({ group: kind.group, resource }), withStatus, subresource)
   }
 }

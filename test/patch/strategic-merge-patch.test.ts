@@ -4,7 +4,7 @@ import { parseJson } from '../../src/api/json.ts'
 import { fromUnstructured } from '../../src/patch/from-unstructured.ts'
 import { treeText } from '../../src/patch/json-document.ts'
 import { applyStrategicMergePatch } from '../../src/patch/strategic-merge-patch.ts'
-import type { PatchMap } from '../../src/patch/strategic-merge-patch.ts'
+import type { PatchMap } from '../../src/patch/strategic-form.ts'
 import { builtInType, typeOfKind } from '../../src/schema/built-in.ts'
 
 const podSpec = builtInType('io.k8s.api.core.v1.PodSpec')

@@ -11,6 +11,7 @@ import { decodeObject } from '../../src/codec/decode.ts'
 import { encodeJson } from '../../src/codec/encode.ts'
 import { parseJson, parseStored, stringify } from '../../src/api/json.ts'
 import { converterBetween } from '../../src/registry/conversion.ts'
+import { definitionOf } from '../../src/registry/definitions.ts'
 import type { ResourceEntry } from '../../src/registry/resources.ts'
 import { builtInResources } from '../../src/registry/resources.ts'
 import { typeOfKind } from '../../src/schema/built-in.ts'
@@ -22,6 +23,11 @@ const kindOf = ({ group, version, kind }: ResourceEntry): GroupVersionKind => ({
 const storedKind = ({ storage, kind }: ResourceEntry): GroupVersionKind => ({ ...storage, kind })
 const typeOf = (kind: GroupVersionKind) => typeOfKind(kind)!
 const nameOf = (kind: GroupVersionKind) => `${kind.kind} ${apiVersionOf(kind)}`
+
+const between = (requested: GroupVersionKind, stored: GroupVersionKind) => {
+  const entry = served.findKind(stored) ?? served.findKind(requested)
+  return converterBetween(requested, stored, definitionOf(entry!.storage).conversions)
+}
 
 /** Two versions of one kind, the second of them in storage. */
 const pairs = served.resources
@@ -49,14 +55,14 @@ const onSeeds = (property: (seed: number) => void, numRuns: number) =>
 
 /** Into storage, onto the disk, and back. */
 function throughStorage(version: GroupVersionKind, stored: GroupVersionKind, object: KubeObject): KubeObject {
-  const { toStorage, fromStorage } = converterBetween(version, stored)
+  const { toStorage, fromStorage } = between(version, stored)
   const text = encodeJson(typeOf(stored), toStorage(object) as unknown as JsonObject)
   return fromStorage(parseStored(text) as unknown as KubeObject)
 }
 
 /** A stored object as a client of the version reads it and writes it back. */
 function throughClient(version: GroupVersionKind, stored: GroupVersionKind, object: KubeObject): KubeObject {
-  const { toStorage, fromStorage } = converterBetween(version, stored)
+  const { toStorage, fromStorage } = between(version, stored)
   return toStorage(decoded(version, shown(version, fromStorage(object))))
 }
 
@@ -152,9 +158,9 @@ test('one version to another by way of storage', () => {
   for (const [from, to, stored] of siblings)
     onSeeds((seed) => {
       const object = randomOf(from, seed)
-      const kept = converterBetween(from, stored).toStorage(structuredClone(object))
-      const back = converterBetween(from, stored).fromStorage(throughClient(to, stored, kept))
-      expect(normal(from, back)).toEqual(normal(from, converterBetween(from, stored).fromStorage(kept)))
+      const kept = between(from, stored).toStorage(structuredClone(object))
+      const back = between(from, stored).fromStorage(throughClient(to, stored, kept))
+      expect(normal(from, back)).toEqual(normal(from, between(from, stored).fromStorage(kept)))
     }, 20)
 })
 
@@ -261,7 +267,7 @@ describe('autoscalers', () => {
   test('what v1 made of it once stays', () => {
     fc.assert(
       fc.property(autoscaler, (object) => {
-        const read = converterBetween(v1, v2).fromStorage(object)
+        const read = between(v1, v2).fromStorage(object)
         expect(shown(v1, throughStorage(v1, v2, decoded(v1, shown(v1, read))))).toEqual(shown(v1, read))
       }),
       { numRuns: 100 },
@@ -270,7 +276,7 @@ describe('autoscalers', () => {
 
   const PREFIX = 'autoscaling.alpha.kubernetes.io/'
   const fromV1 = (annotations: Record<string, string>): V2.HorizontalPodAutoscaler & KubeObject =>
-    converterBetween(v1, v2).toStorage(
+    between(v1, v2).toStorage(
       decoded(v1, {
         kind: v1.kind,
         apiVersion: 'autoscaling/v1',
@@ -321,7 +327,7 @@ describe('autoscalers', () => {
       apiVersion: 'autoscaling/v1',
       metadata: { name: 'a', annotations: { 'Autoscaling.alpha.kubernetes.io/metrics': '[]' } },
     })
-    expect(converterBetween(v1, v2).toStorage(object).metadata.annotations).toEqual({
+    expect(between(v1, v2).toStorage(object).metadata.annotations).toEqual({
       'Autoscaling.alpha.kubernetes.io/metrics': '[]',
     })
   })
@@ -332,7 +338,7 @@ describe('autoscalers', () => {
       apiVersion: 'autoscaling/v2',
       metadata: { name: 'a', annotations: { ...prefixed({ metrics: '[]', 'scale-up-tolerance': '1' }), b: 'c' } },
     })
-    expect(converterBetween(v2, v2).toStorage(object).metadata.annotations).toEqual({ b: 'c' })
+    expect(between(v2, v2).toStorage(object).metadata.annotations).toEqual({ b: 'c' })
   })
 })
 
@@ -359,7 +365,7 @@ describe('resource.k8s.io/v1beta1', () => {
     ['what is zero', { deviceClassName: '', allocationMode: '', count: 0 }, {}],
     ['a capacity', { capacity: {} }, { exactly: { capacity: {} } }],
   ])('a request for %s', (_, old, now) => {
-    const { toStorage } = converterBetween(gvk('ResourceClaim', OLD), gvk('ResourceClaim', NEW))
+    const { toStorage } = between(gvk('ResourceClaim', OLD), gvk('ResourceClaim', NEW))
     const sent = decoded(gvk('ResourceClaim', OLD), { kind: 'ResourceClaim', apiVersion: OLD, ...claim(old) })
     expect(toStorage(sent)).toMatchObject({ apiVersion: NEW, spec: { devices: { requests: [{ name: 'r', ...now }] } } })
     expect(Object.keys((toStorage(sent) as unknown as V1Claim).spec.devices.requests[0]!).sort()).toEqual(
@@ -372,10 +378,7 @@ describe('resource.k8s.io/v1beta1', () => {
   }
 
   test('templates hold the same', () => {
-    const { toStorage, fromStorage } = converterBetween(
-      gvk('ResourceClaimTemplate', OLD),
-      gvk('ResourceClaimTemplate', NEW),
-    )
+    const { toStorage, fromStorage } = between(gvk('ResourceClaimTemplate', OLD), gvk('ResourceClaimTemplate', NEW))
     const sent = {
       kind: 'ResourceClaimTemplate',
       apiVersion: OLD,
@@ -397,7 +400,7 @@ describe('resource.k8s.io/v1beta1', () => {
       { basic: { attributes: { a: { int: 1 } }, nodeName: 'n' } },
     ],
   ])('a device with %s', (_, old, now, back) => {
-    const { toStorage, fromStorage } = converterBetween(gvk('ResourceSlice', OLD), gvk('ResourceSlice', NEW))
+    const { toStorage, fromStorage } = between(gvk('ResourceSlice', OLD), gvk('ResourceSlice', NEW))
     const slice = {
       kind: 'ResourceSlice',
       apiVersion: OLD,

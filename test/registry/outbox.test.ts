@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { memoryServer } from '../request-in-memory.ts'
 import type { KubeObject, OwnerReference } from '../../src/api/object.ts'
+import { definitionOf } from '../../src/registry/definitions.ts'
 import { workFor } from '../../src/registry/outbox.ts'
 
 const SECRETS = { group: '', resource: 'secrets' }
@@ -21,7 +22,11 @@ const secret = (ownerReferences: OwnerReference[]): KubeObject => ({
 
 describe('owners that an object no longer holds back may go', () => {
   const freed = (before: OwnerReference[], after: OwnerReference[]) =>
-    workFor({ resource: SECRETS, object: secret(after), old: secret(before) }, memoryServer().env)
+    workFor(
+      definitionOf(SECRETS),
+      { resource: SECRETS, object: secret(after), old: secret(before), now: 0 },
+      memoryServer().env,
+    )
       .filter(({ topic }) => topic === 'owners-freed')
       .flatMap(({ payload }) => (JSON.parse(payload) as { owners: OwnerReference[] }).owners.map(({ name }) => name))
 

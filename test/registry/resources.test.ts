@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { customServing } from '../../src/registry/custom-resources/custom-serving.ts'
 import { builtInResources, withDynamic, withGroups } from '../../src/registry/resources.ts'
 import type { ResourceEntry } from '../../src/registry/resources.ts'
 import { compareVersions } from '../../src/registry/version-order.ts'
@@ -108,7 +109,7 @@ describe('groups of custom resources', () => {
     group,
     version,
     resource,
-    origin: 'custom',
+    serving: customServing,
   })
   const group = (name: string, priority = 1000, ...versions: string[]) => ({
     group: name,
@@ -128,7 +129,7 @@ describe('groups of custom resources', () => {
     expect(versionsOf('b.example.com', all)).toEqual(['v10', 'v2', 'v1', 'v2beta1', 'v1alpha1', 'foo'])
     expect(all.isBuiltInGroup('a.example.com')).toBe(false)
     expect(all.isBuiltInGroup('apps')).toBe(true)
-    expect(all.find('a.example.com', 'v1', 'widgets')?.origin).toBe('custom')
+    expect(all.find('a.example.com', 'v1', 'widgets')?.serving).toBe(customServing)
     expect(served.find('a.example.com', 'v1', 'widgets')).toBeUndefined()
   })
 

@@ -4,10 +4,17 @@ import { decodeObject } from '../../src/codec/decode.ts'
 import { canonical } from '../../src/codec/encode.ts'
 import { parseFeatureGates } from '../../src/api/feature-gates.ts'
 import { builtInType, isBuiltInType, typeOfKind } from '../../src/schema/built-in.ts'
+import { builtInResource } from '../../src/registry/built-in-resource.ts'
+import { definitions } from '../../src/registry/definitions.ts'
+import { builtInResources } from '../../src/registry/resources.ts'
 import { defaultRules } from '../../src/schema/default-rules.ts'
 import { applyDefaults } from '../../src/schema/defaulting.ts'
 import table from '../../src/schema/defaults-table.json' with { type: 'json' }
 import { imageTag } from '../../src/schema/image-tag.ts'
+
+const kindDefaults = builtInResources({ runtimeConfig: 'api/all=true', featureGates: 'AllAlpha=true,AllBeta=true' })
+  .resources.map((entry) => builtInResource(entry, '').kindDefaults)
+  .filter((defaults) => defaults !== undefined)
 
 /** Decodes, defaults and writes an object of a kind. */
 function defaulted(apiVersion: string, kind: string, object: JsonObject): JsonObject {
@@ -17,15 +24,23 @@ function defaulted(apiVersion: string, kind: string, object: JsonObject): JsonOb
   applyDefaults(type, decoded, {
     now: new Date('2026-01-02T03:04:05.678Z'),
     enabled: parseFeatureGates(undefined).enabled,
+    ofKind: kindDefaults.find(({ type: name }) => name === type.name),
   })
   return canonical(type, decoded)
 }
 
 test('every type whose defaults take words has a rule, or is named here', () => {
   const elsewhere = ['io.k8s.api.core.v1.ResourceList'] // a map: defaulting.ts rounds its quantities
-  const missing = table.code.filter((type) => !elsewhere.includes(type) && !(type in defaultRules))
+  const ruled = [...Object.keys(defaultRules), ...kindDefaults.map(({ type }) => type)]
+  const missing = table.code.filter((type) => !elsewhere.includes(type) && !ruled.includes(type))
   expect(missing).toEqual([])
-  for (const type of [...Object.keys(table.rows), ...Object.keys(defaultRules)]) expect(isBuiltInType(type)).toBe(true)
+  for (const type of [...Object.keys(table.rows), ...ruled]) expect(isBuiltInType(type)).toBe(true)
+  expect(new Set(ruled).size).toBe(ruled.length)
+})
+
+test('every version that a definition has defaults for is served', () => {
+  const versions = definitions().flatMap(({ definition }) => Object.keys(definition.defaults ?? {}))
+  expect(kindDefaults).toHaveLength(versions.length)
 })
 
 test('every path of the table is a field', () => {

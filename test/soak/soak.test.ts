@@ -1,6 +1,6 @@
 // Writers, watchers and controllers at work for minutes (KEDGE_SOAK_MINUTES, 3), while the engine, the front or all of
 // the tree is killed at random moments (KEDGE_SEED repeats them). At the end every history is whole; so it is where a
-// backup of that time is restored under kills.
+// backup of that time is restored under kills. KEDGE_SOAK_ENCRYPTED=1 seals ConfigMaps and Secrets in the database.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Family, Seen, Target, Written } from './actors.ts'
 import { countIn, defineAndForget, emptyNamespaces, follow, makeFamilies, SPACE } from './actors.ts'
@@ -9,6 +9,7 @@ import { countAll, objectsIn, restore, wholeBackup } from './backups.ts'
 import { pause, randomFrom, Victim } from './victim.ts'
 
 const MINUTES = Number(process.env['KEDGE_SOAK_MINUTES'] ?? '3')
+const encrypted = process.env['KEDGE_SOAK_ENCRYPTED'] === '1'
 const seed = Number(process.env['KEDGE_SEED'] ?? Date.now() % 1_000_000)
 const WRITERS = 16
 /** How often a backup is restored. */
@@ -48,7 +49,7 @@ let victim: Victim
 let backup: { readonly lines: readonly string[]; readonly before: Account; readonly after: Account } | undefined
 
 beforeAll(async () => {
-  victim = await Victim.start(random)
+  victim = await Victim.start(random, encrypted)
 })
 afterAll(() => victim.stop())
 
@@ -96,37 +97,41 @@ async function revisionOf(target: Target): Promise<number> {
   return Number(body.metadata.resourceVersion)
 }
 
-test(`nothing is lost in ${MINUTES} minutes of kills (seed ${seed})`, { timeout: (MINUTES + 5) * 60_000 }, async () => {
-  const { target } = victim
-  await target.client.send('POST', NAMESPACES, { metadata: { name: 'soak' } })
-  const began = await revisionOf(target)
-  const account = newAccount()
-  const { seen, families, deletedNamespaces, forgotten } = account
-  const actors = [
-    ...writers(target, account, 'writer'),
-    follow(target, seen, () => seen.at(-1)?.version ?? began),
-    emptyNamespaces(target, deletedNamespaces),
-    makeFamilies(target, families),
-    defineAndForget(target, forgotten),
-  ]
-  const until = Date.now() + MINUTES * 60_000
-  const backingUp = (async () => {
-    await pause((MINUTES * 60_000) / 3)
-    const before = copyOf(account)
-    const lines = await wholeBackup(target)
-    if (lines !== undefined) backup = { lines, before, after: copyOf(account) }
-  })()
-  await victim.killAtRandom(until)
-  await pause(2_000)
-  target.stopped = true
-  await Promise.all([...actors, backingUp])
-  console.log(
-    `seed ${seed}: kills ${JSON.stringify(victim.kills)}, ${seen.length} events, ${families.length} families, ${deletedNamespaces.length} namespaces, ${forgotten.length} definitions`,
-  )
-  expectAcknowledged(account, await counts(target, `${SPACE}/configmaps`))
-  expectWholeHistories(account)
-  await expectEnds(account, target)
-})
+test(
+  `nothing is lost in ${MINUTES} minutes of kills (seed ${seed}${encrypted ? ', encrypted' : ''})`,
+  { timeout: (MINUTES + 5) * 60_000 },
+  async () => {
+    const { target } = victim
+    await target.client.send('POST', NAMESPACES, { metadata: { name: 'soak' } })
+    const began = await revisionOf(target)
+    const account = newAccount()
+    const { seen, families, deletedNamespaces, forgotten } = account
+    const actors = [
+      ...writers(target, account, 'writer'),
+      follow(target, seen, () => seen.at(-1)?.version ?? began),
+      emptyNamespaces(target, deletedNamespaces),
+      makeFamilies(target, families),
+      defineAndForget(target, forgotten),
+    ]
+    const until = Date.now() + MINUTES * 60_000
+    const backingUp = (async () => {
+      await pause((MINUTES * 60_000) / 3)
+      const before = copyOf(account)
+      const lines = await wholeBackup(target)
+      if (lines !== undefined) backup = { lines, before, after: copyOf(account) }
+    })()
+    await victim.killAtRandom(until)
+    await pause(2_000)
+    target.stopped = true
+    await Promise.all([...actors, backingUp])
+    console.log(
+      `seed ${seed}: kills ${JSON.stringify(victim.kills)}, ${seen.length} events, ${families.length} families, ${deletedNamespaces.length} namespaces, ${forgotten.length} definitions`,
+    )
+    expectAcknowledged(account, await counts(target, `${SPACE}/configmaps`))
+    expectWholeHistories(account)
+    await expectEnds(account, target)
+  },
+)
 
 const inSoak = (objects: readonly StoredObject[]): StoredObject[] =>
   objects.filter(({ kind, metadata }) => kind === 'ConfigMap' && metadata.namespace === 'soak')
@@ -145,7 +150,7 @@ test('a backup of that time is one state of it', () => {
 
 /** The server is killed at random moments of the restore, and of what goes on after it. */
 async function restoreUnderKills({ lines, before }: NonNullable<typeof backup>): Promise<void> {
-  const restored = await Victim.start(random)
+  const restored = await Victim.start(random, encrypted)
   const { target } = restored
   const objects = objectsIn(lines)
   const inBackup = inSoak(objects)

@@ -1,6 +1,7 @@
 // A server that is killed again and again, and comes back at the same address with the same data.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startKedge } from '../cli/kedge-process.ts'
@@ -23,6 +24,12 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
+function sealingFlags(directory: string): string[] {
+  const keys = join(directory, 'keys')
+  writeFileSync(keys, `soak:${randomBytes(32).toString('base64')}`, { mode: 0o600 })
+  return ['--encryption-keys', keys, '--encryption-resources', 'secrets,configmaps']
+}
+
 export class Victim {
   readonly kills: Record<(typeof ways)[number], number> = { engine: 0, front: 0, tree: 0 }
 
@@ -30,13 +37,16 @@ export class Victim {
     private readonly random: () => number,
     private server: KedgeProcess,
     readonly target: Target,
-    private readonly dataDir: string,
+    private readonly directory: string,
+    private readonly flags: readonly string[],
   ) {}
 
-  static async start(random: () => number): Promise<Victim> {
-    const dataDir = mkdtempSync(join(tmpdir(), 'kedge-soak-'))
-    const server = await startKedge(['--data-dir', dataDir, '--port', '0'])
-    return new Victim(random, server, { client: new ApiClient(server.kubeconfig), stopped: false }, dataDir)
+  /** @param encrypted whether what its writers write is sealed in the database */
+  static async start(random: () => number, encrypted: boolean): Promise<Victim> {
+    const directory = mkdtempSync(join(tmpdir(), 'kedge-soak-'))
+    const flags = ['--data-dir', join(directory, 'data'), ...(encrypted ? sealingFlags(directory) : [])]
+    const server = await startKedge([...flags, '--port', '0'])
+    return new Victim(random, server, { client: new ApiClient(server.kubeconfig), stopped: false }, directory, flags)
   }
 
   get url(): string {
@@ -61,14 +71,14 @@ export class Victim {
     if (way === 'tree') process.kill(-this.server.process.pid!, 'SIGKILL')
     await this.server.stop('SIGKILL')
     await pause(500) // an engine that lost its front goes a moment later
-    this.server = await startKedge(['--data-dir', this.dataDir, '--port', new URL(this.url).port])
+    this.server = await startKedge([...this.flags, '--port', new URL(this.url).port])
   }
 
   async stop(): Promise<void> {
     this.target.stopped = true
     await this.server.stop()
     this.target.client.close()
-    rmSync(this.dataDir, { recursive: true, force: true, maxRetries: 5 })
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 })
   }
 
   private engines(): number[] {

@@ -1,6 +1,8 @@
 /** Which policies a request meets, by which bindings and with which parameters (plugin/policy/generic's dispatcher). */
 import { StatusError } from '../../api/status.ts'
 import { ConversionError } from '../../registry/custom-resources/conversion-webhook.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { Attributes } from '../attributes.ts'
 import type { ResourceKind } from '../equivalent-resources.ts'
 import type { BoundPolicy, Policies, PolicyType } from './configured-policies.ts'
 import { matchedBy } from './match.ts'
@@ -80,3 +82,7 @@ export function configurationProblem(error: unknown): string {
     return error.message
   throw error
 }
+
+/** Under what the match conditions of a policy are measured. */
+export const conditionsOwner = ({ request, operation }: Attributes, { metadata: { name = '' } }: KubeObject) =>
+  ({ request, labels: { name, kind: 'policy', type: 'validate', operation } }) as const

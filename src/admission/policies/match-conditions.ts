@@ -1,5 +1,8 @@
 /** Conditions that all must hold for a policy or a webhook to apply (apiserver's webhook/matchconditions). */
+import type { ApiCall } from '../../request/context.ts'
 import { aggregate } from '../../authorization/verdict.ts'
+import type { ConditionsOwner } from '../../metrics/admission.ts'
+import { measureConditions } from '../../metrics/admission.ts'
 import type { CompiledVariable } from '../../expressions/admission-expressions.ts'
 import { MATCH_CONDITIONS_BUDGET } from '../../expressions/environments.ts'
 import type { CompiledCondition } from './compiled-policy.ts'
@@ -9,24 +12,47 @@ import { Evaluation, OutOfBudget } from './evaluation.ts'
 /** Text: it cannot be told, and what would apply fails the request. */
 export type Matches = boolean | { readonly error: string }
 
+/** @param owner absent: nothing is measured */
 export async function conditionsMatch(
   conditions: readonly CompiledCondition[],
   variables: readonly CompiledVariable[],
   subject: Subject,
   failurePolicy: string | undefined,
+  owner?: { readonly request: ApiCall; readonly labels: ConditionsOwner },
 ): Promise<Matches> {
   if (conditions.length === 0) return true
+  const clock = owner?.request.clock ?? (() => 0)
+  const began = clock()
+  const errors: string[] = []
+  const matches = await evaluated(conditions, variables, subject, failurePolicy, errors)
+  if (owner !== undefined)
+    measureConditions(owner.request, owner.labels, {
+      errors: errors.length,
+      // kube-apiserver tells the time of no others
+      seconds: matches === true && errors.length === 0 ? undefined : (clock() - began) / 1000,
+      isExcluded: matches === false,
+    })
+  return matches
+}
+
+/** @param errors of conditions before the first that does not hold are put there */
+async function evaluated(
+  conditions: readonly CompiledCondition[],
+  variables: readonly CompiledVariable[],
+  subject: Subject,
+  failurePolicy: string | undefined,
+  errors: string[],
+): Promise<Matches> {
   // conditions see no namespace
   const seen = { ...subject, namespaceObject: undefined, request: subject.requestOfConditions }
   const evaluation = new Evaluation(seen, variables, MATCH_CONDITIONS_BUDGET)
   const undecided = (error: string): Matches => (failurePolicy === 'Ignore' ? false : { error })
-  const errors: string[] = []
   let isMet = true
   try {
     for (const { expression } of conditions) {
-      const evaluated = await evaluation.run(expression)
-      if (evaluated.error !== undefined) errors.push(evaluated.error)
-      else if (evaluated.value === false) isMet = false
+      const one = await evaluation.run(expression)
+      if (one.error === undefined) isMet &&= one.value !== false
+      else if (isMet) errors.push(one.error)
     }
   } catch (error) {
     if (!(error instanceof OutOfBudget)) throw error

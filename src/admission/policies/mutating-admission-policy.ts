@@ -13,7 +13,7 @@ import type { BoundPolicy, Policies } from './configured-policies.ts'
 import { policiesAbout } from './configured-policies.ts'
 import { isBeyondPolicies } from './exempt-resources.ts'
 import type { Invocation } from './invocations.ts'
-import { configurationProblem, invocationsOf } from './invocations.ts'
+import { conditionsOwner, configurationProblem, invocationsOf } from './invocations.ts'
 import type { Param } from './params.ts'
 import { PolicyRequest } from './policy-request.ts'
 import { requestValue } from './request-value.ts'
@@ -94,6 +94,7 @@ async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> 
       compiled.variables,
       subject,
       policy.spec?.failurePolicy,
+      conditionsOwner(attributes, policy),
     )
     if (matches === false) return []
     if (matches !== true) return [matches.error]

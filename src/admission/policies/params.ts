@@ -75,8 +75,7 @@ async function objectsOf(
     )
   const shown = async (objects: readonly KubeObject[]) =>
     (await asServed(request, entry, objects)).map((served) => {
-      // kube-apiserver keeps built-in parameters without them
-      if (entry.definition === undefined) delete served.metadata.managedFields
+      if (entry.serving.informedWithoutManagedFields) delete served.metadata.managedFields
       return asSeen(served)
     })
   if (name) {

@@ -29,13 +29,14 @@ export async function validateByPolicy(
   spec: ValidatingAdmissionPolicySpec,
   compiled: CompiledPolicy,
   subject: Subject,
+  owner?: Parameters<typeof conditionsMatch>[4],
 ): Promise<Verdict> {
   const { failurePolicy, validations = [], auditAnnotations = [] } = spec
   const failed = (message: string): PolicyDecision =>
     failurePolicy === 'Ignore' ? { action: 'admit', ignored: message } : { action: 'deny', message }
   const failedAltogether = (message: string): Verdict => ({ decisions: [failed(message)], auditAnnotations: [] })
 
-  const matches = await conditionsMatch(compiled.matchConditions, compiled.variables, subject, failurePolicy)
+  const matches = await conditionsMatch(compiled.matchConditions, compiled.variables, subject, failurePolicy, owner)
   if (matches === false) return { decisions: [], auditAnnotations: [] }
   if (matches !== true) return failedAltogether(matches.error)
 

@@ -13,7 +13,7 @@ import type { BoundPolicy, Policies } from './configured-policies.ts'
 import { policiesAbout } from './configured-policies.ts'
 import { isBeyondPolicies } from './exempt-resources.ts'
 import type { Invocation } from './invocations.ts'
-import { configurationProblem, invocationsOf } from './invocations.ts'
+import { conditionsOwner, configurationProblem, invocationsOf } from './invocations.ts'
 import { once, PolicyRequest } from './policy-request.ts'
 import { requestValue } from './request-value.ts'
 import type { Verdict } from './validate-by-policy.ts'
@@ -98,8 +98,9 @@ async function evaluator(request: PolicyRequest): Promise<(usable: Usable) => Pr
     const seen = await once(seenBefore, apiVersionOf(matched.resource), () => seenIn(matched))
     if (typeof seen === 'string') return `failed to configure binding: failed to convert object version: ${seen}`
     const verdicts: Verdict[] = []
+    const owner = conditionsOwner(attributes, policy)
     for (const param of params)
-      verdicts.push(await engine.validateByPolicy(policy.spec ?? {}, compiled, { ...seen, params: param }))
+      verdicts.push(await engine.validateByPolicy(policy.spec ?? {}, compiled, { ...seen, params: param }, owner))
     return verdicts
   }
 }

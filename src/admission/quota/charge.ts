@@ -1,14 +1,15 @@
 /** Writes what is used into the status of a quota. */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { KubeObject, ObjectMeta } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
 import type { Amounts } from '../../registry/quota/amounts.ts'
 import { amountsOf, growth, textsOf } from '../../registry/quota/amounts.ts'
-import { serverScope } from '../../registry/scope.ts'
+import { loopbackScope } from '../../registry/scope.ts'
+import { readLive } from '../../registry/store.ts'
 import { trackingFields } from '../../registry/track-fields.ts'
 import { BY_SERVER } from '../../registry/write/actor.ts'
-import { withoutAdmission } from '../../registry/write/admission.ts'
+import type { Admission } from '../../registry/write/admission.ts'
 import { updateWith } from '../../registry/write/update.ts'
 import type { ApiCall } from '../../request/context.ts'
 
@@ -29,12 +30,13 @@ export interface Charge {
  */
 export async function charge(
   request: ApiCall,
+  admission: Admission,
   { metadata }: ResourceQuota,
   usageAfter: (quota: ResourceQuota) => Amounts | undefined,
 ): Promise<Charge | undefined> {
   const { namespace = '', name = '' } = metadata
   let amounts: Amounts | undefined
-  await changeUsage(request, namespace, name, (quota) => {
+  await changeUsage(request, admission, { namespace, name }, (quota) => {
     const after = usageAfter(quota)
     amounts = after && growth(after, amountsOf(quota.status?.used))
     return after
@@ -42,29 +44,47 @@ export async function charge(
   return amounts && { namespace, name, amounts }
 }
 
-/** Never below zero: its controller may have counted meanwhile. */
-export async function giveBack(request: ApiCall, { namespace, name, amounts }: Charge): Promise<void> {
-  await changeUsage(request, namespace, name, ({ status }) => growth(amountsOf(status?.used), amounts))
+/** Never below zero: the quota's controller may have counted again in the meantime, without this write. */
+export async function giveBack(
+  request: ApiCall,
+  admission: Admission,
+  { namespace, name, amounts }: Charge,
+): Promise<void> {
+  await changeUsage(request, admission, { namespace, name }, ({ status }) => growth(amountsOf(status?.used), amounts))
 }
 
-/** A quota that is gone holds nobody back. */
-async function changeUsage(
+const changeUsage = (
   request: ApiCall,
-  namespace: string,
-  name: string,
-  change: (quota: ResourceQuota) => Amounts | undefined,
+  admission: Admission,
+  place: ObjectMeta,
+  usageOf: (quota: ResourceQuota) => Amounts | undefined,
+): Promise<void> =>
+  changeStatus(request, admission, place, (quota) => {
+    const used = usageOf(quota)
+    return used && { ...quota.status, used: textsOf(used) }
+  })
+
+/**
+ * A quota that is gone holds nobody back.
+ * @param change of the quota as it is then; undefined leaves it so
+ */
+export async function changeStatus(
+  request: ApiCall,
+  admission: Admission,
+  { namespace = '', name = '' }: ObjectMeta,
+  change: (quota: ResourceQuota) => ResourceQuota['status'],
 ): Promise<void> {
-  const scope = serverScope(request, RESOURCE_QUOTAS, { namespace, name, subresource: 'status' })
+  const scope = loopbackScope(request, 'update', RESOURCE_QUOTAS, { namespace, name, subresource: 'status' })
   for (let round = 1; ; round++) {
     try {
-      await updateWith(scope, BY_SERVER, withoutAdmission, {
+      await updateWith(scope, BY_SERVER, admission, {
         mayCreate: false,
         *wanted(live) {
           // never undefined: an absent quota was answered with NotFound
           const quota: KubeObject & ResourceQuota = cloneJson(live!)
-          const used = change(quota)
-          if (used === undefined) return quota
-          quota.status = { ...quota.status, used: textsOf(used) }
+          const status = change(quota)
+          if (status === undefined) return quota
+          quota.status = status
           yield* trackingFields(scope, live, quota, BY_SERVER.fieldManager)
           return quota
         },
@@ -72,7 +92,8 @@ async function changeUsage(
       return
     } catch (error) {
       const { reason } = error instanceof StatusError ? error.status : {}
-      if (reason === 'NotFound') return
+      // a webhook may refuse with the same reason
+      if (reason === 'NotFound' && (await readLive(scope, name)) === undefined) return
       if (reason !== 'Conflict' || round === ROUNDS) throw error
     }
   }

@@ -20,7 +20,7 @@ const stateOf = perTenant(() => ({
   hasSome: false,
   /** When a namespace was found without quotas. */
   emptyAt: new BoundedMap<string, number>({ entries: 10_000 }),
-  /** Until when a namespace is not remembered as empty, for this isolate creates a quota in it. */
+  /** Until when a namespace is not remembered as empty, because this isolate is creating a quota in it. */
   expectedUntil: new BoundedMap<string, number>({ entries: 10_000 }),
 }))
 
@@ -36,7 +36,7 @@ export async function quotasOf(request: ApiCall, namespace: string): Promise<(Re
   return quotas
 }
 
-/** One is being created here: what is asked meanwhile must not remember that there was none. */
+/** This isolate is about to create a quota: a read that runs beside it must not remember the namespace as empty. */
 export function expectQuota(request: ApiCall, namespace: string): void {
   const state = stateOf(request.tenant)
   state.hasSome = true

@@ -1,7 +1,8 @@
 /**
  * ResourceQuota: what a namespace may use in all. A write is charged to each quota that counts it, in the quota's
  * status, before it is done, by a compare-and-swap: writers in several isolates never exceed it together. A write that
- * fails after its charge gives it back; what a crash leaves behind the quota's controller finds.
+ * fails after its charge gives it back; what a crash leaves behind the quota's controller finds, for which charges are work
+ * (registry/quota/work.ts).
  */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -9,15 +10,18 @@ import { forbidden } from '../../api/status.ts'
 import type { Amounts } from '../../registry/quota/amounts.ts'
 import { checkQuota } from '../../registry/quota/check.ts'
 import type { Evaluator, Write } from '../../registry/quota/evaluator.ts'
-import { evaluatorOf } from '../../registry/quota/evaluators.ts'
+import { evaluatorOf, isInScope } from '../../registry/quota/evaluators.ts'
+import type { Admission } from '../../registry/write/admission.ts'
 import type { Undo } from '../../registry/write/undo.ts'
 import { undoAll } from '../../registry/write/undo.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { charge, giveBack } from './charge.ts'
 import { checkCovered } from './limited-resources.ts'
 import { expectQuota, quotasOf } from './quotas.ts'
+import { settled } from './settle.ts'
 
-export const resourceQuota: AdmissionPlugin = {
+/** @param admission what has a say in the status of a quota, which kube-apiserver writes through its own client */
+export const resourceQuota = (admission: Admission): AdmissionPlugin => ({
   name: 'ResourceQuota',
   handles: ({ operation, namespace, resource, object }) =>
     (operation === 'CREATE' || operation === 'UPDATE') &&
@@ -33,12 +37,16 @@ export const resourceQuota: AdmissionPlugin = {
     if (evaluator?.handles(write) !== true) return undefined
     const check = (quota: ResourceQuota): Amounts | undefined => usedAfter(attributes, quota, evaluator, write)
     // all of them are asked before one is charged
-    const all = await quotasOf(request, namespace)
+    const all: (ResourceQuota & KubeObject)[] = []
+    for (const quota of await quotasOf(request, namespace))
+      all.push(
+        isInScope(evaluator, quota, write.object) ? await settled(attributes, admission, quota, evaluator) : quota,
+      )
     checkCovered(attributes, evaluator, write, all)
     const quotas = all.filter((quota) => check(quota) !== undefined)
-    return attributes.dryRun ? undefined : chargeAll(attributes, quotas, check)
+    return attributes.dryRun ? undefined : chargeAll(attributes, admission, quotas, check)
   },
-}
+})
 
 function writeOf({ operation, subresource, object, oldObject }: Attributes): Write {
   // `handles` lets nothing else through
@@ -63,14 +71,15 @@ const shownName = (name: string, object: KubeObject | undefined): string =>
 
 async function chargeAll(
   { request }: Attributes,
+  admission: Admission,
   quotas: readonly (ResourceQuota & KubeObject)[],
   check: (quota: ResourceQuota) => Amounts | undefined,
 ): Promise<Undo | undefined> {
   const undos: Undo[] = []
   try {
     for (const quota of quotas) {
-      const made = await charge(request, quota, check)
-      if (made !== undefined) undos.push(() => giveBack(request, made))
+      const made = await charge(request, admission, quota, check)
+      if (made !== undefined) undos.push(() => giveBack(request, admission, made))
     }
   } catch (error) {
     await undoAll(undos, request)

@@ -52,7 +52,7 @@ async function mutateBy(webhooks: readonly Webhook[], attributes: Attributes): P
   for (const candidate of candidates) {
     const { webhook, matched, position } = candidate
     const key = `${webhook.configuration}/${webhook.index}`
-    if (!(await isAsked(candidate, attributes)) || !rounds.isTurnOf(key)) continue
+    if (!(await isAsked(candidate, 'mutating', attributes)) || !rounds.isTurnOf(key)) continue
     const round = `round_${reinvocation.isSecond ? 1 : 0}_index_${position}`
     if (await mutate(webhook, matched, attributes, round)) rounds.changed()
     if (webhook.reinvocationPolicy === 'IfNeeded') rounds.mayReturn(key)
@@ -95,7 +95,7 @@ async function validateBy(webhooks: readonly Webhook[], attributes: Attributes):
   const calls: (() => Promise<void>)[] = []
   const versions = new Map<string, Promise<Asked>>()
   for (const candidate of await candidatesOf(webhooks, request)) {
-    if (!(await isAsked(candidate, attributes))) continue
+    if (!(await isAsked(candidate, 'validating', attributes))) continue
     const { webhook, matched } = candidate
     // the object is encoded once for all webhooks that see it in one version
     const asked = await once(versions, apiVersionOf(matched.resource), () => askedIn(matched, request))

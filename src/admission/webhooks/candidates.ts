@@ -55,7 +55,10 @@ const keyOf = ({ operation, resource, subresource, kind, namespace }: Attributes
   `${operation} ${resource.group}/${resource.version}/${resource.resource}/${subresource} ` +
   `${kind.group}/${kind.version}/${kind.kind} ${namespace === '' ? 'cluster' : 'namespaced'}`
 
-/** Of other versions, that of the first rule. */
+/**
+ * The request's own resource, if a rule names it. With matchPolicy Equivalent also another version of it: the one that
+ * the first matching rule names. Undefined: no rule matches.
+ */
 async function matchedByRules(
   { rules = [], matchPolicy = 'Equivalent' }: Webhook,
   { attributes, equivalents }: PolicyRequest,

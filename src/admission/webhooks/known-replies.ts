@@ -1,6 +1,6 @@
 /**
- * Replies that were read before. A webhook that agrees says the same each time, but for the UID that it repeats: what is
- * read of it is the same, too.
+ * Replies of webhooks that the server has parsed before. A webhook that allows a request sends the same text each time,
+ * except for the UID of the request. So the server parses such a text once, and puts the new UID into the result.
  */
 import { BoundedMap } from '../../api/bounded-map.ts'
 import { decodeUtf8 } from '../../api/json.ts'
@@ -11,10 +11,10 @@ import type { OutgoingAnswer } from '../../webhooks/outgoing-call.ts'
 /** UTF-16 units of a reply that is kept. */
 const MAX_REPLY = 1_000
 
-/** By what stands around the UID. It is nobody's: what a text says is the same for all. */
+/** By the text around the UID. All tenants share it: the same text means the same for each of them. */
 const known = new BoundedMap<string, JsonObject>({ entries: 200 })
 
-/** @param read of the reply where none like it is known */
+/** @param read parses the reply; called when the cache has none like it */
 export async function reviewLikeKnown(
   answer: OutgoingAnswer,
   version: string,
@@ -27,18 +27,18 @@ export async function reviewLikeKnown(
   const review = await read()
   if (key === undefined) return review
   const response = responseOf(review)
-  // its only UID is the reply's own; and what denies is not repeated often
+  // the one UID in the text is `response.uid`; denials are not kept, since they seldom repeat
   if (response?.['uid'] === uid && response['allowed'] === true) known.set(key, review)
   return review
 }
 
 const responseOf = ({ response }: JsonObject): JsonObject | undefined => (isJsonObject(response) ? response : undefined)
 
-/** Undefined: not one that says its UID once, in a few plain characters. */
+/** Undefined: the reply is too long, not plain ASCII, or does not contain the UID exactly once. */
 function keyOf({ status, body }: OutgoingAnswer, version: string, uid: string): string | undefined {
   if (status !== 200 || body.length > MAX_REPLY) return undefined
   const text = decodeUtf8(body)
-  // every octet is a character: no two replies look alike
+  // ASCII alone: decoding loses nothing, so two different replies never have the same text
   if (text.length !== body.length) return undefined
   const around = text.split(`"${uid}"`)
   return around.length === 2 ? `${version}\0${around.join('\0')}` : undefined

@@ -6,29 +6,34 @@ import { PolicyRequest } from '../policies/policy-request.ts'
 import { requestValue } from '../policies/request-value.ts'
 import { isEmptySelector } from '../../validation/label-selectors.ts'
 import type { Candidate } from './candidates.ts'
-import type { Webhook } from './configured-webhooks.ts'
+import type { Webhook, WebhookType } from './configured-webhooks.ts'
 import { namespaceMatches, objectMatches } from './selectors.ts'
 
 /**
  * Whether one that has rules for a request is asked about it.
  * @throws StatusError where that cannot be told
  */
-export async function isAsked({ webhook, matched }: Candidate, attributes: Attributes): Promise<boolean> {
+export async function isAsked(
+  { webhook, matched }: Candidate,
+  type: WebhookType,
+  attributes: Attributes,
+): Promise<boolean> {
   const { namespaceSelector, objectSelector, matchConditions = [] } = webhook
   if (!objectMatches(objectSelector, attributes)) return false
   if (!isEmptySelector(namespaceSelector ?? {}) && !(await namespaceMatches(namespaceSelector, attributes)))
     return false
-  return matchConditions.length === 0 || conditionsHold(webhook, attributes, matched)
+  return matchConditions.length === 0 || conditionsHold(webhook, type, attributes, matched)
 }
 
 /** @throws StatusError 403 where it cannot be told and the webhook must not be passed over */
 async function conditionsHold(
-  { matchConditions = [], failurePolicy }: Webhook,
+  { name: webhook = '', matchConditions = [], failurePolicy }: Webhook,
+  type: WebhookType,
   attributes: Attributes,
   matched: ResourceKind,
 ): Promise<boolean> {
   const engine = await import('../policies/policy-engine.ts')
-  const { resource, name, request } = attributes
+  const { resource, name, request, operation } = attributes
   const asked = requestValue(attributes, { ...matched, resource })
   const subject = {
     ...(await new PolicyRequest(attributes).seen(matched)),
@@ -38,7 +43,9 @@ async function conditionsHold(
     requestOfConditions: asked,
     authorizer: engine.authorizerOf(attributes, new engine.Decisions(request)),
   }
-  const matches = await engine.conditionsMatch(engine.compiledConditions(matchConditions), [], subject, failurePolicy)
+  const conditions = engine.compiledConditions(matchConditions)
+  const labels = { name: webhook, kind: 'webhook', type: type === 'mutating' ? 'admit' : type, operation } as const
+  const matches = await engine.conditionsMatch(conditions, [], subject, failurePolicy, { request, labels })
   if (typeof matches === 'boolean') return matches
   throw forbidden(resource, name, matches.error)
 }

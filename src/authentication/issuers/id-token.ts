@@ -81,10 +81,11 @@ export function checkedClaims(payload: Uint8Array, { issuer, audiences, now }: E
     throw refused(`oidc: expected audience ${expected} got ${goList(meantFor)}`)
   }
   const seconds = now.getTime() / 1000
+  timeClaim(claims, 'iat') // which is a time and says nothing
   const expiry = timeClaim(claims, 'exp')
   if (expiry === undefined || expiry < seconds)
     throw refused(`oidc: token is expired (Token Expiry: ${goTime(expiry)})`)
-  const notBefore = timeClaim(claims, 'nbf')
+  const notBefore = timeClaim(claims, 'nbf', true)
   if (notBefore !== undefined && seconds + LEEWAY < notBefore)
     throw refused(`oidc: current time ${goTime(seconds)} before the nbf (not before) time: ${goTime(notBefore)}`)
   return claims
@@ -118,12 +119,25 @@ function audiencesOf(claims: Claims): readonly string[] {
   return list
 }
 
-/** Whole seconds since 1970. */
-function timeClaim(claims: Claims, name: string): number | undefined {
-  const value = ownValue(claims, name) ?? undefined
-  if (value === undefined) return undefined
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw unreadable(wrongType(value, 'number'))
-  return Math.trunc(value)
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
+/** What an int64 holds. What is beyond it is no time: it would be one of the other end. */
+const MOST_SECONDS = 2 ** 63
+
+/**
+ * Whole seconds since 1970, as a number or as a text that is one. Undefined: absent.
+ * @param isOptional null is as good as absent
+ */
+function timeClaim(claims: Claims, name: string, isOptional = false): number | undefined {
+  const value = Object.hasOwn(claims, name) ? ownValue(claims, name) : undefined
+  if (value === undefined || (value === null && isOptional)) return undefined
+  if (value === null) throw unreadable('strconv.ParseFloat: parsing "": invalid syntax')
+  if (typeof value === 'string' && !NUMBER.test(value))
+    throw unreadable(`json: invalid number literal, trying to unmarshal ${goQuote(JSON.stringify(value))} into Number`)
+  if (typeof value !== 'number' && typeof value !== 'string')
+    throw unreadable(wrongType(value, 'json.Number').replace('Go value', `Go struct field idToken.${name}`))
+  const seconds = Math.trunc(Number(value))
+  if (Math.abs(seconds) >= MOST_SECONDS) throw unreadable(`${name} is beyond all times`)
+  return seconds
 }
 
 export const wrongType = (value: JsonLike, wanted: string): string =>

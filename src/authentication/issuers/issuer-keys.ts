@@ -1,31 +1,25 @@
 /**
  * The public keys of an issuer: found by OpenID Connect Discovery, kept, and asked for anew when a token names a key
- * that is not among them, at most once in a while. One request asks for all that wait. Keys that were good stay good
- * while the issuer does not answer; one that it dropped is gone with the next answer.
+ * that is not among them. Keys that were good stay good while the issuer does not answer; one that it dropped is gone
+ * with the next answer.
  */
 import type { CryptoKey, JWK } from 'jose'
 import * as z from 'zod/mini'
-import { tooManyRequests } from '../../api/status.ts'
 import type { Env } from '../../env.ts'
 import { goQuote } from '../../go/quote.ts'
 import { logError } from '../../log/log.ts'
-import { SharedCall } from '../../tenancy/shared-call.ts'
 import type { OutgoingAnswer } from '../../webhooks/outgoing-call.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
 import { outgoingOf } from '../../webhooks/way-out.ts'
+import { KeyQuestions } from '../key-questions.ts'
 import { jwt } from '../service-account-key.ts'
 import type { TokenContext } from '../token-answer.ts'
 import type { JwtAuthenticator } from './configuration.ts'
 
-/** Milliseconds after a question, answered or not, before the next: unknown keys are made up by anybody. */
-const ASKS_AGAIN_AFTER = 5_000
 /** Milliseconds after which keys are asked for although all tokens name known ones: some may have been dropped. */
 const REFRESHED_AFTER = 600_000
 /** Of one call; there are two at most. Milliseconds. */
 const TIMEOUT = 5_000
-/** Requests that wait for keys of one issuer, and of all: the others come back. One that hangs leaves room for others. */
-const MAX_WAITING = 32
-const MAX_WAITING_IN_ALL = 80
 /** Keys of one issuer that are looked at. */
 const MAX_KEYS = 256
 /** Of an answer that was none. */
@@ -36,7 +30,7 @@ const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.
 
 class IssuerKey {
   /** Bound: the algorithms that are allowed. */
-  private readonly imported = new Map<string, Promise<CryptoKey | undefined>>()
+  private readonly imported = new Map<string, CryptoKey | undefined>()
 
   constructor(private readonly jwk: JWK) {}
 
@@ -45,9 +39,10 @@ class IssuerKey {
   }
 
   /** Undefined where the key is none for this algorithm. */
-  for(algorithm: string): Promise<CryptoKey | undefined> {
-    let key = this.imported.get(algorithm)
-    if (key === undefined) this.imported.set(algorithm, (key = publicKey(this.jwk, algorithm)))
+  async for(algorithm: string): Promise<CryptoKey | undefined> {
+    if (this.imported.has(algorithm)) return this.imported.get(algorithm)
+    const key = await publicKey(this.jwk, algorithm)
+    this.imported.set(algorithm, key)
     return key
   }
 }
@@ -66,18 +61,14 @@ async function publicKey(jwk: JWK, algorithm: string): Promise<CryptoKey | undef
   }
 }
 
-/** How many requests of this isolate wait for keys. */
-const all = { waiting: 0 }
-
 export class IssuerKeys {
   private keys: readonly IssuerKey[] | undefined
   private keysAt: string | undefined
-  /** Milliseconds since 1970: when they were last asked for, and when they last came. */
-  private asked = -Infinity
+  /** When they last came, in milliseconds since 1970. */
   private came = -Infinity
-  private time = 0
-  private waiting = 0
-  private readonly call = new SharedCall<void>(() => this.time, 2 * TIMEOUT + 1_000)
+  /** When they last came, and did not, in seconds since 1970; and what came. Bound: one answer. */
+  fetches: { readonly success?: number; readonly failure?: number; readonly text?: string } = {}
+  private readonly questions = new KeyQuestions<TokenContext>(({ env }, time) => this.fetchKeys(env, time), 2 * TIMEOUT)
 
   constructor(private readonly issuer: JwtAuthenticator['issuer']) {}
 
@@ -88,61 +79,42 @@ export class IssuerKeys {
 
   /** Those with this id, all for no id. Old ones are asked for anew beside the request. */
   known(context: TokenContext, keyId: string): readonly IssuerKey[] {
-    const time = context.now.getTime()
-    if (this.keys !== undefined && time - this.came > REFRESHED_AFTER && this.mayAsk(time))
-      context.waitUntil(this.ask(context))
+    if (this.keys !== undefined && context.now.getTime() - this.came > REFRESHED_AFTER)
+      this.questions.askBeside(context)
     return (this.keys ?? []).filter((key) => keyId === '' || key.keyId === keyId)
   }
 
-  /** @returns whether there may be other keys now @throws StatusError 429 */
-  async refresh(context: TokenContext): Promise<boolean> {
-    this.time = Math.max(this.time, context.now.getTime())
-    const underWay = this.call.underWay(2 * TIMEOUT)
-    if (underWay === undefined && !this.mayAsk(context.now.getTime())) return false
-    if (this.waiting >= MAX_WAITING || all.waiting >= MAX_WAITING_IN_ALL)
-      throw tooManyRequests('Too many requests, please try again later.', 1)
-    this.waiting++
-    all.waiting++
-    try {
-      await this.ask(context)
-    } finally {
-      this.waiting--
-      all.waiting--
-    }
-    return true
-  }
-
-  private mayAsk(time: number): boolean {
-    return time - this.asked >= ASKS_AGAIN_AFTER
-  }
-
-  private ask(context: TokenContext): Promise<void> {
-    this.time = Math.max(this.time, context.now.getTime())
-    const wanted = this.call.underWay(2 * TIMEOUT) ?? this.call.next
-    return this.call.answer(wanted, () => {
-      this.asked = this.time
-      const fetched = this.fetchKeys(context.env)
-      context.waitUntil(fetched)
-      return fetched
-    })
+  /** What is found with keys that are asked for anew. @throws StatusError 429 */
+  findWithNew<Found>(
+    context: TokenContext,
+    keyId: string,
+    look: () => Promise<Found | undefined>,
+  ): Promise<Found | undefined> {
+    return this.questions.find(context, keyId, look)
   }
 
   /** What goes wrong is logged: tokens are refused, or checked against the keys that are known. */
-  private async fetchKeys(env: Env): Promise<void> {
+  private async fetchKeys(env: Env, time: number): Promise<boolean> {
     try {
       this.keysAt ??= await this.discover(env)
     } catch (error) {
+      this.fetches = { ...this.fetches, failure: time / 1000 }
       logError(`oidc authenticator: initializing plugin: ${reasonOf(error)}`)
-      return
+      return false
     }
     try {
-      const { keys } = read(keySet, await this.get(env, this.keysAt), 'failed to decode keys')
+      const answer = await this.get(env, this.keysAt)
+      const { keys } = read(keySet, answer, 'failed to decode keys')
       // kty is a text, the rest is looked at when the key is imported
       this.keys = keys.slice(0, MAX_KEYS).map((key) => new IssuerKey(key as JWK))
-      this.came = this.time
+      this.came = time
+      this.fetches = { ...this.fetches, success: time / 1000, text: new TextDecoder().decode(answer.body) }
+      return true
     } catch (error) {
       this.keysAt = undefined // perhaps they moved
+      this.fetches = { ...this.fetches, failure: time / 1000 }
       logError(`oidc authenticator: fetching keys of issuer ${goQuote(this.issuer.url)}: ${reasonOf(error)}`)
+      return false
     }
   }
 

@@ -1,6 +1,7 @@
 /** Tokens of one issuer that the operator named: JWTs whose signature, audience and time are good, and whom they stand for. */
 import type { UserInfo } from '../../request/user-info.ts'
 import { authenticated } from '../../request/user-info.ts'
+import { authenticationCounts } from '../authentication-counts.ts'
 import { jwt } from '../service-account-key.ts'
 import type { TokenContext } from '../token-answer.ts'
 import { TokenRefused } from '../token-answer.ts'
@@ -30,6 +31,25 @@ export class JwtIssuer {
    * @throws TokenRefused
    */
   async authenticate(context: TokenContext, token: string): Promise<UserInfo> {
+    const began = context.clock()
+    const { url } = this.configuration.issuer
+    let result = 'failure'
+    try {
+      const user = await this.userOf(context, token)
+      result = 'success'
+      return user
+    } finally {
+      const { issued } = authenticationCounts(context.tenant)
+      issued.observe(`${result} ${url}`, (context.clock() - began) / 1000, () => ({ result, url }))
+    }
+  }
+
+  /** When its keys were fetched. */
+  get keyFetches(): IssuerKeys['fetches'] {
+    return this.keys.fetches
+  }
+
+  private async userOf(context: TokenContext, token: string): Promise<UserInfo> {
     const { url: issuer, audiences } = this.configuration.issuer
     const header = headerOf(token, this.algorithms)
     const payload = await this.verified(context, token, header)
@@ -38,10 +58,9 @@ export class JwtIssuer {
   }
 
   private async verified(context: TokenContext, token: string, header: Header): Promise<Uint8Array> {
-    const payload = await this.withKnownKeys(context, token, header)
+    const look = () => this.withKnownKeys(context, token, header)
+    const payload = (await look()) ?? (await this.keys.findWithNew(context, header.keyId, look))
     if (payload !== undefined) return payload
-    const again = (await this.keys.refresh(context)) ? await this.withKnownKeys(context, token, header) : undefined
-    if (again !== undefined) return again
     throw this.keys.areKnown ? SIGNATURE_REFUSED : new TokenRefused(['oidc: authenticator not initialized'])
   }
 

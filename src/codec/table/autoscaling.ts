@@ -1,28 +1,26 @@
 import type { Scale } from '../../api/autoscaling/v1.ts'
 import type { HorizontalPodAutoscaler, MetricSpec, MetricStatus } from '../../api/autoscaling/v2.ts'
-import type { Printers } from './cells.ts'
 import { age, nameOf, printer } from './cells.ts'
 
-export const autoscaling: Printers = {
-  HorizontalPodAutoscaler: printer<HorizontalPodAutoscaler>((object, now) => {
-    const { spec = {}, status = {} } = object
-    return [
-      nameOf(object),
-      `${spec.scaleTargetRef?.kind ?? ''}/${spec.scaleTargetRef?.name ?? ''}`,
-      metricsText(spec.metrics, status.currentMetrics ?? undefined),
-      spec.minReplicas === undefined ? '<unset>' : String(spec.minReplicas),
-      spec.maxReplicas ?? 0,
-      status.currentReplicas ?? 0,
-      age(object, now),
-    ]
-  }),
-  Scale: printer<Scale>((object, now) => [
+export const horizontalPodAutoscalerPrinter = printer<HorizontalPodAutoscaler>((object, now) => {
+  const { spec = {}, status = {} } = object
+  return [
     nameOf(object),
-    object.spec?.replicas ?? 0,
-    object.status?.replicas ?? 0,
+    `${spec.scaleTargetRef?.kind ?? ''}/${spec.scaleTargetRef?.name ?? ''}`,
+    metricsText(spec.metrics, status.currentMetrics ?? undefined),
+    spec.minReplicas === undefined ? '<unset>' : String(spec.minReplicas),
+    spec.maxReplicas ?? 0,
+    status.currentReplicas ?? 0,
     age(object, now),
-  ]),
-}
+  ]
+})
+
+export const scalePrinter = printer<Scale>((object, now) => [
+  nameOf(object),
+  object.spec?.replicas ?? 0,
+  object.status?.replicas ?? 0,
+  age(object, now),
+])
 
 const MOST_METRICS = 2
 

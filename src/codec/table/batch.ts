@@ -1,35 +1,33 @@
 import type { CronJob, Job, JobCondition } from '../../api/batch/v1.ts'
 import { humanDuration, since } from './age.ts'
-import type { Printers } from './cells.ts'
 import { age, containerCells, nameOf, printer } from './cells.ts'
 import { selectorCell } from './selector-text.ts'
 
-export const batch: Printers = {
-  Job: printer<Job>((object, now) => [
+export const jobPrinter = printer<Job>((object, now) => [
+  nameOf(object),
+  statusOf(object),
+  completionsOf(object),
+  durationOf(object, now),
+  age(object, now),
+  ...containerCells(object.spec?.template?.spec?.containers),
+  selectorCell(object.spec?.selector),
+])
+
+export const cronJobPrinter = printer<CronJob>((object, now) => {
+  const { spec = {}, status = {} } = object
+  const { spec: jobSpec = {} } = spec.jobTemplate ?? {}
+  return [
     nameOf(object),
-    statusOf(object),
-    completionsOf(object),
-    durationOf(object, now),
+    spec.schedule ?? '',
+    spec.timeZone ?? '<none>',
+    spec.suspend === undefined ? '<unset>' : spec.suspend ? 'True' : 'False',
+    (status.active ?? []).length,
+    status.lastScheduleTime === undefined ? '<none>' : since(status.lastScheduleTime, now),
     age(object, now),
-    ...containerCells(object.spec?.template?.spec?.containers),
-    selectorCell(object.spec?.selector),
-  ]),
-  CronJob: printer<CronJob>((object, now) => {
-    const { spec = {}, status = {} } = object
-    const { spec: jobSpec = {} } = spec.jobTemplate ?? {}
-    return [
-      nameOf(object),
-      spec.schedule ?? '',
-      spec.timeZone ?? '<none>',
-      spec.suspend === undefined ? '<unset>' : spec.suspend ? 'True' : 'False',
-      (status.active ?? []).length,
-      status.lastScheduleTime === undefined ? '<none>' : since(status.lastScheduleTime, now),
-      age(object, now),
-      ...containerCells(jobSpec.template?.spec?.containers),
-      selectorCell(jobSpec.selector),
-    ]
-  }),
-}
+    ...containerCells(jobSpec.template?.spec?.containers),
+    selectorCell(jobSpec.selector),
+  ]
+})
 
 function completionsOf({ spec = {}, status = {} }: Job): string {
   const succeeded = status.succeeded ?? 0

@@ -13,8 +13,6 @@ export interface Printer {
   readonly order?: (a: KubeObject, b: KubeObject) => number
 }
 
-export type Printers = Readonly<Record<string, Printer>>
-
 export function printer<T extends KubeObject>(
   cells: (object: T, now: Date) => Json[],
   more: {
@@ -23,7 +21,7 @@ export function printer<T extends KubeObject>(
     readonly order?: (a: T, b: T) => number
   } = {},
 ): Printer {
-  // printers are looked up by kind, so objects are of the type that the printer is for
+  // a definition names its printer, so objects are of the type that the printer is for
   return { cells, ...more } as unknown as Printer
 }
 

@@ -12,41 +12,45 @@ import type { PodGroup } from '../../api/scheduling/v1alpha2.ts'
 import type { StorageVersionMigration } from '../../api/storagemigration/v1beta1.ts'
 import { groupResourceText } from '../../api/group-version.ts'
 import { since } from './age.ts'
-import type { Printers } from './cells.ts'
 import { age, listWithMore, nameAndAge, nameOf, printer } from './cells.ts'
 
-export const coordination: Printers = {
-  Lease: printer<Lease>((object, now) => [nameOf(object), object.spec?.holderIdentity ?? '', age(object, now)]),
-  LeaseCandidate: printer<LeaseCandidate>((object, now) => [
-    nameOf(object),
-    object.spec?.leaseName ?? '',
-    object.spec?.binaryVersion ?? '',
-    object.spec?.emulationVersion ?? '',
-    age(object, now),
-  ]),
-}
+export const leasePrinter = printer<Lease>((object, now) => [
+  nameOf(object),
+  object.spec?.holderIdentity ?? '',
+  age(object, now),
+])
 
-export const node: Printers = {
-  RuntimeClass: printer<RuntimeClass>((object, now) => [nameOf(object), object.handler ?? '', age(object, now)]),
-}
+export const leaseCandidatePrinter = printer<LeaseCandidate>((object, now) => [
+  nameOf(object),
+  object.spec?.leaseName ?? '',
+  object.spec?.binaryVersion ?? '',
+  object.spec?.emulationVersion ?? '',
+  age(object, now),
+])
 
-export const scheduling: Printers = {
-  PriorityClass: printer<PriorityClass>((object, now) => [
-    nameOf(object),
-    object.value ?? 0,
-    object.globalDefault ?? false,
-    age(object, now),
-    object.preemptionPolicy ?? '',
-  ]),
-  Workload: nameAndAge,
-  PodGroup: printer<PodGroup>((object, now) => [
-    nameOf(object),
-    object.spec?.schedulingPolicy?.gang ? 'Gang' : 'Basic',
-    workloadOf(object),
-    podGroupStatus(object),
-    age(object, now),
-  ]),
-}
+export const runtimeClassPrinter = printer<RuntimeClass>((object, now) => [
+  nameOf(object),
+  object.handler ?? '',
+  age(object, now),
+])
+
+export const priorityClassPrinter = printer<PriorityClass>((object, now) => [
+  nameOf(object),
+  object.value ?? 0,
+  object.globalDefault ?? false,
+  age(object, now),
+  object.preemptionPolicy ?? '',
+])
+
+export const workloadPrinter = nameAndAge
+
+export const podGroupPrinter = printer<PodGroup>((object, now) => [
+  nameOf(object),
+  object.spec?.schedulingPolicy?.gang ? 'Gang' : 'Basic',
+  workloadOf(object),
+  podGroupStatus(object),
+  age(object, now),
+])
 
 const workloadOf = ({ spec = {} }: PodGroup): string =>
   spec.podGroupTemplateRef ? (spec.podGroupTemplateRef.workload?.workloadName ?? '') : '<none>'
@@ -62,32 +66,31 @@ function podGroupStatus({ status = {} }: PodGroup): string {
 
 const NONE = '<none>'
 
-export const flowcontrol: Printers = {
-  FlowSchema: printer<FlowSchema>(
-    (object, now) => [
-      nameOf(object),
-      object.spec?.priorityLevelConfiguration?.name ?? '',
-      object.spec?.matchingPrecedence ?? 0,
-      object.spec?.distinguisherMethod?.type ?? NONE,
-      age(object, now),
-      object.status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?',
-    ],
-    { order: byPrecedence },
-  ),
-  PriorityLevelConfiguration: printer<PriorityLevelConfiguration>((object, now) => {
-    const { type = '', limited } = object.spec ?? {}
-    const { queuing } = limited?.limitResponse ?? {}
-    return [
-      nameOf(object),
-      type,
-      limited === undefined ? NONE : (limited.nominalConcurrencyShares ?? 0),
-      ...(queuing === undefined
-        ? [NONE, NONE, NONE]
-        : [queuing.queues ?? 0, queuing.handSize ?? 0, queuing.queueLengthLimit ?? 0]),
-      age(object, now),
-    ]
-  }),
-}
+export const flowSchemaPrinter = printer<FlowSchema>(
+  (object, now) => [
+    nameOf(object),
+    object.spec?.priorityLevelConfiguration?.name ?? '',
+    object.spec?.matchingPrecedence ?? 0,
+    object.spec?.distinguisherMethod?.type ?? NONE,
+    age(object, now),
+    object.status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?',
+  ],
+  { order: byPrecedence },
+)
+
+export const priorityLevelConfigurationPrinter = printer<PriorityLevelConfiguration>((object, now) => {
+  const { type = '', limited } = object.spec ?? {}
+  const { queuing } = limited?.limitResponse ?? {}
+  return [
+    nameOf(object),
+    type,
+    limited === undefined ? NONE : (limited.nominalConcurrencyShares ?? 0),
+    ...(queuing === undefined
+      ? [NONE, NONE, NONE]
+      : [queuing.queues ?? 0, queuing.handSize ?? 0, queuing.queueLengthLimit ?? 0]),
+    age(object, now),
+  ]
+})
 
 /** The order in which requests are matched. */
 function byPrecedence(a: FlowSchema, b: FlowSchema): number {
@@ -95,27 +98,34 @@ function byPrecedence(a: FlowSchema, b: FlowSchema): number {
   return precedence(a) - precedence(b) || (nameOf(a) < nameOf(b) ? -1 : 1)
 }
 
-export const resource: Printers = {
-  DeviceClass: nameAndAge,
-  ResourceClaimTemplate: nameAndAge,
-  ResourceClaim: printer<ResourceClaim>((object, now) => [nameOf(object), claimState(object), age(object, now)]),
-  ResourceSlice: printer<ResourceSlice>((object, now) => [
-    nameOf(object),
-    object.spec?.nodeName ?? '',
-    object.spec?.driver ?? '',
-    object.spec?.pool?.name ?? '',
-    age(object, now),
-  ]),
-  DeviceTaintRule: printer<DeviceTaintRule>((object, now) => {
-    const { key = '', value = '', effect = '', timeAdded } = object.spec?.taint ?? {}
-    return [nameOf(object), key, value, effect, timeAdded === undefined ? '' : since(timeAdded, now), age(object, now)]
-  }),
-  ResourcePoolStatusRequest: printer<ResourcePoolStatusRequest>((object, now) => [
-    nameOf(object),
-    object.spec?.driver ?? '',
-    ...poolCells(object, now),
-  ]),
-}
+export const deviceClassPrinter = nameAndAge
+
+export const resourceClaimTemplatePrinter = nameAndAge
+
+export const resourceClaimPrinter = printer<ResourceClaim>((object, now) => [
+  nameOf(object),
+  claimState(object),
+  age(object, now),
+])
+
+export const resourceSlicePrinter = printer<ResourceSlice>((object, now) => [
+  nameOf(object),
+  object.spec?.nodeName ?? '',
+  object.spec?.driver ?? '',
+  object.spec?.pool?.name ?? '',
+  age(object, now),
+])
+
+export const deviceTaintRulePrinter = printer<DeviceTaintRule>((object, now) => {
+  const { key = '', value = '', effect = '', timeAdded } = object.spec?.taint ?? {}
+  return [nameOf(object), key, value, effect, timeAdded === undefined ? '' : since(timeAdded, now), age(object, now)]
+})
+
+export const resourcePoolStatusRequestPrinter = printer<ResourcePoolStatusRequest>((object, now) => [
+  nameOf(object),
+  object.spec?.driver ?? '',
+  ...poolCells(object, now),
+])
 
 function claimState({ metadata, status = {} }: ResourceClaim): string {
   const states: string[] = []
@@ -155,17 +165,15 @@ function poolCells({ status }: ResourcePoolStatusRequest, now: Date): (string | 
   ]
 }
 
-export const apiregistration: Printers = {
-  APIService: printer<APIService>((object, now) => {
-    const { service } = object.spec ?? {}
-    return [
-      nameOf(object),
-      service === undefined ? 'Local' : `${service.namespace ?? ''}/${service.name ?? ''}`,
-      availability(object),
-      age(object, now),
-    ]
-  }),
-}
+export const apiServicePrinter = printer<APIService>((object, now) => {
+  const { service } = object.spec ?? {}
+  return [
+    nameOf(object),
+    service === undefined ? 'Local' : `${service.namespace ?? ''}/${service.name ?? ''}`,
+    availability(object),
+    age(object, now),
+  ]
+})
 
 function availability({ status = {} }: APIService): string {
   const available = status.conditions?.find(({ type }) => type === 'Available')
@@ -176,26 +184,22 @@ function availability({ status = {} }: APIService): string {
 
 const MOST_VERSIONS = 3
 
-export const apiserverinternal: Printers = {
-  StorageVersion: printer<StorageVersion>((object, now) => {
-    const versions = (object.status?.storageVersions ?? []).map(
-      ({ apiServerID = '', encodingVersion = '' }) => `${apiServerID}=${encodingVersion}`,
-    )
-    return [
-      nameOf(object),
-      object.status?.commonEncodingVersion ?? '<unset>',
-      listWithMore(versions.slice(0, MOST_VERSIONS), versions.length, MOST_VERSIONS) || '<unset>',
-      age(object, now),
-    ]
-  }),
-}
+export const storageVersionPrinter = printer<StorageVersion>((object, now) => {
+  const versions = (object.status?.storageVersions ?? []).map(
+    ({ apiServerID = '', encodingVersion = '' }) => `${apiServerID}=${encodingVersion}`,
+  )
+  return [
+    nameOf(object),
+    object.status?.commonEncodingVersion ?? '<unset>',
+    listWithMore(versions.slice(0, MOST_VERSIONS), versions.length, MOST_VERSIONS) || '<unset>',
+    age(object, now),
+  ]
+})
 
-export const storagemigration: Printers = {
-  StorageVersionMigration: printer<StorageVersionMigration>((object) => {
-    const { group = '', resource = '' } = object.spec?.resource ?? {}
-    const state = object.status?.conditions?.findLast(
-      ({ type, status }) => status === 'True' && ['Running', 'Failed', 'Succeeded'].includes(type ?? ''),
-    )
-    return [nameOf(object), groupResourceText({ group, resource }), state?.type ?? 'Unknown']
-  }),
-}
+export const storageVersionMigrationPrinter = printer<StorageVersionMigration>((object) => {
+  const { group = '', resource = '' } = object.spec?.resource ?? {}
+  const state = object.status?.conditions?.findLast(
+    ({ type, status }) => status === 'True' && ['Running', 'Failed', 'Succeeded'].includes(type ?? ''),
+  )
+  return [nameOf(object), groupResourceText({ group, resource }), state?.type ?? 'Unknown']
+})

@@ -16,125 +16,145 @@ import type {
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { since } from './age.ts'
-import type { Printers } from './cells.ts'
 import { age, containerCells, labelsText, listWithMore, nameAndAge, nameOf, printer, sortedUnique } from './cells.ts'
-import { podPrinter } from './pod.ts'
 
-export const core: Printers = {
-  Pod: podPrinter,
-  PodTemplate: printer<PodTemplate>((object) => [
+export const podTemplatePrinter = printer<PodTemplate>((object) => [
+  nameOf(object),
+  ...containerCells(object.template?.spec?.containers),
+  labelsText(object.template?.metadata?.labels),
+])
+
+export const replicationControllerPrinter = printer<ReplicationController>((object, now) => [
+  nameOf(object),
+  object.spec?.replicas ?? 0,
+  object.status?.replicas ?? 0,
+  object.status?.readyReplicas ?? 0,
+  age(object, now),
+  ...containerCells(object.spec?.template?.spec?.containers),
+  labelsText(object.spec?.selector),
+])
+
+export const servicePrinter = printer<Service>((object, now) => [
+  nameOf(object),
+  object.spec?.type ?? '',
+  object.spec?.clusterIPs?.[0] ?? '<none>',
+  externalIp(object),
+  servicePorts(object),
+  age(object, now),
+  labelsText(object.spec?.selector),
+])
+
+export const endpointsPrinter = printer<Endpoints>((object, now) => [
+  nameOf(object),
+  endpointsText(object),
+  age(object, now),
+])
+
+export const namespacePrinter = printer<Namespace>((object, now) => [
+  nameOf(object),
+  object.status?.phase ?? '',
+  age(object, now),
+])
+
+export const secretPrinter = printer<Secret>((object, now) => [
+  nameOf(object),
+  object.type ?? '',
+  Object.keys(object.data ?? {}).length,
+  age(object, now),
+])
+
+export const configMapPrinter = printer<ConfigMap>((object, now) => [
+  nameOf(object),
+  Object.keys(object.data ?? {}).length + Object.keys(object.binaryData ?? {}).length,
+  age(object, now),
+])
+
+export const serviceAccountPrinter = nameAndAge
+
+export const nodePrinter = printer<Node>((object, now) => {
+  const { nodeInfo = {}, addresses = [] } = object.status ?? {}
+  const address = (wanted: string) => addresses.find(({ type }) => type === wanted)?.address ?? '<none>'
+  const architecture = nodeInfo.architecture ? ` (${nodeInfo.architecture})` : ''
+  return [
     nameOf(object),
-    ...containerCells(object.template?.spec?.containers),
-    labelsText(object.template?.metadata?.labels),
-  ]),
-  ReplicationController: printer<ReplicationController>((object, now) => [
-    nameOf(object),
-    object.spec?.replicas ?? 0,
-    object.status?.replicas ?? 0,
-    object.status?.readyReplicas ?? 0,
+    nodeStatus(object),
+    nodeRoles(object),
     age(object, now),
-    ...containerCells(object.spec?.template?.spec?.containers),
-    labelsText(object.spec?.selector),
-  ]),
-  Service: printer<Service>((object, now) => [
+    nodeInfo.kubeletVersion ?? '',
+    address('InternalIP'),
+    address('ExternalIP'),
+    nodeInfo.osImage || '<unknown>',
+    `${nodeInfo.kernelVersion || '<unknown>'}${architecture}`,
+    nodeInfo.containerRuntimeVersion || '<unknown>',
+  ]
+})
+
+export const persistentVolumePrinter = printer<PersistentVolume>((object, now) => {
+  const { metadata, spec = {}, status = {} } = object
+  const { claimRef } = spec
+  return [
     nameOf(object),
-    object.spec?.type ?? '',
-    object.spec?.clusterIPs?.[0] ?? '<none>',
-    externalIp(object),
-    servicePorts(object),
+    spec.capacity?.storage ?? '0',
+    accessModes(spec.accessModes),
+    spec.persistentVolumeReclaimPolicy ?? '',
+    metadata.deletionTimestamp === undefined ? (status.phase ?? '') : 'Terminating',
+    claimRef === undefined ? '' : `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}`,
+    storageClass(object, spec.storageClassName),
+    spec.volumeAttributesClassName ?? '<unset>',
+    status.reason ?? '',
     age(object, now),
-    labelsText(object.spec?.selector),
-  ]),
-  Endpoints: printer<Endpoints>((object, now) => [nameOf(object), endpointsText(object), age(object, now)]),
-  Namespace: printer<Namespace>((object, now) => [nameOf(object), object.status?.phase ?? '', age(object, now)]),
-  Secret: printer<Secret>((object, now) => [
+    spec.volumeMode ?? '<unset>',
+  ]
+})
+
+export const persistentVolumeClaimPrinter = printer<PersistentVolumeClaim>((object, now) => {
+  const { metadata, spec = {}, status = {} } = object
+  const isBound = !!spec.volumeName
+  return [
     nameOf(object),
+    metadata.deletionTimestamp === undefined ? (status.phase ?? '') : 'Terminating',
+    spec.volumeName ?? '',
+    isBound ? (status.capacity?.storage ?? '0') : '',
+    isBound ? accessModes(status.accessModes) : '',
+    storageClass(object, spec.storageClassName),
+    spec.volumeAttributesClassName ?? '<unset>',
+    age(object, now),
+    spec.volumeMode ?? '<unset>',
+  ]
+})
+
+export const resourceQuotaPrinter = printer<ResourceQuota>((object, now) => [
+  nameOf(object),
+  ...quotaCells(object),
+  age(object, now),
+])
+
+export const eventPrinter = printer<Event>((object, now) => {
+  const { involvedObject: target = {}, source = {}, series } = object
+  const first = object.firstTimestamp ?? object.eventTime
+  const kind = (target.kind ?? '').toLowerCase()
+  const host = source.host || object.reportingInstance
+  const component = source.component || (object.reportingComponent ?? '')
+  return [
+    since(series === undefined ? (object.lastTimestamp ?? first) : series.lastObservedTime, now),
     object.type ?? '',
-    Object.keys(object.data ?? {}).length,
-    age(object, now),
-  ]),
-  ConfigMap: printer<ConfigMap>((object, now) => [
+    object.reason ?? '',
+    target.name ? `${kind}/${target.name}` : kind,
+    target.fieldPath ?? '',
+    host ? `${component}, ${host}` : component,
+    (object.message ?? '').trim(),
+    since(first, now),
+    series === undefined ? object.count || 1 : (series.count ?? 0),
     nameOf(object),
-    Object.keys(object.data ?? {}).length + Object.keys(object.binaryData ?? {}).length,
-    age(object, now),
-  ]),
-  ServiceAccount: nameAndAge,
-  Node: printer<Node>((object, now) => {
-    const { nodeInfo = {}, addresses = [] } = object.status ?? {}
-    const address = (wanted: string) => addresses.find(({ type }) => type === wanted)?.address ?? '<none>'
-    const architecture = nodeInfo.architecture ? ` (${nodeInfo.architecture})` : ''
-    return [
-      nameOf(object),
-      nodeStatus(object),
-      nodeRoles(object),
-      age(object, now),
-      nodeInfo.kubeletVersion ?? '',
-      address('InternalIP'),
-      address('ExternalIP'),
-      nodeInfo.osImage || '<unknown>',
-      `${nodeInfo.kernelVersion || '<unknown>'}${architecture}`,
-      nodeInfo.containerRuntimeVersion || '<unknown>',
-    ]
-  }),
-  PersistentVolume: printer<PersistentVolume>((object, now) => {
-    const { metadata, spec = {}, status = {} } = object
-    const { claimRef } = spec
-    return [
-      nameOf(object),
-      spec.capacity?.storage ?? '0',
-      accessModes(spec.accessModes),
-      spec.persistentVolumeReclaimPolicy ?? '',
-      metadata.deletionTimestamp === undefined ? (status.phase ?? '') : 'Terminating',
-      claimRef === undefined ? '' : `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}`,
-      storageClass(object, spec.storageClassName),
-      spec.volumeAttributesClassName ?? '<unset>',
-      status.reason ?? '',
-      age(object, now),
-      spec.volumeMode ?? '<unset>',
-    ]
-  }),
-  PersistentVolumeClaim: printer<PersistentVolumeClaim>((object, now) => {
-    const { metadata, spec = {}, status = {} } = object
-    const isBound = !!spec.volumeName
-    return [
-      nameOf(object),
-      metadata.deletionTimestamp === undefined ? (status.phase ?? '') : 'Terminating',
-      spec.volumeName ?? '',
-      isBound ? (status.capacity?.storage ?? '0') : '',
-      isBound ? accessModes(status.accessModes) : '',
-      storageClass(object, spec.storageClassName),
-      spec.volumeAttributesClassName ?? '<unset>',
-      age(object, now),
-      spec.volumeMode ?? '<unset>',
-    ]
-  }),
-  ResourceQuota: printer<ResourceQuota>((object, now) => [nameOf(object), ...quotaCells(object), age(object, now)]),
-  Event: printer<Event>((object, now) => {
-    const { involvedObject: target = {}, source = {}, series } = object
-    const first = object.firstTimestamp ?? object.eventTime
-    const kind = (target.kind ?? '').toLowerCase()
-    const host = source.host || object.reportingInstance
-    const component = source.component || (object.reportingComponent ?? '')
-    return [
-      since(series === undefined ? (object.lastTimestamp ?? first) : series.lastObservedTime, now),
-      object.type ?? '',
-      object.reason ?? '',
-      target.name ? `${kind}/${target.name}` : kind,
-      target.fieldPath ?? '',
-      host ? `${component}, ${host}` : component,
-      (object.message ?? '').trim(),
-      since(first, now),
-      series === undefined ? object.count || 1 : (series.count ?? 0),
-      nameOf(object),
-    ]
-  }),
-  ComponentStatus: printer<ComponentStatus>((object) => {
-    const healthy = object.conditions?.find(({ type }) => type === 'Healthy')
-    if (healthy === undefined) return [nameOf(object), 'Unknown', '', '']
-    const status = healthy.status === 'True' ? 'Healthy' : 'Unhealthy'
-    return [nameOf(object), status, healthy.message ?? '', healthy.error ?? '']
-  }),
-}
+  ]
+})
+
+export const componentStatusPrinter = printer<ComponentStatus>((object) => {
+  const healthy = object.conditions?.find(({ type }) => type === 'Healthy')
+  if (healthy === undefined) return [nameOf(object), 'Unknown', '', '']
+  const status = healthy.status === 'True' ? 'Healthy' : 'Unhealthy'
+  return [nameOf(object), status, healthy.message ?? '', healthy.error ?? '']
+})
 
 function externalIp({ spec = {}, status = {} }: Service): string {
   const { externalIPs = [] } = spec

@@ -1,45 +1,50 @@
 import type { Ingress, IngressClass, IPAddress, NetworkPolicy, ServiceCIDR } from '../../api/networking/v1.ts'
 import type { EndpointSlice } from '../../api/discovery/v1.ts'
 import { groupResourceText } from '../../api/group-version.ts'
-import type { Printers } from './cells.ts'
 import { age, listWithMore, nameOf, printer } from './cells.ts'
 import { ingressAddresses } from './core.ts'
 import { selectorCell } from './selector-text.ts'
 
-export const networking: Printers = {
-  Ingress: printer<Ingress>((object, now) => {
-    const { spec = {}, status = {} } = object
-    return [
-      nameOf(object),
-      spec.ingressClassName ?? '<none>',
-      hostsText(spec.rules),
-      ingressAddresses(status.loadBalancer?.ingress).join(','),
-      (spec.tls ?? []).length > 0 ? '80, 443' : '80',
-      age(object, now),
-    ]
-  }),
-  IngressClass: printer<IngressClass>((object, now) => {
-    const { controller = '', parameters } = object.spec ?? {}
-    return [
-      isDefault(object) ? `${nameOf(object)} (default)` : nameOf(object),
-      controller,
-      parameters === undefined ? '<none>' : parametersText(parameters),
-      age(object, now),
-    ]
-  }),
-  NetworkPolicy: printer<NetworkPolicy>((object, now) => [
+export const ingressPrinter = printer<Ingress>((object, now) => {
+  const { spec = {}, status = {} } = object
+  return [
     nameOf(object),
-    selectorCell(object.spec?.podSelector),
+    spec.ingressClassName ?? '<none>',
+    hostsText(spec.rules),
+    ingressAddresses(status.loadBalancer?.ingress).join(','),
+    (spec.tls ?? []).length > 0 ? '80, 443' : '80',
     age(object, now),
-  ]),
-  ServiceCIDR: printer<ServiceCIDR>((object, now) => [
-    nameOf(object),
-    (object.spec?.cidrs ?? []).join(','),
+  ]
+})
+
+export const ingressClassPrinter = printer<IngressClass>((object, now) => {
+  const { controller = '', parameters } = object.spec ?? {}
+  return [
+    isDefault(object) ? `${nameOf(object)} (default)` : nameOf(object),
+    controller,
+    parameters === undefined ? '<none>' : parametersText(parameters),
     age(object, now),
-  ]),
-  // the age is a cell of kube-apiserver that has no column
-  IPAddress: printer<IPAddress>((object, now) => [nameOf(object), parentText(object), age(object, now)]),
-}
+  ]
+})
+
+export const networkPolicyPrinter = printer<NetworkPolicy>((object, now) => [
+  nameOf(object),
+  selectorCell(object.spec?.podSelector),
+  age(object, now),
+])
+
+export const serviceCidrPrinter = printer<ServiceCIDR>((object, now) => [
+  nameOf(object),
+  (object.spec?.cidrs ?? []).join(','),
+  age(object, now),
+])
+
+// the age is a cell of kube-apiserver that has no column
+export const ipAddressPrinter = printer<IPAddress>((object, now) => [
+  nameOf(object),
+  parentText(object),
+  age(object, now),
+])
 
 const isDefault = ({ metadata }: IngressClass): boolean =>
   metadata.annotations?.['ingressclass.kubernetes.io/is-default-class'] === 'true'
@@ -73,16 +78,14 @@ const MOST = 3
 
 const orUnset = (text: string): string => (text === '' ? '<unset>' : text)
 
-export const discovery: Printers = {
-  EndpointSlice: printer<EndpointSlice>((object, now) => {
-    const ports = (object.ports ?? []).map(({ port, name }) => (port === undefined ? (name ?? '*') : String(port)))
-    const addresses = (object.endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])
-    return [
-      nameOf(object),
-      object.addressType ?? '',
-      orUnset(listWithMore(ports.slice(0, MOST), ports.length, MOST)),
-      orUnset(listWithMore(addresses.slice(0, MOST), addresses.length, MOST)),
-      age(object, now),
-    ]
-  }),
-}
+export const endpointSlicePrinter = printer<EndpointSlice>((object, now) => {
+  const ports = (object.ports ?? []).map(({ port, name }) => (port === undefined ? (name ?? '*') : String(port)))
+  const addresses = (object.endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])
+  return [
+    nameOf(object),
+    object.addressType ?? '',
+    orUnset(listWithMore(ports.slice(0, MOST), ports.length, MOST)),
+    orUnset(listWithMore(addresses.slice(0, MOST), addresses.length, MOST)),
+    age(object, now),
+  ]
+})

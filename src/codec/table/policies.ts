@@ -10,7 +10,6 @@ import type {
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
 import type { ClusterRoleBinding, RoleBinding, Subject } from '../../api/rbac/v1.ts'
-import type { Printers } from './cells.ts'
 import { age, nameOf, printer } from './cells.ts'
 import { selectorDebugText } from './selector-text.ts'
 
@@ -27,24 +26,27 @@ const binding = printer<ValidatingAdmissionPolicyBinding | MutatingAdmissionPoli
   age(object, now),
 ])
 
-export const admissionregistration: Printers = {
-  MutatingWebhookConfiguration: webhooks,
-  ValidatingWebhookConfiguration: webhooks,
-  ValidatingAdmissionPolicy: printer<ValidatingAdmissionPolicy>((object, now) => [
-    nameOf(object),
-    (object.spec?.validations ?? []).length,
-    paramKindText(object.spec?.paramKind),
-    age(object, now),
-  ]),
-  MutatingAdmissionPolicy: printer<MutatingAdmissionPolicy>((object, now) => [
-    nameOf(object),
-    (object.spec?.mutations ?? []).length,
-    paramKindText(object.spec?.paramKind),
-    age(object, now),
-  ]),
-  ValidatingAdmissionPolicyBinding: binding,
-  MutatingAdmissionPolicyBinding: binding,
-}
+export const mutatingWebhookConfigurationPrinter = webhooks
+
+export const validatingWebhookConfigurationPrinter = webhooks
+
+export const validatingAdmissionPolicyPrinter = printer<ValidatingAdmissionPolicy>((object, now) => [
+  nameOf(object),
+  (object.spec?.validations ?? []).length,
+  paramKindText(object.spec?.paramKind),
+  age(object, now),
+])
+
+export const mutatingAdmissionPolicyPrinter = printer<MutatingAdmissionPolicy>((object, now) => [
+  nameOf(object),
+  (object.spec?.mutations ?? []).length,
+  paramKindText(object.spec?.paramKind),
+  age(object, now),
+])
+
+export const validatingAdmissionPolicyBindingPrinter = binding
+
+export const mutatingAdmissionPolicyBindingPrinter = binding
 
 const paramKindText = (kind: { apiVersion?: string; kind?: string } | undefined): string =>
   kind === undefined ? '<unset>' : `${kind.apiVersion ?? ''}/${kind.kind ?? ''}`
@@ -61,17 +63,15 @@ function paramRefText(ref: ParamRef | undefined): string {
   return ref?.selector === undefined ? '<unset>' : selectorDebugText(ref.selector)
 }
 
-export const policy: Printers = {
-  PodDisruptionBudget: printer<PodDisruptionBudget>((object, now) => [
-    nameOf(object),
-    String(object.spec?.minAvailable ?? 'N/A'),
-    String(object.spec?.maxUnavailable ?? 'N/A'),
-    object.status?.disruptionsAllowed ?? 0,
-    age(object, now),
-  ]),
-}
+export const podDisruptionBudgetPrinter = printer<PodDisruptionBudget>((object, now) => [
+  nameOf(object),
+  String(object.spec?.minAvailable ?? 'N/A'),
+  String(object.spec?.maxUnavailable ?? 'N/A'),
+  object.status?.disruptionsAllowed ?? 0,
+  age(object, now),
+])
 
-const roleBinding = printer<RoleBinding | ClusterRoleBinding>((object, now) => {
+export const bindingPrinter = printer<RoleBinding | ClusterRoleBinding>((object, now) => {
   const { roleRef = {}, subjects = [] } = object
   const names = (wanted: string, text: (subject: Subject) => string) =>
     subjects
@@ -87,5 +87,3 @@ const roleBinding = printer<RoleBinding | ClusterRoleBinding>((object, now) => {
     names('ServiceAccount', ({ namespace = '', name = '' }) => `${namespace}/${name}`),
   ]
 })
-
-export const rbac: Printers = { RoleBinding: roleBinding, ClusterRoleBinding: roleBinding }

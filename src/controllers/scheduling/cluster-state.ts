@@ -16,6 +16,8 @@ export interface Waiting {
   readonly info: PodInfo
   /** The plug-ins that refused it when it was last tried; undefined: it is to be tried. */
   refusedBy?: ReadonlySet<string> | undefined
+  /** Where its binding was refused: when it is to be tried again, in milliseconds since 1970, and how often it was tried. */
+  retry?: { readonly at: number; readonly tries: number } | undefined
 }
 
 interface Assigned {
@@ -113,8 +115,8 @@ export class ClusterState {
     if (!isWaiting) return
     const info = new PodInfo(pod)
     // a status that was written is no news; what the pod asks for is
-    const refusedBy = before !== undefined && isSameWish(before.pod, pod) ? before.refusedBy : undefined
-    this.waiting.set(key, { pod, info, refusedBy })
+    const { refusedBy, retry } = before !== undefined && isSameWish(before.pod, pod) ? before : {}
+    this.waiting.set(key, { pod, info, refusedBy, retry })
     if (info.nominatedNode !== '') this.nodes.get(info.nominatedNode)?.nominated.set(info.uid, info)
   }
 

@@ -2,7 +2,7 @@
 import type { ReplicaSet, StatefulSet } from '../../api/apps/v1.ts'
 import type { Pod, ReplicationController, Service } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
-import { controllerRefOf } from '../../registry/workload-work.ts'
+import { controllerRefOf } from '../../registry/work.ts'
 import { ownerKindOf } from '../../registry/owner-kinds.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
 import type { Clientset } from '../clientset.ts'

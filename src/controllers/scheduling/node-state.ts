@@ -4,6 +4,9 @@ import { Quantity } from '../../schema/quantity.ts'
 import type { Needs, PodInfo } from './pod-info.ts'
 import { amountOf, ANY_ADDRESS } from './pod-info.ts'
 
+/** Selectors of which a node knows how many of its pods they select. */
+const MOST_COUNTS = 20
+
 export class NodeState {
   readonly pods = new Map<string, PodInfo>()
   /** Pods that wait for a place here, which a scheduler made for them. */
@@ -12,6 +15,8 @@ export class NodeState {
   readonly withAffinity = new Map<string, PodInfo>()
   private readonly ports = new Map<string, number>()
   readonly requested = new Map<string, number>()
+  /** How many of its pods a selector selects, by the selector's text. Bound: MOST_COUNTS; none is older than its last change. */
+  private readonly counts = new Map<string, number>()
   /** Of cpu and memory, with a little for who asks for nothing. */
   readonly nonZero = { cpu: 0, memory: 0 }
   readonly allocatable: Needs
@@ -42,7 +47,18 @@ export class NodeState {
     this.count(pod, -1)
   }
 
+  /** @param count is asked where the pods of the node are others than when it was asked last */
+  countOf(selector: string, count: () => number): number {
+    const known = this.counts.get(selector)
+    if (known !== undefined) return known
+    if (this.counts.size >= MOST_COUNTS) this.counts.clear()
+    const counted = count()
+    this.counts.set(selector, counted)
+    return counted
+  }
+
   private count(pod: PodInfo, by: 1 | -1): void {
+    this.counts.clear()
     for (const [name, wanted] of pod.needs) this.requested.set(name, (this.requested.get(name) ?? 0) + by * wanted)
     this.nonZero.cpu += by * pod.nonZero.cpu
     this.nonZero.memory += by * pod.nonZero.memory

@@ -2,7 +2,7 @@
 import type { Container, Pod, PodAffinityTerm, WeightedPodAffinityTerm } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 import { podAmounts } from '../../registry/quota/pod-resources.ts'
-import { controllerRefOf } from '../../registry/workload-work.ts'
+import { controllerRefOf } from '../../registry/work.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
 import { matchesLabels } from '../../storage/selection.ts'

@@ -23,14 +23,16 @@ const CUT = ' ...'
 /** More Events of one pod than this in one millisecond are none. */
 const NAME_TRIES = 3n
 
+/** Overtaken: the pod is gone, or has a node already. */
+export type Bound = 'bound' | 'overtaken' | 'refused'
+
 export class PodWrites {
   constructor(
     private readonly clients: Clientset,
     private readonly context: ControllerContext,
   ) {}
 
-  /** @returns whether it is bound: somebody may have been faster */
-  async bind(pod: Pod, node: string): Promise<boolean> {
+  async bind(pod: Pod, node: string): Promise<Bound> {
     const { namespace = '', name = '', uid = '' } = pod.metadata
     const binding = {
       apiVersion: 'v1',
@@ -38,33 +40,36 @@ export class PodWrites {
       metadata: { name, namespace, uid },
       target: { kind: 'Node', name: node },
     }
-    const bound = await overtaken(
-      this.clients
-        .resource(PODS, namespace)
-        .post(name, 'binding', BINDING, binding, (scope) => bindPod(scope, binding, false, pod))
-        .then(() => true as const),
-    )
-    if (bound !== true) return false
+    try {
+      const pods = this.clients.resource(PODS, namespace)
+      await pods.post(name, 'binding', BINDING, binding, (scope) => bindPod(scope, binding, false, pod))
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.code > 500) throw error
+      if (error.code === 404 || error.code === 409) return 'overtaken'
+      // a webhook said no, or did not answer
+      await this.refuse(pod, `running Bind plugin "DefaultBinder": ${error.message}`, '', 'SchedulerError')
+      return 'refused'
+    }
     await this.tell(pod, {
       type: 'Normal',
       reason: 'Scheduled',
       action: 'Binding',
       note: `Successfully assigned ${namespace}/${name} to ${node}`,
     })
-    return true
+    return 'bound'
   }
 
   /**
    * Says why it waits, once: the same again is no news.
    * @param nominated the place that is made for it; '' takes one back; undefined leaves what is there
    */
-  async refuse(pod: Pod, message: string, nominated: string | undefined): Promise<void> {
+  async refuse(pod: Pod, message: string, nominated: string | undefined, reason = 'Unschedulable'): Promise<void> {
     const known = podCondition(pod, 'PodScheduled')
-    const isKnown = known?.status === 'False' && known.reason === 'Unschedulable' && known.message === message
+    const isKnown = known?.status === 'False' && known.reason === reason && known.message === message
     const place = nominated ?? pod.status?.nominatedNodeName ?? ''
     if (isKnown && place === (pod.status?.nominatedNodeName ?? '')) return
     const { namespace, name = '', uid } = pod.metadata
-    const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }
+    const condition = { type: 'PodScheduled', status: 'False', reason, message }
     await overtaken(
       this.clients.resource(PODS, namespace).updateStatusWithRetries(name, (live) => {
         if (live.metadata.uid !== uid || live.spec?.nodeName) return

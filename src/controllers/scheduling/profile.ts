@@ -5,6 +5,7 @@ import { interPodAffinity } from './plugins/inter-pod-affinity.ts'
 import { nodeAffinity, nodeName, nodePorts, nodeUnschedulable, taintToleration } from './plugins/node-filters.ts'
 import { balancedAllocation, resourcesFit } from './plugins/resources.ts'
 import { podTopologySpread } from './plugins/topology-spread.ts'
+import { nodeVolumeLimits } from './plugins/volume-limits.ts'
 import { volumeBinding, volumeRestrictions, volumeZone } from './plugins/volumes.ts'
 
 export const DEFAULT_SCHEDULER = 'default-scheduler'
@@ -19,6 +20,7 @@ export const defaultProfile: Profile = {
     nodePorts,
     resourcesFit,
     volumeRestrictions,
+    nodeVolumeLimits,
     volumeBinding,
     volumeZone,
     podTopologySpread,

@@ -5,6 +5,7 @@
  */
 import type { Namespace, Node, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
+import { leastOf } from '../../api/extremes.ts'
 import { turnOfOthers } from '../../api/slices.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
@@ -65,9 +66,10 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   for await (const page of clients.resource(NODES).changes(state.nodesAt)) state.takeNodes(page)
   for await (const page of clients.resource(PODS).changes(state.podsAt)) state.takePods(page)
   if (isEvent(key)) state.tell(key)
-  wake(state)
+  const now = context.now().getTime()
+  wake(state, now)
   const due = [...state.waiting].filter(([, { refusedBy }]) => refusedBy === undefined)
-  if (due.length === 0) return undefined
+  if (due.length === 0) return nextRetry(state, now)
   due.sort(([, a], [, b]) => moreUrgent(a.pod, b.pod))
   const turn = new Turn(state, clients, context, await clusterOf(state, due, clients, context))
   for (const [at, [podKey, waiting]] of due.entries()) {
@@ -79,18 +81,28 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   }
   await turn.written()
   // pods that were bound may be what others wait for
-  return wake(state) ? 0 : undefined
+  return wake(state, now) ? 0 : nextRetry(state, now)
 }
 
 /** @returns whether there is a pod that is to be tried again */
-function wake(state: ClusterState): boolean {
+function wake(state: ClusterState, now: number): boolean {
   const happened = state.takeEvents()
   let isSome = false
   for (const waiting of state.waiting.values()) {
-    if (waiting.refusedBy !== undefined && isHelped(waiting.refusedBy, happened)) waiting.refusedBy = undefined
+    const { refusedBy, retry } = waiting
+    if (refusedBy !== undefined && (retry === undefined ? isHelped(refusedBy, happened) : retry.at <= now))
+      waiting.refusedBy = undefined
     isSome ||= waiting.refusedBy === undefined
   }
   return isSome
+}
+
+/** Milliseconds until a binding that was refused is tried again. */
+function nextRetry({ waiting }: ClusterState, now: number): number | undefined {
+  const times = [...waiting.values()].flatMap(({ refusedBy, retry }) =>
+    refusedBy === undefined || retry === undefined ? [] : [retry.at],
+  )
+  return times.length === 0 ? undefined : Math.max(0, leastOf(times) - now)
 }
 
 async function clusterOf(
@@ -115,8 +127,15 @@ const UNPROVISIONED: ReadonlySet<string> = new Set(['VolumeBinding'])
 
 const refTo = ({ metadata: { namespace, name, uid } }: PersistentVolumeClaim) => ({ namespace, name, uid })
 
-/** Somebody changed a pod while it was bound: whatever changes next is a reason to look at it. */
-const OVERTAKEN: ReadonlySet<string> = new Set(['DefaultBinder'])
+/** Somebody changed a pod while it was bound: whatever changes next is a reason to look at it. A refusal waits for its time. */
+const UNBOUND: ReadonlySet<string> = new Set(['DefaultBinder'])
+
+/** Milliseconds: as kube-scheduler's podInitialBackoffSeconds and podMaxBackoffSeconds. */
+const FIRST_RETRY_MS = 1_000
+const LAST_RETRY_MS = 10_000
+/** Tries, which take some three minutes, after which a refusal is here to stay: the control plane is to sleep in between. */
+const HASTY_RETRIES = 20
+const PATIENT_RETRY_MS = 300_000
 
 /** The pods of one look. Decisions are made one after the other, and written side by side. */
 class Turn {
@@ -129,7 +148,7 @@ class Turn {
   constructor(
     private readonly state: ClusterState,
     private readonly clients: Clientset,
-    context: ControllerContext,
+    private readonly context: ControllerContext,
     private readonly cluster: Cluster,
   ) {
     this.podWrites = new PodWrites(clients, context)
@@ -145,10 +164,18 @@ class Turn {
     this.state.assign(key, info, choice.node.name)
     this.bound++
     this.writes.push(
-      this.podWrites.bind(pod, choice.node.name).then((isBound) => {
-        if (!isBound) this.state.unassign(key, { ...waiting, refusedBy: OVERTAKEN })
+      this.podWrites.bind(pod, choice.node.name).then((outcome) => {
+        if (outcome === 'overtaken') this.state.unassign(key, { ...waiting, refusedBy: UNBOUND, retry: undefined })
+        else if (outcome === 'refused')
+          this.state.unassign(key, { ...waiting, refusedBy: UNBOUND, retry: this.retry(waiting) })
       }),
     )
+  }
+
+  private retry({ retry }: Waiting) {
+    const tries = retry?.tries ?? 0
+    const pause = tries < HASTY_RETRIES ? Math.min(FIRST_RETRY_MS * 2 ** tries, LAST_RETRY_MS) : PATIENT_RETRY_MS
+    return { at: this.context.now().getTime() + pause, tries: tries + 1 }
   }
 
   /** When all that was decided is written. */

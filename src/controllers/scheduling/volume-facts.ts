@@ -6,6 +6,7 @@ import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
 import { CLAIMS, CLASSES, VOLUMES } from '../volumes/binding.ts'
 import { classOf, isBound } from '../volumes/matching.ts'
+import { VolumeLimits } from './volume-limits.ts'
 
 const STORAGE_CLASSES = typedResource<StorageClass & KubeObject>(CLASSES.group, CLASSES.resource)
 
@@ -21,6 +22,7 @@ export class VolumeFacts {
   private readonly claims = new Map<string, PersistentVolumeClaim | undefined>()
   private readonly volumes = new Map<string, PersistentVolume>()
   private readonly classes = new Map<string, StorageClass | undefined>()
+  limits: VolumeLimits | undefined
 
   static async of(pods: readonly Pod[], clients: Clientset): Promise<VolumeFacts> {
     const facts = new VolumeFacts()
@@ -39,6 +41,7 @@ export class VolumeFacts {
         if (volumeName) facts.keep(await clients.resource(VOLUMES).get(volumeName))
         isSomeFree ||= !isBound(claim)
       }
+    if (facts.claims.size > 0) facts.limits = await VolumeLimits.of(clients)
     if (isSomeFree) for await (const volume of clients.resource(VOLUMES).each()) facts.keep(volume)
     return facts
   }

@@ -1,7 +1,10 @@
 /** What a pod's annotations say about how it goes in simulation. Durations are seconds, or as Go writes them: 1m30s. */
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
-import { controllerRefOf } from '../../registry/workload-work.ts'
+import type { CommandOutcome } from './commands.ts'
+import { outcomeOf } from './commands.ts'
+import { controllerRefOf } from '../../registry/work.ts'
+import { Quantity } from '../../schema/quantity.ts'
 
 const PREFIX = 'kedge.dev/'
 
@@ -45,7 +48,7 @@ export class Script {
 
   exitCode(container: string): number {
     const text = this.text('exit-code', container) ?? ''
-    return /^\d{1,3}$/.test(text) ? Math.min(Number(text), 255) : 0
+    return /^\d{1,3}$/.test(text) ? Math.min(Number(text), 255) : (this.command(container)?.exitCode ?? 0)
   }
 
   /** With what commands end that are run in a container. */
@@ -67,13 +70,35 @@ export class Script {
 
   /** Milliseconds that a container runs; undefined: for ever. Those of Jobs end at once where nothing else is said. */
   duration(container: string): number | undefined {
-    const isScripted = this.text('exit-code', container) !== undefined || controllerRefOf(this.pod)?.kind === 'Job'
-    return duration(this.text('duration', container)) ?? (isScripted ? 0 : undefined)
+    const said = duration(this.text('duration', container))
+    if (said !== undefined) return said
+    if (this.text('exit-code', container) !== undefined) return 0
+    if (!this.isOfJob) return undefined
+    const asked = this.command(container)?.duration ?? 0
+    return asked === Infinity ? undefined : asked
+  }
+
+  private get isOfJob(): boolean {
+    return controllerRefOf(this.pod)?.kind === 'Job'
+  }
+
+  /** What its command says, of a Job's container. */
+  private command(container: string): CommandOutcome | undefined {
+    if (!this.isOfJob) return undefined
+    const found = this.pod.spec?.containers?.find(({ name }) => name === container)
+    return found && outcomeOf(found)
   }
 
   /** The same of a container that runs for ever unless something is said of it alone. */
   ownDuration(container: string): number | undefined {
     return duration(ownValue(this.pod.metadata.annotations, `${PREFIX}duration.${container}`))
+  }
+
+  /** What a container uses; undefined where nothing is said, or no amount. */
+  usage(resource: 'cpu' | 'memory', container: string): Quantity | undefined {
+    const text = this.text(`usage-${resource}`, container)
+    const amount = text === undefined ? undefined : Quantity.tryParse(text)
+    return amount === undefined || amount.sign < 0 ? undefined : amount
   }
 
   pullsFail(container: string, image: string): boolean {

@@ -170,7 +170,9 @@ function settled(
 function phaseOf(steps: readonly Advanced[]): Containers['phase'] {
   if (steps.every(({ isDone }) => isDone))
     return steps.every(({ status }) => status.state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed'
-  const wasStarted = ({ status }: Advanced) => status.containerID !== undefined
+  // somebody else who says that it runs may have no ID for it
+  const wasStarted = ({ status: { containerID, state } }: Advanced) =>
+    containerID !== undefined || state?.running !== undefined
   return steps.every(wasStarted) ? 'Running' : 'Pending'
 }
 

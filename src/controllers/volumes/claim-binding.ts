@@ -1,6 +1,7 @@
 /**
  * Finds or makes a volume for a claim (kube-controller-manager's persistentvolume-binder). Key: NAMESPACE/NAME, or nothing
- * for all claims that wait.
+ * for all claims that wait. Where a kube-controller-manager binds claims, what is left is to make those of simulated
+ * classes that it asks for, as an external provisioner does.
  */
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -8,6 +9,7 @@ import type { StorageClass } from '../../api/storage/v1.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
+import { isControllerOurs } from '../leadership.ts'
 import { EventRecorder } from '../workloads/events.ts'
 import { keyParts } from '../workloads/key.ts'
 import { PODS } from '../workloads/pod-control.ts'
@@ -42,8 +44,9 @@ interface Look {
 export const claimBinding: Controller = {
   async reconcile(key, context) {
     const clients = clientsetFor(context, 'persistent-volume-binder')
+    const isBinder = isControllerOurs('persistentvolume-binder-controller', context)
     if (key === '') {
-      await offerToClaims(clients, context)
+      if (isBinder) await offerToClaims(clients, context)
       return undefined
     }
     const [namespace, name] = keyParts(key)
@@ -52,11 +55,26 @@ export const claimBinding: Controller = {
     const claim: Claim = { ...found, kind: 'PersistentVolumeClaim', apiVersion: 'v1' }
     const look = { clients, claim, events: new EventRecorder(clients, 'persistentvolume-controller', context.now) }
     // of two claims that suit one volume, the second sees that it is taken
-    await context.alone('volumes', () =>
-      annotation(claim, BIND_COMPLETED) === undefined ? unbound(look) : bound(look),
-    )
+    await context.alone('volumes', () => {
+      if (!isBinder) return asProvisioner(look)
+      return annotation(claim, BIND_COMPLETED) === undefined ? unbound(look) : bound(look)
+    })
     return undefined
   },
+}
+
+/** Makes and resizes what another program binds. */
+async function asProvisioner({ clients, claim, events }: Look): Promise<void> {
+  const { volumeName } = claim.spec ?? {}
+  if (volumeName) {
+    const volume = await clients.resource(VOLUMES).get(volumeName)
+    if (volume !== undefined) await expand(clients, events, claim, volume)
+    return
+  }
+  if (annotation(claim, STORAGE_PROVISIONER) !== SIMULATED_PROVISIONER) return
+  const storageClass = await clients.resource(STORAGE_CLASSES).get(classOf(claim))
+  const isChosen = !waitsForConsumer(storageClass) || annotation(claim, SELECTED_NODE) !== undefined
+  if (storageClass !== undefined && isChosen) await provision(clients, events, claim, storageClass)
 }
 
 async function bound({ clients, claim, events }: Look): Promise<void> {

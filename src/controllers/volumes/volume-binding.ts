@@ -4,6 +4,7 @@ import { StatusError } from '../../api/status.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
+import { isControllerOurs } from '../leadership.ts'
 import { CLAIMS, offerToClaims, setVolumePhase, VOLUMES } from './binding.ts'
 import { annotation, BOUND_BY_CONTROLLER } from './matching.ts'
 import { isSimulated } from './provisioner.ts'
@@ -13,7 +14,10 @@ export const volumeBinding: Controller = {
     const clients = clientsetFor(context, 'persistent-volume-binder')
     await context.alone('volumes', async () => {
       const volume = await clients.resource(VOLUMES).get(name)
-      if (volume !== undefined && volume.metadata.deletionTimestamp === undefined) await sync(clients, volume, context)
+      if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return
+      if (isControllerOurs('persistentvolume-binder-controller', context)) return sync(clients, volume, context)
+      // another program says when a volume is released: ours is then deleted, as its provisioner does it
+      if (volume.status?.phase === 'Released') await deleted(clients, volume)
     })
     return undefined
   },
@@ -41,7 +45,10 @@ async function sync(clients: Clientset, volume: PersistentVolume, context: Contr
 
 /** What another provisioner made, or an administrator, is theirs to delete. */
 async function released(clients: Clientset, volume: PersistentVolume): Promise<void> {
-  const now = volume.status?.phase === 'Failed' ? volume : await setVolumePhase(clients, volume, 'Released')
+  await deleted(clients, volume.status?.phase === 'Failed' ? volume : await setVolumePhase(clients, volume, 'Released'))
+}
+
+async function deleted(clients: Clientset, now: PersistentVolume): Promise<void> {
   if (now.spec?.persistentVolumeReclaimPolicy !== 'Delete' || !isSimulated(now)) return
   const { name = '', uid = '' } = now.metadata
   await clients.resource(VOLUMES).delete(name, { preconditions: { uid } }).catch(ignoreGone)

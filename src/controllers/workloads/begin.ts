@@ -5,7 +5,8 @@
 import type { KubeObject } from '../../api/object.ts'
 import { LEADER_LEASES } from '../../registry/workload-controllers.ts'
 import { settingsOf } from '../../settings.ts'
-import { WORKLOAD_RESOURCES, workloadWork } from '../../registry/workload-work.ts'
+import { definitions } from '../../registry/definitions.ts'
+import { workloadWork } from '../../registry/outbox.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import { observeLease } from '../leader-lease.ts'
@@ -25,10 +26,15 @@ export const beginWorkloads: Controller = {
     }
     const clients = clientsetFor(context, 'workloads')
     let seen = 0
-    for (const resource of WORKLOAD_RESOURCES) {
+    for (const { resource, definition } of definitions()) {
+      if (definition.workloadWork === undefined) continue
       const client = await clients.ifServed(typedResource<KubeObject>(resource.group, resource.resource))
       for await (const object of client?.each() ?? []) {
-        for (const { topic, payload } of workloadWork({ resource, object }, settings))
+        for (const { topic, payload } of workloadWork(
+          definition,
+          { resource, object, now: context.now().getTime() },
+          settings,
+        ))
           if (lease === '' || isOfLease(topic, lease)) context.later(topic, payload, 0)
         if (++seen % TOGETHER === 0) await turnOfOthers()
       }

@@ -7,7 +7,8 @@ import type { ObjectReference } from '../../api/core/v1.ts'
 import { offsetOfZone } from '../../api/time-zone.ts'
 import { cloneJson } from '../../api/clone-json.ts'
 import { StatusError } from '../../api/status.ts'
-import { controllerRefOf } from '../../registry/workload-work.ts'
+import { goQuote } from '../../go/quote.ts'
+import { controllerRefOf } from '../../registry/work.ts'
 import { timeText } from '../../schema/time.ts'
 import { scheduleProblem } from '../../validation/cron-schedule.ts'
 import { timeZoneProblem } from '../../validation/time-zones.ts'
@@ -17,7 +18,7 @@ import type { ResourceClient } from '../resource-client.ts'
 import type { Next } from './cron-times.ts'
 import { cronTimes, mostRecent } from './cron-times.ts'
 import { EventRecorder } from './events.ts'
-import { JOBS } from './job.ts'
+import { JOBS } from './job-kind.ts'
 import { isOver, jobCondition } from './job-state.ts'
 import { keyParts } from './key.ts'
 import { controllerRefTo } from './pod-control.ts'
@@ -104,17 +105,37 @@ async function startDue(look: Look, cronJob: CronJob): Promise<number | undefine
   if (metadata.deletionTimestamp !== undefined) return undefined
   const zoneProblem = spec.timeZone === undefined ? undefined : timeZoneProblem(spec.timeZone)
   if (zoneProblem !== undefined) {
-    await events.warning(cronJob, 'UnknownTimeZone', `invalid timeZone: "${spec.timeZone}": ${zoneProblem}`)
+    await events.warning(
+      cronJob,
+      'UnknownTimeZone',
+      `invalid timeZone: ${goQuote(spec.timeZone ?? '')}: ${zoneProblem}`,
+    )
     return undefined
   }
   if (spec.suspend === true) return undefined
   const problem = scheduleProblem(spec.schedule ?? '')
   if (problem !== undefined) {
-    await events.warning(cronJob, 'UnparseableSchedule', `unparseable schedule: "${spec.schedule}" : ${problem}`)
+    await events.warning(
+      cronJob,
+      'UnparseableSchedule',
+      `unparseable schedule: ${goQuote(spec.schedule ?? '')} : ${problem}`,
+    )
     return undefined
   }
   const next = cronTimes(spec.schedule ?? '', spec.timeZone)
   const since = Date.parse(cronJob.status?.lastScheduleTime ?? metadata.creationTimestamp ?? '')
+  if (spec.schedule?.includes('TZ') === true)
+    await events.warning(
+      cronJob,
+      'UnsupportedSchedule',
+      `CRON_TZ or TZ used in schedule ${goQuote(spec.schedule)} is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details`,
+    )
+  // the 31st of February
+  if (next(now.getTime()) === undefined) {
+    const message = `invalid schedule: ${spec.schedule} : time difference between two schedules is less than 1 second`
+    await events.warning(cronJob, 'InvalidSchedule', message)
+    return undefined
+  }
   const deadline = (spec.startingDeadlineSeconds ?? Infinity) * 1000
   const { time, isManyMissed } = mostRecent(next, Math.max(since, now.getTime() - deadline), now.getTime())
   if (isManyMissed)

@@ -2,6 +2,7 @@
  * A pod on every node that is to have one (kube-controller-manager's daemonset controller). Key: NAMESPACE/NAME. Nodes
  * that change bring `daemon-set-node`, whose key is the node's name.
  */
+import { inTurns } from '../in-turns.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'
 import { leastOf } from '../../api/extremes.ts'
 import type { DaemonSet, DaemonSetStatus } from '../../api/apps/v1.ts'
@@ -108,7 +109,7 @@ async function write({ set, hash }: Daemons, { create, remove }: Changes, contro
     const template = templateFor(set, hash, create[at] ?? '')
     return control.create(podFromTemplate(template, set, ref), set)
   })
-  await Promise.all(remove.slice(0, BURST).map((pod) => control.delete(pod, set)))
+  await inTurns(remove.slice(0, BURST), (pod) => control.delete(pod, set))
   return create.length > 0 || remove.length > 0
 }
 

@@ -17,7 +17,7 @@ import {
 import { conditionOf, hasProgressDeadline, newCondition, PROGRESSING, setCondition } from './deployment-status.ts'
 import { controllerRefTo } from './pod-control.ts'
 import { templateHash } from './template-hash.ts'
-import { controllerRefOf } from '../../registry/workload-work.ts'
+import { controllerRefOf } from '../../registry/work.ts'
 
 const LONGEST_NAME = 253
 
@@ -29,12 +29,12 @@ export async function currentReplicaSet(
 ): Promise<ReplicaSet | undefined> {
   const found = findNew(rollout.deployment, sets)
   const old = sets.filter(({ metadata }) => metadata.uid !== found?.metadata.uid)
-  const revision = latestRevision(old) + 1
+  const revision = latestRevision(old) + 1n
   if (found !== undefined) return upToDate(rollout, found, revision)
   return mayCreate ? create(rollout, old, revision) : undefined
 }
 
-async function upToDate(rollout: Rollout, found: ReplicaSet, revision: number): Promise<ReplicaSet> {
+async function upToDate(rollout: Rollout, found: ReplicaSet, revision: bigint): Promise<ReplicaSet> {
   const { deployment, sets } = rollout
   const annotations = found.metadata.annotations ?? {}
   const wanted = annotated(annotations, deployment, revision)
@@ -66,7 +66,7 @@ function say(
   setCondition((deployment.status ??= {}), condition)
 }
 
-async function create(rollout: Rollout, old: readonly ReplicaSet[], revision: number): Promise<ReplicaSet | undefined> {
+async function create(rollout: Rollout, old: readonly ReplicaSet[], revision: bigint): Promise<ReplicaSet | undefined> {
   const { deployment, sets, events } = rollout
   const wanted = await newReplicaSet(rollout, old, revision)
   const { name = '' } = wanted.metadata
@@ -106,7 +106,7 @@ async function taken(rollout: Rollout, name: string, error: StatusError): Promis
   throw error
 }
 
-async function newReplicaSet(rollout: Rollout, old: readonly ReplicaSet[], revision: number): Promise<ReplicaSet> {
+async function newReplicaSet(rollout: Rollout, old: readonly ReplicaSet[], revision: bigint): Promise<ReplicaSet> {
   const { deployment } = rollout
   const { name = '', namespace = '' } = deployment.metadata
   const { selector, template, minReadySeconds = 0 } = deployment.spec ?? {}

@@ -1,9 +1,9 @@
 /** Revisions of a Deployment's template, and the annotations of the ReplicaSets that keep them. */
-import { mostOf } from '../../api/extremes.ts'
 import type { Deployment, ReplicaSet } from '../../api/apps/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
+import { parseInt64 } from '../../storage/selection.ts'
 import { samePodTemplate } from '../../validation/same-value.ts'
 import { DESIRED_REPLICAS, MAX_REPLICAS, maxSurge, olderFirst, replicasOf } from './deployment-numbers.ts'
 
@@ -23,22 +23,21 @@ const ownAnnotations: ReadonlySet<string> = new Set([
   ROLLBACK_TO,
 ])
 
-/** Undefined where the annotation is no number; 0 without one. */
-export function revisionOf({ metadata }: KubeObject): number | undefined {
+/** A 64-bit number, as kube-controller-manager reads it. Undefined where the annotation is none; 0 without one. */
+export function revisionOf({ metadata }: KubeObject): bigint | undefined {
   const text = ownValue(metadata.annotations, REVISION)
-  if (text === undefined) return 0
-  return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : undefined
+  return text === undefined ? 0n : parseInt64(text)
 }
 
-export const latestRevision = (sets: readonly ReplicaSet[]): number =>
-  mostOf(
-    sets.map((set) => revisionOf(set) ?? 0),
-    0,
-  )
+const revisionsOf = (sets: readonly ReplicaSet[]): bigint[] => sets.map((set) => revisionOf(set) ?? 0n)
+
+/** 0 where there is none. */
+export const latestRevision = (sets: readonly ReplicaSet[]): bigint =>
+  revisionsOf(sets).reduce((most, revision) => (revision > most ? revision : most), 0n)
 
 /** The one before the latest, for a rollback that names none. */
-export const formerRevision = (sets: readonly ReplicaSet[]): number =>
-  sets.map((set) => revisionOf(set) ?? 0).sort((a, b) => b - a)[1] ?? 0
+export const formerRevision = (sets: readonly ReplicaSet[]): bigint =>
+  revisionsOf(sets).sort((a, b) => (a > b ? -1 : 1))[1] ?? 0n
 
 /** Whether the templates are the same but for the label with the hash. */
 export const sameTemplate = (a: PodTemplateSpec | undefined, b: PodTemplateSpec | undefined): boolean =>
@@ -57,7 +56,7 @@ export const findNew = (deployment: Deployment, sets: readonly ReplicaSet[]): Re
 export function annotated(
   annotations: Readonly<Record<string, string>>,
   deployment: Deployment,
-  revision: number,
+  revision: bigint,
 ): Readonly<Record<string, string>> {
   const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !ownAnnotations.has(key))
   const wanted: Record<string, string> = { ...annotations, ...Object.fromEntries(copied) }

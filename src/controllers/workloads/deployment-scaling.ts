@@ -92,11 +92,14 @@ export async function reconcileRolling(
   const least = wanted - maxUnavailable(deployment)
   const unavailable = replicasOf(current) - (current.status?.availableReplicas ?? 0)
   const room = sumOfReplicas(all) - least - unavailable
-  if (running.length === 0 || room <= 0) return false
+  if (running.length === 0 || room <= 0 || running.some(isBehind)) return false
   const cleaned = await removeUnhealthy(rollout, running, room)
   const removed = await removeOld(rollout, running, sumOfStatus(all, 'availableReplicas') - least)
   return cleaned + removed > 0
 }
+
+/** Whether its status counts pods that are going already: what else may go shows when it is written anew. */
+const isBehind = (set: ReplicaSet): boolean => (set.status?.availableReplicas ?? 0) > replicasOf(set)
 
 /** Pods that serve nobody go first. */
 async function removeUnhealthy(rollout: Rollout, running: readonly ReplicaSet[], most: number): Promise<number> {

@@ -31,6 +31,7 @@ import {
   setCondition,
   untilDeadline,
 } from './deployment-status.ts'
+import { parseInt64 } from '../../storage/selection.ts'
 import { EventRecorder } from './events.ts'
 import { keyParts } from './key.ts'
 import { controllerRefTo, dependentsOf, PODS } from './pod-control.ts'
@@ -169,7 +170,7 @@ async function cleanUp({ deployment, sets }: Rollout, old: readonly ReplicaSet[]
   const alive = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   const excess = alive.length - historyLimit(deployment)
   if (excess <= 0) return
-  const byRevision = alive.toSorted((a, b) => (revisionOf(a) ?? 0) - (revisionOf(b) ?? 0) || olderFirst(a, b))
+  const byRevision = alive.toSorted(byRevisionAndAge)
   for (const set of byRevision.slice(0, excess)) {
     const { generation = 0, name = '', uid = '' } = set.metadata
     const isEmpty = (set.status?.replicas ?? 0) === 0 && replicasOf(set) === 0
@@ -178,19 +179,24 @@ async function cleanUp({ deployment, sets }: Rollout, old: readonly ReplicaSet[]
   }
 }
 
+function byRevisionAndAge(a: ReplicaSet, b: ReplicaSet): number {
+  const [one, other] = [revisionOf(a) ?? 0n, revisionOf(b) ?? 0n]
+  return one === other ? olderFirst(a, b) : one < other ? -1 : 1
+}
+
 /** What the deprecated annotation asks for; kubectl undoes a rollout by itself. */
 async function rollBack(rollout: Rollout, sets: readonly ReplicaSet[]): Promise<undefined> {
   const { deployment, deployments, events } = rollout
   const current = await currentReplicaSet(rollout, sets, true)
   const all = [...sets.filter(({ metadata }) => metadata.uid !== current?.metadata.uid), ...(current ? [current] : [])]
   const text = ownValue(deployment.metadata.annotations, ROLLBACK_TO) ?? ''
-  const asked = /^\d+$/.test(text) ? Number(text) : 0
-  const revision = asked === 0 ? formerRevision(all) : asked
-  const target = revision === 0 ? undefined : all.find((set) => revisionOf(set) === revision)
+  const asked = parseInt64(text) ?? 0n
+  const revision = asked === 0n ? formerRevision(all) : asked
+  const target = revision === 0n ? undefined : all.find((set) => revisionOf(set) === revision)
   const isSame = target !== undefined && sameTemplate(target.spec?.template, deployment.spec?.template)
   const { name = '' } = deployment.metadata
   if (target === undefined) {
-    const message = revision === 0 ? 'Unable to find last revision.' : 'Unable to find the revision to rollback to.'
+    const message = revision === 0n ? 'Unable to find last revision.' : 'Unable to find the revision to rollback to.'
     await events.warning(deployment, 'DeploymentRollbackRevisionNotFound', message)
   } else if (isSame) {
     const message = `The rollback revision contains the same template as current deployment "${name}"`

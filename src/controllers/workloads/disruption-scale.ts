@@ -2,7 +2,7 @@
 import type { Pod } from '../../api/core/v1.ts'
 import type { OwnerReference } from '../../api/object.ts'
 import { groupResourceText } from '../../api/group-version.ts'
-import { controllerRefOf } from '../../registry/workload-work.ts'
+import { controllerRefOf } from '../../registry/work.ts'
 import { ownerKindOf } from '../../registry/owner-kinds.ts'
 import type { Clientset } from '../clientset.ts'
 import type { ControllerContext } from '../controller.ts'

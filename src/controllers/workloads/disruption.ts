@@ -12,8 +12,9 @@ import { StatusError } from '../../api/status.ts'
 import { timeText } from '../../schema/time.ts'
 import { labelSelectorText } from '../../storage/label-selector-text.ts'
 import { matchesLabels } from '../../storage/selection.ts'
+import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
-import type { Controller } from '../controller.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
 import { scaled } from './deployment-numbers.ts'
 import { expectedScale } from './disruption-scale.ts'
 import { EventRecorder } from './events.ts'
@@ -177,13 +178,38 @@ function unmanaged({ spec }: PodDisruptionBudget): string {
 export const guardedPods: Controller = {
   async reconcile(key, context) {
     const { namespace, labels } = podsOfKey(key)
-    for await (const { metadata, spec } of clientsetFor(context, COMPONENT).resource(BUDGETS, namespace).each()) {
+    const clients = clientsetFor(context, COMPONENT)
+    let first = ''
+    let found = 0
+    for await (const { metadata, spec } of clients.resource(BUDGETS, namespace).each()) {
       if (spec?.selector === undefined) continue
       if (labels !== undefined && !matchesLabels(requirementsOf(spec.selector), labels)) continue
       context.later('disruption', `${namespace}/${metadata.name}`, 0)
+      found++
+      first ||= metadata.name ?? ''
     }
+    if (found > 1 && labels !== undefined) await warnOfSeveral(context, clients, { namespace, labels, first })
     return undefined
   },
+}
+
+/** Evictions of pods with more than one budget are refused, so their owners hear of it. */
+async function warnOfSeveral(
+  { now }: ControllerContext,
+  clients: Clientset,
+  { namespace, labels, first }: { namespace: string; labels: Readonly<Record<string, string>>; first: string },
+): Promise<void> {
+  const events = new EventRecorder(clients, SOURCE, now)
+  const pods = await clients
+    .resource(PODS, namespace)
+    .list({ labelSelector: labelSelectorText({ matchLabels: labels }) })
+  for (const pod of pods) {
+    const { name } = pod.metadata
+    const message =
+      `Pod ${JSON.stringify(namespace)}/${JSON.stringify(name)} matches multiple PodDisruptionBudgets.  ` +
+      `Chose ${JSON.stringify(first)} arbitrarily.`
+    await events.warnOnce(pod, 'MultiplePodDisruptionBudgets', message)
+  }
 }
 
 const DISRUPTION_TARGET = 'DisruptionTarget'

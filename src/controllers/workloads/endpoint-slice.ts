@@ -6,59 +6,58 @@ import { StatusError } from '../../api/status.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
+import type { Named } from './change-time.ts'
+import { changeTime, withChangeTime } from './change-time.ts'
+import { EventRecorder } from './events.ts'
 import { keyParts } from './key.ts'
 import { PODS } from './pod-control.ts'
-import { podCondition } from './pod-state.ts'
 import type { AddressType } from './service-endpoints.ts'
 import { addressTypes, endpointOf, endpointPorts, hasEndpoint, selectsPods } from './service-endpoints.ts'
-import { planWithHints } from './slice-hints.ts'
+import { asksForTopology } from './slice-hints.ts'
 import type { Group } from './slice-plan.ts'
 import { MANAGED_BY, MANAGER, planSlices, SERVICE_NAME } from './slice-plan.ts'
+import { planForClients } from './slice-topology.ts'
 
 export const SERVICES = typedResource<Service>('', 'services')
 const SLICES = typedResource<KubeObject & EndpointSlice>('discovery.k8s.io', 'endpointslices')
 const NODES = typedResource<Node>('', 'nodes')
-const TRIGGER_TIME = 'endpoints.kubernetes.io/last-change-trigger-time'
+const COMPONENT = 'endpointslice-controller'
 
 export const endpointSliceController: Controller = {
   async reconcile(key, context) {
     const [namespace, name] = keyParts(key)
-    const clients = clientsetFor(context, 'endpointslice-controller')
+    const clients = clientsetFor(context, COMPONENT)
     const service = await clients.resource(SERVICES, namespace).get(name)
     if (service === undefined || !selectsPods(service)) return undefined
     const labelSelector = Object.entries(service.spec?.selector ?? {})
       .map(([label, value]) => `${label}=${value}`)
       .join()
-    const pods = (await clients.resource(PODS, namespace).list({ labelSelector })).filter((pod) =>
-      hasEndpoint(pod, true),
-    )
-    const nodes = await nodesOf(clients, pods)
+    const selected = await clients.resource(PODS, namespace).list({ labelSelector })
+    const pods = selected.filter((pod) => hasEndpoint(pod, true))
+    const nodes = pods.length > 0 || asksForTopology(service) ? await clients.resource(NODES).list() : []
+    const nodesByName = new Map(nodes.map((node) => [node.metadata.name ?? '', node]))
     const slices = clients.resource(SLICES, namespace)
     const known = await slices.list({ labelSelector: `${SERVICE_NAME}=${name},${MANAGED_BY}=${MANAGER}` })
     const existing = known.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     const types = addressTypes(service)
-    const trigger = triggerTime(service, pods)
+    const asked = { tenant: clients.tenant, component: COMPONENT, service, pods: selected }
+    const time = changeTime(asked, existing.length === 0 ? undefined : namedBy(existing))
+    const events = new EventRecorder(clients, 'endpoint-slice-controller', context.now)
     // those of a family that the Service does not have any more
     for (const slice of existing) if (!types.some((type) => type === slice.addressType)) await remove(clients, slice)
     for (const type of types) {
       // few: there are two types
       const ofType = existing.filter(({ addressType }) => addressType === type)
-      const planned = planSlices(service, type, groupsOf(service, pods, nodes, type), ofType)
-      const plan = planWithHints(service, planned, ofType)
+      const planned = planSlices(service, type, groupsOf(service, pods, nodesByName, type), ofType)
+      const { plan, news } = planForClients(clients.tenant, service, type, { plan: planned, existing: ofType, nodes })
       for (const slice of service.metadata.deletionTimestamp === undefined ? plan.create : [])
-        await slices.create(withTrigger(slice, trigger)).catch(ignoreEnding)
-      for (const slice of plan.update) await slices.update(withTrigger(slice, trigger))
+        await slices.create(withTime(slice, time)).catch(ignoreEnding)
+      for (const slice of plan.update) await slices.update(withTime(slice, time))
       for (const slice of plan.remove) await remove(clients, slice)
+      if (news !== undefined) await events.record(service, news)
     }
     return undefined
   },
-}
-
-/** By name: those that pods are on. */
-async function nodesOf(clients: Clientset, pods: readonly Pod[]): Promise<ReadonlyMap<string, Node>> {
-  if (pods.length === 0) return new Map()
-  const nodes = await clients.resource(NODES).list()
-  return new Map(nodes.map((node) => [node.metadata.name ?? '', node]))
 }
 
 /** Pods whose named ports have other numbers are in slices of their own. A pod on a node that is not there waits for it. */
@@ -82,15 +81,16 @@ function groupsOf(
   return [...groups.values()]
 }
 
-/** When what made the change happened, as far as the objects tell. */
-function triggerTime({ metadata }: Service, pods: readonly Pod[]): string {
-  const times = pods.flatMap((pod) => podCondition(pod, 'Ready')?.lastTransitionTime ?? [])
-  return times.sort().at(-1) ?? metadata.creationTimestamp ?? ''
+function namedBy(slices: readonly EndpointSlice[]): Named {
+  const named = new Map<string, boolean | undefined>()
+  for (const { endpoints = [] } of slices)
+    for (const { targetRef, conditions } of endpoints) named.set(targetRef?.uid ?? '', conditions?.serving)
+  return named
 }
 
-const withTrigger = (slice: EndpointSlice, time: string): KubeObject & EndpointSlice => ({
+const withTime = (slice: EndpointSlice, time: string | undefined): KubeObject & EndpointSlice => ({
   ...slice,
-  metadata: { ...slice.metadata, annotations: { ...slice.metadata.annotations, [TRIGGER_TIME]: time } },
+  metadata: { ...slice.metadata, annotations: withChangeTime(slice.metadata.annotations, time) },
 })
 
 async function remove(clients: Clientset, { metadata }: EndpointSlice): Promise<void> {

@@ -5,6 +5,8 @@ import { StatusError } from '../../api/status.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
+import type { Named } from './change-time.ts'
+import { changeTime, withChangeTime } from './change-time.ts'
 import { SERVICES } from './endpoint-slice.ts'
 import { keyParts } from './key.ts'
 import { PODS } from './pod-control.ts'
@@ -22,6 +24,7 @@ import {
 } from './service-endpoints.ts'
 import { HEADLESS } from './slice-plan.ts'
 
+const COMPONENT = 'endpoint-controller'
 const ENDPOINTS = typedResource<KubeObject & Endpoints>('', 'endpoints')
 const MANAGED_BY = 'endpoints.kubernetes.io/managed-by'
 const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity'
@@ -31,7 +34,7 @@ const MOST = 1000
 export const endpointsController: Controller = {
   async reconcile(key, context) {
     const [namespace, name] = keyParts(key)
-    const clients = clientsetFor(context, 'endpoint-controller')
+    const clients = clientsetFor(context, COMPONENT)
     const service = await clients.resource(SERVICES, namespace).get(name)
     if (service === undefined) return removed(clients, namespace, name)
     if (!selectsPods(service)) return undefined
@@ -46,9 +49,11 @@ export const endpointsController: Controller = {
     const labels = {
       ...own,
       ...(hasAddress(service) ? {} : { [HEADLESS]: '' }),
-      [MANAGED_BY]: 'endpoint-controller',
+      [MANAGED_BY]: COMPONENT,
     }
     const { [OVER_CAPACITY]: __, ...annotations } = known?.metadata.annotations ?? {}
+    const asked = { tenant: clients.tenant, component: COMPONENT, service, pods }
+    const time = changeTime(asked, known && namedBy(known, service))
     const wanted: KubeObject & Endpoints = {
       kind: 'Endpoints',
       apiVersion: 'v1',
@@ -57,7 +62,7 @@ export const endpointsController: Controller = {
         name,
         namespace,
         labels,
-        annotations: { ...annotations, ...(isCut ? { [OVER_CAPACITY]: 'truncated' } : {}) },
+        annotations: { ...withChangeTime(annotations, time), ...(isCut ? { [OVER_CAPACITY]: 'truncated' } : {}) },
       },
       ...(subsets.length === 0 ? {} : { subsets: [...subsets] }),
     }
@@ -70,12 +75,23 @@ export const endpointsController: Controller = {
 const isSame = (a: Endpoints, b: Endpoints): boolean =>
   sameJson(a.subsets ?? [], b.subsets ?? []) &&
   sameJson(a.metadata.labels ?? {}, b.metadata.labels ?? {}) &&
-  sameJson(a.metadata.annotations ?? {}, b.metadata.annotations ?? {})
+  a.metadata.annotations?.[OVER_CAPACITY] === b.metadata.annotations?.[OVER_CAPACITY]
+
+/** Where those that are not ready are published too, it is not told who they are. */
+function namedBy({ subsets = [] }: Endpoints, { spec }: Service): Named {
+  const saysReady = spec?.publishNotReadyAddresses !== true
+  const named = new Map<string, boolean | undefined>()
+  for (const { addresses = [], notReadyAddresses = [] } of subsets) {
+    for (const { targetRef } of addresses) named.set(targetRef?.uid ?? '', saysReady ? true : undefined)
+    for (const { targetRef } of notReadyAddresses) named.set(targetRef?.uid ?? '', false)
+  }
+  return named
+}
 
 async function removed(clients: Clientset, namespace: string, name: string): Promise<undefined> {
   const client = clients.resource(ENDPOINTS, namespace)
   const known = await client.get(name)
-  if (known?.metadata.labels?.[MANAGED_BY] !== 'endpoint-controller') return
+  if (known?.metadata.labels?.[MANAGED_BY] !== COMPONENT) return
   await client.delete(name).catch((error: unknown) => {
     if (!(error instanceof StatusError) || error.code !== 404) throw error
   })

@@ -39,8 +39,13 @@ export class EventRecorder {
     return this.record(object, { type: 'Warning', reason, message })
   }
 
+  /** The same as `warning`, and not counted where it was told before. */
+  warnOnce(object: KubeObject, reason: string, message: string): Promise<void> {
+    return this.record(object, { type: 'Warning', reason, message }, false)
+  }
+
   /** News of a moment: where they are refused, or the namespace is gone, they are left out. */
-  async record(object: KubeObject, news: News): Promise<void> {
+  async record(object: KubeObject, news: News, isCounted = true): Promise<void> {
     const { kind, apiVersion, metadata } = object
     const namespace = metadata.namespace ?? 'default'
     const now = this.now()
@@ -84,7 +89,7 @@ export class EventRecorder {
       await events.create(event)
     } catch (error) {
       if (!(error instanceof StatusError) || error.code >= 500) throw error
-      if (error.code !== 409) return
+      if (error.code !== 409 || !isCounted) return
       await events
         .updateWithRetries(event.metadata.name!, (known) => {
           known.count = (known.count ?? 1) + 1

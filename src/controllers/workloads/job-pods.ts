@@ -3,6 +3,7 @@ import { leastOf } from '../../api/extremes.ts'
 import type { Job } from '../../api/batch/v1.ts'
 import type { Container, Pod, PodTemplateSpec } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
+import type { BackOff } from './job-back-off.ts'
 import { COMPLETION_INDEX, firstPending, indexOf } from './job-indexes.ts'
 import { judge } from './job-policies.ts'
 import type { JobState } from './job-state.ts'
@@ -10,7 +11,6 @@ import {
   endOf,
   FAILURE_COUNT,
   failureCount,
-  failuresInARow,
   IGNORED_FAILURE_COUNT,
   ignoredFailureCount,
   isIndexed,
@@ -57,7 +57,7 @@ export function podsToStop(job: Job, state: JobState, now: Date): readonly Pod[]
 interface Making {
   readonly job: Job
   readonly state: JobState
-  readonly pods: readonly Pod[]
+  readonly backOff: BackOff
   readonly active: number
   readonly leaving: number
   readonly now: Date
@@ -71,7 +71,7 @@ export async function createJobPods(making: Making): Promise<{ count: number; wa
   if (missing <= 0) return { count: 0 }
   const isPerIndex = job.spec?.backoffLimitPerIndex !== undefined
   if (!isPerIndex) {
-    const { count, last } = failuresInARow(job, making.pods)
+    const { count, last } = making.backOff
     const wait = untilReplacement(count, last, now)
     if (wait > 0) return { count: 0, wait }
   }

@@ -51,6 +51,8 @@ export interface JobState {
   readonly ready: number
   readonly succeeded: number
   readonly failed: number
+  /** Pods that ended and are not counted yet. */
+  readonly ended: { readonly succeeded: readonly Pod[]; readonly failed: readonly Pod[] }
   /** Of an indexed Job, with what is known by now. */
   readonly succeededIndexes: ReadonlySet<number>
   readonly failedIndexes: ReadonlySet<number>
@@ -68,7 +70,11 @@ export function jobState(job: Job, pods: readonly Pod[], now: Date): JobState {
   const active = pods.filter(isActive)
   const failures = fresh.filter((pod) => isFailed(job, pod) && judge(job, pod).counts)
   const indexes = isIndexed(job) ? indexesOf(job, pods, active) : NO_INDEXES
-  const successes = fresh.filter(({ status }) => status?.phase === 'Succeeded').length
+  const ended = {
+    succeeded: fresh.filter(({ status }) => status?.phase === 'Succeeded'),
+    failed: fresh.filter((pod) => isFailed(job, pod)),
+  }
+  const successes = ended.succeeded.length
   const state = {
     active,
     leaving: pods.filter(isLeaving).length,
@@ -77,6 +83,7 @@ export function jobState(job: Job, pods: readonly Pod[], now: Date): JobState {
       ? indexes.succeededIndexes.size
       : (job.status?.succeeded ?? 0) + successes + succeeded.length,
     failed: (job.status?.failed ?? 0) + failures.length + failed.length,
+    ended,
     ...indexes,
   }
   return { ...state, decision: decisionOf(job, pods, state, now) }
@@ -182,18 +189,19 @@ export function untilReplacement(failures: number, last: number, now: Date): num
 }
 
 /** When a pod ended, as far as it tells: milliseconds since 1970. */
-export function endOf({ metadata, status }: Pod): number {
-  const ends = (status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))
+export function endOf({ metadata, spec, status }: Pod): number {
+  const sidecars = new Set(
+    (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),
+  )
+  const last = [
+    ...(status?.containerStatuses ?? []),
+    ...(status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name)),
+  ]
+  const ends = last.map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''))
   if (ends.length > 0 && ends.every((end) => !Number.isNaN(end))) return mostOf(ends)
   const ready = status?.conditions?.find(({ type, status: value }) => type === 'Ready' && value === 'False')
-  return Date.parse(ready?.lastTransitionTime ?? metadata.deletionTimestamp ?? metadata.creationTimestamp ?? '')
-}
-
-/** The failures since the last success, of the pods that are there. */
-export function failuresInARow(job: Job, pods: readonly Pod[]): { readonly count: number; readonly last: number } {
-  const ended = pods.filter((pod) => pod.status?.phase === 'Succeeded' || isFailed(job, pod))
-  const success = mostOf(ended.filter(({ status }) => status?.phase === 'Succeeded').map(endOf), -1)
-  const failures = ended.filter(({ status }) => status?.phase !== 'Succeeded').map(endOf)
-  const since = failures.filter((end) => end > success)
-  return { count: since.length, last: mostOf(since, 0) }
+  if (ready?.lastTransitionTime !== undefined) return Date.parse(ready.lastTransitionTime)
+  const { deletionTimestamp, deletionGracePeriodSeconds: grace = 0, creationTimestamp = '' } = metadata
+  // marked that much earlier
+  return deletionTimestamp === undefined ? Date.parse(creationTimestamp) : Date.parse(deletionTimestamp) - grace * 1000
 }

@@ -2,20 +2,23 @@
  * Runs Jobs (kube-controller-manager's job controller). Key: NAMESPACE/NAME. A pod that ended is counted once: its uid is
  * written into the status before its finalizer goes, and leaves the status when the finalizer is gone.
  */
+import { inTurns } from '../in-turns.ts'
 import { leastOf } from '../../api/extremes.ts'
 import type { Job, JobCondition, JobStatus } from '../../api/batch/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
-import type { GroupVersionKind } from '../../api/group-version.ts'
 import { StatusError } from '../../api/status.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset } from '../clientset.ts'
-import { clientsetFor, typedResource } from '../clientset.ts'
-import type { Controller } from '../controller.ts'
+import { clientsetFor } from '../clientset.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
 import type { ResourceClient } from '../resource-client.ts'
 import { EventRecorder } from './events.ts'
+import { forgetBackOff, knownBackOff, nextBackOff, rememberBackOff } from './job-back-off.ts'
 import { indexesText, indexOf } from './job-indexes.ts'
 import { judge } from './job-policies.ts'
+import { JOB, JOB_COMPONENT, JOBS, OURS } from './job-kind.ts'
+import { untrack } from './job-orphans.ts'
 import { createJobPods, podsToStop } from './job-pods.ts'
 import type { JobState } from './job-state.ts'
 import {
@@ -26,7 +29,6 @@ import {
   isTracked,
   jobState,
   newJobCondition,
-  TRACKING,
   untilDeadline,
 } from './job-state.ts'
 import { keyParts } from './key.ts'
@@ -34,14 +36,11 @@ import { controllerRefTo, dependentsOf, PodControl, PODS } from './pod-control.t
 import { isReady } from './pod-state.ts'
 import { sameJson } from './same-json.ts'
 
-export const JOBS = typedResource<Job>('batch', 'jobs')
-export const JOB: GroupVersionKind = { group: 'batch', version: 'v1', kind: 'Job' }
-const COMPONENT = 'job-controller'
-const OURS = 'kubernetes.io/job-controller'
 /** Pods that are counted in one look. */
 const MOST_UNCOUNTED = 500
 
 interface Look {
+  readonly context: ControllerContext
   readonly clients: Clientset
   readonly jobs: ResourceClient<Job>
   readonly events: EventRecorder
@@ -52,12 +51,13 @@ interface Look {
 export const jobController: Controller = {
   async reconcile(key, context) {
     const [namespace, name] = keyParts(key)
-    const clients = clientsetFor(context, COMPONENT)
+    const clients = clientsetFor(context, JOB_COMPONENT)
     const jobs = clients.resource(JOBS, namespace)
     const found = await jobs.get(name)
+    if (found === undefined || isOver(found)) forgetBackOff(context, namespace, name)
     if (found?.spec?.selector === undefined || (found.spec.managedBy ?? OURS) !== OURS) return undefined
-    const events = new EventRecorder(clients, COMPONENT, context.now)
-    const look: Look = { clients, jobs, events, control: new PodControl(clients, events), now: context.now() }
+    const events = new EventRecorder(clients, JOB_COMPONENT, context.now)
+    const look: Look = { context, clients, jobs, events, control: new PodControl(clients, events), now: context.now() }
     if (isOver(found)) return afterTheEnd(look, found)
     const job = cloneJson(found)
     const pods = await dependentsOf(clients, PODS, job, controllerRefTo(job, JOB), selecting(job))
@@ -94,6 +94,8 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
   status.uncountedTerminatedPods ??= {}
   if (status.startTime === undefined && !isSuspended(job)) status.startTime = timeText(now)
   const state = jobState(job, pods, now)
+  const known = knownBackOff(look.context, job)
+  const backOff = nextBackOff(known, state.ended.succeeded, state.ended.failed)
   let { decision } = state
   let active = state.active.length
   let { ready, leaving } = state
@@ -111,7 +113,7 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
     leaving += stopped.length
     ready -= stopped.filter(isReady).length
     try {
-      const made = await createJobPods({ job, state, pods, active, leaving, now, control: look.control })
+      const made = await createJobPods({ job, state, backOff, active, leaving, now, control: look.control })
       active += made.count
       if (made.wait !== undefined) waits.push(made.wait)
     } catch (error) {
@@ -135,6 +137,8 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
   status.ready = ready
   status.terminating = leaving
   await track(look, job, before, pods, { ...state, decision }, leaving)
+  if (isOver(job)) forgetBackOff(look.context, job.metadata.namespace ?? '', job.metadata.name ?? '')
+  else if (!sameJson(known, backOff)) rememberBackOff(look.context, job, backOff)
   if (failure !== undefined) throw failure
   const deadline = decision === undefined ? untilDeadline(job, now) : undefined
   if (deadline !== undefined) waits.push(Math.max(deadline, 0))
@@ -145,17 +149,6 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
 async function stop({ clients, control }: Look, job: Job, pod: Pod): Promise<void> {
   await untrack(clients, pod)
   await control.delete(pod, job)
-}
-
-async function untrack(clients: Clientset, pod: Pod): Promise<void> {
-  if (!isTracked(pod)) return
-  const { namespace, name = '', uid } = pod.metadata
-  const body = { metadata: { uid, '$deleteFromPrimitiveList/finalizers': [TRACKING] } }
-  try {
-    await clients.resource(PODS, namespace).patch(name, 'application/strategic-merge-patch+json', body)
-  } catch (error) {
-    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
-  }
 }
 
 async function tellSuspension({ events, now }: Look, job: Job, status: JobStatus): Promise<void> {
@@ -198,7 +191,7 @@ async function track(
     stored = await jobs.updateStatus({ ...stored, status: cloneJson(status) })
   }
   if (!sameJson(withoutEmpty(before), withoutEmpty(status))) await write()
-  await Promise.all(counted.pods.map((pod) => untrack(clients, pod)))
+  await inTurns(counted.pods, (pod) => untrack(clients, pod))
   for (const pod of counted.pods) tracked.delete(pod.metadata.uid ?? '')
   const written = cloneJson(status)
   settleCounts(status, tracked, isIndexed(job))

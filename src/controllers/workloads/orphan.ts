@@ -2,7 +2,6 @@
  * Brings what nobody controls to those that select it, which adopt it. Key: RESOURCE.GROUP/NAMESPACE/NAME. Of two that
  * select it, the first one gets it.
  */
-import type { StatefulSet } from '../../api/apps/v1.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import type { ControllerName } from '../../configuration/controllers.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
@@ -10,7 +9,8 @@ import type { Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { HopelessWork } from '../../registry/hopeless-work.ts'
-import { controllerRefOf } from '../../registry/workload-work.ts'
+import { controllerRefOf } from '../../registry/work.ts'
+import type { LabelRequirement } from '../../storage/selection.ts'
 import { matchesLabels } from '../../storage/selection.ts'
 import type { TypedResource } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
@@ -31,6 +31,18 @@ import { isMemberOf, STATEFUL_SET } from './stateful-set-pods.ts'
 import { STATEFUL_SET_COMPONENT, STATEFUL_SETS } from './stateful-set.ts'
 import { REVISIONS } from './template-revisions.ts'
 
+/** What is kept of an owner: there may be many. */
+type Identity = Pick<KubeObject, 'metadata'>
+
+const identityOf = ({ metadata: { name, namespace, uid, deletionTimestamp } }: KubeObject): Identity => ({
+  metadata: {
+    ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+  },
+})
+
 /** Whether somebody of a kind adopted the orphan. */
 type Adopters<Orphan extends KubeObject> = (
   context: ControllerContext,
@@ -44,15 +56,21 @@ const adopters =
     kind: GroupVersionKind,
     [controller, component]: readonly [name: ControllerName, account: string],
     selecting: (owner: Owner) => LabelSelector | undefined,
-    belongs: (owner: Owner, orphan: Orphan) => boolean = () => true,
+    belongs: (owner: Identity, orphan: Orphan) => boolean = () => true,
   ): Adopters<Orphan> =>
   async (context, orphans, orphan) => {
     if (!isControllerOurs(controller, context)) return false
     const clients = clientsetFor(context, component)
-    for await (const owner of clients.resource(resource, orphan.metadata.namespace).each()) {
-      const selector = requirementsOf(selecting(owner))
-      if (selector.length === 0 || !matchesLabels(selector, orphan.metadata.labels ?? {})) continue
-      if (!belongs(owner, orphan)) continue
+    const { namespace = '', labels = {} } = orphan.metadata
+    // pods that come together ask the same ones
+    const candidates = await context.once(`selectors of ${resource.resource} in ${namespace}`, async () => {
+      const found: { owner: Identity; selector: readonly LabelRequirement[] }[] = []
+      for await (const owner of clients.resource(resource, namespace).each())
+        found.push({ owner: identityOf(owner), selector: requirementsOf(selecting(owner)) })
+      return found
+    })
+    for (const { owner, selector } of candidates) {
+      if (selector.length === 0 || !matchesLabels(selector, labels) || !belongs(owner, orphan)) continue
       const claimed = await claim(clients, orphans, owner, controllerRefTo(owner, kind), selector, [orphan])
       if (claimed.length > 0) return true
     }
@@ -83,7 +101,7 @@ const ofDaemonSets = adopters(
   ({ spec }) => spec?.selector,
 )
 const ofDeployments = adopters(DEPLOYMENTS, DEPLOYMENT, same('deployment-controller'), ({ spec }) => spec?.selector)
-const ofStatefulSets = <Orphan extends KubeObject>(belongs?: (set: StatefulSet, orphan: Orphan) => boolean) =>
+const ofStatefulSets = <Orphan extends KubeObject>(belongs?: (set: Identity, orphan: Orphan) => boolean) =>
   adopters(STATEFUL_SETS, STATEFUL_SET, same(STATEFUL_SET_COMPONENT), ({ spec }) => spec?.selector, belongs)
 
 /** Who may adopt, by what is adopted. */

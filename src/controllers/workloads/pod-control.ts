@@ -1,11 +1,12 @@
 /** Creates, deletes, adopts and releases pods for what owns them (kube-controller-manager's PodControl), with its Events. */
+import { inTurns } from '../in-turns.ts'
 import type { Pod, PodTemplateSpec } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
-import { controllerRefOf } from '../../registry/workload-work.ts'
+import { controllerRefOf } from '../../registry/work.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import { labelSelectorRequirements } from '../../storage/label-selector.ts'
 import { labelSelectorText } from '../../storage/label-selector-text.ts'
@@ -93,10 +94,9 @@ export class PodControl {
  */
 export async function slowStart(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
   for (let begun = 0, size = 1; begun < count; size *= 2) {
-    const batch = Array.from({ length: Math.min(size, count - begun) }, (_, index) => work(begun + index))
+    const batch = Array.from({ length: Math.min(size, count - begun) }, (_, index) => begun + index)
     begun += batch.length
-    const failed = (await Promise.allSettled(batch)).find((result) => result.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
+    await inTurns(batch, work)
   }
 }
 

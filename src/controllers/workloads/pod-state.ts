@@ -2,8 +2,9 @@
 import { mostOf } from '../../api/extremes.ts'
 import type { Pod, PodCondition } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
+import { isFinished } from '../../registry/core/pod-conditions.ts'
 
-export const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
+export { isFinished }
 
 export const isTerminating = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
 

@@ -2,6 +2,7 @@
  * As many pods as a ReplicaSet or a ReplicationController wants (kube-controller-manager's replicaset controller, which is
  * both). Key: NAMESPACE/NAME.
  */
+import { inTurns } from '../in-turns.ts'
 import type { ReplicaSet } from '../../api/apps/v1.ts'
 import type { Pod, ReplicationController } from '../../api/core/v1.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
@@ -9,7 +10,7 @@ import type { OwnerReference } from '../../api/object.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import { StatusError } from '../../api/status.ts'
 import { cloneJson } from '../../api/clone-json.ts'
-import { controllerRefOf } from '../../registry/workload-work.ts'
+import { controllerRefOf } from '../../registry/work.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset, TypedResource } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
@@ -79,7 +80,7 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
         if (change < 0) {
           const related = await podsOfFamily(clients, type.resource, set, pods)
           const going = podsToDelete(active, related, Math.min(-change, BURST), context.now())
-          await Promise.all(going.map((pod) => control.delete(pod, set)))
+          await inTurns(going, (pod) => control.delete(pod, set))
         }
       } catch (error) {
         if (!(error instanceof StatusError)) throw error

@@ -1,16 +1,20 @@
 /**
  * Brings pods to the Services that select them. Key: the namespace and the labels of pods that changed, in JSON, so that
- * the pods of one owner are looked at together; or the namespace alone, for all of its Services.
+ * the pods of one owner are looked at together; or the namespace alone, for all of its Services. `nodes` stands for
+ * nodes that changed: they matter to Services that share their endpoints out by zones.
  */
 import { ownValue } from '../../api/own.ts'
 import { clientsetFor } from '../clientset.ts'
-import type { Controller } from '../controller.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { NODES_OF_ZONES } from '../../registry/core/node-work.ts'
 import { podsOfKey } from './key.ts'
 import { SERVICES } from './endpoint-slice.ts'
 import { selectsPods } from './service-endpoints.ts'
+import { asksForTopology } from './slice-hints.ts'
 
 export const selectedPods: Controller = {
   async reconcile(key, context) {
+    if (key === NODES_OF_ZONES) return sharedByZones(context)
     const { namespace, labels } = podsOfKey(key)
     const services = clientsetFor(context, 'endpointslice-controller').resource(SERVICES, namespace)
     for await (const service of services.each()) {
@@ -23,4 +27,10 @@ export const selectedPods: Controller = {
     }
     return undefined
   },
+}
+
+async function sharedByZones(context: ControllerContext): Promise<undefined> {
+  for await (const service of clientsetFor(context, 'endpointslice-controller').resource(SERVICES).each())
+    if (selectsPods(service) && asksForTopology(service))
+      context.later('endpoint-slice', `${service.metadata.namespace}/${service.metadata.name}`, 0)
 }

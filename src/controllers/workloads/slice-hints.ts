@@ -17,7 +17,7 @@ const nearness: Readonly<Record<string, Nearness>> = {
 const MODES = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode'] as const
 
 /** Whether the older annotation asks for hints, which counts before the field. */
-function asksForTopology({ metadata }: Service): boolean {
+export function asksForTopology({ metadata }: Service): boolean {
   const [mode] = MODES.flatMap((name) => ownValue(metadata.annotations, name) ?? [])
   return mode === 'Auto' || mode === 'auto'
 }

@@ -191,11 +191,10 @@ function reuse(service: Service, { create, update, remove }: Plan): Plan {
     const next = isOwned(slice, service) ? coming.pop() : undefined
     if (next === undefined) return true
     const { name, resourceVersion, uid } = slice.metadata
-    const { generateName: _, ...metadata } = next.metadata
     changed.push({
       ...next,
       metadata: {
-        ...metadata,
+        ...next.metadata,
         ...(name === undefined ? {} : { name }),
         ...(uid === undefined ? {} : { uid }),
         ...(resourceVersion === undefined ? {} : { resourceVersion }),

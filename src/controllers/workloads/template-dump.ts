@@ -7,6 +7,7 @@ import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import { unpackedTable } from '../../api/unpacked-table.ts'
 import { ownValue } from '../../api/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
+import { SharedValue } from '../../tenancy/shared-value.ts'
 
 interface Field {
   readonly name: string
@@ -18,7 +19,7 @@ interface Field {
 /** A struct's fields, or what a named type is made of. */
 type Types = ReadonlyMap<string, readonly Field[] | string>
 
-let loaded: Promise<Types> | undefined
+const loaded = new SharedValue<Types>()
 
 async function load(): Promise<Types> {
   const table = await unpackedTable((await import('./template-types-table.json')).default)
@@ -39,7 +40,7 @@ function fieldOf(text: string): Field {
 }
 
 export async function goDump(template: PodTemplateSpec): Promise<string> {
-  return new Dump(await (loaded ??= load())).typed('v1.PodTemplateSpec', template)
+  return new Dump(await loaded.get(load)).typed('v1.PodTemplateSpec', template)
 }
 
 const NO_TIME = '{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}'

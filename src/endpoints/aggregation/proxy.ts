@@ -50,7 +50,7 @@ const DEADLINE_TEXT = 'context deadline exceeded'
 async function passOn(request: ApiRequest, service: APIService, place: ServicePlace): Promise<Response> {
   const { method, user, request: incoming } = request
   const upgrades = wantsUpgrade(request)
-  const headers = proxiedHeaders(incoming.headers, upgrades)
+  const headers = proxiedHeaders(incoming, upgrades)
   headers.push(['Audit-Id', request.auditId])
   const answer = await askApiService(request, service, place, {
     method,

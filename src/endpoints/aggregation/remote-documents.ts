@@ -12,6 +12,7 @@ import type { WholeAnswer } from '../../outgoing/bounded-answer.ts'
 import { wholeAnswer } from '../../outgoing/bounded-answer.ts'
 import { API_SERVICES, isRemote } from '../../registry/remote-groups.ts'
 import type { ApiRequest } from '../../request/context.ts'
+import type { Tenant } from '../../storage/tenant.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
 
@@ -57,7 +58,7 @@ export interface Question<T> {
 }
 
 export class RemoteDocuments<T> {
-  /** By UID. */
+  /** By control plane and UID: what was restored from a backup of another one has the same. */
   private readonly kept = new BoundedMap<string, Kept<T>>({
     entries: 500,
     size: 32 << 20,
@@ -70,7 +71,7 @@ export class RemoteDocuments<T> {
     const services = await remoteServices(request)
     const missing: Promise<void>[] = []
     for (const service of services) {
-      const kept = this.keptOf(service)
+      const kept = this.keptOf(request.tenant, service)
       if (!isAvailable(service) || (kept !== undefined && isFresh(kept, request.clock()))) continue
       const asked = this.ask(request, service)
       request.waitUntil(asked)
@@ -78,21 +79,21 @@ export class RemoteDocuments<T> {
     }
     if (missing.length > 0) await inTime(Promise.all(missing))
     return services.map((service) => {
-      const kept = this.keptOf(service)
+      const kept = this.keptOf(request.tenant, service)
       return { service, value: kept?.value, isCurrent: kept?.isCurrent === true && isAvailable(service) }
     })
   }
 
-  private keptOf({ metadata, spec }: RemoteService): Kept<T> | undefined {
-    const kept = this.kept.get(metadata.uid ?? '')
-    return kept?.spec === JSON.stringify(spec) ? kept : undefined
+  private keptOf(tenant: Tenant, service: RemoteService): Kept<T> | undefined {
+    const kept = this.kept.get(keyOf(tenant, service))
+    return kept?.spec === JSON.stringify(service.spec) ? kept : undefined
   }
 
   private async ask(request: ApiRequest, service: RemoteService): Promise<void> {
     const asked = request.clock()
     const spec = JSON.stringify(service.spec)
     const keep = (value: T | undefined, isCurrent: boolean, size: number) =>
-      this.kept.set(service.metadata.uid ?? '', { spec, value, isCurrent, asked, size })
+      this.kept.set(keyOf(request.tenant, service), { spec, value, isCurrent, asked, size })
     try {
       const { path, accept, maxBytes, read } = this.question
       const place = await placeOfApiService(request, service)
@@ -109,11 +110,13 @@ export class RemoteDocuments<T> {
       keep(read(whole, service), true, whole.text.length)
     } catch (error) {
       if (!(error instanceof CallFailed)) logError(`documents of ${service.metadata.name}: ${String(error)}`)
-      const old = this.keptOf(service)
+      const old = this.keptOf(request.tenant, service)
       keep(old?.value, false, old?.size ?? 0)
     }
   }
 }
+
+const keyOf = ({ uid }: Tenant, { metadata }: RemoteService): string => JSON.stringify([uid, metadata.uid])
 
 const isFresh = ({ asked, isCurrent }: Kept<unknown>, now: number): boolean =>
   now - asked < (isCurrent ? FRESH : FAILED)

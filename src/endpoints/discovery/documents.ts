@@ -123,11 +123,10 @@ function aggregatedResource(entry: ResourceEntry): Json {
   }
 }
 
-/** Built-in kinds of the list's own group and version are named without them, custom ones with them. */
 function responseKind(
   entry: ResourceEntry,
   { group, version, kind }: { readonly group: string; readonly version: string; readonly kind: string },
 ): JsonObject {
-  const own = entry.origin === 'built-in' && group === entry.group && version === entry.version
+  const own = !entry.serving.namesOwnVersion && group === entry.group && version === entry.version
   return own ? { group: '', version: '', kind } : { group, version, kind }
 }

@@ -10,6 +10,7 @@ import type { RemoteDiscovery } from '../aggregation/remote-discovery.ts'
 import { remoteDiscovery } from '../aggregation/remote-discovery.ts'
 import type { ServedGroup, ServedResources, ServedVersion } from '../../registry/resources.ts'
 import type { ApiRequest } from '../../request/context.ts'
+import { SharedValue } from '../../tenancy/shared-value.ts'
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from './documents.ts'
 import { respondDocument } from './respond-document.ts'
 
@@ -120,10 +121,13 @@ const withAccept = (request: ApiRequest, accept: string): ApiRequest => ({
   headers: request.headers.with('Accept', accept),
 })
 
+/** Milliseconds in which a document is made, on a busy machine too. */
+const MAKING = 10_000
+
 interface Kept {
   /** Of what other servers said. */
   readonly remote: string | undefined
-  readonly document: Promise<Aggregated>
+  readonly document: SharedValue<Aggregated>
 }
 
 interface Aggregated {
@@ -144,8 +148,8 @@ function aggregatedOf(
   if (documents === undefined) aggregated.set(served, (documents = new Map()))
   let known = documents.get(prefix)
   if (known?.remote !== remote?.key || known === undefined)
-    documents.set(prefix, (known = { remote: remote?.key, document: build(served, prefix, remote) }))
-  return known.document
+    documents.set(prefix, (known = { remote: remote?.key, document: new SharedValue(MAKING) }))
+  return known.document.get(() => build(served, prefix, remote))
 }
 
 /** The tag is that of the content alone: `{"metadata":{},"items":[…]}`. */

@@ -5,11 +5,11 @@
 import type { Node } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError, notFound, plainError } from '../../api/status.ts'
-import type { ExchangeAnswer, Upgraded } from '../../outgoing/exchange.ts'
+import type { ExchangeAnswer, ExchangeCall, Upgraded, WebSocketTranslation } from '../../outgoing/exchange.ts'
 import type { HeaderPairs } from '../../outgoing/proxied-headers.ts'
 import { hostPort } from '../../outgoing/service-place.ts'
 import { exchangeOf } from '../../outgoing/way-out.ts'
-import { SIMULATED } from '../../registry/workload-work.ts'
+import { SIMULATED } from '../../registry/core/node-work.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { settingsOf } from '../../settings.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
@@ -26,6 +26,8 @@ export interface NodeRequest {
   readonly body?: ReadableStream<Uint8Array> | null
   /** The stream is to speak another protocol from then on. */
   readonly upgrades?: boolean
+  /** The client speaks WebSocket, the node is asked for SPDY. */
+  readonly translates?: WebSocketTranslation
   /** A user asked for it by path: the node may not be this machine, nor its link. */
   readonly isProxied?: boolean
 }
@@ -34,12 +36,16 @@ export interface NodeConnection {
   /** Name or address of the node, and the port of its kubelet. */
   readonly host: string
   readonly port: string
+  /** Streams may be asked for as WebSockets; else as SPDY alone. */
+  readonly speaksWebSocket: boolean
   /** @throws CallFailed */
   ask(request: NodeRequest): Promise<ExchangeAnswer | Upgraded>
 }
 
 const NODES = { group: '', resource: 'nodes' }
 const KUBELET_PORT = 10250
+/** What kubelets from 1.36 on say of themselves (KEP 5328). */
+const WEBSOCKETS = 'ExtendWebSocketsToKubelet'
 const PREFERRED = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
 
 /** @throws StatusError where there is no such node, or it has no address */
@@ -61,14 +67,14 @@ function kubelet(request: ApiRequest, { status }: KubeObject & Node): NodeConnec
   return {
     host,
     port,
+    speaksWebSocket: status?.declaredFeatures?.includes(WEBSOCKETS) ?? false,
     async ask({ target, isProxied = false, ...call }) {
-      if (request.env.OUTGOING === undefined) throw new CallFailed('this server reaches no nodes')
+      if (request.env.EXCHANGES === undefined) throw new CallFailed('this server reaches no nodes')
       return exchangeOf(request)(
         {
           ...call,
           url: `https://${hostPort(host, port)}${target}`,
-          // kube-apiserver's default, too: kubelets sign their certificates themselves
-          isInsecure: true,
+          ...verification(settingsOf(request.env).kubeletAuthority),
           credential: 'kubelet-client',
           isProxied,
         },
@@ -78,6 +84,10 @@ function kubelet(request: ApiRequest, { status }: KubeObject & Node): NodeConnec
     },
   }
 }
+
+/** By default kubelets sign their certificates themselves; kube-apiserver looks at none either without an authority. */
+const verification = (caBundle: string | undefined): Pick<ExchangeCall, 'caBundle' | 'isInsecure'> =>
+  caBundle === undefined ? { isInsecure: true } : { caBundle }
 
 /** @throws StatusError where a call failed, with these words before the reason */
 export async function reached<T>(words: string, call: Promise<T>): Promise<T> {

@@ -7,7 +7,7 @@ import { builtInServed } from '../../registry/served.ts'
 import { resourceScope } from '../../registry/scope.ts'
 import { bindPod } from '../../registry/core/bind-pod.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
-import type { Verb } from '../route.ts'
+import type { Verb } from '../../registry/serving.ts'
 import type { Posted } from './posted.ts'
 import { readPosted, respondDone } from './posted.ts'
 

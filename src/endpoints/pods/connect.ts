@@ -7,7 +7,7 @@ import { goQuote } from '../../go/quote.ts'
 import { negotiateOutput } from '../../codec/negotiate.ts'
 import { answerHeaders } from '../../codec/respond.ts'
 import { wholeAnswer } from '../../outgoing/bounded-answer.ts'
-import type { ExchangeAnswer, Upgraded } from '../../outgoing/exchange.ts'
+import type { ExchangeAnswer, Upgraded, WebSocketTranslation } from '../../outgoing/exchange.ts'
 import { proxiedHeaders } from '../../outgoing/proxied-headers.ts'
 import { hostPort } from '../../outgoing/service-place.ts'
 import { readLive } from '../../registry/store.ts'
@@ -17,6 +17,7 @@ import { visitContainers } from '../../validation/pod/visit-containers.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { QueryParameters } from '../../request/query-parameters.ts'
 import { remoteAnswer } from '../aggregation/remote-answer.ts'
+import { asSpdy } from './websocket-as-spdy.ts'
 import { connectionTo, kubeletError, reached } from '../nodes/node-connection.ts'
 import { builtInForms } from '../../codec/built-in-forms.ts'
 
@@ -69,7 +70,8 @@ export async function execOrAttach(scope: RequestScope): Promise<Response> {
   const { query } = scope.request
   const pod = await podOf(scope)
   const container = containerOf(pod, query.get('container') ?? '')
-  const flag = (name: string, shown: string): [string, string][] => (isTrue(query.get(name)) ? [[shown, '1']] : [])
+  const is = (name: string): boolean => isTrue(query.get(name))
+  const flag = (name: string, shown: string): [string, string][] => (is(name) ? [[shown, '1']] : [])
   const parameters = [
     ...(scope.place.subresource === 'attach'
       ? []
@@ -79,7 +81,8 @@ export async function execOrAttach(scope: RequestScope): Promise<Response> {
     ...flag('stdout', 'output'),
     ...flag('tty', 'tty'),
   ]
-  return stream(scope, pod, `/${scope.place.subresource}/${placeOf(pod, container)}`, parameters)
+  const streams = { stdin: is('stdin'), stdout: is('stdout'), stderr: is('stderr'), tty: is('tty') }
+  return stream(scope, pod, `/${scope.place.subresource}/${placeOf(pod, container)}`, parameters, streams)
 }
 
 export async function portForward(scope: RequestScope): Promise<Response> {
@@ -103,17 +106,21 @@ async function stream(
   { spec }: Pod,
   path: string,
   parameters: readonly [string, string][],
+  streams?: WebSocketTranslation['streams'],
 ): Promise<Response> {
   if (!spec?.nodeName) throw badRequest(`pod ${name} does not have a host assigned`)
   const node = await connectionTo(request, spec.nodeName)
   if (!/\bupgrade\b/i.test(request.headers.get('Connection') ?? '')) throw badRequest('Upgrade request required')
+  const headers = proxiedHeaders(request.request, true)
+  const inSpdy = node.speaksWebSocket ? undefined : asSpdy(headers, streams)
   const answer = await reached(
     'error dialing backend',
     node.ask({
       method: request.method,
       target: `${path}${queryText(parameters)}`,
-      headers: proxiedHeaders(request.request.headers, true),
+      headers,
       upgrades: true,
+      ...inSpdy,
     }),
   )
   if (!('upgraded' in answer) && answer.status < 400) {

@@ -10,15 +10,14 @@ import { deleteObject } from '../../registry/write/delete.ts'
 import { readLive } from '../../registry/store.ts'
 import { withoutAdmission } from '../../registry/write/admission.ts'
 import { changeStored } from '../../registry/write/change-stored.ts'
-import { builtInServed } from '../../registry/served.ts'
 import { checkDeleteOptions } from '../../request/options.ts'
 import type { DeleteOptions } from '../../request/options.ts'
 import { timeText } from '../../schema/time.ts'
 import { storedObjects } from '../../tenancy/stored-objects.ts'
 import { selectorMatches } from '../../validation/label-selectors.ts'
-import type { RequestScope } from '../../registry/resource-scope.ts'
-import { resourceScope } from '../../registry/scope.ts'
-import type { Verb } from '../route.ts'
+import type { RequestScope, ResourceScope } from '../../registry/resource-scope.ts'
+import { loopbackScope } from '../../registry/scope.ts'
+import type { Verb } from '../../registry/serving.ts'
 import { isReady, setPodCondition } from '../../registry/core/pod-conditions.ts'
 import { readPosted, respondDone } from './posted.ts'
 
@@ -80,16 +79,15 @@ async function askBudget(scope: RequestScope, pod: Pod, dryRun: boolean): Promis
     if (budget.spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return
     if (currentHealthy >= desiredHealthy && desiredHealthy > 0) return
   }
-  await changeStored<PodDisruptionBudget>(budgetScope(scope), budget.metadata.name!, { dryRun }, (live) =>
+  const name = budget.metadata.name!
+  await changeStored<PodDisruptionBudget>(budgetScope(scope, name), name, { dryRun }, (live) =>
     takeOne(live, pod.metadata.name ?? '', scope.request.now),
   )
 }
 
-function budgetScope({ request, place: { namespace } }: RequestScope): RequestScope {
-  const entry = builtInServed(request.env).resources.find(BUDGETS.group, 'v1', BUDGETS.resource)
-  if (entry === undefined) throw new Error('assertion failed: disruption budgets are a resource')
-  return resourceScope(request, entry, { name: '', subresource: '', namespace })
-}
+/** Of its status, whose strategy is not asked. */
+const budgetScope = ({ request, place: { namespace } }: RequestScope, name: string): ResourceScope =>
+  loopbackScope(request, 'update', { ...BUDGETS, version: 'v1' }, { name, subresource: 'status', namespace })
 
 const WOULD_VIOLATE = "Cannot evict pod as it would violate the pod's disruption budget."
 

@@ -11,8 +11,8 @@ import { decodeBody, readBody } from '../decode-body.ts'
 import { prepareNewMetadata } from '../../registry/write/new-metadata.ts'
 import { ofKind } from '../../registry/resource.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
-import type { Verb } from '../route.ts'
-import { builtInForms } from '../../codec/built-in-forms.ts'
+import type { Verb } from '../../registry/serving.ts'
+import { builtInFormsWithoutTable } from '../../codec/built-in-forms.ts'
 
 /** What was sent to a subresource that does something instead of keeping what it gets. */
 export interface Posted<O> {
@@ -37,14 +37,14 @@ export async function readPosted<O>(
 ): Promise<Posted<O>> {
   const { request } = scope
   if (verb !== 'create') throw methodNotAllowed()
-  const output = negotiateOutput(request, { kind: 'object', forms: builtInForms })
+  const output = negotiateOutput(request, { kind: 'object', forms: builtInFormsWithoutTable })
   const input = negotiateInput(request)
   const body = await readBody(request)
   const options = parseCreateOptions(request.query)
   const posted = asKind(scope, kindOf(body))
   // the endpoint's type is what was asked for
-  const object = decodeBody(posted, input, body, options.fieldValidation) as O & KubeObject
-  prepareNewMetadata(scope, object, { keepsSystemFields })
+  const object = (await decodeBody(posted, input, body, options.fieldValidation)) as O & KubeObject
+  await prepareNewMetadata(scope, object, { keepsSystemFields })
   await admissionChain.mutate(posted, 'CREATE', options, { object })
   const validate = async () => void (await admissionChain.validate(posted, 'CREATE', options, { object }))
   return { object, dryRun: options.dryRun, output, validate }

@@ -17,7 +17,15 @@ import { remoteAnswer } from '../aggregation/remote-answer.ts'
 import { wantsUpgrade } from '../aggregation/upgrade.ts'
 import { connectionTo } from '../nodes/node-connection.ts'
 
-export async function proxy(scope: RequestScope, _verb: string, deeper: readonly string[]): Promise<Response> {
+/** Where the name in the path leads. */
+type WayTo = (scope: RequestScope, target: Target) => Promise<Send>
+
+const proxyBy =
+  (wayTo: WayTo) =>
+  (scope: RequestScope, _verb: string, deeper: readonly string[]): Promise<Response> =>
+    proxy(wayTo, scope, deeper)
+
+async function proxy(wayTo: WayTo, scope: RequestScope, deeper: readonly string[]): Promise<Response> {
   const target = targetOf(scope.place.name)
   if (target === undefined)
     throw badRequest(`invalid ${scope.resource.entry.singular ?? 'proxy'} request ${JSON.stringify(scope.place.name)}`)
@@ -33,7 +41,7 @@ export async function proxy(scope: RequestScope, _verb: string, deeper: readonly
       headers: { Location: `${encodedPath(scope.request.info.path)}/${query}` },
     })
   const upgrades = wantsUpgrade(scope.request)
-  const headers = [...proxiedHeaders(request.headers, upgrades), ...forwarded(scope)]
+  const headers = [...proxiedHeaders(request, upgrades), ...forwarded(scope)]
   try {
     const answer = await send(
       { method, target: `${encodedPath(path || '/')}${query}`, headers, upgrades },
@@ -74,23 +82,12 @@ function targetOf(text: string): Target | undefined {
   return { scheme: first || 'http', name: second, port: third! }
 }
 
-function wayTo(scope: RequestScope, target: Target): Promise<Send> {
-  switch (scope.resource.gvr.resource) {
-    case 'pods':
-      return wayToPod(scope, target)
-    case 'services':
-      return wayToService(scope, target)
-    default:
-      return wayToNode(scope, target)
-  }
-}
-
 /** Certificates of pods are not looked at, as kube-apiserver does not: nobody signs them for an address. */
 const wayToAddress =
   ({ request }: RequestScope, { scheme, host, port }: { scheme: string; host: string; port: string }): Send =>
   (passed, body) => {
     if (!isPort(port)) throw new CallFailed(`dial tcp: lookup tcp/${port}: unknown port`)
-    if (request.env.OUTGOING === undefined) throw new CallFailed('this server reaches no pods and no nodes')
+    if (request.env.EXCHANGES === undefined) throw new CallFailed('this server reaches no pods and no nodes')
     return ask(
       request,
       { ...passed, url: `${scheme}://${hostPort(host, port)}`, isProxied: true, isInsecure: true },
@@ -235,3 +232,7 @@ function withOwnLocation(scope: RequestScope, response: Response, path: string):
   moved.headers.set('Location', `${encodedPath(prefixOf(scope))}${to.pathname}${to.search}${to.hash}`)
   return moved
 }
+
+export const podProxy = proxyBy(wayToPod)
+export const serviceProxy = proxyBy(wayToService)
+export const nodeProxy = proxyBy(wayToNode)

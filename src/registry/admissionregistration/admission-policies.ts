@@ -1,4 +1,5 @@
 /** ValidatingAdmissionPolicies and MutatingAdmissionPolicies. */
+import { mapParts, resuming } from '../../api/parts.ts'
 import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import { append } from '../../api/append.ts'
 import type {
@@ -26,16 +27,24 @@ import { byteLength } from '../../api/utf8.ts'
 import { repeatsIn } from '../../api/lookup.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
-import type { Strategy } from '../strategy.ts'
+import { validatingAdmissionPolicyPrinter, mutatingAdmissionPolicyPrinter } from '../../codec/table/policies.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { compilationErrors, expressionErrors, policyExpressions, problemErrors } from './expressions.ts'
 import { matchConditionErrors } from './match-conditions.ts'
 import { choiceErrors, FAILURE_POLICIES, matchErrors, mutableOperationErrors, REINVOCATION_POLICIES } from './rules.ts'
 import { staticNameWarnings } from './static-names.ts'
+import { work } from '../work.ts'
+import { COMPILED, errorsOf } from '../../validation/errors-of.ts'
 
 type ValidatingPolicy = ValidatingAdmissionPolicy & KubeObject
 type MutatingPolicy = MutatingAdmissionPolicy & KubeObject
 
-export const validatingAdmissionPolicies: Strategy<ValidatingPolicy> = {
+export const validatingAdmissionPolicies: BuiltInDefinition<ValidatingPolicy> = {
+  printer: validatingAdmissionPolicyPrinter,
+  work: ({ object, old }) =>
+    object === undefined || object.metadata.generation === old?.metadata.generation
+      ? []
+      : work('validating-admission-policy-status', object.metadata.name),
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   resetFields: { status: withoutSpecAndMetadata },
@@ -54,7 +63,8 @@ export const validatingAdmissionPolicies: Strategy<ValidatingPolicy> = {
   },
 }
 
-export const mutatingAdmissionPolicies: Strategy<MutatingPolicy> = {
+export const mutatingAdmissionPolicies: BuiltInDefinition<MutatingPolicy> = {
+  printer: mutatingAdmissionPolicyPrinter,
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,
@@ -106,7 +116,11 @@ function commonErrors(
           ...constraintErrors(matchConstraints, constraintsAt),
         ]),
     ...(checkConditions ? matchConditionErrors(matchConditions, at.child('matchConditions'), compiler) : []),
-    ...variables.flatMap((variable, index) => variableErrors(variable, at.child('variables').index(index), compiler)),
+    ...errorsOf(
+      variables,
+      (variable, index) => variableErrors(variable, at.child('variables').index(index), compiler),
+      COMPILED,
+    ),
   ]
 }
 
@@ -170,18 +184,21 @@ async function validatingErrors(
 ): Promise<FieldError[]> {
   const at = path('spec')
   const { paramKind, variables = [], validations = [], auditAnnotations = [] } = spec
+  const inParts = resuming()
   const compiler = await policyExpressions({ hasParams: paramKind !== undefined, hasVariables: variables.length > 0 })
   const nothing = 'validations or auditAnnotations must contain at least one item'
-  return [
+  return inParts(() => [
     ...commonErrors(spec, at, checkConditions, compiler),
     ...(validations.length + auditAnnotations.length === 0
       ? [required(at.child('validations'), nothing), required(at.child('auditAnnotations'), nothing)]
       : []),
-    ...validations.flatMap((validation, index) =>
-      validationErrors(validation, at.child('validations').index(index), compiler),
+    ...errorsOf(
+      validations,
+      (validation, index) => validationErrors(validation, at.child('validations').index(index), compiler),
+      COMPILED,
     ),
     ...annotationsErrors(auditAnnotations, at.child('auditAnnotations'), metadata.name ?? '', compiler),
-  ]
+  ])
 }
 
 const NON_EMPTY = 'must be non-empty if specified'
@@ -215,21 +232,22 @@ function annotationsErrors(
 ): FieldError[] {
   const repeats = repeatsIn(annotations.map(({ key = '' }) => key))
   const type = 'io.k8s.api.admissionregistration.v1.AuditAnnotation'
-  const shown = () => annotations.map((annotation) => internalJson(type, annotation))
+  const checkAnnotation = ({ key = '', valueExpression = '' }: AuditAnnotation, index: number): FieldError[] => {
+    const here = at.index(index)
+    return [
+      ...(policy === ''
+        ? [invalidValue(here.child('key'), key, 'requires metadata.name be non-empty')]
+        : validateQualifiedName(here.child('key'), `${policy}/${key}`)),
+      ...valueErrors(valueExpression, here.child('valueExpression'), compiler),
+      ...(repeats.has(index) ? [duplicate(here.child('key'), key)] : []),
+    ]
+  }
+  const shown = () => mapParts(annotations, (annotation) => internalJson(type, annotation))
   return [
     ...(annotations.length > MAX_ANNOTATIONS
       ? [invalidValue(at, shown(), `must not have more than ${MAX_ANNOTATIONS} auditAnnotations`)]
       : []),
-    ...annotations.flatMap(({ key = '', valueExpression = '' }, index) => {
-      const here = at.index(index)
-      return [
-        ...(policy === ''
-          ? [invalidValue(here.child('key'), key, 'requires metadata.name be non-empty')]
-          : validateQualifiedName(here.child('key'), `${policy}/${key}`)),
-        ...valueErrors(valueExpression, here.child('valueExpression'), compiler),
-        ...(repeats.has(index) ? [duplicate(here.child('key'), key)] : []),
-      ]
-    }),
+    ...errorsOf(annotations, checkAnnotation, COMPILED),
   ]
 }
 
@@ -246,7 +264,7 @@ function statusErrors(status: ValidatingAdmissionPolicyStatus, at: FieldPath): F
   const { typeChecking = {}, conditions = [] } = status
   const warningsAt = at.child('typeChecking', 'expressionWarnings')
   return [
-    ...(typeChecking.expressionWarnings ?? []).flatMap(({ fieldRef = '', warning }, index) => [
+    ...errorsOf(typeChecking.expressionWarnings ?? [], ({ fieldRef = '', warning }, index) => [
       ...requiredText(warningsAt.index(index).child('warning'), warning),
       ...fieldReferenceErrors(fieldRef.trim(), warningsAt.index(index).child('fieldRef')),
     ]),
@@ -268,17 +286,22 @@ function fieldReferenceErrors(reference: string, at: FieldPath): FieldError[] {
 async function mutatingErrors({ spec = {} }: MutatingPolicy, checkConditions: boolean): Promise<FieldError[]> {
   const at = path('spec')
   const { paramKind, mutations = [], reinvocationPolicy = '' } = spec
+  const inParts = resuming()
   const compiler = await policyExpressions({ hasParams: paramKind !== undefined, hasVariables: true })
   const policyAt = at.child('reinvocationPolicy')
-  return [
+  return inParts(() => [
     ...commonErrors(spec, at, checkConditions, compiler, mutableOperationErrors),
     ...(mutations.length === 0
       ? [required(at.child('mutations'), 'mutations must contain at least one item')]
-      : mutations.flatMap((mutation, index) => mutationErrors(mutation, at.child('mutations').index(index), compiler))),
+      : errorsOf(
+          mutations,
+          (mutation, index) => mutationErrors(mutation, at.child('mutations').index(index), compiler),
+          COMPILED,
+        )),
     ...(reinvocationPolicy === ''
       ? [required(policyAt)]
       : choiceErrors(reinvocationPolicy, REINVOCATION_POLICIES, policyAt)),
-  ]
+  ])
 }
 
 type PatchField = 'applyConfiguration' | 'jsonPatch'

@@ -5,6 +5,7 @@ import type { PolicyExpressions } from '../../expressions/policy-expressions.ts'
 import { repeatsIn } from '../../api/lookup.ts'
 import { validateQualifiedName } from '../../validation/field-rules.ts'
 import { compilationErrors, expressionErrors } from './expressions.ts'
+import { COMPILED, errorsOf } from '../../validation/errors-of.ts'
 
 const MAX_CONDITIONS = 64
 
@@ -17,16 +18,20 @@ export function matchConditionErrors(
   const repeats = repeatsIn(conditions.map(({ name = '' }) => name))
   return [
     ...(conditions.length > MAX_CONDITIONS ? [tooMany(at, conditions.length, MAX_CONDITIONS)] : []),
-    ...conditions.flatMap(({ name = '', expression }, index) => {
-      const here = at.index(index)
-      const expressionAt = here.child('expression')
-      return [
-        ...expressionErrors(expression, expressionAt, '', (text) =>
-          compilationErrors(compiler, 'matchCondition', text.trim(), expressionAt),
-        ),
-        ...(name === '' ? [required(here.child('name'))] : validateQualifiedName(here.child('name'), name)),
-        ...(name !== '' && repeats.has(index) ? [duplicate(here.child('name'), name)] : []),
-      ]
-    }),
+    ...errorsOf(
+      conditions,
+      ({ name = '', expression }, index) => {
+        const here = at.index(index)
+        const expressionAt = here.child('expression')
+        return [
+          ...expressionErrors(expression, expressionAt, '', (text) =>
+            compilationErrors(compiler, 'matchCondition', text.trim(), expressionAt),
+          ),
+          ...(name === '' ? [required(here.child('name'))] : validateQualifiedName(here.child('name'), name)),
+          ...(name !== '' && repeats.has(index) ? [duplicate(here.child('name'), name)] : []),
+        ]
+      },
+      COMPILED,
+    ),
   ]
 }

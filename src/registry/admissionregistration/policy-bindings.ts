@@ -13,14 +13,20 @@ import { repeatsIn } from '../../api/lookup.ts'
 import { problems, validateSubdomain } from '../../validation/field-rules.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
 import { pathSegmentName } from '../../validation/names.ts'
-import type { Strategy } from '../strategy.ts'
+import {
+  validatingAdmissionPolicyBindingPrinter,
+  mutatingAdmissionPolicyBindingPrinter,
+} from '../../codec/table/policies.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { choiceErrors, matchErrors, mutableOperationErrors } from './rules.ts'
 import { staticNameWarnings } from './static-names.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 type ValidatingBinding = ValidatingAdmissionPolicyBinding & KubeObject
 type MutatingBinding = MutatingAdmissionPolicyBinding & KubeObject
 
-export const validatingAdmissionPolicyBindings: Strategy<ValidatingBinding> = {
+export const validatingAdmissionPolicyBindings: BuiltInDefinition<ValidatingBinding> = {
+  printer: validatingAdmissionPolicyBindingPrinter,
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,
@@ -31,7 +37,8 @@ export const validatingAdmissionPolicyBindings: Strategy<ValidatingBinding> = {
   warningsOnUpdate: staticNameWarnings,
 }
 
-export const mutatingAdmissionPolicyBindings: Strategy<MutatingBinding> = {
+export const mutatingAdmissionPolicyBindings: BuiltInDefinition<MutatingBinding> = {
+  printer: mutatingAdmissionPolicyBindingPrinter,
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,
@@ -83,7 +90,7 @@ function paramRefErrors({ name = '', selector, parameterNotFoundAction }: ParamR
 
 function actionErrors(actions: readonly string[], at: FieldPath): FieldError[] {
   const repeats = repeatsIn(actions)
-  const errors = actions.flatMap((action, index) => [
+  const errors = errorsOf(actions, (action, index) => [
     ...choiceErrors(action, ['Audit', 'Deny', 'Warn'], at.index(index)),
     ...(repeats.has(index) ? [duplicate(at.index(index), action)] : []),
   ])

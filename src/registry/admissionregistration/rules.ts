@@ -1,4 +1,5 @@
 /** Which requests webhooks and policies are about. */
+import { kept } from '../../api/parts.ts'
 import type { MatchResources, NamedRuleWithOperations, RuleWithOperations } from '../../api/admissionregistration/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, required } from '../../api/field.ts'
@@ -6,6 +7,7 @@ import { repeatsIn } from '../../api/lookup.ts'
 import { problems } from '../../validation/field-rules.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
 import { pathSegmentName } from '../../validation/names.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const ALL = '*'
 export const FAILURE_POLICIES = ['Fail', 'Ignore']
@@ -24,7 +26,7 @@ export function ruleErrors(rule: RuleWithOperations, at: FieldPath): FieldError[
   const operationsAt = at.child('operations')
   return [
     ...listErrors(operations, operationsAt, 'operations'),
-    ...operations.flatMap((operation, index) => choiceErrors(operation, OPERATIONS, operationsAt.index(index))),
+    ...errorsOf(operations, (operation, index) => choiceErrors(operation, OPERATIONS, operationsAt.index(index))),
     ...listErrors(apiGroups, at.child('apiGroups'), 'API groups'),
     ...listErrors(apiVersions, at.child('apiVersions'), 'API versions'),
     ...emptyTexts(apiVersions, at.child('apiVersions')),
@@ -42,25 +44,25 @@ function listErrors(values: readonly string[], at: FieldPath, what: string): Fie
 }
 
 const emptyTexts = (values: readonly string[], at: FieldPath): FieldError[] =>
-  values.flatMap((value, index) => (value === '' ? [required(at.index(index))] : []))
+  errorsOf(values, (value, index) => (value === '' ? [required(at.index(index))] : []))
 
 /** `pods`, `pods/log`, `pods/*`, `*` before `/log`, `*`: none may say what another says already. */
 function resourceErrors(resources: readonly string[], at: FieldPath): FieldError[] {
   if (resources.length === 0) return [required(at)]
-  const errors: FieldError[] = []
-  const withAllSubresources = new Set<string>()
-  const ofAllResources = new Set<string>()
-  resources.forEach((name, index) => {
-    if (name === '') errors.push(required(at.index(index)))
+  const withAllSubresources = kept(resources, () => new Set<string>())
+  const ofAllResources = kept(resources, () => new Set<string>())
+  const errors = errorsOf(resources, (name, index) => {
+    const wrong = name === '' ? [required(at.index(index))] : []
     const slash = name.indexOf('/')
-    if (slash < 0) return
+    if (slash < 0) return wrong
     const [resource, subresource] = [name.slice(0, slash), name.slice(slash + 1)]
     const covered = (by: string) =>
-      errors.push(invalidValue(at.index(index), name, `if '${by}' is present, must not specify ${name}`))
+      wrong.push(invalidValue(at.index(index), name, `if '${by}' is present, must not specify ${name}`))
     if (withAllSubresources.has(resource)) covered(`${resource}/*`)
     if (ofAllResources.has(subresource)) covered(`*/${subresource}`)
     if (subresource === ALL) withAllSubresources.add(resource)
     if (resource === ALL) ofAllResources.add(subresource)
+    return wrong
   })
   if (resources.length > 1 && resources.includes('*/*'))
     errors.push(invalidValue(at, resources, "if '*/*' is present, must not specify other resources"))
@@ -83,8 +85,8 @@ export function matchErrors(match: MatchResources | undefined, at: FieldPath): F
     ...Object.entries(selectors).flatMap(([field, selector]) =>
       selector === undefined ? [required(at.child(field))] : validateLabelSelector(at.child(field), selector),
     ),
-    ...resourceRules.flatMap((rule, index) => namedRuleErrors(rule, at.child('resourceRules').index(index))),
-    ...excludeResourceRules.flatMap((rule, index) =>
+    ...errorsOf(resourceRules, (rule, index) => namedRuleErrors(rule, at.child('resourceRules').index(index))),
+    ...errorsOf(excludeResourceRules, (rule, index) =>
       namedRuleErrors(rule, at.child('excludeResourceRules').index(index)),
     ),
   ]
@@ -93,7 +95,7 @@ export function matchErrors(match: MatchResources | undefined, at: FieldPath): F
 function namedRuleErrors(rule: NamedRuleWithOperations, at: FieldPath): FieldError[] {
   const { resourceNames = [] } = rule
   const repeats = repeatsIn(resourceNames)
-  const ofNames = resourceNames.flatMap((name, index) => {
+  const ofNames = errorsOf(resourceNames, (name, index) => {
     const nameAt = at.child('resourceNames').index(index)
     const errors = problems(nameAt, name, pathSegmentName(name, false))
     return repeats.has(index) ? [...errors, duplicate(nameAt, name)] : errors
@@ -103,6 +105,7 @@ function namedRuleErrors(rule: NamedRuleWithOperations, at: FieldPath): FieldErr
 
 /** What is deleted cannot be changed any more. */
 export const mutableOperationErrors = ({ resourceRules = [] }: MatchResources, at: FieldPath): FieldError[] =>
-  resourceRules
-    .flatMap(({ operations = [] }) => operations)
-    .flatMap((operation) => choiceErrors(operation, MUTABLE_OPERATIONS, at.child('resourceRules', 'operations')))
+  errorsOf(
+    resourceRules.flatMap(({ operations = [] }) => operations),
+    (operation) => choiceErrors(operation, MUTABLE_OPERATIONS, at.child('resourceRules', 'operations')),
+  )

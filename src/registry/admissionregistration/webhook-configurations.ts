@@ -12,11 +12,16 @@ import { repeatsIn } from '../../api/lookup.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
 import { dns1035Label, dns1123Subdomain } from '../../validation/names.ts'
 import { webhookClientErrors } from '../../validation/webhook-client.ts'
-import type { Strategy } from '../strategy.ts'
+import {
+  mutatingWebhookConfigurationPrinter,
+  validatingWebhookConfigurationPrinter,
+} from '../../codec/table/policies.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { policyExpressions } from './expressions.ts'
 import { matchConditionErrors } from './match-conditions.ts'
 import { choiceErrors, FAILURE_POLICIES, MATCH_POLICIES, REINVOCATION_POLICIES, ruleErrors } from './rules.ts'
 import { staticNameWarnings } from './static-names.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 /** Validating ones have no reinvocation policy; else they are the same. */
 type Configuration = (MutatingWebhookConfiguration | ValidatingWebhookConfiguration) & KubeObject
@@ -27,7 +32,7 @@ const SIDE_EFFECTS = ['None', 'NoneOnDryRun', 'Some', 'Unknown']
 const REVIEW_VERSIONS = ['v1', 'v1beta1']
 const MAX_SECONDS = 30
 
-export const webhookConfigurations: Strategy<Configuration> = {
+const webhookConfigurations: BuiltInDefinition<Configuration> = {
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,
@@ -37,6 +42,16 @@ export const webhookConfigurations: Strategy<Configuration> = {
   validateUpdate: ({ webhooks = [] }, { webhooks: old = [] }) => webhooksErrors(webhooks, leniencyOf(webhooks, old)),
   warningsOnCreate: staticNameWarnings,
   warningsOnUpdate: staticNameWarnings,
+}
+
+export const mutatingWebhookConfigurations: BuiltInDefinition<Configuration> = {
+  ...webhookConfigurations,
+  printer: mutatingWebhookConfigurationPrinter,
+}
+
+export const validatingWebhookConfigurations: BuiltInDefinition<Configuration> = {
+  ...webhookConfigurations,
+  printer: validatingWebhookConfigurationPrinter,
 }
 
 /** What stored configurations do wrong already they may go on doing. */
@@ -74,7 +89,7 @@ async function webhooksErrors(webhooks: readonly Webhook[] = [], lenient: Lenien
       ? await policyExpressions({ hasParams: false, hasVariables: false })
       : undefined
   const repeats = repeatsIn(webhooks.map(({ name = '' }) => name))
-  return webhooks.flatMap((webhook, index) => {
+  return errorsOf(webhooks, (webhook, index) => {
     const at = path('webhooks').index(index)
     const { name = '', admissionReviewVersions } = webhook
     return [
@@ -97,7 +112,7 @@ function webhookErrors(
   const allowed = lenient.sideEffects ? SIDE_EFFECTS : NO_SIDE_EFFECTS
   return [
     ...nameErrors(name, at.child('name')),
-    ...rules.flatMap((rule, index) => ruleErrors(rule, at.child('rules').index(index))),
+    ...errorsOf(rules, (rule, index) => ruleErrors(rule, at.child('rules').index(index))),
     ...choiceErrors(webhook.failurePolicy, FAILURE_POLICIES, at.child('failurePolicy')),
     ...choiceErrors(webhook.matchPolicy, MATCH_POLICIES, at.child('matchPolicy')),
     ...(sideEffects === undefined
@@ -137,7 +152,7 @@ function versionErrors(versions: readonly string[] = [], at: FieldPath, lenient:
   const known = REVIEW_VERSIONS.join(', ')
   if (versions.length === 0) return [required(at, `must specify one of ${known}`)]
   const repeats = repeatsIn(versions)
-  const errors = versions.flatMap((version, index) => {
+  const errors = errorsOf(versions, (version, index) => {
     const texts = repeats.has(index) ? ['duplicate version'] : dns1035Label(version)
     return texts.map((text) => invalidValue(at.index(index), version, text))
   })

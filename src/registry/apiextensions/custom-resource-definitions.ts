@@ -9,7 +9,8 @@ import { isKnownFormat } from '../../validation/value-formats.ts'
 import { conditionOf, versionsOf } from '../custom-resources/definition.ts'
 import { renewWatches } from '../custom-resources/renew-watches.ts'
 import { ruleEngineFor } from '../custom-resources/rules.ts'
-import type { Strategy } from '../strategy.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { resuming } from '../../api/parts.ts'
 import { timeText } from '../../schema/time.ts'
 import { wasWritten } from '../written-types.ts'
@@ -17,11 +18,15 @@ import { customStorageOf, groupResourceNamed } from '../../storage/collections.t
 import { schemasBelow } from './schemas-below.ts'
 import { loadPatterns } from '../../validation/go-pattern.ts'
 import { validateDefinition, validateDefinitionStatus, validateDefinitionUpdate } from './definition-validation.ts'
+import { definitionWork } from './definition-work.ts'
 
 /** While it is there, instances are deleted. */
 export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io'
 
-export const customResourceDefinitions: Strategy<CustomResourceDefinition> = {
+export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefinition> = {
+  defaults: { v1: defaultRule<CustomResourceDefinition>(applyDefaults) },
+  withoutTable: ['status'],
+  work: definitionWork,
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions',
@@ -122,4 +127,10 @@ function unknownFormats(definition: CustomResourceDefinition): string[] {
   }
   for (const { schema } of versionsOf(definition)) if (schema?.openAPIV3Schema) visit(schema.openAPIV3Schema)
   return found
+}
+
+function applyDefaults({ spec, status }: CustomResourceDefinition): void {
+  if ((status!.storedVersions ?? []).length > 0) return
+  const stored = spec!.versions?.find(({ storage }) => storage)
+  if (stored !== undefined) status!.storedVersions = [stored.name ?? '']
 }

@@ -1,4 +1,5 @@
 /** Defaults in a schema must be values of it, and nothing beyond (apiextensions' schema/defaulting ValidateDefaults). */
+import { errorsByName } from '../../validation/errors-of.ts'
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue } from '../../api/field.ts'
@@ -63,18 +64,16 @@ export function validateDefaults(
       isInMeta && !isEmbedded,
       false,
     ),
-    ...Object.keys(schema.properties ?? {})
-      .sort()
-      .flatMap((name) =>
-        validateDefaults(
-          ownValue(schema.properties!, name),
-          at.child('properties').key(name),
-          requiresPruned,
-          rules,
-          ((isObject || isEmbedded) && ['metadata', 'apiVersion', 'kind'].includes(name)) || (isInMeta && !isEmbedded),
-          false,
-        ),
+    ...errorsByName(schema.properties ?? {}, (name) =>
+      validateDefaults(
+        ownValue(schema.properties!, name),
+        at.child('properties').key(name),
+        requiresPruned,
+        rules,
+        ((isObject || isEmbedded) && ['metadata', 'apiVersion', 'kind'].includes(name)) || (isInMeta && !isEmbedded),
+        false,
       ),
+    ),
   ]
 }
 

@@ -1,21 +1,15 @@
 /** Whether a CustomResourceDefinition is one (apiextensions' pkg/apis/apiextensions/validation), in its order. */
+import { kept } from '../../api/parts.ts'
 import { append } from '../../api/append.ts'
-import { apart, kept } from '../../api/parts.ts'
 import type {
-  CustomResourceColumnDefinition,
   CustomResourceConversion,
   CustomResourceDefinition,
   CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
-  CustomResourceDefinitionVersion,
-  CustomResourceSubresources,
-  CustomResourceValidation,
   JSONSchemaProps,
-  SelectableField,
 } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { duplicate, forbiddenField, invalidValue, notSupported, path, required, tooMany } from '../../api/field.ts'
-import { isPrint } from '../../api/unicode.ts'
+import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import { dns1035Label, dns1123Subdomain, subdomainName } from '../../validation/names.ts'
 import { FIELD_IS_IMMUTABLE, validateAnyMeta } from '../../validation/object-meta.ts'
 import { webhookClientErrors } from '../../validation/webhook-client.ts'
@@ -26,43 +20,21 @@ import { repeatsIn } from '../../api/lookup.ts'
 import { isConditionTrue, versionNamed, versionsOf } from '../custom-resources/definition.ts'
 import type { RuleEngine } from '../custom-resources/rules.ts'
 import { approvalOf, APPROVED_BY, isProtectedGroup } from './approval.ts'
-import { DefaultRules, isPruned, validateDefaults } from './default-validation.ts'
-import { internalSchema, internalSpec, internalVersions } from '../../validation/apiextensions/internal-form.ts'
+import { isPruned } from './default-validation.ts'
+import { internalSpec, internalVersions } from '../../validation/apiextensions/internal-form.ts'
 import { schemasBelow } from './schemas-below.ts'
-import { pathProblem } from '../../validation/apiextensions/schema-path.ts'
-import type { SchemaLeniency } from './schema-validation.ts'
-import { isNonAtomicSet, mapKeyProblems, validateSchema } from './schema-validation.ts'
-import { structuralError, validateStructural } from './structural-validation.ts'
-
-/** What an update need not make right. */
-interface Leniency {
-  readonly schema: SchemaLeniency
-  readonly missingSchemas: boolean
-  readonly unprunedDefaults: boolean
-  readonly reviewVersions: boolean
-  /** Certificates of who converts are not looked at before the definition is established. */
-  readonly authorities: boolean
-  readonly tooManyFields: ReadonlySet<string>
-  /** Versions whose rules may cost what they cost. */
-  readonly unchangedVersions: ReadonlySet<string>
-}
-
-/** What all versions are checked by. */
-interface Checks {
-  readonly lenient: Leniency
-  /** Undefined where there are no rules. */
-  readonly engine: RuleEngine | undefined
-}
-
-const STRICT: Leniency = {
-  schema: {},
-  missingSchemas: false,
-  unprunedDefaults: false,
-  reviewVersions: false,
-  authorities: true,
-  tooManyFields: new Set(),
-  unchangedVersions: new Set(),
-}
+import { isNonAtomicSet, mapKeyProblems } from './schema-validation.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
+import { STRICT } from './leniency.ts'
+import type { Checks, Leniency } from './leniency.ts'
+import {
+  MAX_SELECTABLE,
+  columnProblems,
+  schemaProblems,
+  selectableProblems,
+  subresourceProblems,
+  versionProblems,
+} from './version-validation.ts'
 
 /** @param engine undefined where no version has rules */
 export function validateDefinition(definition: CustomResourceDefinition, engine: RuleEngine | undefined): FieldError[] {
@@ -161,7 +133,7 @@ function specProblems(spec: CustomResourceDefinitionSpec, checks: Checks): Field
   const { lenient } = checks
   const at = path('spec')
   const { group = '', scope = '', names = {} } = spec
-  const internal = internalSpec(spec)
+  const internal = kept(spec, () => internalSpec(spec))
   const { versions } = internal
   const errors: FieldError[] = []
   if (group === '') errors.push(required(at.child('group')))
@@ -174,10 +146,14 @@ function specProblems(spec: CustomResourceDefinitionSpec, checks: Checks): Field
   append(errors, enumProblems(scope, ['Cluster', 'Namespaced'], at.child('scope')))
   const preserves = spec.preserveUnknownFields === true
   if (!lenient.missingSchemas && internal.validation?.openAPIV3Schema === undefined)
-    versions.forEach(({ schema }, index) => {
-      if (schema?.openAPIV3Schema === undefined)
-        errors.push(required(at.child('versions').index(index).child('schema', 'openAPIV3Schema')))
-    })
+    append(
+      errors,
+      errorsOf(versions, ({ schema }, index) =>
+        schema?.openAPIV3Schema === undefined
+          ? [required(at.child('versions').index(index).child('schema', 'openAPIV3Schema'))]
+          : [],
+      ),
+    )
   if (
     preserves &&
     versions.some(({ schema }) => hasDefault(schema?.openAPIV3Schema ?? internal.validation?.openAPIV3Schema))
@@ -185,19 +161,20 @@ function specProblems(spec: CustomResourceDefinitionSpec, checks: Checks): Field
     errors.push(
       invalidValue(at.child('preserveUnknownFields'), true, 'must be false in order to use defaults in the schema'),
     )
-  const seen = new Set<string>()
-  let isUnique = true
-  versions.forEach((version, index) => {
-    const { name = '' } = version
-    if (seen.has(name)) isUnique = false
-    seen.add(name)
-    const here = at.child('versions').index(index)
-    const problems = dns1035Label(name)
-    if (problems.length > 0) errors.push(invalidValue(here.child('name'), name, problems.join(',')))
-    const subresources = internal.subresources ?? version.subresources
-    append(errors, versionProblems(version, here, subresources?.status !== undefined, checks))
-  })
-  if (!isUnique)
+  append(
+    errors,
+    errorsOf(versions, (version, index) => {
+      const errors: FieldError[] = []
+      const { name = '' } = version
+      const here = at.child('versions').index(index)
+      const problems = dns1035Label(name)
+      if (problems.length > 0) errors.push(invalidValue(here.child('name'), name, problems.join(',')))
+      const subresources = internal.subresources ?? version.subresources
+      append(errors, versionProblems(version, here, subresources?.status !== undefined, checks))
+      return errors
+    }),
+  )
+  if (new Set(versions.map(({ name = '' }) => name)).size < versions.length)
     errors.push(
       invalidValue(
         at.child('versions'),
@@ -226,8 +203,11 @@ function specProblems(spec: CustomResourceDefinitionSpec, checks: Checks): Field
   const isFirstUnchanged = lenient.unchangedVersions.has(versions[0]?.name ?? '')
   append(errors, schemaProblems(internal.validation, hasStatus, at.child('validation'), checks, isFirstUnchanged))
   append(errors, subresourceProblems(internal.subresources, at.child('subresources')))
-  internal.additionalPrinterColumns.forEach((column, index) =>
-    append(errors, columnProblems(column, at.child('additionalPrinterColumns').index(index))),
+  append(
+    errors,
+    errorsOf(internal.additionalPrinterColumns, (column, index) =>
+      columnProblems(column, at.child('additionalPrinterColumns').index(index)),
+    ),
   )
   if (internal.selectableFields.length > 0) {
     const here = at.child('selectableFields')
@@ -250,227 +230,6 @@ function enumProblems(value: string, accepted: readonly string[], at: FieldPath)
   return accepted.includes(value) ? [] : [notSupported(at, value, accepted)]
 }
 
-function versionProblems(
-  version: CustomResourceDefinitionVersion,
-  at: FieldPath,
-  hasStatus: boolean,
-  checks: Checks,
-): FieldError[] {
-  const { lenient } = checks
-  const { name = '', schema, selectableFields = [], additionalPrinterColumns = [] } = version
-  const errors = [
-    ...deprecationProblems(version, at.child('deprecationWarning')),
-    ...schemaProblems(schema, hasStatus, at.child('schema'), checks, lenient.unchangedVersions.has(name)),
-    ...subresourceProblems(version.subresources, at.child('subresources')),
-    ...additionalPrinterColumns.flatMap((column, index) =>
-      columnProblems(column, at.child('additionalPrinterColumns').index(index)),
-    ),
-  ]
-  if (selectableFields.length === 0) return errors
-  const here = at.child('selectableFields')
-  if (schema?.openAPIV3Schema === undefined)
-    return [...errors, invalidValue(here, '', 'may only be set when `version.schema.openAPIV3Schema` is not included')]
-  const isAllowed = lenient.tooManyFields.has(name)
-  return [...errors, ...selectableProblems(selectableFields, schema.openAPIV3Schema, here, isAllowed, at)]
-}
-
-function deprecationProblems(
-  { deprecated, deprecationWarning: warning }: CustomResourceDefinitionVersion,
-  at: FieldPath,
-): FieldError[] {
-  if (warning === undefined) return []
-  const problem = (why: string) => invalidValue(at, warning, why)
-  if (!deprecated) return [problem('can only be set for deprecated versions')]
-  const errors: FieldError[] = []
-  const bytes = new TextEncoder().encode(warning)
-  if (bytes.length > 256) errors.push(problem('must be <= 256 characters long'))
-  if (bytes.length === 0) errors.push(problem('must not be an empty string'))
-  const odd = [...warning].findIndex((character) => !isPrint(character))
-  if (odd >= 0) {
-    const index = new TextEncoder().encode([...warning].slice(0, odd).join('')).length
-    errors.push(
-      problem(`must only contain printable UTF-8 characters; non-printable character found at index ${index}`),
-    )
-  }
-  return errors
-}
-
-/** Keywords beside the type that may stand at the root of a schema whose status is taken out of it. */
-const AT_ROOT = [
-  'Description',
-  'Type',
-  'Format',
-  'Title',
-  'Maximum',
-  'ExclusiveMaximum',
-  'Minimum',
-  'ExclusiveMinimum',
-  'MaxLength',
-  'MinLength',
-  'Pattern',
-  'MaxItems',
-  'MinItems',
-  'UniqueItems',
-  'MultipleOf',
-  'Required',
-  'Items',
-  'Properties',
-  'ExternalDocs',
-  'Example',
-  'XPreserveUnknownFields',
-  'XValidations',
-]
-
-function schemaProblems(
-  validation: CustomResourceValidation | undefined,
-  hasStatus: boolean,
-  at: FieldPath,
-  { lenient, engine }: Checks,
-  isUnchanged: boolean,
-): FieldError[] {
-  const schema = validation?.openAPIV3Schema
-  if (schema === undefined) return []
-  const here = at.child('openAPIV3Schema')
-  const errors: FieldError[] = []
-  if (hasStatus) append(errors, rootProblems(schema, at))
-  if (schema.nullable)
-    errors.push(forbiddenField(at.child('openAPIV3Schema.nullable'), 'nullable cannot be true at the root'))
-  const unreadable = apart(schema, () => structuralError(schema))
-  // what is structural must be so even where an older definition was not, for fields are pruned by it
-  const structural = unreadable === undefined ? structuralProblems(schema, here, lenient, engine) : []
-  append(errors, structural)
-  const rules = kept(schema, () =>
-    unreadable === undefined && structural.length === 0 ? engine?.definitionRules(schema, isUnchanged) : undefined,
-  )
-  append(
-    errors,
-    apart(schema, () => validateSchema(schema, here, lenient.schema, { isRoot: true, rules: rules?.root })),
-  )
-  append(errors, rules?.errors ?? [])
-  if (errors.length === 0 && unreadable !== undefined) errors.push(invalidValue(here, '', unreadable))
-  append(errors, rules?.totalErrors(here) ?? [])
-  return errors
-}
-
-function structuralProblems(
-  schema: JSONSchemaProps,
-  at: FieldPath,
-  lenient: Leniency,
-  engine: RuleEngine | undefined,
-): FieldError[] {
-  const errors = apart(schema, () => validateStructural(schema, at))
-  if (errors.length > 0) return errors
-  return apart(schema, () =>
-    validateDefaults(schema, at, !lenient.unprunedDefaults, engine && new DefaultRules(engine)),
-  )
-}
-
-function rootProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
-  const internal = internalSchema(schema) as Readonly<Record<string, unknown>>
-  for (const [name, value] of Object.entries(internal)) {
-    if (name === 'Type') {
-      if (value === 'object') continue
-      if (value === '') continue
-      return [
-        invalidValue(
-          at.child('openAPIV3Schema.type'),
-          value,
-          'only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
-        ),
-      ]
-    }
-    if (value === null || value === '' || value === false || AT_ROOT.includes(name)) continue
-    return [
-      invalidValue(
-        at.child('openAPIV3Schema'),
-        internal,
-        `only [${AT_ROOT.join(' ')}] fields are allowed at the root of the schema if the status subresource is enabled`,
-      ),
-    ]
-  }
-  return []
-}
-
-function simplePathProblems(text: string, at: FieldPath): FieldError[] {
-  return text.startsWith('.') ? [] : [invalidValue(at, text, 'must be a simple json path starting with .')]
-}
-
-function subresourceProblems(subresources: CustomResourceSubresources | undefined, at: FieldPath): FieldError[] {
-  const scale = subresources?.scale
-  if (scale === undefined) return []
-  const replicas = (name: 'specReplicasPath' | 'statusReplicasPath', under: '.spec' | '.status'): FieldError[] => {
-    const here = at.child(`scale.${name}`)
-    const text = scale[name] ?? ''
-    if (text === '') return [required(here)]
-    const problems = simplePathProblems(text, here)
-    if (problems.length > 0) return problems
-    return text.startsWith(`${under}.`) ? [] : [invalidValue(here, text, `should be a json path under ${under}`)]
-  }
-  const errors = [...replicas('specReplicasPath', '.spec'), ...replicas('statusReplicasPath', '.status')]
-  const selector = scale.labelSelectorPath ?? ''
-  if (selector === '') return errors
-  const here = at.child('scale.labelSelectorPath')
-  const problems = simplePathProblems(selector, here)
-  if (problems.length > 0) return [...errors, ...problems]
-  return selector.startsWith('.spec.') || selector.startsWith('.status.')
-    ? errors
-    : [...errors, invalidValue(here, selector, 'should be a json path under either .spec or .status')]
-}
-
-const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
-const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
-
-function columnProblems(
-  { name, type = '', format = '', jsonPath = '' }: CustomResourceColumnDefinition,
-  at: FieldPath,
-): FieldError[] {
-  const errors: FieldError[] = []
-  if (!name) errors.push(required(at.child('name')))
-  const types = `must be one of ${COLUMN_TYPES.join(',')}`
-  if (type === '') errors.push(required(at.child('type'), types))
-  else if (!COLUMN_TYPES.includes(type)) errors.push(invalidValue(at.child('type'), type, types))
-  if (format !== '' && !COLUMN_FORMATS.includes(format))
-    errors.push(invalidValue(at.child('format'), format, `must be one of ${COLUMN_FORMATS.join(',')}`))
-  if (jsonPath === '') errors.push(required(at.child('JSONPath')))
-  else append(errors, simplePathProblems(jsonPath, at.child('JSONPath')))
-  return errors
-}
-
-const MAX_SELECTABLE = 8
-
-function selectableProblems(
-  fields: readonly SelectableField[],
-  schema: JSONSchemaProps,
-  at: FieldPath,
-  allowsMore: boolean,
-  around: FieldPath,
-): FieldError[] {
-  const errors: FieldError[] = []
-  const unreadable = structuralError(schema)
-  if (unreadable !== undefined) errors.push(invalidValue(around.child('schema.openAPIV3Schema'), '', unreadable))
-  const seen = new Set<string>()
-  fields.forEach(({ jsonPath = '' }, index) => {
-    const here = at.index(index).child('jsonPath')
-    if (jsonPath === '') return void errors.push(required(here))
-    const found = pathProblem(schema, jsonPath, false)
-    if (typeof found === 'string') return void errors.push(invalidValue(here, jsonPath, `is an invalid path: ${found}`))
-    if (found.names[0] === 'metadata') errors.push(invalidValue(here, jsonPath, 'must not point to fields in metadata'))
-    if (!['string', 'boolean', 'integer'].includes(found.schema.type ?? ''))
-      errors.push(
-        invalidValue(
-          here,
-          jsonPath,
-          'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
-        ),
-      )
-    const key = found.names.join('.')
-    if (seen.has(key)) errors.push(duplicate(here, jsonPath))
-    seen.add(key)
-  })
-  if (seen.size > MAX_SELECTABLE && !allowsMore) errors.push(tooMany(at, seen.size, MAX_SELECTABLE))
-  return errors
-}
-
 function nameProblems(names: CustomResourceDefinitionNames, at: FieldPath): FieldError[] {
   const errors: FieldError[] = []
   for (const name of ['plural', 'singular'] as const) {
@@ -487,10 +246,15 @@ function nameProblems(names: CustomResourceDefinitionNames, at: FieldPath): Fiel
       )
   }
   const each = (name: 'shortNames' | 'categories') =>
-    (names[name] ?? []).forEach((value, index) => {
-      const problems = dns1035Label(value)
-      if (problems.length > 0) errors.push(invalidValue(at.child(name).index(index), value, problems.join(',')))
-    })
+    append(
+      errors,
+      errorsOf(names[name] ?? [], (value, index) => {
+        const errors: FieldError[] = []
+        const problems = dns1035Label(value)
+        if (problems.length > 0) errors.push(invalidValue(at.child(name).index(index), value, problems.join(',')))
+        return errors
+      }),
+    )
   each('shortNames')
   if (names.kind && names.kind === names.listKind)
     errors.push(invalidValue(at.child('listKind'), names.listKind, 'kind and listKind may not be the same'))
@@ -537,10 +301,15 @@ function reviewProblems(versions: readonly string[], at: FieldPath, { reviewVers
   if (versions.length === 0) return [required(at)]
   const errors: FieldError[] = []
   const repeats = repeatsIn(versions)
-  versions.forEach((version, index) => {
-    if (repeats.has(index)) errors.push(invalidValue(at.index(index), version, 'duplicate version'))
-    else for (const problem of dns1035Label(version)) errors.push(invalidValue(at.index(index), version, problem))
-  })
+  append(
+    errors,
+    errorsOf(versions, (version, index) => {
+      const errors: FieldError[] = []
+      if (repeats.has(index)) errors.push(invalidValue(at.index(index), version, 'duplicate version'))
+      else for (const problem of dns1035Label(version)) errors.push(invalidValue(at.index(index), version, problem))
+      return errors
+    }),
+  )
   if (!reviewVersions && !versions.some((version) => REVIEW_VERSIONS.includes(version)))
     errors.push(invalidValue(at, versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`))
   return errors
@@ -556,21 +325,31 @@ function statusProblems(definition: CustomResourceDefinition): FieldError[] {
   const isStored = new Set(storedVersions)
   const isNamed = new Set(names)
   const repeats = repeatsIn(names)
-  versionsOf(definition).forEach(({ name = '', storage }, index) => {
-    // a name that comes twice is found once
-    if (storage && (!isStored.has(name) || repeats.has(index)))
-      errors.push(invalidValue(here, storedVersions, `must have the storage version ${name}`))
-  })
-  storedVersions.forEach((version, index) => {
-    if (!isNamed.has(version))
-      errors.push(
-        invalidValue(
-          here.index(index),
-          version,
-          `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`,
-        ),
-      )
-  })
+  append(
+    errors,
+    errorsOf(versionsOf(definition), ({ name = '', storage }, index) => {
+      const errors: FieldError[] = []
+      // a name that comes twice is found once
+      if (storage && (!isStored.has(name) || repeats.has(index)))
+        errors.push(invalidValue(here, storedVersions, `must have the storage version ${name}`))
+      return errors
+    }),
+  )
+  append(
+    errors,
+    errorsOf(storedVersions, (version, index) => {
+      const errors: FieldError[] = []
+      if (!isNamed.has(version))
+        errors.push(
+          invalidValue(
+            here.index(index),
+            version,
+            `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`,
+          ),
+        )
+      return errors
+    }),
+  )
   return errors
 }
 

@@ -7,14 +7,15 @@ import { append } from '../../api/append.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'
-import type { Json, JsonObject } from '../../api/object.ts'
+import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { sentField } from '../../schema/emptied.ts'
-import { sortNames } from '../../api/json.ts'
+
 import { errorsByName } from '../../validation/errors-of.ts'
 import { pathProblem } from '../../validation/apiextensions/schema-path.ts'
 import { repeatsIn } from '../../api/lookup.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
@@ -52,7 +53,7 @@ export function validateSchema(
   const { isRoot: _, rules, ...same } = place
   const below: Place = { ...same, isRoot: false }
   const each = (name: 'allOf' | 'oneOf' | 'anyOf') =>
-    (schema[name] ?? []).flatMap((one, index) => validateSchema(one, at.child(name).index(index), lenient, below))
+    errorsOf(schema[name] ?? [], (one, index) => validateSchema(one, at.child(name).index(index), lenient, below))
   const { items } = schema
   const item = oneSchema(items)
   const errors = [
@@ -71,24 +72,20 @@ export function validateSchema(
     ...each('allOf'),
     ...each('oneOf'),
     ...each('anyOf'),
-    ...named(schema.definitions).flatMap(([name, one]) =>
-      validateSchema(one, at.child('definitions').key(name), lenient, below),
+    ...errorsByName(schema.definitions ?? {}, (name) =>
+      validateSchema(ownValue(schema.definitions!, name), at.child('definitions').key(name), lenient, below),
     ),
     ...validateSchema(item, at.child('items'), lenient, { ...below, rules: item && rules?.items(item, at) }),
-    ...(Array.isArray(items) ? items : []).flatMap((one, index) =>
+    ...errorsOf(Array.isArray(items) ? items : [], (one, index) =>
       validateSchema(oneSchema(one), at.child('items').index(index), lenient, below),
     ),
     ...extensionProblems(schema, at, lenient),
-    ...(schema['x-kubernetes-validations'] ?? []).flatMap((rule, index) =>
+    ...errorsOf(schema['x-kubernetes-validations'] ?? [], (rule, index) =>
       ruleProblems(schema, rule, at.child('x-kubernetes-validations').index(index)),
     ),
   ]
   if (errors.length === 0 && schema['x-kubernetes-validations']?.length) rules?.check(at)
   return errors
-}
-
-function named<Value>(map: Readonly<Record<string, Value>> | undefined): [string, Value][] {
-  return sortNames(Object.keys(map ?? {})).map((name) => [name, ownValue(map!, name)!])
 }
 
 function keywordProblems(
@@ -157,10 +154,7 @@ function propertyProblems(
     }
     return validateSchema(property, at.child('properties').key(name), lenient, place)
   }
-  // expressions are looked at in one go: their scopes count what they cost
-  if (rules !== undefined) return named(schema.properties).flatMap(([name]) => problemsOf(name))
-  // a map of schemas is JSON whose interface does not say so
-  return errorsByName((schema.properties ?? {}) as unknown as JsonObject, problemsOf)
+  return errorsByName(schema.properties ?? {}, problemsOf)
 }
 
 function extensionProblems(schema: JSONSchemaProps, at: FieldPath, lenient: SchemaLeniency): FieldError[] {
@@ -229,19 +223,24 @@ function mapListProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
       ),
     ]
   const repeats = repeatsIn(keys)
-  keys.forEach((key, index) => {
-    const property = ownValue(item.properties, key)
-    if (property === undefined) errors.push(invalidValue(here, keys, 'entries must all be names of item properties'))
-    else if (property.type === 'array' || property.type === 'object')
-      errors.push(
-        invalidValue(
-          at.child('items', 'properties').key(key).child('type'),
-          item.type,
-          "must be a scalar type if parent array's x-kubernetes-list-type is map",
-        ),
-      )
-    if (repeats.has(index)) errors.push(invalidValue(here, keys, 'must not contain duplicate entries'))
-  })
+  append(
+    errors,
+    errorsOf(keys, (key, index) => {
+      const errors: FieldError[] = []
+      const property = ownValue(item.properties, key)
+      if (property === undefined) errors.push(invalidValue(here, keys, 'entries must all be names of item properties'))
+      else if (property.type === 'array' || property.type === 'object')
+        errors.push(
+          invalidValue(
+            at.child('items', 'properties').key(key).child('type'),
+            item.type,
+            "must be a scalar type if parent array's x-kubernetes-list-type is map",
+          ),
+        )
+      if (repeats.has(index)) errors.push(invalidValue(here, keys, 'must not contain duplicate entries'))
+      return errors
+    }),
+  )
   return errors
 }
 

@@ -10,6 +10,7 @@ import { ownValue } from '../../api/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { goPatternError } from '../../validation/go-pattern.ts'
 import { oneSchema } from './schema-validation.ts'
+import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 
 type Level = 'root' | 'item' | 'field'
 
@@ -69,8 +70,12 @@ function invariantProblems(schema: JSONSchemaProps | undefined, level: Level, at
   const items = oneSchema(schema.items)
   if (type === 'array' && items === undefined) errors.push(required(at.child('items'), 'must be specified'))
   append(errors, invariantProblems(items, 'item', at.child('items')))
-  for (const [name, property] of Object.entries(properties))
-    append(errors, invariantProblems(property, 'field', at.child('properties').key(name)))
+  append(
+    errors,
+    errorsByName(properties, (name) =>
+      invariantProblems(ownValue(properties, name), 'field', at.child('properties').key(name)),
+    ),
+  )
   if (schema.additionalProperties !== undefined && schema.additionalProperties !== null) {
     const here = at.child('additionalProperties')
     if (level === 'root') errors.push(forbiddenField(here, 'must not be used at the root'))
@@ -212,8 +217,8 @@ function nestedProblems(schema: JSONSchemaProps | undefined, skipsAnyOf: boolean
   const errors = [
     ...valueProblems(schema, skipsAnyOf, false, at),
     ...nestedProblems(oneSchema(schema.items), false, at.child('items')),
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
-      nestedProblems(property, false, at.child('properties').key(name)),
+    ...errorsByName(schema.properties ?? {}, (name) =>
+      nestedProblems(ownValue(schema.properties, name), false, at.child('properties').key(name)),
     ),
   ]
   for (const [keyword, why] of mustBeEmpty) {
@@ -239,7 +244,7 @@ function completeness(
   at: FieldPath,
 ): FieldError[] {
   const each = (name: 'allOf' | 'anyOf' | 'oneOf') =>
-    (schema[name] ?? []).flatMap((one, index) =>
+    errorsOf(schema[name] ?? [], (one, index) =>
       nestedCompleteness(one, structure, structureAt, at.child(name).index(index)),
     )
   return [
@@ -266,9 +271,9 @@ function nestedCompleteness(
       structureAt.child('items'),
       at.child('items'),
     ),
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
+    ...errorsByName(schema.properties ?? {}, (name) =>
       nestedCompleteness(
-        property,
+        ownValue(schema.properties, name),
         ownValue(structure.properties, name),
         structureAt.child('properties').key(name),
         at.child('properties').key(name),

@@ -8,9 +8,20 @@ import { dns1035Label, dns1123Subdomain, pathSegmentName } from '../../validatio
 import { validateAnyMeta } from '../../validation/object-meta.ts'
 import { base64Length } from '../core/config-maps.ts'
 import { timeText } from '../../schema/time.ts'
-import type { Strategy } from '../strategy.ts'
+import { apiServicePrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { metricsServiceWork } from '../autoscaling/autoscaled-work.ts'
+import { work } from '../work.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
-export const apiServices: Strategy<APIService> = {
+export const apiServices: BuiltInDefinition<APIService> = {
+  withoutTable: ['status'],
+  printer: apiServicePrinter,
+  work: ({ object, old }) =>
+    object === undefined || (old !== undefined && JSON.stringify(object.spec) === JSON.stringify(old.spec))
+      ? []
+      : work('api-service-availability', object.metadata.name),
+  workloadWork: [metricsServiceWork],
   nameRule: pathSegmentName,
   allowUnconditionalUpdate: false,
   storagePrefix: 'apiregistration.k8s.io/apiservices',
@@ -31,7 +42,7 @@ export const apiServices: Strategy<APIService> = {
         Object.assign(object.metadata, { labels, annotations, finalizers, ownerReferences })
       },
       validateUpdate: ({ status }) =>
-        (status?.conditions ?? []).flatMap((condition, index) =>
+        errorsOf(status?.conditions ?? [], (condition, index) =>
           STATES.includes(condition.status ?? '')
             ? []
             : [notSupported(path('status', 'conditions').index(index).child('status'), condition.status ?? '', STATES)],

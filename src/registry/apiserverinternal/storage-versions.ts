@@ -12,9 +12,13 @@ import { repeatsIn } from '../../api/lookup.ts'
 import { problems, validateQualifiedName } from '../../validation/field-rules.ts'
 import { dns1035Label, dns1123Subdomain, regexText, subdomainName } from '../../validation/names.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
-import type { Strategy } from '../strategy.ts'
+import { storageVersionPrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
+import { kept } from '../../api/parts.ts'
 
-export const storageVersions: Strategy<StorageVersion & KubeObject> = {
+export const storageVersions: BuiltInDefinition<StorageVersion & KubeObject> = {
+  printer: storageVersionPrinter,
   resetFields: { status: withoutSpecAndMetadata },
   allowUnconditionalUpdate: false,
   nameRule: nameProblems,
@@ -43,7 +47,7 @@ function statusErrors(status: StorageVersionStatus, at: FieldPath): FieldError[]
   const servers = storageVersions ?? []
   const repeats = repeatsIn(servers.map(({ apiServerID = '' }) => apiServerID))
   return [
-    ...servers.flatMap((server, index) => {
+    ...errorsOf(servers, (server, index) => {
       const here = at.child('storageVersions').index(index)
       return [
         ...(repeats.has(index) ? [duplicate(here.child('apiServerID'), server.apiServerID ?? '')] : []),
@@ -70,7 +74,7 @@ function serverErrors(server: ServerStorageVersion, at: FieldPath): FieldError[]
   return [
     ...problems(at.child('apiServerID'), apiServerID, subdomainName(apiServerID, false)),
     ...versionErrors(encodingVersion, at.child('encodingVersion')),
-    ...decodable.flatMap((version, index) => versionErrors(version, decodableAt.index(index))),
+    ...errorsOf(decodable, (version, index) => versionErrors(version, decodableAt.index(index))),
     ...(decodable.includes(encodingVersion)
       ? []
       : [
@@ -80,7 +84,7 @@ function serverErrors(server: ServerStorageVersion, at: FieldPath): FieldError[]
             `decodableVersions must include encodingVersion ${encodingVersion}`,
           ),
         ]),
-    ...(servedVersions ?? []).flatMap((version, index) => {
+    ...errorsOf(servedVersions ?? [], (version, index) => {
       const here = at.child('servedVersions').index(index)
       return [
         ...versionErrors(version, here),
@@ -135,8 +139,8 @@ function commonVersionErrors(
 }
 
 function conditionErrors(conditions: readonly StorageVersionCondition[], at: FieldPath): FieldError[] {
-  const last = new Map<string, number>()
-  return conditions.flatMap(({ type = '', status = '', reason, message }, index) => {
+  const last = kept(conditions, () => new Map<string, number>())
+  return errorsOf(conditions, ({ type = '', status = '', reason, message }, index) => {
     const here = at.index(index)
     const other = last.get(type)
     last.set(type, index)

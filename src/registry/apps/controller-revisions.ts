@@ -5,11 +5,15 @@ import { immutable, nonNegative } from '../../validation/field-rules.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { sameValue } from '../../validation/same-value.ts'
-import type { Strategy } from '../strategy.ts'
+import { controllerRevisionPrinter } from '../../codec/table/apps.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { dependentWork } from '../work.ts'
 
 const data = path('data')
 
-export const controllerRevisions: Strategy<ControllerRevision> = {
+export const controllerRevisions: BuiltInDefinition<ControllerRevision> = {
+  printer: controllerRevisionPrinter,
+  workloadWork: [dependentWork],
   validate: (revision) => [...nonNegative(path('revision'), revision.revision), ...validateData(revision)],
   validateUpdate: (revision, old) => [
     ...validateObjectMeta(revision.metadata, true, subdomainName),

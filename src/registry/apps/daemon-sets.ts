@@ -28,15 +28,23 @@ import { templateWarnings } from '../../validation/pod/pod-warnings.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
 import { samePodTemplate, sameSelector } from '../../validation/same-value.ts'
 import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
-import type { Strategy } from '../strategy.ts'
+import { daemonSetPrinter } from '../../codec/table/apps.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { validateCollisionCount } from './workload.ts'
+import { itself } from '../work.ts'
 
 const spec = path('spec')
 const status = path('status')
 /** Counts changes of the template; it was a field in older versions of the kind. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 
-export const daemonSets: Strategy<DaemonSet> = {
+export const daemonSets: BuiltInDefinition<DaemonSet> = {
+  defaults: { v1: defaultRule<DaemonSet>(applyDefaults) },
+  internalAnnotation: 'deprecated.daemonset.template.generation',
+  zero: { annotations: { 'deprecated.daemonset.template.generation': '0' } },
+  printer: daemonSetPrinter,
+  workloadWork: [itself('daemon-set')],
   hasGeneration: true,
   prepareForCreate(daemonSet, { enabled }) {
     const generation = templateGeneration(daemonSet)
@@ -156,4 +164,24 @@ function validateStrategy(at: FieldPath, strategy: NonNullable<DaemonSetSpec['up
       ? [required(unavailable, 'cannot be 0 when maxSurge is 0')]
       : []),
   ]
+}
+
+/** kube-apiserver's internal type has the generation of the template as a field, which is written as an annotation. */
+function applyDefaults({ metadata, spec }: DaemonSet): void {
+  metadata!.annotations = {
+    ...metadata!.annotations,
+    [TEMPLATE_GENERATION]: metadata!.annotations?.[TEMPLATE_GENERATION] ?? '0',
+  }
+  const strategy = spec!.updateStrategy!
+  strategy.type ||= 'RollingUpdate'
+  if (strategy.type === 'RollingUpdate') {
+    strategy.rollingUpdate ??= {}
+    strategy.rollingUpdate.maxUnavailable ??= 1
+  }
+  // kube-apiserver's internal form knows no absence of these
+  if (strategy.rollingUpdate !== undefined) {
+    strategy.rollingUpdate.maxUnavailable ??= 0
+    strategy.rollingUpdate.maxSurge ??= 0
+  }
+  spec!.revisionHistoryLimit ??= 10
 }

@@ -16,13 +16,22 @@ import type { PodRules } from '../../validation/pod/rules.ts'
 import { sameMap } from '../core/config-maps.ts'
 import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
 import { sameSelector } from '../../validation/same-value.ts'
-import type { Strategy } from '../strategy.ts'
+import { deploymentPrinter } from '../../codec/table/apps.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { notMoreThan, validateCollisionCount, validateSelectorAndTemplate } from './workload.ts'
+import { scalableWork } from '../autoscaling/autoscaled-work.ts'
+import { itself } from '../work.ts'
 
 const spec = path('spec')
 const status = path('status')
 
-export const deployments: Strategy<Deployment> = {
+export const deployments: BuiltInDefinition<Deployment> = {
+  defaults: { v1: defaultRule<Deployment>(applyDefaults) },
+  internalAnnotation: 'deprecated.deployment.rollback.to',
+  zero: { members: { spec: { replicas: 0 } } },
+  printer: deploymentPrinter,
+  workloadWork: [itself('deployment'), scalableWork],
   hasGeneration: true,
   resetFields: { status: without(['spec'], ['metadata', 'labels']) },
   prepareForCreate(deployment, { enabled }) {
@@ -134,3 +143,17 @@ const validateStatus = (found: DeploymentStatus): FieldError[] => [
   ),
   ...notMoreThan(status, found, ['availableReplicas'], 'readyReplicas', 'readyReplicas'),
 ]
+
+function applyDefaults({ spec }: Deployment): void {
+  const deployment = spec!
+  deployment.replicas ??= 1
+  const strategy = deployment.strategy!
+  strategy.type ||= 'RollingUpdate'
+  if (strategy.type === 'RollingUpdate') {
+    strategy.rollingUpdate ??= {}
+    strategy.rollingUpdate.maxUnavailable ??= '25%'
+    strategy.rollingUpdate.maxSurge ??= '25%'
+  }
+  deployment.revisionHistoryLimit ??= 10
+  deployment.progressDeadlineSeconds ??= 600
+}

@@ -8,13 +8,19 @@ import { selectorJson } from '../../validation/pod/internal-json.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
 import { sameSelector } from '../../validation/same-value.ts'
 import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
-import type { Strategy } from '../strategy.ts'
+import { replicaSetPrinter } from '../../codec/table/apps.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { validateReplicaCounts, validateSelectorAndTemplate } from './workload.ts'
+import { scalableWork } from '../autoscaling/autoscaled-work.ts'
+import { dependentWork, itself } from '../work.ts'
 
 const spec = path('spec')
 const status = path('status')
 
-export const replicaSets: Strategy<ReplicaSet> = {
+export const replicaSets: BuiltInDefinition<ReplicaSet> = {
+  zero: { members: { spec: { replicas: 0 } } },
+  printer: replicaSetPrinter,
+  workloadWork: [itself('replica-set'), dependentWork, scalableWork],
   hasGeneration: true,
   prepareForCreate(replicaSet, { enabled }) {
     dropDisabledPodFields(replicaSet.spec?.template?.spec, undefined, enabled)

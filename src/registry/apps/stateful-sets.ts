@@ -30,8 +30,15 @@ import { claimWarnings, templateWarnings } from '../../validation/pod/pod-warnin
 import type { PodRules } from '../../validation/pod/rules.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
-import type { Strategy, StrategyContext } from '../strategy.ts'
+import { statefulSetPrinter } from '../../codec/table/apps.ts'
+import type { DefaultingContext } from '../../schema/default-rules.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import type { StrategyContext } from '../strategy.ts'
 import { notMoreThan, validateCollisionCount } from './workload.ts'
+import { scalableWork } from '../autoscaling/autoscaled-work.ts'
+import { itself } from '../work.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const spec = path('spec')
 const status = path('status')
@@ -54,7 +61,11 @@ interface Skips {
   readonly template?: boolean
 }
 
-export const statefulSets: Strategy<StatefulSet> = {
+export const statefulSets: BuiltInDefinition<StatefulSet> = {
+  defaults: { v1: defaultRule<StatefulSet>(applyDefaults) },
+  zero: { members: { spec: { replicas: 0 } } },
+  printer: statefulSetPrinter,
+  workloadWork: [itself('stateful-set'), scalableWork],
   hasGeneration: true,
   nameRule: labelName,
   prepareForCreate: (set, context) => dropDisabled(set, undefined, context),
@@ -152,7 +163,7 @@ function validateSpec(set: StatefulSetSpec, rules: PodRules, skips: Skips): Fiel
     ...validateRetention(spec.child('persistentVolumeClaimRetentionPolicy'), set.persistentVolumeClaimRetentionPolicy),
     ...(skips.claims
       ? []
-      : (set.volumeClaimTemplates ?? []).flatMap((claim, index) =>
+      : errorsOf(set.volumeClaimTemplates ?? [], (claim, index) =>
           validateClaimSpec(spec.child('volumeClaimTemplates').index(index).child('spec'), claim.spec ?? {}),
         )),
     ...nonNegative(spec.child('replicas'), set.replicas),
@@ -239,4 +250,25 @@ function asCreated(
     ...(pod.volumes ?? []).filter(({ name = '' }) => !names.has(name)),
   ]
   return { ...template, spec: { ...pod, ...(claims.length > 0 ? { volumes } : {}) } }
+}
+
+function applyDefaults({ spec }: StatefulSet, context: DefaultingContext): void {
+  const set = spec!
+  set.podManagementPolicy ||= 'OrderedReady'
+  const strategy = set.updateStrategy!
+  if (!strategy.type) {
+    strategy.type = 'RollingUpdate'
+    strategy.rollingUpdate ??= {}
+  }
+  if (strategy.type === 'RollingUpdate' && strategy.rollingUpdate !== undefined) {
+    strategy.rollingUpdate.partition ??= 0
+    if (context.enabled('MaxUnavailableStatefulSet')) strategy.rollingUpdate.maxUnavailable ??= 1
+  }
+  const claims = (set.persistentVolumeClaimRetentionPolicy ??= {})
+  claims.whenDeleted ||= 'Retain'
+  claims.whenScaled ||= 'Retain'
+  set.replicas ??= 1
+  set.revisionHistoryLimit ??= 10
+  for (const claim of set.volumeClaimTemplates ?? [])
+    Object.assign(claim, { kind: 'PersistentVolumeClaim', apiVersion: 'v1' })
 }

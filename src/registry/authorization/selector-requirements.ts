@@ -2,6 +2,8 @@
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../../api/field.ts'
 import { labelKeyErrors, labelValueErrors } from '../../api/label-syntax.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
+import { append } from '../../api/append.ts'
 
 export interface SelectorRequirement {
   readonly key?: string
@@ -20,10 +22,15 @@ export function labelRequirementErrors(
 ): FieldError[] {
   const errors = countErrors(operator, values, at)
   for (const problem of labelKeyErrors(key)) errors.push(invalidValue(at.child('key'), key, problem))
-  values.forEach((value, index) => {
-    for (const problem of labelValueErrors(value))
-      errors.push(invalidValue(at.child('values').index(index), value, problem))
-  })
+  append(
+    errors,
+    errorsOf(values, (value, index) => {
+      const errors: FieldError[] = []
+      for (const problem of labelValueErrors(value))
+        errors.push(invalidValue(at.child('values').index(index), value, problem))
+      return errors
+    }),
+  )
   return errors
 }
 

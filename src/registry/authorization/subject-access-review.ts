@@ -21,6 +21,7 @@ import type { FieldRequirement } from '../../storage/selection.ts'
 import type { Review } from '../review.ts'
 import { fieldRequirementErrors, labelRequirementErrors } from './selector-requirements.ts'
 import { metadataJson } from '../../validation/pod/internal-json.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 interface AccessReview extends KubeObject {
   spec?: SubjectAccessReviewSpec
@@ -202,11 +203,11 @@ function selectorErrors({ resourceAttributes }: SubjectAccessReviewSpec): FieldE
   const labelsAt = at.child('labelSelector')
   return [
     ...formErrors(fieldSelector, fieldsAt),
-    ...(fieldSelector?.requirements ?? []).flatMap((requirement, index) =>
+    ...errorsOf(fieldSelector?.requirements ?? [], (requirement, index) =>
       fieldRequirementErrors(requirement, fieldsAt.child('requirements').index(index)),
     ),
     ...formErrors(labelSelector, labelsAt),
-    ...(labelSelector?.requirements ?? []).flatMap((requirement, index) =>
+    ...errorsOf(labelSelector?.requirements ?? [], (requirement, index) =>
       labelRequirementErrors(requirement, labelsAt.child('requirements').index(index)),
     ),
   ]

@@ -20,12 +20,20 @@ import { forbiddenField, invalidValue, notSupported, path, required } from '../.
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { builtInType } from '../../schema/built-in.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'
+import { defaultAutoscalerV1, defaultAutoscalerV2 } from './defaults.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { nonNegative, NOT_NEGATIVE, problems, requiredText, validateLabelText } from '../../validation/field-rules.ts'
 import { pathSegmentName } from '../../validation/names.ts'
 import { validateContainerResourceName } from '../../validation/pod/resources.ts'
-import type { Strategy, StrategyContext } from '../strategy.ts'
+import { horizontalPodAutoscalerPrinter } from '../../codec/table/autoscaling.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import type { StrategyContext } from '../strategy.ts'
+import { conversion } from '../conversion.ts'
+import { autoscalerWork } from './autoscaled-work.ts'
+import { fromV1, toV1, withoutV1Annotations } from './conversion.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const MAX_PERIOD_SECONDS = 1800
 const MAX_WINDOW_SECONDS = 3600
@@ -33,16 +41,23 @@ const MAX_WINDOW_SECONDS = 3600
 type Autoscaler = HorizontalPodAutoscaler & KubeObject
 type ApiVersionRule = (apiVersion: string) => string | undefined
 
-export const horizontalPodAutoscalers: Strategy<Autoscaler> = {
-  validate: ({ spec = {} }) =>
+export const horizontalPodAutoscalers: BuiltInDefinition<Autoscaler> = {
+  defaults: { v1: defaultRule(defaultAutoscalerV1), v2: defaultRule(defaultAutoscalerV2) },
+  printer: horizontalPodAutoscalerPrinter,
+  workloadWork: [autoscalerWork],
+  conversions: {
+    'autoscaling/v1': conversion(fromV1, toV1),
+    'autoscaling/v2': conversion(withoutV1Annotations),
+  },
+  validate: ({ spec = {} }, { enabled }) =>
     specErrors(spec, path('spec'), {
-      lowestMinimum: 1,
+      lowestMinimum: enabled('HPAScaleToZero') ? 0 : 1,
       targetVersion: targetVersionRule(spec),
       metricVersion: versionProblem,
     }),
-  validateUpdate: ({ spec = {} }, { spec: old = {} }) =>
+  validateUpdate: ({ spec = {} }, { spec: old = {} }, { enabled }) =>
     specErrors(spec, path('spec'), {
-      lowestMinimum: old.minReplicas === 0 ? 0 : 1,
+      lowestMinimum: old.minReplicas === 0 || enabled('HPAScaleToZero') ? 0 : 1,
       targetVersion: isSameKind(spec.scaleTargetRef, old.scaleTargetRef) ? anyVersion : targetVersionRule(spec),
       metricVersion: old.metrics?.some(hasWrongVersion) ? anyVersion : versionProblem,
     }),
@@ -59,10 +74,11 @@ export const horizontalPodAutoscalers: Strategy<Autoscaler> = {
 }
 
 /** Behavior that v1 has in an annotation is checked as it is there, and then defaulted as that of v2. */
-function complete(autoscaler: Autoscaler, context: StrategyContext): void {
+function complete(autoscaler: Autoscaler, { now, enabled }: StrategyContext): void {
   const type = builtInType('io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler')
+  const ofKind = { type: type.name, apply: defaultRule(defaultAutoscalerV2) }
   // an object of its type is JSON
-  applyDefaults(type, autoscaler as unknown as JsonObject, context)
+  applyDefaults(type, autoscaler as unknown as JsonObject, { now, enabled, ofKind })
 }
 
 /** What stored objects already do wrong stays allowed to them. */
@@ -100,7 +116,7 @@ function specErrors(spec: HorizontalPodAutoscalerSpec, at: FieldPath, rules: Rul
   return [
     ...errors,
     ...referenceErrors(scaleTargetRef, at.child('scaleTargetRef'), rules.targetVersion),
-    ...metrics.flatMap((metric, index) => metricErrors(metric, at.child('metrics').index(index), rules)),
+    ...errorsOf(metrics, (metric, index) => metricErrors(metric, at.child('metrics').index(index), rules)),
     ...(minReplicas === 0 && !metrics.some(({ type }) => type === 'Object' || type === 'External')
       ? [
           forbiddenField(
@@ -284,7 +300,7 @@ function scalingErrors(rules: HPAScalingRules | undefined, at: FieldPath): Field
   if (policies.length === 0) errors.push(required(at.child('policies'), 'must specify at least one Policy'))
   append(
     errors,
-    policies.flatMap((policy, index) => policyErrors(policy, at.child('policies').index(index))),
+    errorsOf(policies, (policy, index) => policyErrors(policy, at.child('policies').index(index))),
   )
   if (tolerance !== undefined && Quantity.parse(tolerance).sign < 0)
     errors.push(invalidValue(at.child('tolerance'), tolerance, NOT_NEGATIVE))

@@ -11,8 +11,10 @@ import { selectorJson } from '../../validation/pod/internal-json.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
 import { timeZoneProblem } from '../../validation/time-zones.ts'
 import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
-import type { Strategy } from '../strategy.ts'
+import { cronJobPrinter } from '../../codec/table/batch.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { jobSpecWarnings, validateJobSpec } from './job-spec.ts'
+import { itself } from '../work.ts'
 
 const spec = path('spec')
 const jobSpecAt = spec.child('jobTemplate', 'spec')
@@ -21,7 +23,9 @@ const MAX_NAME = 52
 
 const jobOf = ({ spec: wanted }: CronJob) => wanted?.jobTemplate?.spec ?? {}
 
-export const cronJobs: Strategy<CronJob> = {
+export const cronJobs: BuiltInDefinition<CronJob> = {
+  printer: cronJobPrinter,
+  workloadWork: [itself('cron-job')],
   hasGeneration: true,
   prepareForCreate(cronJob, { enabled }) {
     dropDisabledPodFields(jobOf(cronJob).template?.spec, undefined, enabled)

@@ -17,6 +17,8 @@ import { templateWarnings } from '../../validation/pod/pod-warnings.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
 import { oneOf } from '../../validation/pod/security-context.ts'
 import { indexesOf } from './indexes.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
+import { kept } from '../../api/parts.ts'
 
 const MANY = 100_000
 const MAX_PARALLEL_WITH_MANY = 10_000
@@ -143,7 +145,7 @@ function validateFailurePolicy(at: FieldPath, spec: JobSpec): FieldError[] {
   const names = new Set([...containers, ...initContainers].map(({ name = '' }) => name))
   return [
     ...(rules.length > MAX_RULES ? [tooMany(at, rules.length, MAX_RULES)] : []),
-    ...rules.flatMap((rule, index) => validateFailureRule(at.index(index), rule, spec, names)),
+    ...errorsOf(rules, (rule, index) => validateFailureRule(at.index(index), rule, spec, names)),
   ]
 }
 
@@ -159,8 +161,9 @@ function validateFailureRule(
   if (onExitCodes !== undefined) append(errors, validateExitCodes(at.child('onExitCodes'), onExitCodes, containers))
   const conditions = at.child('onPodConditions')
   if (onPodConditions.length > MAX_RULES) errors.push(tooMany(conditions, onPodConditions.length, MAX_RULES))
-  onPodConditions.forEach(({ type = '', status = '' }, index) =>
-    append(errors, [
+  append(
+    errors,
+    errorsOf(onPodConditions, ({ type = '', status = '' }, index) => [
       ...validateQualifiedName(conditions.index(index).child('type'), type),
       ...neededOneOf(conditions.index(index).child('status'), status, STATUSES),
     ]),
@@ -190,13 +193,18 @@ function validateExitCodes(
   const list = at.child('values')
   if (values.length === 0) errors.push(invalidValue(list, given ?? null, 'at least one value is required'))
   else if (values.length > 255) errors.push(tooMany(list, values.length, 255))
-  const seen = new Set<number>()
-  values.forEach((value, index) => {
-    if (operator === 'In' && value === 0)
-      errors.push(invalidValue(list.index(index), value, 'must not be 0 for the In operator'))
-    if (seen.has(value)) errors.push(duplicate(list.index(index), value))
-    seen.add(value)
-  })
+  const seen = kept(values, () => new Set<number>())
+  append(
+    errors,
+    errorsOf(values, (value, index) => {
+      const errors: FieldError[] = []
+      if (operator === 'In' && value === 0)
+        errors.push(invalidValue(list.index(index), value, 'must not be 0 for the In operator'))
+      if (seen.has(value)) errors.push(duplicate(list.index(index), value))
+      seen.add(value)
+      return errors
+    }),
+  )
   if (values.some((value, index) => index > 0 && values[index - 1]! > value))
     errors.push(invalidValue(list, values, 'must be ordered'))
   return errors
@@ -209,7 +217,7 @@ function validateSuccessPolicy(at: FieldPath, spec: JobSpec): FieldError[] {
       ? [required(at, 'at least one rules must be specified when the successPolicy is specified')]
       : []),
     ...(rules.length > MAX_RULES ? [tooMany(at, rules.length, MAX_RULES)] : []),
-    ...rules.flatMap((rule, index) => validateSuccessRule(at.index(index), rule, spec.completions ?? 0)),
+    ...errorsOf(rules, (rule, index) => validateSuccessRule(at.index(index), rule, spec.completions ?? 0)),
   ]
 }
 

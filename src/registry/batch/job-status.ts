@@ -7,6 +7,8 @@ import { internalJson } from '../../validation/pod/internal-json.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { indexesOf, overlapOf } from './indexes.ts'
 import { wrong } from './job-spec.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
+import { kept } from '../../api/parts.ts'
 
 const at = path('status')
 const conditions = at.child('conditions')
@@ -56,9 +58,9 @@ function sameField(field: keyof JobStatus, a: JobStatus, b: JobStatus): boolean 
 }
 
 function validateUncounted({ uncountedTerminatedPods: pods = {} }: JobStatus): FieldError[] {
-  const seen = new Set<string>()
+  const seen = kept(pods, () => new Set<string>())
   return (['succeeded', 'failed'] as const).flatMap((field) =>
-    (pods[field] ?? []).flatMap((uid, index) => {
+    errorsOf(pods[field] ?? [], (uid, index) => {
       const here = at.child('uncountedTerminatedPods', field).index(index)
       if (uid === '') return [invalidValue(here, uid, 'must not be empty')]
       if (seen.has(uid)) return [duplicate(here, uid)]

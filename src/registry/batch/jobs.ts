@@ -18,9 +18,15 @@ import { hostnameWarnings } from '../../validation/pod/pod-warnings.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
 import { samePodSpec, samePodTemplate, sameSelector, sameValue } from '../../validation/same-value.ts'
 import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
-import type { Strategy, StrategyContext } from '../strategy.ts'
+import { jobPrinter } from '../../codec/table/batch.ts'
+import { goQuote } from '../../go/quote.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import type { StrategyContext } from '../strategy.ts'
 import { jobSpecWarnings, validateJobSpec } from './job-spec.ts'
 import { isTrue, validateJobStatusUpdate } from './job-status.ts'
+import type { WorkloadRule } from '../work.ts'
+import { itself, keyOf, ownersWork } from '../work.ts'
 
 const spec = path('spec')
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid'
@@ -28,7 +34,20 @@ const JOB_NAME = 'batch.kubernetes.io/job-name'
 const LEGACY_CONTROLLER_UID = 'controller-uid'
 const LEGACY_JOB_NAME = 'job-name'
 
-export const jobs: Strategy<Job> = {
+/** The pods of a Job that is gone are counted by nobody, and its controller forgets it. */
+const goneWork: WorkloadRule = ({ object, old }) =>
+  object === undefined && old !== undefined
+    ? [
+        { topic: 'job-gone', payload: `${old.metadata.namespace}/${old.metadata.uid}` },
+        { topic: 'job', payload: keyOf(old) },
+      ]
+    : []
+
+export const jobs: BuiltInDefinition<Job> = {
+  defaults: { v1: defaultRule<Job>(applyDefaults) },
+  unknownField: (field) => `field label ${goQuote(field)} not supported for Job`,
+  printer: jobPrinter,
+  workloadWork: [itself('job'), ownersWork, goneWork],
   hasGeneration: true,
   defaultPropagation: 'Orphan',
   warningOfDefaultPropagation:
@@ -242,4 +261,20 @@ function withResources(allowed: PodTemplateSpec, template: PodTemplateSpec): obj
     })
   }
   return pod
+}
+
+const MAX_INT32 = 2 ** 31 - 1
+
+function applyDefaults({ metadata, spec }: Job): void {
+  const job = spec!
+  if (job.parallelism === undefined) job.completions ??= 1
+  job.parallelism ??= 1
+  job.backoffLimit ??= job.backoffLimitPerIndex === undefined ? 6 : MAX_INT32
+  const labels = job.template?.metadata?.labels
+  // one and the same: what a strategy adds to the one is in the other
+  if (labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = labels
+  job.completionMode ??= 'NonIndexed'
+  job.suspend ??= false
+  job.podReplacementPolicy ??= job.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed'
+  job.manualSelector ??= false
 }

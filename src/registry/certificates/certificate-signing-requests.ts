@@ -1,4 +1,5 @@
 /** CertificateSigningRequests: the spec never changes, approval and certificate have subresources of their own. */
+import { kept } from '../../api/parts.ts'
 import { without } from '../../patch/reset-fields.ts'
 import { append } from '../../api/append.ts'
 import type {
@@ -18,15 +19,22 @@ import { fromBase64, pemBlocks } from '../../x509/pem.ts'
 import { readCertificate } from '../../x509/certificate.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import type { NameRule } from '../../validation/names.ts'
-import type { Strategy, UpdateStrategy } from '../strategy.ts'
+import { certificateSigningRequestPrinter } from '../../codec/table/certificates.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import type { UpdateStrategy } from '../strategy.ts'
 import { signerNameErrors } from './signer-name.ts'
+import { work } from '../work.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 type Request = CertificateSigningRequest & KubeObject
 
 /** Names have only to fit into a path, which is looked at elsewhere. */
 const anyName: NameRule = () => []
 
-export const certificateSigningRequests: Strategy<Request> = {
+export const certificateSigningRequests: BuiltInDefinition<Request> = {
+  withoutTable: ['approval'],
+  printer: certificateSigningRequestPrinter,
+  work: ({ object }) => work('certificate-request', object?.metadata.name),
   resetFields: {
     '': without(['spec'], ['status']),
     status: without(['spec'], ['status', 'conditions']),
@@ -181,9 +189,12 @@ async function requestErrors(request: Request, old: Request | undefined): Promis
   if (usages.length === 0) errors.push(required(at.child('usages')))
   const oldUsages = old?.spec?.usages ?? []
   if (oldUsages.every((usage) => knownUsages.includes(usage)))
-    usages.forEach((usage, index) => {
-      if (!knownUsages.includes(usage)) errors.push(notSupported(at.child('usages').index(index), usage, knownUsages))
-    })
+    append(
+      errors,
+      errorsOf(usages, (usage, index) =>
+        !knownUsages.includes(usage) ? [notSupported(at.child('usages').index(index), usage, knownUsages)] : [],
+      ),
+    )
   if (new Set(oldUsages).size === oldUsages.length)
     for (const index of repeatsIn(usages)) errors.push(duplicate(at.child('usages').index(index), usages[index]!))
   if (signerName === LEGACY_SIGNER && old?.spec?.signerName !== LEGACY_SIGNER)
@@ -227,19 +238,25 @@ function conditionErrors(request: Request, old: Request | undefined): FieldError
   const wereBoth = before.includes('Approved') && before.includes('Denied')
   const hadRepeats = new Set(before).size < before.length
   const hadUntyped = before.includes('')
-  const seen = new Set<string>()
-  conditionsOf(request).forEach(({ type = '', status = '' }, index) => {
-    const at = CONDITIONS.index(index)
-    if (type === '' && !hadUntyped) errors.push(required(at.child('type')))
-    const allowed = alwaysTrue.has(type) ? ['True'] : ['False', 'True', 'Unknown']
-    if (status === '') errors.push(required(at.child('status')))
-    else if (!allowed.includes(status)) errors.push(notSupported(at.child('status'), status, allowed))
-    const other = type === 'Approved' ? 'Denied' : type === 'Denied' ? 'Approved' : undefined
-    if (other !== undefined && seen.has(other) && !wereBoth)
-      errors.push(invalidValue(CONDITIONS, type, 'Approved and Denied conditions are mutually exclusive'))
-    if (seen.has(type) && !hadRepeats) errors.push(duplicate(at.child('type'), type))
-    seen.add(type)
-  })
+  const conditions = conditionsOf(request)
+  const seen = kept(conditions, () => new Set<string>())
+  append(
+    errors,
+    errorsOf(conditions, ({ type = '', status = '' }, index) => {
+      const errors: FieldError[] = []
+      const at = CONDITIONS.index(index)
+      if (type === '' && !hadUntyped) errors.push(required(at.child('type')))
+      const allowed = alwaysTrue.has(type) ? ['True'] : ['False', 'True', 'Unknown']
+      if (status === '') errors.push(required(at.child('status')))
+      else if (!allowed.includes(status)) errors.push(notSupported(at.child('status'), status, allowed))
+      const other = type === 'Approved' ? 'Denied' : type === 'Denied' ? 'Approved' : undefined
+      if (other !== undefined && seen.has(other) && !wereBoth)
+        errors.push(invalidValue(CONDITIONS, type, 'Approved and Denied conditions are mutually exclusive'))
+      if (seen.has(type) && !hadRepeats) errors.push(duplicate(at.child('type'), type))
+      seen.add(type)
+      return errors
+    }),
+  )
   return errors
 }
 

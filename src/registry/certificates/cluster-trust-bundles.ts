@@ -10,14 +10,17 @@ import { isAuthority } from '../../x509/authority.ts'
 import { readCertificate } from '../../x509/certificate.ts'
 import type { PemBlock } from '../../x509/pem.ts'
 import { pemBlocks, toBase64 } from '../../x509/pem.ts'
-import type { Strategy } from '../strategy.ts'
+import { clusterTrustBundlePrinter } from '../../codec/table/certificates.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { signerNameErrors } from './signer-name.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 type Bundle = ClusterTrustBundle & KubeObject
 
 const MAX_BYTES = 1024 * 1024
 
-export const clusterTrustBundles: Strategy<Bundle> = {
+export const clusterTrustBundles: BuiltInDefinition<Bundle> = {
+  printer: clusterTrustBundlePrinter,
   allowUnconditionalUpdate: false,
   // the name follows from the signer
   nameRule: () => [],
@@ -66,7 +69,7 @@ function anchorsErrors(text: string, at: FieldPath): FieldError[] {
   if (byteLength(text) > MAX_BYTES) return [tooLong(at, MAX_BYTES)]
   const wrong = (why: string) => invalidValue(at, '<value omitted>', why)
   const blocks = pemBlocks(text)
-  const errors = blocks.flatMap((block, index) => {
+  const errors = errorsOf(blocks, (block, index) => {
     const why = problemOf(block)
     return why === undefined ? [] : [wrong(`entry ${index} ${why}`)]
   })

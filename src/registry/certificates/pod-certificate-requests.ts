@@ -23,9 +23,12 @@ import { fromBase64 } from '../../x509/pem.ts'
 import { provesPossession, readPublicKey } from '../../x509/public-key.ts'
 import type { PublicKey } from '../../x509/public-key.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
-import type { Strategy, StrategyContext } from '../strategy.ts'
+import { podCertificateRequestPrinter } from '../../codec/table/certificates.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import type { StrategyContext } from '../strategy.ts'
 import { issuedErrors } from './pod-certificates.ts'
 import { signerNameErrors } from './signer-name.ts'
+import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 
 type Request = PodCertificateRequest & KubeObject
 
@@ -41,7 +44,8 @@ const MAX_SECONDS_OF_KUBERNETES = 24 * HOUR
 
 const TERMINAL = ['Issued', 'Denied', 'Failed']
 
-export const podCertificateRequests: Strategy<Request> = {
+export const podCertificateRequests: BuiltInDefinition<Request> = {
+  printer: podCertificateRequestPrinter,
   resetFields: { '': everything },
   allowUnconditionalUpdate: false,
   validate: ({ spec = {} }) => specErrors(spec, path('spec')),
@@ -106,7 +110,7 @@ function subjectErrors(
 function annotationErrors(annotations: Readonly<Record<string, string>>, at: FieldPath): FieldError[] {
   const size = Object.entries(annotations).reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0)
   return [
-    ...Object.keys(annotations).flatMap((key) => domainKeyErrors(key.toLowerCase(), at)),
+    ...errorsByName(annotations, (key) => domainKeyErrors(key.toLowerCase(), at)),
     ...(size > MAX_ANNOTATION_BYTES ? [tooLong(at, MAX_ANNOTATION_BYTES)] : []),
   ]
 }
@@ -205,16 +209,15 @@ function statusErrors({ spec, status = {} }: Request, { status: old = {} }: Requ
 }
 
 function conditionErrors({ conditions }: PodCertificateRequestStatus, at: FieldPath): FieldError[] {
-  let known = 0
   const list = conditions ?? []
-  const kinds = list.flatMap(({ type = '', status = '' }, index) => {
+  const first = list.findIndex(({ type = '' }) => TERMINAL.includes(type))
+  const kinds = errorsOf(list, ({ type = '', status = '' }, index) => {
     // kube-apiserver writes the index as a name
     const here = at.child(`[${index}]`)
     if (!TERMINAL.includes(type)) return [notSupported(here.child('type'), type, TERMINAL)]
-    known++
     const many = 'There may be at most one condition with type "Issued", "Denied", or "Failed"'
     return [
-      ...(known > 1 ? [invalidValue(here.child('type'), type, many)] : []),
+      ...(index > first ? [invalidValue(here.child('type'), type, many)] : []),
       ...(status === 'True' ? [] : [notSupported(here.child('status'), status, ['True'])]),
     ]
   })

@@ -4,7 +4,8 @@ import { invalidValue, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { immutable } from '../../validation/field-rules.ts'
 import { regexText } from '../../validation/names.ts'
-import type { Strategy } from '../strategy.ts'
+import { leaseCandidatePrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { OLDEST, strategyErrors } from './leases.ts'
 import type { SemanticVersion } from './semantic-version.ts'
 import { compareVersions, parseVersion } from './semantic-version.ts'
@@ -13,7 +14,8 @@ const spec = path('spec')
 const MAX_NAME = 253
 const KEY = '[-._a-zA-Z0-9]+'
 
-export const leaseCandidates: Strategy<LeaseCandidate & KubeObject> = {
+export const leaseCandidates: BuiltInDefinition<LeaseCandidate & KubeObject> = {
+  printer: leaseCandidatePrinter,
   hasGenericMetadata: true,
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,

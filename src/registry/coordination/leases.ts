@@ -3,12 +3,21 @@ import type { Lease, LeaseSpec } from '../../api/coordination/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path } from '../../api/field.ts'
 import { nonNegative, validateQualifiedName } from '../../validation/field-rules.ts'
-import type { Strategy } from '../strategy.ts'
+import { leasePrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import type { Change, Work } from '../work.ts'
+import { work } from '../work.ts'
+import { LEADER_LEASES } from '../workload-controllers.ts'
 
 const spec = path('spec')
 export const OLDEST = 'OldestEmulationVersion'
 
-export const leases: Strategy<Lease> = {
+export const leases: BuiltInDefinition<Lease> = {
+  printer: leasePrinter,
+  ownsNothing: true,
+  // no owners are looked for when one goes
+  work: ({ object, old }) => (object === undefined ? work('resource-quota', old?.metadata.namespace) : []),
+  workloadWork: [leaseWork],
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,
@@ -33,4 +42,12 @@ export function strategyErrors(strategy: string): FieldError[] {
   const at = spec.child('strategy', 'strategy')
   if (strategy.includes('/')) return validateQualifiedName(at, strategy)
   return strategy === OLDEST ? [] : [notSupported(at, strategy, [OLDEST])]
+}
+
+/** A program that does the same work takes, renews or gives up its Lease. */
+function leaseWork({ object, old }: Change): readonly Work[] {
+  const { namespace, name = '' } = (object ?? old)?.metadata ?? {}
+  if (namespace === 'kube-node-lease') return object === undefined ? [] : [{ topic: 'node-lifecycle', payload: name }]
+  const isLeaders = namespace === 'kube-system' && LEADER_LEASES.some((lease) => lease === name)
+  return isLeaders ? [{ topic: 'leader-lease', payload: name }] : []
 }

@@ -8,12 +8,31 @@ import { ownValue } from '../../api/own.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { subdomainName } from '../../validation/names.ts'
-import type { Strategy } from '../strategy.ts'
+import { configMapPrinter } from '../../codec/table/core.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { keyOf, work } from '../work.ts'
+import { countEvaluator } from '../quota/count-evaluator.ts'
 
+export const ROOT_CA = 'kube-root-ca.crt'
+const CLUSTER_INFO = 'kube-public/cluster-info'
 const MAX_BYTES = 1024 * 1024
 export const IMMUTABLE_WHEN_SET = 'field is immutable when `immutable` is set'
 
-export const configMaps: Strategy<ConfigMap> = {
+export const configMaps: BuiltInDefinition<ConfigMap> = {
+  printer: configMapPrinter,
+  quota: countEvaluator('count/configmaps', 'configmaps'),
+  serverObjects: [
+    'kube-system/extension-apiserver-authentication',
+    'kube-system/kube-apiserver-legacy-service-account-token-tracking',
+  ],
+  work: ({ object, old }) => [
+    ...(old?.metadata.name === ROOT_CA && (object === undefined || object.metadata.deletionTimestamp === undefined)
+      ? work('root-ca-publisher', old.metadata.namespace)
+      : []),
+    // a new authority comes here with the server, and from here to all namespaces
+    ...(old !== undefined && keyOf(old) === `kube-system/${ROOT_CA}` ? work('root-ca-publisher', '') : []),
+    ...[object ?? old].flatMap((map) => (map && keyOf(map) === CLUSTER_INFO ? work('bootstrap-signer', '') : [])),
+  ],
   validate: validateConfigMap,
   validateUpdate(object, old) {
     const errors: FieldError[] = []
@@ -50,9 +69,6 @@ function validateConfigMap({ data = {}, binaryData = {} }: ConfigMap): FieldErro
   if (total > MAX_BYTES) errors.push(tooLong(FieldPath.root.key(''), MAX_BYTES))
   return errors
 }
-
-export const sorted = <V>(map: Readonly<Record<string, V>>): [string, V][] =>
-  Object.entries(map).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
 
 export const sameMap = (a: Readonly<Record<string, string>> = {}, b: Readonly<Record<string, string>> = {}): boolean =>
   Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => a[key] === ownValue(b, key))

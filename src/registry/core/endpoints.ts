@@ -14,14 +14,19 @@ import { endpointIpErrors, ipWarnings, legacyIpErrors } from '../../api/ip-addre
 import { subdomainName } from '../../validation/names.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
-import type { Strategy } from '../strategy.ts'
+import { endpointsPrinter } from '../../codec/table/core.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { endpointsWork } from './service-work.ts'
 
 const MANAGED_BY = 'endpoints.kubernetes.io/managed-by'
 const CONTROLLER = 'endpoint-controller'
 const protocols = ['SCTP', 'TCP', 'UDP']
 const subsetsAt = path('subsets')
 
-export const endpoints: Strategy<Endpoints> = {
+export const endpoints: BuiltInDefinition<Endpoints> = {
+  printer: endpointsPrinter,
+  workloadWork: endpointsWork,
+  serverObjects: ['default/kubernetes'],
   allowCreateOnUpdate: true,
   storagePrefix: 'services/endpoints',
   validate: ({ subsets = [] }) => subsetsErrors(subsets),
@@ -45,7 +50,7 @@ const subsetsErrors = (subsets: readonly EndpointSubset[]): FieldError[] =>
         : []),
       ...each('addresses', addresses),
       ...each('notReadyAddresses', notReadyAddresses),
-      ...ports.flatMap((port, place) => portErrors(at.child('ports').index(place), port, ports.length > 1)),
+      ...errorsOf(ports, (port, place) => portErrors(at.child('ports').index(place), port, ports.length > 1)),
     ]
   })
 

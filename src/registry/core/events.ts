@@ -7,7 +7,10 @@ import { subdomainName } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { sameValue } from '../../validation/same-value.ts'
-import type { Strategy } from '../strategy.ts'
+import { eventPrinter } from '../../codec/table/core.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { conversion } from '../conversion.ts'
+import { fromCore, toCore } from '../events/conversion.ts'
 
 const MAX_TEXT = 128
 const MAX_MESSAGE = 1024
@@ -15,7 +18,11 @@ const CORE = 'v1'
 const UNSET = 'needs to be unset'
 const types = ['Normal', 'Warning']
 
-export const events: Strategy<Event> = {
+export const events: BuiltInDefinition<Event> = {
+  printer: eventPrinter,
+  conversions: { 'events.k8s.io/v1': conversion(toCore, fromCore) },
+  ownsNothing: true,
+  quota: 'uncounted',
   allowCreateOnUpdate: true,
   ignoresCollector: true,
   leavesNewMetadata: true,

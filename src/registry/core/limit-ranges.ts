@@ -2,7 +2,7 @@ import { append } from '../../api/append.ts'
 import type { LimitRange, LimitRangeItem } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, path, required } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue, setOwn } from '../../api/own.ts'
 import { repeatsIn } from '../../api/lookup.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { validateQualifiedName } from '../../validation/field-rules.ts'
@@ -12,7 +12,9 @@ import {
   validateContainerResourceName,
   validateResourceName,
 } from '../../validation/pod/resources.ts'
-import type { Strategy } from '../strategy.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { eachName, kept } from '../../api/parts.ts'
+import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 
 const limitsAt = path('spec', 'limits')
 const types = ['Pod', 'Container', 'PersistentVolumeClaim']
@@ -20,7 +22,7 @@ const notForPods = "may not be specified when `type` is 'Pod'"
 /** Below this, ratios are computed in thousandths. */
 const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n
 
-export const limitRanges: Strategy<LimitRange> = {
+export const limitRanges: BuiltInDefinition<LimitRange> = {
   allowCreateOnUpdate: true,
   prepareForCreate({ metadata }) {
     metadata.name ||= crypto.randomUUID()
@@ -33,7 +35,7 @@ export const limitRanges: Strategy<LimitRange> = {
 function limitErrors({ spec }: LimitRange): FieldError[] {
   const limits = spec?.limits ?? []
   const repeats = repeatsIn(limits.map(({ type = '' }) => type))
-  return limits.flatMap((limit, index) => {
+  return errorsOf(limits, (limit, index) => {
     const at = limitsAt.index(index)
     const { type = '' } = limit
     return [
@@ -72,18 +74,17 @@ function itemErrors(at: FieldPath, limit: LimitRangeItem): FieldError[] {
   const amounts: Record<string, List> = isPod
     ? { min, max, maxLimitRequestRatio }
     : { min, max, defaults, defaultRequest, maxLimitRequestRatio }
-  const names = new Set(Object.values(amounts).flatMap((list) => Object.keys(list)))
-  return [...errors, ...[...names].sort().flatMap((name) => relationErrors(at, name, amountsOf(amounts, name)))]
+  const all = kept(limit, (): Record<string, true> => ({}))
+  for (const list of Object.values(amounts)) eachName(list, Object.keys, (name) => setOwn(all, name, true))
+  return [...errors, ...errorsByName(all, (name) => relationErrors(at, name, amountsOf(amounts, name)))]
 }
 
 const nameErrors = (at: FieldPath, type: string | undefined, list: List): FieldError[] =>
-  Object.keys(list)
-    .sort()
-    .flatMap((name) =>
-      type === 'Pod' || type === 'Container'
-        ? validateContainerResourceName(at.key(name), name)
-        : validateResourceName(at.key(name), name),
-    )
+  errorsByName(list, (name) =>
+    type === 'Pod' || type === 'Container'
+      ? validateContainerResourceName(at.key(name), name)
+      : validateResourceName(at.key(name), name),
+  )
 
 interface Amounts {
   readonly min?: Quantity

@@ -1,3 +1,4 @@
+import { overlaid } from '../../schema/overlaid.ts'
 import { withoutStatus } from '../../patch/reset-fields.ts'
 import type { Namespace } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
@@ -9,12 +10,26 @@ import {
   validateKindMetaUpdate,
   validateObjectMeta,
 } from '../../validation/object-meta.ts'
-import type { Strategy } from '../strategy.ts'
+import { namespacePrinter } from '../../codec/table/core.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { work } from '../work.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'
 const KUBERNETES = 'kubernetes'
 
-export const namespaces: Strategy<Namespace> = {
+export const namespaces: BuiltInDefinition<Namespace> = {
+  defaults: { v1: defaultRule<Namespace>(applyDefaults) },
+  withoutTable: ['finalize'],
+  printer: namespacePrinter,
+  serverObjects: ['kube-node-lease'],
+  work({ object, old }) {
+    if (object === undefined) return []
+    const { name, deletionTimestamp } = object.metadata
+    if (old === undefined) return [...work('service-account', name), ...work('root-ca-publisher', name)]
+    return deletionTimestamp === undefined ? [] : work('namespace', name)
+  },
   nameRule: labelName,
   resetFields: { finalize: withoutStatus },
   prepareForCreate(namespace) {
@@ -81,7 +96,7 @@ function namespaceErrors(namespace: Namespace): FieldError[] {
 /** @param numbered whether the errors say which one: those of the `finalize` subresource do */
 function finalizerErrors({ spec }: Namespace, numbered = false): FieldError[] {
   const list = path('spec', 'finalizers')
-  return (spec?.finalizers ?? []).flatMap((finalizer, index) => {
+  return errorsOf(spec?.finalizers ?? [], (finalizer, index) => {
     const at = numbered ? list.index(index) : list
     return [
       ...qualifiedNameProblems(finalizer).map((problem) => invalidValue(at, finalizer, problem)),
@@ -90,4 +105,10 @@ function finalizerErrors({ spec }: Namespace, numbered = false): FieldError[] {
         : [invalidValue(at, finalizer, NOT_A_FINALIZER)]),
     ]
   })
+}
+
+function applyDefaults({ metadata }: Namespace): void {
+  if (!metadata.name) return
+  metadata.labels = overlaid(metadata, metadata.labels)
+  metadata.labels['kubernetes.io/metadata.name'] = metadata.name
 }

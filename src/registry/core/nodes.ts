@@ -1,3 +1,4 @@
+import { ownValue } from '../../api/own.ts'
 import type { Node, NodeConfigSource, NodeStatus, Taint } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import {
@@ -15,7 +16,11 @@ import { cidrWarnings, legacyCidrErrors, parseCidr } from '../../api/ip-addresse
 import { labelValueProblems, subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { validateAmount } from '../../validation/pod/resources.ts'
-import type { Strategy } from '../strategy.ts'
+import { nodePrinter } from '../../codec/table/core.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { nodeWork } from './node-work.ts'
+import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
+import { flatMapParts, kept, mapParts } from '../../api/parts.ts'
 
 const metadata = path('metadata')
 const spec = path('spec')
@@ -24,7 +29,10 @@ const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 const FEATURE = /^[A-Z][a-zA-Z0-9]*(\/[a-zA-Z][a-zA-Z0-9]*)*$/
 const MAX_FEATURE = 253
 
-export const nodes: Strategy<Node> = {
+export const nodes: BuiltInDefinition<Node> = {
+  endpoints: { proxy: 'node-proxy' },
+  printer: nodePrinter,
+  workloadWork: nodeWork,
   keepsStatusOnCreate: true,
   storagePrefix: 'minions',
   prepareForCreate(node) {
@@ -79,8 +87,8 @@ function nodeErrors(node: Node): FieldError[] {
 /** kube-apiserver reports taints with a path below metadata. */
 function taintErrors(node: Node): FieldError[] {
   const taints = node.spec?.taints ?? []
-  const seen = new Set<string>()
-  return taints.flatMap((taint, index) => {
+  const seen = kept(taints, () => new Set<string>())
+  return errorsOf(taints, (taint, index) => {
     const at = metadata.child('taints').index(index)
     const { key = '', value = '', effect = '' } = taint
     const problems = labelValueProblems(value)
@@ -108,14 +116,12 @@ function repeatedTaint(at: FieldPath, { key = '', value = '', effect = '', timeA
 
 const amountsErrors = ({ capacity = {}, allocatable = {} }: NodeStatus): FieldError[] =>
   [['capacity', capacity] as const, ['allocatable', allocatable] as const].flatMap(([field, list]) =>
-    Object.entries(list)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .flatMap(([name, amount]) => validateAmount(status.child(field, name), name, amount)),
+    errorsByName(list, (name) => validateAmount(status.child(field, name), name, ownValue(list, name)!)),
   )
 
 function featureErrors(features: readonly string[]): FieldError[] {
   const at = status.child('declaredFeatures')
-  return features.flatMap((feature, index) => {
+  return errorsOf(features, (feature, index) => {
     const next = features[index + 1]
     const errors = featureProblems(feature).map((text) => invalidValue(at.index(index), feature, text))
     if (next === feature) errors.push(duplicate(at.index(index + 1), next))
@@ -136,10 +142,10 @@ function featureProblems(name: string): string[] {
 
 function podCidrErrors(cidrs: readonly string[]): FieldError[] {
   const at = spec.child('podCIDRs')
-  const errors = cidrs.flatMap((cidr, index) => legacyCidrErrors(at.index(index), cidr))
+  const errors = errorsOf(cidrs, (cidr, index) => legacyCidrErrors(at.index(index), cidr))
   if (cidrs.length < 2) return errors
-  const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.address.family))
-  const unreadable = cidrs.findIndex((cidr) => parseCidr(cidr) === undefined)
+  const families = kept(cidrs, () => new Set(mapParts(cidrs, (cidr) => parseCidr(cidr)?.address.family)))
+  const unreadable = families.has(undefined) ? cidrs.findIndex((cidr) => parseCidr(cidr) === undefined) : -1
   if (unreadable >= 0)
     errors.push(
       internalFieldError(
@@ -164,7 +170,7 @@ function changeErrors(node: Node, old: Node): FieldError[] {
   return [
     ...amountsErrors(now),
     ...featureErrors(now.declaredFeatures ?? []),
-    ...addresses.flatMap((address, index) => {
+    ...errorsOf(addresses, (address, index) => {
       const shown = { Type: address.type ?? '', Address: address.address ?? '' }
       return repeats.has(index) ? [duplicate(status.child('addresses').index(index), shown)] : []
     }),
@@ -221,6 +227,6 @@ function warnings({ spec: now }: Node): string[] {
   return [
     ...(now?.configSource === undefined ? [] : ['spec.configSource: the feature is removed']),
     ...(now?.externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : []),
-    ...(now?.podCIDRs ?? []).flatMap((cidr, index) => cidrWarnings(spec.child('podCIDRs').index(index), cidr)),
+    ...flatMapParts(now?.podCIDRs ?? [], (cidr, index) => cidrWarnings(spec.child('podCIDRs').index(index), cidr)),
   ]
 }

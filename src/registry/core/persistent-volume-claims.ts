@@ -1,7 +1,10 @@
+import { ownValue } from '../../api/own.ts'
+import { errorsByName } from '../../validation/errors-of.ts'
 import type {
   PersistentVolumeClaim,
   PersistentVolumeClaimSpec,
   PersistentVolumeClaimStatus,
+  Pod,
 } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
@@ -16,15 +19,34 @@ import { internalJson } from '../../validation/pod/internal-json.ts'
 import { claimWarnings } from '../../validation/pod/pod-warnings.ts'
 import { isNative, validateAmount } from '../../validation/pod/resources.ts'
 import { sameValue } from '../../validation/same-value.ts'
-import type { Strategy, StrategyContext } from '../strategy.ts'
+import { persistentVolumeClaimPrinter } from '../../codec/table/core.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import type { StrategyContext } from '../strategy.ts'
+import { claimEvaluator } from '../quota/claims.ts'
+import { isFinished } from './pod-conditions.ts'
+import { claimRules } from './volume-work.ts'
 
 const spec = path('spec')
 const status = path('status')
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
 const SPEC_TYPE = 'io.k8s.api.core.v1.PersistentVolumeClaimSpec'
 
-export const persistentVolumeClaims: Strategy<PersistentVolumeClaim> = {
-  deleteAnswersObject: true,
+export const persistentVolumeClaims: BuiltInDefinition<PersistentVolumeClaim> = {
+  printer: persistentVolumeClaimPrinter,
+  protection: {
+    finalizer: 'kubernetes.io/pvc-protection',
+    async isUsed({ metadata: { namespace = '', name } }, list) {
+      const pods = await list<Pod>({ group: '', resource: 'pods' }, namespace)
+      return pods.some(
+        (pod) =>
+          !!pod.spec?.nodeName &&
+          !isFinished(pod) &&
+          (pod.spec.volumes ?? []).some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === name),
+      )
+    },
+  },
+  workloadWork: claimRules,
+  quota: claimEvaluator,
   prepareForCreate(claim, context) {
     claim.status = { phase: 'Pending' }
     dropForeignSource(claim.spec ?? {}, {}, context)
@@ -182,13 +204,16 @@ function statusErrors(claim: PersistentVolumeClaim): FieldError[] {
   const allocatedAt = status.child('allocatedResources')
   return [
     ...((claim.spec?.accessModes ?? []).length === 0 ? [required(path('Spec', 'accessModes'))] : []),
-    ...sortedEntries(capacity).flatMap(([name, amount]) => basicErrors(status.child('capacity').key(name), amount)),
-    ...sortedEntries(allocatedResourceStatuses).flatMap(([name, state]) => [
+    ...errorsByName(capacity, (name) => basicErrors(status.child('capacity').key(name), ownValue(capacity, name)!)),
+    ...errorsByName(allocatedResourceStatuses, (name) => [
       ...resourceKeyErrors(resizeAt, name),
       // kube-apiserver shows the key here
-      ...(resizeStates.includes(state) ? [] : [notSupported(resizeAt, name, resizeStates)]),
+      ...(resizeStates.includes(ownValue(allocatedResourceStatuses, name)!)
+        ? []
+        : [notSupported(resizeAt, name, resizeStates)]),
     ]),
-    ...sortedEntries(allocatedResources).flatMap(([name, amount]) => {
+    ...errorsByName(allocatedResources, (name) => {
+      const amount = ownValue(allocatedResources, name)!
       const wrongKey = resourceKeyErrors(allocatedAt, name)
       if (wrongKey.length > 0) return wrongKey
       const wrong = basicErrors(allocatedAt.key(name), amount)
@@ -196,9 +221,6 @@ function statusErrors(claim: PersistentVolumeClaim): FieldError[] {
     }),
   ]
 }
-
-const sortedEntries = (list: Readonly<Record<string, string>>): [string, string][] =>
-  Object.entries(list).sort(([a], [b]) => (a < b ? -1 : 1))
 
 function basicErrors(at: FieldPath, text: string): FieldError[] {
   const value = Quantity.parse(text).scaledValue(0)

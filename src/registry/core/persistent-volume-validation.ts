@@ -14,7 +14,7 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { JsonObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue, setOwn } from '../../api/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { immutable, inRange, requiredText, validateLabelText, validateSubdomain } from '../../validation/field-rules.ts'
@@ -26,6 +26,9 @@ import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
 import type { SharedSource } from '../../validation/pod/volumes.ts'
 import { IQN_FORMATS, validateCsiDriverName, validateSharedSource } from '../../validation/pod/volumes.ts'
+import { sortedKeys } from '../../api/json.ts'
+import { eachName, kept } from '../../api/parts.ts'
+import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 
 const specAt = path('spec')
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
@@ -110,22 +113,33 @@ function accessModeErrors(spec: FieldPath, modes: readonly string[]): FieldError
     modes.some((mode) => mode !== 'ReadWriteOncePod' && accessModes.includes(mode))
   return [
     ...(modes.length === 0 ? [required(at)] : []),
-    ...modes.filter((mode) => !accessModes.includes(mode)).map((mode) => notSupported(at, mode, accessModes)),
+    ...errorsOf(modes, (mode) => (accessModes.includes(mode) ? [] : [notSupported(at, mode, accessModes)])),
     ...(isMixed ? [forbiddenField(at, 'may not use ReadWriteOncePod with other access modes')] : []),
   ]
+}
+
+/** Two at most. */
+function someNames(map: object): string[] {
+  const names: string[] = []
+  for (const name in map) if (names.push(name) === 2) break
+  return names
 }
 
 function capacityErrors(spec: FieldPath, volume: PersistentVolumeSpec): FieldError[] {
   const capacity = volume.capacity ?? {}
   const at = spec.child('capacity')
-  const names = Object.keys(capacity).sort()
-  const isStorageAlone = names.length === 1 && names[0] === 'storage'
+  const [first, second] = someNames(capacity)
+  const shown = kept(capacity, (): Record<string, string> => ({}))
+  eachName(capacity, sortedKeys, (name) => setOwn(shown, name, ownValue(capacity, name)!))
+  const isStorageAlone = first === 'storage' && second === undefined
   return [
-    ...(names.length === 0 ? [required(at)] : []),
+    ...(first === undefined ? [required(at)] : []),
     ...(isStorageAlone
       ? []
-      : [notSupported(at, names.length === 0 ? sentField(volume, 'capacity') : sorted(capacity), ['storage'])]),
-    ...names.flatMap((name) => {
+      : kept(capacity, () => [
+          notSupported(at, first === undefined ? sentField(volume, 'capacity') : shown, ['storage']),
+        ])),
+    ...errorsByName(capacity, (name) => {
       const amount = Quantity.parse(ownValue(capacity, name)!)
       // kube-apiserver counts in 64 bits here
       const value = BigInt.asIntN(64, amount.scaledValue(0))

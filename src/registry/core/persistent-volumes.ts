@@ -4,8 +4,10 @@ import { ownValue } from '../../api/own.ts'
 import { termWarnings } from '../../validation/pod/pod-warnings.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
-import type { Strategy } from '../strategy.ts'
+import { persistentVolumePrinter } from '../../codec/table/core.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { specErrors, validateVolume, volumeChangeErrors } from './persistent-volume-validation.ts'
+import { volumeRules } from './volume-work.ts'
 
 const RECYCLE =
   'The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.'
@@ -23,8 +25,10 @@ const deprecatedSources: readonly (readonly [field: keyof PersistentVolumeSpec, 
   ['rbd', 'rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ]
 
-export const persistentVolumes: Strategy<PersistentVolume> = {
-  deleteAnswersObject: true,
+export const persistentVolumes: BuiltInDefinition<PersistentVolume> = {
+  printer: persistentVolumePrinter,
+  protection: { finalizer: 'kubernetes.io/pv-protection', isUsed: ({ status }) => status?.phase === 'Bound' },
+  workloadWork: volumeRules,
   prepareForCreate(volume, { now }) {
     volume.status = { phase: 'Pending', lastPhaseTransitionTime: secondsText(now) }
   },

@@ -15,3 +15,5 @@ export function setPodCondition(pod: Pod, condition: PodCondition, now: Date): v
 
 export const isReady = ({ status }: Pod): boolean =>
   (status?.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True')
+
+export const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'

@@ -2,14 +2,15 @@ import type { PodTemplate } from '../../api/core/v1.ts'
 import { path } from '../../api/field.ts'
 import { templateRules, validatePodTemplate } from '../../validation/pod/pod-template.ts'
 import { templateWarnings } from '../../validation/pod/pod-warnings.ts'
-import type { Strategy } from '../strategy.ts'
+import { podTemplatePrinter } from '../../codec/table/core.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { dropDisabledPodFields } from './pod-disabled-fields.ts'
 
 const at = path('template')
 
-export const podTemplates: Strategy<PodTemplate> = {
+export const podTemplates: BuiltInDefinition<PodTemplate> = {
+  printer: podTemplatePrinter,
   hasGeneration: true,
-  deleteAnswersObject: true,
   prepareForCreate({ template }, { enabled }) {
     dropDisabledPodFields(template?.spec, undefined, enabled)
   },

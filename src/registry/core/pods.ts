@@ -18,9 +18,15 @@ import { validateAppArmor } from '../../validation/pod/security-context.ts'
 import { visitContainers } from '../../validation/pod/visit-containers.ts'
 import { timeText } from '../../schema/time.ts'
 import { sameValue } from '../../validation/same-value.ts'
-import type { Strategy, StrategyContext } from '../strategy.ts'
+import { podPrinter } from '../../codec/table/pod.ts'
+import { defaultPod } from './pod-defaults.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import type { StrategyContext } from '../strategy.ts'
 import { dropDisabledPodFields } from './pod-disabled-fields.ts'
 import { qosClassOf } from '../../validation/pod/pod-qos.ts'
+import { podEvaluator } from '../quota/pods.ts'
+import { podWork } from './pod-work.ts'
 
 const rulesOf = ({ enabled }: StrategyContext, old?: Pod) =>
   podRules(
@@ -32,9 +38,22 @@ const rulesOf = ({ enabled }: StrategyContext, old?: Pod) =>
     },
   )
 
-export const pods: Strategy<Pod> = {
+export const pods: BuiltInDefinition<Pod> = {
+  defaults: { v1: defaultRule<Pod>(defaultPod) },
+  endpoints: {
+    attach: 'exec',
+    binding: 'pod-binding',
+    eviction: 'eviction',
+    exec: 'exec',
+    log: 'log',
+    portforward: 'port-forward',
+    proxy: 'pod-proxy',
+  },
+  withoutTable: ['binding', 'ephemeralcontainers', 'eviction', 'resize'],
+  printer: podPrinter,
+  workloadWork: podWork,
+  quota: podEvaluator,
   hasGeneration: true,
-  deleteAnswersObject: true,
   resetFields: { status: without(['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']) },
   // of what is sent, prepareForCreate keeps the class
   keepsStatusOnCreate: true,

@@ -7,13 +7,22 @@ import { templateRules, validateRunningTemplate } from '../../validation/pod/pod
 import { hostnameWarnings, templateWarnings } from '../../validation/pod/pod-warnings.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
 import { validateReplicaCounts } from '../apps/workload.ts'
-import type { Strategy } from '../strategy.ts'
+import { replicationControllerPrinter } from '../../codec/table/core.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { dropDisabledPodFields } from './pod-disabled-fields.ts'
+import { scalableWork } from '../autoscaling/autoscaled-work.ts'
+import { itself } from '../work.ts'
+import { countEvaluator } from '../quota/count-evaluator.ts'
 
 const spec = path('spec')
 const status = path('status')
 
-export const replicationControllers: Strategy<ReplicationController> = {
+export const replicationControllers: BuiltInDefinition<ReplicationController> = {
+  defaults: { v1: defaultRule<ReplicationController>(applyDefaults) },
+  printer: replicationControllerPrinter,
+  quota: countEvaluator('count/replicationcontrollers', 'replicationcontrollers'),
+  workloadWork: [itself('replication-controller'), scalableWork],
   hasGeneration: true,
   defaultPropagation: 'Orphan',
   storagePrefix: 'controllers',
@@ -59,4 +68,13 @@ function validateSpec(controller: ReplicationControllerSpec, rules: PodRules): F
       ? [required(here)]
       : validateRunningTemplate(here, template, { matchLabels: selector }, rules, 'ReplicationController')),
   ]
+}
+
+const isEmpty = (map: Record<string, string> | undefined) => map === undefined || Object.keys(map).length === 0
+
+function applyDefaults({ metadata, spec }: ReplicationController): void {
+  const labels = spec!.template?.metadata?.labels
+  if (labels === undefined) return
+  if (isEmpty(spec!.selector)) spec!.selector = { ...labels }
+  if (isEmpty(metadata.labels)) metadata.labels = { ...labels }
 }

@@ -5,7 +5,12 @@ import { ownValue } from '../../api/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { validateAmount, validateResourceName } from '../../validation/pod/resources.ts'
-import type { Strategy } from '../strategy.ts'
+import { resourceQuotaPrinter } from '../../codec/table/core.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { isNewLimit, newPeriod } from '../quota/work.ts'
+import { keyOf, work } from '../work.ts'
+import { countEvaluator } from '../quota/count-evaluator.ts'
+import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 
 const spec = path('spec')
 const status = path('status')
@@ -44,8 +49,16 @@ const exclusive = [
   ['Terminating', 'NotTerminating'],
 ] as const
 
-export const resourceQuotas: Strategy<ResourceQuota> = {
-  deleteAnswersObject: true,
+export const resourceQuotas: BuiltInDefinition<ResourceQuota> = {
+  printer: resourceQuotaPrinter,
+  quota: countEvaluator('count/resourcequotas', 'resourcequotas'),
+  // admission charges them as well, so only the first charge of a while is work
+  work({ object, old, now }) {
+    if (object === undefined) return []
+    if (isNewLimit(object, old)) return work('resource-quota', object.metadata.namespace)
+    const period = newPeriod(object, old, now)
+    return period === undefined ? [] : work('resource-quota-charged', `${keyOf(object)} ${period}`)
+  },
   validate: (quota) => [...specErrors(quota.spec ?? {}), ...statusErrors(quota)],
   validateUpdate(quota, old) {
     const now = quota.spec?.scopes
@@ -69,9 +82,10 @@ function statusErrors({ status: now }: ResourceQuota): FieldError[] {
 }
 
 const amountErrors = (at: FieldPath, list: Hard): FieldError[] =>
-  Object.entries(list)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([name, amount]) => [...nameErrors(at.key(name), name), ...validateAmount(at.key(name), name, amount)])
+  errorsByName(list, (name) => [
+    ...nameErrors(at.key(name), name),
+    ...validateAmount(at.key(name), name, ownValue(list, name)!),
+  ])
 
 const isStandard = (name: string): boolean => standardNames.has(name) || HUGE_PAGES.test(name)
 
@@ -98,7 +112,7 @@ const UNFIT = 'unsupported scope applied to resource'
 function scopesErrors({ scopes: list = [] }: ResourceQuotaSpec, hard: Hard): FieldError[] {
   const at = spec.child('scopes')
   return [
-    ...list.flatMap((scope) => [
+    ...errorsOf(list, (scope) => [
       ...(Object.hasOwn(scopes, scope) ? [] : [invalidValue(at, list, NOT_A_SCOPE)]),
       ...unfit(scope, hard).map(() => invalidValue(at, list, UNFIT)),
     ]),
@@ -121,7 +135,7 @@ function selectorErrors({ scopeSelector, scopes: list }: ResourceQuotaSpec, hard
     })),
   }
   return [
-    ...expressions.flatMap(({ scopeName = '', operator = '', values = [] }) => [
+    ...errorsOf(expressions, ({ scopeName = '', operator = '', values = [] }) => [
       ...(Object.hasOwn(scopes, scopeName) ? [] : [invalidValue(at.child('scopeName'), scopeName, NOT_A_SCOPE)]),
       ...unfit(scopeName, hard).map(() => invalidValue(at, shown, UNFIT)),
       ...operatorErrors(at, scopeName, operator, values),

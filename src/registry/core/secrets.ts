@@ -1,21 +1,44 @@
+import { eachName, kept } from '../../api/parts.ts'
+import { overlaid } from '../../schema/overlaid.ts'
+import { errorsByName } from '../../validation/errors-of.ts'
 import type { Secret } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path, required, tooLong } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
-import { base64ToBytes } from '../../api/base64.ts'
-import { DecodeError, decodeUnstructured } from '../../codec/decode.ts'
+import { ownValue, setOwn } from '../../api/own.ts'
+import { base64ToBytes, bytesToBase64 } from '../../api/base64.ts'
+import { decodeUnstructured } from '../../codec/decode.ts'
+import { DecodeError } from '../../codec/decode-problems.ts'
 import { JsonSyntaxError, parseJsonBytes } from '../../api/json.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { subdomainName } from '../../validation/names.ts'
-import type { Strategy } from '../strategy.ts'
+import { secretPrinter } from '../../codec/table/core.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { configKeyProblems } from '../../validation/config-keys.ts'
-import { base64Length, IMMUTABLE_WHEN_SET, sameMap, sorted } from './config-maps.ts'
+import { base64Length, IMMUTABLE_WHEN_SET, sameMap } from './config-maps.ts'
+import { keyOf, work } from '../work.ts'
+import { countEvaluator } from '../quota/count-evaluator.ts'
 
 const MAX_BYTES = 1024 * 1024
 const data = path('data')
 
-export const secrets: Strategy<Secret> = {
+export const secrets: BuiltInDefinition<Secret> = {
+  defaults: { v1: defaultRule<Secret>(applyDefaults) },
+  printer: secretPrinter,
+  quota: countEvaluator('count/secrets', 'secrets'),
+  work({ object, old }) {
+    const secret = object ?? old
+    switch (secret?.type) {
+      case 'kubernetes.io/service-account-token':
+        return object === undefined ? [] : work('service-account-secret', keyOf(object))
+      case 'bootstrap.kubernetes.io/token':
+        if (secret.metadata.namespace !== 'kube-system') return []
+        return [...work('token-cleaner', secret.metadata.name), ...work('bootstrap-signer', '')]
+      default:
+        return []
+    }
+  },
   prepareForUpdate(object, old) {
     // the type cannot change; leaving it out is not a change
     if (!object.type) object.type = old.type
@@ -36,14 +59,13 @@ export const secrets: Strategy<Secret> = {
 }
 
 function validateSecret(secret: Secret): FieldError[] {
-  const errors: FieldError[] = []
   const values = secret.data ?? {}
-  let total = 0
-  for (const [key, value] of sorted(values)) {
-    for (const problem of configKeyProblems(key)) errors.push(invalidValue(data.key(key), key, problem))
-    total += base64Length(value)
-  }
-  if (total > MAX_BYTES) errors.push(tooLong(data, MAX_BYTES))
+  const bytes = kept(values, () => ({ left: MAX_BYTES }))
+  const errors = errorsByName(values, (key) => {
+    bytes.left -= base64Length(ownValue(values, key)!)
+    return configKeyProblems(key).map((problem) => invalidValue(data.key(key), key, problem))
+  })
+  if (bytes.left < 0) errors.push(tooLong(data, MAX_BYTES))
   return [...errors, ...(ownValue(typeRules, secret.type ?? '')?.(secret) ?? [])]
 }
 
@@ -98,4 +120,16 @@ function pemLack(text: string, input: string, wanted: string): string {
   const types = [...text.matchAll(/-----BEGIN ([^-]+)-----/g)].map(([, type]) => type)
   if (types.length === 0) return `any PEM data in ${input} input`
   return `${wanted} in ${input} input after skipping PEM blocks of the following types: [${types.join(' ')}]`
+}
+
+/** What was sent as text is kept as bytes, and never seen as text again. */
+function applyDefaults(object: Secret): void {
+  const { stringData } = object
+  if (stringData === undefined) return
+  const data = overlaid(object, object.data)
+  eachName(stringData, Object.keys, (key) =>
+    setOwn(data, key, bytesToBase64(new TextEncoder().encode(ownValue(stringData, key)!))),
+  )
+  object.data = data
+  delete object.stringData
 }

@@ -1,12 +1,24 @@
 import type { ServiceAccount } from '../../api/core/v1.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
-import type { Strategy } from '../strategy.ts'
+import { serviceAccountPrinter } from '../../codec/table/core.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { keyOf, work } from '../work.ts'
 
+export const DEFAULT_SERVICE_ACCOUNT = 'default'
 const ENFORCED = 'kubernetes.io/enforce-mountable-secrets'
 
-export const serviceAccounts: Strategy<ServiceAccount> = {
-  deleteAnswersObject: true,
+export const serviceAccounts: BuiltInDefinition<ServiceAccount> = {
+  endpoints: { token: 'token' },
+  withoutTable: ['token'],
+  printer: serviceAccountPrinter,
+  work: ({ object, old }) =>
+    object === undefined && old !== undefined
+      ? [
+          ...(old.metadata.name === DEFAULT_SERVICE_ACCOUNT ? work('service-account', old.metadata.namespace) : []),
+          ...work('service-account-departed', keyOf(old)),
+        ]
+      : [],
   prepareForCreate: keepOnlyNames,
   prepareForUpdate: keepOnlyNames,
   validateUpdate: ({ metadata }) => validateObjectMeta(metadata, true, subdomainName),

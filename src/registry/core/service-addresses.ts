@@ -92,7 +92,9 @@ export async function takeAnyAddress(context: StrategyContext, service: Service,
 
 export const releaseAddress = (context: StrategyContext, text: string): Promise<void> => {
   const address = parseIp(text)
-  return address === undefined ? Promise.resolve() : removeIfThere(context.beside(ipAddresses), ipText(address))
+  return address === undefined
+    ? Promise.resolve()
+    : removeIfThere(context.loopback('delete', ipAddresses), ipText(address))
 }
 
 async function claim(context: StrategyContext, service: Service, name: string, family: IpFamily): Promise<boolean> {
@@ -105,7 +107,7 @@ async function claim(context: StrategyContext, service: Service, name: string, f
     spec: { parentRef },
   }
   try {
-    await create(context.beside(ipAddresses), object, BY_SERVER, withoutAdmission)
+    await create(context.loopback('create', ipAddresses), object, BY_SERVER, withoutAdmission)
     return true
   } catch (error) {
     if (error instanceof StatusError && error.status.reason === 'AlreadyExists') return false
@@ -196,7 +198,7 @@ async function removeOrphan(context: StrategyContext, name: string): Promise<boo
   const { name: owner = '', namespace = '' } = parent
   const service: Service | undefined = (await readLive(context.beside(services, namespace), owner))?.object
   if (service?.spec?.clusterIPs?.some((ip) => ip === name)) return false
-  await removeIfThere(context.beside(ipAddresses), name)
+  await removeIfThere(context.loopback('delete', ipAddresses), name)
   return true
 }
 

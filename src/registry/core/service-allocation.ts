@@ -21,6 +21,7 @@ import {
   needsHealthCheck,
   specOf,
 } from './service-validation.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const spec = path('spec')
 const KIND = { group: '', kind: 'Service' }
@@ -178,7 +179,7 @@ function addFamiliesOfIps(now: ServiceSpec, served: readonly string[]): FieldErr
   const ips = now.clusterIPs ?? []
   const list = (now.ipFamilies ??= [])
   if (ips[0] === NO_CLUSTER_IP) return []
-  return ips.flatMap((ip, index) => {
+  return errorsOf(ips, (ip, index) => {
     if (index < list.length) return []
     const family = familyOf(ip) ?? 'unknown'
     // few: two families
@@ -193,7 +194,7 @@ function unservedFamilyErrors(now: ServiceSpec, served: readonly string[]): Fiel
   const isDual = now.ipFamilyPolicy === 'RequireDualStack' && served.length < 2
   return [
     ...(isDual ? [policyError(now, 'this cluster is not configured for dual-stack services')] : []),
-    ...(now.ipFamilies ?? []).flatMap((family, index) =>
+    ...errorsOf(now.ipFamilies ?? [], (family, index) =>
       // few: two families
       served.includes(family)
         ? []

@@ -12,6 +12,8 @@ import {
 } from '../../validation/field-rules.ts'
 import { endpointIpErrors, familyOf, legacyCidrErrors, legacyIpErrors, parseIp } from '../../api/ip-addresses.ts'
 import { validateLabels } from '../../validation/object-meta.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
+import { kept } from '../../api/parts.ts'
 
 export const NO_CLUSTER_IP = 'None'
 const SOURCE_RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges'
@@ -111,8 +113,8 @@ function typeErrors(now: ServiceSpec): FieldError[] {
 }
 
 function portErrors({ ports = [] }: ServiceSpec): FieldError[] {
-  const names = new Set<string>()
-  return ports.flatMap((port, index) => {
+  const names = kept(ports, () => new Set<string>())
+  return errorsOf(ports, (port, index) => {
     const at = spec.child('ports').index(index)
     const errors = portNameErrors(port.name ?? '', ports.length > 1, names, at.child('name'))
     append(errors, validatePort(at.child('port'), port.port ?? 0))
@@ -170,16 +172,21 @@ export function clusterIpErrors(now: ServiceSpec, old?: ServiceSpec): FieldError
     errors.push(invalidValue(at, clusterIPs, 'must be empty when `clusterIP` is not specified'))
 
   const repeats = repeatsIn(ipFamilies)
-  ipFamilies.forEach((family, index) => {
-    const here = spec.child('ipFamilies').index(index)
-    if (!families.includes(family)) errors.push(notSupported(here, family, families))
-    if (repeats.has(index)) errors.push(duplicate(here, family))
-  })
+  append(
+    errors,
+    errorsOf(ipFamilies, (family, index) => {
+      const errors: FieldError[] = []
+      const here = spec.child('ipFamilies').index(index)
+      if (!families.includes(family)) errors.push(notSupported(here, family, families))
+      if (repeats.has(index)) errors.push(duplicate(here, family))
+      return errors
+    }),
+  )
   if (ipFamilyPolicy !== undefined && !familyPolicies.includes(ipFamilyPolicy))
     errors.push(notSupported(spec.child('ipFamilyPolicy'), ipFamilyPolicy, familyPolicies))
 
   const existing = new Set(old?.clusterIPs)
-  const wrong = clusterIPs.flatMap((ip, index) => {
+  const wrong = errorsOf(clusterIPs, (ip, index) => {
     if (index > 0 || ip !== NO_CLUSTER_IP) return legacyIpErrors(at.index(index), ip, existing)
     return clusterIPs.length > 1 ? [invalidValue(at, clusterIPs, "'None' must be the first and only value")] : []
   })
@@ -204,7 +211,7 @@ function familyMismatches(now: ServiceSpec): FieldError[] {
 
 function externalIpErrors({ externalIPs = [] }: ServiceSpec, old: ServiceSpec | undefined): FieldError[] {
   const existing = new Set(old?.externalIPs)
-  return externalIPs.flatMap((ip, index) => {
+  return errorsOf(externalIPs, (ip, index) => {
     const at = spec.child('externalIPs').index(index)
     const errors = legacyIpErrors(at, ip, existing)
     return errors.length > 0 ? errors : endpointIpErrors(ip, at)
@@ -213,12 +220,12 @@ function externalIpErrors({ externalIPs = [] }: ServiceSpec, old: ServiceSpec | 
 
 function nodePortErrors({ type, ports = [] }: ServiceSpec): FieldError[] {
   const at = (index: number) => spec.child('ports').index(index).child('nodePort')
-  const seen = new Set<string>()
+  const seen = kept(ports, () => new Set<string>())
   return [
-    ...ports.flatMap(({ nodePort }, index) =>
+    ...errorsOf(ports, ({ nodePort }, index) =>
       type === 'ClusterIP' && nodePort ? [forbiddenField(at(index), "may not be used when `type` is 'ClusterIP'")] : [],
     ),
-    ...ports.flatMap(({ nodePort, protocol }, index) => {
+    ...errorsOf(ports, ({ nodePort, protocol }, index) => {
       if (!nodePort) return []
       const key = `${protocol} ${nodePort}`
       if (seen.has(key)) return [duplicate(at(index), nodePort)]
@@ -229,8 +236,8 @@ function nodePortErrors({ type, ports = [] }: ServiceSpec): FieldError[] {
 }
 
 function repeatedPortErrors({ ports = [] }: ServiceSpec): FieldError[] {
-  const seen = new Set<string>()
-  return ports.flatMap(({ port = 0, protocol = '' }, index) => {
+  const seen = kept(ports, () => new Set<string>())
+  return errorsOf(ports, ({ port = 0, protocol = '' }, index) => {
     const key = `${protocol} ${port}`
     if (!seen.has(key)) {
       seen.add(key)
@@ -258,17 +265,17 @@ function sourceRangeErrors(service: Service, old: Service | undefined): FieldErr
     const existing = new Set((old?.spec?.loadBalancerSourceRanges ?? []).map((range) => range.trim()))
     return [
       ...(isBalanced(now) ? [] : [forbiddenField(at, ONLY_BALANCED)]),
-      ...ranges.flatMap((range, index) => legacyCidrErrors(at.index(index), range.trim(), existing)),
+      ...errorsOf(ranges, (range, index) => legacyCidrErrors(at.index(index), range.trim(), existing)),
     ]
   }
   const annotated = service.metadata.annotations?.[SOURCE_RANGES]
   if (annotated === undefined) return []
   const at = path('metadata', 'annotations').key(SOURCE_RANGES)
   const isSame = old?.metadata.annotations?.[SOURCE_RANGES] === annotated
-  const texts = isSame || annotated.trim() === '' ? [] : annotated.trim().split(',')
+  const texts = kept(service.metadata, () => (isSame || annotated.trim() === '' ? [] : annotated.trim().split(',')))
   return [
     ...(isBalanced(now) ? [] : [forbiddenField(at, ONLY_BALANCED)]),
-    ...texts.flatMap((range) => legacyCidrErrors(at, range.trim())),
+    ...errorsOf(texts, (range) => legacyCidrErrors(at, range.trim())),
   ]
 }
 
@@ -320,7 +327,7 @@ function clusterIpChangeErrors(now: ServiceSpec, before: ServiceSpec): FieldErro
   const { clusterIPs: ips = [] } = now
   const { clusterIPs: old = [] } = before
   if (ips.length === old.length)
-    return old.flatMap((ip, index) => (ip === ips[index] ? [] : [invalidValue(at.index(index), ips, SET_ONCE)]))
+    return errorsOf(old, (ip, index) => (ip === ips[index] ? [] : [invalidValue(at.index(index), ips, SET_ONCE)]))
   const errors: FieldError[] = []
   if (ips.length === 0) errors.push(invalidValue(at.index(0), now.clusterIPs, 'primary clusterIP can not be unset'))
   if (old.length > 0 && ips.length > 0 && ips[0] !== old[0]) errors.push(invalidValue(at.index(0), ips, SET_ONCE))
@@ -334,7 +341,7 @@ function familyChangeErrors(now: ServiceSpec, before: ServiceSpec): FieldError[]
   const { ipFamilies: list = [], clusterIPs } = now
   const { ipFamilies: old = [] } = before
   if (list.length === old.length)
-    return old.flatMap((family, index) => (family === list[index] ? [] : [invalidValue(at, list, SET_ONCE)]))
+    return errorsOf(old, (family, index) => (family === list[index] ? [] : [invalidValue(at, list, SET_ONCE)]))
   const errors: FieldError[] = []
   if (old.length > list.length && (clusterIPs ?? []).length === 0)
     errors.push(invalidValue(at, now.ipFamilies, 'primary ipFamily can not be unset'))
@@ -368,7 +375,7 @@ export function validateLoadBalancerStatus(
   if (type !== 'LoadBalancer' && ingress.length > 0)
     return [forbiddenField(at, "may only be used when `spec.type` is 'LoadBalancer'")]
   const existing = new Set((old?.ingress ?? []).flatMap(({ ip }) => (ip ? [ip] : [])))
-  return ingress.flatMap(({ ip, ipMode, hostname }, index) => {
+  return errorsOf(ingress, ({ ip, ipMode, hostname }, index) => {
     const here = at.index(index)
     const errors = ip ? legacyIpErrors(here.child('ip'), ip, existing) : []
     const modeAt = here.child('ipMode')

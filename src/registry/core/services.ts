@@ -5,7 +5,10 @@ import { goQuote } from '../../go/quote.ts'
 import { path } from '../../api/field.ts'
 import { cidrWarnings, ipWarnings } from '../../api/ip-addresses.ts'
 import { removeIfThere } from '../write/remove-if-there.ts'
-import type { Strategy } from '../strategy.ts'
+import { servicePrinter } from '../../codec/table/core.ts'
+import { defaultService } from './service-defaults.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { allocateForService, releaseService } from './service-allocation.ts'
 import {
   isBalanced,
@@ -20,14 +23,21 @@ import {
   validateService,
   validateServiceUpdate,
 } from './service-validation.ts'
+import { serviceEvaluator } from '../quota/services.ts'
+import { serviceWork } from './service-work.ts'
 
 const spec = path('spec')
 const endpoints = { group: '', version: 'v1', resource: 'endpoints' }
 
-export const services: Strategy<Service> = {
+export const services: BuiltInDefinition<Service> = {
+  defaults: { v1: defaultRule<Service>(defaultService) },
+  endpoints: { proxy: 'service-proxy' },
+  printer: servicePrinter,
+  workloadWork: serviceWork,
+  quota: serviceEvaluator,
+  serverObjects: ['default/kubernetes'],
   nameRule: labelName,
   allowCreateOnUpdate: true,
-  deleteAnswersObject: true,
   storagePrefix: 'services/specs',
   allocate: allocateForService,
   decorator: { mark: '"type":"ExternalName"', decorate: withoutInternalPolicy },

@@ -1,22 +1,30 @@
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
-import type { GroupVersionKind } from '../../api/group-version.ts'
+import type { GroupResource, GroupVersionKind } from '../../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { customForms, customScaleForms } from '../../codec/custom-forms.ts'
+import type { Presentation } from '../../codec/presentation.ts'
 import type { ConvertVersion } from '../../patch/managed-fields.ts'
 import { everything, withoutSpecAndMetadata, withoutStatus } from '../../patch/reset-fields.ts'
 import type { ResetFields } from '../../patch/reset-fields.ts'
 import type { ApiCall } from '../../request/context.ts'
 import type { Tenant } from '../../storage/tenant.ts'
+import { isOfStages, stageRules, withStageWarnings } from '../core/stage-work.ts'
+import type { Strategy } from '../strategy.ts'
 import type { Resource } from '../resource.ts'
 import { hasStatus } from '../resource.ts'
 import type { ResourceEntry } from '../resources.ts'
+import type { WorkRules } from '../work.ts'
 import { compiledVersion, currentForm, inVersion, renamedTo, servedForm } from './compiled-versions.ts'
-import { checkConversion, isConvertedByWebhook } from './conversion-webhook.ts'
+import { checkConversion, convertByWebhook, isConvertedByWebhook } from './conversion-webhook.ts'
 import { isTerminating, versionNamed } from './definition.ts'
 import { customScaleView } from './scale-view.ts'
 import { withoutCreates } from './strategy.ts'
+import { announceWatch } from './watched-kinds.ts'
 import { webhookConverter } from './webhook-converter.ts'
+
+/** Its definition says all that is shown of its objects, and no controller knows them but those of Stages. Bound: it stays empty. */
+const NOTHING: Presentation & WorkRules = {}
 
 /** Unlike built-in kinds, custom ones are validated in the version of the request. */
 export function customResource(
@@ -45,6 +53,11 @@ export function customResource(
     ...(view && { view }),
     toStorage: (object) => (isConverted ? object : inVersion(tenant, definition, object, storage.version)),
     fromStorage: (object) => servedForm(tenant, definition, object, version),
+    inVersion: async (object, wanted) => {
+      if (!isConverted) return inVersion(tenant, definition, object, wanted.version)
+      const [converted] = await convertByWebhook(request, definition, [object], wanted.version, 'made')
+      return converted!
+    },
     storageKind: isConverted ? kind : { group: storage.group, version: storage.version, kind: entry.kind },
     ...(isConverted
       ? {
@@ -52,7 +65,12 @@ export function customResource(
           converter: webhookConverter(request, definition, version),
         }
       : {}),
-    strategy: isTerminating(definition) ? withoutCreates(strategy, { group, resource }) : strategy,
+    strategy: strategyOf(isOfStages(entry) ? withStageWarnings(strategy) : strategy, definition, { group, resource }),
+    ...(entry.endpoint && { endpoint: entry.endpoint }),
+    presentation: NOTHING,
+    workRules: isOfStages(entry) ? stageRules : NOTHING,
+    ...(definition.metadata.uid === undefined ? {} : { definitionUid: definition.metadata.uid }),
+    announceWatch: (call) => announceWatch(call, definition, entry),
     currentForm: (object) => currentForm(tenant, definition, object),
     // What was written under another state of the definition may not be what it says now; a status is dropped when its
     // object is created, and gets its default when it is read.
@@ -66,6 +84,9 @@ export function customResource(
     afterConversion: (object) => object,
   }
 }
+
+const strategyOf = (strategy: Strategy, definition: CustomResourceDefinition, resource: GroupResource): Strategy =>
+  isTerminating(definition) ? withoutCreates(strategy, resource) : strategy
 
 /** kube-apiserver says so of the main resource for no version but that of the request. @param apiVersion that version */
 export function customResetFields(apiVersion: string, withStatus: boolean, subresource: string): ResetFields {

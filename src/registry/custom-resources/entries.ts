@@ -5,6 +5,7 @@ import type { JsonObject } from '../../api/object.ts'
 import { bytesToBase64 } from '../../api/base64.ts'
 import { sha256 } from '../../api/sha256.ts'
 import { customModelName } from './custom-model-name.ts'
+import { customServing } from './custom-serving.ts'
 import { customStorageOf } from '../../storage/collections.ts'
 import type { ResourceEntry, ServedGroup, SubresourceEntry } from '../resources.ts'
 import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY, sortedVersions } from '../resources.ts'
@@ -83,7 +84,7 @@ function makeEntry(definition: CustomResourceDefinition, version: CustomResource
     shortNames: shortNames ?? [],
     categories: categories ?? [],
     subresources: subresourcesOf(version, { group, version: name, kind }),
-    origin: 'custom',
+    serving: customServing,
     persisted: true,
     storage: { ...customStorageOf({ group, resource: plural }), version: stored },
     storageVersionHash: storageVersionHash({ group, version: stored, kind }),
@@ -93,6 +94,7 @@ function makeEntry(definition: CustomResourceDefinition, version: CustomResource
       ...selectable.map((path) => path.replace(/^\./, '')),
     ],
     openApi: {
+      schemaOf: { uid: definition.metadata.uid, generation: definition.metadata.generation },
       // read when it is asked for: most requests need no schema
       get schema() {
         // a schema is JSON whose interface does not say so

@@ -1,6 +1,7 @@
 /**
- * Tells the controllers' object that somebody watches objects of a definition, before the watch begins and once in an
- * isolate's life. A kind that was ever written to needs no word: its watches are ended with every change in any case.
+ * Before a watch of custom resources begins, tells ControllerManager that the kind is watched, once in an isolate's life. So
+ * the watches of a kind without objects end, too, when its definition changes. Those of kinds that were written to end in
+ * any case.
  */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'

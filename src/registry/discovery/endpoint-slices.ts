@@ -14,7 +14,13 @@ import { endpointIpErrors, familyOf, ipErrors, ipWarnings, legacyIpErrors } from
 import { dns1123Label, dns1123Subdomain, labelValueProblems } from '../../validation/names.ts'
 import { validateLabels } from '../../validation/object-meta.ts'
 import { sameValue } from '../../validation/same-value.ts'
-import type { Strategy } from '../strategy.ts'
+import { ownValue } from '../../api/own.ts'
+import { endpointSlicePrinter } from '../../codec/table/networking.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import type { Topic } from '../topic.ts'
+import type { Change, Work } from '../work.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
+import { kept } from '../../api/parts.ts'
 
 const TYPE = 'io.k8s.api.discovery.v1.EndpointSlice'
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
@@ -29,7 +35,10 @@ const protocols = ['SCTP', 'TCP', 'UDP']
 const endpointsAt = path('endpoints')
 const HOST_LABEL = 'kubernetes.io/hostname'
 
-export const endpointSlices: Strategy<EndpointSlice> = {
+export const endpointSlices: BuiltInDefinition<EndpointSlice> = {
+  printer: endpointSlicePrinter,
+  workloadWork: [sliceWork],
+  serverObjects: ['default/kubernetes'],
   hasGeneration: true,
   prepareForCreate(slice) {
     for (const endpoint of slice.endpoints ?? []) delete endpoint.deprecatedTopology
@@ -93,8 +102,8 @@ function sliceErrors(slice: EndpointSlice, old?: EndpointSlice): FieldError[] {
 
 function portsErrors(at: FieldPath, ports: readonly EndpointPort[]): FieldError[] {
   if (ports.length > MAX_PORTS) return [tooMany(at, ports.length, MAX_PORTS)]
-  const names = new Set<string>()
-  return ports.flatMap(({ name = '', protocol, appProtocol }, index) => {
+  const names = kept(ports, () => new Set<string>())
+  return errorsOf(ports, ({ name = '', protocol, appProtocol }, index) => {
     const here = at.index(index)
     const errors = name === '' ? [] : validateLabelText(here.child('name'), name)
     if (names.has(name)) errors.push(duplicate(here.child('name'), name))
@@ -108,7 +117,7 @@ function portsErrors(at: FieldPath, ports: readonly EndpointPort[]): FieldError[
 
 function endpointsErrors(endpoints: readonly Endpoint[], type: string): FieldError[] {
   if (endpoints.length > MAX_ENDPOINTS) return [tooMany(endpointsAt, endpoints.length, MAX_ENDPOINTS)]
-  return endpoints.flatMap((endpoint, index) => endpointErrors(endpointsAt.index(index), endpoint, type))
+  return errorsOf(endpoints, (endpoint, index) => endpointErrors(endpointsAt.index(index), endpoint, type))
 }
 
 function endpointErrors(at: FieldPath, endpoint: Endpoint, type: string): FieldError[] {
@@ -119,7 +128,7 @@ function endpointErrors(at: FieldPath, endpoint: Endpoint, type: string): FieldE
   return [
     ...(addresses.length === 0 ? [required(addressesAt, 'must contain at least 1 address')] : []),
     ...(addresses.length > MAX_ADDRESSES ? [tooMany(addressesAt, addresses.length, MAX_ADDRESSES)] : []),
-    ...addresses.flatMap((address, index) => addressErrors(addressesAt, index, address, type)),
+    ...errorsOf(addresses, (address, index) => addressErrors(addressesAt, index, address, type)),
     ...(nodeName === undefined ? [] : validateSubdomain(at.child('nodeName'), nodeName)),
     ...(topology > MAX_TOPOLOGY ? [tooMany(topologyAt, topology, MAX_TOPOLOGY)] : []),
     ...validateLabels(deprecatedTopology, topologyAt),
@@ -170,7 +179,7 @@ function namesErrors(
   rule: (name: string) => readonly string[],
 ): FieldError[] {
   const repeats = repeatsIn(list.map(({ name = '' }) => name))
-  return list.flatMap(({ name = '' }, index) => {
+  return errorsOf(list, ({ name = '' }, index) => {
     const here = at.index(index).child('name')
     return [...(repeats.has(index) ? [duplicate(here, name)] : []), ...problems(here, name, rule(name))]
   })
@@ -183,4 +192,19 @@ function addressWarnings({ metadata, endpoints }: EndpointSlice): string[] {
       ipWarnings(endpointsAt.index(index).child('addresses').index(place), address),
     ),
   )
+}
+
+/** Slices that somebody else changed or deleted are put right. */
+function sliceWork({ object, old }: Change): readonly Work[] {
+  const { namespace = '', labels } = (old ?? object)?.metadata ?? {}
+  const service = ownValue(labels, 'kubernetes.io/service-name')
+  const topic = ownValue(slicers, ownValue(labels, MANAGED_BY) ?? '')
+  if (old === undefined || service === undefined || topic === undefined) return []
+  return [{ topic, payload: `${namespace}/${service}` }]
+}
+
+/** Who keeps slices, by how they say it. */
+const slicers: Readonly<Record<string, Topic>> = {
+  'endpointslice-controller.k8s.io': 'endpoint-slice',
+  'endpointslicemirroring-controller.k8s.io': 'endpoints-mirror',
 }

@@ -2,6 +2,8 @@ import type { FieldError } from '../../api/field.ts'
 import { duplicate, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { UpdateStrategy } from '../strategy.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
+import { kept } from '../../api/parts.ts'
 
 interface WithConditions extends KubeObject {
   status?: { conditions?: { type?: string }[] }
@@ -22,8 +24,8 @@ export const conditionsAlone: UpdateStrategy<WithConditions> = {
 /** Each condition has a type, and each type one condition. */
 export function conditionErrors(conditions: readonly { readonly type?: string }[] = []): FieldError[] {
   const at = path('status', 'conditions')
-  const known = new Set<string>()
-  return conditions.flatMap(({ type = '' }, index) => {
+  const known = kept(conditions, () => new Set<string>())
+  return errorsOf(conditions, ({ type = '' }, index) => {
     const typeAt = at.index(index).child('type')
     const errors = known.has(type) ? [duplicate(typeAt, type)] : []
     known.add(type)

@@ -16,15 +16,23 @@ import { problems, requiredText, validateSubdomain } from '../../validation/fiel
 import { dns1123Label } from '../../validation/names.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
-import type { Strategy } from '../strategy.ts'
+import { flowSchemaPrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { conditionErrors, conditionsAlone } from './conditions.ts'
 import { EXEMPT, mandatoryFlowSchemas } from './mandatory-objects.ts'
+import { work } from '../work.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const SPEC_TYPE = 'io.k8s.api.flowcontrol.v1.FlowSchemaSpec'
 const MAX_PRECEDENCE = 10_000
 const ALL = '*'
 
-export const flowSchemas: Strategy<FlowSchema & KubeObject> = {
+export const flowSchemas: BuiltInDefinition<FlowSchema & KubeObject> = {
+  printer: flowSchemaPrinter,
+  work: ({ object }) => [
+    ...(object === undefined ? [] : work('flow-schema-status', '')),
+    ...work('flow-object-written', ''),
+  ],
   hasGeneration: true,
   resetFields: { status: withoutSpecAndMetadata },
   validate: flowSchemaErrors,
@@ -61,7 +69,7 @@ function specErrors(name: string, spec: FlowSchemaSpec, at: FieldPath): FieldErr
     errors,
     level === '' ? [required(levelAt, 'must reference a priority level')] : validateSubdomain(levelAt, level),
   )
-  return [...errors, ...rules.flatMap((rule, index) => ruleErrors(rule, at.child('rules').index(index)))]
+  return [...errors, ...errorsOf(rules, (rule, index) => ruleErrors(rule, at.child('rules').index(index)))]
 }
 
 function ruleErrors(rule: PolicyRulesWithSubjects, at: FieldPath): FieldError[] {
@@ -69,13 +77,15 @@ function ruleErrors(rule: PolicyRulesWithSubjects, at: FieldPath): FieldError[] 
   const errors =
     subjects.length === 0
       ? [required(at.child('subjects'), 'subjects must contain at least one value')]
-      : subjects.flatMap((subject, index) => subjectErrors(subject, at.child('subjects').index(index)))
+      : errorsOf(subjects, (subject, index) => subjectErrors(subject, at.child('subjects').index(index)))
   if (resourceRules.length === 0 && nonResourceRules.length === 0)
     errors.push(required(at, 'at least one of resourceRules and nonResourceRules has to be non-empty'))
   return [
     ...errors,
-    ...resourceRules.flatMap((one, index) => resourceRuleErrors(one, at.child('resourceRules').index(index))),
-    ...nonResourceRules.flatMap((one, index) => nonResourceRuleErrors(one, at.child('nonResourceRules').index(index))),
+    ...errorsOf(resourceRules, (one, index) => resourceRuleErrors(one, at.child('resourceRules').index(index))),
+    ...errorsOf(nonResourceRules, (one, index) =>
+      nonResourceRuleErrors(one, at.child('nonResourceRules').index(index)),
+    ),
   ]
 }
 
@@ -156,7 +166,7 @@ function namespaceErrors(namespaces: readonly string[], clusterScope: boolean, a
     return [required(at, 'resource rules that are not cluster scoped must supply at least one namespace')]
   if (namespaces.includes(ALL)) return notAlone(namespaces, at, 'namespaces')
   const why = "each member of this list must be '*' or a DNS-1123 label; "
-  return namespaces.flatMap((namespace, index) =>
+  return errorsOf(namespaces, (namespace, index) =>
     problems(
       at.index(index),
       namespace,
@@ -174,10 +184,15 @@ function nonResourceRuleErrors(
   if (nonResourceURLs.length === 0) errors.push(required(urlsAt, 'nonResourceURLs must contain at least one value'))
   else if (nonResourceURLs.includes(ALL)) append(errors, notAlone(nonResourceURLs, urlsAt, 'non-resource URLs'))
   else
-    nonResourceURLs.forEach((url, index) => {
-      const problem = urlProblem(url)
-      if (problem !== undefined) errors.push(invalidValue(urlsAt.index(index), url, problem))
-    })
+    append(
+      errors,
+      errorsOf(nonResourceURLs, (url, index) => {
+        const errors: FieldError[] = []
+        const problem = urlProblem(url)
+        if (problem !== undefined) errors.push(invalidValue(urlsAt.index(index), url, problem))
+        return errors
+      }),
+    )
   return errors
 }
 

@@ -13,14 +13,22 @@ import { forbiddenField, invalidValue, notSupported, path, required } from '../.
 import type { KubeObject } from '../../api/object.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { sameValue } from '../../validation/same-value.ts'
-import type { Strategy } from '../strategy.ts'
+import { priorityLevelConfigurationPrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { conditionErrors, conditionsAlone } from './conditions.ts'
 import { EXEMPT, mandatoryPriorityLevels } from './mandatory-objects.ts'
+import { work } from '../work.ts'
 
 const SPEC_TYPE = 'io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationSpec'
 const NOT_NEGATIVE = 'must be a non-negative integer'
 
-export const priorityLevels: Strategy<PriorityLevelConfiguration & KubeObject> = {
+export const priorityLevels: BuiltInDefinition<PriorityLevelConfiguration & KubeObject> = {
+  printer: priorityLevelConfigurationPrinter,
+  // a level's coming and going is news to the schemas that name it
+  work: ({ object, old }) => [
+    ...(object === undefined || old === undefined ? work('flow-schema-status', '') : []),
+    ...work('flow-object-written', ''),
+  ],
   hasGeneration: true,
   resetFields: { status: withoutSpecAndMetadata },
   validate: priorityLevelErrors,

@@ -6,7 +6,9 @@ import { immutable, problems, validateLabelText, validateSubdomain } from '../..
 import { pathSegmentName, regexText, subdomainName } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
-import type { Strategy } from '../strategy.ts'
+import { ingressClassPrinter } from '../../codec/table/networking.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 
 const MAX_CONTROLLER = 250
 const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+"
@@ -14,7 +16,9 @@ const scopes = ['Cluster', 'Namespace']
 const controller = path('spec', 'controller')
 const parameters = path('spec', 'parameters')
 
-export const ingressClasses: Strategy<IngressClass> = {
+export const ingressClasses: BuiltInDefinition<IngressClass> = {
+  defaults: { v1: defaultRule<IngressClass>(applyDefaults) },
+  printer: ingressClassPrinter,
   hasGeneration: true,
   validate: ({ spec }) => specErrors(spec ?? {}),
   validateUpdate: ({ metadata, spec = {} }, old) => [
@@ -65,4 +69,8 @@ function scopeErrors(scope: string | undefined, namespace: string | undefined): 
   return namespace === undefined
     ? [required(at, "`parameters.scope` is set to 'Namespace'")]
     : validateLabelText(at, namespace)
+}
+
+function applyDefaults({ spec }: IngressClass): void {
+  if (spec!.parameters !== undefined) spec!.parameters.scope ??= 'Cluster'
 }

@@ -19,7 +19,9 @@ import { byteLength } from '../../api/utf8.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { hostnameErrors } from '../core/service-validation.ts'
-import type { Strategy } from '../strategy.ts'
+import { ingressPrinter } from '../../codec/table/networking.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class'
 const spec = path('spec')
@@ -38,7 +40,8 @@ interface Rules {
 }
 const strict: Rules = { anySecretName: false, anyWildcardRule: false }
 
-export const ingresses: Strategy<Ingress> = {
+export const ingresses: BuiltInDefinition<Ingress> = {
+  printer: ingressPrinter,
   hasGeneration: true,
   storagePrefix: 'ingress',
   validate: (ingress) => [...specErrors(ingress.spec ?? {}, strict), ...classErrors(ingress)],
@@ -81,19 +84,19 @@ function specErrors(now: IngressSpec, rules: Rules): FieldError[] {
       ? [invalidValue(spec, sentField(now, 'rules'), 'either `defaultBackend` or `rules` must be specified')]
       : []),
     ...(defaultBackend === undefined ? [] : backendErrors(spec.child('defaultBackend'), defaultBackend)),
-    ...list.flatMap((rule, index) => {
+    ...errorsOf(list, (rule, index) => {
       const at = spec.child('rules').index(index)
       const isExcused = rule.host?.includes('*') && rules.anyWildcardRule
       return [...ruleHostErrors(at.child('host'), rule.host ?? ''), ...(isExcused ? [] : ruleErrors(at, rule))]
     }),
-    ...tls.flatMap((one, index) => tlsErrors(spec.child('tls').index(index), one, rules)),
+    ...errorsOf(tls, (one, index) => tlsErrors(spec.child('tls').index(index), one, rules)),
     ...(ingressClassName === undefined ? [] : validateSubdomain(spec.child('ingressClassName'), ingressClassName)),
   ]
 }
 
 function tlsErrors(at: FieldPath, { hosts = [], secretName }: IngressTLS, { anySecretName }: Rules): FieldError[] {
   return [
-    ...hosts.flatMap((host, index) => hostErrors(at.child('hosts').index(index), host)),
+    ...errorsOf(hosts, (host, index) => hostErrors(at.child('hosts').index(index), host)),
     ...(secretName && !anySecretName ? validateSubdomain(at.child('secretName'), secretName) : []),
   ]
 }
@@ -119,7 +122,7 @@ function ruleErrors(at: FieldPath, { http }: IngressRule): FieldError[] {
   const pathsAt = at.child('http', 'paths')
   const paths = http.paths ?? []
   if (paths.length === 0) return [required(pathsAt)]
-  return paths.flatMap((one, index) => pathErrors(pathsAt.index(index), one))
+  return errorsOf(paths, (one, index) => pathErrors(pathsAt.index(index), one))
 }
 
 function pathErrors(at: FieldPath, { path: text = '', pathType, backend = {} }: HTTPIngressPath): FieldError[] {
@@ -169,7 +172,7 @@ function serviceErrors(at: FieldPath, { name, port = {} }: IngressServiceBackend
 
 function statusErrors({ ingress = [] }: IngressLoadBalancerStatus, old: IngressLoadBalancerStatus): FieldError[] {
   const existing = new Set((old.ingress ?? []).flatMap(({ ip }) => (ip ? [ip] : [])))
-  return ingress.flatMap(({ ip, hostname }, index) => {
+  return errorsOf(ingress, ({ ip, hostname }, index) => {
     const at = statusIngress.index(index)
     return [
       ...(ip ? legacyIpErrors(at.child('ip'), ip, existing) : []),

@@ -6,7 +6,8 @@ import { ipErrors } from '../../api/ip-addresses.ts'
 import { pathSegmentName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import type { NameRule } from '../../validation/names.ts'
-import type { Strategy } from '../strategy.ts'
+import { ipAddressPrinter } from '../../codec/table/networking.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 
 const at = path('spec', 'parentRef')
 
@@ -14,7 +15,8 @@ const at = path('spec', 'parentRef')
 const addressName: NameRule = (name) =>
   ipErrors(path(), name).map(({ message }) => message.replace(/^Invalid value: ".*?": /s, ''))
 
-export const ipAddresses: Strategy<IPAddress> = {
+export const ipAddresses: BuiltInDefinition<IPAddress> = {
+  printer: ipAddressPrinter,
   nameRule: addressName,
   generatesNames: false,
   validate: ({ spec }) => parentErrors(spec?.parentRef),

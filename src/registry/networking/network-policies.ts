@@ -8,13 +8,15 @@ import type {
   NetworkPolicyPort,
   NetworkPolicySpec,
 } from '../../api/networking/v1.ts'
-import { flatMapParts } from '../../api/parts.ts'
+import { flatMapParts, kept, mapParts } from '../../api/parts.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 import { validatePort } from '../../validation/field-rules.ts'
 import { cidrWarnings, contains, legacyCidrErrors, parseCidr } from '../../api/ip-addresses.ts'
 import { hasInvalidValue, validateLabelSelector } from '../../validation/label-selectors.ts'
 import type { SelectorRules } from '../../validation/label-selectors.ts'
-import type { Strategy } from '../strategy.ts'
+import { networkPolicyPrinter } from '../../codec/table/networking.ts'
+import { defaultRule } from '../../schema/default-rules.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 
 const spec = path('spec')
 const protocols = ['TCP', 'UDP', 'SCTP']
@@ -25,7 +27,9 @@ interface Rules extends SelectorRules {
   readonly existing: ReadonlySet<string>
 }
 
-export const networkPolicies: Strategy<NetworkPolicy> = {
+export const networkPolicies: BuiltInDefinition<NetworkPolicy> = {
+  defaults: { v1: defaultRule<NetworkPolicy>(applyDefaults) },
+  printer: networkPolicyPrinter,
   hasGeneration: true,
   validate: ({ spec: now }) => specErrors(now ?? {}, { existing: new Set() }),
   validateUpdate: ({ spec: now }, old) =>
@@ -44,22 +48,20 @@ export const networkPolicies: Strategy<NetworkPolicy> = {
 
 function specErrors(now: NetworkPolicySpec, rules: Rules): FieldError[] {
   const errors = validateLabelSelector(spec.child('podSelector'), now.podSelector ?? {}, rules)
-  for (const { at, ports, peers, peersAt } of directions(now)) {
-    append(
-      errors,
-      errorsOf(ports, (port, index) => portErrors(at.child('ports').index(index), port)),
-    )
-    append(
-      errors,
-      errorsOf(peers, (peer, index) => peerErrors(peersAt.index(index), peer, rules)),
-    )
-  }
+  const ofRules = errorsOf(directions(now), ({ at, ports, peers, peersAt }) => [
+    ...errorsOf(ports, (port, index) => portErrors(at.child('ports').index(index), port)),
+    ...errorsOf(peers, (peer, index) => peerErrors(peersAt.index(index), peer, rules)),
+  ])
+  append(errors, ofRules)
   const types = now.policyTypes ?? []
   const at = spec.child('policyTypes')
   if (types.length > 2) return [...errors, invalidValue(at, types, 'may not specify more than two policyTypes')]
-  types.forEach((type, index) => {
-    if (!policyTypes.includes(type)) errors.push(notSupported(at.index(index), type, policyTypes))
-  })
+  append(
+    errors,
+    errorsOf(types, (type, index) =>
+      !policyTypes.includes(type) ? [notSupported(at.index(index), type, policyTypes)] : [],
+    ),
+  )
   return errors
 }
 
@@ -71,18 +73,19 @@ interface Direction {
 }
 
 /** Every rule, those for what comes in first. */
-function directions({ ingress = [], egress = [] }: NetworkPolicySpec): Direction[] {
-  return [
-    ...ingress.map(({ ports = [], from = [] }, index) => {
+const directions = (now: NetworkPolicySpec): readonly Direction[] =>
+  kept(now, () => {
+    const { ingress = [], egress = [] } = now
+    const incoming = mapParts(ingress, ({ ports = [], from = [] }, index) => {
       const at = spec.child('ingress').index(index)
       return { at, ports, peers: from, peersAt: at.child('from') }
-    }),
-    ...egress.map(({ ports = [], to = [] }, index) => {
+    })
+    const outgoing = mapParts(egress, ({ ports = [], to = [] }, index) => {
       const at = spec.child('egress').index(index)
       return { at, ports, peers: to, peersAt: at.child('to') }
-    }),
-  ]
-}
+    })
+    return [...incoming, ...outgoing]
+  })
 
 const eachPeer = (now: NetworkPolicySpec) => directions(now).flatMap(({ peers }) => peers)
 
@@ -139,7 +142,7 @@ function blockErrors(at: FieldPath, { cidr = '', except = [] }: IPBlock, { exist
 }
 
 function warnings({ spec: now }: NetworkPolicy): string[] {
-  return directions(now ?? {}).flatMap(({ peers, peersAt }) =>
+  return flatMapParts(directions(now ?? {}), ({ peers, peersAt }) =>
     flatMapParts(
       peers,
       ({ ipBlock }, place) => {
@@ -157,4 +160,9 @@ function warnings({ spec: now }: NetworkPolicy): string[] {
       4,
     ),
   )
+}
+
+function applyDefaults({ spec }: NetworkPolicy): void {
+  if ((spec!.policyTypes ?? []).length > 0) return
+  spec!.policyTypes = (spec!.egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress']
 }

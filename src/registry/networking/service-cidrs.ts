@@ -4,17 +4,20 @@ import { invalidValue, path, required } from '../../api/field.ts'
 import type { ServiceCIDR } from '../../api/networking/v1.ts'
 import { cidrErrors, parseCidr } from '../../api/ip-addresses.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
-import type { Strategy } from '../strategy.ts'
+import { serviceCidrPrinter } from '../../codec/table/networking.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const at = path('spec', 'cidrs')
 
-export const serviceCidrs: Strategy<ServiceCIDR> = {
+export const serviceCidrs: BuiltInDefinition<ServiceCIDR> = {
+  printer: serviceCidrPrinter,
   resetFields: { status: withoutSpecAndMetadata },
   validate: ({ spec }) => cidrsErrors(spec?.cidrs ?? []),
   validateUpdate({ spec }, old) {
     const cidrs = spec?.cidrs ?? []
     const before = old.spec?.cidrs ?? []
-    const changed = before.flatMap((cidr, index) =>
+    const changed = errorsOf(before, (cidr, index) =>
       cidr === cidrs[index] ? [] : [invalidValue(at.index(index), cidrs[index] ?? '', FIELD_IS_IMMUTABLE)],
     )
     if (cidrs.length === before.length) return changed
@@ -28,7 +31,7 @@ function cidrsErrors(cidrs: readonly string[]): FieldError[] {
   if (cidrs.length === 0) return [required(at, 'at least one CIDR required')]
   // kube-apiserver shows the whole spec, with the name that it uses inside
   if (cidrs.length > 2) return [invalidValue(at, { CIDRs: cidrs }, 'may only hold up to 2 values')]
-  const errors = cidrs.flatMap((cidr, index) => cidrErrors(at.index(index), cidr))
+  const errors = errorsOf(cidrs, (cidr, index) => cidrErrors(at.index(index), cidr))
   const families = cidrs.map((cidr) => parseCidr(cidr)?.address.family)
   if (families.length === 2 && families[0] !== undefined && families[0] === families[1])
     errors.push(

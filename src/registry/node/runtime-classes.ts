@@ -12,12 +12,16 @@ import { deprecatedNodeLabels } from '../../validation/pod/pod-warnings.ts'
 import { validateResources } from '../../validation/pod/resources.ts'
 import { podRules } from '../../validation/pod/rules.ts'
 import { validateTolerations } from '../../validation/pod/scheduling.ts'
-import type { Strategy, StrategyContext } from '../strategy.ts'
+import { runtimeClassPrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import type { StrategyContext } from '../strategy.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const handlerAt = path('handler')
 const scheduling = path('scheduling')
 
-export const runtimeClasses: Strategy<RuntimeClass> = {
+export const runtimeClasses: BuiltInDefinition<RuntimeClass> = {
+  printer: runtimeClassPrinter,
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,
@@ -54,7 +58,7 @@ function tolerationErrors(
   const repeats = repeatsIn(tolerations.map(keyOf))
   return [
     ...validateTolerations(at, tolerations, { enabled }),
-    ...tolerations.flatMap((one, index) =>
+    ...errorsOf(tolerations, (one, index) =>
       repeats.has(index) ? [duplicate(at.index(index), internalJson('io.k8s.api.core.v1.Toleration', one))] : [],
     ),
   ]

@@ -6,12 +6,16 @@ import { validateLabelSelector } from '../../validation/label-selectors.ts'
 import { validateConditions } from '../../validation/conditions.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { oneOf } from '../../validation/pod/security-context.ts'
-import type { Strategy } from '../strategy.ts'
+import { podDisruptionBudgetPrinter } from '../../codec/table/policies.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { itself } from '../work.ts'
 
 const spec = path('spec')
 const status = path('status')
 
-export const podDisruptionBudgets: Strategy<PodDisruptionBudget> = {
+export const podDisruptionBudgets: BuiltInDefinition<PodDisruptionBudget> = {
+  printer: podDisruptionBudgetPrinter,
+  workloadWork: [itself('disruption')],
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   // metadata is checked by the generic rules only

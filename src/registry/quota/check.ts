@@ -10,19 +10,34 @@ export type Checked =
   /** The usage after the write; undefined where the write changes nothing of it. */
   | { readonly used: Amounts | undefined }
 
+/** What it limits now, and what it limited when its status was written. */
+const namesOf = ({ spec, status }: ResourceQuota): string[] => [
+  ...new Set([...Object.keys(spec?.hard ?? {}), ...Object.keys(status?.hard ?? {})]),
+]
+
+/** What it limits of a resource without saying in its status how much that is and how much is used. */
+export function unknownNames(quota: ResourceQuota, evaluator: Evaluator): string[] {
+  const { hard = {}, used = {} } = quota.status ?? {}
+  return namesOf(quota).filter(
+    (one) => evaluator.tracks(one) && !(Object.hasOwn(hard, one) && Object.hasOwn(used, one)),
+  )
+}
+
 const UNCHANGED: Checked = { used: undefined }
 
 export function checkQuota(quota: ResourceQuota, evaluator: Evaluator, write: Write, now: Date): Checked {
   const { object, oldObject, subresource } = write
   const name = quota.metadata.name ?? ''
-  const hard = amountsOf(quota.status?.hard)
-  const tracked = [...hard.keys()].filter((one) => evaluator.tracks(one)).sort()
+  const tracked = namesOf(quota)
+    .filter((one) => evaluator.tracks(one))
+    .sort()
   if (tracked.length === 0 || !isInScope(evaluator, quota, object)) return UNCHANGED
   const problem = evaluator.problem?.(tracked, object)
   if (problem !== undefined) return { refusal: `failed quota: ${name}: ${problem}` }
-  const used = amountsOf(quota.status?.used)
-  if (!tracked.every((one) => used.has(one)))
+  if (unknownNames(quota, evaluator).length > 0)
     return { refusal: `status unknown for quota: ${name}, resources: ${tracked.join(',')}` }
+  const hard = amountsOf(quota.status?.hard)
+  const used = amountsOf(quota.status?.used)
   const usage = evaluator.usage(object, now)
   const negative = [...usage].filter(([, amount]) => amount.sign < 0).map(([one]) => one)
   if (negative.length > 0) return { refusal: `quota usage is negative for resource(s): ${negative.sort().join(',')}` }

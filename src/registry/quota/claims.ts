@@ -29,6 +29,7 @@ export const claimEvaluator: Evaluator = {
     name.endsWith(`${OF_CLASS}${STORAGE}`),
   matchesScope: (scope, object) =>
     scope.scopeName === 'VolumeAttributesClass' && matchesNames(scope, attributesClasses(claimOf(object))),
+  scopeOf: (object) => attributesClasses(claimOf(object)).sort().join(),
   usage(object) {
     const claim = claimOf(object)
     const storageClass =

@@ -20,4 +20,8 @@ export interface Evaluator {
   /** Why an object may not be in a namespace with a quota for these names. */
   problem?(names: readonly string[], object: KubeObject): string | undefined
   usage(object: KubeObject, now: Date): Amounts
+  /** Until when what counts now is used, in milliseconds since 1970; undefined: until a write changes it. */
+  chargedUntil?(object: KubeObject): number | undefined
+  /** What a write may change of all that scopes look at, as text. */
+  scopeOf?(object: KubeObject): string
 }

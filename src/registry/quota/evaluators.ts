@@ -3,53 +3,25 @@ import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../api
 import type { GroupResource } from '../../api/group-version.ts'
 import { groupResourceText } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
-import type { Amounts } from './amounts.ts'
-import { ONE } from './amounts.ts'
-import { claimEvaluator } from './claims.ts'
-import { deviceClaimEvaluator } from './device-claims.ts'
+import { lazy } from '../../api/lazy.ts'
+import { definitionOf, definitions } from '../definitions.ts'
+import { countEvaluator } from './count-evaluator.ts'
 import type { Evaluator } from './evaluator.ts'
-import { podEvaluator } from './pods.ts'
-import { serviceEvaluator } from './services.ts'
 
 /** @param resource as what its objects are kept */
 export const countName = (resource: GroupResource): string => `count/${groupResourceText(resource)}`
 
-const special: Readonly<Record<string, Evaluator>> = {
-  persistentvolumeclaims: claimEvaluator,
-  pods: podEvaluator,
-  'resourceclaims.resource.k8s.io': deviceClaimEvaluator,
-  services: serviceEvaluator,
-}
+/** Resources of which quotas count more than `count/RESOURCE.GROUP`. */
+export const specialResources = lazy((): readonly GroupResource[] =>
+  definitions()
+    .filter(({ definition: { quota } }) => quota !== undefined && quota !== 'uncounted')
+    .map(({ resource }) => resource),
+)
 
-/** Names from before every resource could be counted. */
-const counted = ['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets']
-
-export const SPECIAL_RESOURCES: readonly GroupResource[] = [
-  { group: '', resource: 'persistentvolumeclaims' },
-  { group: '', resource: 'pods' },
-  { group: 'resource.k8s.io', resource: 'resourceclaims' },
-  { group: '', resource: 'services' },
-  ...counted.map((resource) => ({ group: '', resource })),
-]
-
-/** They come and go in numbers, and no quota holds them. */
-const IGNORED: ReadonlySet<string> = new Set(['bindings', 'events', 'events.events.k8s.io'])
-
-/** Undefined for what no quota counts. */
+/** Undefined for what no quota counts. @param resource as what its objects are kept */
 export function evaluatorOf(resource: GroupResource): Evaluator | undefined {
-  const text = groupResourceText(resource)
-  return IGNORED.has(text) ? undefined : (ownValue(special, text) ?? countEvaluator(resource, text))
-}
-
-function countEvaluator(resource: GroupResource, text: string): Evaluator {
-  const names = counted.includes(text) ? [countName(resource), text] : [countName(resource)]
-  const usage: Amounts = new Map(names.map((name) => [name, ONE]))
-  return {
-    handles: ({ operation, subresource }) => subresource === '' && operation === 'CREATE',
-    tracks: (name) => names.includes(name),
-    usage: () => usage,
-  }
+  const { quota = countEvaluator(countName(resource)) } = definitionOf(resource)
+  return quota === 'uncounted' ? undefined : quota
 }
 
 export const scopesOf = ({ spec }: ResourceQuota): ScopedResourceSelectorRequirement[] => [

@@ -91,6 +91,8 @@ export const podEvaluator: Evaluator = {
     if (!isCharged(pod, now)) return count
     return new Map([...count, ...computeUsage(podAmounts(pod, 'requests'), podAmounts(pod, 'limits'))])
   },
+  chargedUntil: (object) => (hasEnded(podOf(object)) ? undefined : endOf(podOf(object))),
+  scopeOf: (object) => `${hasDeadline(podOf(object))} ${qosOf(podOf(object))}`,
 }
 
 const qosOf = ({ spec = {}, status }: Pod): string => status?.qosClass ?? qosClassOf(spec)
@@ -108,11 +110,14 @@ function affinityTerms({ spec }: Pod): PodAffinityTerm[] {
 }
 
 /** What has ended needs nothing any more, and neither does what should have been gone by now. */
-function isCharged({ metadata, status }: Pod, now: Date): boolean {
-  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return false
-  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
-  if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return true
-  return now.getTime() <= Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
+const isCharged = (pod: Pod, now: Date): boolean => !hasEnded(pod) && now.getTime() <= (endOf(pod) ?? Infinity)
+
+const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Failed' || status?.phase === 'Succeeded'
+
+/** When a pod that is being deleted should be gone. */
+function endOf({ metadata: { deletionTimestamp, deletionGracePeriodSeconds } }: Pod): number | undefined {
+  if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return undefined
+  return Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
 }
 
 const usageOf = ({ resources }: Container): Amounts =>

@@ -1,11 +1,12 @@
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
 import type { PolicyRule } from '../../api/rbac/v1.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 export const RULES = path('rules')
 
 export const rulesErrors = (rules: readonly PolicyRule[] | undefined, scope: 'namespace' | 'cluster'): FieldError[] =>
-  (rules ?? []).flatMap((rule, index) => ruleErrors(rule, scope, RULES.index(index)))
+  errorsOf(rules ?? [], (rule, index) => ruleErrors(rule, scope, RULES.index(index)))
 
 function ruleErrors(rule: PolicyRule, scope: 'namespace' | 'cluster', at: FieldPath): FieldError[] {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule

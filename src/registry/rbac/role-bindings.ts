@@ -6,17 +6,20 @@ import type { KubeObject } from '../../api/object.ts'
 import { RBAC_GROUP } from '../../authorization/rbac.ts'
 import { pathSegmentName, subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate } from '../../validation/object-meta.ts'
-import type { Strategy } from '../strategy.ts'
+import { bindingPrinter } from '../../codec/table/policies.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { metadataErrors } from './metadata-errors.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 type Binding = (RoleBinding | ClusterRoleBinding) & KubeObject
 type Scope = 'namespace' | 'cluster'
 
-export const roleBindings: Strategy<RoleBinding & KubeObject> = bindingStrategy('namespace')
-export const clusterRoleBindings: Strategy<ClusterRoleBinding & KubeObject> = bindingStrategy('cluster')
+export const roleBindings: BuiltInDefinition<RoleBinding & KubeObject> = bindings('namespace')
+export const clusterRoleBindings: BuiltInDefinition<ClusterRoleBinding & KubeObject> = bindings('cluster')
 
-function bindingStrategy(scope: Scope): Strategy<Binding> {
+function bindings(scope: Scope): BuiltInDefinition<Binding> {
   return {
+    printer: bindingPrinter,
     nameRule: pathSegmentName,
     allowCreateOnUpdate: true,
     validate: (binding) => bindingErrors(binding, scope),
@@ -40,7 +43,7 @@ function bindingErrors({ roleRef = {}, subjects = [] }: Binding, scope: Scope): 
     ...(kinds.includes(kind) ? [] : [notSupported(REF.child('kind'), kind, kinds)]),
     ...(name === '' ? [required(REF.child('name'))] : []),
     ...pathSegmentName(name, false).map((problem) => invalidValue(REF.child('name'), name, problem)),
-    ...subjects.flatMap((subject, index) => subjectErrors(subject, scope, path('subjects').index(index))),
+    ...errorsOf(subjects, (subject, index) => subjectErrors(subject, scope, path('subjects').index(index))),
   ]
 }
 

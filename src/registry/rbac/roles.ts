@@ -7,10 +7,12 @@ import type { KubeObject } from '../../api/object.ts'
 import { isUsableSelector, validateLabelSelector } from '../../validation/label-selectors.ts'
 import { validateKindMetaUpdate } from '../../validation/object-meta.ts'
 import { metadataErrors } from './metadata-errors.ts'
-import type { Strategy } from '../strategy.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { rulesErrors } from './policy-rules.ts'
+import { work } from '../work.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
-export const roles: Strategy<Role & KubeObject> = {
+export const roles: BuiltInDefinition<Role & KubeObject> = {
   nameRule: pathSegmentName,
   allowCreateOnUpdate: true,
   validate: ({ rules }) => rulesErrors(rules, 'namespace'),
@@ -22,7 +24,8 @@ export const roles: Strategy<Role & KubeObject> = {
   ],
 }
 
-export const clusterRoles: Strategy<ClusterRole & KubeObject> = {
+export const clusterRoles: BuiltInDefinition<ClusterRole & KubeObject> = {
+  work: () => work('cluster-role-aggregation', ''),
   nameRule: pathSegmentName,
   allowCreateOnUpdate: true,
   validate: clusterRoleErrors,
@@ -41,10 +44,15 @@ function clusterRoleErrors({ rules, aggregationRule }: ClusterRole): FieldError[
   const { clusterRoleSelectors: selectors = [] } = aggregationRule
   if (selectors.length === 0)
     errors.push(required(at, 'at least one clusterRoleSelector required if aggregationRule is non-nil'))
-  selectors.forEach((selector, index) => {
-    const here = at.index(index)
-    append(errors, validateLabelSelector(here, selector))
-    if (!isUsableSelector(selector)) errors.push(invalidValue(here, null, 'invalid label selector.'))
-  })
+  append(
+    errors,
+    errorsOf(selectors, (selector, index) => {
+      const errors: FieldError[] = []
+      const here = at.index(index)
+      append(errors, validateLabelSelector(here, selector))
+      if (!isUsableSelector(selector)) errors.push(invalidValue(here, null, 'invalid label selector.'))
+      return errors
+    }),
+  )
   return errors
 }

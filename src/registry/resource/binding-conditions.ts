@@ -4,6 +4,7 @@ import { sentField } from '../../schema/emptied.ts'
 import { repeatsIn } from '../../api/lookup.ts'
 import { validateQualifiedName } from '../../validation/field-rules.ts'
 import { listErrors } from './names.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const MAX_CONDITIONS = 4
 
@@ -28,8 +29,8 @@ export function bindingConditionErrors(of: Conditions, at: FieldPath): FieldErro
   return [
     ...listErrors(awaited, MAX_CONDITIONS, awaitedAt, name),
     ...listErrors(failures, MAX_CONDITIONS, failuresAt, name),
-    ...awaited.flatMap(repeated(awaited, awaitedAt)),
-    ...failures.flatMap((condition, index) => [
+    ...errorsOf(awaited, repeated(awaited, awaitedAt)),
+    ...errorsOf(failures, (condition, index) => [
       ...repeatedFailure(condition, index),
       ...(isAwaited.has(condition) ? [invalidValue(failuresAt.index(index), condition, overlap)] : []),
     ]),

@@ -17,6 +17,7 @@ import { labelValueProblems } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
 import type { SelectorsErrors } from './device-selectors.ts'
 import { driverNameErrors, fullyQualifiedNameErrors, listErrors, MAX_ENTRIES, setErrors } from './names.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const MAX_ALTERNATIVES = 8
 export const MAX_DATA_BYTES = 10 * 1024
@@ -97,7 +98,7 @@ function wantedErrors(
     ...(deviceClassName === '' ? [required(classAt)] : validateSubdomain(classAt, deviceClassName)),
     ...selectorsErrors(selectors, at.child('selectors')),
     ...countErrors(allocationMode, count, at),
-    ...(tolerations ?? []).flatMap((one, index) => tolerationErrors(one, at.child('tolerations').index(index))),
+    ...errorsOf(tolerations ?? [], (one, index) => tolerationErrors(one, at.child('tolerations').index(index))),
   ]
 }
 
@@ -169,7 +170,7 @@ export const requestReferencesErrors = (
 
 export function requestReferenceErrors(name: string, at: FieldPath, isRequest: IsRequest): FieldError[] {
   const parts = name.split('/')
-  const errors = parts.length > 2 ? [] : parts.flatMap((part) => validateLabelText(at, part))
+  const errors = parts.length > 2 ? [] : errorsOf(parts, (part) => validateLabelText(at, part))
   return isRequest(name) ? errors : [...errors, invalidValue(at, name, NOT_A_REQUEST)]
 }
 

@@ -6,7 +6,8 @@ import { subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { isExtended } from '../../validation/pod/resources.ts'
 import type { NameRule } from '../../validation/names.ts'
-import type { Strategy } from '../strategy.ts'
+import { deviceClassPrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { configurationErrors } from './device-claim.ts'
 import { selectorsValidator } from './device-selectors.ts'
 import { listErrors, MAX_ENTRIES } from './names.ts'
@@ -14,9 +15,9 @@ import { listErrors, MAX_ENTRIES } from './names.ts'
 /** Of a generateName only the name made of it is looked at. */
 const className: NameRule = (name, prefix) => (prefix ? [] : subdomainName(name, false))
 
-export const deviceClasses: Strategy<DeviceClass & KubeObject> = {
+export const deviceClasses: BuiltInDefinition<DeviceClass & KubeObject> = {
+  printer: deviceClassPrinter,
   hasGeneration: true,
-  deleteAnswersObject: true,
   nameRule: className,
   validate: ({ spec }) => specErrors(spec),
   metadataOnUpdate: 'by strategy',

@@ -7,16 +7,18 @@ import { timeText } from '../../schema/time.ts'
 import { validateConditions } from '../../validation/conditions.ts'
 import { validateLabelText } from '../../validation/field-rules.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
-import type { Strategy } from '../strategy.ts'
+import { deviceTaintRulePrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { taintErrors } from './devices.ts'
 import { driverNameErrors, poolNameErrors } from './names.ts'
 
 const MAX_CONDITIONS = 8
 
-export const deviceTaintRules: Strategy<DeviceTaintRule & KubeObject> = {
+export const deviceTaintRules: BuiltInDefinition<DeviceTaintRule & KubeObject> = {
+  withoutTable: ['status'],
+  printer: deviceTaintRulePrinter,
   resetFields: { status: withoutSpecAndMetadata },
   hasGeneration: true,
-  deleteAnswersObject: true,
   /** Tolerations count from timeAdded. A new effect sets it anew, unless the request sets it. */
   prepareForUpdate({ spec: { taint } = {} }, { spec: { taint: old } = {} }, { now }) {
     if (taint !== undefined && taint.effect !== old?.effect && taint.timeAdded === old?.timeAdded)

@@ -23,6 +23,9 @@ import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
 import { bindingConditionErrors } from './binding-conditions.ts'
 import { DEVICE_EFFECTS } from './device-claim.ts'
 import { listErrors, mapErrors, qualifiedNameErrors, setErrors } from './names.ts'
+import { isEmpty } from '../../api/own.ts'
+import { kept } from '../../api/parts.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const MAX_PROPERTIES = 32
 const MAX_ATTRIBUTE_VALUES = 48
@@ -41,8 +44,10 @@ export function deviceErrors(
   choosesNodes: boolean,
 ): FieldError[] {
   const { name = '', attributes = {}, capacity = {}, taints, consumesCounters } = device
-  const properties = Object.keys(attributes).length + Object.keys(capacity).length
-  const values = Object.values(attributes).reduce((sum, attribute) => sum + valueCount(attribute), 0)
+  const { properties, values } = kept(device, () => ({
+    properties: Object.keys(attributes).length + Object.keys(capacity).length,
+    values: Object.values(attributes).reduce((sum, attribute) => sum + valueCount(attribute), 0),
+  }))
   const tooManyOf = (what: string, count: number, max: number) =>
     count > max ? [invalidValue(at, count, `the total number of ${what} must not exceed ${max}`)] : []
   const capacityRule = device.allowMultipleAllocations === true ? sharedCapacityErrors : exclusiveCapacityErrors
@@ -96,8 +101,14 @@ function attributeErrors(attribute: DeviceAttribute, at: FieldPath): FieldError[
   if (version !== undefined) append(errors, versionErrors(version, at.child('version')))
   for (const field of ['bools', 'ints', 'strings', 'versions'] as const)
     if (attribute[field]?.length === 0) errors.push(invalidValue(at.child(field), [], 'must not be empty if specified'))
-  strings.forEach((item, index) => append(errors, textErrors(item, at.child('strings').index(index))))
-  versions.forEach((item, index) => append(errors, versionErrors(item, at.child('versions').index(index))))
+  append(
+    errors,
+    errorsOf(strings, (item, index) => textErrors(item, at.child('strings').index(index))),
+  )
+  append(
+    errors,
+    errorsOf(versions, (item, index) => versionErrors(item, at.child('versions').index(index))),
+  )
   const given = attributeFields.filter((field) => attribute[field] !== undefined)
   const ONE = 'exactly one value must be specified'
   if (given.length === 0) errors.push(invalidValue(at, '', ONE))
@@ -167,7 +178,7 @@ function optionErrors(
   capacity: Quantity,
   at: FieldPath,
 ): FieldError[] {
-  const unsorted = options.flatMap((option, index) =>
+  const unsorted = errorsOf(options, (option, index) =>
     index > 0 && options[index - 1]!.compare(option) > 0
       ? [invalidValue(at.index(index), option.toString(), 'values must be sorted in ascending order')]
       : [],
@@ -241,7 +252,7 @@ const consumptionErrors = ({ counterSet, counters }: DeviceCounterConsumption, a
 
 /** Amounts by name, one at least. */
 export function countersErrors(counters: Readonly<Record<string, Counter>> = {}, at: FieldPath): FieldError[] {
-  if (Object.keys(counters).length === 0) return [required(at)]
+  if (isEmpty(counters)) return [required(at)]
   const nameErrors = (name: string, here: FieldPath) => validateLabelText(here, name)
   return mapErrors(counters, MAX_COUNTERS, LABEL_LENGTH, at, nameErrors, () => [])
 }

@@ -6,6 +6,9 @@ import { problems, validateSubdomain } from '../../validation/field-rules.ts'
 import { regexText } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { validateCsiDriverName } from '../../validation/pod/volumes.ts'
+import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
+import { append } from '../../api/append.ts'
+import { kept } from '../../api/parts.ts'
 
 /** Of requests, constraints, selectors and configurations. */
 export const MAX_ENTRIES = 32
@@ -61,7 +64,7 @@ type ItemRule<T> = (item: T, at: FieldPath) => FieldError[]
 
 /** A list that is too long gets that one error and no others. */
 export const listErrors = <T>(items: readonly T[] = [], max: number, at: FieldPath, rule: ItemRule<T>): FieldError[] =>
-  items.length > max ? [tooMany(at, items.length, max)] : items.flatMap((item, index) => rule(item, at.index(index)))
+  items.length > max ? [tooMany(at, items.length, max)] : errorsOf(items, (item, index) => rule(item, at.index(index)))
 
 /** A list whose items have keys, each another. @param keyOf a text, or what the message shows of the item */
 export function setErrors<T>(
@@ -73,13 +76,18 @@ export function setErrors<T>(
 ): FieldError[] {
   const errors = listErrors(items, max, at, rule)
   if (items.length > max) return errors
-  const known = new Set<string>()
-  items.forEach((item, index) => {
-    const key = keyOf(item)
-    const text = JSON.stringify(key)
-    if (known.has(text)) errors.push(duplicate(at.index(index), key))
-    known.add(text)
-  })
+  const known = kept(items, () => new Set<string>())
+  append(
+    errors,
+    errorsOf(items, (item, index) => {
+      const errors: FieldError[] = []
+      const key = keyOf(item)
+      const text = JSON.stringify(key)
+      if (known.has(text)) errors.push(duplicate(at.index(index), key))
+      known.add(text)
+      return errors
+    }),
+  )
   return errors
 }
 
@@ -95,9 +103,9 @@ export function mapErrors<T>(
   keyRule: ItemRule<string>,
   rule: ItemRule<T>,
 ): FieldError[] {
-  const keys = Object.keys(map).sort()
-  if (keys.length > max) return [tooMany(at, keys.length, max)]
-  return keys.flatMap((key) => [...keyRule(key, at), ...rule(ownValue(map, key)!, at.key(shortened(key, maxKey)))])
+  const count = max === Infinity ? 0 : kept(map, () => Object.keys(map).length)
+  if (count > max) return [tooMany(at, count, max)]
+  return errorsByName(map, (key) => [...keyRule(key, at), ...rule(ownValue(map, key)!, at.key(shortened(key, maxKey)))])
 }
 
 function shortened(text: string, max: number): string {

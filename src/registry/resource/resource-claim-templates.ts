@@ -11,17 +11,21 @@ import {
 import { subdomainName } from '../../validation/names.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { sameValue } from '../../validation/same-value.ts'
-import type { Strategy } from '../strategy.ts'
+import { resourceClaimTemplatePrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { adminAccessErrors } from './admin-access.ts'
 import { deviceClaimErrors, requestedAdminAccess } from './device-claim.ts'
 import { selectorsOf, selectorsValidator } from './device-selectors.ts'
+import { conversion } from '../conversion.ts'
+import { claimTemplateFromV1beta1, claimTemplateToV1beta1 } from './conversion.ts'
 
 type Template = ResourceClaimTemplate & KubeObject
 
 const SPEC_TYPE = 'io.k8s.api.resource.v1.ResourceClaimTemplateSpec'
 
-export const resourceClaimTemplates: Strategy<Template> = {
-  deleteAnswersObject: true,
+export const resourceClaimTemplates: BuiltInDefinition<Template> = {
+  printer: resourceClaimTemplatePrinter,
+  conversions: { 'resource.k8s.io/v1beta1': conversion(claimTemplateFromV1beta1, claimTemplateToV1beta1) },
   validate: async (template, context) => [
     // kube-apiserver names the place that it would have in a claim
     ...(await adminAccessErrors(requestedAdminAccess(template.spec?.spec?.devices), context)),

@@ -23,7 +23,8 @@ import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
-import type { Strategy } from '../strategy.ts'
+import { resourceClaimPrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { adminAccessErrors } from './admin-access.ts'
 import { bindingConditionErrors } from './binding-conditions.ts'
 import type { IsRequest } from './device-claim.ts'
@@ -39,6 +40,9 @@ import {
 import { selectorsOf, selectorsValidator } from './device-selectors.ts'
 import { driverNameErrors, listErrors, MAX_ENTRIES, poolNameErrors, setErrors } from './names.ts'
 import { uidErrors } from './uids.ts'
+import { deviceClaimEvaluator } from '../quota/device-claims.ts'
+import { conversion } from '../conversion.ts'
+import { claimFromV1beta1, claimToV1beta1 } from './conversion.ts'
 
 type Claim = ResourceClaim & KubeObject
 
@@ -50,8 +54,11 @@ const MAX_ADDRESSES = 16
 const MAX_INTERFACE_BYTES = 256
 const MAX_HARDWARE_ADDRESS_BYTES = 128
 
-export const resourceClaims: Strategy<Claim> = {
-  deleteAnswersObject: true,
+export const resourceClaims: BuiltInDefinition<Claim> = {
+  withoutTable: ['status'],
+  printer: resourceClaimPrinter,
+  conversions: { 'resource.k8s.io/v1beta1': conversion(claimFromV1beta1, claimToV1beta1) },
+  quota: deviceClaimEvaluator,
   resetFields: { status: withoutSpecAndMetadata },
   validate: async ({ spec: { devices = {} } = {} }, context) => [
     ...(await adminAccessErrors(requestedAdminAccess(devices), context)),

@@ -24,7 +24,9 @@ import { internalJson } from '../../validation/pod/internal-json.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { writtenJson } from '../../validation/written-json.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
-import type { Strategy } from '../strategy.ts'
+import { resourcePoolStatusRequestPrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const TYPE = 'io.k8s.api.resource.v1alpha3.ResourcePoolStatusRequest'
 const CONDITION_TYPE = 'io.k8s.apimachinery.pkg.apis.meta.v1.Condition'
@@ -33,10 +35,11 @@ const MAX_POOLS = 1000
 const MAX_CONDITIONS = 10
 const MAX_ERROR_BYTES = 256
 
-export const resourcePoolStatusRequests: Strategy<ResourcePoolStatusRequest & KubeObject> = {
+export const resourcePoolStatusRequests: BuiltInDefinition<ResourcePoolStatusRequest & KubeObject> = {
+  withoutTable: ['status'],
+  printer: resourcePoolStatusRequestPrinter,
   resetFields: { status: withoutSpecAndMetadata },
   allowUnconditionalUpdate: false,
-  deleteAnswersObject: true,
   validate: ({ spec = {} }) => specErrors(spec, path('spec')),
   validateUpdate: ({ spec }, { spec: old }) =>
     sameValue(`${TYPE}Spec`, spec, old) ? [] : [invalidValue(path('spec'), null, FIELD_IS_IMMUTABLE)],
@@ -77,7 +80,7 @@ function statusErrors(status: Status, old: Status, at: FieldPath): FieldError[] 
     ...(poolCount === undefined ? [required(at.child('poolCount'))] : atLeast(at.child('poolCount'), poolCount, 0)),
     ...((pools ?? []).length > MAX_POOLS
       ? [tooMany(poolsAt, pools!.length, MAX_POOLS)]
-      : (pools ?? []).flatMap((pool, index) => poolErrors(pool, poolsAt.index(index)))),
+      : errorsOf(pools ?? [], (pool, index) => poolErrors(pool, poolsAt.index(index)))),
     ...conditionListErrors(conditions ?? [], at.child('conditions')),
   ]
 }
@@ -104,7 +107,7 @@ type Conditions = NonNullable<ResourcePoolStatusRequestStatus['conditions']>
 function conditionListErrors(conditions: Conditions, at: FieldPath): FieldError[] {
   if (conditions.length > MAX_CONDITIONS) return [tooMany(at, conditions.length, MAX_CONDITIONS)]
   const repeats = repeatsIn(conditions.map(({ type = '' }) => type))
-  return conditions.flatMap((condition, index) =>
+  return errorsOf(conditions, (condition, index) =>
     repeats.has(index) ? [duplicate(at.index(index), writtenJson(CONDITION_TYPE, condition))] : [],
   )
 }

@@ -8,18 +8,24 @@ import type { KubeObject } from '../../api/object.ts'
 import { immutable, validateLabelText, validateSubdomain } from '../../validation/field-rules.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
-import type { Strategy } from '../strategy.ts'
+import { resourceSlicePrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { countersErrors, deviceErrors } from './devices.ts'
 import { driverNameErrors, poolNameErrors, setErrors } from './names.ts'
+import { conversion } from '../conversion.ts'
+import { sliceFromV1beta1, sliceToV1beta1 } from './conversion.ts'
 
 const MAX_DEVICES = 128
 /** Where devices have taints, counters or lists, which take more to look at. */
 const MAX_ELABORATE_DEVICES = 64
 const MAX_COUNTER_SETS = 8
 
-export const resourceSlices: Strategy<ResourceSlice & KubeObject> = {
+export const resourceSlices: BuiltInDefinition<ResourceSlice & KubeObject> = {
+  unknownField: (field, { group, version, kind }) =>
+    `field label not supported for ${group}/${version}, Kind=${kind}: ${field}`,
+  printer: resourceSlicePrinter,
+  conversions: { 'resource.k8s.io/v1beta1': conversion(sliceFromV1beta1, sliceToV1beta1) },
   hasGeneration: true,
-  deleteAnswersObject: true,
   validate: ({ spec = {} }) => specErrors(spec, undefined, path('spec')),
   validateUpdate: ({ spec = {} }, { spec: old = {} }) => specErrors(spec, old, path('spec')),
   countsDropped: true,

@@ -14,6 +14,7 @@ import { qualifiedNameProblems } from '../../validation/names.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { writtenJson } from '../../validation/written-json.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 export const MODELS = 'io.k8s.api.scheduling.v1alpha2.'
 export const MAX_CLAIMS = 4
@@ -34,7 +35,7 @@ export function templateErrors(template: Omit<PodGroupTemplate, 'name'>, at: Fie
     ...policyErrors(schedulingPolicy, at.child('schedulingPolicy')),
     ...(topology.length > MAX_TOPOLOGIES
       ? [tooManyOf(topologyAt, topology, MAX_TOPOLOGIES)]
-      : topology.flatMap((constraint, index) => topologyErrors(constraint, topologyAt.index(index)))),
+      : errorsOf(topology, (constraint, index) => topologyErrors(constraint, topologyAt.index(index)))),
     ...uniqueErrors(resourceClaims ?? [], 'PodGroupResourceClaim', at.child('resourceClaims'), claimErrors),
     ...(disruptionMode === undefined || MODES.includes(disruptionMode)
       ? []
@@ -99,8 +100,8 @@ export function uniqueErrors<T extends { readonly name?: string }>(
   if (list.length > max) return [tooManyOf(at, list, max)]
   const repeats = repeatsIn(list.map(({ name = '' }) => name))
   return [
-    ...list.flatMap((element, index) => rule(element, at.index(index))),
-    ...list.flatMap((element, index) =>
+    ...errorsOf(list, (element, index) => rule(element, at.index(index))),
+    ...errorsOf(list, (element, index) =>
       repeats.has(index) ? [duplicate(at.index(index), writtenJson(`${MODELS}${model}`, element))] : [],
     ),
   ]

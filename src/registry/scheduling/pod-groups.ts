@@ -1,4 +1,5 @@
 import { everything, withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
+import type { Pod } from '../../api/core/v1.ts'
 import type {
   PodGroup,
   PodGroupResourceClaimStatus,
@@ -10,8 +11,10 @@ import { invalidValue, path } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { validateConditions } from '../../validation/conditions.ts'
 import { longName, optionalFormat, requiredFormat, shortName } from '../../validation/declared-formats.ts'
+import { isFinished } from '../core/pod-conditions.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
-import type { Strategy } from '../strategy.ts'
+import { podGroupPrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import {
   changed,
   oneOf,
@@ -20,8 +23,18 @@ import {
   unchangedListErrors,
   uniqueErrors,
 } from './pod-group-rules.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
-export const podGroups: Strategy<PodGroup & KubeObject> = {
+export const podGroups: BuiltInDefinition<PodGroup & KubeObject> = {
+  withoutTable: ['status'],
+  printer: podGroupPrinter,
+  protection: {
+    finalizer: 'scheduling.k8s.io/podgroup-protection',
+    async isUsed({ metadata: { namespace = '', name } }, list) {
+      const pods = await list<Pod>({ group: '', resource: 'pods' }, namespace)
+      return pods.some((pod) => pod.spec?.schedulingGroup?.podGroupName === name && !isFinished(pod))
+    },
+  },
   resetFields: { '': everything, status: withoutSpecAndMetadata },
   validate: ({ spec = {} }) => specErrors(spec, path('spec')),
   // a mode that was dropped for its gate, or never given, is the default once it is read back
@@ -83,7 +96,7 @@ function claimStatusErrors(
   at: FieldPath,
 ): FieldError[] {
   const claims = new Set((resourceClaims ?? []).map(({ name = '' }) => name))
-  const unknown = statuses.flatMap(({ name = '' }, index) =>
+  const unknown = errorsOf(statuses, ({ name = '' }, index) =>
     claims.has(name)
       ? []
       : [invalidValue(at.index(index).child('name'), name, 'must match the name of an entry in `spec.resourceClaims`')],

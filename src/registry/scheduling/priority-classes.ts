@@ -3,7 +3,8 @@ import { forbiddenField, notSupported, path, required } from '../../api/field.ts
 import { ownValue } from '../../api/own.ts'
 import type { PriorityClass } from '../../api/scheduling/v1.ts'
 import { immutable } from '../../validation/field-rules.ts'
-import type { Strategy } from '../strategy.ts'
+import { priorityClassPrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 
 const SYSTEM = 'system-'
 const HIGHEST = 1_000_000_000
@@ -14,7 +15,8 @@ const systemClasses: Readonly<Record<string, number>> = {
 }
 const preemptionPolicies = ['PreemptLowerPriority', 'Never']
 
-export const priorityClasses: Strategy<PriorityClass> = {
+export const priorityClasses: BuiltInDefinition<PriorityClass> = {
+  printer: priorityClassPrinter,
   hasGeneration: true,
   generationStays: true,
   validate: (one) => [...valueErrors(one), ...preemptionErrors(one)],

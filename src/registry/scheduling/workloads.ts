@@ -3,7 +3,8 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { longName, optionalFormat, pathSegment, requiredFormat, shortName } from '../../validation/declared-formats.ts'
-import type { Strategy } from '../strategy.ts'
+import { workloadPrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { templateErrors, unchangedErrors, unchangedListErrors, uniqueErrors } from './pod-group-rules.ts'
 
 const MAX_TEMPLATES = 8
@@ -11,7 +12,8 @@ const TEMPLATE = 'PodGroupTemplate'
 const controllerAt = path('spec', 'controllerRef')
 const templatesAt = path('spec', 'podGroupTemplates')
 
-export const workloads: Strategy<Workload & KubeObject> = {
+export const workloads: BuiltInDefinition<Workload & KubeObject> = {
+  printer: workloadPrinter,
   validate: ({ spec: { controllerRef, podGroupTemplates } = {} }) => [
     ...(controllerRef === undefined ? [] : controllerErrors(controllerRef, controllerAt)),
     // none are null

@@ -4,6 +4,7 @@ import { invalidValue, required, tooLong } from '../../api/field.ts'
 import { problems } from '../../validation/field-rules.ts'
 import { qualifiedNameProblems } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const MAX_PARAMETERS = 512
 const MAX_PARAMETER_BYTES = 256 * 1024
@@ -15,11 +16,11 @@ export const driverErrors = (at: FieldPath, driver = ''): FieldError[] => {
 }
 
 export function parameterErrors(at: FieldPath, parameters: Readonly<Record<string, string>> = {}): FieldError[] {
+  if (Object.keys(parameters).length > MAX_PARAMETERS) return [tooLong(at, MAX_PARAMETERS)]
   const entries = Object.entries(parameters)
-  if (entries.length > MAX_PARAMETERS) return [tooLong(at, MAX_PARAMETERS)]
   const total = entries.reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0)
   return [
-    ...entries.flatMap(([key]) => (key === '' ? [invalidValue(at, key, 'field can not be empty.')] : [])),
+    ...errorsOf(entries, ([key]) => (key === '' ? [invalidValue(at, key, 'field can not be empty.')] : [])),
     ...(total > MAX_PARAMETER_BYTES ? [tooLong(at, MAX_PARAMETER_BYTES)] : []),
   ]
 }

@@ -4,7 +4,10 @@ import type { CSIDriver, CSIDriverSpec, TokenRequest } from '../../api/storage/v
 import { repeatsIn } from '../../api/lookup.ts'
 import { immutable } from '../../validation/field-rules.ts'
 import { sameValue } from '../../validation/same-value.ts'
-import type { Strategy, StrategyContext } from '../strategy.ts'
+import { csiDriverPrinter } from '../../codec/table/storage.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import type { StrategyContext } from '../strategy.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const spec = path('spec')
 const groupPolicies = ['File', 'None', 'ReadWriteOnceWithFSType']
@@ -17,9 +20,9 @@ const TOKENS_IN_SECRETS =
 
 const SPEC_TYPE = 'io.k8s.api.storage.v1.CSIDriverSpec'
 
-export const csiDrivers: Strategy<CSIDriver> = {
+export const csiDrivers: BuiltInDefinition<CSIDriver> = {
+  printer: csiDriverPrinter,
   allowUnconditionalUpdate: false,
-  deleteAnswersObject: true,
   /** Counts from 0: the first change makes it 1. */
   prepareForUpdate(driver, old) {
     if (!sameValue(SPEC_TYPE, driver.spec ?? {}, old.spec ?? {}))
@@ -59,9 +62,9 @@ function specErrors(now: CSIDriverSpec, { enabled }: StrategyContext): FieldErro
       ? [notSupported(spec.child('fsGroupPolicy'), fsGroupPolicy, groupPolicies)]
       : []),
     ...tokenErrors(spec.child('tokenRequests'), tokenRequests),
-    ...volumeLifecycleModes
-      .filter((mode) => !lifecycleModes.includes(mode))
-      .map((mode) => notSupported(spec.child('volumeLifecycleModes'), mode, lifecycleModes)),
+    ...errorsOf(volumeLifecycleModes, (mode) =>
+      lifecycleModes.includes(mode) ? [] : [notSupported(spec.child('volumeLifecycleModes'), mode, lifecycleModes)],
+    ),
     ...(enabled('SELinuxMountReadWriteOncePod') ? needed('seLinuxMount', now.seLinuxMount) : []),
     ...(period !== undefined && period < MIN_PERIOD
       ? [
@@ -83,7 +86,7 @@ function specErrors(now: CSIDriverSpec, { enabled }: StrategyContext): FieldErro
 
 function tokenErrors(at: FieldPath, requests: readonly TokenRequest[]): FieldError[] {
   const repeats = repeatsIn(requests.map(({ audience = '' }) => audience))
-  return requests.flatMap(({ audience = '', expirationSeconds: seconds }, index) => {
+  return errorsOf(requests, ({ audience = '', expirationSeconds: seconds }, index) => {
     const here = at.index(index)
     if (repeats.has(index)) return [duplicate(here.child('audience'), audience)]
     const secondsAt = here.child('expirationSeconds')

@@ -7,15 +7,19 @@ import { firstBy, repeatsIn } from '../../api/lookup.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateCsiDriverName } from '../../validation/pod/volumes.ts'
 import { sameValue } from '../../validation/same-value.ts'
-import type { Strategy } from '../strategy.ts'
+import { csiNodePrinter } from '../../codec/table/storage.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { attachableRules } from '../core/volume-work.ts'
+import { errorsOf } from '../../validation/errors-of.ts'
 
 const MAX_NODE_ID = 256
 const DRIVER_TYPE = 'io.k8s.api.storage.v1.CSINodeDriver'
 const driversAt = path('spec', 'drivers')
 
-export const csiNodes: Strategy<CSINode> = {
+export const csiNodes: BuiltInDefinition<CSINode> = {
+  workloadWork: attachableRules,
+  printer: csiNodePrinter,
   allowUnconditionalUpdate: false,
-  deleteAnswersObject: true,
   validate: ({ spec }) => driversErrors(spec?.drivers ?? []),
   metadataOnUpdate: 'as new',
   validateUpdate: ({ spec }, old) => {
@@ -23,7 +27,7 @@ export const csiNodes: Strategy<CSINode> = {
     const driverOf = firstBy(drivers, ({ name }) => name)
     return [
       ...driversErrors(drivers),
-      ...(old.spec?.drivers ?? []).flatMap((before) => {
+      ...errorsOf(old.spec?.drivers ?? [], (before) => {
         const driver = driverOf.get(before.name)
         return driver === undefined ? [] : changeErrors(driver, before)
       }),
@@ -33,7 +37,7 @@ export const csiNodes: Strategy<CSINode> = {
 
 function driversErrors(drivers: readonly CSINodeDriver[]): FieldError[] {
   const repeats = repeatsIn(drivers.map(({ name = '' }) => name))
-  return drivers.flatMap((driver, index) => {
+  return errorsOf(drivers, (driver, index) => {
     const at = driversAt.index(index)
     const { name = '', nodeID = '', topologyKeys = [] } = driver
     const repeatedKeys = repeatsIn(topologyKeys)
@@ -45,7 +49,7 @@ function driversErrors(drivers: readonly CSINodeDriver[]): FieldError[] {
         : []),
       ...nonNegative(at.child('allocatable', 'count'), driver.allocatable?.count),
       ...(repeats.has(index) ? [duplicate(at.child('name'), name)] : []),
-      ...topologyKeys.flatMap((key, place) => keyErrors(at, key, repeatedKeys.has(place))),
+      ...errorsOf(topologyKeys, (key, place) => keyErrors(at, key, repeatedKeys.has(place))),
     ]
   })
 }

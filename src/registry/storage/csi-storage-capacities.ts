@@ -9,11 +9,11 @@ import { subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { deprecatedNodeLabels } from '../../validation/pod/pod-warnings.ts'
 import { sameSelector } from '../../validation/same-value.ts'
-import type { Strategy } from '../strategy.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 
 const topologyAt = path('nodeTopology')
 
-export const csiStorageCapacities: Strategy<CSIStorageCapacity> = {
+export const csiStorageCapacities: BuiltInDefinition<CSIStorageCapacity> = {
   allowUnconditionalUpdate: false,
   validate: (capacity) => capacityErrors(capacity, false),
   metadataOnUpdate: 'by strategy',

@@ -12,15 +12,18 @@ import { immutable, validateQualifiedName } from '../../validation/field-rules.t
 import { subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { deprecatedNodeLabels } from '../../validation/pod/pod-warnings.ts'
-import type { Strategy } from '../strategy.ts'
+import { storageClassPrinter } from '../../codec/table/storage.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { driverErrors, parameterErrors, sameMap, sortedMap } from './class-rules.ts'
+import { classRules } from '../core/volume-work.ts'
 
 const reclaimPolicies = ['Delete', 'Retain']
 const bindingModes = ['Immediate', 'WaitForFirstConsumer']
 const topologies = path('allowedTopologies')
 
-export const storageClasses: Strategy<StorageClass> = {
-  deleteAnswersObject: true,
+export const storageClasses: BuiltInDefinition<StorageClass> = {
+  printer: storageClassPrinter,
+  workloadWork: classRules,
   validate: classErrors,
   metadataOnUpdate: 'by strategy',
   validateUpdate: (now, old) => [
@@ -59,17 +62,19 @@ function classErrors(one: StorageClass): FieldError[] {
 }
 
 function topologyErrors(terms: readonly TopologySelectorTerm[]): FieldError[] {
-  const keys = terms.map(keyOf)
+  const keys = kept(terms, () => terms.map(keyOf))
   const times = kept(terms, () => new Map<string, number>())
   return errorsOf(terms, (term, index) => {
     const at = topologies.index(index).child('matchLabelExpressions')
+    const wrong = termErrors(at, term)
+    // counted once the loops of the term are done: until then it is looked at again
     const before = times.get(keys[index]!) ?? 0
     times.set(keys[index]!, before + 1)
     // kube-apiserver compares with as many empty terms as there are terms, too
     const repeats = keys[index] === EMPTY ? terms.length + before : before
     // each of many is told as often as there are others: the square of them
     const reported = Math.min(repeats, MAX_PROBLEMS)
-    return [...termErrors(at, term), ...Array.from({ length: reported }, () => duplicate(at, ''))]
+    return [...wrong, ...Array.from({ length: reported }, () => duplicate(at, ''))]
   })
 }
 
@@ -82,13 +87,13 @@ const keyOf = ({ matchLabelExpressions = [] }: TopologySelectorTerm): string =>
   )
 
 function termErrors(at: FieldPath, { matchLabelExpressions = [] }: TopologySelectorTerm): FieldError[] {
-  const repeatedKeys = repeatsIn(matchLabelExpressions.map(({ key = '' }) => key))
-  return matchLabelExpressions.flatMap(({ key = '', values = [] }, index) => {
+  const repeatedKeys = kept(matchLabelExpressions, () => repeatsIn(matchLabelExpressions.map(({ key = '' }) => key)))
+  return errorsOf(matchLabelExpressions, ({ key = '', values = [] }, index) => {
     const here = at.index(index)
-    const repeats = repeatsIn(values)
+    const repeats = kept(values, () => repeatsIn(values))
     return [
       ...(values.length === 0 ? [required(here.child('values'))] : []),
-      ...values.flatMap((value, place) =>
+      ...errorsOf(values, (value, place) =>
         repeats.has(place) ? [duplicate(here.child('values').index(place), value)] : [],
       ),
       ...validateQualifiedName(here.child('key'), key),

@@ -13,7 +13,9 @@ import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateCsiDriverName } from '../../validation/pod/volumes.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { specErrors } from '../core/persistent-volume-validation.ts'
-import type { Strategy } from '../strategy.ts'
+import { volumeAttachmentPrinter } from '../../codec/table/storage.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { attachableRules } from '../core/volume-work.ts'
 
 const MAX_METADATA_BYTES = 256 * 1024
 const MAX_MESSAGE_BYTES = 1024
@@ -22,9 +24,10 @@ const spec = path('spec')
 const status = path('status')
 const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
 
-export const volumeAttachments: Strategy<VolumeAttachment> = {
+export const volumeAttachments: BuiltInDefinition<VolumeAttachment> = {
+  workloadWork: attachableRules,
+  printer: volumeAttachmentPrinter,
   allowUnconditionalUpdate: false,
-  deleteAnswersObject: true,
   resetFields: { status: withoutSpecAndMetadata },
   validate: attachmentErrors,
   metadataOnUpdate: 'as new',

@@ -1,13 +1,30 @@
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, path, required } from '../../api/field.ts'
 import type { VolumeAttributesClass } from '../../api/storage/v1.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
-import type { Strategy } from '../strategy.ts'
+import { volumeAttributesClassPrinter } from '../../codec/table/storage.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { isEmpty } from '../../api/own.ts'
 import { driverErrors, parameterErrors, sameMap } from './class-rules.ts'
 
-export const volumeAttributesClasses: Strategy<VolumeAttributesClass> = {
-  deleteAnswersObject: true,
+export const volumeAttributesClasses: BuiltInDefinition<VolumeAttributesClass> = {
+  printer: volumeAttributesClassPrinter,
+  protection: {
+    finalizer: 'kubernetes.io/vac-protection',
+    async isUsed({ metadata: { name } }, list) {
+      const claims = await list<PersistentVolumeClaim>({ group: '', resource: 'persistentvolumeclaims' }, '')
+      const volumes = await list<PersistentVolume>({ group: '', resource: 'persistentvolumes' }, '')
+      return (
+        volumes.some(({ spec }) => spec?.volumeAttributesClassName === name) ||
+        claims.some(
+          ({ spec, status }) =>
+            spec?.volumeAttributesClassName === name || status?.currentVolumeAttributesClassName === name,
+        )
+      )
+    },
+  },
   validate: classErrors,
   validateUpdate: (now, old) => [
     ...(now.driverName === old.driverName
@@ -25,8 +42,6 @@ function classErrors({ driverName, parameters = {} }: VolumeAttributesClass): Fi
   return [
     ...driverErrors(path('driverName'), driverName),
     ...parameterErrors(path('parameters'), parameters),
-    ...(Object.keys(parameters).length === 0
-      ? [required(path('parameters'), 'must contain at least one key/value pair')]
-      : []),
+    ...(isEmpty(parameters) ? [required(path('parameters'), 'must contain at least one key/value pair')] : []),
   ]
 }

@@ -10,14 +10,16 @@ import { internalJson } from '../../validation/pod/internal-json.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { writtenJson } from '../../validation/written-json.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
-import type { Strategy } from '../strategy.ts'
+import { storageVersionMigrationPrinter } from '../../codec/table/cluster.ts'
+import type { BuiltInDefinition } from '../built-in-definition.ts'
 
 type Migration = StorageVersionMigration & KubeObject
 
 const CONDITION_TYPE = 'io.k8s.apimachinery.pkg.apis.meta.v1.Condition'
 const SPEC_TYPE = 'io.k8s.api.storagemigration.v1beta1.StorageVersionMigrationSpec'
 
-export const storageVersionMigrations: Strategy<Migration> = {
+export const storageVersionMigrations: BuiltInDefinition<Migration> = {
+  printer: storageVersionMigrationPrinter,
   resetFields: { status: withoutSpecAndMetadata },
   allowUnconditionalUpdate: false,
   metadataOnUpdate: 'by strategy',

@@ -1,11 +1,10 @@
 import { cloneJson } from '../../api/clone-json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { notFound } from '../../api/status.ts'
-import type { Live } from '../../codec/stored-object.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { statusFor } from '../../storage/storage-status.ts'
 import type { ResourceScope } from '../resource-scope.ts'
-import { readLive } from '../store.ts'
+import { knownLive, readLive } from '../store.ts'
 import { commitUpdate, encode } from './commit.ts'
 
 const TRIES = 20
@@ -25,7 +24,7 @@ export async function changeStored<O extends KubeObject>(
   change: (object: O) => void,
 ): Promise<O> {
   for (let attempt = 1; ; attempt++) {
-    const live = attempt === 1 && known !== undefined ? asLive(known) : await readLive(scope, name)
+    const live = attempt === 1 && known !== undefined ? knownLive(known) : await readLive(scope, name)
     if (live === undefined) throw notFound(scope.resource.gvr, name)
     // the scope is of the resource whose objects are changed
     const object = cloneJson(live.object) as O
@@ -41,8 +40,3 @@ export async function changeStored<O extends KubeObject>(
     }
   }
 }
-
-const asLive = (object: KubeObject): Live => ({
-  object,
-  stored: { revision: Number(object.metadata.resourceVersion), text: '' }, // nobody compares the text
-})

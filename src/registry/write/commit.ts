@@ -8,13 +8,15 @@ import type { KubeObject } from '../../api/object.ts'
 import { turnOfOthers } from '../../api/slices.ts'
 import type { Live } from '../../codec/stored-object.ts'
 import { liveOf } from '../../codec/stored-object.ts'
-import type { NewValue, OutboxMessage } from '../../storage/storage.ts'
+import type { NewValue } from '../../storage/storage.ts'
+import type { ApiCall } from '../../request/context.ts'
 import { walked } from '../../request/turns.ts'
 import { valueToStore } from '../converted.ts'
-import { workFor } from '../outbox.ts'
+import { eachOnce, workFor } from '../outbox.ts'
 import { announceOwners } from '../owner-kinds.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { keyOf, storedAs } from '../resource-scope.ts'
+import type { Change, Work, WorkRules } from '../work.ts'
 
 /** An object, and what storage is to keep of it. */
 export interface Encoded {
@@ -31,7 +33,7 @@ export const encode = async (scope: ResourceScope, object: KubeObject): Promise<
 /** @throws StorageError KeyExists */
 export async function commitCreate(scope: ResourceScope, object: KubeObject): Promise<Live> {
   const { request, storage, collection } = scope
-  await announceOwners(request.env, request.tenant, storedAs(scope), object, definitionOf(scope))
+  await announceOwners(request.env, request.tenant, storedAs(scope), object, scope.resource.definitionUid)
   const value = withWork(scope, await encode(scope, object))
   if (request.isLarge) await turnOfOthers()
   return liveOf(await storage.create(collection, keyFor(scope, object), value))
@@ -41,7 +43,7 @@ export async function commitCreate(scope: ResourceScope, object: KubeObject): Pr
 export async function commitUpdate(scope: ResourceScope, encoded: Encoded, live: Live): Promise<Live> {
   const { request, storage, collection } = scope
   const { object } = encoded
-  await announceOwners(request.env, request.tenant, storedAs(scope), object, definitionOf(scope))
+  await announceOwners(request.env, request.tenant, storedAs(scope), object, scope.resource.definitionUid)
   const value = withWork(scope, encoded, live.object)
   return liveOf(await storage.update(collection, keyFor(scope, object), value, live.stored.revision))
 }
@@ -50,30 +52,45 @@ export async function commitUpdate(scope: ResourceScope, encoded: Encoded, live:
 export async function commitDelete(scope: ResourceScope, live: Live): Promise<Live> {
   const { storage, collection } = scope
   const { value } = await encode(scope, live.object)
-  const last = { ...value, outbox: workFor({ resource: storedAs(scope), old: live.object }, scope.request.env) }
+  const last = { ...value, outbox: workOf(scope, { old: live.object }) }
   return liveOf(await storage.delete(collection, keyFor(scope, live.object), last, live.stored.revision))
 }
 
-const definitionOf = ({ resource }: ResourceScope): string | undefined => resource.entry.definition?.metadata.uid
-
 const withWork = (scope: ResourceScope, { object, value }: Encoded, old?: KubeObject): NewValue => ({
   ...value,
-  outbox: workFor({ resource: storedAs(scope), object, ...(old && { old }) }, scope.request.env),
+  outbox: workOf(scope, { object, ...(old && { old }) }),
 })
+
+const workOf = (scope: ResourceScope, change: Pick<Change, 'object' | 'old'>): readonly Work[] =>
+  workFor(
+    scope.resource.workRules,
+    { ...change, resource: storedAs(scope), now: scope.request.now.getTime() },
+    scope.request.env,
+  )
 
 const keyFor = (scope: ResourceScope, { metadata: { name = '', namespace } }: KubeObject): string =>
   keyOf(scope, name, namespace)
 
-/** The value of an object that a restore brings: its work is as if it had just been created, and deleted if it is being deleted. */
-export const restoredValue = (resource: GroupResource, { object, value }: Encoded, env: Env): NewValue => ({
-  ...value,
-  outbox: workForRestored(resource, object, env),
-})
+/**
+ * The value of an object that a restore brings: its work is as if it had just been created, and deleted if it is being
+ * deleted.
+ */
+export const restoredValue = (
+  rules: WorkRules,
+  resource: GroupResource,
+  { object, value }: Encoded,
+  { env, now }: Pick<ApiCall, 'env' | 'now'>,
+): NewValue => ({ ...value, outbox: workForRestored(rules, { resource, object, now: now.getTime() }, env) })
 
-function workForRestored(resource: GroupResource, object: KubeObject, env: Env): readonly OutboxMessage[] {
-  const created = workFor({ resource, object }, env)
+function workForRestored(
+  rules: WorkRules,
+  change: Change & { readonly object: KubeObject },
+  env: Env,
+): readonly Work[] {
+  const { object } = change
+  const created = workFor(rules, change, env)
   const { deletionTimestamp, ...before } = object.metadata
   if (deletionTimestamp === undefined) return created
-  const deleted = workFor({ resource, object, old: { ...object, metadata: before } }, env)
-  return [...new Map([...created, ...deleted].map((work) => [`${work.topic} ${work.payload}`, work])).values()]
+  const deleted = workFor(rules, { ...change, old: { ...object, metadata: before } }, env)
+  return eachOnce([...created, ...deleted])
 }

@@ -10,6 +10,7 @@ import { admitted, allocating } from './allocate.ts'
 import type { Validating, WriteMode } from './allocate.ts'
 import { commitCreate } from './commit.ts'
 import { beforeCreate } from './prepare.ts'
+import { walked } from '../../request/turns.ts'
 import { copyWithEmptied } from '../../schema/emptied.ts'
 import { timeText } from '../../schema/time.ts'
 import { StorageError } from '../../storage/errors.ts'
@@ -27,7 +28,7 @@ export async function createObject(
   fillSystemFields(scope, wanted)
   const generates = !wanted.metadata.name && !!wanted.metadata.generateName
   for (let attempt = 1; ; attempt++) {
-    const object = generates ? copyWithEmptied(wanted) : wanted
+    const object = generates ? await walked(scope.request, () => copyWithEmptied(wanted)) : wanted
     if (generates) object.metadata.name = nameFor(scope, wanted.metadata.generateName!)
     try {
       return await allocating(scope, object, undefined, mode, async () => {

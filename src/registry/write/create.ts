@@ -21,7 +21,7 @@ export async function create(
 ): Promise<WriteResult> {
   const { request } = scope
   const wanted = await walked(request, () => scope.resource.afterConversion(sent))
-  prepareNewMetadata(scope, wanted)
+  await prepareNewMetadata(scope, wanted)
   // a custom resource's item takes POST too, which was authorized for the name in the path
   if (scope.place.name !== '') checkName(scope.place, wanted)
   await finished(request, trackingFields(scope, undefined, wanted, options.fieldManager))

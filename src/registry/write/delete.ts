@@ -2,9 +2,10 @@
  * DELETE: preconditions, grace, finalizers, and what is left to the garbage collector (apiserver's
  * registry/generic/registry Store.Delete and registry/rest BeforeDelete).
  */
-import { cloneJson } from '../../api/clone-json.ts'
+import { cloneInParts } from '../../api/clone-json.ts'
+import { walked } from '../../request/turns.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { conflict, notFound } from '../../api/status.ts'
+import { StatusError, conflict, notFound } from '../../api/status.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { statusFor } from '../../storage/storage-status.ts'
 import type { DeleteOptions } from '../../request/options.ts'
@@ -47,6 +48,22 @@ export async function deleteObject(
   }
 }
 
+/** One after the other, as kube-apiserver's DELETE of a collection: the first that is refused ends it. */
+export async function deleteEach(
+  scope: ResourceScope,
+  names: readonly string[],
+  options: DeleteOptions,
+  admission: Admission,
+): Promise<void> {
+  for (const name of names)
+    try {
+      await deleteObject(scope, name, options, admission)
+    } catch (error) {
+      // somebody else was faster
+      if (!(error instanceof StatusError) || error.code !== 404) throw error
+    }
+}
+
 async function deleteLive(
   scope: ResourceScope,
   live: Live,
@@ -69,7 +86,7 @@ async function markOrRemove(
   options: DeleteOptions,
   dryRun: boolean,
 ): Promise<Deleted> {
-  const object = cloneJson(live.object)
+  const object = await walked(scope.request, () => cloneInParts(live.object))
   if (scope.resource.strategy.markFirst?.(object, scope.strategyContext(dryRun)))
     return { object: dryRun ? object : (await writeIfChanged(scope, object, live)).object, gone: false }
   const { metadata } = object

@@ -1,12 +1,12 @@
 /** Read, change, compare-and-swap (apiserver's GuaranteedUpdate and the Update of its generic registry's Store). */
-import { cloneJson } from '../../api/clone-json.ts'
+import { cloneInParts } from '../../api/clone-json.ts'
 import { invalidValue, path } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { OBJECT_HAS_CHANGED, conflict, invalid, notFound, plainError } from '../../api/status.ts'
 import type { Live, WriteResult } from '../../codec/stored-object.ts'
 import { sameButTimes } from '../../patch/managed-fields.ts'
 import type { ResourceScope } from '../resource-scope.ts'
-import { readLive, referenceKey } from '../store.ts'
+import { knownLive, readLive, referenceKey } from '../store.ts'
 import { isUnchanged } from '../stored-form.ts'
 import { admitted, allocating } from './allocate.ts'
 import type { Validating } from './allocate.ts'
@@ -14,6 +14,7 @@ import { commitUpdate, encode } from './commit.ts'
 import { fillSystemFields, insert } from './create-object.ts'
 import { isWithoutFinalizers, removeEmptied } from './delete.ts'
 import { beforeCreate, beforeUpdate } from './prepare.ts'
+import { walked } from '../../request/turns.ts'
 import { noteFault } from '../../request/fault.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { statusFor } from '../../storage/storage-status.ts'
@@ -34,6 +35,8 @@ export interface UpdateRequest {
   /** The new object, made from the live one (undefined: to be created). Runs again when the revision moved. */
   readonly transform: (live: KubeObject | undefined) => Promise<KubeObject>
   readonly validating: Validating
+  /** As the caller just read it, in its stored form: the first try reads nothing. */
+  readonly known?: KubeObject | undefined
   /** Permission to create, asked for when it comes to that. */
   readonly authorizeCreate?: (() => Promise<void>) | undefined
 }
@@ -41,7 +44,7 @@ export interface UpdateRequest {
 /** Read, change, compare-and-swap; again when somebody else was faster, unless the client named a version. */
 export async function guaranteedUpdate(scope: ResourceScope, name: string, update: UpdateRequest): Promise<Updated> {
   for (let attempt = 1; ; attempt++) {
-    const live = await readLive(scope, name)
+    const live = attempt === 1 && update.known !== undefined ? knownLive(update.known) : await readLive(scope, name)
     try {
       if (live === undefined) return await createOnUpdate(scope, name, update)
       return { result: await updateLive(scope, name, live, update), created: false }
@@ -81,7 +84,7 @@ async function updateLive(scope: ResourceScope, name: string, live: Live, update
   const old = live.object
   if (update.uid && update.uid !== old.metadata.uid)
     throw uidPreconditionFailed(scope, name, update, old.metadata.uid ?? '')
-  const object = await update.transform(cloneJson(old))
+  const object = await update.transform(await walked(scope.request, () => cloneInParts(old)))
   checkVersion(scope, name, object, old)
   return allocating(scope, object, old, update, () => replace(scope, object, live, update))
 }

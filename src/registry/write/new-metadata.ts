@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../api/object.ts'
 import { badRequest } from '../../api/status.ts'
+import { walked } from '../../request/turns.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 
@@ -8,14 +9,14 @@ import type { ResourceScope } from '../resource-scope.ts'
  * @param keepsSystemFields those of the posted object mean another object (bindings, tokens)
  * @throws 400 for another namespace than the path's
  */
-export function prepareNewMetadata(
+export async function prepareNewMetadata(
   scope: ResourceScope,
   object: KubeObject,
   { keepsSystemFields = false }: { readonly keepsSystemFields?: boolean } = {},
-): void {
+): Promise<void> {
   if (!keepsSystemFields) wipeSystemFields(object)
   putInNamespaceOfPath(scope, object)
-  dropDuplicateOwners(object, scope.request.warnings)
+  await walked(scope.request, () => dropDuplicateOwners(object, scope.request.warnings))
 }
 
 /** What only the server says of an object; it is not the writer's either. */

@@ -1,16 +1,20 @@
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
+import { eachPart, kept } from '../../api/parts.ts'
 
-/** Repeated owner references are removed, with a warning (apiserver's handlers). */
+/** Repeated owner references are removed, with a warning (apiserver's handlers). A walk (api/parts.ts). */
 export function dropDuplicateOwners({ metadata }: KubeObject, warnings: string[]): void {
-  const seen = new Set<string>()
-  const duplicates: string[] = []
-  const kept = metadata.ownerReferences?.filter((owner) => {
+  const { ownerReferences = [] } = metadata
+  const { seen, duplicates } = kept(ownerReferences, () => ({
+    seen: new Map<string, OwnerReference>(),
+    duplicates: [] as string[],
+  }))
+  eachPart(ownerReferences, (owner) => {
     const key = keyOf(owner)
     if (seen.has(key)) duplicates.push(owner.uid ?? '')
-    return !seen.has(key) && seen.add(key)
+    else seen.set(key, owner)
   })
   if (duplicates.length === 0) return
-  metadata.ownerReferences = kept
+  metadata.ownerReferences = [...seen.values()]
   warnings.push(
     `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`,
   )

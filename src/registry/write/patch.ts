@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../api/object.ts'
+import { inParts } from '../../api/parts.ts'
 import { decodePatched } from '../../patch/decode-patched.ts'
 import type { PatchInput, PatchTypeName } from '../../patch/patch-types.ts'
 import { patchTypes } from '../../patch/patch-types.ts'
@@ -70,7 +71,7 @@ export function patch(
       // what is written through a view is compared there
       if (view !== undefined) return object
       checkName(scope.place, object)
-      dropDuplicateOwners(object, request.warnings)
+      yield* inParts(() => dropDuplicateOwners(object, request.warnings))
       return object
     },
   })

@@ -7,9 +7,10 @@ import type { FieldError } from '../../api/field.ts'
 import { asJson } from '../../api/object.ts'
 import type { KubeObject, ObjectMeta } from '../../api/object.ts'
 import { ownValue, setOwn } from '../../api/own.ts'
+import { kept } from '../../api/parts.ts'
 import { badRequest, invalid } from '../../api/status.ts'
 import { valuesEqual } from '../../api/value-order.ts'
-import { fillStruct } from '../../codec/decode.ts'
+import { fillStruct } from '../../schema/zero-values.ts'
 import { hasStatus } from '../resource.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { newValueOf } from '../stored-form.ts'
@@ -47,7 +48,7 @@ export async function beforeCreate(scope: ResourceScope, object: KubeObject, { d
   const errors = strategy.leavesNewMetadata ? [] : await walked(request, () => newMetaErrors(scope, metadata))
   append(errors, (await walked(request, () => strategy.validate?.(object, context))) ?? [])
   if (errors.length > 0) throw invalid(scope.resource.storageKind, metadata.name ?? '', errors)
-  const common = validateAnyMeta(metadata, scope.resource.namespaced, pathSegmentName)
+  const common = await walked(request, () => validateAnyMeta(metadata, scope.resource.namespaced, pathSegmentName))
   if (common.length > 0) throw invalid(scope.resource.storageKind, metadata.name ?? '', common)
   strategy.completeOnCreate?.(object, context)
   append(request.warnings, (await walked(request, () => strategy.warningsOnCreate?.(object, context))) ?? [])
@@ -152,8 +153,8 @@ const BESIDE_SPEC = new Set(['metadata', 'status'])
 function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): boolean {
   const { countsStatus } = scope.resource.strategy
   const ignored = { metadata: {}, ...(countsStatus ? {} : { status: undefined }) }
-  const bare = { ...object, ...ignored }
-  const before = { ...old, ...ignored }
+  const bare = kept(object, () => ({ ...object, ...ignored }))
+  const before = kept(old, () => ({ ...old, ...ignored }))
   return encodeSame(scope, bare, before) && !(scope.resource.strategy.countsEmptied && hasEmptied(object, BESIDE_SPEC))
 }
 

@@ -1,10 +1,15 @@
-import type { Env } from '../../env.ts'
 import type { ApiCall } from '../../request/context.ts'
 import { API_SERVER } from '../../request/user-info.ts'
-import type { Tenant } from '../../storage/tenant.ts'
+import type { NewControlPlane } from '../../tenancy/control-snapshot.ts'
 
 /** A call that kube-apiserver makes to itself (its loopback client), while it serves no other. */
-export const serverCall = ({ env, tenant, now }: { env: Env; tenant: Tenant; now: Date }): ApiCall => ({
+export const serverCall = ({
+  env,
+  tenant,
+  now,
+  isObject = false,
+  waitUntil = () => {},
+}: Omit<NewControlPlane, 'storage'>): ApiCall => ({
   env,
   tenant,
   user: API_SERVER,
@@ -13,5 +18,6 @@ export const serverCall = ({ env, tenant, now }: { env: Env; tenant: Tenant; now
   clock: () => now.getTime(),
   warnings: [],
   record: undefined,
-  waitUntil: () => {},
+  isObject,
+  waitUntil,
 })

@@ -1,5 +1,6 @@
 /** What PUT and the patches share: the wanted object is made from the live one, and again when somebody was faster. */
 import type { KubeObject } from '../../api/object.ts'
+import { inParts } from '../../api/parts.ts'
 import { atOnce } from '../../api/slices.ts'
 import type { Steps } from '../../api/slices.ts'
 import { checkLeastSize } from '../../codec/least-size.ts'
@@ -18,23 +19,31 @@ import { throughView } from './through-view.ts'
 /** Permission to create, asked for when it comes to that. @throws 403 */
 export type AuthorizeCreate = () => Promise<void>
 
+/** What a caller of `update` knows or has to be asked. */
+export interface UpdateBy {
+  readonly authorizeCreate?: AuthorizeCreate | undefined
+  /** As the caller just read it, in its stored form. */
+  readonly known?: KubeObject | undefined
+}
+
 /** @param sent decoded, with defaults, in the version of the request. @throws StatusError */
-export function update(
+export async function update(
   scope: ResourceScope,
   sent: KubeObject,
   options: WriteOptions,
   admission: Admission,
-  authorizeCreate?: AuthorizeCreate,
+  { authorizeCreate, known }: UpdateBy = {},
 ): Promise<Updated> {
   checkName(scope.place, sent)
-  dropDuplicateOwners(sent, scope.request.warnings)
+  await walked(scope.request, () => dropDuplicateOwners(sent, scope.request.warnings))
   return updateWith(scope, options, admission, {
     // also through the status, where there is one: Services
     mayCreate: ['', 'status'].includes(scope.place.subresource) && scope.resource.strategy.allowCreateOnUpdate === true,
     uid: sent.metadata.uid,
     authorizeCreate,
+    known,
     *wanted(live) {
-      const object = scope.resource.afterConversion(copyWithEmptied(sent))
+      const object = scope.resource.afterConversion(yield* inParts(() => copyWithEmptied(sent)))
       yield
       yield* trackingFields(scope, live, object, options.fieldManager)
       return object
@@ -42,11 +51,10 @@ export function update(
   })
 }
 
-export interface Wanted {
+export interface Wanted extends UpdateBy {
   readonly mayCreate: boolean
   /** The UID that the written object names. */
   readonly uid?: string | undefined
-  readonly authorizeCreate?: AuthorizeCreate | undefined
   /** In the version of the request, with its managedFields. Runs again when the revision moved. */
   wanted(live: KubeObject | undefined): Steps<KubeObject>
 }
@@ -55,7 +63,7 @@ export function updateWith(
   scope: ResourceScope,
   options: WriteOptions,
   admission: Admission,
-  { mayCreate, uid, authorizeCreate, wanted }: Wanted,
+  { mayCreate, uid, authorizeCreate, known, wanted }: Wanted,
 ): Promise<Updated> {
   const {
     request,
@@ -66,6 +74,7 @@ export function updateWith(
     mayCreate,
     uid,
     authorizeCreate,
+    known,
     async transform(stored) {
       const live = stored && (await walked(request, () => scope.resource.fromStorage(stored)))
       const operation = stored === undefined ? 'CREATE' : 'UPDATE'

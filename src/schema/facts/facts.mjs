@@ -1,7 +1,9 @@
 // `npm run facts -- --release 1.37`: the facts about the built-in types of a Kubernetes release, from its published Go
 // modules, for `npm run generate`. Needs Go, whose client downloads the modules. docs/releases.md says what to do next.
 //
-//   node src/schema/facts/facts.mjs --release 1.37[.1] [--out DIR]
+//   node src/schema/facts/facts.mjs --release 1.37[.1] [--out DIR] [--server URL --everything URL]
+//
+// With two running kube-apiservers of the release, behind `kubectl proxy`, it takes what only these tell as well.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,10 +13,22 @@ import { parseArgs } from 'node:util'
 import { featureGatesOf } from './feature-gates.mjs'
 import { readGoPackage, resolveConstants } from './go-package.mjs'
 import { typesOf } from './go-types.mjs'
+import { observed } from './observe.mjs'
 import { resourcesOf } from './resources.mjs'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..')
-const { values: options } = parseArgs({ options: { release: { type: 'string' }, out: { type: 'string' } } })
+const { values: options } = parseArgs({
+  options: {
+    release: { type: 'string' },
+    out: { type: 'string' },
+    server: { type: 'string' },
+    everything: { type: 'string' },
+  },
+})
+if ((options.server === undefined) !== (options.everything === undefined)) {
+  console.error('facts: --server and --everything go together')
+  process.exit(2)
+}
 if (!/^1\.\d+(\.\d+)?$/.test(options.release ?? '')) {
   console.error('facts: which release? npm run facts -- --release 1.37')
   process.exit(2)
@@ -62,6 +76,20 @@ write('feature-gates.json', featureGatesOf(directories, release(version)))
 console.log(`facts: ${types.types.length} types, ${resources.resources.length} resources of ${version} in ${out}`)
 for (const { group, version, resource, isNew } of resources.resources)
   if (isNew) console.log(`facts: new: ${group}/${version} ${resource}: its field selectors are to be looked up`)
+
+if (options.server !== undefined) {
+  const files = await observed(getOf(options.server), getOf(options.everything))
+  for (const [name, value] of Object.entries(files)) write(name, value)
+  console.log(`facts: ${Object.keys(files).join(', ')} as ${options.server} and ${options.everything} tell`)
+}
+
+function getOf(server) {
+  return async (path, accept = 'application/json') => {
+    const response = await fetch(new URL(path, server), { headers: { accept } })
+    if (!response.ok) throw new Error(`facts: ${server}${path}: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+}
 
 function write(name, value) {
   writeFileSync(join(out, name), JSON.stringify(value, null, 1))

@@ -2,6 +2,7 @@
  * A CustomResourceDefinition as kube-apiserver holds it in memory: what all versions have in common is said once, at the
  * top. Paths and values in its messages are of that form (apiextensions' internal version and its conversion from v1).
  */
+import { mapParts } from '../../api/parts.ts'
 import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinitionSpec,
@@ -200,7 +201,7 @@ const versionDump = struct([
 
 /** As kube-apiserver prints them, by the names of its Go types. */
 export const internalVersions = (versions: readonly CustomResourceDefinitionVersion[] | undefined): Json =>
-  versions === undefined ? null : versions.map((version) => versionDump(version as unknown as Json))
+  versions === undefined ? null : mapParts(versions, (version) => versionDump(version as unknown as Json))
 
 /** A schema as kube-apiserver prints it. */
 export const internalSchema = (value: unknown): Json => schemaDump(value as Json)

@@ -1,4 +1,5 @@
 /** Containers of a pod: those that stay, those that run before them, and those for looking into a running pod. */
+import { repeatsIn } from '../../api/lookup.ts'
 import { append } from '../../api/append.ts'
 import { kept } from '../../api/parts.ts'
 import { errorsOf } from '../errors-of.ts'
@@ -41,13 +42,12 @@ export function validateContainers(
   if (containers.length === 0) return [required(at)]
   const { spec, rules } = context
   const handlers = { gracePeriod: spec.terminationGracePeriodSeconds, rules }
-  const names = kept(containers, () => new Set<string>())
+  const repeats = repeatedNames(containers)
   const errors = errorsOf(containers, (container, index) => {
     const here = at.index(index)
     const { name = '', lifecycle } = container
     const wrong = validateCommon(here, container, context)
-    if (names.has(name)) wrong.push(duplicate(here.child('name'), name))
-    names.add(name)
+    if (repeats.has(index)) wrong.push(duplicate(here.child('name'), name))
     if (lifecycle) append(wrong, validateLifecycle(here.child('lifecycle'), lifecycle, spec.os, handlers))
     for (const kind of PROBE_KINDS) append(wrong, validateProbe(here.child(kind), kind, container[kind], handlers))
     if (rules.enabled('ContainerRestartRules')) append(wrong, validateRestartPolicy(here, container, rules))
@@ -67,15 +67,23 @@ export function validateInitContainers(
 ): FieldError[] {
   const { spec, rules } = context
   const handlers = { gracePeriod: spec.terminationGracePeriodSeconds, rules }
-  const names = kept(containers, () => new Set((spec.containers ?? []).map(({ name = '' }) => name)))
+  const others = kept(containers, () => new Set((spec.containers ?? []).map(({ name = '' }) => name)))
+  const repeats = repeatedNames(containers)
   return errorsOf(containers, (container, index) => {
     const here = at.index(index)
     const { name = '', lifecycle, resizePolicy = [] } = container
     const isSidecar = container.restartPolicy === 'Always'
     const errors = [...validateCommon(here, container, context), ...validateInitRestartPolicy(here, container, rules)]
-    if (names.has(name)) errors.push(duplicate(here.child('name'), name))
-    else if (name !== '') names.add(name)
-    append(errors, hostPortConflicts(at, [container]))
+    if (others.has(name) || (name !== '' && repeats.has(index))) errors.push(duplicate(here.child('name'), name))
+    append(
+      errors,
+      // kube-apiserver looks at each of them as if it were the first
+      portConflicts(
+        at.index(0),
+        container,
+        kept(container, () => new Set<string>()),
+      ),
+    )
     if (isSidecar) {
       if (lifecycle) append(errors, validateLifecycle(here.child('lifecycle'), lifecycle, spec.os, handlers))
       for (const kind of PROBE_KINDS) append(errors, validateProbe(here.child(kind), kind, container[kind], handlers))
@@ -83,16 +91,20 @@ export function validateInitContainers(
       for (const field of ['lifecycle', ...PROBE_KINDS] as const)
         if (container[field] !== undefined) errors.push(forbiddenField(here.child(field), WITHOUT_ALWAYS))
     if (!isSidecar && !rules.allows.restartOfInitContainers)
-      resizePolicy.forEach(({ restartPolicy }, position) => {
-        if (restartPolicy === 'RestartContainer')
-          errors.push(
-            invalidValue(
-              here.child('resizePolicy').index(position).child('restartPolicy'),
-              restartPolicy,
-              "must not be set to 'RestartContainer' for non-sidecar initContainers",
-            ),
-          )
-      })
+      append(
+        errors,
+        errorsOf(resizePolicy, ({ restartPolicy }, position) =>
+          restartPolicy === 'RestartContainer'
+            ? [
+                invalidValue(
+                  here.child('resizePolicy').index(position).child('restartPolicy'),
+                  restartPolicy,
+                  "must not be set to 'RestartContainer' for non-sidecar initContainers",
+                ),
+              ]
+            : [],
+        ),
+      )
     return errors
   })
 }
@@ -131,16 +143,21 @@ function validateRestartPolicy(at: FieldPath, container: CoreV1.Container, rules
   const actions = rules.enabled('RestartAllContainersOnContainerExits')
     ? ['Restart', 'RestartAllContainers']
     : ['Restart']
-  restartPolicyRules.forEach(({ action = '', exitCodes }, index) => {
-    const here = list.index(index)
-    append(errors, oneOf(here.child('action'), action, actions))
-    if (exitCodes === undefined) errors.push(required(here.child('exitCodes'), 'must be specified'))
-    else {
-      const { operator = '', values = [] } = exitCodes
-      append(errors, oneOf(here.child('exitCodes', 'operator'), operator, ['In', 'NotIn']))
-      if (values.length > 255) errors.push(tooMany(here.child('exitCodes', 'values'), values.length, 255))
-    }
-  })
+  append(
+    errors,
+    errorsOf(restartPolicyRules, ({ action = '', exitCodes }, index) => {
+      const errors: FieldError[] = []
+      const here = list.index(index)
+      append(errors, oneOf(here.child('action'), action, actions))
+      if (exitCodes === undefined) errors.push(required(here.child('exitCodes'), 'must be specified'))
+      else {
+        const { operator = '', values = [] } = exitCodes
+        append(errors, oneOf(here.child('exitCodes', 'operator'), operator, ['In', 'NotIn']))
+        if (values.length > 255) errors.push(tooMany(here.child('exitCodes', 'values'), values.length, 255))
+      }
+      return errors
+    }),
+  )
   return errors
 }
 
@@ -164,14 +181,16 @@ export function validateEphemeralContainers(
   context: ContainerContext,
 ): FieldError[] {
   const { spec } = context
-  const others = new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name = '' }) => name))
-  const names = kept(containers, () => new Set(others))
+  const others = kept(
+    containers,
+    () => new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name = '' }) => name)),
+  )
+  const repeats = repeatedNames(containers)
   return errorsOf(containers, (container, index) => {
     const here = at.index(index)
     const { name = '', targetContainerName = '', volumeMounts = [] } = container
     const errors = [...validateCommon(here, container, context), ...validateImageText(here, container)]
-    if (names.has(name)) errors.push(duplicate(here.child('name'), name))
-    names.add(name)
+    if (others.has(name) || repeats.has(index)) errors.push(duplicate(here.child('name'), name))
     if (targetContainerName !== '' && !others.has(targetContainerName))
       errors.push(notFoundField(here.child('targetContainerName'), targetContainerName))
     for (const field of notForEphemeral) {
@@ -179,11 +198,16 @@ export function validateEphemeralContainers(
       const isEmptyStruct = field === 'resources' && Object.keys(value ?? {}).length === 0
       if (value !== undefined && !isEmptyStruct) errors.push(forbiddenField(here.child(field), NOT_EPHEMERAL))
     }
-    volumeMounts.forEach(({ subPath, subPathExpr }, position) => {
-      const mount = here.child('volumeMounts').index(position)
-      if (subPath) errors.push(forbiddenField(mount.child('subPath'), NOT_EPHEMERAL))
-      if (subPathExpr) errors.push(forbiddenField(mount.child('subPathExpr'), NOT_EPHEMERAL))
-    })
+    append(
+      errors,
+      errorsOf(volumeMounts, ({ subPath, subPathExpr }, position) => {
+        const errors: FieldError[] = []
+        const mount = here.child('volumeMounts').index(position)
+        if (subPath) errors.push(forbiddenField(mount.child('subPath'), NOT_EPHEMERAL))
+        if (subPathExpr) errors.push(forbiddenField(mount.child('subPathExpr'), NOT_EPHEMERAL))
+        return errors
+      }),
+    )
     return errors
   })
 }
@@ -242,17 +266,22 @@ function validatePorts(at: FieldPath, ports: readonly CoreV1.ContainerPort[]): F
 }
 
 export function hostPortConflicts(at: FieldPath, containers: readonly CoreV1.Container[]): FieldError[] {
-  const taken = new Set<string>()
-  return containers.flatMap(({ ports = [] }, index) =>
-    ports.flatMap(({ protocol = '', hostIP = '', hostPort = 0 }, position) => {
-      if (hostPort === 0) return []
-      const port = `${protocol}/${hostIP}/${hostPort}`
-      if (taken.has(port)) return [duplicate(at.index(index).child('ports').index(position).child('hostPort'), port)]
-      taken.add(port)
-      return []
-    }),
-  )
+  const taken = kept(containers, () => new Set<string>())
+  return errorsOf(containers, (container, index) => portConflicts(at.index(index), container, taken))
 }
+
+const portConflicts = (at: FieldPath, { ports = [] }: CoreV1.Container, taken: Set<string>): FieldError[] =>
+  errorsOf(ports, ({ protocol = '', hostIP = '', hostPort = 0 }, position) => {
+    if (hostPort === 0) return []
+    const port = `${protocol}/${hostIP}/${hostPort}`
+    if (taken.has(port)) return [duplicate(at.child('ports').index(position).child('hostPort'), port)]
+    taken.add(port)
+    return []
+  })
+
+/** The places of those that are named like one before them. */
+const repeatedNames = (containers: readonly CoreV1.Container[]): ReadonlySet<number> =>
+  kept(containers, () => repeatsIn(containers.map(({ name = '' }) => name)))
 
 function validateMounts(
   at: FieldPath,
@@ -260,8 +289,9 @@ function validateMounts(
   container: CoreV1.Container,
   volumes: Volumes,
 ): FieldError[] {
-  const deviceNames = new Set(container.volumeDevices?.map(({ name = '' }) => name))
-  const devicePaths = new Set(container.volumeDevices?.map(({ devicePath = '' }) => devicePath))
+  const devices = container.volumeDevices
+  const deviceNames = kept(devices, () => new Set(devices?.map(({ name = '' }) => name)))
+  const devicePaths = kept(devices, () => new Set(devices?.map(({ devicePath = '' }) => devicePath)))
   const paths = kept(mounts, () => new Set<string>())
   return errorsOf(mounts, (mount, index) => {
     const here = at.index(index)
@@ -315,11 +345,11 @@ function validateDevices(
   mounts: readonly CoreV1.VolumeMount[],
   volumes: Volumes,
 ): FieldError[] {
-  const names = new Set<string>()
-  const paths = new Set<string>()
-  const mountNames = new Set(mounts.map(({ name: mounted = '' }) => mounted))
-  const mountPaths = new Set(mounts.map(({ mountPath = '' }) => mountPath))
-  return devices.flatMap(({ name = '', devicePath = '' }, index) => {
+  const names = kept(devices, () => new Set<string>())
+  const paths = kept(devices, () => new Set<string>())
+  const mountNames = kept(mounts, () => new Set(mounts.map(({ name: mounted = '' }) => mounted)))
+  const mountPaths = kept(mounts, () => new Set(mounts.map(({ mountPath = '' }) => mountPath)))
+  return errorsOf(devices, ({ name = '', devicePath = '' }, index) => {
     const here = at.index(index)
     const nameAt = here.child('name')
     const pathAt = here.child('devicePath')
@@ -353,8 +383,8 @@ function validateResizePolicy(
   policies: readonly CoreV1.ContainerResizePolicy[],
   podRestartPolicy: string,
 ): FieldError[] {
-  const seen = new Set<string>()
-  return policies.flatMap(({ resourceName = '', restartPolicy = '' }, index) => {
+  const seen = kept(policies, () => new Set<string>())
+  return errorsOf(policies, ({ resourceName = '', restartPolicy = '' }, index) => {
     const errors: FieldError[] = []
     if (seen.has(resourceName)) errors.push(duplicate(at.index(index), resourceName))
     seen.add(resourceName)

@@ -88,7 +88,7 @@ export const validateEnvFrom = (
   sources: readonly CoreV1.EnvFromSource[],
   rules: PodRules,
 ): FieldError[] =>
-  sources.flatMap((source, index) => {
+  errorsOf(sources, (source, index) => {
     const here = at.index(index)
     const { prefix, configMapRef, secretRef } = source
     const errors = prefix ? problems(here.child('prefix'), prefix, variableNameProblems(prefix, rules)) : []
@@ -115,7 +115,7 @@ export function validateFileVolumes(
   volumes: readonly CoreV1.Volume[],
 ): FieldError[] {
   const volumeOf = lastBy(volumes, ({ name = '' }) => name)
-  return variables.flatMap(({ valueFrom }, index) => {
+  return errorsOf(variables, ({ valueFrom }, index) => {
     const name = valueFrom?.fileKeyRef?.volumeName ?? ''
     if (valueFrom?.fileKeyRef === undefined) return []
     const here = at.index(index).child('valueFrom', 'fileKeyRef', 'volumeName')

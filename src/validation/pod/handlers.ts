@@ -6,6 +6,7 @@ import { forbiddenField, invalidValue, notSupported, required } from '../../api/
 import { nonNegative, problems, requiredText, validatePort } from '../field-rules.ts'
 import { regexText } from '../names.ts'
 import type { PodRules } from './rules.ts'
+import { errorsOf } from '../errors-of.ts'
 
 type Handler = CoreV1.LifecycleHandler & Pick<CoreV1.Probe, 'grpc'>
 type Kind = 'exec' | 'httpGet' | 'tcpSocket' | 'grpc' | 'sleep'
@@ -23,7 +24,7 @@ const handlerRules: {
     ...requiredText(at.child('path'), path),
     ...validatePort(at.child('port'), port),
     ...(scheme === 'HTTP' || scheme === 'HTTPS' ? [] : [notSupported(at.child('scheme'), scheme, ['HTTP', 'HTTPS'])]),
-    ...httpHeaders.flatMap(({ name = '' }) => problems(at.child('httpHeaders'), name, headerNameProblems(name))),
+    ...errorsOf(httpHeaders, ({ name = '' }) => problems(at.child('httpHeaders'), name, headerNameProblems(name))),
   ],
   tcpSocket: (at, { port = 0 }) => validatePort(at.child('port'), port),
   grpc: (at, { port = 0 }) => validatePort(at.child('port'), port),

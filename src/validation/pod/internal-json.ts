@@ -6,6 +6,7 @@ import type { Json, JsonObject, ObjectMeta } from '../../api/object.ts'
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import { ownValue, setOwn } from '../../api/own.ts'
+import { mapParts } from '../../api/parts.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { encodeJson } from '../../codec/encode.ts'
 import { builtInType } from '../../schema/built-in.ts'
@@ -44,7 +45,7 @@ function jsonOf(type: Structural, value: Json | undefined, pointer: boolean): Js
       : structJson(type, (value ?? {}) as JsonObject)
   }
   if (type.shape === 'list')
-    return value === undefined ? null : (value as Json[]).map((item) => jsonOf(type.element, item, false))
+    return value === undefined ? null : mapParts(value as Json[], (item) => jsonOf(type.element, item, false))
   if (type.shape === 'map')
     return value === undefined
       ? null

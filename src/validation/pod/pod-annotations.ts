@@ -11,6 +11,7 @@ import type { PodRules } from './rules.ts'
 import { isDeletionCost, POD_DELETION_COST } from './rules.ts'
 import { validateTolerations } from './scheduling.ts'
 import { visitContainers } from './visit-containers.ts'
+import { errorsOf } from '../errors-of.ts'
 
 type Annotations = Readonly<Record<string, string>>
 
@@ -118,13 +119,13 @@ export function validateProfilesMatch(at: FieldPath, meta: ObjectMeta, spec: Cor
     ...(seccompProfile && ofPod !== undefined
       ? profileMismatch(at.child('securityContext', 'seccompProfile'), 'seccomp', ofPod, seccompProfile)
       : []),
-    ...containers.flatMap(({ container, at: here }) => {
+    ...errorsOf(containers, ({ container, at: here }) => {
       const profile = container.securityContext?.seccompProfile
       const annotation = ownValue(annotations, SECCOMP_CONTAINER + (container.name ?? ''))
       if (profile === undefined || annotation === undefined) return []
       return profileMismatch(here.child('securityContext', 'seccompProfile'), 'seccomp', annotation, profile)
     }),
-    ...(spec.os?.name === 'windows' ? [] : containers).flatMap(({ container, at: here }) => {
+    ...errorsOf(spec.os?.name === 'windows' ? [] : containers, ({ container, at: here }) => {
       const profile = container.securityContext?.appArmorProfile ?? appArmorProfile
       const annotation = ownValue(annotations, APP_ARMOR + (container.name ?? ''))
       if (profile === undefined || annotation === undefined) return []

@@ -25,6 +25,8 @@ import { validateAffinity, validateSpread, validateTolerations } from './schedul
 import { validateHostProcess, validateOs, validatePodSecurityContext } from './security-context.ts'
 import { visitContainers } from './visit-containers.ts'
 import { validateVolumes } from './volumes.ts'
+import { errorsOf } from '../errors-of.ts'
+import { kept } from '../../api/parts.ts'
 
 export const MIRROR_POD = 'kubernetes.io/config.mirror'
 
@@ -66,7 +68,7 @@ export function validatePodSpec(
     ...validatePodSecurityContext(at.child('securityContext'), spec.securityContext, spec, rules),
     ...validateAffinity(at.child('affinity'), spec.affinity, rules),
     ...validateDns(at.child('dnsConfig'), spec, rules),
-    ...(spec.readinessGates ?? []).flatMap(({ conditionType = '' }, index) =>
+    ...errorsOf(spec.readinessGates ?? [], ({ conditionType = '' }, index) =>
       validateQualifiedName(at.child('readinessGates').index(index).child('conditionType'), conditionType),
     ),
     ...validateSchedulingGates(at.child('schedulingGates'), spec.schedulingGates ?? []),
@@ -95,7 +97,7 @@ export function validatePodSpec(
       : validateResources(at.child('overhead'), { limits: spec.overhead }, new Set(), rules)),
     ...validateOs(at, spec),
     ...validateSchedulingGroup(at.child('schedulingGroup', 'podGroupName'), spec.schedulingGroup),
-    ...visitContainers(spec, at).flatMap(({ container, at: here }) =>
+    ...errorsOf(visitContainers(spec, at), ({ container, at: here }) =>
       validateFileVolumes(here.child('env'), container.env ?? [], spec.volumes ?? []),
     ),
   ]
@@ -112,8 +114,8 @@ function validateResourceClaims(
   claims: readonly CoreV1.PodResourceClaim[],
   meta: ObjectMeta | undefined,
 ): FieldError[] {
-  const names = new Set<string>()
-  return claims.flatMap((claim, index) => {
+  const names = kept(claims, () => new Set<string>())
+  return errorsOf(claims, (claim, index) => {
     if (meta?.annotations?.[MIRROR_POD] !== undefined)
       return [forbiddenField(path('').key(''), 'static pods do not support resource claims')]
     const here = at.index(index)
@@ -143,8 +145,8 @@ function validateResourceClaims(
 /** In the network of the host a container has no ports of its own. */
 function validateHostNetworkPorts(at: FieldPath, spec: CoreV1.PodSpec, rules: PodRules): FieldError[] {
   if (!spec.hostNetwork) return []
-  return (spec.containers ?? []).flatMap(({ ports = [] }, index) =>
-    ports.flatMap(({ hostPort = 0, containerPort = 0 }, position) =>
+  return errorsOf(spec.containers ?? [], ({ ports = [] }, index) =>
+    errorsOf(ports, ({ hostPort = 0, containerPort = 0 }, position) =>
       (rules.isPod || hostPort !== 0) && hostPort !== containerPort
         ? [
             invalidValue(
@@ -176,7 +178,10 @@ function validateDns(at: FieldPath, spec: CoreV1.PodSpec, rules: PodRules): Fiel
     errors.push(
       invalidValue(at.child('nameservers'), nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`),
     )
-  nameservers.forEach((address, index) => append(errors, legacyIpErrors(at.child('nameservers').index(index), address)))
+  append(
+    errors,
+    errorsOf(nameservers, (address, index) => legacyIpErrors(at.child('nameservers').index(index), address)),
+  )
   if (searches.length > MAX_SEARCHES)
     errors.push(invalidValue(at.child('searches'), searches, `must not have more than ${MAX_SEARCHES} search paths`))
   if (byteLength(searches.join(' ')) > MAX_SEARCH_CHARACTERS)
@@ -188,15 +193,19 @@ function validateDns(at: FieldPath, spec: CoreV1.PodSpec, rules: PodRules): Fiel
       ),
     )
   const relaxed = rules.enabled('RelaxedDNSSearchValidation')
-  searches.forEach((search, index) => {
-    if (relaxed && search === '.') return
+  const ofSearches = errorsOf(searches, (search, index) => {
+    if (relaxed && search === '.') return []
     const domain = search.replace(/\.$/, '')
     const texts = relaxed ? underscoreDomainProblems(domain) : dns1123Subdomain(domain)
-    append(errors, problems(at.child('searches').index(index), domain, texts))
+    return problems(at.child('searches').index(index), domain, texts)
   })
-  options.forEach(({ name }, index) => {
-    if (!name) errors.push(required(at.child('options').index(index), 'must not be empty'))
-  })
+  append(errors, ofSearches)
+  append(
+    errors,
+    errorsOf(options, ({ name }, index) =>
+      !name ? [required(at.child('options').index(index), 'must not be empty')] : [],
+    ),
+  )
   return errors
 }
 
@@ -212,8 +221,8 @@ function underscoreDomainProblems(value: string): string[] {
 }
 
 function validateSchedulingGates(at: FieldPath, gates: readonly CoreV1.PodSchedulingGate[]): FieldError[] {
-  const seen = new Set<string>()
-  return gates.flatMap(({ name = '' }, index) => {
+  const seen = kept(gates, () => new Set<string>())
+  return errorsOf(gates, ({ name = '' }, index) => {
     const errors = validateQualifiedName(at.index(index), name)
     if (seen.has(name)) errors.push(duplicate(at.index(index), name))
     seen.add(name)
@@ -230,9 +239,14 @@ function validateHostUsers(at: FieldPath, spec: CoreV1.PodSpec, rules: PodRules)
     errors.push(forbiddenField(at.child('hostNetwork'), NOT_WITH_OWN_USERS))
   if (spec.hostPID) errors.push(forbiddenField(at.child('HostPID'), NOT_WITH_OWN_USERS))
   if (spec.hostIPC) errors.push(forbiddenField(at.child('HostIPC'), NOT_WITH_OWN_USERS))
-  for (const { container, at: here } of visitContainers(spec, at))
-    if ((container.volumeDevices ?? []).length > 0)
-      errors.push(forbiddenField(here.child('volumeDevices'), NOT_WITH_OWN_USERS))
+  append(
+    errors,
+    errorsOf(visitContainers(spec, at), ({ container, at: here }) =>
+      (container.volumeDevices ?? []).length > 0
+        ? [forbiddenField(here.child('volumeDevices'), NOT_WITH_OWN_USERS)]
+        : [],
+    ),
+  )
   return errors
 }
 
@@ -248,9 +262,9 @@ function validateHostnameOverride(at: FieldPath, spec: CoreV1.PodSpec): FieldErr
 }
 
 const validateHostAliases = (at: FieldPath, aliases: readonly CoreV1.HostAlias[]): FieldError[] =>
-  aliases.flatMap(({ ip = '', hostnames = [] }, index) => [
+  errorsOf(aliases, ({ ip = '', hostnames = [] }, index) => [
     ...legacyIpErrors(at.index(index).child('ip'), ip),
-    ...hostnames.flatMap((name, position) =>
+    ...errorsOf(hostnames, (name, position) =>
       validateSubdomain(at.index(index).child('hostnames').index(position), name),
     ),
   ])

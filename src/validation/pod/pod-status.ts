@@ -21,6 +21,8 @@ import { internalJson } from './internal-json.ts'
 import { validatePodAnnotationsUpdate } from './pod-annotations.ts'
 import { isNative } from './resources.ts'
 import type { PodRules } from './rules.ts'
+import { errorsByName, errorsOf } from '../errors-of.ts'
+import { kept } from '../../api/parts.ts'
 
 const at = path('status')
 const CORE = 'io.k8s.api.core.v1'
@@ -59,7 +61,7 @@ export function validatePodStatusUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules:
       status.initContainerStatuses ?? [],
       spec.initContainers ?? [],
     ),
-    ...(status.ephemeralContainerStatuses ?? []).flatMap(({ allocatedResourcesStatus = [] }, index) =>
+    ...errorsOf(status.ephemeralContainerStatuses ?? [], ({ allocatedResourcesStatus = [] }, index) =>
       allocatedResourcesStatus.length === 0
         ? []
         : [
@@ -81,7 +83,7 @@ export function validatePodStatusUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules:
 const SYSTEM_CONDITIONS = new Set(['PodScheduled', 'Ready', 'Initialized'])
 
 const validateConditions = (here: FieldPath, conditions: readonly CoreV1.PodCondition[]): FieldError[] =>
-  conditions.flatMap(({ type = '', observedGeneration = 0 }, index) => [
+  errorsOf(conditions, ({ type = '', observedGeneration = 0 }, index) => [
     ...(observedGeneration < 0
       ? [invalidValue(here.index(index).child('observedGeneration'), observedGeneration, NOT_NEGATIVE)]
       : []),
@@ -101,7 +103,7 @@ function validateTransitions(
   if (!isEphemeral && rules.enabled('RestartAllContainersOnContainerExits') && restartsAll(spec)) return []
   const nowOf = firstBy(statuses, ({ name }) => name)
   const containerOf = firstBy(containers ?? [], ({ name }) => name)
-  return old.flatMap(({ name, state }, index) => {
+  return errorsOf(old, ({ name, state }, index) => {
     const exitCode = state?.terminated?.exitCode ?? 0
     const now = nowOf.get(name)
     if (state?.terminated === undefined || now === undefined || now.state?.terminated !== undefined) return []
@@ -133,9 +135,9 @@ function validateClaimStatuses(
   statuses: readonly CoreV1.PodResourceClaimStatus[],
   spec: CoreV1.PodSpec,
 ): FieldError[] {
-  const claims = new Set((spec.resourceClaims ?? []).map(({ name = '' }) => name))
-  const seen = new Set<string>()
-  return statuses.flatMap(({ name = '', resourceClaimName }, index) => {
+  const claims = kept(spec.resourceClaims, () => new Set((spec.resourceClaims ?? []).map(({ name = '' }) => name)))
+  const seen = kept(statuses, () => new Set<string>())
+  return errorsOf(statuses, ({ name = '', resourceClaimName }, index) => {
     const nameAt = here.index(index).child('name')
     const errors: FieldError[] = []
     if (!claims.has(name))
@@ -158,37 +160,44 @@ function validateExtendedClaim(
   const list = here.child('requestMappings')
   const errors: FieldError[] = []
   if (requestMappings.length === 0) errors.push(required(list, 'at least one request mapping is required'))
-  const containers = firstBy([...(spec.containers ?? []), ...(spec.initContainers ?? [])], ({ name }) => name)
-  const seen = new Set<string>()
-  requestMappings.forEach(({ containerName = '', resourceName = '', requestName = '' }, index) => {
-    const entry = list.index(index)
-    const container = containers.get(containerName)
-    if (container === undefined)
-      errors.push(
-        invalidValue(
-          entry.child('containerName'),
-          containerName,
-          'must match the name of an entry in spec.initContainers.name or spec.containers.name',
-        ),
-      )
-    else if (ownValue(container.resources?.requests, resourceName) === undefined)
-      errors.push(
-        invalidValue(
-          entry.child('resourceName'),
-          resourceName,
-          'must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests',
-        ),
-      )
-    append(errors, validateLabelText(here.child('requestName'), requestName))
-    const key = JSON.stringify([containerName, resourceName, requestName])
-    if (seen.has(key))
-      errors.push(
-        duplicate(entry.child('containerName'), containerName),
-        duplicate(entry.child('resourceName'), resourceName),
-        duplicate(entry.child('requestName'), requestName),
-      )
-    seen.add(key)
-  })
+  const containers = kept(requestMappings, () =>
+    firstBy([...(spec.containers ?? []), ...(spec.initContainers ?? [])], ({ name }) => name),
+  )
+  const seen = kept(requestMappings, () => new Set<string>())
+  append(
+    errors,
+    errorsOf(requestMappings, ({ containerName = '', resourceName = '', requestName = '' }, index) => {
+      const errors: FieldError[] = []
+      const entry = list.index(index)
+      const container = containers.get(containerName)
+      if (container === undefined)
+        errors.push(
+          invalidValue(
+            entry.child('containerName'),
+            containerName,
+            'must match the name of an entry in spec.initContainers.name or spec.containers.name',
+          ),
+        )
+      else if (ownValue(container.resources?.requests, resourceName) === undefined)
+        errors.push(
+          invalidValue(
+            entry.child('resourceName'),
+            resourceName,
+            'must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests',
+          ),
+        )
+      append(errors, validateLabelText(here.child('requestName'), requestName))
+      const key = JSON.stringify([containerName, resourceName, requestName])
+      if (seen.has(key))
+        errors.push(
+          duplicate(entry.child('containerName'), containerName),
+          duplicate(entry.child('resourceName'), resourceName),
+          duplicate(entry.child('requestName'), requestName),
+        )
+      seen.add(key)
+      return errors
+    }),
+  )
   const nameAt = here.child('resourceClaimName')
   return [...errors, ...(resourceClaimName === '' ? [required(nameAt)] : validateSubdomain(nameAt, resourceClaimName))]
 }
@@ -197,7 +206,7 @@ function validateNodeAllocatable(here: FieldPath, status: CoreV1.PodStatus, spec
   const claims = new Set(
     [...(spec.resourceClaims ?? []), ...(status.resourceClaimStatuses ?? [])].map((claim) => claim.resourceClaimName),
   )
-  return (status.nodeAllocatableResourceClaimStatuses ?? []).flatMap((entry, index) => {
+  return errorsOf(status.nodeAllocatableResourceClaimStatuses ?? [], (entry, index) => {
     const { resourceClaimName = '', containers = [], resources = {} } = entry
     const at = here.index(index)
     const errors: FieldError[] = []
@@ -206,12 +215,14 @@ function validateNodeAllocatable(here: FieldPath, status: CoreV1.PodStatus, spec
       errors.push(invalidValue(at.child('resourceClaimName'), resourceClaimName, 'no mapping found in pod reference'))
     if (containers.length === 0) errors.push(required(at.child('containers'), 'must not be empty'))
     if (Object.keys(resources).length === 0) errors.push(required(at.child('resources'), 'must not be empty'))
-    for (const [name, amount] of Object.entries(resources)) {
+    const ofResources = errorsByName(resources, (name) => {
       const key = at.child('resources').key(name)
-      if (!isNative(name)) errors.push(invalidValue(key, name, 'must be a node allocatable resource name'))
-      if (Quantity.parse(amount).sign < 0) errors.push(invalidValue(key, amount, 'must be non-negative'))
-    }
-    return errors
+      const amount = ownValue(resources, name)!
+      const wrong = isNative(name) ? [] : [invalidValue(key, name, 'must be a node allocatable resource name')]
+      if (Quantity.parse(amount).sign < 0) wrong.push(invalidValue(key, amount, 'must be non-negative'))
+      return wrong
+    })
+    return [...errors, ...ofResources]
   })
 }
 
@@ -223,8 +234,8 @@ function validateIps(
   old: readonly Address[],
   type: 'PodIP' | 'HostIP',
 ): FieldError[] {
-  const existing = new Set(old.map(({ ip = '' }) => ip))
-  const errors = addresses.flatMap(({ ip = '' }, index) => legacyIpErrors(here.index(index), ip, existing))
+  const existing = kept(old, () => new Set(old.map(({ ip = '' }) => ip)))
+  const errors = errorsOf(addresses, ({ ip = '' }, index) => legacyIpErrors(here.index(index), ip, existing))
   if (addresses.length < 2) return errors
   const families = addresses.map(({ ip = '' }) => familyOf(ip))
   const invalid = addresses.findIndex((_address, index) => families[index] === undefined)
@@ -262,7 +273,7 @@ const validateUsers = (
   statuses: readonly CoreV1.ContainerStatus[],
   os: CoreV1.PodOS | undefined,
 ): FieldError[] =>
-  statuses.flatMap(({ user }, index) => {
+  errorsOf(statuses, ({ user }, index) => {
     const linux = user?.linux
     const linuxAt = here.index(index).child('user', 'linux')
     if (linux === undefined) return []
@@ -270,7 +281,7 @@ const validateUsers = (
     return [
       ...validateId(linuxAt.child('uid'), linux.uid ?? 0),
       ...validateId(linuxAt.child('gid'), linux.gid ?? 0),
-      ...(linux.supplementalGroups ?? []).flatMap((group, position) =>
+      ...errorsOf(linux.supplementalGroups ?? [], (group, position) =>
         validateId(linuxAt.child('supplementalGroups').index(position), group),
       ),
     ]
@@ -285,7 +296,7 @@ function validateAllocated(
   containers: readonly CoreV1.Container[],
 ): FieldError[] {
   const containerOf = firstBy(containers, ({ name }) => name)
-  return statuses.flatMap(({ name: containerName, allocatedResourcesStatus = [] }, index) => {
+  return errorsOf(statuses, ({ name: containerName, allocatedResourcesStatus = [] }, index) => {
     const container = containerOf.get(containerName)
     const requests = new Set(Object.keys(container?.resources?.requests ?? {}))
     const claims = new Set(
@@ -294,7 +305,7 @@ function validateAllocated(
       ),
     )
     const list = here.index(index).child('allocatedResourcesStatus')
-    return allocatedResourcesStatus.flatMap(({ name = '', resources = [] }, position) => {
+    return errorsOf(allocatedResourcesStatus, ({ name = '', resources = [] }, position) => {
       const entry = list.index(position)
       const errors: FieldError[] = []
       if (container !== undefined) {
@@ -311,16 +322,21 @@ function validateAllocated(
             ),
           )
       }
-      const seen = new Set<string>()
-      resources.forEach(({ resourceID = '', health = '', message }, place) => {
-        const resource = entry.child('resources').index(place)
-        if (!HEALTH.includes(health)) errors.push(notSupported(resource.child('health'), health, HEALTH))
-        if (message === '') errors.push(required(resource.child('message'), 'must be non-empty if specified'))
-        else if (message !== undefined && byteLength(message) > MAX_MESSAGE)
-          errors.push(tooLong(resource.child('message'), MAX_MESSAGE))
-        if (seen.has(resourceID)) errors.push(duplicate(resource.child('resourceID'), resourceID))
-        seen.add(resourceID)
-      })
+      const seen = kept(resources, () => new Set<string>())
+      append(
+        errors,
+        errorsOf(resources, ({ resourceID = '', health = '', message }, place) => {
+          const errors: FieldError[] = []
+          const resource = entry.child('resources').index(place)
+          if (!HEALTH.includes(health)) errors.push(notSupported(resource.child('health'), health, HEALTH))
+          if (message === '') errors.push(required(resource.child('message'), 'must be non-empty if specified'))
+          else if (message !== undefined && byteLength(message) > MAX_MESSAGE)
+            errors.push(tooLong(resource.child('message'), MAX_MESSAGE))
+          if (seen.has(resourceID)) errors.push(duplicate(resource.child('resourceID'), resourceID))
+          seen.add(resourceID)
+          return errors
+        }),
+      )
       return errors
     })
   })
@@ -329,8 +345,8 @@ function validateAllocated(
 const MAX_IMAGE_REF = 256
 
 const validateVolumeStatuses = (here: FieldPath, statuses: readonly CoreV1.ContainerStatus[]): FieldError[] =>
-  statuses.flatMap(({ volumeMounts = [] }, index) =>
-    volumeMounts.flatMap(({ volumeStatus }, position) => {
+  errorsOf(statuses, ({ volumeMounts = [] }, index) =>
+    errorsOf(volumeMounts, ({ volumeStatus }, position) => {
       const image = volumeStatus?.image
       if (image === undefined) return []
       const ref = here

@@ -1,11 +1,13 @@
 /** Warnings about pods: deprecated fields, definitions that hide each other. */
 import { append } from '../../api/append.ts'
+import { Budget } from '../../api/budget.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldPath } from '../../api/field.ts'
 import { goQuote } from '../../go/quote.ts'
 import { path } from '../../api/field.ts'
 import type { ObjectMeta } from '../../api/meta/v1.ts'
 import { ownValue } from '../../api/own.ts'
+import { flatMapParts, kept } from '../../api/parts.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { ipWarnings } from '../../api/ip-addresses.ts'
 import { dns1123Label, labelValueProblems } from '../names.ts'
@@ -104,12 +106,14 @@ function warningsOf(root: FieldPath, spec: CoreV1.PodSpec, meta: ObjectMeta, isT
     )
   for (const field of ['podAffinity', 'podAntiAffinity'] as const)
     append(warnings, affinityWarnings(at.child('affinity', field), spec.affinity?.[field] ?? {}))
-  ;(spec.dnsConfig?.nameservers ?? []).forEach((address, index) =>
-    append(warnings, ipWarnings(at.child('dnsConfig', 'nameservers').index(index), address)),
-  )
-  ;(spec.hostAliases ?? []).forEach(({ ip = '' }, index) =>
-    append(warnings, ipWarnings(at.child('hostAliases').index(index).child('ip'), ip)),
-  )
+  append(warnings, [
+    ...flatMapParts(spec.dnsConfig?.nameservers ?? [], (address, index) =>
+      ipWarnings(at.child('dnsConfig', 'nameservers').index(index), address),
+    ),
+    ...flatMapParts(spec.hostAliases ?? [], ({ ip = '' }, index) =>
+      ipWarnings(at.child('hostAliases').index(index).child('ip'), ip),
+    ),
+  ])
   return warnings
 }
 
@@ -190,8 +194,8 @@ const affinityWarnings = (at: FieldPath, affinity: CoreV1.PodAffinity): string[]
 ]
 
 function repeats<T>(items: readonly T[], nameOf: (item: T) => string): [index: number, name: string][] {
-  const seen = new Set<string>()
-  return items.flatMap((item, index): [number, string][] => {
+  const seen = kept(items, () => new Set<string>())
+  return flatMapParts(items, (item, index): [number, string][] => {
     const name = nameOf(item)
     if (seen.has(name)) return [[index, name]]
     seen.add(name)
@@ -251,8 +255,12 @@ function containerWarnings(
   return warnings
 }
 
+/** Comparisons of ports, of which a request may bring more than can be compared: there are warnings enough then. */
+const MAX_COMPARISONS = 200_000
+
 function portWarnings(containers: readonly VisitedContainer[]): string[] {
   const warnings: string[] = []
+  const work = new Budget(MAX_COMPARISONS)
   const seen = new Map<string, { at: FieldPath; port: CoreV1.ContainerPort }[]>()
   for (const { container, at } of containers)
     for (const [index, port] of (container.ports ?? []).entries()) {
@@ -264,6 +272,7 @@ function portWarnings(containers: readonly VisitedContainer[]): string[] {
         )
       const key = `${containerPort}/${protocol}`
       const others = seen.get(key) ?? []
+      if (!work.spend(others.length)) continue
       for (const { at: before, port: other } of others) {
         const otherIP = other.hostIP ?? ''
         const otherPort = other.hostPort ?? 0
@@ -273,7 +282,8 @@ function portWarnings(containers: readonly VisitedContainer[]): string[] {
         else if (hostPort === otherPort && (hostIP === '') !== (otherIP === ''))
           warnings.push(`${here}: dangerously ambiguous port definition with ${before}`)
       }
-      seen.set(key, [...others, { at: here, port }])
+      others.push({ at: here, port })
+      seen.set(key, others)
     }
   return warnings
 }

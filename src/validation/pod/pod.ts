@@ -17,6 +17,7 @@ import { validatePodAnnotations, validatePodAnnotationsUpdate, validateProfilesM
 import { MIRROR_POD, validatePodSpec } from './pod-spec.ts'
 import type { PodRules } from './rules.ts'
 import { validateTolerations } from './scheduling.ts'
+import { errorsOf } from '../errors-of.ts'
 
 const at = path('spec')
 const CORE = 'io.k8s.api.core.v1'
@@ -42,8 +43,8 @@ function validateMetadataAndSpec({ metadata, spec = {} }: CoreV1.Pod, rules: Pod
     ...(whole ? validateObjectMeta(metadata, true, subdomainName) : []),
     ...validatePodAnnotations(path('metadata', 'annotations'), metadata.annotations ?? {}, spec, rules),
     ...validatePodSpec(at, spec, metadata, rules),
-    ...volumes.flatMap(({ projected }, index) =>
-      (projected?.sources ?? []).flatMap(({ serviceAccountToken }, position) =>
+    ...errorsOf(volumes, ({ projected }, index) =>
+      errorsOf(projected?.sources ?? [], ({ serviceAccountToken }, position) =>
         serviceAccountToken === undefined
           ? []
           : [
@@ -60,7 +61,7 @@ function validateMetadataAndSpec({ metadata, spec = {} }: CoreV1.Pod, rules: Pod
       ),
     ),
     ...(['containers', 'initContainers'] as const).flatMap((field) =>
-      (spec[field] ?? []).flatMap((container, index) => validateImageText(at.child(field).index(index), container)),
+      errorsOf(spec[field] ?? [], (container, index) => validateImageText(at.child(field).index(index), container)),
     ),
   ]
 }
@@ -84,11 +85,16 @@ export function validatePodUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules: PodRu
     const containers = spec[field] ?? []
     if (containers.length !== (before[field] ?? []).length)
       return [...errors, forbiddenField(at.child(field), 'pod updates may not add or remove containers')]
-    containers.forEach((container, index) => {
-      const here = at.child(field).index(index)
-      if (!container.image) errors.push(required(here.child('image')))
-      append(errors, validateImageText(here, container))
-    })
+    append(
+      errors,
+      errorsOf(containers, (container, index) => {
+        const errors: FieldError[] = []
+        const here = at.child(field).index(index)
+        if (!container.image) errors.push(required(here.child('image')))
+        append(errors, validateImageText(here, container))
+        return errors
+      }),
+    )
   }
   const deadline = validateDeadline(spec.activeDeadlineSeconds, before.activeDeadlineSeconds)
   append(errors, deadline.errors)
@@ -220,7 +226,7 @@ function validateAffinityChange(
         'no additions/deletions to non-empty NodeSelectorTerms list are allowed',
       ),
     ]
-  return before.flatMap((term, index) =>
+  return errorsOf(before, (term, index) =>
     hasOnlyAdditions(terms[index]!, term)
       ? []
       : [
@@ -252,7 +258,7 @@ export function validateEphemeralUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules:
   return [
     ...validateMetadataAndSpec(pod, rules),
     ...validatePodAnnotationsUpdate(pod.metadata.annotations, old.metadata.annotations),
-    ...(old.spec?.ephemeralContainers ?? []).flatMap((before) => {
+    ...errorsOf(old.spec?.ephemeralContainers ?? [], (before) => {
       const container = now.get(before.name)
       const named = `existing ephemeral containers ${JSON.stringify(before.name)}`
       if (container === undefined) return [forbiddenField(here, `${named} may not be removed\n`)]
@@ -298,13 +304,18 @@ export function validatePodResize(pod: CoreV1.Pod, old: CoreV1.Pod, rules: PodRu
   append(errors, moved)
   if (moved.length > 0) return errors
   for (const field of ['initContainers', 'containers'] as const)
-    (before[field] ?? []).forEach((container, index) => {
-      const here = at.child(field).index(index).child('resources')
-      const now = spec[field]![index]!.resources
-      for (const part of ['requests', 'limits'] as const)
-        if (isRemoved(now?.[part], container.resources?.[part]))
-          errors.push(forbiddenField(here.child(part), `resource ${part} cannot be removed`))
-    })
+    append(
+      errors,
+      errorsOf(before[field] ?? [], (container, index) => {
+        const errors: FieldError[] = []
+        const here = at.child(field).index(index).child('resources')
+        const now = spec[field]![index]!.resources
+        for (const part of ['requests', 'limits'] as const)
+          if (isRemoved(now?.[part], container.resources?.[part]))
+            errors.push(forbiddenField(here.child(part), `resource ${part} cannot be removed`))
+        return errors
+      }),
+    )
   append(errors, undoResize(rest, before))
   if (errors.length === 0 && !samePodSpec(rest, before))
     errors.push(forbiddenField(at, 'only cpu and memory resources are mutable'))
@@ -352,7 +363,7 @@ function validateSameContainers(spec: CoreV1.PodSpec, old: CoreV1.PodSpec): Fiel
     const now = spec[field] ?? []
     if (now.length !== before.length)
       return [forbiddenField(at.child(field), `${field} may not be added or removed on resize`)]
-    return before.flatMap(({ name }, index) =>
+    return errorsOf(before, ({ name }, index) =>
       now[index]!.name === name
         ? []
         : [
@@ -393,14 +404,19 @@ function undoResize(rest: CoreV1.PodSpec, old: CoreV1.PodSpec): FieldError[] {
     if (!sameValue(`${CORE}.Container`, now, before))
       errors.push(forbiddenField(here, 'only cpu and memory resources for init or sidecar containers are mutable'))
     if (isChanged && container.restartPolicy !== 'Always')
-      for (const { restartPolicy } of container.resizePolicy ?? [])
-        if (restartPolicy === 'RestartContainer')
-          errors.push(
-            forbiddenField(
-              here,
-              'non-sidecar init containers with a resize policy of RestartContainer cannot be resized',
-            ),
-          )
+      append(
+        errors,
+        errorsOf(container.resizePolicy ?? [], ({ restartPolicy }) =>
+          restartPolicy === 'RestartContainer'
+            ? [
+                forbiddenField(
+                  here,
+                  'non-sidecar init containers with a resize policy of RestartContainer cannot be resized',
+                ),
+              ]
+            : [],
+        ),
+      )
     return now
   })
   return errors

@@ -1,4 +1,5 @@
 /** Projected volumes: several sources, whose files must not get in each other's way. */
+import { kept } from '../../api/parts.ts'
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -11,6 +12,7 @@ import { byteLength } from '../../api/utf8.ts'
 import { validateAnnotations } from '../object-meta.ts'
 import type { PodRules } from './rules.ts'
 import { validateDownwardFile, validateKeyToPath } from './volumes.ts'
+import { errorsOf } from '../errors-of.ts'
 
 const CONFLICT = 'conflicting duplicate paths'
 const KEY_TYPES = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519']
@@ -20,34 +22,38 @@ export function validateProjected(
   projected: CoreV1.ProjectedVolumeSource,
   rules: PodRules,
 ): FieldError[] {
-  const errors: FieldError[] = []
-  const taken = new Set<string>()
+  const { sources = [] } = projected
+  const taken = kept(sources, () => new Set<string>())
   /** @param value what kube-apiserver shows of a file whose path is taken */
-  const claim = (file: string, value: unknown) => {
-    if (taken.has(file)) errors.push(invalidValue(at, value, CONFLICT))
+  const claim = (file: string, value: unknown): FieldError[] => {
+    if (taken.has(file)) return [invalidValue(at, value, CONFLICT)]
     taken.add(file)
+    return []
   }
-  for (const [index, source] of (projected.sources ?? []).entries()) {
+  return errorsOf(sources, (source, index) => {
     const here = at.child('sources').index(index)
+    const errors: FieldError[] = []
     for (const field of ['secret', 'configMap'] as const) {
       const keyed = source[field]
       if (keyed === undefined) continue
       const { name = '', items = [] } = keyed
       append(errors, requiredText(here.child(field, 'name'), name))
-      items.forEach((item, position) => {
-        append(errors, validateKeyToPath(here.child(field, 'items').index(position), item))
-        if (item.path) claim(item.path, name)
+      const ofItems = errorsOf(items, (item, position) => {
+        const wrong = validateKeyToPath(here.child(field, 'items').index(position), item)
+        return item.path ? [...wrong, ...claim(item.path, name)] : wrong
       })
+      append(errors, ofItems)
     }
-    for (const file of source.downwardAPI?.items ?? []) {
-      append(errors, validateDownwardFile(here.child('downwardAPI'), file))
-      if (file.path) claim(file.path, file.path)
-    }
+    const ofFiles = errorsOf(source.downwardAPI?.items ?? [], (file) => {
+      const wrong = validateDownwardFile(here.child('downwardAPI'), file)
+      return file.path ? [...wrong, ...claim(file.path, file.path)] : wrong
+    })
+    append(errors, ofFiles)
     if (source.serviceAccountToken)
       append(errors, validateToken(at, here.child('serviceAccountToken'), source.serviceAccountToken, rules))
     if (source.clusterTrustBundle) {
       append(errors, validateTrustBundle(here.child('clusterTrustBundle'), source.clusterTrustBundle))
-      claim(source.clusterTrustBundle.path ?? '', source.clusterTrustBundle.path ?? '')
+      append(errors, claim(source.clusterTrustBundle.path ?? '', source.clusterTrustBundle.path ?? ''))
     }
     if (source.podCertificate) {
       const certificate = source.podCertificate
@@ -58,7 +64,7 @@ export function validateProjected(
         if (!file) continue
         files++
         append(errors, nonReservedPath(here.child('podCertificate', field), file))
-        claim(file, file)
+        append(errors, claim(file, file))
       }
       if (files === 0)
         errors.push(
@@ -70,8 +76,8 @@ export function validateProjected(
     }
     if (Object.values(source).filter((value) => value !== undefined).length > 1)
       errors.push(forbiddenField(here, 'may not specify more than 1 volume type per source'))
-  }
-  return errors
+    return errors
+  })
 }
 
 function validateToken(
@@ -147,7 +153,7 @@ function validateSignerName(at: FieldPath, name: string): FieldError[] {
     errors.push(invalidValue(at, domain, 'should be a domain with at least two segments separated by dots'))
   append(
     errors,
-    labels.flatMap((label) => problems(at, label, dns1123Label(label))),
+    errorsOf(labels, (label) => problems(at, label, dns1123Label(label))),
   )
   if (path === '') errors.push(invalidValue(at, path, "should be a path of the form 'example.com/signer-name'"))
   append(errors, problems(at, path, dns1123Subdomain(path)))

@@ -1,4 +1,5 @@
 /** Amounts of resources that containers and pods ask for and may use. */
+import { kept } from '../../api/parts.ts'
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -11,6 +12,7 @@ import { NOT_NEGATIVE, validateLabelText, validateQualifiedName } from '../field
 import { qualifiedNameProblems } from '../names.ts'
 import type { PodRules } from './rules.ts'
 import { HUGE_PAGES, isIndivisibleHugePage } from './rules.ts'
+import { errorsByName, errorsOf } from '../errors-of.ts'
 
 const OF_CONTAINERS = new Set(['cpu', 'memory', 'ephemeral-storage'])
 const COUNTED = new Set([
@@ -88,18 +90,19 @@ export function validateResources(
   nameRule: (at: FieldPath, name: string) => FieldError[] = validateContainerResourceName,
 ): FieldError[] {
   const { limits = {}, requests = {}, claims = [] } = resources
-  const errors: FieldError[] = []
   const pages = (here: FieldPath, name: string, text: string): FieldError[] =>
     !rules.allows.hugePages && isIndivisibleHugePage(name, text)
       ? [invalidValue(here, text, `${text} is not positive integer multiple of ${name}`)]
       : []
-  for (const [name, text] of sortedEntries(limits)) {
+  const ofLimits = errorsByName(limits, (name) => {
     const here = at.child('limits').key(name)
-    append(errors, [...nameRule(here, name), ...validateAmount(here, name, text), ...pages(here, name, text)])
-  }
-  for (const [name, text] of sortedEntries(requests)) {
+    const text = ownValue(limits, name)!
+    return [...nameRule(here, name), ...validateAmount(here, name, text), ...pages(here, name, text)]
+  })
+  const ofRequests = errorsByName(requests, (name) => {
     const here = at.child('requests').key(name)
-    append(errors, [...nameRule(here, name), ...validateAmount(here, name, text)])
+    const text = ownValue(requests, name)!
+    const errors = [...nameRule(here, name), ...validateAmount(here, name, text)]
     const limit = ownValue(limits, name)
     if (limit !== undefined) {
       const order = Quantity.parse(text).compare(Quantity.parse(limit))
@@ -109,33 +112,28 @@ export function validateResources(
         errors.push(invalidValue(at.child('requests'), text, `must be less than or equal to ${name} limit of ${limit}`))
     } else if (!mayOvercommit(name))
       errors.push(required(at.child('limits'), 'Limit must be set for non overcommitable resources'))
-    append(errors, pages(here, name, text))
-  }
+    return [...errors, ...pages(here, name, text)]
+  })
+  const errors = [...ofLimits, ...ofRequests]
   const names = [...Object.keys(limits), ...Object.keys(requests)]
   if (names.some(isHugePages) && !names.some((name) => name === 'cpu' || name === 'memory'))
     errors.push(forbiddenField(at, 'HugePages require cpu or memory'))
   return [...errors, ...validateClaims(at.child('claims'), claims, claimNames)]
 }
 
-const sortedEntries = (list: Readonly<Record<string, string>>): [string, string][] =>
-  Object.entries(list).sort(([a], [b]) => (a < b ? -1 : 1))
-
 function validateClaims(
   at: FieldPath,
   claims: readonly CoreV1.ResourceClaim[],
   known: ReadonlySet<string>,
 ): FieldError[] {
-  const errors: FieldError[] = []
-  const seen = new Set<string>()
+  const seen = kept(claims, () => new Set<string>())
   /** Of what was seen, by the text before its first slash. */
-  const times = new Map<string, number>()
-  const names = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`
-  claims.forEach(({ name = '', request = '' }, index) => {
+  const times = kept(claims, () => new Map<string, number>())
+  const names = kept(claims, () => (known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`))
+  return errorsOf(claims, ({ name = '', request = '' }, index) => {
     const here = at.index(index)
-    if (name === '') {
-      errors.push(required(here))
-      return
-    }
+    if (name === '') return [required(here)]
+    const errors: FieldError[] = []
     if (seen.has(name)) errors.push(duplicate(here, name))
     else {
       if (request !== '') append(errors, validateLabelText(here.child('request'), request))
@@ -149,14 +147,14 @@ function validateClaims(
       }
       seen.add(key)
     }
-    if (known.has(name)) return
+    if (known.has(name)) return errors
     const missing = notFoundField(here, name)
     errors.push({
       ...missing,
       message: `${missing.message}: must be one of the names in pod.spec.resourceClaims${names}`,
     })
+    return errors
   })
-  return errors
 }
 
 /** Resources of the pod as a whole: they must have room for those of its containers. */
@@ -195,18 +193,24 @@ export function validatePodResources(
         ),
       )
   }
-  containers.forEach((container, index) => {
-    for (const [name, limit] of sortedEntries(container.resources?.limits ?? {})) {
-      const given = ownValue(resources.limits, name)
-      if (given !== undefined && Quantity.parse(limit).compare(Quantity.parse(given)) > 0)
-        errors.push(
-          invalidValue(
-            at.child('containers').index(index).key(name).child('limits'),
-            limit,
-            `must be less than or equal to pod limits of ${given}`,
-          ),
-        )
-    }
-  })
+  append(
+    errors,
+    errorsOf(containers, (container, index) => {
+      const limits = container.resources?.limits ?? {}
+      return errorsByName(limits, (name) => {
+        const limit = ownValue(limits, name)!
+        const given = ownValue(resources.limits, name)
+        return given !== undefined && Quantity.parse(limit).compare(Quantity.parse(given)) > 0
+          ? [
+              invalidValue(
+                at.child('containers').index(index).key(name).child('limits'),
+                limit,
+                `must be less than or equal to pod limits of ${given}`,
+              ),
+            ]
+          : []
+      })
+    }),
+  )
   return errors
 }

@@ -1,4 +1,5 @@
 /** Where a pod may run: affinity to nodes and to pods, spreading, tolerations. */
+import { kept } from '../../api/parts.ts'
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -9,6 +10,7 @@ import { validateLabelSelector } from '../label-selectors.ts'
 import { dns1123Label, dns1123Subdomain, labelValueProblems } from '../names.ts'
 import { oneOf } from './security-context.ts'
 import type { PodRules } from './rules.ts'
+import { errorsOf } from '../errors-of.ts'
 
 export function validateAffinity(at: FieldPath, affinity: CoreV1.Affinity | undefined, rules: PodRules): FieldError[] {
   const { nodeAffinity, podAffinity, podAntiAffinity } = affinity ?? {}
@@ -26,7 +28,7 @@ function validateNodeAffinity(at: FieldPath, affinity: CoreV1.NodeAffinity, rule
   const needed = affinity[REQUIRED]
   return [
     ...(needed ? validateNodeSelector(at.child(REQUIRED), needed, rules.allows.nodeAffinityValues) : []),
-    ...(affinity[PREFERRED] ?? []).flatMap(({ weight = 0, preference = {} }, index) => {
+    ...errorsOf(affinity[PREFERRED] ?? [], ({ weight = 0, preference = {} }, index) => {
       const here = at.child(PREFERRED).index(index)
       return [
         ...validateWeight(here.child('weight'), weight),
@@ -46,7 +48,7 @@ export function validateNodeSelector(
 ): FieldError[] {
   const terms = at.child('nodeSelectorTerms')
   if (nodeSelectorTerms.length === 0) return [required(terms, 'must have at least one node selector term')]
-  return nodeSelectorTerms.flatMap((term, index) =>
+  return errorsOf(nodeSelectorTerms, (term, index) =>
     validateNodeSelectorTerm(terms.index(index), term, allowInvalidValues),
   )
 }
@@ -56,10 +58,10 @@ const validateNodeSelectorTerm = (
   { matchExpressions = [], matchFields = [] }: CoreV1.NodeSelectorTerm,
   allowInvalidValues: boolean,
 ): FieldError[] => [
-  ...matchExpressions.flatMap((requirement, index) =>
+  ...errorsOf(matchExpressions, (requirement, index) =>
     validateRequirement(at.child('matchExpressions').index(index), requirement, allowInvalidValues),
   ),
-  ...matchFields.flatMap((requirement, index) =>
+  ...errorsOf(matchFields, (requirement, index) =>
     validateFieldRequirement(at.child('matchFields').index(index), requirement),
   ),
 ]
@@ -82,7 +84,10 @@ function validateRequirement(
   } else errors.push(invalidValue(at.child('operator'), operator, 'not a valid selector operator'))
   append(errors, validateQualifiedName(at.child('key'), key))
   if (!allowInvalidValues)
-    values.forEach((value, index) => append(errors, problems(list.index(index), value, labelValueProblems(value))))
+    append(
+      errors,
+      errorsOf(values, (value, index) => problems(list.index(index), value, labelValueProblems(value))),
+    )
   return errors
 }
 
@@ -99,16 +104,17 @@ function validateFieldRequirement(
     )
   if (key !== 'metadata.name') errors.push(invalidValue(at.child('key'), key, 'not a valid field selector key'))
   else
-    values.forEach((value, index) =>
-      append(errors, problems(at.child('values').index(index), value, dns1123Subdomain(value))),
+    append(
+      errors,
+      errorsOf(values, (value, index) => problems(at.child('values').index(index), value, dns1123Subdomain(value))),
     )
   return errors
 }
 
 function validatePodAffinity(at: FieldPath, affinity: CoreV1.PodAffinity, rules: PodRules): FieldError[] {
   return [
-    ...(affinity[REQUIRED] ?? []).flatMap((term, index) => validateTerm(at.child(REQUIRED).index(index), term, rules)),
-    ...(affinity[PREFERRED] ?? []).flatMap(({ weight = 0, podAffinityTerm = {} }, index) => {
+    ...errorsOf(affinity[REQUIRED] ?? [], (term, index) => validateTerm(at.child(REQUIRED).index(index), term, rules)),
+    ...errorsOf(affinity[PREFERRED] ?? [], ({ weight = 0, podAffinityTerm = {} }, index) => {
       const here = at.child(PREFERRED).index(index)
       return [
         ...validateWeight(here.child('weight'), weight),
@@ -131,7 +137,7 @@ function validateTerm(at: FieldPath, term: CoreV1.PodAffinityTerm, rules: PodRul
   return [
     ...validateLabelSelector(at.child('labelSelector'), labelSelector, selectors),
     ...validateLabelSelector(at.child('namespaceSelector'), namespaceSelector, selectors),
-    ...namespaces.flatMap((name) => problems(at.child('namespace'), name, dns1123Label(name))),
+    ...errorsOf(namespaces, (name) => problems(at.child('namespace'), name, dns1123Label(name))),
     ...validateKeys(at, matchLabelKeys, mismatchLabelKeys, labelSelector),
     ...(topologyKey === '' ? [required(at.child('topologyKey'), 'can not be empty')] : []),
     ...validateQualifiedName(at.child('topologyKey'), topologyKey),
@@ -150,30 +156,40 @@ function validateKeys(
       ? []
       : selector === undefined
         ? [forbiddenField(here, 'must not be specified when labelSelector is not set')]
-        : keys.flatMap((key, index) => validateQualifiedName(here.index(index), key))
+        : errorsOf(keys, (key, index) => validateQualifiedName(here.index(index), key))
   const errors = [
     ...keysAt(at.child('matchLabelKeys'), matching),
     ...keysAt(at.child('mismatchLabelKeys'), mismatching),
   ]
-  const seen = new Set(Object.keys(selector?.matchLabels ?? {}))
-  const lastOf = new Map(matching.map((key, index) => [key, index]))
-  for (const { key = '' } of selector?.matchExpressions ?? []) {
-    const index = lastOf.get(key)
-    if (index !== undefined && seen.has(key))
-      errors.push(invalidValue(at.index(index), key, 'exists in both matchLabelKeys and labelSelector'))
-    seen.add(key)
-  }
-  const isMismatching = new Set(mismatching)
-  matching.forEach((key, index) => {
-    if (isMismatching.has(key))
-      errors.push(
-        invalidValue(
-          at.child('matchLabelKeys').index(index),
-          key,
-          'exists in both matchLabelKeys and mismatchLabelKeys',
-        ),
-      )
-  })
+  const expressions = selector?.matchExpressions ?? []
+  const seen = kept(expressions, () => new Set(Object.keys(selector?.matchLabels ?? {})))
+  const lastOf = kept(matching, () => new Map(matching.map((key, index) => [key, index])))
+  append(
+    errors,
+    errorsOf(expressions, ({ key = '' }) => {
+      const index = lastOf.get(key)
+      const isRepeated = seen.has(key)
+      seen.add(key)
+      return index !== undefined && isRepeated
+        ? [invalidValue(at.index(index), key, 'exists in both matchLabelKeys and labelSelector')]
+        : []
+    }),
+  )
+  const isMismatching = kept(mismatching, () => new Set(mismatching))
+  append(
+    errors,
+    errorsOf(matching, (key, index) =>
+      isMismatching.has(key)
+        ? [
+            invalidValue(
+              at.child('matchLabelKeys').index(index),
+              key,
+              'exists in both matchLabelKeys and mismatchLabelKeys',
+            ),
+          ]
+        : [],
+    ),
+  )
   return errors
 }
 
@@ -187,8 +203,8 @@ export function validateSpread(
 ): FieldError[] {
   const pairOf = ({ topologyKey = '', whenUnsatisfiable = '' }: CoreV1.TopologySpreadConstraint): string =>
     JSON.stringify([topologyKey, whenUnsatisfiable])
-  const lastOf = new Map(constraints.map((constraint, index) => [pairOf(constraint), index]))
-  return constraints.flatMap((constraint, index) => {
+  const lastOf = kept(constraints, () => new Map(constraints.map((constraint, index) => [pairOf(constraint), index])))
+  return errorsOf(constraints, (constraint, index) => {
     const here = at.index(index)
     const { maxSkew = 0, topologyKey = '', whenUnsatisfiable = '', minDomains, labelSelector } = constraint
     const errors = positive(here.child('maxSkew'), maxSkew)
@@ -224,7 +240,7 @@ export const validateTolerations = (
   at: FieldPath,
   tolerations: readonly CoreV1.Toleration[],
   rules: Pick<PodRules, 'enabled'>,
-): FieldError[] => tolerations.flatMap((toleration, index) => validateToleration(at.index(index), toleration, rules))
+): FieldError[] => errorsOf(tolerations, (toleration, index) => validateToleration(at.index(index), toleration, rules))
 
 function validateToleration(
   at: FieldPath,

@@ -12,6 +12,8 @@ import type { PodRules } from './rules.ts'
 import { isHostSysctl } from './rules.ts'
 import { internalJson } from './internal-json.ts'
 import { visitContainers } from './visit-containers.ts'
+import { errorsOf } from '../errors-of.ts'
+import { kept } from '../../api/parts.ts'
 
 export function validateSecurityContext(
   at: FieldPath,
@@ -35,15 +37,20 @@ export function validateSecurityContext(
     const shown = () => internalJson('io.k8s.api.core.v1.SecurityContext', context)
     if (privileged === true)
       errors.push(invalidValue(at, shown(), 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'))
-    for (const capability of capabilities?.add ?? [])
-      if (capability === 'CAP_SYS_ADMIN')
-        errors.push(
-          invalidValue(
-            at,
-            shown(),
-            'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN',
-          ),
-        )
+    append(
+      errors,
+      errorsOf(capabilities?.add ?? [], (capability) =>
+        capability === 'CAP_SYS_ADMIN'
+          ? [
+              invalidValue(
+                at,
+                shown(),
+                'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN',
+              ),
+            ]
+          : [],
+      ),
+    )
   }
   return [
     ...errors,
@@ -168,7 +175,7 @@ export function validatePodSecurityContext(
     ...validateId(at.child('fsGroup'), context.fsGroup),
     ...validateId(at.child('runAsUser'), context.runAsUser),
     ...validateId(at.child('runAsGroup'), context.runAsGroup),
-    ...supplementalGroups.flatMap((group, index) => validateId(at.child('supplementalGroups').index(index), group)),
+    ...errorsOf(supplementalGroups, (group, index) => validateId(at.child('supplementalGroups').index(index), group)),
     ...sharesBoth,
     ...validateSysctls(at.child('sysctls'), context.sysctls ?? [], spec, rules),
     ...oneOf(at.child('fsGroupChangePolicy'), fsGroupChangePolicy, ['Always', 'OnRootMismatch']),
@@ -197,8 +204,8 @@ function validateSysctls(
   spec: CoreV1.PodSpec,
   rules: PodRules,
 ): FieldError[] {
-  const seen = new Set<string>()
-  return sysctls.flatMap(({ name = '' }, index) => {
+  const seen = kept(sysctls, () => new Set<string>())
+  return errorsOf(sysctls, ({ name = '' }, index) => {
     const here = at.index(index).child('name')
     const errors: FieldError[] = []
     if (name === '') errors.push(required(here))
@@ -218,19 +225,25 @@ export function validateHostProcess(at: FieldPath, spec: CoreV1.PodSpec): FieldE
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess
   const errors: FieldError[] = []
   const containers = visitContainers(spec, at)
-  let hostProcesses = 0
-  for (const { container, at: here } of containers) {
-    const own = container.securityContext?.windowsOptions?.hostProcess
-    if (ofPod !== undefined && own !== undefined && ofPod !== own)
-      errors.push(
-        invalidValue(
-          here.child('securityContext', 'windowsOptions', 'hostProcess'),
-          own,
-          `pod hostProcess value must be identical if both are specified, was ${ofPod}`,
-        ),
-      )
-    if (own ?? ofPod) hostProcesses++
-  }
+  const hostProcesses = containers.filter(
+    ({ container }) => container.securityContext?.windowsOptions?.hostProcess ?? ofPod,
+  ).length
+  append(
+    errors,
+    errorsOf(containers, ({ container, at: here }) => {
+      const errors: FieldError[] = []
+      const own = container.securityContext?.windowsOptions?.hostProcess
+      if (ofPod !== undefined && own !== undefined && ofPod !== own)
+        errors.push(
+          invalidValue(
+            here.child('securityContext', 'windowsOptions', 'hostProcess'),
+            own,
+            `pod hostProcess value must be identical if both are specified, was ${ofPod}`,
+          ),
+        )
+      return errors
+    }),
+  )
   if (hostProcesses === 0) return errors
   if (hostProcesses !== containers.length)
     errors.push(
@@ -287,7 +300,7 @@ const withoutWindowsFields = (at: FieldPath, spec: CoreV1.PodSpec): FieldError[]
   ...(spec.securityContext?.windowsOptions
     ? [forbiddenField(at.child('securityContext', 'windowsOptions'), NOT_ON_LINUX)]
     : []),
-  ...visitContainers(spec, at).flatMap(({ container, at: here }) =>
+  ...errorsOf(visitContainers(spec, at), ({ container, at: here }) =>
     container.securityContext?.windowsOptions
       ? [forbiddenField(here.child('securityContext', 'windowsOptions'), NOT_ON_LINUX)]
       : [],
@@ -295,14 +308,14 @@ const withoutWindowsFields = (at: FieldPath, spec: CoreV1.PodSpec): FieldError[]
 ]
 
 const withoutLinuxFields = (at: FieldPath, spec: CoreV1.PodSpec): FieldError[] => [
-  ...linuxFieldsOfPods.flatMap((field) => {
+  ...errorsOf(linuxFieldsOfPods, (field) => {
     const [first = '', second] = field.split('.')
     const holder = (second === undefined ? spec : (spec.securityContext ?? {})) as Readonly<Record<string, unknown>>
     const value = ownValue(holder, second ?? first)
     const isSet = countsWhenTrue.has(field) ? value === true : value !== undefined
     return isSet ? [forbiddenField(at.child(field), NOT_ON_WINDOWS)] : []
   }),
-  ...visitContainers(spec, at).flatMap(({ container, at: here }) =>
+  ...errorsOf(visitContainers(spec, at), ({ container, at: here }) =>
     linuxFieldsOfContainers
       .filter((field) => container.securityContext?.[field] !== undefined)
       .map((field) => forbiddenField(here.child('securityContext', field), NOT_ON_WINDOWS)),

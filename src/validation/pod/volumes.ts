@@ -1,4 +1,5 @@
 /** Volumes of a pod: exactly one source each, and what every source needs (core validation of VolumeSource). */
+import { kept } from '../../api/parts.ts'
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { ObjectMeta } from '../../api/meta/v1.ts'
@@ -14,6 +15,7 @@ import { FIELDS_IN_FILES, validateFieldRef, validateResourceFieldRef } from './d
 import { validateProjected } from './projected-volume.ts'
 import { validatePullPolicy } from './pull-policy.ts'
 import type { PodRules } from './rules.ts'
+import { errorsByName, errorsOf } from '../errors-of.ts'
 
 /** A volume's source by the volume's name, of the volumes that are well. */
 export type Volumes = ReadonlyMap<string, CoreV1.Volume>
@@ -32,28 +34,31 @@ export function validateVolumes(
   podMeta: ObjectMeta | undefined,
   rules: PodRules,
 ): { readonly found: Volumes; readonly errors: FieldError[] } {
-  const found = new Map<string, CoreV1.Volume>()
-  const errors: FieldError[] = []
+  const found = kept(volumes, () => new Map<string, CoreV1.Volume>())
   const podName = podMeta?.name ?? ''
-  const created = new Set(
-    podName === '' ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`),
+  const created = kept(
+    volumes,
+    () =>
+      new Set(
+        podName === '' ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`),
+      ),
   )
-  volumes.forEach((volume, index) => {
+  const errors = errorsOf(volumes, (volume, index) => {
     const here = at.index(index)
     const { name = '', persistentVolumeClaim } = volume
     const wrong = validateSource(here, volume, { name, podName, rules })
     append(wrong, name === '' ? [required(here.child('name'))] : validateLabelText(here.child('name'), name))
     if (found.has(name)) wrong.push(duplicate(here.child('name'), name))
     if (wrong.length === 0) found.set(name, volume)
-    append(errors, wrong)
     if (persistentVolumeClaim && created.has(persistentVolumeClaim.claimName ?? ''))
-      errors.push(
+      wrong.push(
         invalidValue(
           here.child('persistentVolumeClaim', 'claimName'),
           persistentVolumeClaim.claimName,
           'must not reference a PVC that gets created for an ephemeral volume',
         ),
       )
+    return wrong
   })
   return { found, errors }
 }
@@ -119,7 +124,7 @@ export function validateKeyToPath(at: FieldPath, { key, path = '', mode }: CoreV
 }
 
 const validateItems = (at: FieldPath, items: readonly CoreV1.KeyToPath[] = []): FieldError[] =>
-  items.flatMap((item, index) => validateKeyToPath(at.index(index), item))
+  errorsOf(items, (item, index) => validateKeyToPath(at.index(index), item))
 
 export function validateDownwardFile(at: FieldPath, file: CoreV1.DownwardAPIVolumeFile): FieldError[] {
   const { path = '', fieldRef, resourceFieldRef, mode } = file
@@ -254,7 +259,7 @@ const sourceRules: { readonly [F in SourceName]: Source<NonNullable<CoreV1.Volum
   ],
   downwardAPI: (at, { defaultMode, items = [] }) => [
     ...validateFileMode(at.child('defaultMode'), defaultMode),
-    ...items.flatMap((file) => validateDownwardFile(at, file)),
+    ...errorsOf(items, (file) => validateDownwardFile(at, file)),
   ],
   fc: (at, { targetWWNs = [], wwids = [], lun }) => [
     ...(targetWWNs.length === 0 && wwids.length === 0
@@ -271,12 +276,11 @@ const sourceRules: { readonly [F in SourceName]: Source<NonNullable<CoreV1.Volum
   ],
   flexVolume: (at, { driver, options = {} }) => [
     ...requiredText(at.child('driver'), driver),
-    ...Object.keys(options)
-      .sort()
-      .filter((key) => /\.(kubernetes|k8s)\.io$/.test(`.${key.split('/')[0]!.toLowerCase()}`))
-      .map((key) =>
-        invalidValue(at.child('options').key(key), key, 'kubernetes.io and k8s.io namespaces are reserved'),
-      ),
+    ...errorsByName(options, (key) =>
+      /\.(kubernetes|k8s)\.io$/.test(`.${key.split('/')[0]!.toLowerCase()}`)
+        ? [invalidValue(at.child('options').key(key), key, 'kubernetes.io and k8s.io namespaces are reserved')]
+        : [],
+    ),
   ],
   configMap: (at, { name, defaultMode, items }) => [
     ...requiredText(at.child('name'), name),

@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { Attributes } from '../../../src/admission/attributes.ts'
-import { resourceQuota } from '../../../src/admission/quota/resource-quota.ts'
+import { resourceQuota as resourceQuotaWith } from '../../../src/admission/quota/resource-quota.ts'
 import type { ResourceQuota } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
+import { withoutAdmission } from '../../../src/registry/write/admission.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import type { StorageErrorCode } from '../../../src/storage/errors.ts'
 import { storedObjects } from '../../../src/tenancy/stored-objects.ts'
 import type { MemoryServer } from '../../request-in-memory.ts'
 import { memoryServer } from '../../request-in-memory.ts'
+
+const resourceQuota = resourceQuotaWith(withoutAdmission)
 
 const QUOTAS = { group: '', resource: 'resourcequotas' }
 
@@ -139,4 +142,60 @@ test('a quota of another isolate counts within a second', async () => {
   await server.put('', 'resourcequotas', { metadata, spec: { hard }, status: { hard, used } })
   server.now = new Date(server.now.getTime() + 1000)
   await expect(ask(server, configMap('a', { namespace: 'green' }))).rejects.toThrow('exceeded quota: q')
+})
+
+describe('a quota whose status says nothing of a write', () => {
+  const metadata = { name: 'q', namespace: 'blue', creationTimestamp: '2026-01-01T00:00:00Z' }
+  const spec = { hard: { configmaps: '2', secrets: '5' } }
+  type Status = Record<string, Record<string, string>>
+  const statuses: [string, Status | undefined][] = [
+    ['of an earlier release', undefined],
+    ['that a client emptied', {}],
+    ['that knows other resources', { hard: { secrets: '5' }, used: { secrets: '4' } }],
+    ['that has limits only', { hard: { configmaps: '2' } }],
+    ['that has usage only', { used: { secrets: '0' } }],
+  ]
+  async function serverOf(status: Status | undefined) {
+    const server = memoryServer()
+    await server.put('', 'namespaces', { metadata: { name: 'blue' } })
+    await server.put('', 'configmaps', { metadata: { name: 'there', namespace: 'blue' } })
+    await server.put('', 'configmaps', { metadata: { name: 'elsewhere', namespace: 'green' } })
+    const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec, ...(status && { status }) }
+    await server.put('', 'resourcequotas', quota)
+    return server
+  }
+  const refused = 'exceeded quota: q, requested: configmaps=1, used: configmaps=2, limited: configmaps=2'
+
+  test.each(statuses)('%s holds: what is there is counted first', async (_, status) => {
+    const server = await serverOf(status)
+    await ask(server, configMap('a'))
+    expect((await usedIn(server))['q']).toEqual({ ...status?.['used'], configmaps: '2' })
+    await expect(ask(server, configMap('b'))).rejects.toThrow(refused)
+  })
+
+  test.each(statuses)('%s is judged by a dry run, and not written', async (_, status) => {
+    const server = await serverOf(status)
+    await server.put('', 'configmaps', { metadata: { name: 'too', namespace: 'blue' } })
+    await expect(ask(server, configMap('b', { dryRun: true }))).rejects.toThrow(refused)
+    expect((await usedIn(server))['q']).toEqual(status?.['used'])
+  })
+
+  test('of many creators at once lets no more through', async () => {
+    const server = await serverOf(undefined)
+    const asked = Array.from({ length: 20 }, (_, n) => ask(server, configMap(`c${n}`)))
+    const outcomes = await Promise.allSettled(asked)
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+
+  test('counts any resource where it is kept', async () => {
+    const server = memoryServer()
+    await server.put('', 'namespaces', { metadata: { name: 'blue' } })
+    const hard = { 'count/leases.coordination.k8s.io': '1' }
+    await server.put('', 'resourcequotas', { metadata, spec: { hard } })
+    await server.put('coordination.k8s.io', 'leases', { metadata: { name: 'one', namespace: 'blue' } })
+    const resource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
+    await expect(ask(server, configMap('two', { resource }))).rejects.toThrow(
+      'used: count/leases.coordination.k8s.io=1',
+    )
+  })
 })

@@ -26,7 +26,7 @@ describe('every kind', () => {
     (resource) => {
       const scope = fakeScope(resource, fakeRequest('GET /'))
       const layout = builtInLayout(scope.resource)
-      const zero = zeroObject(scope.resource.storageKind, {})
+      const zero = zeroObject(scope.resource, {})
       // what storage would hold: with the nulls that are always written
       const stored = JSON.parse(encodeJson(scope.resource.storageType, { ...zero, metadata: {} })) as KubeObject
       const columns = JSON.parse(layout.columns) as unknown[]

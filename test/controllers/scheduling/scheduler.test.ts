@@ -55,6 +55,78 @@ test('admission has its say in a binding: the pod gets the zone of its node', as
   expect((await pod('zoned'))?.metadata.labels).toEqual({ 'topology.kubernetes.io/zone': 'a' })
 })
 
+test('a pod whose binding is refused says so, and is tried again less and less often until it is let through', async () => {
+  const at = { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies' }
+  const bindings = { ...at, resource: 'validatingadmissionpolicybindings' }
+  const apiVersion = 'admissionregistration.k8s.io/v1'
+  const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods/binding'] }
+  await plane.create(at, {
+    kind: 'ValidatingAdmissionPolicy',
+    apiVersion,
+    metadata: { name: 'closed' },
+    spec: {
+      matchConstraints: { resourceRules: [rule] },
+      validations: [{ expression: 'false', message: 'the nodes are closed' }],
+    },
+  })
+  await plane.create(bindings, {
+    kind: 'ValidatingAdmissionPolicyBinding',
+    apiVersion,
+    metadata: { name: 'closed' },
+    spec: { policyName: 'closed', validationActions: ['Deny'] },
+  })
+  await create('waits')
+  const message = /^running Bind plugin "DefaultBinder": .*the nodes are closed$/
+  expect((await pod('waits'))?.status?.conditions).toMatchObject([
+    { type: 'PodScheduled', status: 'False', reason: 'SchedulerError', message: expect.stringMatching(message) },
+  ])
+  // after 1, 2, 4, 8 and then each 10 seconds, however much happens beside
+  await create('other', { schedulerName: 'another' })
+  const tries = () => plane.tried.filter((work) => work.startsWith('scheduler')).length
+  const before = tries()
+  for (let second = 0; second < 35; second++) await plane.pass(1_000)
+  expect(tries() - before).toBe(6)
+  expect(await reasons()).toEqual(['FailedScheduling'])
+  // and after some minutes every five minutes
+  for (let second = 35; second < 200; second++) await plane.pass(1_000)
+  const late = tries()
+  for (let minute = 0; minute < 20; minute++) await plane.pass(60_000)
+  expect(tries() - late).toBe(4)
+  await plane.delete(bindings, '', 'closed')
+  for (let minute = 0; minute < 5; minute++) await plane.pass(60_000)
+  expect(await nodeOf('waits')).toBe('node-1')
+})
+
+test('a node has as many volumes of a CSI driver as it may', async () => {
+  const driver = 'disks.example.com'
+  const at = (resource: string) => ({ group: resource.startsWith('p') ? '' : 'storage.k8s.io', resource })
+  const limit = (count: number) => ({ drivers: [{ name: driver, nodeID: 'n', allocatable: { count } }] })
+  const csiNode = { kind: 'CSINode', apiVersion: 'storage.k8s.io/v1', metadata: { name: 'node-1' }, spec: limit(1) }
+  await plane.create(at('csinodes'), csiNode)
+  for (const name of ['first', 'second']) {
+    const spec = { accessModes: ['ReadWriteMany'], storageClassName: '' }
+    const handle = { csi: { driver, volumeHandle: name }, capacity: { storage: '1Gi' } }
+    const volume = { ...spec, ...handle, claimRef: { namespace: 'default', name } }
+    await plane.create(at('persistentvolumes'), { kind: 'PersistentVolume', apiVersion: 'v1', metadata: { name }, spec: volume }) // prettier-ignore
+    const claim = { ...spec, volumeName: name, resources: { requests: { storage: '1Gi' } } }
+    await plane.create(at('persistentvolumeclaims'), { kind: 'PersistentVolumeClaim', apiVersion: 'v1', metadata: { name, namespace: 'default' }, spec: claim }) // prettier-ignore
+  }
+  await plane.settle()
+  const using = (claimName: string) => ({
+    containers: [{ name: 'c', image: 'i' }],
+    volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }],
+  })
+  await create('a', using('first'))
+  await create('same', using('first'))
+  await create('b', using('second'))
+  expect([await nodeOf('a'), await nodeOf('same'), await nodeOf('b')]).toEqual(['node-1', 'node-1', undefined])
+  const [condition] = (await pod('b'))?.status?.conditions ?? []
+  expect(condition?.message).toMatch(/^0\/1 nodes are available: 1 node\(s\) exceed max volume count\./)
+  for (const name of ['a', 'same']) await clients.resource(PODS, 'default').delete(name)
+  await plane.settle()
+  expect(await nodeOf('b')).toBe('node-1')
+})
+
 test('what fits nowhere says so once, and goes to a node that comes later', async () => {
   await create('first')
   await create('second')

@@ -264,3 +264,32 @@ describe('a pod with a claim', () => {
     expect(await claim('web-scratch')).toBeUndefined()
   })
 })
+
+test('while a kube-controller-manager binds, simulated volumes are made when it asks, and deleted when it released them', async () => {
+  await addClass('fast')
+  await plane.create(
+    { group: 'coordination.k8s.io', resource: 'leases' },
+    {
+      kind: 'Lease',
+      apiVersion: 'coordination.k8s.io/v1',
+      metadata: { name: 'kube-controller-manager', namespace: 'kube-system' },
+      spec: { holderIdentity: 'other', leaseDurationSeconds: 3600, renewTime: '2026-01-01T00:00:00.000000Z' },
+    },
+  )
+  await plane.settle()
+  await addClaim('data', { storageClassName: 'fast' })
+  expect(await clients.resource(VOLUMES).list()).toEqual([])
+  await clients.resource(CLAIMS, 'default').updateWithRetries('data', ({ metadata }) => {
+    metadata.annotations = { 'volume.kubernetes.io/storage-provisioner': 'kedge.dev/simulated' }
+  })
+  await plane.settle()
+  const [volume] = await clients.resource(VOLUMES).list()
+  expect(volume?.spec?.claimRef?.name).toBe('data')
+  expect((await clients.resource(CLAIMS, 'default').get('data'))?.spec?.volumeName).toBeUndefined()
+  await clients.resource(VOLUMES).updateStatusWithRetries(volume!.metadata.name!, (object) => {
+    object.status = { phase: 'Released' }
+  })
+  await plane.settle()
+  const left = await clients.resource(VOLUMES).list()
+  expect(left.filter(({ metadata }) => metadata.deletionTimestamp === undefined)).toEqual([])
+})

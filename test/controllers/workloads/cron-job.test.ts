@@ -4,8 +4,9 @@ import type { Clientset } from '../../../src/controllers/clientset.ts'
 import { clientsetFor, typedResource } from '../../../src/controllers/clientset.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { cronTimes, mostRecent } from '../../../src/controllers/workloads/cron-times.ts'
-import { JOBS } from '../../../src/controllers/workloads/job.ts'
-import { ControlPlaneInMemory } from '../control-plane.ts'
+import { JOBS } from '../../../src/controllers/workloads/job-kind.ts'
+import type { Event } from '../../../src/api/core/v1.ts'
+import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
 
 const CRON_JOBS = typedResource<CronJob>('batch', 'cronjobs')
 
@@ -117,6 +118,33 @@ describe('a CronJob', () => {
     await pass(3)
     expect(await jobs()).toEqual([])
     expect(plane.waiting).toEqual([])
+  })
+
+  test.each([
+    [
+      '0 0 31 2 *',
+      ['InvalidSchedule: invalid schedule: 0 0 31 2 * : time difference between two schedules is less than 1 second'],
+    ],
+    [
+      'TZ=Europe/Zurich 0 9 * * *',
+      [
+        'UnsupportedSchedule: CRON_TZ or TZ used in schedule "TZ=Europe/Zurich 0 9 * * *" is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
+      ],
+    ],
+  ])('with the schedule %s is warned of', async (schedule, said) => {
+    // kube-apiserver takes no new ones with a zone in the schedule
+    await plane.server.put('batch', 'cronjobs', {
+      kind: 'CronJob',
+      apiVersion: 'batch/v1',
+      metadata: { name: 'tick', namespace: 'default', creationTimestamp: '2026-01-01T00:00:00Z' },
+      spec: { schedule, jobTemplate: {} },
+    })
+    plane.add('cron-job', 'default/tick', 0)
+    await plane.settle()
+    const events: Event[] = await (await plane.client(EVENTS, 'default')).list()
+    expect(events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toEqual(
+      said.map((text) => `Warning ${text}`),
+    )
   })
 
   test('does not make up for what is too late', async () => {

@@ -94,6 +94,17 @@ describe('a Deployment', () => {
     expect(again?.metadata.annotations).toMatchObject({ 'deployment.kubernetes.io/revision-history': '1' })
   })
 
+  test('counts on from a revision of 64 bits', async () => {
+    await deploy()
+    const [first] = await sets()
+    const name = first?.metadata.name ?? ''
+    await clients.resource(REPLICA_SETS, 'default').updateWithRetries(name, ({ metadata }) => {
+      metadata.annotations = { ...metadata.annotations, 'deployment.kubernetes.io/revision': '3546343826724305832' }
+    })
+    await change(({ spec }) => (spec!.template!.spec!.containers![0]!.image = 'web:2'))
+    expect(revisions(await sets())).toEqual(['3546343826724305832: 0', '3546343826724305833: 3'])
+  })
+
   test('keeps no more revisions than its limit says', async () => {
     await deploy({ revisionHistoryLimit: 1 })
     for (const tag of ['2', '3', '4'])

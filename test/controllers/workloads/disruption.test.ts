@@ -73,6 +73,30 @@ describe('a PodDisruptionBudget', () => {
     ])
   })
 
+  test('is told of pods that another one guards as well, once', async () => {
+    await guard({ minAvailable: 1 })
+    const also = { selector: { matchLabels: { app: 'web' } }, maxUnavailable: 1 }
+    await budgets().create({
+      kind: 'PodDisruptionBudget',
+      apiVersion: 'policy/v1',
+      metadata: { name: 'also', namespace: 'default' },
+      spec: also,
+    })
+    await pods().create(pod('a'))
+    await simulated.settled(5)
+    const told = (await simulated.said('Pod')).filter((text) => text.includes('Budget'))
+    expect(told).toEqual([
+      'Warning controllermanager MultiplePodDisruptionBudgets: ' +
+        'Pod "default"/"a" matches multiple PodDisruptionBudgets.  Chose "also" arbitrarily.',
+    ])
+    await pods().updateWithRetries('a', ({ metadata }) => {
+      metadata.labels = { app: 'alone' }
+    })
+    await pods().create({ ...pod('b'), metadata: { name: 'b', namespace: 'default', labels: { app: 'alone' } } })
+    await simulated.settled(5)
+    expect((await simulated.said('Pod')).filter((text) => text.includes('Budget'))).toEqual(told)
+  })
+
   test('follows its pods', async () => {
     await guard({ minAvailable: 1 })
     expect((await get()).status).toMatchObject({ expectedPods: 0, disruptionsAllowed: 0 })

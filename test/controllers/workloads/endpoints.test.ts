@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Pod, Service } from '../../../src/api/core/v1.ts'
+import type { Endpoints, Pod, Service } from '../../../src/api/core/v1.ts'
 import type { EndpointSlice } from '../../../src/api/discovery/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
@@ -10,6 +10,7 @@ import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { planSlices } from '../../../src/controllers/workloads/slice-plan.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
 
+const ENDPOINTS = typedResource<KubeObject & Endpoints>('', 'endpoints')
 const SLICES = typedResource<KubeObject & EndpointSlice>('discovery.k8s.io', 'endpointslices')
 
 let plane: ControlPlaneInMemory
@@ -44,14 +45,14 @@ async function pod(name: string, ip: string, isReady = true): Promise<void> {
   await report(name, ip, isReady)
 }
 
-async function report(name: string, ip: string, isReady: boolean): Promise<void> {
+async function report(name: string, ip: string, isReady: boolean, time = '2026-01-01T00:00:00Z'): Promise<void> {
   await clients.resource(PODS, 'default').updateStatusWithRetries(name, (object) => {
     object.status = {
       ...object.status,
       phase: 'Running',
       podIP: ip,
       podIPs: [{ ip }],
-      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: time }],
     }
   })
   await plane.settle()
@@ -59,6 +60,10 @@ async function report(name: string, ip: string, isReady: boolean): Promise<void>
 
 const slices = async () =>
   (await clients.resource(SLICES, 'default').list()).filter(({ metadata }) => metadata.name !== 'kubernetes')
+const changeTimes = async () =>
+  [...(await slices()), (await clients.resource(ENDPOINTS, 'default').get('web'))!].map(
+    ({ metadata }) => metadata.annotations?.['endpoints.kubernetes.io/last-change-trigger-time'],
+  )
 const told = async () =>
   (await slices()).map(({ endpoints, ports }) => [
     (endpoints ?? []).map(({ addresses, conditions }) => `${addresses?.join()} ${conditions?.ready}`).sort(),
@@ -73,6 +78,8 @@ describe('a Service', () => {
     await pod('a', '10.0.0.1')
     await pod('b', '10.0.0.2', false)
     expect(await told()).toEqual([[['10.0.0.1 true', '10.0.0.2 false'], ['http 8080']]])
+    // the empty slice is taken over, and keeps how its name came about
+    expect((await slices()).map(({ metadata }) => metadata.generateName)).toEqual(['web-'])
     await report('b', '10.0.0.2', true)
     expect(await told()).toEqual([[['10.0.0.1 true', '10.0.0.2 true'], ['http 8080']]])
     await clients.resource(PODS, 'default').delete('a', { gracePeriodSeconds: 0 })
@@ -87,6 +94,29 @@ describe('a Service', () => {
     await clients.resource(SLICES, 'default').delete(slice!.metadata.name!)
     await plane.settle()
     expect(await told()).toEqual([[['10.0.0.1 true'], ['http 8080']]])
+  })
+
+  test('has the time at which a pod changed in what is written for it', async () => {
+    const services = clients.resource(SERVICES, 'default')
+    await services.create(service())
+    await plane.settle()
+    const { creationTimestamp } = (await services.get('web'))!.metadata
+    expect(await changeTimes()).toEqual([creationTimestamp, creationTimestamp])
+    await pod('a', '10.0.0.1', false)
+    await pod('b', '10.0.0.2')
+    await report('a', '10.0.0.1', true, '2026-01-01T00:00:07Z')
+    expect(await changeTimes()).toEqual(['2026-01-01T00:00:07Z', '2026-01-01T00:00:07Z'])
+    // what is written for something else tells no time
+    await services.updateWithRetries('web', ({ metadata }) => {
+      metadata.labels = { team: 'a' }
+    })
+    await plane.settle()
+    expect(await changeTimes()).toEqual([undefined, undefined])
+    const [slice] = await slices()
+    await clients.resource(SLICES, 'default').delete(slice!.metadata.name!)
+    await clients.resource(ENDPOINTS, 'default').delete('web')
+    await plane.settle()
+    expect(await changeTimes()).toEqual([undefined, undefined])
   })
 
   test('without a selector is left alone', async () => {

@@ -3,7 +3,7 @@ import type { Job, JobSpec } from '../../../src/api/batch/v1.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
 import { clientsetFor } from '../../../src/controllers/clientset.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
-import { JOBS } from '../../../src/controllers/workloads/job.ts'
+import { JOBS } from '../../../src/controllers/workloads/job-kind.ts'
 import { indexesText, parseIndexes } from '../../../src/controllers/workloads/job-indexes.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
@@ -162,6 +162,83 @@ describe('a Job', () => {
     await pass(3)
     expect((await job())?.metadata.deletionTimestamp ?? 'gone').toBeDefined()
     expect(plane.waiting.filter((work) => work.startsWith('job '))).toEqual([])
+  })
+
+  test('that is deleted lets its pods go', async () => {
+    await run({}, { 'kedge.dev/duration': '100000' })
+    await clients.resource(JOBS, 'default').delete('work', { propagationPolicy: 'Background' })
+    await pass(5)
+    expect(await pods()).toEqual([])
+  })
+
+  test.each(['Background', 'Orphan', 'Foreground'])(
+    'that is deleted (%s) and made again lets its pods go',
+    async (policy) => {
+      await run({}, { 'kedge.dev/duration': '100000' })
+      const [old] = await pods()
+      await clients.resource(JOBS, 'default').delete('work', { propagationPolicy: policy })
+      if (policy !== 'Background') await pass(40)
+      await run({}, { 'kedge.dev/duration': '100000' })
+      await pass(40)
+      const left = await pods()
+      const isOld = ({ metadata }: (typeof left)[number]) => metadata.uid === old?.metadata.uid
+      // orphans run on, and nothing holds them back
+      expect(left.filter(isOld).map(({ metadata }) => metadata.finalizers)).toEqual(
+        policy === 'Orphan' ? [undefined] : [],
+      )
+      expect(left.filter((pod) => !isOld(pod)).map(({ metadata }) => metadata.finalizers)).toEqual([
+        ['batch.kubernetes.io/job-tracking'],
+      ])
+      if (policy !== 'Orphan') return
+      await clients.resource(PODS, 'default').delete(old?.metadata.name ?? '')
+      await pass(40)
+      expect((await pods()).filter(isOld)).toEqual([])
+    },
+  )
+
+  test.each([
+    ['of another kind', { kind: 'Other', apiVersion: 'example.com/v1' }],
+    ['that somebody else manages', { kind: 'Job', apiVersion: 'batch/v1' }],
+  ])('pods of an owner %s keep the finalizer', async (_, owner) => {
+    await run({ managedBy: 'example.com/other' })
+    const { uid = '' } = (await job())?.metadata ?? {}
+    await plane.create(PODS, {
+      kind: 'Pod',
+      apiVersion: 'v1',
+      metadata: {
+        name: 'p',
+        namespace: 'default',
+        finalizers: ['batch.kubernetes.io/job-tracking'],
+        ownerReferences: [{ ...owner, name: 'work', uid, controller: true }],
+      },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    })
+    await clients.resource(PODS, 'default').delete('p')
+    await pass(5)
+    expect((await pods()).map(({ metadata }) => metadata.finalizers)).toEqual([['batch.kubernetes.io/job-tracking']])
+  })
+
+  test('waits longer each time that it loses a pod, though nothing is left of the pod', async () => {
+    await run({}, { 'kedge.dev/duration': '100000' })
+    const waits: number[] = []
+    for (let round = 0; round < 3; round++) {
+      const [pod] = await pods()
+      await clients.resource(PODS, 'default').delete(pod?.metadata.name ?? '', { gracePeriodSeconds: 0 })
+      await plane.settle()
+      let seconds = 0
+      while ((await pods()).filter(({ metadata }) => metadata.uid !== pod?.metadata.uid).length === 0) {
+        await pass(1)
+        if (++seconds > 100) break
+      }
+      waits.push(seconds)
+    }
+    // as observed at kube-controller-manager
+    expect(waits).toEqual([10, 20, 40])
+    expect(await counts()).toMatchObject({ failed: 3, active: 1 })
+    expect([...plane.sightings.keys()].filter((key) => key.startsWith('back-off/'))).toEqual(['back-off/default/work'])
+    await clients.resource(JOBS, 'default').delete('work', { propagationPolicy: 'Background' })
+    await pass(5)
+    expect([...plane.sightings.keys()].filter((key) => key.startsWith('back-off/'))).toEqual([])
   })
 
   test('of another controller is left alone', async () => {

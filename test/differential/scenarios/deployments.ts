@@ -76,7 +76,11 @@ const scaling: Scenario[] = [
   },
   {
     name: 'shrinks to nothing in a rollout',
-    steps: [make({ replicas: 3 }), [image('nginx:2'), patch({ replicas: 0 })]],
+    steps: [
+      make({ replicas: 3 }),
+      patch({ template: { metadata: { annotations: { 'kedge.dev/ready': 'false' } } } }),
+      patch({ replicas: 0 }),
+    ],
   },
 ]
 
@@ -119,7 +123,14 @@ const history: Scenario[] = [
     name: 'has the cause of a change in its history',
     steps: [
       make({ replicas: 1 }),
-      [{ kubectl: 'annotate deployment/web kubernetes.io/change-cause=second' }, image('nginx:2')],
+      { kubectl: 'annotate deployment/web kubernetes.io/change-cause=first' },
+      {
+        patch: WEB,
+        with: {
+          metadata: { annotations: { 'kubernetes.io/change-cause': 'second' } },
+          spec: { template: { spec: { containers: [{ name: 'main', image: 'nginx:2' }] } } },
+        },
+      },
     ],
   },
   { name: 'returns to a template by hand', steps: [make({ replicas: 2 }), image('nginx:2'), image('nginx')] },
@@ -226,6 +237,8 @@ const owned: Scenario[] = [
   },
   {
     name: 'has its ReplicaSet scaled by hand',
+    // pods are made before its Deployment puts it right, or not
+    byChance: ['SuccessfulCreate', 'SuccessfulDelete'],
     steps: [make({ replicas: 2 }), { patch: 'apps/v1/replicasets/*', with: { spec: { replicas: 5 } } }],
   },
   {

@@ -2,6 +2,9 @@ import { ends, neverReady, pod, podTemplate, replicaSet, replicationController }
 import type { PodOptions } from '../manifests.ts'
 import type { Action, Manifest, Scenario } from '../scenario.ts'
 
+/** Of pods that are otherwise alike it goes first. */
+const cheap: PodOptions = { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '-10' } }
+
 type Make = (name: string, spec?: Record<string, unknown>, template?: PodOptions) => Manifest
 
 function scenariosOf(kind: string, resource: string, made: Make): Scenario[] {
@@ -23,7 +26,7 @@ function scenariosOf(kind: string, resource: string, made: Make): Scenario[] {
       steps: [
         make({ replicas: 2 }),
         { patch: 'v1/pods/*', with: { metadata: { labels: { app: 'other' } } } },
-        { patch: 'v1/pods/*', with: { metadata: { labels: { app: 'web' } } } },
+        { patch: 'v1/pods/*?app=other', with: { metadata: { labels: { app: 'web' } } } },
       ],
     },
     {
@@ -36,7 +39,7 @@ function scenariosOf(kind: string, resource: string, made: Make): Scenario[] {
     {
       name: `${kind}: adopts more pods than it wants`,
       steps: [
-        { create: [pod('a', { labels: { app: 'web' } }), pod('b', { labels: { app: 'web' } })] },
+        { create: [pod('a', { labels: { app: 'web' }, ...cheap }), pod('b', { labels: { app: 'web' } })] },
         make({ replicas: 1 }),
         patch({ replicas: 0 }),
       ],

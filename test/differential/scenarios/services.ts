@@ -1,5 +1,5 @@
 import { deployment, neverReady, pod, service } from '../manifests.ts'
-import type { Action, Scenario } from '../scenario.ts'
+import type { Action, Manifest, Scenario } from '../scenario.ts'
 
 const WEB = 'v1/services/web'
 const backends = (replicas = 2, template = {}): Action => ({ create: [deployment('web', { replicas }, template)] })
@@ -8,6 +8,13 @@ const onNode = (number: number) => ({ spec: { nodeSelector: { 'example.com/numbe
 const endpointsOf = (subsets: unknown): Action => ({
   create: [{ apiVersion: 'v1', kind: 'Endpoints', metadata: { name: 'web' }, subsets }],
 })
+
+const podsOn = (...nodes: readonly number[]): Manifest[] =>
+  nodes.map((node, index) => pod('abcdef'.charAt(index), { labels: { app: 'web' }, ...onNode(node) }))
+const byTopology: Manifest = {
+  ...service('web'),
+  metadata: { name: 'web', annotations: { 'service.kubernetes.io/topology-mode': 'Auto' } },
+}
 
 export const services: readonly Scenario[] = [
   { name: 'no pods', steps: [make()] },
@@ -125,19 +132,26 @@ export const services: readonly Scenario[] = [
     name: 'hints by topology',
     comparesNodes: true,
     steps: [
-      {
-        create: ['a', 'b', 'c', 'd', 'e', 'f'].map((name, index) =>
-          pod(name, { labels: { app: 'web' }, ...onNode((index % 3) + 1) }),
-        ),
-      },
-      {
-        create: [
-          {
-            ...service('web'),
-            metadata: { name: 'web', annotations: { 'service.kubernetes.io/topology-mode': 'Auto' } },
-          },
-        ],
-      },
+      { create: podsOn(1, 2, 3, 1, 2, 3) },
+      { create: [byTopology] },
+      { patch: WEB, with: { metadata: { annotations: { 'service.kubernetes.io/topology-mode': null } } } },
+    ],
+  },
+  {
+    name: 'hints by topology, with pods for a zone that has none',
+    steps: [{ create: podsOn(1, 1, 1, 2, 2, 2) }, { create: [byTopology] }],
+  },
+  {
+    name: 'hints by topology, with too few pods',
+    comparesNodes: true,
+    steps: [{ create: podsOn(1, 2, 3) }, { create: [byTopology] }, { delete: 'v1/pods/a' }],
+  },
+  {
+    name: 'hints by topology, with pods that are not ready',
+    comparesNodes: true,
+    steps: [
+      { create: [...podsOn(1, 2, 3), pod('z', { labels: { app: 'web' }, ...onNode(1), ...neverReady })] },
+      { create: [byTopology] },
     ],
   },
   {

@@ -43,7 +43,13 @@ export const impersonating: readonly Row[] = [
     ...alice,
     'Impersonate-Group': ['developers', 'system:masters'],
   }),
-  asked('a list in one line is one group', FORBIDDEN, { ...alice, 'Impersonate-Group': 'developers, system:masters' }),
+  stricter(
+    '400', // workerd cannot tell it from two lines
+    asked('a list in one line is one group', FORBIDDEN, {
+      ...alice,
+      'Impersonate-Group': 'developers, system:masters',
+    }),
+  ),
   ...['u-2', 'U-1', '*'].map((uid) => asked(`another uid: ${uid}`, FORBIDDEN, { ...alice, 'Impersonate-Uid': uid })),
   ...['edit', 'View', '*', ''].map((value) =>
     asked(`another extra: ${JSON.stringify(value)}`, FORBIDDEN, { ...alice, 'Impersonate-Extra-Scopes': value }),

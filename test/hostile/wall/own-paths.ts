@@ -1,5 +1,5 @@
 // What only Kedge serves, and what nobody but system:masters does: backups, restores, definitions of built-in groups.
-import { row } from './row.ts'
+import { row, stricter } from './row.ts'
 import type { Row } from './row.ts'
 
 const DEFINITIONS = 'POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All'
@@ -16,10 +16,13 @@ const definition = (group: string) => ({
 })
 
 export const ownPaths: readonly Row[] = [
-  ...(['nobody', 'anonymous', 'reader', 'owner', 'scraper', 'node'] as const).flatMap((who) => [
+  ...(['nobody', 'anonymous', 'reader', 'owner', 'node'] as const).flatMap((who) => [
     row('all URLs are no backup', who, 'GET /backup', '403 Forbidden'),
     row('nor a restore', who, 'POST /restore', '403 Forbidden', { body: 'x' }),
   ]),
+  // kube-apiserver has neither
+  stricter('403 Forbidden', row('all URLs are no backup', 'scraper', 'GET /backup', '404')),
+  stricter('403 Forbidden', row('nor a restore', 'scraper', 'POST /restore', '404', { body: 'x' })),
   ...['certificates.k8s.io', 'rbac.authorization.k8s.io', 'authentication.k8s.io'].map((group) =>
     row(
       'a definition in a group of Kubernetes needs an approval',

@@ -180,11 +180,11 @@ export const signers: readonly Row[] = [
       await stored('sig-15', 'example.com/x', {})(world)
       return {
         headers: { 'Content-Type': 'application/merge-patch+json' },
-        body: { spec: { username: 'admin', groups: ['system:masters'] } },
+        body: { spec: { username: 'mallory', groups: ['system:masters', 'made-up'] } },
       }
     },
     ({ text }) => {
-      if (text.includes('system:masters"]') || text.includes('"username":"admin"')) throw new Error(text)
+      if (text.includes('made-up') || text.includes('"username":"mallory"')) throw new Error(text)
     },
   ),
 ]

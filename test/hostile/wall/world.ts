@@ -113,15 +113,16 @@ export class World {
   /**
    * A fresh Kedge, or the kube-apiserver of $HOSTILE_KUBECONFIG with the key $HOSTILE_SA_KEY (PEM): what the cases say
    * holds for it, too.
+   * @param flags of Kedge; a kube-apiserver has to have them already
    */
-  static async start(): Promise<World> {
+  static async start(...flags: readonly string[]): Promise<World> {
     const kubeconfig = process.env['HOSTILE_KUBECONFIG']
     if (kubeconfig) {
       const key = createPrivateKey(readFileSync(process.env['HOSTILE_SA_KEY'] ?? '', 'utf8'))
       return new World(accessOf(kubeconfig), key, () => Promise.resolve())
     }
     const directory = mkdtempSync(join(tmpdir(), 'kedge-hostile-'))
-    const server = await startKedge(['--data-dir', directory, '--port', '0'])
+    const server = await startKedge(['--data-dir', directory, '--port', '0', ...flags])
     const jwk = readFileSync(join(directory, 'pki/service-account.jwk'), 'utf8')
     // Written by Kedge.
     const key = createPrivateKey({ key: JSON.parse(jwk) as JsonWebKey, format: 'jwk' })

@@ -29,6 +29,7 @@ class Constraint {
   readonly minDomains: number
   /** Undefined: it selects nothing. */
   private readonly selector: readonly LabelRequirement[] | undefined
+  private readonly selectorText: string
   private readonly honorsAffinity: boolean
   private readonly honorsTaints: boolean
 
@@ -48,15 +49,20 @@ class Constraint {
     })
     this.selector =
       selector ?? (from.labelSelector === undefined ? undefined : [...requirementsOf(from.labelSelector), ...own])
+    this.selectorText = JSON.stringify(this.selector ?? [])
   }
 
   selects(labels: Readonly<Record<string, string>>): boolean {
     return this.selector !== undefined && matchesLabels(this.selector, labels)
   }
 
-  matching({ pods }: NodeState, namespace: string): number {
+  matching(node: NodeState, namespace: string): number {
     // an empty selector counts nobody
     if (this.selector === undefined || this.selector.length === 0) return 0
+    return node.countOf(namespace + this.selectorText, () => this.count(node, namespace))
+  }
+
+  private count({ pods }: NodeState, namespace: string): number {
     let count = 0
     for (const pod of pods.values())
       if (!pod.isTerminating && pod.namespace === namespace && this.selects(pod.labels)) count++
@@ -175,8 +181,9 @@ function domainCounts(
   if (constraint.key === HOSTNAME) return counts
   for (const node of candidates) if (!ignored.has(node)) counts.set(ownValue(node.labels, constraint.key) ?? '', 0)
   for (const node of nodes) {
-    if ((needsAll && !hasKeys(node, all)) || !constraint.counts(node)) continue
-    const value = ownValue(node.labels, constraint.key) ?? ''
+    const value = ownValue(node.labels, constraint.key)
+    // nodes without the label are a domain that no score counts
+    if (value === undefined || (needsAll && !hasKeys(node, all)) || !constraint.counts(node)) continue
     const before = counts.get(value)
     if (before !== undefined) counts.set(value, before + constraint.matching(node, info.namespace))
   }

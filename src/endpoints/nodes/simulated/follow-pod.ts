@@ -13,7 +13,10 @@ const LONGEST_MS = 4 * 3_600_000
 const PING_MS = 30_000
 
 export interface Followed {
-  /** What the pod was when it came to be so; undefined: it was stopped, or the pod went without being so. */
+  /**
+   * What the pod was when it came to be so; undefined: it was stopped, or the pod went without being so.
+   * Settles: it is of one request.
+   */
   readonly ended: Promise<(KubeObject & Pod) | undefined>
   stop(): void
 }

@@ -1,5 +1,5 @@
 /**
- * The kubelet of a simulated node, as far as clients speak to it: logs, exec and attach. What it says is
+ * The kubelet of a simulated node, as far as clients speak to it: logs, exec, attach and port-forward. What it says is
  * made up from the pod's status and annotations, and its first line says so. It has no state.
  */
 import type { Pod } from '../../../api/core/v1.ts'
@@ -28,12 +28,14 @@ const answerers: ReadonlyMap<string, Answerer> = new Map<string, Answerer>([
   ['containerLogs', containerLogs],
   ['exec', exec],
   ['attach', attach],
+  ['portForward', async (asked) => (await import('./port-forward.ts')).portForward(asked)],
 ])
 
 export function simulatedKubelet(request: ApiRequest, node: string): NodeConnection {
   return {
     host: node,
     port: '10250',
+    speaksWebSocket: true,
     async ask(call) {
       const { pathname, searchParams: query } = new URL(call.target, 'https://node')
       const [, verb = '', namespace = '', name = '', container = '', ...more] = pathname.split('/')

@@ -1,0 +1,12 @@
+/** One piece after the other. @param length of all of them together, where it is known */
+export function joined(pieces: readonly Uint8Array[], length = lengthOf(pieces)): Uint8Array {
+  const whole = new Uint8Array(length)
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
+}
+
+const lengthOf = (pieces: readonly Uint8Array[]): number => pieces.reduce((sum, { length }) => sum + length, 0)

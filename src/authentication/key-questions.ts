@@ -1,0 +1,112 @@
+/**
+ * When the keys of somebody else are asked for: a token that names an unknown key has them asked for anew, a few times
+ * at once and then once in a while, for anybody may make up such names. What could not be asked is no refusal: the
+ * client is to come back.
+ */
+import { BoundedMap } from '../api/bounded-map.ts'
+import { tooManyRequests } from '../api/status.ts'
+import { WaitingPlaces } from '../api/waiting-places.ts'
+import { SharedCall } from '../tenancy/shared-call.ts'
+
+/** Questions in a row, and the milliseconds after which there is one more. */
+const AT_ONCE = 4
+const ONE_MORE_AFTER = 5_000
+/** Requests that wait for answers of one server, and of all: one that hangs leaves room for others. */
+const MAX_WAITING = 32
+const MAX_WAITING_IN_ALL = 80
+
+/** Milliseconds after which a request counts as given up. */
+const LOST_AFTER = 30_000
+
+/** Of all requests of this isolate. */
+const all = new WaitingPlaces(MAX_WAITING_IN_ALL, LOST_AFTER)
+
+interface Asking {
+  readonly now: Date
+  readonly waitUntil?: (work: Promise<unknown>) => void
+}
+
+export class KeyQuestions<Context extends Asking> {
+  /** Names of keys that an answer did not have, and when that was, in milliseconds since 1970. */
+  private readonly missing = new BoundedMap<string, number>({
+    entries: 1_024,
+    size: 64 * 1024,
+    sizeOf: ({ length }) => length,
+  })
+  private readonly call: SharedCall<boolean>
+  private left = AT_ONCE
+  /** Milliseconds since 1970. */
+  private leftAt = 0
+  private time = 0
+  private readonly places = new WaitingPlaces(MAX_WAITING, LOST_AFTER)
+
+  constructor(
+    /** What goes wrong is logged, and false. */
+    private readonly fetchKeys: (context: Context, time: number) => Promise<boolean>,
+    /** Milliseconds that it takes at most. */
+    private readonly longest: number,
+  ) {
+    this.call = new SharedCall(() => this.time, longest + 1_000)
+  }
+
+  /**
+   * Looks again after an answer that was asked for since the token came.
+   * @param keyId of the token; the same name is not asked for twice within a while
+   * @returns undefined where the key is not there, or the server does not answer
+   * @throws StatusError 429
+   */
+  async find<Found>(
+    context: Context,
+    keyId: string,
+    look: () => Found | undefined | Promise<Found | undefined>,
+  ): Promise<Found | undefined> {
+    this.moveTo(context)
+    const missed = this.missing.get(keyId)
+    if (missed !== undefined && this.time - missed < ONE_MORE_AFTER) return undefined
+    const wanted = this.call.next
+    const underWay = this.call.underWay(this.longest)
+    if (underWay !== undefined) {
+      // asked for before the token came, and perhaps enough
+      if (!(await this.waited(context, underWay))) return undefined
+      const found = await look()
+      if (found !== undefined) return found
+    }
+    if (!(await this.waited(context, wanted))) return undefined
+    const found = await look()
+    if (found === undefined) this.missing.set(keyId, this.time)
+    return found
+  }
+
+  /** Asks beside the request, where that is due. */
+  askBeside(context: Context): void {
+    this.moveTo(context)
+    if (this.left === 0 || this.call.underWay(this.longest) !== undefined) return
+    context.waitUntil?.(this.answer(context, this.call.next))
+  }
+
+  private moveTo({ now }: Context): void {
+    this.time = Math.max(this.time, now.getTime())
+    const more = Math.floor((this.time - this.leftAt) / ONE_MORE_AFTER)
+    if (more < 1) return
+    this.left = Math.min(AT_ONCE, this.left + more)
+    this.leftAt = this.left === AT_ONCE ? this.time : this.leftAt + more * ONE_MORE_AFTER
+  }
+
+  /** Whether there was an answer. @throws StatusError 429 */
+  private async waited(context: Context, wanted: number): Promise<boolean> {
+    return this.places.hold(context, () => all.hold(context, () => this.answer(context, wanted)))
+  }
+
+  private answer(context: Context, wanted: number): Promise<boolean> {
+    return this.call.answer(wanted, () => {
+      if (this.left === 0) throw comeBackIn(Math.ceil((this.leftAt + ONE_MORE_AFTER - this.time) / 1_000))
+      if (this.left === AT_ONCE) this.leftAt = this.time
+      this.left--
+      const fetched = this.fetchKeys(context, this.time)
+      context.waitUntil?.(fetched.catch(() => {}))
+      return fetched
+    })
+  }
+}
+
+const comeBackIn = (seconds: number) => tooManyRequests('Too many requests, please try again later.', seconds)

@@ -1,0 +1,26 @@
+/** The end of a call before its answer. An AbortSignal does the same, and costs as much as the call. */
+export class Ending {
+  why: 'too late' | 'given up' | undefined
+  private timer: NodeJS.Timeout | undefined
+  private end = (): void => {}
+
+  at(milliseconds: number): void {
+    this.timer = setTimeout(() => this.comes('too late'), milliseconds)
+  }
+
+  /** @param end ends what is under way; at once where the end came already */
+  during(end: () => void): void {
+    this.end = end
+    if (this.why !== undefined) end()
+  }
+
+  comes(why: 'too late' | 'given up'): void {
+    this.why ??= why
+    this.end()
+  }
+
+  forget(): void {
+    clearTimeout(this.timer)
+    this.end = () => {}
+  }
+}

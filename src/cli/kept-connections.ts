@@ -1,0 +1,263 @@
+// TLS connections to servers outside, kept for the next call. A connection carries one call at a time (HTTP/1.1).
+import type { Socket } from 'node:net'
+import { isIP } from 'node:net'
+import { connect } from 'node:tls'
+import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import { CallFailed } from '../webhooks/outgoing-call.ts'
+import type { Ending } from './call-ending.ts'
+import { OutgoingAnswer } from './outgoing-answer.ts'
+import type { ReadAnswer } from './outgoing-answer.ts'
+
+export interface Place {
+  /** Without brackets. */
+  readonly host: string
+  readonly port: number
+  /** Name that the certificate must have; absent: the host. */
+  readonly serverName?: string | undefined
+  /** PEM. */
+  readonly caBundle?: string | undefined
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string } | undefined
+}
+
+/** Connections to one place, and as many of them may wait: a handshake costs more than a call. */
+const MAX_CONNECTIONS = 128
+const IDLE_MS = 30_000
+
+/** The connection had been used before, and was closed before anything of an answer came. */
+export class StaleConnection extends Error {}
+
+export class KeptConnections {
+  /** By all that a connection depends on. Bound: a pool goes with its last connection. */
+  readonly #pools = new Map<string, Pool>()
+  readonly #sweep = setInterval(() => {
+    for (const pool of this.#pools.values()) pool.sweep()
+  }, IDLE_MS / 3).unref()
+
+  /** @throws StaleConnection, what Node throws, CallFailed */
+  async call(place: Place, message: Buffer, most: number, ending: Ending, isNew = false): Promise<ReadAnswer> {
+    const pool = this.#poolOf(place)
+    const connection = await pool.take(ending, isNew)
+    try {
+      return await connection.call(message, most, ending)
+    } finally {
+      pool.giveBack(connection)
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#sweep)
+    for (const pool of this.#pools.values()) pool.close()
+  }
+
+  #poolOf(place: Place): Pool {
+    const { host, port, serverName = '', caBundle = '', clientCertificate } = place
+    const { certificate = '', key: secret = '' } = clientCertificate ?? {}
+    const key = [host, port, serverName, caBundle, certificate, secret].join('\0')
+    let pool = this.#pools.get(key)
+    if (pool === undefined)
+      this.#pools.set(key, (pool = new Pool(optionsFor(place), () => void this.#pools.delete(key))))
+    return pool
+  }
+}
+
+function optionsFor({ host, port, serverName, caBundle, clientCertificate }: Place): ConnectionOptions {
+  return {
+    host,
+    port,
+    servername: serverName ?? (isIP(host) === 0 ? host : ''),
+    ALPNProtocols: ['http/1.1'],
+    ...(caBundle === undefined ? {} : { ca: caBundle }),
+    ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
+  }
+}
+
+class Pool {
+  readonly #options: ConnectionOptions
+  readonly #onEmpty: () => void
+  /** The one that was used last is used next. Bound: MAX_CONNECTIONS, each for IDLE_MS. */
+  readonly #idle: Connection[] = []
+  /** Connections that are there or are being made. */
+  #count = 0
+  /** Calls that wait for their turn. Bound: each goes with its call, which has a time. */
+  readonly #waiting = new Set<() => void>()
+
+  constructor(options: ConnectionOptions, onEmpty: () => void) {
+    this.#options = options
+    this.#onEmpty = onEmpty
+  }
+
+  /** @param isNew none that waited, although there may be some. @throws what Node throws */
+  async take(ending: Ending, isNew: boolean): Promise<Connection> {
+    // those that wait may all have been closed by the other side
+    if (isNew) this.#idle.pop()?.destroy()
+    for (;;) {
+      const kept = isNew ? undefined : this.#idle.pop()
+      if (kept?.isUsable) return kept
+      kept?.destroy()
+      if (kept === undefined && this.#count < MAX_CONNECTIONS) return this.#dial(ending)
+      if (kept === undefined) await this.#turn(ending)
+    }
+  }
+
+  giveBack(connection: Connection): void {
+    if (connection.isUsable) this.#idle.push(connection)
+    else connection.destroy()
+    this.#next()
+  }
+
+  sweep(): void {
+    for (const connection of [...this.#idle]) if (!connection.isUsable) connection.destroy()
+  }
+
+  close(): void {
+    for (const connection of [...this.#idle]) connection.destroy()
+  }
+
+  #dial(ending: Ending): Promise<Connection> {
+    const socket = this.#connect()
+    this.#count++
+    return new Promise((resolve, reject) => {
+      socket.once('secureConnect', () => resolve(connection))
+      const connection = new Connection(socket, (error) => {
+        this.#forget(connection)
+        reject(error)
+      })
+      ending.during(() => connection.destroy())
+    })
+  }
+
+  /** @throws what Node throws: a bundle or a key that it cannot read */
+  #connect(): TLSSocket {
+    try {
+      return connect(this.#options)
+    } catch (error) {
+      this.#leaveIfEmpty()
+      throw error
+    }
+  }
+
+  #forget(connection: Connection): void {
+    this.#count--
+    const at = this.#idle.indexOf(connection)
+    if (at >= 0) this.#idle.splice(at, 1)
+    this.#next()
+    this.#leaveIfEmpty()
+  }
+
+  #leaveIfEmpty(): void {
+    if (this.#count === 0 && this.#waiting.size === 0) this.#onEmpty()
+  }
+
+  #next(): void {
+    for (const go of this.#waiting) return go()
+  }
+
+  #turn(ending: Ending): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const go = (): void => {
+        this.#waiting.delete(go)
+        resolve()
+      }
+      this.#waiting.add(go)
+      ending.during(() => {
+        this.#waiting.delete(go)
+        reject(closedError())
+      })
+    })
+  }
+}
+
+const closedError = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+
+interface Call {
+  readonly answer: OutgoingAnswer
+  resolve(answer: ReadAnswer): void
+  reject(error: unknown): void
+}
+
+class Connection {
+  readonly #socket: Socket
+  #call: Call | undefined
+  #wasUsed = false
+  /** When it has waited too long. */
+  #until = Infinity
+
+  /** @param onClosed once */
+  constructor(socket: Socket, onClosed: (error: Error) => void) {
+    this.#socket = socket
+    let failure: Error | undefined
+    socket.setNoDelay(true)
+    socket.on('data', (data: Buffer) => this.#read(data))
+    socket.on('end', () => this.#ended())
+    socket.on('error', (error) => (failure = error))
+    socket.once('close', () => {
+      const error = failure ?? closedError()
+      this.#fail(error)
+      onClosed(error)
+    })
+  }
+
+  get isUsable(): boolean {
+    return !this.#socket.destroyed && this.#socket.writable && Date.now() < this.#until
+  }
+
+  call(message: Buffer, most: number, ending: Ending): Promise<ReadAnswer> {
+    return new Promise((resolve, reject) => {
+      this.#call = { answer: new OutgoingAnswer(most), resolve, reject }
+      ending.during(() => this.destroy())
+      this.#socket.write(message)
+    })
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  #read(data: Buffer): void {
+    // nobody asked
+    if (this.#call === undefined) return this.destroy()
+    try {
+      const answer = this.#call.answer.read(data)
+      if (answer !== undefined) this.#done(answer)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #ended(): void {
+    if (this.#call === undefined) return this.destroy()
+    try {
+      this.#done(this.#call.answer.end())
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #done(answer: ReadAnswer): void {
+    const { resolve } = this.#call!
+    this.#call = undefined
+    this.#wasUsed = true
+    this.#until = Date.now() + Math.min(IDLE_MS, answer.keptMs ?? IDLE_MS)
+    resolve(answer)
+  }
+
+  #fail(error: unknown): void {
+    this.#until = 0
+    this.destroy()
+    const call = this.#call
+    if (call === undefined) return
+    this.#call = undefined
+    call.reject(this.#isStale(call, error) ? new StaleConnection('stale', { cause: error }) : broken(call, error))
+  }
+
+  #isStale({ answer }: Call, error: unknown): boolean {
+    const code = codeOf(error)
+    return this.#wasUsed && !answer.hasBegun && (code === 'ECONNRESET' || code === 'EPIPE')
+  }
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
+
+/** Of an answer that had begun, the end is missing. */
+const broken = ({ answer }: Call, error: unknown): unknown =>
+  answer.hasBegun && codeOf(error) === 'ECONNRESET' ? new CallFailed('unexpected EOF') : error

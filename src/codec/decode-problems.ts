@@ -1,0 +1,97 @@
+/** What decoding says of a body that is not what its type says: errors, and the list of strict problems. */
+import { forAsLong, kept } from '../api/parts.ts'
+import { goQuote } from '../go/quote.ts'
+import type { JsonTree } from '../api/json.ts'
+import { NumberLiteral, RepeatedMembers } from '../api/json.ts'
+
+/** A value that does not fit its type; `message` is Go's. */
+export class DecodeError extends Error {
+  override readonly name: string = 'DecodeError'
+}
+
+/** encoding/json's UnmarshalTypeError: its text names the field, which the callers further out complete. */
+export class TypeMismatch extends DecodeError {
+  constructor(
+    readonly value: string,
+    readonly goType: string,
+    readonly struct = '',
+    readonly field = '',
+  ) {
+    const place = struct === '' && field === '' ? 'value' : `struct field ${struct}.${field}`
+    super(`json: cannot unmarshal ${value} into Go ${place} of type ${goType}`)
+  }
+}
+
+export const MAX_STRICT_ERRORS = 100
+
+/** More than a struct has fields. */
+export const MANY_NAMES = 256
+
+/**
+ * One object or list on the way through a tree, and how far it was read. Of 10,000 of them, one in the other, each knows
+ * the one that it is in, and no path is written before it is told.
+ */
+interface Level {
+  readonly above: Level | undefined
+  /** In the level above: a name or an index. */
+  readonly place: string | number
+  readonly members: readonly (JsonTree | undefined)[]
+  /** None in a list. */
+  readonly names: readonly string[] | undefined
+  readonly seen: Set<string> | undefined
+  next: number
+}
+
+function levelOf(value: object, above: Level | undefined, place: string | number): Level {
+  if (Array.isArray(value)) return { above, place, members: value, names: undefined, seen: undefined, next: 0 }
+  if (!(value instanceof RepeatedMembers))
+    return { above, place, members: Object.values(value), names: Object.keys(value), seen: undefined, next: 0 }
+  const { entries } = value
+  const members = entries.map(([, one]) => one)
+  return { above, place, members, names: entries.map(([name]) => name), seen: new Set(), next: 0 }
+}
+
+function pathOf(level: Level, name: string): string {
+  const parts: (string | number)[] = [name]
+  for (let at: Level | undefined = level; at?.above !== undefined; at = at.above) parts.push(at.place)
+  let path = ''
+  for (const part of parts.reverse()) path += typeof part === 'number' ? `[${part}]` : path === '' ? part : `.${part}`
+  return path
+}
+
+/** Iterative, for a tree may be 10,000 levels deep. */
+export function reportRepeated(tree: JsonTree, strict: string[]): void {
+  if (typeof tree !== 'object' || tree === null) return
+  const walk = kept(tree, () => ({ level: undefined as Level | undefined, hasBegun: false }))
+  const enter = (value: JsonTree | undefined, place: string | number): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (!(value instanceof NumberLiteral)) walk.level = levelOf(value, walk.level, place)
+    else if (!Number.isFinite(Number(value.text))) throw new TypeMismatch(`number ${value.text}`, 'float64')
+  }
+  if (!walk.hasBegun) enter(tree, '')
+  walk.hasBegun = true
+  forAsLong(() => {
+    const { level } = walk
+    if (level === undefined) return false
+    const at = level.next++
+    if (at === level.members.length) {
+      walk.level = level.above
+      return true
+    }
+    const name = level.names?.[at]
+    if (name !== undefined && level.seen !== undefined) {
+      if (strict.length < MAX_STRICT_ERRORS && level.seen.has(name))
+        saveStrict(strict, `duplicate field ${goQuote(pathOf(level, name))}`)
+      level.seen.add(name)
+    }
+    enter(level.members[at], name ?? at)
+    return true
+  })
+}
+
+export function saveStrict(strict: string[], text: string): void {
+  if (strict.length < MAX_STRICT_ERRORS && !strict.includes(text)) strict.push(text)
+}
+
+/** Objects that no type describes must say of what kind they are. @param text the object, as JSON */
+export const missingKind = (text: string) => new DecodeError(`Object 'Kind' is missing in '${text}'`)

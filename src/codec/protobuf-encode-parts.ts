@@ -1,0 +1,102 @@
+/**
+ * Large objects as protocol buffers: what protobuf-encode.ts writes, made piece by piece in a walk (api/parts.ts). What
+ * is small in them is written at once.
+ */
+import { joined } from '../api/bytes.ts'
+import type { Json, JsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
+import { goesInParts, kept, mapNames, mapParts } from '../api/parts.ts'
+import { sortedKeys } from '../api/json.ts'
+import type { Field, MessageMember, Special, Structural, StructType } from '../schema/structural.ts'
+import { encodeAbsent, encodeMessage, encodeValue, numberOf } from './protobuf-encode.ts'
+import { BYTES, VARINT, WireWriter } from './protobuf-wire.ts'
+
+/** Parts of a value, all in all, up to which it is written at once. */
+const SMALL = 64
+
+/** Of the items of a part, for one that may have so many parts itself. */
+const WEIGHT = 16
+
+/** The message of an object, without an envelope. */
+export const encodeMessageInParts = (type: StructType, object: JsonObject): Uint8Array =>
+  goesInParts() ? messageOf(type, object) : encodeMessage(type, object)
+
+const orders = new WeakMap<StructType, readonly MessageMember[]>()
+
+function orderOf(type: StructType): readonly MessageMember[] {
+  let members = orders.get(type)
+  if (members === undefined) {
+    if (type.message === undefined) throw new Error(`assertion failed: ${type.name} has no protobuf form`)
+    orders.set(type, (members = type.message.toSorted((a, b) => numberOf(a) - numberOf(b))))
+  }
+  return members
+}
+
+function messageOf(type: StructType, object: JsonObject): Uint8Array {
+  if (isSmall(object)) return encodeMessage(type, object)
+  // of its own for each object, as each walk's owners are
+  const members = kept(object, () => orderOf(type).slice())
+  const pieces = mapParts(members, (member) => {
+    if ('inline' in member) return delimited(member.number, messageOf(member.inline, object))
+    const value = object[member.field.name] // own key: a field of a built-in type
+    return value === undefined || value === null ? encodeAbsent(member) : fieldOf(member.field, value)
+  })
+  return joined(pieces)
+}
+
+/** A field that is there. */
+function fieldOf({ type, number }: Field, value: Json): Uint8Array {
+  if (type.shape === 'list' && type.wrapper === undefined)
+    return joined(mapParts(value as Json[], (element) => valueOf(type.element, number, element), WEIGHT))
+  if (type.shape !== 'map') return valueOf(type, number, value)
+  const map = value as JsonObject
+  const entry = (name: string): Uint8Array =>
+    delimited(number, joined([keyOf(name), valueOf(type.value, 2, ownValue(map, name) ?? null)]))
+  return joined(mapNames(map, sortedKeys, entry, WEIGHT))
+}
+
+function keyOf(name: string): Uint8Array {
+  const writer = new WireWriter(name.length + 16)
+  writer.text(name)
+  writer.close(1, 0)
+  return writer.finish()
+}
+
+/** One value with its tag. */
+function valueOf(type: Structural, number: number, value: Json): Uint8Array {
+  if (typeof value !== 'object' || value === null || isSmall(value)) return encodeValue(type, number, value)
+  if (type.shape === 'struct') return delimited(number, messageOf(type, value as JsonObject))
+  if (type.shape === 'list')
+    return delimited(number, joined(mapParts(value as Json[], (element) => valueOf(type.element, 1, element), WEIGHT)))
+  const isNames = type.shape === 'special' && type.special === 'schemaOrStringArray' && Array.isArray(value)
+  if (type.shape === 'special' && type.of !== undefined && !isNames)
+    return delimited(number, schemaIn(type, type.of(), value))
+  return encodeValue(type, number, value)
+}
+
+/** What holds a schema, or a list of them. */
+function schemaIn({ special }: Special, schema: StructType, value: object): Uint8Array {
+  if (Array.isArray(value)) return joined(mapParts(value as Json[], (one) => valueOf(schema, 2, one), WEIGHT))
+  const alone = special === 'schemaOrBool' ? 2 : 1
+  const written = delimited(alone, messageOf(schema, value as JsonObject))
+  return special === 'schemaOrBool' ? joined([Uint8Array.of(8 + VARINT, 1), written]) : written
+}
+
+function isSmall(value: Json): boolean {
+  let left = SMALL
+  const count = (one: Json | undefined): void => {
+    if (--left < 0 || typeof one !== 'object' || one === null) return
+    if (Array.isArray(one)) {
+      if ((left -= one.length) >= 0) one.forEach(count)
+    } else for (const name in one) if (left >= 0) count(one[name]) // own key: it has no others
+  }
+  count(value)
+  return left >= 0
+}
+
+function delimited(number: number, bytes: Uint8Array): Uint8Array {
+  const writer = new WireWriter(16)
+  writer.varint(bytes.length)
+  writer.tag(number, BYTES)
+  return joined([writer.finish(), bytes])
+}

@@ -1,0 +1,66 @@
+/**
+ * Says how long a kubelet may keep ConfigMaps and Secrets that it read (kube-controller-manager's ttl-controller): the
+ * longer, the more nodes there are. One key for all nodes: ''.
+ */
+import type { Node } from '../../api/core/v1.ts'
+import { ownValue } from '../../api/own.ts'
+import { StatusError } from '../../api/status.ts'
+import { NODE_TTL } from '../../registry/core/node-work.ts'
+import { clientsetFor, typedResource } from '../clientset.ts'
+import type { Controller } from '../controller.ts'
+
+const NODES = typedResource<Node>('', 'nodes')
+
+interface Size {
+  readonly atLeast: number
+  readonly atMost: number
+  readonly seconds: number
+}
+
+/** They overlap, so that a cluster at the edge of two does not change with each node. */
+const SIZES: readonly Size[] = [
+  { atLeast: 0, atMost: 100, seconds: 0 },
+  { atLeast: 90, atMost: 500, seconds: 15 },
+  { atLeast: 450, atMost: 1000, seconds: 30 },
+  { atLeast: 900, atMost: 2000, seconds: 60 },
+  { atLeast: 1800, atMost: Infinity, seconds: 300 },
+]
+
+/** @param before seconds that nodes say now: that size holds while it may */
+export function nodeTtl(count: number, before: number): number {
+  const fitting = SIZES.filter(({ atLeast, atMost }) => atLeast <= count && count <= atMost)
+  const known = SIZES.find(({ seconds }) => seconds === before) ?? SIZES[0]!
+  if (fitting.includes(known)) return known.seconds
+  // growing, the first that is large enough; shrinking, the last that is small enough
+  return (count > known.atMost ? fitting[0] : fitting.at(-1))?.seconds ?? 0
+}
+
+export const nodeTtlController: Controller = {
+  async reconcile(_key, context) {
+    const nodes = clientsetFor(context, 'ttl-controller').resource(NODES)
+    const all = await nodes.list()
+    const said = all.map((node) => secondsOf(node)).filter((seconds) => seconds !== undefined)
+    const seconds = nodeTtl(all.length, mostFrequent(said))
+    for (const node of all) {
+      if (secondsOf(node) === seconds) continue
+      const body = { metadata: { annotations: { [NODE_TTL]: String(seconds) } } }
+      await nodes
+        .patch(node.metadata.name ?? '', 'application/strategic-merge-patch+json', body)
+        .catch((error: unknown) => {
+          if (!(error instanceof StatusError) || error.code !== 404) throw error
+        })
+    }
+    return undefined
+  },
+}
+
+function secondsOf({ metadata }: Pick<Node, 'metadata'>): number | undefined {
+  const text = ownValue(metadata?.annotations, NODE_TTL)
+  return text !== undefined && /^[+-]?\d{1,18}$/.test(text) ? Number(text) : undefined
+}
+
+function mostFrequent(values: readonly number[]): number {
+  const counts = new Map<number, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most), [0, 0] as const)[0]
+}

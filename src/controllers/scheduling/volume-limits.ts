@@ -1,0 +1,68 @@
+/** How many volumes of a CSI driver a node may have, as its CSINode says, and which it has. Read only where there is a bound. */
+import type { PersistentVolume } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { CSINode, VolumeAttachment } from '../../api/storage/v1.ts'
+import type { Clientset } from '../clientset.ts'
+import { typedResource } from '../clientset.ts'
+import { VOLUMES } from '../volumes/binding.ts'
+
+const CSI_NODES = typedResource<CSINode & KubeObject>('storage.k8s.io', 'csinodes')
+const ATTACHMENTS = typedResource<VolumeAttachment & KubeObject>('storage.k8s.io', 'volumeattachments')
+
+/** Of a driver, by driver and handle: the same volume counts once. */
+export interface CsiVolume {
+  readonly driver: string
+  readonly id: string
+}
+
+export class VolumeLimits {
+  /** By node and driver. */
+  private readonly most = new Map<string, ReadonlyMap<string, number>>()
+  private readonly byClaim = new Map<string, CsiVolume>()
+  private readonly byNode = new Map<string, CsiVolume[]>()
+
+  /** Undefined: no node has a bound. */
+  static async of(clients: Clientset): Promise<VolumeLimits | undefined> {
+    const limits = new VolumeLimits()
+    for await (const { metadata, spec } of clients.resource(CSI_NODES).each()) {
+      const counts = (spec?.drivers ?? []).flatMap(({ name = '', allocatable }) =>
+        allocatable?.count === undefined ? [] : [[name, allocatable.count] as const],
+      )
+      if (counts.length > 0) limits.most.set(metadata.name ?? '', new Map(counts))
+    }
+    if (limits.most.size === 0) return undefined
+    const byName = new Map<string, CsiVolume>()
+    for await (const volume of clients.resource(VOLUMES).each()) {
+      const known = csiVolumeOf(volume)
+      if (known === undefined) continue
+      byName.set(volume.metadata.name ?? '', known)
+      const { namespace, name } = volume.spec?.claimRef ?? {}
+      if (name) limits.byClaim.set(`${namespace}/${name}`, known)
+    }
+    for await (const { spec } of clients.resource(ATTACHMENTS).each()) {
+      const known = byName.get(spec?.source?.persistentVolumeName ?? '')
+      const { nodeName = '' } = spec ?? {}
+      if (known !== undefined) limits.byNode.set(nodeName, [...(limits.byNode.get(nodeName) ?? []), known])
+    }
+    return limits
+  }
+
+  /** By driver; undefined: as many as somebody likes. */
+  on(node: string): ReadonlyMap<string, number> | undefined {
+    return this.most.get(node)
+  }
+
+  attachedTo(node: string): readonly CsiVolume[] {
+    return this.byNode.get(node) ?? []
+  }
+
+  /** @param claim NAMESPACE/NAME */
+  ofClaim(claim: string): CsiVolume | undefined {
+    return this.byClaim.get(claim)
+  }
+}
+
+function csiVolumeOf({ spec }: PersistentVolume): CsiVolume | undefined {
+  const { driver, volumeHandle } = spec?.csi ?? {}
+  return driver && volumeHandle ? { driver, id: `${driver}/${volumeHandle}` } : undefined
+}

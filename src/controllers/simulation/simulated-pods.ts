@@ -1,0 +1,177 @@
+/**
+ * The kubelets of simulated nodes, all at once: a look goes on with the pods that changed since the last one, and with
+ * those whose time has come. Key: nothing.
+ */
+import type { Node, Pod } from '../../api/core/v1.ts'
+import { cloneJson } from '../../api/clone-json.ts'
+import { turnOfOthers } from '../../api/slices.ts'
+import { StatusError } from '../../api/status.ts'
+import { settingsOf } from '../../settings.ts'
+import { perTenant } from '../../tenancy/tenant-state.ts'
+import type { Clientset } from '../clientset.ts'
+import { clientsetFor } from '../clientset.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { inTurns } from '../in-turns.ts'
+import { PODS } from '../workloads/pod-control.ts'
+import type { KubeletNode } from './kubelet-state.ts'
+import { FreeAddresses, KubeletState } from './kubelet-state.ts'
+import type { Step } from './pod-lifecycle.ts'
+import { advance } from './pod-lifecycle.ts'
+import { COMPONENT, isSimulated, NODES } from './simulated-node.ts'
+import { EventRecorder } from '../workloads/events.ts'
+import { StagePlayer } from './stage-player.ts'
+import { stagesOf, tellLeftOut } from './stages.ts'
+
+/** Pods whose time has come of one look; the others are for the next, so that other controllers come between. */
+const MOST = 250
+
+/** What is known of each control plane between two looks. Bound: see KubeletState. */
+const states = perTenant(() => ({ state: new KubeletState(), stages: '' }))
+
+export const simulatedPods: Controller = {
+  reconcile: (_key, context) =>
+    context.alone('simulated-pods', async () => {
+      const kept = states(context.tenant)
+      const clients = clientsetFor(context, COMPONENT)
+      const { stages, leftOut, version } = await stagesOf(clients)
+      // each pod may follow another one now
+      if (version !== kept.stages) {
+        kept.state = new KubeletState()
+        await tellLeftOut(new EventRecorder(clients, COMPONENT, () => context.now()), leftOut)
+      }
+      kept.stages = version
+      const player = new StagePlayer(stages, clients, context)
+      const look = new Look(kept.state, clients, player, context)
+      try {
+        await look.read()
+      } catch (error) {
+        // a change that was half taken over is read again
+        kept.state = new KubeletState()
+        throw error
+      }
+      const more = await look.atTheirTime()
+      player.remember()
+      if (kept.state.isTooLarge) kept.state = new KubeletState()
+      if (look.failure !== undefined) throw look.failure
+      return more
+    }),
+}
+
+class Look {
+  /** What a pod's write failed with: the others went on, and it is due when the work is tried again. */
+  failure: unknown
+  private readonly addresses = new FreeAddresses()
+  private readonly isMissing: (image: string) => boolean
+
+  constructor(
+    private readonly state: KubeletState,
+    private readonly clients: Clientset,
+    private readonly stages: StagePlayer,
+    private readonly context: ControllerContext,
+  ) {
+    this.isMissing = settingsOf(context.env).missingImages.isMissing
+  }
+
+  /** Takes over what changed, and goes on with these pods. */
+  async read(): Promise<void> {
+    const { state, clients } = this
+    const unknown: string[] = []
+    for await (const page of clients.resource<Node>(NODES).changes(state.nodesAt))
+      for (const name of state.takeNodes(page, isSimulated)) unknown.push(name)
+    if (state.nodes.size === 0 && state.podsAt === undefined) return
+    const isFirst = state.podsAt === undefined
+    let isAnew = isFirst
+    for await (const { revision, reset, changed } of clients.resource(PODS).changes(state.podsAt)) {
+      if (reset) state.forgetPods()
+      // the pages that follow tell of the same state
+      isAnew ||= reset
+      for (const { key, object } of changed) if (object === undefined) this.stages.forget(key)
+      const here = changed.flatMap(({ key, object }) =>
+        state.putPod(key, object) && object !== undefined ? object : [],
+      )
+      // which addresses are taken is known only when all pods were seen
+      if (isAnew) this.note(here)
+      else await this.advance(here)
+      state.podsAt = revision
+      await turnOfOthers()
+    }
+    if (!isFirst) for (const name of unknown) await this.readNode(name)
+  }
+
+  /** The pods that were there before the node was known. */
+  private async readNode(name: string): Promise<void> {
+    const here: Pod[] = []
+    for await (const pod of this.clients.resource(PODS).each({ fieldSelector: `spec.nodeName=${name}` }))
+      if (this.state.putPod(keyOf(pod), pod)) here.push(pod)
+    this.note(here)
+  }
+
+  /** They are due as soon as something is to be done. */
+  private note(pods: readonly Pod[]): void {
+    const now = this.context.now()
+    for (const pod of pods) {
+      const node = this.nodeOf(pod)
+      if (node === undefined) continue
+      const { status, isGone, after } = advance(pod, { ...this.facts(node), allocateIP: () => undefined }, now)
+      const isDue = this.stages.isFor(pod) || status !== undefined || isGone === true || pod.status?.podIP === undefined
+      this.state.setDue(keyOf(pod), isDue ? 0 : after === undefined ? undefined : now.getTime() + after)
+    }
+  }
+
+  /** @returns milliseconds until the next pod is due */
+  async atTheirTime(): Promise<number | undefined> {
+    const { state, clients } = this
+    const keys = state.due(this.context.now().getTime(), MOST)
+    const pods: Pod[] = []
+    await inTurns(keys, async (key) => {
+      const [namespace = '', name = ''] = key.split('/')
+      const pod = await clients.resource(PODS, namespace).get(name)
+      if (state.putPod(key, pod) && pod !== undefined) pods.push(pod)
+    })
+    await this.advance(pods)
+    const next = state.nextDue()
+    return next === undefined ? undefined : Math.max(0, next - this.context.now().getTime())
+  }
+
+  private advance(pods: readonly Pod[]): Promise<void> {
+    return inTurns(pods, async (pod) => {
+      try {
+        await this.advanceOne(pod)
+      } catch (error) {
+        this.failure ??= error
+        this.state.setDue(keyOf(pod), 0)
+      }
+    })
+  }
+
+  private async advanceOne(pod: Pod): Promise<void> {
+    const node = this.nodeOf(pod)
+    if (node === undefined) return
+    const now = this.context.now()
+    const allocateIP = this.addresses.allocatorOf(node)
+    // where a stage is for the pod, it alone decides
+    const staged = await this.stages.play(pod, { hostIP: node.hostIP, allocateIP })
+    const { status, isGone, after }: Step = staged ?? advance(pod, { ...this.facts(node), allocateIP }, now)
+    this.state.setDue(keyOf(pod), after === undefined ? undefined : now.getTime() + after)
+    const { namespace, name = '', uid = '' } = pod.metadata
+    const pods = this.clients.resource(PODS, namespace)
+    if (isGone === true)
+      await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } }).catch(ignoreOvertaken)
+    else if (status !== undefined) await pods.updateStatus({ ...cloneJson(pod), status }, pod).catch(ignoreOvertaken)
+  }
+
+  private nodeOf({ spec }: Pod): KubeletNode | undefined {
+    return this.state.nodes.get(spec?.nodeName ?? '')
+  }
+
+  private facts({ hostIP }: KubeletNode) {
+    return { hostIP, isMissing: this.isMissing }
+  }
+}
+
+const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`
+
+/** Somebody else was faster: that write is work for this controller again. */
+function ignoreOvertaken(error: unknown): void {
+  if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+}

@@ -1,0 +1,129 @@
+/** What the steps of a Stage write: its templates, filled in with a pod, are YAML. */
+import type { Pod } from '../../api/core/v1.ts'
+import { plainJson, stringify } from '../../api/json.ts'
+import type { Json, KubeObject } from '../../api/object.ts'
+import { isJsonObject } from '../../api/object.ts'
+import { loadYaml, yamlReader } from '../../codec/yaml-reader.ts'
+import type { TemplateFunction } from '../../go/template/execute.ts'
+import { runTemplate } from '../../go/template/execute.ts'
+import type { Value } from '../../go/template/functions.ts'
+import { TemplateError } from '../../go/template/tokens.ts'
+import type { FinalizerChange, StagePatch } from '../../registry/core/stages.ts'
+import type { NodeFacts } from './pod-lifecycle.ts'
+
+const TYPES = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+} as const
+
+/** Where a pod is. */
+export type PlaceOfPod = Pick<NodeFacts, 'hostIP' | 'allocateIP'>
+
+interface RenderedPatch {
+  readonly type: (typeof TYPES)[keyof typeof TYPES]
+  readonly body: Json
+}
+
+/** Undefined where the template says nothing. @throws TemplateError */
+export async function renderedPatch(
+  { type, root, template }: StagePatch,
+  pod: KubeObject & Pod,
+  place: PlaceOfPod,
+  now: Date,
+): Promise<RenderedPatch | undefined> {
+  const functions = functionsOf(pod, place, now)
+  const value = await parsed(runTemplate(template, pod as unknown as Value, functions)) // an API object is JSON
+  if (value === null) return undefined
+  const { uid = '' } = pod.metadata
+  // another pod of the same name is left alone
+  if (type === 'json')
+    return { type: TYPES.json, body: [{ op: 'test', path: '/metadata/uid', value: uid }, ...jsonPatch(value, root)] }
+  if (!isJsonObject(value)) throw new TemplateError('what the template makes is no object')
+  const body = root === '' ? value : { [root]: value }
+  return {
+    type: TYPES[type],
+    body: { ...body, metadata: { ...(isJsonObject(body['metadata']) ? body['metadata'] : {}), uid } },
+  } // own key: written here
+}
+
+async function parsed(text: string): Promise<Json> {
+  await loadYaml()
+  const { YamlError, parseYaml } = yamlReader()
+  try {
+    return plainJson(parseYaml(text).tree)
+  } catch (error) {
+    if (error instanceof YamlError) throw new TemplateError(`what the template makes is no YAML: ${error.message}`)
+    throw error
+  }
+}
+
+function jsonPatch(value: Json, root: string): readonly Json[] {
+  if (!Array.isArray(value)) throw new TemplateError('what the template makes is no list of operations')
+  if (root === '') return value
+  return value.map((one) => (isJsonObject(one) ? { ...one, path: `/${root}${String(one['path'] ?? '')}` } : one))
+}
+
+/** Undefined where nothing changes. */
+export function finalizersAfter(
+  before: readonly string[],
+  { add, remove, isEmptied }: FinalizerChange,
+): readonly string[] | undefined {
+  const removed = new Set(remove)
+  const after = [...new Set([...(isEmptied ? [] : before.filter((name) => !removed.has(name))), ...add])]
+  return JSON.stringify(after) === JSON.stringify(before) ? undefined : after
+}
+
+const CONDITIONS: readonly (readonly [type: string, status: string, reason: string, message: string])[] = [
+  ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'],
+  ['MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+  ['DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+  ['PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+  ['NetworkUnavailable', 'False', 'RouteCreated', 'RouteController created a route'],
+]
+
+/** Those of KWOK. Every pod of this node asks for its own addresses, whichever names it gives. */
+function functionsOf(
+  pod: KubeObject & Pod,
+  { hostIP, allocateIP }: PlaceOfPod,
+  now: Date,
+): ReadonlyMap<string, TemplateFunction> {
+  const podIP = (): Value => {
+    if (pod.spec?.hostNetwork === true) return hostIP
+    // asked twice, it is the same
+    const status = (pod.status ??= {})
+    return (status.podIP ??= allocateIP() ?? '')
+  }
+  const time = now.toISOString()
+  return new Map<string, TemplateFunction>([
+    ['Quote', (value = null) => JSON.stringify(typeof value === 'string' ? value : JSON.stringify(value))],
+    ['Now', () => time],
+    ['StartTime', () => pod.metadata.creationTimestamp ?? time],
+    ['YAML', (value = null, indent = 0) => yamlOf(value, Number(indent))],
+    ['Version', () => 'simulated'],
+    ['NodeConditions', () => CONDITIONS.map(([type, status, reason, message]) => ({ type, status, reason, message }))],
+    ['NodeIP', () => hostIP],
+    ['NodeIPWith', () => hostIP],
+    ['NodeName', () => pod.spec?.nodeName ?? ''],
+    ['NodePort', () => 10250],
+    ['PodIP', podIP],
+    ['PodIPWith', podIP],
+    ['NodeIPs', () => [hostIP]],
+    ['NodeIPsWith', () => [hostIP]],
+    ['PodIPs', () => [podIP()]],
+    ['PodIPsWith', () => [podIP()]],
+  ])
+}
+
+/** One member a line, its value as JSON, which is YAML, too. */
+function yamlOf(value: Value, indent: number): string {
+  const lines =
+    typeof value === 'object' && value !== null
+      ? Array.isArray(value)
+        ? value.map((item) => `- ${stringify(item as Json)}`)
+        : Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${stringify(one as Json)}`)
+      : [stringify(value as Json)]
+  if (!(indent > 0)) return `${lines.join('\n')}\n`
+  const pad = ' '.repeat(2 * Math.min(indent, 32))
+  return lines.map((line) => `\n${pad}${line}`).join('')
+}

@@ -1,0 +1,177 @@
+/**
+ * Plays Stages with pods on simulated nodes: the first write after which a Stage is for a pod begins its delay, and when
+ * that is over its steps are done, once for each version of the pod. What is drawn by chance is drawn from the pod's uid
+ * and version, so that it is the same whenever it is looked at.
+ */
+import type { Pod } from '../../api/core/v1.ts'
+import { cloneJson } from '../../api/clone-json.ts'
+import type { Json, KubeObject } from '../../api/object.ts'
+import { StatusError } from '../../api/status.ts'
+import { TemplateError } from '../../go/template/tokens.ts'
+import type { Stage, StageStep } from '../../registry/core/stages.ts'
+import type { Clientset } from '../clientset.ts'
+import type { ControllerContext } from '../controller.ts'
+import { EventRecorder } from '../workloads/events.ts'
+import { PODS } from '../workloads/pod-control.ts'
+import type { PlaceOfPod } from './stage-patches.ts'
+import { finalizersAfter, renderedPatch } from './stage-patches.ts'
+
+/** Steps that a pod may take at once; then it takes one a second. */
+const AT_ONCE = 10
+const PACE = 1000
+/** Pods whose waiting is kept: delays of those that are forgotten begin anew. */
+const MOST_WAITING = 4000
+
+/**
+ * Of a pod that a Stage is or was for: its version, since when it has it, when it is ahead of its pace no more (0: none was
+ * played with it), 1: one was played with this version.
+ */
+type Waiting = readonly [version: string, since: number, pace: number, isPlayed: 0 | 1, uid: string]
+
+const KEY = 'stages/'
+
+export class StagePlayer {
+  /** By NAMESPACE/NAME. Bound: MOST_WAITING, the oldest go. */
+  private readonly waiting: Map<string, Waiting>
+  private readonly record: string
+
+  constructor(
+    private readonly stages: readonly Stage[],
+    private readonly clients: Clientset,
+    private readonly context: ControllerContext,
+  ) {
+    this.record = context.sightings.get(KEY)?.record ?? '[]'
+    const known = stages.length === 0 ? [] : (JSON.parse(this.record) as [string, Waiting][]) // of this class
+    this.waiting = new Map(known)
+  }
+
+  /** Whether a stage is for the pod, or was. */
+  isFor(pod: KubeObject & Pod): boolean {
+    return this.stages.some((stage) => stage.matches(pod as unknown as Json)) || this.knownOf(pod) !== undefined
+  }
+
+  private knownOf(pod: Pod): Waiting | undefined {
+    const known = this.waiting.get(keyOf(pod))
+    return known?.[4] === pod.metadata.uid ? known : undefined
+  }
+
+  /** @returns milliseconds until it goes on; undefined: no Stage is for this pod, and none was */
+  async play(pod: KubeObject & Pod, node: PlaceOfPod): Promise<{ readonly after?: number } | undefined> {
+    const json = pod as unknown as Json // an API object is JSON
+    const matching = this.stages.filter((stage) => stage.matches(json))
+    const { uid = '', resourceVersion: version = '', deletionTimestamp } = pod.metadata
+    if (this.stages.length === 0) return undefined
+    const known = this.knownOf(pod)
+    if (matching.length === 0) {
+      // what a stage made of it stays, until it is to go
+      if (known === undefined || known[2] === 0 || deletionTimestamp !== undefined) return undefined
+      return {}
+    }
+    const now = this.context.now().getTime()
+    const isSame = known?.[0] === version
+    const [since, pace] = [isSame ? known[1] : now, known?.[2] ?? 0]
+    if (isSame && known[3] === 1) return {}
+    const stage = drawn(matching, json, chance(`${uid}/${version}`))
+    const [least, most] = stage.delay(json, since)
+    const due = since + least + (most - least) * chance(`${uid}/${version}/${stage.name}`)
+    const after = Math.max(due, pace - (AT_ONCE - 1) * PACE) - now
+    if (after > 0) {
+      this.keep(pod, [version, since, pace, 0, uid])
+      return { after }
+    }
+    this.keep(pod, [version, since, Math.max(pace, now) + PACE, 1, uid])
+    await this.perform(stage, pod, node)
+    return {}
+  }
+
+  /** Writes what the next look has to know, where it changed. */
+  remember(): void {
+    const record = JSON.stringify([...this.waiting])
+    if (record === this.record) return
+    this.context.sightings.set(KEY, this.waiting.size === 0 ? undefined : { record, time: 0 })
+  }
+
+  /** The pod is gone. */
+  forget(key: string): void {
+    this.waiting.delete(key)
+  }
+
+  private keep(pod: Pod, waiting: Waiting): void {
+    const key = keyOf(pod)
+    this.waiting.delete(key)
+    this.waiting.set(key, waiting)
+    const [oldest] = this.waiting.keys()
+    if (this.waiting.size > MOST_WAITING && oldest !== undefined) this.waiting.delete(oldest)
+  }
+
+  /** What cannot be done is told as an Event, and not tried again before the pod changes. */
+  private async perform(stage: Stage, pod: KubeObject & Pod, node: PlaceOfPod): Promise<void> {
+    const events = new EventRecorder(this.clients, 'kubelet', () => this.context.now(), pod.spec?.nodeName)
+    try {
+      let isDeleted = false
+      for (const step of stage.steps) {
+        if (step.event !== undefined) await events.record(pod, step.event)
+        if (!isDeleted) isDeleted = await this.change(step, pod, node)
+      }
+    } catch (error) {
+      // somebody else was faster: that is work for this controller again
+      if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return
+      if (!(error instanceof TemplateError) && !(error instanceof StatusError && error.code < 500)) throw error
+      await events.warnOnce(pod, 'StageFailed', `stage ${stage.name}: ${error.message}`)
+    }
+  }
+
+  /** @returns whether the pod is deleted */
+  private async change(
+    { finalizers, deletes, patch }: StageStep,
+    pod: KubeObject & Pod,
+    node: PlaceOfPod,
+  ): Promise<boolean> {
+    const { namespace, name = '', uid = '' } = pod.metadata
+    const pods = this.clients.resource(PODS, namespace)
+    if (finalizers !== undefined) {
+      const left = finalizersAfter(pod.metadata.finalizers ?? [], finalizers)
+      if (left !== undefined)
+        await pods.patch(name, 'application/merge-patch+json', { metadata: { uid, finalizers: left } })
+    }
+    if (deletes === true) {
+      await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } })
+      return true
+    }
+    if (patch === undefined) return false
+    const rendered = await renderedPatch(patch, cloneJson(pod), node, this.context.now())
+    if (rendered !== undefined) await pods.patch(name, rendered.type, rendered.body, patch.subresource)
+    return false
+  }
+}
+
+/** By weight, as KWOK: one whose weight is unknown is drawn where no other has one; where all are 0, each is as likely. */
+function drawn(stages: readonly Stage[], pod: Json, chance: number): Stage {
+  const weighed = stages.map((stage) => ({ stage, weight: stage.weight(pod) }))
+  const known = weighed.filter(({ weight }) => weight !== undefined)
+  const heavy = known.filter(({ weight = 0 }) => weight > 0)
+  const [first = { stage: stages[0]!, weight: 0 }, ...others] = heavy
+  if (heavy.length === 0) {
+    const even = known.length > 0 ? known : weighed
+    return even[Math.floor(chance * even.length)]!.stage
+  }
+  let left = chance * heavy.reduce((sum, { weight = 0 }) => sum + weight, 0) - (first.weight ?? 0)
+  let found = first.stage
+  for (const { stage, weight = 0 } of others) {
+    if (left < 0) break
+    found = stage
+    left -= weight
+  }
+  return found
+}
+
+/** A number from 0 to below 1 that is the same for the same text. */
+function chance(text: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
+}
+
+const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`

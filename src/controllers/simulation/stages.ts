@@ -1,0 +1,73 @@
+/** The Stages of a control plane. Without their definition (KWOK's own) there are none, and nothing is read. */
+import { BoundedMap } from '../../api/bounded-map.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { STAGES } from '../../registry/core/stage-work.ts'
+import type { Stage } from '../../registry/core/stages.ts'
+import { readStage } from '../../registry/core/stages.ts'
+import type { Clientset } from '../clientset.ts'
+import { typedResource } from '../clientset.ts'
+import type { EventRecorder } from '../workloads/events.ts'
+
+const RESOURCE = typedResource<KubeObject>(STAGES.group, STAGES.resource)
+/** The first by name are played. */
+const MOST_STAGES = 200
+
+/** Characters of the Stages of a control plane: those by name that are more are not played. */
+const MOST_TEXT = 1_000_000
+
+/** Stages beyond them that an Event names. */
+const MOST_TOLD = 10
+
+interface Compiled {
+  readonly stage: Stage | undefined
+  /** Characters of its text: what is compiled is some ten times as large. */
+  readonly size: number
+}
+
+/** By uid and version. */
+const known = new BoundedMap<string, Compiled>({
+  entries: 2 * MOST_STAGES,
+  size: 2 * MOST_TEXT,
+  sizeOf: (_, { size }) => size,
+})
+
+export interface PlayedStages {
+  /** By name. */
+  readonly stages: readonly Stage[]
+  /** Beyond what is played. */
+  readonly leftOut: readonly KubeObject[]
+  /** Another one where any of them was written. */
+  readonly version: string
+}
+
+export async function stagesOf(clients: Clientset): Promise<PlayedStages> {
+  const objects = (await clients.ifKnown(RESOURCE)?.list()) ?? []
+  const byName = objects.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+  const stages: Stage[] = []
+  const leftOut = byName.slice(MOST_STAGES)
+  let left = MOST_TEXT
+  for (const object of byName.slice(0, MOST_STAGES)) {
+    const { stage, size } = compiled(object)
+    left -= size
+    if (left < 0) leftOut.push(object)
+    else if (stage !== undefined) stages.push(stage)
+  }
+  const version = byName.map(({ metadata: { uid, resourceVersion } }) => `${uid}/${resourceVersion}`).join()
+  return { stages, leftOut, version }
+}
+
+/** Those who wrote them see it at the Stage: the write itself could not know. */
+export async function tellLeftOut(events: EventRecorder, leftOut: readonly KubeObject[]): Promise<void> {
+  const message = `the first ${MOST_STAGES} Stages by name are played, as long as they have ${MOST_TEXT} characters together`
+  for (const stage of leftOut.slice(0, MOST_TOLD)) await events.warnOnce(stage, 'StageNotPlayed', message)
+}
+
+function compiled(object: KubeObject): Compiled {
+  const key = `${object.metadata.uid}/${object.metadata.resourceVersion}`
+  const before = known.get(key)
+  if (before !== undefined) return before
+  const read = readStage(object)
+  const made = { stage: 'stage' in read ? read.stage : undefined, size: JSON.stringify(object).length }
+  known.set(key, made)
+  return made
+}

@@ -1,0 +1,57 @@
+/**
+ * When that happened for which Endpoints and EndpointSlices are written, as an annotation of theirs says it
+ * (kube-controller-manager's TriggerTimeTracker): from it people measure how long news take to arrive.
+ */
+import { BoundedMap } from '../../api/bounded-map.ts'
+import type { Pod, Service } from '../../api/core/v1.ts'
+import type { Tenant } from '../../storage/tenant.ts'
+import { perTenant } from '../../tenancy/tenant-state.ts'
+import { isReady, podCondition } from './pod-state.ts'
+import { hasEndpoint } from './service-endpoints.ts'
+
+export const CHANGE_TIME = 'endpoints.kubernetes.io/last-change-trigger-time'
+
+/** Services whose endpoints were written: where these are gone, somebody deleted them. */
+const seen = perTenant(() => new BoundedMap<string, true>({ entries: 4096 }))
+
+/** The pods that are named already, by uid, and whether as ready; undefined where that is not said. */
+export type Named = ReadonlyMap<string, boolean | undefined>
+
+export interface Asked {
+  readonly tenant: Tenant
+  readonly component: string
+  readonly service: Service
+  /** All that it selects. */
+  readonly pods: readonly Pod[]
+}
+
+/**
+ * @param named before; undefined: there is nothing yet
+ * @returns the first of the times at which pods changed; undefined: no pod did, but what is said of them
+ */
+export function changeTime({ tenant, component, service, pods }: Asked, named: Named | undefined): string | undefined {
+  const known = seen(tenant)
+  const key = `${component} ${service.metadata.uid}`
+  const isFirst = named === undefined && known.get(key) === undefined
+  known.set(key, true)
+  if (isFirst) return service.metadata.creationTimestamp
+  if (named === undefined) return undefined
+  const times = pods.flatMap((pod) =>
+    isNews(pod, named) ? (podCondition(pod, 'Ready')?.lastTransitionTime ?? []) : [],
+  )
+  return times.sort()[0]
+}
+
+function isNews(pod: Pod, named: Named): boolean {
+  const { uid = '' } = pod.metadata
+  return named.has(uid) ? (named.get(uid) ?? isReady(pod)) !== isReady(pod) : hasEndpoint(pod, true)
+}
+
+/** The annotations with the time, or without one. */
+export function withChangeTime(
+  annotations: Readonly<Record<string, string>> | undefined,
+  time: string | undefined,
+): Record<string, string> {
+  const { [CHANGE_TIME]: _, ...others } = annotations ?? {}
+  return { ...others, ...(time === undefined ? {} : { [CHANGE_TIME]: time }) }
+}

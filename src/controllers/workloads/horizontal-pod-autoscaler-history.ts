@@ -1,0 +1,101 @@
+/**
+ * What an autoscaler recommended and did lately. kube-controller-manager keeps it in memory, a sample each 15 seconds;
+ * here it outlives the object, so equal samples are one row of a time, and a steady autoscaler writes nothing.
+ */
+import * as z from 'zod/mini'
+import { leastOf, mostOf } from '../../api/extremes.ts'
+
+/** Milliseconds between two looks, as kube-controller-manager's --horizontal-pod-autoscaler-sync-period. */
+export const PERIOD_MS = 15_000
+
+const recommendation = z.object({
+  replicas: z.number(),
+  /** Milliseconds since 1970: the first look that came to this. */
+  since: z.number(),
+  /** The last one, once another look came to something else, or to nothing. */
+  until: z.optional(z.number()),
+})
+const scaleEvent = z.object({ change: z.number(), time: z.number() })
+const record = z.object({
+  uid: z.string(),
+  /** Of the target's scale. */
+  selector: z.optional(z.string()),
+  recommendations: z.array(recommendation),
+  ups: z.array(scaleEvent),
+  downs: z.array(scaleEvent),
+})
+
+export type ScaleEvent = z.infer<typeof scaleEvent>
+/** Bound: what is older than the longest window or period is dropped whenever something is added. */
+export type AutoscalerHistory = Readonly<z.infer<typeof record>>
+
+const emptyHistory = (uid: string): AutoscalerHistory => ({ uid, recommendations: [], ups: [], downs: [] })
+
+/** @param uid of the autoscaler: one that comes back under its name has no past */
+export function readHistory(text: string | undefined, uid: string): AutoscalerHistory {
+  if (text === undefined) return emptyHistory(uid)
+  const read = record.safeParse(JSON.parse(text))
+  return read.success && read.data.uid === uid ? read.data : emptyHistory(uid)
+}
+
+/** When the last look of a recommendation was; one that goes on was looked at a period ago. */
+const lastOf = ({ since, until }: AutoscalerHistory['recommendations'][number], now: number): number =>
+  until ?? Math.max(since, now - PERIOD_MS)
+
+/** What was recommended after a time. */
+export const recommendationsAfter = (
+  { recommendations }: AutoscalerHistory,
+  time: number,
+  now: number,
+): readonly number[] => recommendations.filter((one) => lastOf(one, now) > time).map(({ replicas }) => replicas)
+
+/** Milliseconds until one of those that are over is older than the window; undefined: none is within it. */
+export function untilForgotten({ recommendations }: AutoscalerHistory, window: number, now: number) {
+  const ends = recommendations.flatMap(({ until }) =>
+    until !== undefined && until > now - window ? [until + window - now] : [],
+  )
+  return ends.length === 0 ? undefined : leastOf(ends)
+}
+
+/** An autoscaler without a past begins with what is there. */
+export const begun = (history: AutoscalerHistory, replicas: number, now: number): AutoscalerHistory =>
+  history.recommendations.length > 0 ? history : { ...history, recommendations: [{ replicas, since: now }] }
+
+/** @param keep milliseconds: the longest window */
+export function recommended(
+  history: AutoscalerHistory,
+  replicas: number,
+  now: number,
+  keep: number,
+): AutoscalerHistory {
+  const last = history.recommendations.at(-1)
+  if (last?.replicas === replicas && last.until === undefined) return history
+  const { recommendations } = paused(history, now)
+  const kept = recommendations.filter((one) => lastOf(one, now) > now - keep)
+  return { ...history, recommendations: [...kept, { replicas, since: now }] }
+}
+
+/** A look recommended nothing. */
+export function paused(history: AutoscalerHistory, now: number): AutoscalerHistory {
+  const last = history.recommendations.at(-1)
+  if (last === undefined || last.until !== undefined) return history
+  const over = { ...last, until: lastOf(last, now) }
+  return { ...history, recommendations: [...history.recommendations.slice(0, -1), over] }
+}
+
+/** @param policies of the direction that it was scaled in, whose periods say how long it is remembered */
+export function scaled(
+  history: AutoscalerHistory,
+  from: number,
+  to: number,
+  now: number,
+  policies: readonly { readonly periodSeconds?: number }[] = [],
+): AutoscalerHistory {
+  const longest = mostOf(
+    policies.map(({ periodSeconds = 0 }) => periodSeconds),
+    0,
+  )
+  const of = to > from ? 'ups' : 'downs'
+  const kept = history[of].filter(({ time }) => time >= now - longest * 1000)
+  return { ...history, [of]: [...kept, { change: Math.abs(to - from), time: now }] }
+}

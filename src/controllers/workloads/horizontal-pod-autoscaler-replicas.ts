@@ -1,0 +1,271 @@
+/**
+ * How many replicas a metric asks for (kube-controller-manager's ReplicaCalculator). Values are thousandths. Pods that are
+ * not ready, and those of which nothing is known, never make a change greater than it would be without them.
+ */
+import type { Pod } from '../../api/core/v1.ts'
+import { ownValue } from '../../api/own.ts'
+import { podAmounts } from '../../registry/quota/pod-resources.ts'
+import { Quantity } from '../../schema/quantity.ts'
+import { WINDOW_SECONDS } from '../simulation/usage.ts'
+import { isReady, isTerminating, podCondition } from './pod-state.ts'
+
+/** Why a metric says nothing: kube-controller-manager's text. */
+export class MetricFailure extends Error {
+  override readonly name = 'MetricFailure'
+}
+
+export interface PodMetric {
+  /** Milliseconds since 1970. */
+  readonly timestamp: number
+  /** Milliseconds. */
+  readonly window: number
+  readonly value: bigint
+}
+
+/** By the names of pods. */
+export type PodMetrics = ReadonlyMap<string, PodMetric>
+
+/** Parts of the target by which a value may differ from it. */
+export interface Tolerances {
+  readonly down: number
+  readonly up: number
+}
+
+/** What is asked about. */
+export interface Calculation {
+  /** spec.replicas of the target. */
+  readonly current: number
+  readonly tolerances: Tolerances
+  /** Those that the target's selector selects. */
+  readonly pods: readonly Pod[]
+  readonly now: number
+}
+
+export interface Proposal {
+  readonly replicas: number
+  /** The average of the pods that were counted, or the whole value. */
+  readonly usage: bigint
+  /** Per cent. */
+  readonly utilization?: number
+}
+
+/** As kube-controller-manager's --horizontal-pod-autoscaler-cpu-initialization-period and -initial-readiness-delay. */
+const CPU_INITIALIZATION_MS = 300_000
+const READINESS_DELAY_MS = 30_000
+const MAX_INT32 = 2 ** 31 - 1
+const MAX_INT64 = 2n ** 63n - 1n
+
+const isWithin = ({ down, up }: Tolerances, ratio: number): boolean => 1 - down <= ratio && ratio <= 1 + up
+
+const ceiled = (replicas: number): number => Math.min(Math.ceil(replicas), MAX_INT32)
+
+interface Measure {
+  readonly ratio: number
+  readonly usage: bigint
+  readonly utilization?: number
+}
+
+interface Measuring {
+  measure(values: ReadonlyMap<string, bigint>): Measure
+  /** What a pod counts as of which nothing is known, where there is less than wanted. */
+  whenMissing(pod: string): bigint
+}
+
+/** By per cent of what is requested. @throws MetricFailure */
+export function utilizationProposal(
+  calculation: Calculation,
+  metrics: PodMetrics,
+  { resource, container, target }: { readonly resource: string; readonly container: string; readonly target: number },
+): Proposal {
+  return podsProposal(calculation, metrics, resource === 'cpu', () => {
+    const requests = requestsOf(calculation.pods, container, resource)
+    return {
+      measure: (values) => utilizationOf(values, requests, target),
+      whenMissing: (pod) => ((requests.get(pod) ?? 0n) * BigInt(Math.max(100, target))) / 100n,
+    }
+  })
+}
+
+/** By an average. @param isCpu values of pods that are not ready yet say nothing. @throws MetricFailure */
+export function averageProposal(
+  calculation: Calculation,
+  metrics: PodMetrics,
+  target: bigint,
+  isCpu: boolean,
+): Proposal {
+  return podsProposal(calculation, metrics, isCpu, () => ({
+    measure(values) {
+      const usage = sum(values.values()) / BigInt(values.size)
+      return { ratio: Number(usage) / Number(target), usage }
+    },
+    whenMissing: () => target,
+  }))
+}
+
+function utilizationOf(
+  values: ReadonlyMap<string, bigint>,
+  requests: ReadonlyMap<string, bigint>,
+  target: number,
+): Measure {
+  const known = [...values].filter(([pod]) => requests.has(pod))
+  const total = sum(known.map(([, value]) => value))
+  const requested = sum(known.map(([pod]) => requests.get(pod)!))
+  if (requested === 0n) throw new MetricFailure('no metrics returned matched known pods')
+  const utilization = Number((total * 100n) / requested)
+  return { ratio: utilization / target, usage: total / BigInt(known.length), utilization }
+}
+
+function podsProposal(
+  { current, tolerances, pods, now }: Calculation,
+  metrics: PodMetrics,
+  isCpu: boolean,
+  measuring: () => Measuring,
+): Proposal {
+  requirePods(pods)
+  const { ready, unready, missing, ignored } = groupPods(pods, metrics, isCpu, now)
+  const values = new Map([...metrics].map(([pod, { value }]) => [pod, value]))
+  for (const pod of [...ignored, ...unready]) values.delete(pod)
+  if (values.size === 0) throw new MetricFailure('did not receive metrics for targeted pods (pods might be unready)')
+  const { measure, whenMissing } = measuring()
+  const { ratio, ...average } = measure(values)
+  const stays: Proposal = { replicas: current, ...average }
+  const countsUnready = unready.size > 0 && ratio > 1
+  if (!countsUnready && missing.size === 0)
+    return isWithin(tolerances, ratio) ? stays : { replicas: ceiled(ratio * ready), ...average }
+  if (ratio < 1) for (const pod of missing) values.set(pod, whenMissing(pod))
+  if (ratio > 1) for (const pod of missing) values.set(pod, 0n)
+  if (countsUnready) for (const pod of unready) values.set(pod, 0n)
+  const { ratio: next } = measure(values)
+  const turns = (ratio < 1 && next > 1) || (ratio > 1 && next < 1)
+  if (isWithin(tolerances, next) || turns) return stays
+  const replicas = ceiled(next * values.size)
+  // the number of pods that were counted must not turn it around either
+  if ((next < 1 && replicas > current) || (next > 1 && replicas < current)) return stays
+  return { replicas, ...average }
+}
+
+/** By one value for all. @throws MetricFailure */
+export function valueProposal(calculation: Calculation, usage: bigint, target: bigint): Proposal {
+  const { current, tolerances, pods } = calculation
+  const ratio = Number(usage) / Number(target)
+  if (current === 0) return { replicas: ceiled(ratio), usage }
+  if (isWithin(tolerances, ratio)) return { replicas: current, usage }
+  try {
+    requirePods(pods)
+  } catch (error) {
+    if (error instanceof MetricFailure) throw new MetricFailure(`unable to calculate ready pods: ${error.message}`)
+    throw error
+  }
+  const ready = pods.filter((pod) => pod.status?.phase === 'Running' && isReady(pod)).length
+  return { replicas: ceiled(ratio * ready), usage }
+}
+
+/** By one value, of which each pod is to have its share. @param replicas status.replicas of the target */
+export function shareProposal(tolerances: Tolerances, replicas: number, usage: bigint, target: bigint): Proposal {
+  const ratio = Number(usage) / (Number(target) * replicas)
+  return {
+    replicas: isWithin(tolerances, ratio) ? replicas : ceiled(Number(usage) / Number(target)),
+    usage: replicas === 0 || usage >= MAX_INT64 ? usage : BigInt(Math.ceil(Number(usage) / replicas)),
+  }
+}
+
+/** No more than an int64 has. */
+export const total = (values: readonly bigint[]): bigint => {
+  const all = sum(values)
+  return all > MAX_INT64 ? MAX_INT64 : all
+}
+
+function sum(values: Iterable<bigint>): bigint {
+  let all = 0n
+  for (const value of values) all += value
+  return all
+}
+
+function requirePods(pods: readonly Pod[]): void {
+  if (pods.length === 0) throw new MetricFailure('no pods returned by selector while calculating replica count')
+}
+
+interface PodGroups {
+  readonly ready: number
+  readonly unready: ReadonlySet<string>
+  readonly missing: ReadonlySet<string>
+  readonly ignored: ReadonlySet<string>
+}
+
+export function groupPods(pods: readonly Pod[], metrics: PodMetrics, isCpu: boolean, now: number): PodGroups {
+  const [unready, missing, ignored] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  let ready = 0
+  for (const pod of pods) {
+    const { name = '' } = pod.metadata
+    const metric = metrics.get(name)
+    if (isTerminating(pod) || pod.status?.phase === 'Failed') ignored.add(name)
+    else if (pod.status?.phase === 'Pending') unready.add(name)
+    else if (metric === undefined) missing.add(name)
+    else if (isCpu && isStarting(pod, metric, now)) unready.add(name)
+    else ready++
+  }
+  return { ready, unready, missing, ignored }
+}
+
+const at = (time: string | undefined): number => (time === undefined ? -Infinity : Date.parse(time))
+
+/** What a pod needs to start is not what it needs to work. */
+function isStarting(pod: Pod, { timestamp, window }: PodMetric, now: number): boolean {
+  const condition = podCondition(pod, 'Ready')
+  const { startTime } = pod.status ?? {}
+  if (condition === undefined || startTime === undefined) return true
+  const isUnready = condition.status === 'False'
+  const since = at(condition.lastTransitionTime)
+  if (at(startTime) + CPU_INITIALIZATION_MS > now) return isUnready || timestamp < since + window
+  // it was never ready
+  return isUnready && at(startTime) + READINESS_DELAY_MS > since
+}
+
+/**
+ * When the usage of a pod that runs begins to count as it is, where nothing else happens: milliseconds since 1970.
+ * Undefined: it does, or nothing runs yet.
+ */
+export function usageCountsFrom(pod: Pod): number | undefined {
+  const condition = podCondition(pod, 'Ready')
+  const { startTime, phase } = pod.status ?? {}
+  if (phase !== 'Running' || condition === undefined) return undefined
+  // times have whole seconds
+  const window = (WINDOW_SECONDS + 1) * 1000
+  return condition.status === 'False'
+    ? at(startTime) + CPU_INITIALIZATION_MS
+    : at(condition.lastTransitionTime) + window
+}
+
+/** @param container '' for all. @throws MetricFailure for one that requests nothing */
+function requestsOf(pods: readonly Pod[], container: string, resource: string): Map<string, bigint> {
+  return new Map(
+    pods.map((pod) => [
+      pod.metadata.name ?? '',
+      container === '' && hasOwnRequests(pod) ? podRequest(pod, resource) : containerRequests(pod, container, resource),
+    ]),
+  )
+}
+
+const hasOwnRequests = ({ spec }: Pod): boolean => Object.keys(spec?.resources?.requests ?? {}).length > 0
+
+function podRequest(pod: Pod, resource: string): bigint {
+  const request = podAmounts(pod, 'requests').get(resource)
+  if (request === undefined)
+    throw new MetricFailure(`missing pod-level request for ${resource} in Pod ${pod.metadata.name}`)
+  return request.scaledValue(-3)
+}
+
+function containerRequests({ metadata, spec }: Pod, container: string, resource: string): bigint {
+  const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
+  let all = 0n
+  for (const { name = '', resources } of [...(spec?.containers ?? []), ...sidecars]) {
+    if (container !== '' && container !== name) continue
+    const request = ownValue(resources?.requests, resource)
+    if (request === undefined)
+      throw new MetricFailure(`missing request for ${resource} in container ${name} of Pod ${metadata.name}`)
+    all += Quantity.parse(request).scaledValue(-3)
+    if (container === name) return all
+  }
+  if (container !== '') throw new MetricFailure(`container ${container} not found in Pod ${metadata.name}`)
+  return all
+}

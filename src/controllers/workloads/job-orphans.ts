@@ -1,0 +1,60 @@
+/**
+ * Lets pods go that no Job will count any more: they keep the finalizer `batch.kubernetes.io/job-tracking` otherwise, and
+ * with it wait for ever (the orphan queue of kube-controller-manager's job controller).
+ */
+import type { Job } from '../../api/batch/v1.ts'
+import type { Pod } from '../../api/core/v1.ts'
+import { StatusError } from '../../api/status.ts'
+import { controllerRefOf } from '../../registry/work.ts'
+import type { Clientset } from '../clientset.ts'
+import { clientsetFor } from '../clientset.ts'
+import type { Controller } from '../controller.ts'
+import { JOB, JOB_COMPONENT, JOBS, OURS } from './job-kind.ts'
+import { isOver, isTracked, TRACKING } from './job-state.ts'
+import { keyParts } from './key.ts'
+import { PODS } from './pod-control.ts'
+
+/** Key: NAMESPACE/NAME of a pod that is being deleted, or that nobody controls. */
+export const orphanedJobPod: Controller = {
+  async reconcile(key, context) {
+    const [namespace, name] = keyParts(key)
+    const clients = clientsetFor(context, JOB_COMPONENT)
+    const pod = await clients.resource(PODS, namespace).get(name)
+    if (pod !== undefined) await untrackIfOrphan(clients, pod)
+    return undefined
+  },
+}
+
+/** Key: NAMESPACE/UID of a Job that is gone. Another one may have its name. */
+export const goneJob: Controller = {
+  async reconcile(key, context) {
+    const [namespace, owner] = keyParts(key)
+    const clients = clientsetFor(context, JOB_COMPONENT)
+    for (const pod of await clients.resource(PODS, namespace).list({ owner })) await untrackIfOrphan(clients, pod)
+    return undefined
+  },
+}
+
+async function untrackIfOrphan(clients: Clientset, pod: Pod): Promise<void> {
+  if (!isTracked(pod)) return
+  const owner = controllerRefOf(pod)
+  if (owner !== undefined) {
+    if (owner.kind !== JOB.kind || owner.apiVersion !== `${JOB.group}/${JOB.version}`) return
+    const job: Job | undefined = await clients.resource(JOBS, pod.metadata.namespace).get(owner.name ?? '')
+    const isIts = job?.metadata.uid === owner.uid
+    if (job !== undefined && isIts && ((job.spec?.managedBy ?? OURS) !== OURS || !isOver(job))) return
+  }
+  await untrack(clients, pod)
+}
+
+/** Nobody counts it from now on. */
+export async function untrack(clients: Clientset, pod: Pod): Promise<void> {
+  if (!isTracked(pod)) return
+  const { namespace, name = '', uid } = pod.metadata
+  const body = { metadata: { uid, '$deleteFromPrimitiveList/finalizers': [TRACKING] } }
+  try {
+    await clients.resource(PODS, namespace).patch(name, 'application/strategic-merge-patch+json', body)
+  } catch (error) {
+    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * /portForward: SPDY inside a WebSocket (KEP-4006, kubectl since 1.31), where each connection is a stream of data beside
+ * one of errors; or two channels of a WebSocket for each port (v4.channel.k8s.io).
+ */
+import type { Pod } from '../../../api/core/v1.ts'
+import { joined } from '../../../api/bytes.ts'
+import type { KubeObject } from '../../../api/object.ts'
+import type { ExchangeAnswer, Upgraded } from '../../../outgoing/exchange.ts'
+import type { Headers } from '../../../spdy/header-blocks.ts'
+import type { Listener, ServerStream, StreamEvents } from '../../../spdy/server-connection.ts'
+import { SpdyServerConnection } from '../../../spdy/server-connection.ts'
+import type { Asked } from './kubelet.ts'
+import { answer } from './plain-answer.ts'
+import { SimulatedPort, listenerOf, refusalOf } from './simulated-port.ts'
+import { acceptSocket } from './socket.ts'
+
+const TUNNEL = 'SPDY/3.1+portforward.k8s.io'
+const CHANNELS = 'v4.channel.k8s.io'
+/** As long as a kubelet keeps a connection on which nothing happens. Milliseconds. */
+const LONGEST = 4 * 3_600_000
+/** Ports of one WebSocket with channels, whose numbers are bytes. */
+const MOST_PORTS = 64
+
+const NORMAL = 1000
+const UNFIT = 1002
+
+export function portForward({ call, query, pod }: Asked): ExchangeAnswer | Upgraded {
+  if (pod.status?.podIP === undefined || pod.status.phase !== 'Running') return answer(404, 'pod does not exist')
+  const accepted = acceptSocket(call, new Set([TUNNEL, CHANNELS]))
+  if ('refused' in accepted) return accepted.refused
+  const { socket, protocol } = accepted
+  const close = (code: number): void => {
+    try {
+      socket.close(code)
+    } catch {
+      // the client has gone
+    }
+  }
+  const send = (bytes: Uint8Array): void => {
+    try {
+      socket.send(bytes)
+    } catch {
+      // the same
+    }
+  }
+  const ports = query.getAll('port').flatMap((text) => text.split(','))
+  const receiver = protocol === CHANNELS ? channelsOf(pod, ports, send, close) : tunnelOf(pod, send)
+  const last = setTimeout(() => close(NORMAL), LONGEST)
+  const gone = (): void => {
+    clearTimeout(last)
+    receiver.close()
+  }
+  socket.addEventListener('message', ({ data }) => {
+    if (typeof data === 'string') return close(UNFIT)
+    receiver.receive(new Uint8Array(data as ArrayBuffer)).catch(() => close(UNFIT)) // binaryType is arraybuffer
+  })
+  socket.addEventListener('close', gone)
+  socket.addEventListener('error', gone)
+  return accepted.answer
+}
+
+interface Receiver {
+  receive(bytes: Uint8Array): Promise<void>
+  close(): void
+}
+
+const tunnelOf = (pod: KubeObject & Pod, send: (bytes: Uint8Array) => void): Receiver =>
+  new SpdyServerConnection(send, new ForwardedPorts(pod))
+
+const STREAM_TYPE = 'streamtype'
+const PORT = 'port'
+const REQUEST_ID = 'requestid'
+
+/** A port of 1 to 65535. */
+const portOf = (text: string | undefined): number | undefined =>
+  /^\d{1,5}$/.test(text ?? '') && Number(text) > 0 && Number(text) < 65_536 ? Number(text) : undefined
+
+interface Pair {
+  error?: ServerStream
+  data?: ServerStream
+  connection?: SimulatedPort
+}
+
+/** Streams that belong together say so with a number of the client's. */
+class ForwardedPorts implements Listener {
+  /** Those of which one stream is there. Bound: streams of a connection. */
+  private readonly halves = new Map<string, Pair>()
+
+  constructor(private readonly pod: KubeObject & Pod) {}
+
+  accepts(headers: Headers): boolean {
+    const type = headers.get(STREAM_TYPE)
+    return (type === 'error' || type === 'data') && portOf(headers.get(PORT)) !== undefined
+  }
+
+  opened(stream: ServerStream): StreamEvents {
+    const type = stream.headers.get(STREAM_TYPE) === 'data' ? 'data' : 'error'
+    // clients that give no number open the one for errors first
+    const id = stream.headers.get(REQUEST_ID) ?? `stream ${type === 'data' ? stream.id - 2 : stream.id}`
+    const pair = this.halves.get(id) ?? {}
+    this.halves.set(id, pair)
+    pair[type] = stream
+    if (pair.data !== undefined && pair.error !== undefined) {
+      this.halves.delete(id)
+      connect(this.pod, pair, pair.data, pair.error)
+    }
+    const stop = (): void => {
+      if (this.halves.get(id) === pair) this.halves.delete(id)
+      pair.connection?.stop()
+    }
+    if (type === 'error') return { data() {}, ended() {}, reset: stop }
+    return { data: (bytes) => pair.connection?.data(bytes), ended: () => pair.connection?.ended(), reset: stop }
+  }
+}
+
+function connect(pod: Pod, pair: Pair, data: ServerStream, error: ServerStream): void {
+  const port = portOf(data.headers.get(PORT)) ?? 0
+  const listener = listenerOf(pod, port)
+  if (listener === undefined) {
+    error.send(new TextEncoder().encode(refusalOf(pod, port)), true)
+    return data.reset()
+  }
+  pair.connection = new SimulatedPort(listener, port, (bytes) => {
+    data.send(bytes, true)
+    error.send(new Uint8Array(0), true)
+  })
+}
+
+/** Each port has a channel for data, and the next one for errors. */
+function channelsOf(
+  pod: Pod,
+  texts: readonly string[],
+  send: (bytes: Uint8Array) => void,
+  close: (code: number) => void,
+): Receiver {
+  const ports = texts.map(portOf).filter((port) => port !== undefined)
+  if (ports.length === 0 || ports.length > MOST_PORTS || ports.length < texts.length) {
+    close(UNFIT)
+    return { receive: () => Promise.resolve(), close() {} }
+  }
+  let left = ports.length
+  const say = (channel: number, bytes: Uint8Array): void => send(joined([new Uint8Array([channel]), bytes]))
+  const ended = (): void => {
+    left--
+    if (left === 0) close(NORMAL)
+  }
+  const connections = ports.map((port, index) => {
+    const [data, error] = [2 * index, 2 * index + 1]
+    // both begin with the port, the lower byte first
+    for (const channel of [data, error]) say(channel, new Uint8Array([port & 0xff, port >>> 8]))
+    const listener = listenerOf(pod, port)
+    if (listener !== undefined)
+      return new SimulatedPort(listener, port, (bytes) => {
+        say(data, bytes)
+        ended()
+      })
+    say(error, new TextEncoder().encode(refusalOf(pod, port)))
+    ended()
+    return undefined
+  })
+  return {
+    receive(bytes) {
+      const channel = bytes[0] ?? 0
+      if (channel % 2 === 0) connections[channel / 2]?.data(bytes.subarray(1))
+      return Promise.resolve()
+    },
+    close() {
+      for (const connection of connections) connection?.stop()
+    },
+  }
+}

@@ -1,0 +1,76 @@
+/** What a connection to a port of a simulated pod is told. */
+import type { Container, Pod } from '../../../api/core/v1.ts'
+import { statusNamed } from './containers.ts'
+
+/** A client that says nothing waits for the other side to begin: as long as this. Milliseconds. */
+const SILENCE = 1000
+/** Of a request's first line: more decides nothing. */
+const LONGEST_BEGINNING = 8192
+
+/** The container that declares the port and runs; undefined: nobody listens. */
+export function listenerOf(pod: Pod, port: number): Container | undefined {
+  const { containers = [], initContainers = [] } = pod.spec ?? {}
+  return [...containers, ...initContainers].find(
+    ({ name = '', ports = [] }) =>
+      ports.some(({ containerPort, protocol = 'TCP' }) => containerPort === port && protocol === 'TCP') &&
+      statusNamed(pod, name)?.state?.running !== undefined,
+  )
+}
+
+/** As a kubelet says that nothing listens. */
+export function refusalOf({ metadata: { name, uid } }: Pod, port: number): string {
+  const why = `dial tcp4 127.0.0.1:${port}: connect: connection refused`
+  return `error forwarding port ${port} to pod ${name}, uid ${uid}: ${why} (simulated: no container that runs declares this port)`
+}
+
+/** One connection: it answers once, to HTTP in HTTP, and ends. */
+export class SimulatedPort {
+  private beginning = ''
+  private isOver = false
+  private readonly silence: ReturnType<typeof setTimeout>
+
+  constructor(
+    private readonly container: Container,
+    private readonly port: number,
+    private readonly answer: (bytes: Uint8Array) => void,
+  ) {
+    this.silence = setTimeout(() => this.say(this.text), SILENCE)
+  }
+
+  data(bytes: Uint8Array): void {
+    if (this.isOver) return
+    this.beginning += new TextDecoder('latin1').decode(bytes.subarray(0, LONGEST_BEGINNING))
+    const [line, method] = /^([A-Z]{1,20}) \S{1,8000} HTTP\/1\.[01]\r?\n/.exec(this.beginning) ?? []
+    if (line !== undefined) this.say(this.httpAnswer(method === 'HEAD'))
+    // what may still become the line of a request is waited for
+    else if (!/^[A-Z]{1,20}(?: [^\r\n]*\r?)?$/.test(this.beginning) || this.beginning.length > LONGEST_BEGINNING)
+      this.say(this.text)
+  }
+
+  /** The client sends no more. */
+  ended(): void {
+    this.say(this.text)
+  }
+
+  /** Nobody listens any more. */
+  stop(): void {
+    this.isOver = true
+    clearTimeout(this.silence)
+  }
+
+  private get text(): string {
+    const { name, image } = this.container
+    return `simulated: container ${name} of image ${image} runs no process, nothing listens on port ${this.port}\n`
+  }
+
+  private httpAnswer(isHead: boolean): string {
+    const head = `HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${new TextEncoder().encode(this.text).length}\r\nConnection: close\r\n\r\n`
+    return isHead ? head : head + this.text
+  }
+
+  private say(text: string): void {
+    if (this.isOver) return
+    this.stop()
+    this.answer(new TextEncoder().encode(text))
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * The gzip of bodies that are made while they are read. Making the OpenAPI document of a thousand definitions takes more
+ * than a second, inflating what is kept of it a part of that: the next client gets it from here, packed or plain.
+ */
+import { BoundedMap } from '../api/bounded-map.ts'
+import { joined } from '../api/bytes.ts'
+import { drain, recoded } from '../codec/coded-stream.ts'
+import { byteReader } from '../storage/byte-chunks.ts'
+
+type Stream = ReadableStream<Uint8Array>
+
+/** Bytes of gzip that an isolate keeps. */
+export const MAX_KEPT = 8 * 1024 * 1024
+/** Bytes of gzip that are inflated at a time: some hundred kilobytes of a document that repeats itself. */
+const SLICE = 8 * 1024
+
+/** By what a body is made of. */
+const kept = new BoundedMap<string, Uint8Array>({ entries: 16, size: MAX_KEPT, sizeOf: (_, gzip) => gzip.length })
+/** Stands for a gzip that is too large to be kept. */
+const TOO_LARGE = new Uint8Array()
+/** Gathered at a time, each up to MAX_KEPT: readers may be slow, and go without a word. */
+const MOST_GATHERED = 2
+/** What is being gathered, once each. Bound: MOST_GATHERED; the oldest makes room. */
+const gathering = new Map<string, Gathered>()
+
+/** @param key the same key, the same bytes. @param make is called where nothing is kept */
+export function packedBody(key: string, make: () => Stream): Stream {
+  const known = kept.get(key)
+  if (known !== undefined && known !== TOO_LARGE) return slices(known)
+  const gzip = recoded(byteReader(make()), new CompressionStream('gzip'))
+  return known === TOO_LARGE || gathering.has(key) ? gzip : followed(gzip, new Gathered(key))
+}
+
+/** As `packedBody`, but plain. Where nothing is kept it is packed on its way to the client. */
+export function plainBody(key: string, make: () => Stream): Stream {
+  const known = kept.get(key)
+  if (known !== undefined && known !== TOO_LARGE)
+    return recoded(byteReader(slices(known)), new DecompressionStream('gzip'))
+  return known === TOO_LARGE || gathering.has(key) ? make() : followed(make(), new PackedBeside(new Gathered(key)))
+}
+
+/** Sees what goes by. */
+interface Follower {
+  take(chunk: Uint8Array): void | Promise<void>
+  end(): void | Promise<void>
+  /** The reader went, or the source failed. */
+  drop(): void
+}
+
+class Gathered implements Follower {
+  /** Bound: MAX_KEPT bytes. */
+  private chunks: Uint8Array[] = []
+  private length = 0
+
+  constructor(private readonly key: string) {
+    for (const oldest of gathering.values()) {
+      if (gathering.size < MOST_GATHERED) break
+      oldest.drop()
+    }
+    gathering.set(key, this)
+  }
+
+  take(chunk: Uint8Array): void {
+    if (!this.isGathered) return
+    this.length += chunk.length
+    if (this.length > MAX_KEPT) this.chunks = []
+    else this.chunks.push(chunk)
+  }
+
+  end(): void {
+    if (this.isGathered) kept.set(this.key, this.length > MAX_KEPT ? TOO_LARGE : joined(this.chunks))
+    this.drop()
+  }
+
+  drop(): void {
+    this.chunks = []
+    if (this.isGathered) gathering.delete(this.key)
+  }
+
+  private get isGathered(): boolean {
+    return gathering.get(this.key) === this
+  }
+}
+
+class PackedBeside implements Follower {
+  private readonly coder = new CompressionStream('gzip')
+  private readonly writer = this.coder.writable.getWriter()
+  /** Settles: its one reader awaits it, in its own request. */
+  private readonly whole: Promise<void>
+
+  constructor(private readonly gathered: Gathered) {
+    this.whole = drain(this.coder.readable, (chunk) => gathered.take(chunk))
+    this.whole.catch(() => undefined) // of one that is dropped; `end` awaits the others
+  }
+
+  take(chunk: Uint8Array): Promise<void> {
+    return this.writer.write(chunk)
+  }
+
+  async end(): Promise<void> {
+    await this.writer.close()
+    await this.whole
+    this.gathered.end()
+  }
+
+  drop(): void {
+    this.gathered.drop()
+    this.writer.abort().catch(() => undefined)
+  }
+}
+
+function followed(source: Stream, follower: Follower): Stream {
+  const reader = source.getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        await (done ? follower.end() : follower.take(value))
+        if (done) controller.close()
+        else controller.enqueue(value)
+      } catch (error) {
+        follower.drop()
+        throw error
+      }
+    },
+    async cancel(reason) {
+      follower.drop()
+      await reader.cancel(reason)
+    },
+  })
+}
+
+function slices(bytes: Uint8Array): Stream {
+  let at = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (at < bytes.length) controller.enqueue(bytes.slice(at, (at += SLICE)))
+      else controller.close()
+    },
+  })
+}

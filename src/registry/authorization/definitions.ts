@@ -1,0 +1,11 @@
+import type { BuiltInDefinition } from '../built-in-definition.ts'
+
+/** What is answered to them is in registry/review.ts. */
+const review: BuiltInDefinition = { withoutTable: [''] }
+
+export const authorizationDefinitions: Readonly<Record<string, BuiltInDefinition>> = {
+  'localsubjectaccessreviews.authorization.k8s.io': review,
+  'selfsubjectaccessreviews.authorization.k8s.io': review,
+  'selfsubjectrulesreviews.authorization.k8s.io': review,
+  'subjectaccessreviews.authorization.k8s.io': review,
+}

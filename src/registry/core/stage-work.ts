@@ -1,0 +1,38 @@
+/** Stages of KWOK, which are custom resources: whose writes are work for simulated nodes, and what their writers are told. */
+import type { GroupResource } from '../../api/group-version.ts'
+import { settingsOf } from '../../settings.ts'
+import type { Strategy, StrategyContext } from '../strategy.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { WorkRules } from '../work.ts'
+
+export const STAGES = { group: 'kwok.x-k8s.io', resource: 'stages' } as const
+
+export const isOfStages = ({ group, resource }: GroupResource): boolean =>
+  group === STAGES.group && resource === STAGES.resource
+
+/** The pods of all simulated nodes are looked at. */
+export const stageRules: WorkRules = {
+  workloadWork: [(_, mode) => (mode === 'simulated' ? [{ topic: 'simulated-pods', payload: '' }] : [])],
+}
+
+/** Where nodes are simulated, the client that writes a Stage which is not played is told why. */
+export function withStageWarnings(strategy: Strategy): Strategy {
+  const warn = async (object: KubeObject, context: StrategyContext): Promise<void> => {
+    if (settingsOf(context.env).workloads !== 'simulated') return
+    const { stageProblems } = await import('./stages.ts')
+    for (const why of stageProblems(object)) context.warn(`simulated nodes do not play this Stage: ${why}`)
+  }
+  return {
+    ...strategy,
+    async validate(object, context) {
+      const errors = (await strategy.validate?.(object, context)) ?? []
+      if (errors.length === 0) await warn(object, context)
+      return errors
+    },
+    async validateUpdate(object, old, context) {
+      const errors = (await strategy.validateUpdate?.(object, old, context)) ?? []
+      if (errors.length === 0) await warn(object, context)
+      return errors
+    },
+  }
+}

@@ -1,0 +1,57 @@
+/** Which writes of claims, volumes and their classes are work for the controllers of workloads. */
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
+import type { Workloads } from '../../settings.ts'
+import type { Change, Work, WorkloadRule } from '../work.ts'
+import { controllerRefOf, keyOf } from '../work.ts'
+
+/** What the scheduler tries pods again for, beside pods and nodes. */
+const VOLUME_CHANGED = { topic: 'scheduler', payload: 'VolumeChanged' } as const
+
+/** A claim that goes lets the next pod of the number of its owner be made. */
+function claimWork({ object, old }: Change): readonly Work[] {
+  if (object !== undefined || old === undefined) return []
+  const pod = controllerRefOf(old)
+  const set = pod?.kind === 'Pod' ? (pod.name ?? '').replace(/-\d+$/, '') : pod?.name
+  return set === undefined ? [] : [{ topic: 'stateful-set', payload: `${old.metadata.namespace}/${set}` }]
+}
+
+/** A claim that goes sets its volume free. */
+function claimBindingWork({ object, old }: Change, mode: Workloads): readonly Work[] {
+  const [claim, before]: (PersistentVolumeClaim | undefined)[] = [object, old]
+  const scheduler = mode === 'simulated' ? [VOLUME_CHANGED] : []
+  if (object !== undefined) {
+    const isOnlyStatus =
+      before !== undefined &&
+      JSON.stringify([claim?.spec, claim?.metadata.annotations, claim?.status?.phase]) ===
+        JSON.stringify([before.spec, before.metadata.annotations, before.status?.phase])
+    return isOnlyStatus ? [] : [{ topic: 'claim-binding', payload: keyOf(object) }, ...scheduler]
+  }
+  const volume = before?.spec?.volumeName
+  return volume ? [{ topic: 'volume-binding', payload: volume }, ...scheduler] : scheduler
+}
+
+/** A volume that goes leaves its claim lost. */
+function volumeWork({ object, old }: Change, mode: Workloads): readonly Work[] {
+  const volume: PersistentVolume | undefined = object ?? old
+  const { namespace, name } = volume?.spec?.claimRef ?? {}
+  return [
+    ...(object === undefined ? [] : [{ topic: 'volume-binding', payload: keyOf(object) } as const]),
+    ...(name ? [{ topic: 'claim-binding', payload: `${namespace}/${name}` } as const] : []),
+    ...(mode === 'simulated' ? [VOLUME_CHANGED] : []),
+  ]
+}
+
+/** Claims may wait for a class of the name, or for one by default. */
+function classWork({ object }: Change): readonly Work[] {
+  return object === undefined ? [] : [{ topic: 'claim-binding', payload: '' }, VOLUME_CHANGED]
+}
+
+/** How many volumes a node may have, and which it has. */
+function attachableWork(_: Change, mode: Workloads): readonly Work[] {
+  return mode === 'simulated' ? [VOLUME_CHANGED] : []
+}
+
+export const claimRules: readonly WorkloadRule[] = [claimWork, claimBindingWork]
+export const volumeRules: readonly WorkloadRule[] = [volumeWork]
+export const classRules: readonly WorkloadRule[] = [classWork]
+export const attachableRules: readonly WorkloadRule[] = [attachableWork]

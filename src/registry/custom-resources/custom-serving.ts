@@ -1,0 +1,44 @@
+/** How apiextensions' handler serves the resources of definitions (pkg/apiserver/customresource_handler.go). */
+import { badRequest, methodNotSupported, notFound } from '../../api/status.ts'
+import type { RequestInfo } from '../../request/request-info.ts'
+import type { ResourceEntry } from '../resources.ts'
+import type { OperationDialect, Serving, Verb } from '../serving.ts'
+import { verbOf } from '../serving.ts'
+
+const subresourceVerbs: readonly string[] = ['get', 'update', 'patch'] satisfies Verb[]
+
+/** The verb of the RequestInfo decides, whatever the method. */
+function verbAt(entry: ResourceEntry, info: RequestInfo): Verb | undefined {
+  const { namespace, pathName, subresource } = info
+  const isAcross = info.verb === 'list' || info.verb === 'watch'
+  if (entry.namespaced ? namespace === '' && !isAcross : namespace !== '') return undefined
+  if (subresource !== '' && !entry.subresources.some((known) => known.name === subresource))
+    throw notFound(entry, pathName)
+  const verb = verbOf(info)
+  if (verb === '' || (subresource !== '' && !subresourceVerbs.includes(verb)))
+    throw methodNotSupported(entry, info.verb)
+  if ((verb === 'update' || verb === 'patch') && pathName === '') throw badRequest('name must be provided')
+  return verb
+}
+
+/** As apiextensions' controller/openapi/builder. They are served in CBOR as well, but OpenAPI does not say so. */
+const operations: OperationDialect = {
+  json: ['application/json', 'application/yaml'],
+  watch: ['application/json', 'application/yaml'],
+  patches: ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'],
+  bodies: ['application/json', 'application/yaml'],
+  watches: false,
+  getOptions: ['resourceVersion'],
+  hasCollectionDeleteOptions: false,
+  patchCodes: [200],
+  connects: false,
+  subresourceKind: 'of the resource',
+}
+
+export const customServing: Serving = {
+  verbAt,
+  namesOwnVersion: true,
+  informedWithoutManagedFields: false,
+  publishesSchema: true,
+  operations: () => operations,
+}

@@ -1,0 +1,15 @@
+/** What serves a request that no verb serves: each has a handler in endpoints/handlers.ts. */
+export type Endpoint =
+  | 'component-statuses'
+  | 'eviction'
+  | 'exec'
+  | 'legacy-binding'
+  | 'log'
+  | 'node-proxy'
+  | 'node-usage'
+  | 'pod-binding'
+  | 'pod-proxy'
+  | 'pod-usage'
+  | 'port-forward'
+  | 'service-proxy'
+  | 'token'

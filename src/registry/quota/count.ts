@@ -1,0 +1,33 @@
+/** What the objects of a namespace use of a quota. */
+import type { ResourceQuota } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { Quantity } from '../../schema/quantity.ts'
+import type { Amounts } from './amounts.ts'
+import { only, sum } from './amounts.ts'
+import type { Evaluator } from './evaluator.ts'
+import { isInScope } from './evaluators.ts'
+
+export interface Counted {
+  readonly used: Amounts
+  /** When less is used although nothing is written, in milliseconds since 1970; Infinity: never. */
+  readonly fallsAt: number
+}
+
+/** @param names of the quota, which the evaluator tracks: all of them are in the result */
+export async function countUsage(
+  quota: ResourceQuota,
+  evaluator: Evaluator,
+  names: ReadonlySet<string>,
+  objects: AsyncIterable<KubeObject>,
+  now: Date,
+): Promise<Counted> {
+  let used: Amounts = new Map([...names].map((name) => [name, Quantity.zero]))
+  let fallsAt = Infinity
+  for await (const object of objects) {
+    if (!isInScope(evaluator, quota, object)) continue
+    used = sum(used, only(evaluator.usage(object, now), names))
+    const until = evaluator.chargedUntil?.(object) ?? Infinity
+    if (until >= now.getTime()) fallsAt = Math.min(fallsAt, until + 1)
+  }
+  return { used, fallsAt }
+}

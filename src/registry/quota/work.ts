@@ -1,0 +1,45 @@
+/** Which writes are work for the controller of quotas. */
+import type { ResourceQuota } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { timeOf } from '../../storage/revision.ts'
+import type { Change } from '../work.ts'
+import { isSame } from './amounts.ts'
+import type { Evaluator } from './evaluator.ts'
+
+type Quota = KubeObject & ResourceQuota
+
+/** Milliseconds: what is charged within one of these periods is compared with what is there once, after it. */
+const PERIOD = 60_000
+
+/** Whether an object uses more or less after an update, now or soon, or in another scope. (What is deleted is work anyhow.) */
+export function changesUsage(evaluator: Evaluator, { object, old }: Change): boolean {
+  if (object === undefined || old === undefined) return false
+  const [after, before] = [object, old].map((one) => evaluator.usage(one, EVER))
+  return (
+    !isSame(before!, after!) ||
+    evaluator.chargedUntil?.(object) !== evaluator.chargedUntil?.(old) ||
+    evaluator.scopeOf?.(object) !== evaluator.scopeOf?.(old)
+  )
+}
+
+/** What only time frees is still used. */
+const EVER = new Date(0)
+
+/** Whether what the quota limits is to be counted: its status may say nothing of it. */
+export const isNewLimit = (quota: Quota, old: Quota | undefined): boolean => limits(quota) !== limits(old)
+
+const limits = (quota: Quota | undefined): string => JSON.stringify([quota?.spec?.hard, quota?.status?.hard])
+
+/**
+ * The period in which a quota is charged, where this is the first charge of it.
+ * @param now milliseconds since 1970
+ */
+export function newPeriod(quota: Quota, old: Quota | undefined, now: number): number | undefined {
+  if (old === undefined || JSON.stringify(quota.status?.used) === JSON.stringify(old.status?.used)) return undefined
+  const period = Math.floor(now / PERIOD)
+  // a revision tells when it was written, by the clock of its shard
+  return Math.floor(timeOf(Number(old.metadata.resourceVersion)) / PERIOD) === period ? undefined : period
+}
+
+/** When all that was charged in a period is written, or never will be: a request has less than a minute. */
+export const isOverAt = (period: number): number => (period + 2) * PERIOD

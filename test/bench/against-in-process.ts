@@ -1,0 +1,138 @@
+// `npm run bench -- --against DIR --in-process`: the steps of a request in this tree beside those of another checkout,
+// both bundled into this process with a storage in memory. What the front, the engine's network and its disk cost is not
+// in it, and neither is their noise: what the code itself got dearer by shows in seconds.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { build } from 'esbuild'
+import type { answer } from '../../src/server.ts'
+import type { memoryServer } from '../request-in-memory.ts'
+import { cpu, median } from './in-process.ts'
+import { medianInterval } from './median-interval.ts'
+import { table } from './report.ts'
+import { configMap } from './side.ts'
+
+interface Tree {
+  readonly answer: typeof answer
+  readonly memoryServer: typeof memoryServer
+}
+
+/** The lines that both trees have in common. */
+const ENTRY = `export { answer } from './src/server.ts'
+export { memoryServer } from './test/request-in-memory.ts'`
+
+async function treeIn(directory: string): Promise<Tree> {
+  const made = mkdtempSync(join(import.meta.dirname, '../../node_modules/.kedge-bench-'))
+  try {
+    const outfile = join(made, 'tree.mjs')
+    await build({
+      stdin: { contents: ENTRY, resolveDir: directory, loader: 'ts' },
+      outfile,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'es2024',
+      logLevel: 'warning',
+    })
+    return (await import(pathToFileURL(outfile).href)) as Tree
+  } finally {
+    rmSync(made, { recursive: true })
+  }
+}
+
+setFlagsFromString('--expose-gc')
+// the function that the flag makes, which only new contexts have
+const collectGarbage = runInNewContext('gc') as () => void
+
+const TOKEN = 'an-administrator-whose-token-is-long-enough'
+const PATH = '/api/v1/namespaces/default/configmaps'
+const OBJECTS = 300
+
+type Turn = () => Promise<void>
+
+interface Measure {
+  readonly what: string
+  readonly requests: number
+  readonly request: (n: number) => { readonly method: string; readonly path: string; readonly body?: string }
+  /** What is created goes with its server. */
+  readonly isFresh?: true
+}
+
+const measures: readonly Measure[] = [
+  { what: 'get', requests: 300, request: () => ({ method: 'GET', path: `${PATH}/listed-7` }) },
+  { what: `list of ${OBJECTS}`, requests: 4, request: () => ({ method: 'GET', path: PATH }) },
+  {
+    what: 'create 2 KB',
+    requests: 50,
+    request: (n) => ({ method: 'POST', path: PATH, body: configMap(`made-${n}`) }),
+    isFresh: true,
+  },
+]
+
+async function turnOf({ answer, memoryServer }: Tree, measure: Measure): Promise<() => Promise<Turn>> {
+  const serve = async (): Promise<Turn> => {
+    const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
+    const ask = async ({ method, path, body }: ReturnType<Measure['request']>): Promise<void> => {
+      const headers = { Authorization: `Bearer ${TOKEN}`, ...(body && { 'Content-Type': 'application/json' }) }
+      const response = await answer(server.request(path, { method, headers, ...(body && { body }) }))
+      await response.text()
+      if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status}`)
+    }
+    const namespace = { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'default' } }
+    await server.put('', 'namespaces', { ...namespace, status: { phase: 'Active' } })
+    const listed = measure.isFresh ? 1 : OBJECTS
+    for (let n = 0; n < listed; n++) await ask({ method: 'POST', path: PATH, body: configMap(`listed-${n}`) })
+    return async () => {
+      for (let n = 0; n < measure.requests; n++) await ask(measure.request(n))
+    }
+  }
+  if (measure.isFresh) return serve
+  const kept = await serve()
+  return () => Promise.resolve(kept)
+}
+
+const WARM_UP = 40
+
+/**
+ * @param pairs of turns
+ * @param only what begins so
+ */
+export async function besideCheckoutInProcess(directory: string, pairs: number, only: string): Promise<void> {
+  // workerd's own
+  Object.assign(globalThis, { IdentityTransformStream: TransformStream })
+  const [other, own] = [await treeIn(directory), await treeIn(join(import.meta.dirname, '../..'))]
+  const rows: string[][] = []
+  for (const measure of measures.filter(({ what }) => what.startsWith(only))) {
+    const prepared = { other: await turnOf(other, measure), own: await turnOf(own, measure) }
+    const cost = async (side: 'other' | 'own'): Promise<number> => {
+      const turn = await prepared[side]()
+      // what the other one left behind is not this one's cost
+      collectGarbage()
+      const before = cpu()
+      await turn()
+      return (cpu() - before) / measure.requests
+    }
+    const found: { readonly other: number; readonly own: number }[] = []
+    for (let round = -WARM_UP; round < pairs; round++) {
+      const isFirst = round % 2 === 0
+      const early = await cost(isFirst ? 'other' : 'own')
+      const late = await cost(isFirst ? 'own' : 'other')
+      if (round >= 0) found.push(isFirst ? { other: early, own: late } : { other: late, own: early })
+    }
+    const ratios = found.map(({ other, own }) => own / other)
+    rows.push([
+      measure.what,
+      median(found.map(({ other }) => other)).toFixed(1),
+      median(found.map(({ own }) => own)).toFixed(1),
+      median(ratios).toFixed(3),
+      medianInterval(ratios)
+        .map((end) => end.toFixed(3))
+        .join('–'),
+      String(pairs),
+    ])
+    process.stderr.write(`  ${rows.at(-1)!.join(' | ')}\n`)
+  }
+  console.log(table(['CPU, µs each', 'other', 'this', 'ratio', '95 % interval', 'pairs'], rows))
+}

@@ -1,0 +1,288 @@
+// What an isolate remembers of values that requests make up: each is filled beyond its bound and must not hold more.
+// `accounted.test.ts` says of every collection of the source where it is filled, or why no request fills it.
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import type { TokenReviewStatus } from '../../src/api/authentication/v1.ts'
+import { PassThrough } from 'node:stream'
+import { PendingWork } from '../../durable-objects/pending-work.ts'
+import { Tunnels } from '../../src/cli/tunnels.ts'
+import { measurementsOf, measureRequest } from '../../src/metrics/measurements.ts'
+import { authenticateToken } from '../../src/authentication/token-authenticator.ts'
+import { impersonate } from '../../src/authorization/impersonation.ts'
+import { compiledPattern } from '../../src/cel/patterns.ts'
+import { LookPace } from '../../src/controllers/look-pace.ts'
+import { EventCorrelator } from '../../src/controllers/workloads/event-correlator.ts'
+import { WaitingLine } from '../../src/flowcontrol/waiting-line.ts'
+import { Counters, Histograms } from '../../src/metrics/series.ts'
+import { quotasOf } from '../../src/admission/quota/quotas.ts'
+import { reviewLikeKnown } from '../../src/admission/webhooks/known-replies.ts'
+import { announceWatch } from '../../src/registry/custom-resources/watched-kinds.ts'
+import { authenticated } from '../../src/request/user-info.ts'
+import { RequestHeaders } from '../../src/request/request-headers.ts'
+import { keyElement, readPathElement } from '../../src/schema/path-element.ts'
+import { WritePause } from '../../src/storage/write-pause.ts'
+import { recentObject } from '../../src/tenancy/recent-objects.ts'
+import { goPatternError, loadPatterns } from '../../src/validation/go-pattern.ts'
+import { memoryServer } from '../request-in-memory.ts'
+import { frontAnswering } from '../webhooks/front.ts'
+import { recorded } from './recorded.ts'
+
+vi.mock('../../src/api/bounded-map.ts', async (original) => {
+  const { recording } = await import('./recorded.ts')
+  return recording(await original())
+})
+
+beforeAll(() => loadPatterns())
+
+const TOKEN = 'a'.repeat(40)
+const times = async (count: number, work: (n: number) => unknown): Promise<void> => {
+  for (let n = 0; n < count; n++) await work(n)
+}
+const webhook = {
+  connection: { url: 'https://tokens.example', certificateAuthority: 'P', clientCertificate: 'C', clientKey: 'K' },
+  version: 'v1',
+}
+/** A server whose tokens a webhook knows. */
+const withTokenWebhook = (status: TokenReviewStatus) =>
+  memoryServer({
+    OUTGOING: frontAnswering(({ review }) => ({ status: 200, text: JSON.stringify({ ...review, status }) })).binding,
+    KEDGE_AUTHENTICATION_TOKEN_WEBHOOK: JSON.stringify(webhook),
+  })
+
+interface Filled {
+  /** Whose collection. */
+  readonly file: string
+  readonly how: string
+  readonly fill: () => Promise<void> | void
+  /** What is made of a key takes more room than it; MOST holds all the same. */
+  readonly isCompiled?: true
+}
+
+const rows: readonly Filled[] = [
+  {
+    file: 'src/authentication/token-authenticator.ts',
+    how: 'one token, for other audiences each time',
+    async fill() {
+      const { request } = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
+      const own = 'https://kubernetes.default.svc.cluster.local'
+      await times(4_200, (n) => authenticateToken(request('/'), TOKEN, [own, `a${n}`]))
+    },
+  },
+  {
+    file: 'src/authentication/token-webhook.ts',
+    how: 'answers of a megabyte',
+    async fill() {
+      const groups = ['g'.repeat(1_000_000)]
+      const { request } = withTokenWebhook({ authenticated: true, user: { username: 'u', groups } })
+      await times(12, (n) => authenticateToken(request('/'), `token-${n}`))
+    },
+  },
+  {
+    file: 'src/authentication/refused-tokens.ts',
+    how: 'made-up tokens, of which a webhook has much to say',
+    async fill() {
+      vi.spyOn(console, 'error').mockImplementation(() => {})
+      const { request } = withTokenWebhook({ authenticated: false, error: 'x'.repeat(500_000) })
+      await times(12, (n) => authenticateToken(request('/'), `made-up-${n}`).catch(() => {}))
+    },
+  },
+  {
+    file: 'src/authentication/refused-tokens.ts',
+    how: 'made-up tokens',
+    async fill() {
+      const { request } = memoryServer()
+      await times(4_200, (n) => authenticateToken(request('/'), `made-up-${n}`).catch(() => {}))
+    },
+  },
+  {
+    file: 'src/authorization/impersonation.ts',
+    how: 'users with long names who impersonate',
+    async fill() {
+      const { request } = memoryServer()
+      const headers = RequestHeaders.of(new Headers({ 'Impersonate-User': 'alice' }))
+      await times(30, async (n) => {
+        const user = authenticated({ name: `${n}`.padEnd(50_000, 'x'), groups: ['system:masters'] })
+        await impersonate({ ...request('/api'), headers, user })
+      })
+    },
+  },
+  {
+    file: 'src/cel/patterns.ts',
+    how: 'patterns that objects bring',
+    isCompiled: true,
+    fill: () => times(60, (n) => compiledPattern(`${n}`.padEnd(5_000, 'x'))),
+  },
+  {
+    file: 'src/cel/patterns.ts',
+    isCompiled: true,
+    how: 'many patterns',
+    fill: () => times(600, (n) => compiledPattern(`p${n}`)),
+  },
+  {
+    file: 'src/validation/go-pattern.ts',
+    how: 'patterns of definitions',
+    isCompiled: true,
+    fill: () => times(60, (n) => goPatternError(`${n}`.padEnd(5_000, 'x'))),
+  },
+  {
+    file: 'src/schema/path-element.ts',
+    how: 'keys of list elements',
+    fill: () => times(1_100, (n) => readPathElement(keyElement([['name', `n${n}`]]))),
+  },
+  {
+    file: 'src/metrics/series.ts',
+    how: 'labels',
+    fill() {
+      const counters = new Counters()
+      const histograms = new Histograms()
+      return times(600, (n) => {
+        counters.add({ label: `l${n}` })
+        histograms.observe(`l${n}`, 1, () => ({ label: `l${n}` }))
+      })
+    },
+  },
+  {
+    file: 'src/flowcontrol/waiting-line.ts',
+    how: 'flows of one level',
+    fill() {
+      const line = new WaitingLine<number>()
+      return times(1_100, (n) => line.join(`f${n}`, { queues: 64, handSize: 6, queueLengthLimit: 50 }, n))
+    },
+  },
+  {
+    file: 'src/controllers/look-pace.ts',
+    how: 'objects of a controller',
+    fill() {
+      const pace = new LookPace(() => 0)
+      return times(10_100, (n) => pace.looked('deployment', `d${n}`))
+    },
+  },
+  {
+    file: 'src/controllers/workloads/event-correlator.ts',
+    how: 'objects of which there are events',
+    fill() {
+      const correlator = new EventCorrelator()
+      return times(10_100, (n) => correlator.admit(`pod-${n}`, 'k', 'm', 0))
+    },
+  },
+  {
+    file: 'src/storage/write-pause.ts',
+    how: 'shards that fail',
+    fill() {
+      const pause = new WritePause(() => 0)
+      return times(10_100, (n) => pause.failed(`t/${n}`, 'Failed'))
+    },
+  },
+  {
+    file: 'src/tenancy/recent-objects.ts',
+    how: 'large objects',
+    async fill() {
+      const server = memoryServer()
+      const accounts = { group: '', resource: 'serviceaccounts' }
+      await times(8, async (n) => {
+        const metadata = { name: `s${n}`, namespace: 'a', annotations: { a: 'x'.repeat(900_000) } }
+        await server.put('', 'serviceaccounts', { apiVersion: 'v1', kind: 'ServiceAccount', metadata })
+        await recentObject(server, accounts, `a/s${n}`)
+      })
+    },
+  },
+  {
+    file: 'src/admission/quota/quotas.ts',
+    how: 'namespaces without quotas',
+    async fill() {
+      const server = memoryServer()
+      await server.put('', 'resourcequotas', {
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'q', namespace: 'elsewhere' },
+      })
+      const request = server.request('/')
+      await times(10_100, (n) => quotasOf(request, `n${n}`))
+    },
+  },
+  {
+    file: 'src/admission/webhooks/known-replies.ts',
+    how: 'replies that differ',
+    fill: () =>
+      times(250, (n) => {
+        const text = `{"response":{"uid":"u","allowed":true,"warnings":["${n}"]}}`
+        const answer = { status: 200, contentType: '', body: new TextEncoder().encode(text) }
+        // only these are looked at
+        return reviewLikeKnown(answer as never, 'v1', 'u', async () => JSON.parse(text) as never)
+      }),
+  },
+  {
+    file: 'src/registry/custom-resources/watched-kinds.ts',
+    how: 'definitions that are watched before they have objects',
+    async fill() {
+      const server = memoryServer()
+      const storage = { group: 'example.com', version: 'v1', resource: 'widgets' }
+      await times(30, (n) =>
+        // what else they have is not looked at
+        announceWatch(
+          server,
+          { metadata: { name: 'w', uid: `${n}`.padEnd(50_000, 'x') } } as never,
+          { storage } as never,
+        ),
+      )
+    },
+  },
+]
+
+/** Characters of keys and values; what has members counts as JSON. */
+function heldBy({ map }: (typeof recorded)[number]): number {
+  const of = (value: unknown): number =>
+    typeof value === 'string'
+      ? value.length
+      : value instanceof Error
+        ? value.message.length
+        : (JSON.stringify(value) ?? '').length
+  return [...map.keys(), ...map.values()].reduce((sum: number, value) => sum + of(value), 0)
+}
+
+/** More than any of these may hold. Characters. */
+const MOST = 20 * 1024 * 1024
+
+describe('what is no BoundedMap', () => {
+  test('kinds of requests that succeed', () => {
+    const server = memoryServer()
+    for (let n = 0; n < 1_500; n++)
+      measureRequest(server.request(`/apis/g${n}.example/v1/things`))(new Response(null, { status: 200 }))
+    expect(measurementsOf(server).requests.size).toBe(1_024)
+  })
+
+  test('work that waits for its delivery', () => {
+    const work = new PendingWork()
+    expect(work.isNew('departed', 'first')).toBe(true)
+    expect(work.isNew('departed', 'first')).toBe(false)
+    for (let n = 0; n < 1_000; n++) work.isNew('departed', `w${n}`)
+    // forgotten, so that it would be stored again
+    expect(work.isNew('departed', 'first')).toBe(true)
+  })
+
+  test('connections that wait for the other side', () => {
+    const tunnels = new Tunnels()
+    const held = Array.from({ length: 1_100 }, () => tunnels.hold({ socket: new PassThrough(), said: Buffer.alloc(0) }))
+    expect(held.filter((ticket) => ticket !== undefined)).toHaveLength(1_000)
+    tunnels.close()
+    expect(tunnels.hold({ socket: new PassThrough(), said: Buffer.alloc(0) })).toBeDefined()
+    tunnels.close()
+  })
+})
+
+describe('filled beyond its bound', () => {
+  test.each(rows)('$file: $how', async ({ file, fill, isCompiled = false }) => {
+    const before = new Map(recorded.map((one) => [one, one.puts]))
+    await fill()
+    const filled = recorded.filter((one) => one.site === file && one.puts > (before.get(one) ?? 0))
+    expect(filled).not.toEqual([])
+    for (const one of filled) {
+      const { entries, size = Infinity } = one.bounds
+      const puts = one.puts - (before.get(one) ?? 0)
+      // some of what was put into it is not there any more
+      expect(one.map.size).toBeLessThan(puts)
+      expect(one.most).toBeLessThanOrEqual(entries)
+      if (size < Infinity && !isCompiled) expect(heldBy(one)).toBeLessThanOrEqual(size * 2 + 100 * entries)
+      expect(heldBy(one)).toBeLessThanOrEqual(MOST)
+    }
+  })
+})

@@ -1,0 +1,300 @@
+// Stages in the form of KWOK's, played with the pods of a simulated node.
+import { describe, expect, test } from 'vitest'
+import type { Pod } from '../../../src/api/core/v1.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
+import { typedResource } from '../../../src/controllers/clientset.ts'
+import { definition } from '../definition.ts'
+import { SimulatedPlane } from '../workloads/simulated-plane.ts'
+
+const STAGES = typedResource<KubeObject>('kwok.x-k8s.io', 'stages')
+
+const established = definition('stages', 'kwok.x-k8s.io', { uid: 'stages' }) as unknown as { spec: object }
+Object.assign(established.spec, {
+  scope: 'Cluster',
+  versions: [
+    {
+      name: 'v1alpha1',
+      served: true,
+      storage: true,
+      schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+    },
+  ],
+})
+Object.assign((established as unknown as { status: object }).status, { storedVersions: ['v1alpha1'] })
+
+async function planeWith(...stages: readonly [name: string, spec: object][]): Promise<SimulatedPlane> {
+  const plane = await SimulatedPlane.start('n')
+  await plane.plane.server.put('apiextensions.k8s.io', 'customresourcedefinitions', established as never)
+  for (const [name, spec] of stages) await writeStage(plane, name, spec)
+  await plane.plane.settle()
+  return plane
+}
+
+async function writeStage({ plane }: SimulatedPlane, name: string, spec: object): Promise<void> {
+  const resourceRef = { apiGroup: 'v1', kind: 'Pod' }
+  const stages = await plane.client(STAGES, '')
+  await stages.create({
+    kind: 'Stage',
+    apiVersion: 'kwok.x-k8s.io/v1alpha1',
+    metadata: { name },
+    spec: { resourceRef, ...spec },
+  } as KubeObject)
+}
+
+const run = async (plane: SimulatedPlane, metadata: object = {}): Promise<void> => {
+  await plane.clients.resource(PODS, 'default').create({
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { name: 'p', namespace: 'default', ...metadata },
+    spec: {
+      nodeName: 'n',
+      containers: [
+        { name: 'a', image: 'one' },
+        { name: 'b', image: 'two' },
+      ],
+    },
+  } as KubeObject & Pod)
+  await plane.plane.settle()
+}
+
+const podOf = async (plane: SimulatedPlane): Promise<Pod | undefined> => (await plane.pods())[0]
+
+const isMissing = (key: string) => ({ key, operator: 'DoesNotExist' })
+const is = (key: string, ...values: string[]) => ({ key, operator: 'In', values })
+
+const pending = {
+  selector: { matchExpressions: [isMissing('.status.podIP'), isMissing('.metadata.deletionTimestamp')] },
+  next: {
+    event: { type: 'Normal', reason: 'Made', message: 'made by a stage' },
+    statusTemplate: `
+      {{ $now := Now }}
+      conditions:
+      - lastTransitionTime: {{ $now | Quote }}
+        status: "False"
+        type: Ready
+      containerStatuses:
+      {{ range .spec.containers }}
+      - name: {{ .name | Quote }}
+        image: {{ .image | Quote }}
+        ready: false
+        restartCount: 0
+        state:
+          waiting:
+            reason: ContainerCreating
+      {{ end }}
+      hostIP: {{ NodeIPWith .spec.nodeName | Quote }}
+      podIP: {{ PodIPWith .spec.nodeName ( or .spec.hostNetwork false ) ( or .metadata.uid "" ) | Quote }}
+      podIPs:
+      {{ range PodIPsWith .spec.nodeName }}
+      - ip: {{ . | Quote }}
+      {{ end }}
+      phase: Pending
+    `,
+  },
+}
+const ready = {
+  selector: {
+    matchExpressions: [
+      is('.status.phase', 'Pending'),
+      { key: '.status.conditions.[] | select( .type == "Ready" ) | .status', operator: 'NotIn', values: ['True'] },
+      { key: '.status.podIP', operator: 'Exists' },
+    ],
+  },
+  delay: { durationMilliseconds: 3000, durationFrom: { expressionFrom: '.metadata.annotations["ready/after"]' } },
+  next: {
+    statusTemplate: `
+      {{ $root := . }}
+      conditions:
+      - lastTransitionTime: {{ Now | Quote }}
+        status: "True"
+        type: Ready
+      containerStatuses:
+      {{ range $index, $item := .spec.containers }}
+      {{ $origin := index $root.status.containerStatuses $index }}
+      - name: {{ $origin.name }}
+        image: {{ $item.image }}
+        ready: true
+        restartCount: 0
+        state: { running: { startedAt: {{ Now | Quote }} } }
+      {{ end }}
+      phase: Running
+    `,
+  },
+}
+
+test('a pod goes from stage to stage, each after its delay', async () => {
+  const plane = await planeWith(['made', pending], ['ready', ready])
+  await run(plane)
+  expect((await podOf(plane))?.status).toMatchObject({
+    phase: 'Pending',
+    podIP: '10.244.0.2',
+    podIPs: [{ ip: '10.244.0.2' }],
+    hostIP: '172.18.0.1',
+    containerStatuses: [
+      { name: 'a', state: { waiting: { reason: 'ContainerCreating' } } },
+      { name: 'b', image: 'two' },
+    ],
+  })
+  expect(await plane.said('Pod')).toContain('Normal kubelet Made: made by a stage')
+  await plane.plane.pass(2_900)
+  expect((await podOf(plane))?.status?.phase).toBe('Pending')
+  await plane.plane.pass(200)
+  const { status } = (await podOf(plane))!
+  expect(status).toMatchObject({
+    phase: 'Running',
+    podIP: '10.244.0.2',
+    containerStatuses: [
+      { ready: true, state: { running: {} } },
+      { name: 'b', image: 'two' },
+    ],
+  })
+  await plane.plane.pass(60_000)
+  expect(plane.plane.waiting).toEqual([])
+  // and it goes as any other
+  await plane.clients.resource(PODS, 'default').delete('p')
+  await plane.plane.settle()
+  expect(await plane.pods()).toEqual([])
+})
+
+test('what a stage made of a pod stays, also where it would be otherwise without', async () => {
+  const plane = await planeWith([
+    'unready',
+    {
+      selector: { matchExpressions: [is('.status.phase', 'Pending')] },
+      next: { statusTemplate: 'phase: Running\nconditions: [{ type: Ready, status: "False", reason: Staged }]' },
+    },
+  ])
+  await run(plane)
+  await plane.plane.pass(60_000)
+  const { conditions = [] } = (await podOf(plane))!.status!
+  expect(conditions.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'False', reason: 'Staged' })
+})
+
+test('the delay is what an expression says, where it finds something', async () => {
+  const plane = await planeWith(['made', pending], ['ready', ready])
+  await run(plane, { annotations: { 'ready/after': '1m30s' } })
+  await plane.plane.pass(89_000)
+  expect((await podOf(plane))?.status?.phase).toBe('Pending')
+  await plane.plane.pass(2_000)
+  expect((await podOf(plane))?.status?.phase).toBe('Running')
+})
+
+test('pods of before follow a stage that comes later, and others go on by themselves', async () => {
+  const plane = await planeWith()
+  await run(plane, { labels: { fails: 'true' } })
+  expect((await podOf(plane))?.status?.phase).toBe('Running')
+  await writeStage(plane, 'fail', {
+    selector: { matchLabels: { fails: 'true' }, matchExpressions: [is('.status.phase', 'Running')] },
+    next: { statusTemplate: 'phase: Failed\nreason: {{ or .metadata.labels.why "Chaos" }}\n' },
+  })
+  await plane.plane.settle()
+  expect((await podOf(plane))?.status).toMatchObject({ phase: 'Failed', reason: 'Chaos' })
+})
+
+test('steps change finalizers and the pod itself, and delete it', async () => {
+  const plane = await planeWith(
+    [
+      'all',
+      {
+        selector: { matchAnnotations: { go: 'yes' } },
+        steps: [
+          { finalizers: { add: [{ value: 'example.com/kept' }] } },
+          { patch: { root: 'metadata', type: 'merge', template: 'labels: { seen: {{ .metadata.name }} }' } },
+          { patch: { type: 'json', root: 'metadata', template: '- { op: remove, path: /annotations/go }' } },
+          { delete: true },
+          { event: { type: 'Warning', reason: 'Left', message: 'it goes' } },
+        ],
+      },
+    ],
+    [
+      'gone',
+      {
+        selector: { matchExpressions: [{ key: '.metadata.deletionTimestamp', operator: 'Exists' }] },
+        delay: { durationMilliseconds: 60_000 },
+        next: { finalizers: { empty: true } },
+      },
+    ],
+  )
+  await run(plane, { annotations: { go: 'yes' } })
+  const { metadata } = (await podOf(plane))!
+  expect(metadata).toMatchObject({ labels: { seen: 'p' }, finalizers: ['example.com/kept'] })
+  expect([metadata.annotations, metadata.deletionTimestamp]).toEqual([undefined, expect.any(String)])
+  expect(await plane.said('Pod')).toContain('Warning kubelet Left: it goes')
+  await plane.plane.pass(60_000)
+  expect(await plane.pods()).toEqual([])
+})
+
+describe('what cannot be done', () => {
+  test.each([
+    ['makes no YAML', 'phase: [', 'what the template makes is no YAML'],
+    ['fails in its template', '{{ index .status.missing 1 }}', 'index of what is no list and no map'],
+    ['makes what no pod may be', 'phase: { not: a text }', 'stage wrong: '],
+  ])('a stage that %s is told as an Event, once', async (_, statusTemplate, why) => {
+    const plane = await planeWith(['wrong', { selector: {}, next: { statusTemplate } }])
+    await run(plane)
+    await plane.plane.pass(3_600_000)
+    const said = (await plane.said('Pod')).filter((line) => line.includes('StageFailed'))
+    expect(said).toHaveLength(1)
+    expect(said[0]).toContain(why)
+    expect(plane.plane.waiting).toEqual([])
+  })
+})
+
+test('a stage that comes back at once takes ten steps, and then one a second', async () => {
+  const plane = await planeWith([
+    'loop',
+    {
+      selector: {},
+      next: {
+        patches: [
+          {
+            root: 'metadata',
+            template: 'annotations: { count: {{ add 1 (int (or .metadata.annotations.count 0)) | Quote }} }',
+          },
+        ],
+      },
+    },
+  ])
+  await run(plane)
+  const count = async () => Number((await podOf(plane))?.metadata.annotations?.['count'])
+  expect(await count()).toBe(10)
+  for (let second = 0; second < 5; second++) await plane.plane.pass(1_000)
+  expect(await count()).toBe(15)
+})
+
+test('of several stages one is drawn by weight, the same whenever it is looked at', async () => {
+  const named = (weight: number, name: string) => ({
+    selector: { matchExpressions: [isMissing('.metadata.labels.drawn')] },
+    weight,
+    weightFrom: { expressionFrom: `.metadata.annotations["${name}"]` },
+    next: { patches: [{ root: 'metadata', template: `labels: { drawn: ${name} }` }] },
+  })
+  const plane = await planeWith(
+    ['never', named(0, 'never')],
+    ['often', named(3, 'often')],
+    ['seldom', named(1, 'seldom')],
+  )
+  for (let index = 0; index < 40; index++) await run(plane, { name: `p-${index}` })
+  const drawn = (await plane.pods()).map(({ metadata }) => metadata.labels?.['drawn'])
+  const often = drawn.filter((name) => name === 'often').length
+  expect(drawn.filter((name) => name === 'never' || name === undefined)).toEqual([])
+  expect(often).toBeGreaterThan(20)
+  expect(often).toBeLessThan(40)
+  await run(plane, { name: 'one', annotations: { often: '0', never: '5', seldom: '0' } })
+  expect((await plane.pods()).find(({ metadata }) => metadata.name === 'one')?.metadata.labels).toEqual({
+    drawn: 'never',
+  })
+})
+
+test('a Stage beyond those that are played has an Event that says so', async () => {
+  const plane = await planeWith(['made', pending])
+  for (let n = 0; n < 200; n++) await writeStage(plane, `many-${n}`, { resourceRef: { kind: 'Node' } })
+  await writeStage(plane, 'zzz', ready)
+  await run(plane)
+  await plane.plane.pass(60_000)
+  expect((await podOf(plane))?.status?.phase).toBe('Pending')
+  expect(await plane.said('Stage')).toContain(
+    'Warning simulated-kubelet StageNotPlayed: the first 200 Stages by name are played, as long as they have 1000000 characters together',
+  )
+})

@@ -1,0 +1,56 @@
+// What controllers do between two turns does not grow with the objects that they work over: a request never waits behind
+// all of them. A whole server runs in this process, and its work is counted; nothing is timed.
+import { beforeAll, expect, test } from 'vitest'
+import type { ControllerCase, serverInProcess } from '../bench/controller-cases.ts'
+import { countedBundle } from '../hostile/counted-bundle.ts'
+import type { Counted } from '../hostile/counted-bundle.ts'
+
+const FEW = 60
+const MANY = 240
+/** Functions, turns of loops and rows for each object more: a pass over names or references is some of them. */
+const MOST = 12
+
+interface Loaded {
+  readonly counted$: Counted
+  readonly cases: readonly ControllerCase[]
+  readonly serverInProcess: typeof serverInProcess
+}
+
+let loaded: Loaded
+beforeAll(async () => {
+  loaded = await countedBundle<Loaded>('controller-cases.ts')
+}, 120_000)
+
+test.each([
+  'an owner is deleted in the background',
+  'an owner is deleted in the foreground',
+  'an owner is deleted, its dependents stay',
+  'a namespace is emptied',
+  'a quota is counted',
+  'pods are scheduled on 100 nodes',
+])('%s', { timeout: 300_000 }, async (what) => {
+  const one = loaded.cases.find((known) => known.what === what)!
+  await longestStep(one, FEW) // what is made on first use is no part of it
+  const few = await longestStep(one, FEW)
+  const many = await longestStep(one, MANY)
+  expect((many - few) / (MANY - FEW)).toBeLessThan(MOST)
+})
+
+async function longestStep(one: ControllerCase, count: number): Promise<number> {
+  const { counted$: counted } = loaded
+  const server = loaded.serverInProcess(one.settings, () => void counted.work++)
+  await one.setUp(server, count)
+  let longest = 0
+  let before = counted.work
+  let isOver = false
+  const look = (): void => {
+    longest = Math.max(longest, counted.work - before)
+    before = counted.work
+    if (!isOver) setImmediate(look)
+  }
+  look()
+  await one.begin(server, count)
+  while (!(await one.isDone(server, count))) await new Promise((resolve) => setTimeout(resolve, 20))
+  isOver = true
+  return longest
+}

@@ -1,0 +1,99 @@
+// What comes through kubectl port-forward, and that of other clients, from a pod on a simulated node.
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { connect } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { KubeConfig, PortForward } from '@kubernetes/client-node'
+import { afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { findKubectl, findKubectlOrNot } from '../clients/kubectl/kubectl.ts'
+import { kubectlServer } from './kubectl-server.ts'
+
+const kubectl = kubectlServer('--nodes', '1')
+const manifest = {
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: { name: 'web' },
+  spec: {
+    containers: [{ name: 'c', image: 'nginx', ports: [{ containerPort: 80 }] }],
+  },
+}
+const TEXT = 'simulated: container c of image nginx runs no process, nothing listens on port 80\n'
+
+let forwarding: ChildProcess | undefined
+let said = ''
+afterEach(() => forwarding?.kill())
+
+beforeAll(async () => {
+  if (findKubectlOrNot().kubectl === undefined) return // and every test is skipped
+  await kubectl.run('apply -f -', JSON.stringify(manifest))
+  await vi.waitFor(() => kubectl.run('wait --for=condition=Ready pod/web --timeout=20s'), 30_000)
+})
+
+/** @returns the port on this machine */
+async function forward(port: number): Promise<number> {
+  said = ''
+  forwarding = spawn(findKubectl().path, ['port-forward', 'pod/web', `:${port}`, '--address=127.0.0.1'], {
+    env: { ...process.env, KUBECONFIG: kubectl.kubeconfig },
+  })
+  for (const stream of [forwarding.stdout!, forwarding.stderr!])
+    stream.setEncoding('utf8').on('data', (part: string) => (said += part))
+  return vi.waitFor(() => Number(/Forwarding from 127\.0\.0\.1:(\d+)/.exec(said)![1]), 30_000)
+}
+
+/** All that comes back. */
+async function converse(port: number, words: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  if (words !== '') socket.write(words)
+  return text(socket)
+}
+
+test('HTTP is answered in HTTP, and each time anew', async () => {
+  const port = await forward(80)
+  for (let time = 0; time < 3; time++) {
+    const response = await fetch(`http://127.0.0.1:${port}/some/path`)
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+      200,
+      'text/plain; charset=utf-8',
+      TEXT,
+    ])
+  }
+  const all = await Promise.all(Array.from({ length: 20 }, () => fetch(`http://127.0.0.1:${port}`)))
+  expect(new Set(await Promise.all(all.map((response) => response.text())))).toEqual(new Set([TEXT]))
+  const large = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: 'x'.repeat(100_000) })
+  expect(await large.text()).toBe(TEXT)
+  expect((await fetch(`http://127.0.0.1:${port}`, { method: 'HEAD' })).status).toBe(200)
+})
+
+test.each([
+  ['says nothing', ''],
+  ['speaks something else', 'EHLO there\r\n'],
+])('a client that %s is told so', async (_, words) => {
+  expect(await converse(await forward(80), words)).toBe(TEXT)
+})
+
+test('a port that nobody declares is refused as by a kubelet', async () => {
+  const port = 81
+  expect(await converse(await forward(port), 'GET / HTTP/1.1\r\n\r\n').catch(() => '')).toBe('')
+  await vi.waitFor(() =>
+    expect(said).toMatch(
+      new RegExp(
+        `an error occurred forwarding \\d+ -> ${port}: error forwarding port ${port} to pod web, uid [-\\w]+: .*connection refused`,
+      ),
+    ),
+  )
+})
+
+test('clients with channels of a WebSocket are answered, too', async () => {
+  const config = new KubeConfig()
+  config.loadFromFile(kubectl.kubeconfig)
+  const [output, errors, input] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  let [got, wrong] = ['', '']
+  output.setEncoding('utf8').on('data', (part: string) => (got += part))
+  errors.setEncoding('utf8').on('data', (part: string) => (wrong += part))
+  await new PortForward(config).portForward('default', 'web', [80], output, errors, input)
+  input.write('GET / HTTP/1.1\r\n\r\n')
+  await vi.waitFor(() => expect(got).toContain(TEXT), 10_000)
+  await new PortForward(config).portForward('default', 'web', [81], output, errors, input)
+  await vi.waitFor(() => expect(wrong).toContain('connection refused'), 10_000)
+})

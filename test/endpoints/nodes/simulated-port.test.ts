@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import type { Pod } from '../../../src/api/core/v1.ts'
+import { listenerOf } from '../../../src/endpoints/nodes/simulated/simulated-port.ts'
+
+const running = { running: { startedAt: '2026-01-01T00:00:00Z' } }
+const pod = {
+  metadata: { name: 'web' },
+  spec: {
+    containers: [
+      { name: 'a', ports: [{ containerPort: 80 }, { containerPort: 53, protocol: 'UDP' }] },
+      { name: 'b', ports: [{ containerPort: 53, protocol: 'TCP' }, { containerPort: 81 }] },
+      { name: 'ended', ports: [{ containerPort: 82 }] },
+      { name: 'bare' },
+    ],
+    initContainers: [{ name: 'sidecar', ports: [{ containerPort: 9000 }] }],
+  },
+  status: {
+    containerStatuses: [
+      { name: 'a', state: running },
+      { name: 'b', state: running },
+      { name: 'ended', state: { terminated: { exitCode: 0 } } },
+    ],
+    initContainerStatuses: [{ name: 'sidecar', state: running }],
+  },
+} as unknown as Pod // what a pod has that matters here
+
+test.each([
+  [80, 'a'],
+  [81, 'b'],
+  [53, 'b'],
+  [9000, 'sidecar'],
+  [82, undefined],
+  [1, undefined],
+])('on port %i listens the container that declares it for TCP and runs', (port, name) => {
+  expect(listenerOf(pod, port)?.name).toBe(name)
+})

@@ -1,0 +1,128 @@
+/**
+ * Durable Objects in this process: their own code over databases in memory. A call takes a turn of the event loop each
+ * way and copies what it carries, as in the engine. There are no sockets, and nothing is ever evicted.
+ */
+import { setImmediate as turn } from 'node:timers/promises'
+import { SqlInProcess } from './sql-storage.ts'
+import type { RowSeen } from './sql-storage.ts'
+
+type Method = (...values: unknown[]) => unknown
+type Instance = Record<string, Method> & { fetch(request: Request): Promise<Response>; alarm(): Promise<void> }
+export type ObjectClass<Env> = new (ctx: DurableObjectState, env: Env) => object
+
+class Alarm {
+  private at: number | undefined
+  private timer: NodeJS.Timeout | undefined
+
+  constructor(private readonly ring: () => Promise<void>) {}
+
+  get(): number | null {
+    return this.at ?? null
+  }
+
+  set(at: number): void {
+    clearTimeout(this.timer)
+    this.at = at
+    this.timer = setTimeout(
+      () => {
+        this.at = undefined
+        void this.ring()
+      },
+      Math.max(0, at - Date.now()),
+    ).unref()
+  }
+}
+
+class OneObject<Env> {
+  private readonly instance: Instance
+  private begun: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    readonly name: string,
+    make: ObjectClass<Env>,
+    env: Env,
+    seen: RowSeen,
+  ) {
+    const sql = new SqlInProcess(seen)
+    const alarm = new Alarm(() => this.call('alarm', []).then(() => {}))
+    const state = {
+      id: { name, toString: () => name },
+      storage: {
+        sql,
+        transactionSync: <Outcome>(work: () => Outcome) => sql.transaction(work),
+        sync: () => turn(),
+        getAlarm: async () => alarm.get(),
+        setAlarm: async (at: number) => alarm.set(at),
+      },
+      blockConcurrencyWhile: (work: () => Promise<unknown>) => (this.begun = work()),
+      waitUntil: (work: Promise<unknown>) => void work.catch(() => {}),
+      getWebSockets: () => [],
+      abort: (why: string) => {
+        throw new Error(why)
+      },
+    }
+    // what the two classes use of it
+    this.instance = new make(state as unknown as DurableObjectState, env) as unknown as Instance
+  }
+
+  async call(method: string, values: readonly unknown[]): Promise<unknown> {
+    const sent = structuredClone(values)
+    await turn()
+    await this.begun
+    const answer = structuredClone(await this.instance[method]!(...sent))
+    await turn()
+    return answer
+  }
+
+  async fetch(url: string, init?: RequestInit): Promise<Response> {
+    const request = new Request(url, init)
+    await turn()
+    await this.begun
+    const response = await this.instance.fetch(request)
+    await turn()
+    return response.body === null ? response : new Response(piecewise(response.body), response)
+  }
+}
+
+/** Bytes that a reader in the engine gets at most. */
+const PIECE = 256 * 1024
+
+/** Between two pieces there is a turn, as in the engine. */
+function piecewise(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  let rest = new Uint8Array()
+  return new ReadableStream({
+    async pull(controller) {
+      await turn()
+      if (rest.length === 0) {
+        const { done, value } = await reader.read()
+        if (done) return controller.close()
+        rest = value as Uint8Array<ArrayBuffer> // the code's own bytes
+      }
+      controller.enqueue(rest.subarray(0, PIECE))
+      rest = rest.subarray(PIECE)
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}
+
+export function objectNamespace<Env>(make: ObjectClass<Env>, env: Env, seen: RowSeen): unknown {
+  const objects = new Map<string, OneObject<Env>>()
+  const get = (name: string) => {
+    let object = objects.get(name)
+    if (object === undefined) objects.set(name, (object = new OneObject(name, make, env, seen)))
+    const found = object
+    return new Proxy(
+      {},
+      {
+        get: (_, method) =>
+          method === 'then'
+            ? undefined
+            : method === 'fetch'
+              ? (url: string, init?: RequestInit) => found.fetch(url, init)
+              : (...values: unknown[]) => found.call(String(method), values),
+      },
+    )
+  }
+  return { idFromName: (name: string) => name, get, getByName: get }
+}

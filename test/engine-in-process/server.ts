@@ -1,0 +1,79 @@
+/**
+ * A whole server in this process: the Worker, its shards and its controllers, whose steps can be measured. Bundled by who
+ * uses it, for it holds the classes of the objects.
+ */
+import { ControllerManager } from '../../durable-objects/controller-manager.ts'
+import { ResourceShard } from '../../durable-objects/resource-shard.ts'
+import type { Env } from '../../src/env.ts'
+import { serve } from '../../src/server.ts'
+import type { ShardStats } from '../../src/storage/shard-protocol.ts'
+import { objectNamespace } from './object-namespace.ts'
+
+const TOKEN = 'an-administrator-whose-token-is-long-enough'
+/** The clock of the server, which may be put forward. */
+let ahead = 0
+const { now } = Date
+Date.now = () => now() + ahead
+// what the engine has and Node has not
+Object.assign(globalThis, { IdentityTransformStream: TransformStream })
+
+export interface Answer {
+  readonly status: number
+  readonly body: Body
+}
+
+/** Of an object, as far as cases look. */
+export interface Body {
+  readonly metadata?: { readonly resourceVersion?: string; readonly deletionTimestamp?: string }
+  readonly status?: Readonly<Record<string, unknown>>
+  readonly items?: readonly Body[]
+}
+
+export interface ServerInProcess {
+  /** @throws where the answer is no success */
+  send(method: string, path: string, body?: unknown, contentType?: string): Promise<Answer>
+  stats(shard: string): Promise<ShardStats>
+  /** Work of controllers that is not done, or waits for its time. */
+  queued(): Promise<number>
+  /** Lets so many milliseconds pass at once; timers that are set know nothing of it. */
+  pass(milliseconds: number): void
+}
+
+let servers = 0
+
+/** @param rowSeen is told of each row that SQLite finds */
+export function serverInProcess(settings: Partial<Env> = {}, rowSeen: () => void = () => {}): ServerInProcess {
+  // isolates keep what they know of a tenant
+  const tenant = `tenant-${++servers}`
+  const env = { KEDGE_ADMIN_TOKEN: TOKEN, KEDGE_ROOT_TENANT: tenant, ...settings } as {
+    -readonly [Name in keyof Env]: Env[Name]
+  }
+  env.SHARDS = objectNamespace<Env>(ResourceShard, env, rowSeen) as Env['SHARDS']
+  env.CONTROLLERS = objectNamespace<Env>(ControllerManager, env, rowSeen) as Env['CONTROLLERS']
+  const execution = { waitUntil: (work: Promise<unknown>) => void work.catch(() => {}), passThroughOnException() {} }
+  return {
+    async send(method, path, body, contentType = 'application/json') {
+      const headers = {
+        Authorization: `Bearer ${TOKEN}`,
+        ...(body === undefined ? {} : { 'Content-Type': contentType }),
+      }
+      const request = new Request(`https://server${path}`, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const response = await serve(request, env, execution as unknown as ExecutionContext, () => Date.now())
+      const text = await response.text()
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+      return { status: response.status, body: JSON.parse(text) as Body }
+    },
+    async stats(shard) {
+      return env.SHARDS.get(env.SHARDS.idFromName(`${tenant}/${shard}`)).stats() as unknown as Promise<ShardStats>
+    },
+    async queued() {
+      const counts = await env.CONTROLLERS.getByName(tenant).counts()
+      return counts.reduce((sum, { queued }) => sum + queued, 0)
+    },
+    pass: (milliseconds) => void (ahead += milliseconds),
+  }
+}

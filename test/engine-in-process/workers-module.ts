@@ -1,0 +1,7 @@
+/** Stands for the module `cloudflare:workers`. */
+export class DurableObject<Env> {
+  constructor(
+    readonly ctx: DurableObjectState,
+    readonly env: Env,
+  ) {}
+}

@@ -1,0 +1,149 @@
+/** The longest step of a request to a counted server: the most work that it does between two turns of others. */
+import type * as Target from '../bench/memory-target.ts'
+import type { Send } from '../bench/memory-target.ts'
+import type { Counted } from './counted-bundle.ts'
+import { countedBundle } from './counted-bundle.ts'
+
+export interface Step {
+  readonly status: number
+  readonly text: string
+  /** Functions and turns of loops, and what the language does with whole values. */
+  readonly work: number
+  /** Where it was most often. */
+  readonly seen: string
+}
+
+export interface CountedServer {
+  readonly send: Send
+  longestStep(call: Parameters<Send>[0]): Promise<Step>
+  restore(): void
+}
+
+export async function countedServer(): Promise<CountedServer> {
+  const { counted$, memoryTarget } = await countedBundle<typeof Target>('memory-target.ts')
+  const restored = countNatives(counted$)
+  const send = await memoryTarget({ KEDGE_FEATURE_GATES: 'CBORServingAndStorage=true' })
+  return {
+    send,
+    longestStep: (call) => longestStep(counted$, send, call),
+    restore: () => restored.forEach((restore) => restore()),
+  }
+}
+
+async function longestStep(counted: Counted, send: Send, call: Parameters<Send>[0]): Promise<Step> {
+  const EVERY = 500
+  const longest = { work: 0, seen: '' }
+  let before = counted.work
+  let seen = new Map<string, number>()
+  let isOver = false
+  counted.seen = () => {
+    const at = callers()
+    seen.set(at, (seen.get(at) ?? 0) + 1)
+    counted.next = counted.work + EVERY
+  }
+  const look = (): void => {
+    const work = counted.work - before
+    if (work > longest.work) {
+      const [most] = [...seen].sort(([, a], [, b]) => b - a)
+      Object.assign(longest, { work, seen: most?.[0] ?? '' })
+    }
+    seen = new Map()
+    before = counted.work
+    counted.next = before + EVERY
+    if (!isOver) setImmediate(look)
+  }
+  look()
+  const { status, text } = await send(call)
+  isOver = true
+  look()
+  counted.next = Infinity
+  return { ...longest, status, text }
+}
+
+/** Without their places, which are those of a file that is gone. */
+function callers(): string {
+  const { prepareStackTrace } = Error
+  Error.prepareStackTrace = (_, frames) =>
+    frames
+      .slice(3)
+      .map((frame) => frame.getFunctionName() ?? 'a function')
+      .join(' < ')
+  const { stack = '' } = new Error()
+  Error.prepareStackTrace = prepareStackTrace
+  return stack
+}
+
+/**
+ * What the language does with a whole value, in calls of a function of ours that take as long: some thirty nanoseconds.
+ * An object of many members is a table of hashes, which costs many times what one of few costs.
+ */
+const WIDE = 64
+const CHARACTERS = 64
+const MEMBERS = 16
+const OF_WIDE = { keys: 4, values: 4, entries: 10, made: 6, copied: 16, parsed: 8, written: 6, sorted: 8 }
+
+function countNatives(into: Counted): (() => void)[] {
+  const { parse, stringify } = JSON
+  const { keys, values, entries, fromEntries } = Object
+  const { sort } = Array.prototype
+  const clone = structuredClone
+  const spend = (members: number, ofWide: number): void => {
+    into.work += members < WIDE ? members / MEMBERS : members * ofWide
+  }
+  const listed =
+    <Of>(list: (of: object) => Of[], ofWide: number) =>
+    (of: object): Of[] => {
+      const found = list(of)
+      if (Array.isArray(of)) into.work += found.length / MEMBERS
+      else spend(found.length, ofWide)
+      return found
+    }
+  const spendWide = (value: unknown, ofWide: number): void => {
+    if (typeof value !== 'object' || value === null) return
+    const members = values(value)
+    if (!Array.isArray(value) && members.length >= WIDE) into.work += members.length * ofWide
+    for (const member of members) spendWide(member, ofWide)
+  }
+  into.copied = (value) => {
+    if (Array.isArray(value)) into.work += value.length / MEMBERS
+    else if (value instanceof Set || value instanceof Map) into.work += value.size / MEMBERS
+    else if (typeof value === 'object' && value !== null && !(Symbol.iterator in value))
+      spend(keys(value).length, OF_WIDE.copied)
+  }
+  JSON.parse = (text: string, ...more) => {
+    const value = parse(text, ...more) as unknown
+    into.work += text.length / CHARACTERS
+    spendWide(value, OF_WIDE.parsed)
+    return value
+  }
+  JSON.stringify = (value: unknown, ...more: never[]): string => {
+    const text = stringify(value, ...more)
+    into.work += ((text as string | undefined)?.length ?? 0) / CHARACTERS
+    spendWide(value, OF_WIDE.written)
+    return text
+  }
+  Object.assign(Object, {
+    keys: listed(keys, OF_WIDE.keys),
+    values: listed(values, OF_WIDE.values),
+    entries: listed(entries, OF_WIDE.entries),
+    fromEntries: (pairs: Iterable<readonly [PropertyKey, unknown]>) => {
+      const made = fromEntries(pairs) as object
+      spend(keys(made).length, OF_WIDE.made)
+      return made
+    },
+  })
+  Array.prototype.sort = function (this: unknown[], compare) {
+    if (compare === undefined) into.work += this.length * (this.length < WIDE ? 1 : OF_WIDE.sorted)
+    return sort.call(this, compare)
+  }
+  globalThis.structuredClone = (value, options) => {
+    into.work += stringify(value).length
+    return clone(value, options)
+  }
+  return [
+    () => Object.assign(JSON, { parse, stringify }),
+    () => Object.assign(Object, { keys, values, entries, fromEntries }),
+    () => Object.assign(Array.prototype, { sort }),
+    () => Object.assign(globalThis, { structuredClone: clone }),
+  ]
+}

@@ -1,0 +1,15 @@
+// CBOR is behind a feature gate, so these go to a server of their own. kube-apiserver takes the same flag.
+import { afterAll, beforeAll } from 'vitest'
+import { cbor } from './cbor.ts'
+import { runRows } from './run-rows.ts'
+import { World } from './world.ts'
+
+let world: World
+
+beforeAll(async () => {
+  world = await World.start('--feature-gates', 'CBORServingAndStorage=true')
+  await world.prepare()
+})
+afterAll(() => world?.stop())
+
+runRows('CBOR', cbor, () => world)

@@ -1,0 +1,84 @@
+// `E2E_TEST=FILE npm run upstream`: the tests of Kubernetes' own conformance suite that need no real container
+// (tests.txt), by its program e2e.test, on a Kedge with simulated nodes and nothing beside it.
+// `--only REGEX`: those whose names match. `--minutes N`: after which the rest is given up.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startKedge } from '../cli/kedge-process.ts'
+
+const { values: flags } = parseArgs({
+  options: { only: { type: 'string', default: '' }, minutes: { type: 'string', default: '60' } },
+})
+/** An image that one of the tests wants nobody to find. */
+const MISSING_IMAGES = 'webserver:404'
+const NODES = 3
+
+interface Spec {
+  readonly LeafNodeType: string
+  readonly State: string
+  /** Nanoseconds. */
+  readonly RunTime: number
+  readonly ContainerHierarchyTexts: readonly string[] | null
+  readonly LeafNodeText: string
+  readonly Failure?: { readonly Message: string }
+}
+
+const nameOf = ({ ContainerHierarchyTexts, LeafNodeText }: Spec): string =>
+  [...(ContainerHierarchyTexts ?? []), LeafNodeText].join(' ')
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+const wanted = readFileSync(join(import.meta.dirname, 'tests.txt'), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '' && new RegExp(flags.only).test(line))
+const program = process.env['E2E_TEST']
+if (program === undefined || !existsSync(program)) {
+  console.log(
+    'skipped: E2E_TEST names no e2e.test (k8s.io/kubernetes/test/e2e, of the release that Kedge is measured against)',
+  )
+  process.exit(0)
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'kedge-upstream-'))
+const report = join(directory, 'report.json')
+const kedge = await startKedge(['--ephemeral', '--port', '0', '--workloads', 'simulated', '--nodes', String(NODES)], {
+  ...process.env,
+  KEDGE_MISSING_IMAGES: MISSING_IMAGES,
+})
+let specs: readonly Spec[] = []
+try {
+  const args = [
+    `--kubeconfig=${kedge.kubeconfig}`,
+    '--provider=skeleton',
+    `--num-nodes=${NODES}`,
+    '--disable-log-dump',
+    `--ginkgo.focus=${wanted.map(escaped).join('|')}`,
+    `--ginkgo.timeout=${flags.minutes}m`,
+    `--ginkgo.json-report=${report}`,
+    '--ginkgo.no-color',
+  ]
+  spawnSync(program, args, { cwd: directory, stdio: 'ignore' })
+  const suites = existsSync(report) ? (JSON.parse(readFileSync(report, 'utf8')) as { SpecReports: Spec[] }[]) : []
+  specs = suites.flatMap(({ SpecReports }) => SpecReports)
+} finally {
+  await kedge.stop()
+  rmSync(directory, { recursive: true, force: true })
+}
+
+const ran = new Map(
+  specs
+    .filter(({ LeafNodeType, State }) => LeafNodeType === 'It' && State !== 'skipped')
+    .map((spec) => [nameOf(spec), spec]),
+)
+let passed = 0
+for (const name of wanted) {
+  const spec = ran.get(name)
+  if (spec?.State === 'passed') passed++
+  const seconds = ((spec?.RunTime ?? 0) / 1e9).toFixed(0).padStart(4)
+  console.log(`${(spec?.State ?? 'not run').padEnd(11)} ${seconds} s  ${name}`)
+  if (spec?.Failure !== undefined && spec.State !== 'passed') console.log(`    ${spec.Failure.Message.slice(0, 1_000)}`)
+}
+console.log(`${passed} of ${wanted.length} passed`)
+process.exit(passed === wanted.length ? 0 : 1)
