@@ -209,8 +209,8 @@ export class Log {
   ): ChangeRow {
     const row = { ...step, k, at, l: encodeSelectable(selectable), v: withRevision(text, at, step.rv) }
     if (isRowTooLarge(row)) throw new StorageError('TooLarge', 0, MAX_ROW_BYTES)
-    for (const { topic, payload } of outbox)
-      if (this.pendingWork.isNew(topic, payload)) this.statements.appendOutbox(k, topic, payload)
+    for (const message of outbox)
+      if (this.pendingWork.isNew(message)) this.statements.appendOutbox(k, message.topic, message.payload)
     return this.insert(row)
   }
 

@@ -1,26 +1,37 @@
 /**
- * Work in the outbox of which no delivery has begun: the same again would say nothing new, since a controller reads
- * what is stored when it does its work. Many writes bring the same work, as those of the pods of one owner do.
+ * Work that need not be stored: the same is in the outbox already, and its delivery has not begun (a controller reads what
+ * is stored when it does its work), or it was told once and says nothing new a second time. Many writes bring the same
+ * work, as those of the pods of one owner do.
  */
+import type { OutboxMessage } from '../src/storage/storage.ts'
 
 /** Work beyond this is stored again. */
 const MOST = 1_000
 
 export class PendingWork {
   /** Bound: MOST. */
-  private readonly known = new Set<string>()
+  private readonly waiting = new Set<string>()
+  /** Work that is told once, delivered or not. Bound: MOST. */
+  private readonly told = new Set<string>()
 
   /** Whether it is to be stored. */
-  isNew(topic: string, payload: string): boolean {
+  isNew({ topic, payload, once }: OutboxMessage): boolean {
+    const known = once ? this.told : this.waiting
     const work = `${topic} ${payload}`
-    if (this.known.has(work)) return false
-    if (this.known.size >= MOST) this.known.clear()
-    this.known.add(work)
+    if (known.has(work)) return false
+    if (known.size >= MOST) known.clear()
+    known.add(work)
     return true
   }
 
-  /** Its delivery begins; or what was written last is taken back. */
+  /** The delivery of all that waits begins. */
+  deliveryBegins(): void {
+    this.waiting.clear()
+  }
+
+  /** What was written last is taken back. */
   forget(): void {
-    this.known.clear()
+    this.waiting.clear()
+    this.told.clear()
   }
 }

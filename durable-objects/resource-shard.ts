@@ -117,7 +117,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       now,
       () => this.yieldToWriters(),
     )
-    const begins = () => this.log.pendingWork.forget()
+    const begins = () => this.log.pendingWork.deliveryBegins()
     this.outbox = new Outbox(
       this.name,
       this.statements,

@@ -56,6 +56,9 @@ export interface WorkRules<O extends KubeObject = KubeObject> {
 export const work = (topic: Topic, payload: string | undefined): Work[] =>
   payload === undefined ? [] : [{ topic, payload }]
 
+/** Work at a moment that its payload names: told again it would say nothing, also when it was delivered. */
+export const toldOnce = (topic: Topic, payload: string): Work[] => [{ topic, payload, once: true }]
+
 export const keyOf = ({ metadata }: KubeObject): string =>
   metadata.namespace === undefined ? (metadata.name ?? '') : `${metadata.namespace}/${metadata.name}`
 

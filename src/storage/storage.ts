@@ -29,6 +29,8 @@ export interface Selectable {
 export interface OutboxMessage {
   readonly topic: string
   readonly payload: string
+  /** The payload names a moment that is to come: a shard need not tell it again, also after it was delivered. */
+  readonly once?: true
 }
 
 /** A value to be written: JSON text without its revision, which the shard inserts as decimal digits at `at`. */

@@ -250,13 +250,17 @@ describe('what is no BoundedMap', () => {
     expect(measurementsOf(server).requests.size).toBe(1_024)
   })
 
-  test('work that waits for its delivery', () => {
+  test.each<[string, { once?: true }]>([
+    ['work that waits for its delivery', {}],
+    ['work that is told once', { once: true }],
+  ])('%s', (_, how) => {
     const work = new PendingWork()
-    expect(work.isNew('departed', 'first')).toBe(true)
-    expect(work.isNew('departed', 'first')).toBe(false)
-    for (let n = 0; n < 1_000; n++) work.isNew('departed', `w${n}`)
+    const isNew = (payload: string): boolean => work.isNew({ topic: 'departed', payload, ...how })
+    expect(isNew('first')).toBe(true)
+    expect(isNew('first')).toBe(false)
+    for (let n = 0; n < 1_000; n++) isNew(`w${n}`)
     // forgotten, so that it would be stored again
-    expect(work.isNew('departed', 'first')).toBe(true)
+    expect(isNew('first')).toBe(true)
   })
 
   test('connections that wait for the other side', () => {

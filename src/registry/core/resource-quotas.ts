@@ -7,8 +7,8 @@ import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { validateAmount, validateResourceName } from '../../validation/pod/resources.ts'
 import { resourceQuotaPrinter } from '../../codec/table/core.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { isNewLimit, newPeriod } from '../quota/work.ts'
-import { keyOf, work } from '../work.ts'
+import { chargedIn, isNewLimit } from '../quota/work.ts'
+import { keyOf, toldOnce, work } from '../work.ts'
 import { countEvaluator } from '../quota/count-evaluator.ts'
 import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 
@@ -52,12 +52,14 @@ const exclusive = [
 export const resourceQuotas: BuiltInDefinition<ResourceQuota> = {
   printer: resourceQuotaPrinter,
   quota: countEvaluator('count/resourcequotas', 'resourcequotas'),
-  // admission charges them as well, so only the first charge of a while is work
   work({ object, old, now }) {
     if (object === undefined) return []
-    if (isNewLimit(object, old)) return work('resource-quota', object.metadata.namespace)
-    const period = newPeriod(object, old, now)
-    return period === undefined ? [] : work('resource-quota-charged', `${keyOf(object)} ${period}`)
+    const period = chargedIn(object, old, now)
+    return [
+      ...(isNewLimit(object, old) ? work('resource-quota', object.metadata.namespace) : []),
+      // charges come in numbers, so each period of a quota is told once
+      ...(period === undefined ? [] : toldOnce('resource-quota-charged', `${keyOf(object)} ${period}`)),
+    ]
   },
   validate: (quota) => [...specErrors(quota.spec ?? {}), ...statusErrors(quota)],
   validateUpdate(quota, old) {

@@ -1,7 +1,6 @@
 /** Which writes are work for the controller of quotas. */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { timeOf } from '../../storage/revision.ts'
 import type { Change } from '../work.ts'
 import { isSame } from './amounts.ts'
 import type { Evaluator } from './evaluator.ts'
@@ -31,14 +30,13 @@ export const isNewLimit = (quota: Quota, old: Quota | undefined): boolean => lim
 const limits = (quota: Quota | undefined): string => JSON.stringify([quota?.spec?.hard, quota?.status?.hard])
 
 /**
- * The period in which a quota is charged, where this is the first charge of it.
- * @param now milliseconds since 1970
+ * The period in which a quota was charged. Every charge says it. No charge may leave that to one before it: what wrote the
+ * quota before, in the same period, may have charged nothing, or have been on its way since the period before.
+ * @param now milliseconds since 1970: when the request began
  */
-export function newPeriod(quota: Quota, old: Quota | undefined, now: number): number | undefined {
-  if (old === undefined || JSON.stringify(quota.status?.used) === JSON.stringify(old.status?.used)) return undefined
-  const period = Math.floor(now / PERIOD)
-  // a revision tells when it was written, by the clock of its shard
-  return Math.floor(timeOf(Number(old.metadata.resourceVersion)) / PERIOD) === period ? undefined : period
+export function chargedIn(quota: Quota, old: Quota | undefined, now: number): number | undefined {
+  const isSameUse = JSON.stringify(quota.status?.used) === JSON.stringify(old?.status?.used)
+  return old === undefined || isSameUse ? undefined : Math.floor(now / PERIOD)
 }
 
 /** When all that was charged in a period is written, or never will be: a request has less than a minute. */

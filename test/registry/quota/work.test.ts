@@ -2,31 +2,71 @@ import { expect, test } from 'vitest'
 import type { ResourceQuota } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { evaluatorOf } from '../../../src/registry/quota/evaluators.ts'
-import { changesUsage, isOverAt, newPeriod } from '../../../src/registry/quota/work.ts'
+import { resourceQuotas } from '../../../src/registry/core/resource-quotas.ts'
+import { changesUsage, isOverAt } from '../../../src/registry/quota/work.ts'
 import { revisionAt } from '../../../src/storage/revision.ts'
+
+type Quota = KubeObject & ResourceQuota
 
 const at = (time: string): number => Date.parse(`2026-01-01T${time}Z`)
 
-function quota(used: string, written: string): KubeObject & ResourceQuota {
-  const metadata = { name: 'q', resourceVersion: String(revisionAt(at(written))) }
+function quota(used: string, written: string): Quota {
+  const metadata = { namespace: 'n', name: 'q', resourceVersion: String(revisionAt(at(written))) }
   return { metadata, status: { used: { secrets: used } } }
 }
 
-test('of the charges of a minute one is work, which is looked at when they are all written', () => {
-  const times = ['10:00:01', '10:00:02', '10:00:59', '10:01:00', '10:01:30', '10:05:00', '10:05:01']
-  let old = quota('0', '09:00:00')
-  const periods = times.map((time, index) => {
-    const now = quota(String(index + 1), time)
-    const period = newPeriod(now, old, at(time))
-    old = now
-    return period === undefined ? undefined : new Date(isOverAt(period)).toISOString().slice(11, 19)
+/** Of a write at a time: when it is looked at, if it is, and what else it is work for. */
+function workAt(time: string, object: Quota, old?: Quota): string[] {
+  const works = resourceQuotas.work!({
+    resource: { group: '', resource: 'resourcequotas' },
+    object,
+    old,
+    now: at(time),
   })
-  expect(periods).toEqual(['10:02:00', undefined, undefined, '10:03:00', undefined, '10:07:00', undefined])
+  return works.map(({ topic, payload, once }) => {
+    const [key, period] = payload.split(' ')
+    expect(once).toBe(period === undefined ? undefined : true)
+    return period === undefined
+      ? topic
+      : `${topic} ${key} ${new Date(isOverAt(Number(period))).toISOString().slice(11, 19)}`
+  })
+}
+const charged = (time: string): string => `resource-quota-charged n/q ${time}`
+
+test.each<[string, string, Quota, Quota, string[]]>([
+  ['the first charge in a minute', '10:00:01', quota('1', '10:00:01'), quota('0', '09:00:00'), [charged('10:02:00')]],
+  ['another', '10:00:59', quota('2', '10:00:59'), quota('1', '10:00:01'), [charged('10:02:00')]],
+  ['one in the next minute', '10:01:00', quota('3', '10:01:00'), quota('2', '10:00:59'), [charged('10:03:00')]],
+  [
+    'one after a charge that began in the minute before',
+    '10:01:01',
+    quota('3', '10:01:01'),
+    quota('2', '10:01:00'),
+    [charged('10:03:00')],
+  ],
+  [
+    'one in the minute that made the quota',
+    '10:00:09',
+    quota('1', '10:00:09'),
+    quota('0', '10:00:08'),
+    [charged('10:02:00')],
+  ],
+  ['a write that charges nothing', '10:05:00', quota('1', '10:05:00'), quota('1', '10:00:00'), []],
+  [
+    'a first count',
+    '10:00:09',
+    { ...quota('1', '10:00:09'), status: { hard: { secrets: '9' }, used: { secrets: '1' } } },
+    quota('0', '10:00:08'),
+    ['resource-quota', charged('10:02:00')],
+  ],
+])('%s: what it is work for', (_, time, now, old, expected) => {
+  expect(workAt(time, now, old)).toEqual(expected)
 })
 
-test('a write that charges nothing is no work', () => {
-  expect(newPeriod(quota('1', '10:05:00'), quota('1', '10:00:00'), at('10:05:00'))).toBeUndefined()
-  expect(newPeriod(quota('1', '10:05:00'), undefined, at('10:05:00'))).toBeUndefined()
+test('a new quota is counted', () => {
+  expect(workAt('10:05:00', { ...quota('1', '10:05:00'), spec: { hard: { secrets: '9' } } })).toEqual([
+    'resource-quota',
+  ])
 })
 
 const container = (cpu: string) => ({ name: 'c', resources: { requests: { cpu } } })
