@@ -41,7 +41,7 @@ const kinds = {
   'podgroup-protection-controller': 'absent',
   'replicaset-controller': 'workload',
   'replicationcontroller-controller': 'workload',
-  'resourceclaim-controller': 'absent',
+  'resourceclaim-controller': 'workload',
   'resourcepoolstatusrequest-controller': 'absent',
   'resourcequota-controller': 'api',
   'root-ca-certificate-publisher-controller': 'api',

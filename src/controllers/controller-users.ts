@@ -26,6 +26,7 @@ type Account =
   | 'pvc-protection-controller'
   | 'replicaset-controller'
   | 'replication-controller'
+  | 'resource-claim-controller'
   | 'simulated-kubelet'
   | 'statefulset-controller'
   | 'tokens-controller'
@@ -92,6 +93,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'owners-freed': collector,
   'replica-set': replicaSets,
   'replication-controller': account('replication-controller'),
+  'resource-claim': account('resource-claim-controller'),
   'resource-quota': quotas,
   'resource-quota-charged': quotas,
   'resource-quota-lower': quotas,

@@ -104,6 +104,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   orphan: ofWorkloads('orphan'),
   'replica-set': ofWorkloads('replica-set'),
   'replication-controller': ofWorkloads('replication-controller'),
+  'resource-claim': ofWorkloads('resource-claim'),
   scheduler: ofWorkloads('scheduler'),
   'selected-pods': ofWorkloads('selected-pods'),
   'simulated-node': ofWorkloads('simulated-node'),

@@ -27,6 +27,7 @@ import { loadBalancerController } from './workloads/load-balancer.ts'
 import { orphanController } from './workloads/orphan.ts'
 import { goneNode, podGarbageCollector } from './workloads/pod-gc.ts'
 import { replicaSetController, replicationController } from './workloads/replica-set.ts'
+import { resourceClaimController } from './workloads/resource-claim.ts'
 import { selectedPods } from './workloads/selected-pods.ts'
 import { statefulSetController } from './workloads/stateful-set.ts'
 
@@ -57,6 +58,7 @@ export const workloadControllers = {
   orphan: orphanController,
   'replica-set': replicaSetController,
   'replication-controller': replicationController,
+  'resource-claim': resourceClaimController,
   scheduler: schedulerController,
   'selected-pods': selectedPods,
   'simulated-node': simulatedNode,

@@ -44,6 +44,7 @@ export type Topic =
   | 'pod-gc'
   | 'replica-set'
   | 'replication-controller'
+  | 'resource-claim'
   | 'resource-quota'
   | 'resource-quota-charged'
   | 'resource-quota-lower'

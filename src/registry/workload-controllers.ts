@@ -31,6 +31,7 @@ export const workloadTopics = {
   orphan: 'several',
   'replica-set': 'replicaset-controller',
   'replication-controller': 'replicationcontroller-controller',
+  'resource-claim': 'resourceclaim-controller',
   scheduler: 'kube-scheduler',
   'selected-pods': 'several',
   'simulated-node': 'simulated-kubelet',

@@ -3,6 +3,7 @@ import type { Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Workloads } from '../../settings.ts'
 import { usageWork } from '../autoscaling/autoscaled-work.ts'
+import { podClaimsWork } from '../resource/claim-work.ts'
 import type { Topic } from '../topic.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { controllerRefOf, dependentWork, keyOf } from '../work.ts'
@@ -130,4 +131,5 @@ export const podWork: readonly WorkloadRule[] = [
   strandedWork,
   trackedWork,
   usageWork,
+  podClaimsWork,
 ]

@@ -15,6 +15,7 @@ import { resourceClaimTemplatePrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { adminAccessErrors } from './admin-access.ts'
 import { deviceClaimErrors, requestedAdminAccess } from './device-claim.ts'
+import { templateRules } from './claim-work.ts'
 import { selectorsOf, selectorsValidator } from './device-selectors.ts'
 import { conversion } from '../conversion.ts'
 import { claimTemplateFromV1beta1, claimTemplateToV1beta1 } from './conversion.ts'
@@ -25,6 +26,7 @@ const SPEC_TYPE = 'io.k8s.api.resource.v1.ResourceClaimTemplateSpec'
 
 export const resourceClaimTemplates: BuiltInDefinition<Template> = {
   printer: resourceClaimTemplatePrinter,
+  workloadWork: templateRules,
   conversions: { 'resource.k8s.io/v1beta1': conversion(claimTemplateFromV1beta1, claimTemplateToV1beta1) },
   validate: async (template, context) => [
     // kube-apiserver names the place that it would have in a claim

@@ -37,6 +37,7 @@ import {
   requestReferenceErrors,
   requestReferencesErrors,
 } from './device-claim.ts'
+import { resourceClaimRules } from './claim-work.ts'
 import { selectorsOf, selectorsValidator } from './device-selectors.ts'
 import { driverNameErrors, listErrors, MAX_ENTRIES, poolNameErrors, setErrors } from './names.ts'
 import { uidErrors } from './uids.ts'
@@ -59,6 +60,7 @@ export const resourceClaims: BuiltInDefinition<Claim> = {
   printer: resourceClaimPrinter,
   conversions: { 'resource.k8s.io/v1beta1': conversion(claimFromV1beta1, claimToV1beta1) },
   quota: deviceClaimEvaluator,
+  workloadWork: resourceClaimRules,
   resetFields: { status: withoutSpecAndMetadata },
   validate: async ({ spec: { devices = {} } = {} }, context) => [
     ...(await adminAccessErrors(requestedAdminAccess(devices), context)),

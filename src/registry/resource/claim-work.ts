@@ -1,0 +1,58 @@
+/** Which writes are work for the controller of ResourceClaims, whose keys say of what: `pod:`, `claim:`, `users:`, `template:`. */
+import type { Pod } from '../../api/core/v1.ts'
+import type { ResourceClaim } from '../../api/resource/v1.ts'
+import type { Change, Work, WorkloadRule } from '../work.ts'
+import { keyOf } from '../work.ts'
+import { claimNamesOf, isPodDone, podOfClaim } from './pod-claims.ts'
+
+const work = (kind: 'pod' | 'claim' | 'users' | 'template', key: string): Work => ({
+  topic: 'resource-claim',
+  payload: `${kind}:${key}`,
+})
+
+/** A pod that comes, gets its claims or its node; and one that needs its claims no more. */
+export const podClaimsWork: WorkloadRule = ({ object, old }: Change) => {
+  const [now, before]: (Pod | undefined)[] = [object, old]
+  const pod = now ?? before
+  if (pod === undefined || !hasClaims(pod)) return []
+  if (now === undefined || isPodDone(now)) {
+    if (now !== undefined && before !== undefined && isPodDone(before)) return []
+    return claimNamesOf(pod).map((name) => work('claim', `${pod.metadata.namespace}/${name}`))
+  }
+  const isNews = before === undefined || claimsText(now) !== claimsText(before)
+  return isNews && now.metadata.deletionTimestamp === undefined ? [work('pod', keyOf(now))] : []
+}
+
+const hasClaims = ({ spec, status }: Pod): boolean =>
+  (spec?.resourceClaims ?? []).length > 0 || status?.extendedResourceClaimStatus !== undefined
+
+const claimsText = ({ spec, status }: Pod): string => JSON.stringify([spec?.nodeName, status?.resourceClaimStatuses])
+
+/** Reservations may be for pods that are gone; what is deleted is deallocated; a pod on its node may still need one. */
+function reservationWork({ object, old }: Change): readonly Work[] {
+  const [claim, before]: (ResourceClaim | undefined)[] = [object, old]
+  if (claim === undefined || object === undefined) return goneWork(before)
+  const reserved = ({ metadata, status }: ResourceClaim) =>
+    JSON.stringify([metadata.deletionTimestamp, status?.reservedFor])
+  const isNews = before === undefined || reserved(claim) !== reserved(before)
+  // of one that was made for a pod no other pod has need
+  const isShared = podOfClaim(object) === undefined
+  const isAllocated = claim.status?.allocation !== undefined && before?.status?.allocation === undefined
+  return [
+    ...(isNews ? [work('claim', keyOf(object))] : []),
+    ...(isShared && isAllocated ? [work('users', keyOf(object))] : []),
+  ]
+}
+
+/** One that was made for a pod is made again. */
+function goneWork(claim: ResourceClaim | undefined): readonly Work[] {
+  const pod = claim && podOfClaim(claim)
+  return pod === undefined ? [] : [work('pod', `${claim?.metadata.namespace}/${pod.name}`)]
+}
+
+/** Pods may wait for it. */
+const templateWork: WorkloadRule = ({ object, old }) =>
+  object === undefined || old !== undefined ? [] : [work('template', keyOf(object))]
+
+export const resourceClaimRules: readonly WorkloadRule[] = [reservationWork]
+export const templateRules: readonly WorkloadRule[] = [templateWork]
