@@ -32,7 +32,13 @@ export interface Status {
   code?: number
 }
 
-/** An answer that is a Status. Thrown anywhere in the request path, rendered once by the server. */
+// V8 has it, which both the engine and Node are made of
+const stacks = Error as unknown as { stackTraceLimit: number }
+
+/**
+ * An answer that is a Status. Thrown anywhere in the request path, rendered once by the server. It says all that there is
+ * to say, and has no stack: walking the calls is a fifth of what a denial costs here.
+ */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
   readonly code: number
@@ -47,7 +53,10 @@ export class StatusError extends Error {
     metadata: Status['metadata'] = {},
     headers: Readonly<Record<string, string>> = {},
   ) {
+    const { stackTraceLimit } = stacks
+    stacks.stackTraceLimit = 0
     super(message)
+    stacks.stackTraceLimit = stackTraceLimit
     this.code = code
     this.headers = headers
     this.status = {
@@ -101,7 +110,13 @@ export const conflict = (resource: GroupResource, name: string, why: string) =>
 
 export const unauthorized = () => new StatusError(401, 'Unauthorized', 'Unauthorized')
 
-export const forbidden = (resource: GroupResource, name: string, why: string, causes?: StatusCause[]) =>
+export const forbidden = (
+  resource: GroupResource,
+  name: string,
+  why: string,
+  causes?: StatusCause[],
+  headers?: StatusError['headers'],
+) =>
   new StatusError(
     403,
     'Forbidden',
@@ -109,6 +124,8 @@ export const forbidden = (resource: GroupResource, name: string, why: string, ca
       ? `forbidden: ${why}`
       : `${groupResourceText(resource)}${name === '' ? '' : ` ${goQuote(name)}`} is forbidden: ${why}`,
     { ...detailsOf(resource, name), ...(causes === undefined ? {} : { causes }) },
+    {},
+    headers,
   )
 
 export const badRequest = (message: string) => new StatusError(400, 'BadRequest', message)

@@ -1,6 +1,7 @@
 import { goQuote } from '../go/quote.ts'
 import { ownValue } from '../api/own.ts'
-import { StatusError, forbidden } from '../api/status.ts'
+import type { StatusError } from '../api/status.ts'
+import { forbidden } from '../api/status.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
 
 /** `User "U" cannot list resource "pods" in API group "" in the namespace "NS"` */
@@ -18,16 +19,10 @@ export function forbiddenBy(asked: AuthorizationAttributes, reason: string): Sta
   const message = escapeHtml(forbiddenMessage(asked))
   const resource = asked.isResourceRequest ? asked.resource : ''
   const why = reason === '' ? message : `${message}: ${reason}`
-  const { status } = forbidden({ group: asked.apiGroup, resource }, asked.name, why)
-  return new StatusError(
-    403,
-    status.reason,
-    status.message!,
-    status.details,
-    {},
-    { 'X-Content-Type-Options': 'nosniff' },
-  )
+  return forbidden({ group: asked.apiGroup, resource }, asked.name, why, undefined, NO_SNIFFING)
 }
+
+const NO_SNIFFING = { 'X-Content-Type-Options': 'nosniff' }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 const escapeHtml = (text: string): string => text.replace(/[&<>]/g, (character) => ownValue(entities, character)!)

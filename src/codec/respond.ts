@@ -143,11 +143,14 @@ export async function respondStatus(request: ApiRequest, error: unknown): Promis
   const body = await walked({ isLarge }, () => serializeTyped(form, statusType(), status as unknown as JsonObject))
   const { retryAfterSeconds } = status.details ?? {}
   const headers = {
+    ...request.answerHeaders,
     ...answerHeaders(mediaTypes[form.serialization]),
     ...(retryAfterSeconds ? { 'Retry-After': String(retryAfterSeconds) } : {}),
     ...more,
   }
-  return new Response(code === 204 ? null : body, { status: code, headers })
+  const response: Answer = new Response(code === 204 ? null : body, { status: code, headers })
+  response[FINISHED] = true
+  return response
 }
 
 function asStatusError(request: ApiRequest, error: unknown): StatusError {

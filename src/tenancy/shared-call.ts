@@ -67,15 +67,18 @@ export class SharedCall<Value> {
     return answer
   }
 
-  /** Whether it came to an end, well or not, before it counts as lost. */
-  private settled(answer: Promise<unknown>): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), this.lostAfter)
-      const done = () => {
-        clearTimeout(timer)
-        resolve(true)
-      }
+  /**
+   * Whether it came to an end, well or not, before it counts as lost. What the end of another request's call runs does no
+   * more than settle a promise: the engine runs it in the context of that request.
+   */
+  private async settled(answer: Promise<unknown>): Promise<boolean> {
+    let timer: ReturnType<typeof setTimeout>
+    const isSettled = await new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), this.lostAfter)
+      const done = () => resolve(true)
       answer.then(done, done)
     })
+    clearTimeout(timer!)
+    return isSettled
   }
 }
