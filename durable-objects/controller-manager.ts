@@ -17,8 +17,10 @@ import { onceEach } from '../src/controllers/once-each.ts'
 import { inTurns } from '../src/controllers/in-turns.ts'
 import type { Env } from '../src/env.ts'
 import { freshServedResources, servedResources } from '../src/registry/served.ts'
+import { storageOfObject } from '../src/storage/environment-storage.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import type { OutboxRow } from '../src/storage/shard-protocol.ts'
+import type { Storage } from '../src/storage/storage.ts'
 import type { Tenant } from '../src/storage/tenant.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { databaseProblem } from './check-database.ts'
@@ -51,6 +53,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private readonly dependents: DependentTable
   private readonly watchedKinds: WatchedKindTable
   private readonly sightings: SightingTable
+  private storage: Storage | undefined
   private running: Promise<void> | undefined
   private readonly turns = new Turns()
   private readonly pace = new LookPace(this.now)
@@ -139,6 +142,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     const plane = { env: this.env, tenant: this.tenant(), isObject: true }
     const context: Omit<ControllerContext, 'served' | 'user' | 'once'> = {
       ...plane,
+      storage: (this.storage ??= storageOfObject(this.env)),
       freshServed: () => freshServedResources(plane),
       now: () => new Date(this.now()),
       waitUntil: (work) => this.ctx.waitUntil(work),

@@ -22,6 +22,7 @@ import type {
   ShardRefusal,
   ShardReply,
   ShardStats,
+  ShardWrite,
   WatchCall,
   Written,
 } from '../src/storage/shard-protocol.ts'
@@ -163,6 +164,16 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
 
   delete(key: string, last: NewValue, expected: Revision, attempt: Attempt): Promise<ShardReply<Written>> {
     return this.write(() => this.log.delete(key, this.noticed(last), expected, attempt))
+  }
+
+  /** Each as if it had been called alone. They come in one turn of the queue: one commit. */
+  writeTogether(writes: readonly ShardWrite[], attempt: Attempt): Promise<ShardReply<Written>[]> {
+    return Promise.all(
+      writes.map((write) => {
+        const { verb, key, value } = write
+        return verb === 'create' ? this.create(key, value, attempt) : this[verb](key, value, write.expected, attempt)
+      }),
+    )
   }
 
   /** @param unchangedSince as in Storage.lock */

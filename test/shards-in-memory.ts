@@ -5,7 +5,7 @@ import type { Env } from '../src/env.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import { memoryStorage } from '../src/storage/memory.ts'
 import { encodeHeader } from '../src/storage/shard-protocol.ts'
-import type { ListCall } from '../src/storage/shard-protocol.ts'
+import type { ListCall, ShardWrite } from '../src/storage/shard-protocol.ts'
 import type {
   KeyedValue,
   ListQuery,
@@ -59,7 +59,7 @@ export function shardsInMemory(
       const at = whole.indexOf('/')
       return [{ ...shard, prefix: whole.slice(0, at) }, whole.slice(at + 1)]
     }
-    return {
+    const stub = {
       get: (key: string, notOlderThan: Revision) => reply(() => storage.get(...split(key), notOlderThan)),
       create: (key: string, value: NewValue) => delivering(value, () => storage.create(...split(key), value)),
       createMissing: (values: readonly KeyedValue[]) =>
@@ -71,6 +71,13 @@ export function shardsInMemory(
         delivering(value, () => storage.update(...split(key), value, expected)),
       delete: (key: string, last: NewValue, expected: Revision) =>
         delivering(last, () => storage.delete(...split(key), last, expected)),
+      writeTogether: (writes: readonly ShardWrite[]) =>
+        Promise.all(
+          writes.map((write) => {
+            const { verb, key, value } = write
+            return verb === 'create' ? stub.create(key, value) : stub[verb](key, value, write.expected)
+          }),
+        ),
       async fetch(_url: string, { body }: { readonly body: string }) {
         const { prefix, ...query } = JSON.parse(body) as ListCall
         const answer = await reply(() => storage.list({ ...shard, prefix }, query as ListQuery))
@@ -107,6 +114,7 @@ export function shardsInMemory(
         return 'error' in answer ? answer : answer.value
       },
     }
+    return stub
   }
   const namespace = { idFromName: (name: string) => name, get: stubOf }
   return { namespace: namespace as unknown as Env['SHARDS'], storage }

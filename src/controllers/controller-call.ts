@@ -3,8 +3,12 @@ import type { UserInfo } from '../request/user-info.ts'
 import type { ControllerContext } from './controller.ts'
 
 /** A call that a controller makes within the server: with its own time and audit id, and no HTTP. */
-export const controllerCall = ({ env, tenant, now, waitUntil }: ControllerContext, user: UserInfo): ApiCall => ({
+export const controllerCall = (
+  { env, storage, tenant, now, waitUntil }: ControllerContext,
+  user: UserInfo,
+): ApiCall => ({
   env,
+  ...(storage && { storage }),
   tenant,
   user,
   auditId: crypto.randomUUID(),

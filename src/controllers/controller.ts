@@ -1,6 +1,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import type { Env } from '../env.ts'
 import type { ServedResources } from '../registry/resources.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import type { AbsentOwner } from '../registry/collector-work.ts'
 import type { UserInfo } from '../request/user-info.ts'
@@ -8,6 +9,8 @@ import type { Topic } from '../registry/topic.ts'
 
 export interface ControllerContext {
   readonly env: Env
+  /** Absent: that of the environment. */
+  readonly storage?: Storage
   readonly tenant: Tenant
   /** Built-in resources and those of definitions, as of when the work was taken up. */
   readonly served: ServedResources

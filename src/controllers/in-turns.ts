@@ -6,7 +6,7 @@ export const TOGETHER = 4
  * Pieces that are under way. Storage commits together what comes together and answers all of it at once, and each piece then
  * goes on in the same turn.
  */
-export const MOST = 4
+export const MOST = 16
 
 /**
  * Begins work a few pieces a turn, and only so many beside each other, so that requests which arrived meanwhile are served

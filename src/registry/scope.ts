@@ -20,7 +20,7 @@ export function resourceScope<Call extends ApiCall>(
   { name, subresource, namespace }: Place,
 ): ResourceScope<Call> {
   const { tenant, env } = request
-  const storage = noticingControlWrites(storageOf(env))
+  const storage = noticingControlWrites(request.storage ?? storageOf(env))
   const { gates } = builtInServed(env)
   return {
     request,

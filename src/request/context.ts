@@ -1,7 +1,7 @@
 import type { Clock } from '../api/clock.ts'
 import type { Env } from '../env.ts'
 import type { UserInfo } from './user-info.ts'
-import type { StoredValue } from '../storage/storage.ts'
+import type { Storage, StoredValue } from '../storage/storage.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import type { RequestInfo } from './request-info.ts'
 import type { RequestHeaders } from './request-headers.ts'
@@ -25,6 +25,8 @@ export interface ApiCall {
   readonly record: RequestRecord | undefined
   /** A Durable Object makes it for itself. */
   readonly isObject?: boolean
+  /** That of the object that makes it; absent: that of the environment. */
+  readonly storage?: Storage
   /** As in ControlPlane: it asks for a built-in resource. */
   readonly definitionsMayLag?: boolean
   /** Its body, or what it changes, is LARGE: others have a turn between the steps of its verb (`if`, so that the rest awaits nothing). */

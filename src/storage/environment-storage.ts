@@ -5,17 +5,19 @@ import { settingsOf } from '../settings.ts'
 import { encrypted } from './encrypted.ts'
 import { Sealer } from './sealing.ts'
 import type { ShardStorage } from './shard-client.ts'
-import { shardStorage } from './shard-client.ts'
+import { objectStorage, shardStorage } from './shard-client.ts'
 
 /** One for each environment of the isolate: it holds nothing of a request. */
 const storages = new WeakMap<Env, ShardStorage>()
 
 export function storageOf(env: Env): ShardStorage {
   let storage = storages.get(env)
-  if (storage === undefined)
-    storages.set(
-      env,
-      (storage = encrypted(shardStorage(env.SHARDS, platformClock), new Sealer(settingsOf(env).encryption))),
-    )
+  if (storage === undefined) storages.set(env, (storage = sealing(env, shardStorage(env.SHARDS, platformClock))))
   return storage
 }
+
+/** Of one instance of a Durable Object: see objectStorage. */
+export const storageOfObject = (env: Env): ShardStorage => sealing(env, objectStorage(env.SHARDS, platformClock))
+
+const sealing = (env: Env, storage: ShardStorage): ShardStorage =>
+  encrypted(storage, new Sealer(settingsOf(env).encryption))

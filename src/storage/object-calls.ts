@@ -1,7 +1,7 @@
 /** The calls that the two Durable Object classes take. A Worker's bindings are typed by these, not by the classes. */
 import type { GroupResource } from '../api/group-version.ts'
 import type { OutboxReceiver, ShardRefusal, ShardReply, ShardStats } from './shard-protocol.ts'
-import type { Attempt, Written } from './shard-protocol.ts'
+import type { Attempt, ShardWrite, Written } from './shard-protocol.ts'
 import type { KeyedValue, NewValue, RestoredValue, RestoreId, Revision, ShardChanges, StoredValue } from './storage.ts'
 
 /** An object may answer at once; its caller waits in any case. */
@@ -14,6 +14,7 @@ export interface ShardCalls extends Rpc.DurableObjectBranded {
   createMissing(values: readonly KeyedValue[], attempt: Attempt): Answer<ShardReply<null>>
   update(key: string, value: NewValue, expected: Revision, attempt: Attempt): Answer<ShardReply<Written>>
   delete(key: string, last: NewValue, expected: Revision, attempt: Attempt): Answer<ShardReply<Written>>
+  writeTogether(writes: readonly ShardWrite[], attempt: Attempt): Answer<readonly ShardReply<Written>[]>
   lockForRestore(restore: RestoreId, unchangedSince?: Revision): Answer<ShardReply<null>>
   lockedKeys(prefix: string, restore: RestoreId): Answer<ShardReply<readonly string[]>>
   clearForRestore(restore: RestoreId): Answer<ShardReply<null>>

@@ -14,6 +14,7 @@ import type {
   ShardRefusal,
   ShardReply,
   ShardStats,
+  ShardWrite,
   StreamShape,
   Written,
 } from './shard-protocol.ts'
@@ -34,6 +35,7 @@ import type {
 import { unbroken } from './unbroken-list.ts'
 import { withRevision } from './value-text.ts'
 import { WritePause } from './write-pause.ts'
+import { WritesTogether } from './writes-together.ts'
 
 /** Stubs are cheap, so each call has its own: one that failed may be broken for good. */
 export type ShardStub = DurableObjectStub<ShardCalls>
@@ -67,10 +69,18 @@ export function shardStorage(namespace: DurableObjectNamespace<ShardCalls>, cloc
   return storage
 }
 
+/** Of one instance of a Durable Object, with which it ends: what it writes in one turn goes in one call. */
+export const objectStorage = (namespace: DurableObjectNamespace<ShardCalls>, clock: Clock): ShardStorage =>
+  storageIn(namespace, clock, new WritesTogether())
+
 /** Names of an isolate's shards, beyond which their ids are worked out again. */
 const MAX_IDS = 10_000
 
-function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock): ShardStorage {
+function storageIn(
+  namespace: DurableObjectNamespace<ShardCalls>,
+  clock: Clock,
+  together?: WritesTogether,
+): ShardStorage {
   // an id is a keyed hash of the name: dear enough to be kept
   const ids = new BoundedMap<string, DurableObjectId>({ entries: MAX_IDS })
   const idOf = (name: string): DurableObjectId => ids.getOrMake(name, () => namespace.idFromName(name))
@@ -112,6 +122,12 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock):
     return valueOf(reply)
   }
 
+  const writeOne = async (shard: ShardName, one: ShardWrite): Promise<StoredValue> => {
+    const call = async (stub: ShardStub, attempt: Attempt) =>
+      together === undefined ? await alone(stub, one, attempt) : together.send(nameOf(shard), stub, one, attempt)
+    return stored(one.value, await write<Written>(shard, call))
+  }
+
   const listOnce = async (collection: Collection, query: ListQuery, shape: StreamShape): Promise<ListResult> => {
     const response = await read(collection, (stub, keep) => {
       const body = JSON.stringify(listCall(collection, query, shape, keep))
@@ -139,27 +155,17 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock):
         ),
       ),
 
-    async create(collection, key, value) {
-      const call = async (stub: ShardStub, attempt: Attempt) =>
-        await stub.create(keyOf(collection, key), value, attempt)
-      return stored(value, await write<Written>(collection, call))
-    },
+    create: (collection, key, value) => writeOne(collection, { verb: 'create', key: keyOf(collection, key), value }),
 
     async createMissing(shard, values) {
       await write<null>(shard, async (stub, attempt) => await stub.createMissing(values, attempt))
     },
 
-    async update(collection, key, value, expected) {
-      const call = async (stub: ShardStub, attempt: Attempt) =>
-        await stub.update(keyOf(collection, key), value, expected, attempt)
-      return stored(value, await write<Written>(collection, call))
-    },
+    update: (collection, key, value, expected) =>
+      writeOne(collection, { verb: 'update', key: keyOf(collection, key), value, expected }),
 
-    async delete(collection, key, last, expected) {
-      const call = async (stub: ShardStub, attempt: Attempt) =>
-        await stub.delete(keyOf(collection, key), last, expected, attempt)
-      return stored(last, await write<Written>(collection, call))
-    },
+    delete: (collection, key, value, expected) =>
+      writeOne(collection, { verb: 'delete', key: keyOf(collection, key), value, expected }),
 
     list: (collection, query) => list(collection, query, query.shape ?? { as: 'lines' }),
 
@@ -228,6 +234,13 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock):
     failing: () => pauses.failing(),
     stats: (shard) => read(shard, async (stub) => await stub.stats()),
   }
+}
+
+async function alone(stub: ShardStub, write: ShardWrite, attempt: Attempt): Promise<ShardReply<Written>> {
+  const { verb, key, value } = write
+  return verb === 'create'
+    ? await stub.create(key, value, attempt)
+    : await stub[verb](key, value, write.expected, attempt)
 }
 
 function listCall({ prefix }: Collection, query: ListQuery, shape: StreamShape, keep: boolean): ListCall {

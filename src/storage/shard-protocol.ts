@@ -4,7 +4,7 @@
  */
 import type { StorageErrorCode } from './errors.ts'
 import type { Selection } from './selection.ts'
-import type { ListAt, ListShape, Revision } from './storage.ts'
+import type { ListAt, ListShape, NewValue, Revision } from './storage.ts'
 
 /** WebSocket close code: the watch is over, and is not to be opened again. */
 export const ENDED = 4001
@@ -34,6 +34,16 @@ export interface Written {
   readonly revision: Revision
   readonly text?: string
 }
+
+/** One of several writes of a call. */
+export type ShardWrite =
+  | { readonly verb: 'create'; readonly key: string; readonly value: NewValue }
+  | {
+      readonly verb: 'update' | 'delete'
+      readonly key: string
+      readonly value: NewValue
+      readonly expected: Revision
+    }
 
 /** Where in the shard's keys to look. */
 export interface KeyScope {
