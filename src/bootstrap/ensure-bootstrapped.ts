@@ -20,6 +20,8 @@ import { serverScope } from '../registry/scope.ts'
 import { readLive } from '../registry/store.ts'
 import { auditedScope } from '../registry/write/audited-scope.ts'
 import type { WritingVerb } from '../registry/write/audited-scope.ts'
+import type { Admission } from '../registry/write/admission.ts'
+import { admitted } from '../registry/write/allocate.ts'
 import { commitUpdate, encode } from '../registry/write/commit.ts'
 import { serverCall } from '../registry/write/server-call.ts'
 import type { Env } from '../env.ts'
@@ -86,11 +88,31 @@ async function writeObjects(plane: NewControlPlane, isNew: boolean): Promise<voi
   )
 }
 
-/** Writes again what the server needs and somebody deleted. */
-export async function restoreServerObjects(plane: NewControlPlane): Promise<void> {
+/**
+ * Writes again what the server needs and somebody deleted.
+ * @returns why some of it could not be written
+ */
+export async function restoreServerObjects(plane: NewControlPlane, admission: Admission): Promise<unknown[]> {
   const objects = serverObjects({ env: plane.env, now: plane.now, identity: await serverIdentity(plane.tenant) })
-  const wanted = objects.filter(({ restored }) => restored).map((one) => newForm(plane, one))
-  await writeMissing(plane, wanted)
+  const failures: unknown[] = []
+  // in their order: a namespace comes before what is in it
+  for (const one of objects)
+    if (one.restored)
+      await createAdmitted(plane, newForm(plane, one), admission).catch((why: unknown) => void failures.push(why))
+  return failures
+}
+
+async function createAdmitted(plane: NewControlPlane, { one, form }: Form, admission: Admission): Promise<void> {
+  const { collection, key, object } = form
+  if ((await plane.storage.get(collection, key)) !== undefined) return
+  const scope = scopeOf(plane, 'create', one)
+  const options = { dryRun: false }
+  await admission.mutate(scope, 'CREATE', options, { object })
+  await admitted(scope, { options, admission }, object, undefined, async () => {
+    const { value } = await encode(scope, object)
+    await scope.storage.create(collection, key, value)
+    return { object }
+  }).catch(ignoreConflict)
 }
 
 interface Form {

@@ -88,11 +88,19 @@ export const managerClients = (context: ControllerContext, fieldManager = 'kube-
     admission: admissionChain,
   })
 
-/** For what kube-apiserver does itself; nothing of admission has a say. */
+/** For what kube-apiserver does with requests to itself (its loopback client): all of admission has a say. */
 export const serverClients = (context: ControllerContext, fieldManager = 'kube-apiserver'): Clientset =>
   new Clientset(context, {
     user: API_SERVER,
     fieldManager,
+    admission: admissionChain,
+  })
+
+/** For what kube-apiserver does in its registry, below admission: the objects of a definition that goes. */
+export const registryClients = (context: ControllerContext): Clientset =>
+  new Clientset(context, {
+    user: API_SERVER,
+    fieldManager: 'kube-apiserver',
     admission: withoutAdmission,
   })
 

@@ -10,16 +10,16 @@ import { DEFINITIONS, versionsOf } from '../registry/custom-resources/definition
 import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY } from '../registry/resources.ts'
 import type { KubeObject } from '../api/object.ts'
 import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
-import { timeText } from '../schema/time.ts'
 import { serverClients } from './clientset.ts'
 import type { ResourceClient } from './resource-client.ts'
-import type { Controller, ControllerContext } from './controller.ts'
+import type { Controller } from './controller.ts'
 import { ignoreExisting } from './service-account.ts'
 
 const API_SERVICES: GroupResource = { group: 'apiregistration.k8s.io', resource: 'apiservices' }
 const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged'
 
 export const crdApiServicesController: Controller = {
+  neverGivesUp: true,
   async reconcile(group, context) {
     const snapshot = await freshControlSnapshot(context)
     const served = new Set(
@@ -32,19 +32,15 @@ export const crdApiServicesController: Controller = {
       .inGroup<KubeObject & APIService>(API_SERVICES, group)
       .filter(({ metadata }) => metadata.labels?.[AUTOMANAGED] === 'true')
     const registered = new Set(present.map(({ spec }) => spec?.version))
-    for (const version of served) if (!registered.has(version)) await register(client, group, version, context)
+    for (const version of served) if (!registered.has(version)) await register(client, group, version)
     for (const { metadata, spec } of present)
       if (!served.has(spec?.version ?? '')) await client.delete(metadata.name!).catch(ignoreGone)
     return undefined
   },
 }
 
-async function register(
-  client: ResourceClient,
-  group: string,
-  version: string,
-  context: ControllerContext,
-): Promise<void> {
+/** Its strategy makes it available at once, as any local one. */
+async function register(client: ResourceClient, group: string, version: string): Promise<void> {
   const name = `${version}.${group}`
   const service: APIService = {
     kind: 'APIService',
@@ -58,18 +54,6 @@ async function register(
     },
   }
   await client.create(service).catch(ignoreExisting)
-  await client
-    .updateStatusWithRetries(name, (object) => {
-      const condition = {
-        type: 'Available',
-        status: 'True',
-        lastTransitionTime: timeText(context.now()),
-        reason: 'Local',
-        message: 'Local APIServices are always available',
-      }
-      Object.assign(object, { status: { conditions: [condition] } })
-    })
-    .catch(ignoreGone)
 }
 
 function ignoreGone(error: unknown): void {

@@ -17,6 +17,7 @@ const reasons = {
 } satisfies Record<Approval['state'], string>
 
 export const crdApprovalController: Controller = {
+  neverGivesUp: true,
   async reconcile(name, context) {
     const client = serverClients(context).resource(DEFINITIONS)
     const definition = (await client.get(name)) as CustomResourceDefinition | undefined

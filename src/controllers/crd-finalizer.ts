@@ -14,12 +14,13 @@ import {
 } from '../registry/custom-resources/definition.ts'
 import { entryOf } from '../registry/custom-resources/entries.ts'
 import { wasWritten } from '../registry/written-types.ts'
-import { serverClients } from './clientset.ts'
+import { registryClients, serverClients } from './clientset.ts'
 import type { ResourceClient } from './resource-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { untilNextLook } from './waiting-time.ts'
 
 export const crdFinalizerController: Controller = {
+  neverGivesUp: true,
   async reconcile(name, context) {
     const client = serverClients(context).resource(DEFINITIONS)
     const definition = (await client.get(name)) as CustomResourceDefinition | undefined
@@ -75,8 +76,8 @@ async function deleteInstances(definition: CustomResourceDefinition, context: Co
   const entry = entryOf(definition, version)
   if (!(await wasWritten(context, entry.storage))) return false
   let isLeft = false
-  for (const { metadata } of await serverClients(context).of(entry).list()) {
-    const client = serverClients(context).of(entry, metadata.namespace)
+  for (const { metadata } of await registryClients(context).of(entry).list()) {
+    const client = registryClients(context).of(entry, metadata.namespace)
     try {
       const { gone } = await client.delete(metadata.name!)
       if (!gone) isLeft = true

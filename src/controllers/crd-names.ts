@@ -12,6 +12,7 @@ import type { ResourceClient } from './resource-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 
 export const crdNamesController: Controller = {
+  neverGivesUp: true,
   async reconcile(name, context) {
     const group = name.slice(name.indexOf('.') + 1)
     // two definitions of a group must not be given the same name at once

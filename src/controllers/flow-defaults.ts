@@ -17,6 +17,7 @@ const GROUP = 'flowcontrol.apiserver.k8s.io'
 const MANAGER = 'api-priority-and-fairness-config-producer-v1'
 const AUTOUPDATE = 'apf.kubernetes.io/autoupdate-spec'
 export const flowDefaults: Controller = {
+  neverGivesUp: true,
   async reconcile(_key, context) {
     const all = await policyObjects(timeText(context.now()))
     await Promise.all(

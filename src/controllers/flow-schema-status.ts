@@ -14,6 +14,7 @@ type StoredSchema = FlowSchema & KubeObject
 
 /** The condition Dangling of all FlowSchemas: whether the level that they name is there. The key says nothing. */
 export const flowSchemaStatus: Controller = {
+  neverGivesUp: true,
   async reconcile(_key, context) {
     const client = serverClients(context).resource({ group: GROUP, resource: 'flowschemas' })
     const levelClient = serverClients(context).resource({ group: GROUP, resource: 'prioritylevelconfigurations' })

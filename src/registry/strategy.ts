@@ -13,6 +13,7 @@ import type { Tenant } from '../storage/tenant.ts'
 import type { Env } from '../env.ts'
 import type { Allocation } from './allocation.ts'
 import type { ResourceScope } from './resource-scope.ts'
+import type { Admission } from './write/admission.ts'
 import type { WritingVerb } from './write/audited-scope.ts'
 
 /** What a hook may know of the request and reach beside the object. */
@@ -37,6 +38,12 @@ export interface StrategyContext {
   enabled(gate: string): boolean
   /** Tells the client something beside the answer, be it that the write is done or refused. */
   readonly warn: (text: string) => void
+}
+
+/** Of a hook that writes beside the object. */
+export interface WriteContext extends StrategyContext {
+  /** What has a say in the requests that kube-apiserver makes to itself. */
+  readonly admission: Admission
 }
 
 /** A write of one kind of update: the main resource, or a subresource that changes another part of the object. */
@@ -104,7 +111,7 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
    * beside it (addresses and ports of Services) and writes that into it, in place. On dry runs for show only.
    * @throws StatusError; nothing is kept then
    */
-  allocate?(object: O, old: O | undefined, context: StrategyContext): Promise<Allocation | undefined>
+  allocate?(object: O, old: O | undefined, context: WriteContext): Promise<Allocation | undefined>
   prepareForCreate?(object: O, context: StrategyContext): void | Promise<void>
   /** What reading it back from storage would fill in, once it is known to be valid. */
   completeOnCreate?(object: O, context: StrategyContext): void
@@ -138,7 +145,7 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   /** After an update of the main resource was written. What fails here is noted, and the answer is that of the write. */
   afterUpdate?(object: O, old: O, context: StrategyContext): Promise<void>
   /** After the object left storage (release what was allocated). Not on dry runs. */
-  afterDelete?(object: O, context: StrategyContext): void | Promise<void>
+  afterDelete?(object: O, context: WriteContext): void | Promise<void>
   /** Must hold, beside finalizers, before a marked object may go (namespaces: empty spec.finalizers). */
   readyToGo?(object: O): boolean
   /** `status` and others that read and write the same object. */

@@ -1,16 +1,13 @@
 /** Writes what is used into the status of a quota. */
 import type { ResourceQuota } from '../../api/core/v1.ts'
-import { cloneJson } from '../../api/clone-json.ts'
 import type { KubeObject, ObjectMeta } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
 import type { Amounts } from '../../registry/quota/amounts.ts'
 import { amountsOf, growth, textsOf } from '../../registry/quota/amounts.ts'
 import { loopbackScope } from '../../registry/scope.ts'
 import { readLive } from '../../registry/store.ts'
-import { trackingFields } from '../../registry/track-fields.ts'
-import { BY_SERVER } from '../../registry/write/actor.ts'
 import type { Admission } from '../../registry/write/admission.ts'
-import { updateWith } from '../../registry/write/update.ts'
+import { changeAsServer } from '../../registry/write/change-as-server.ts'
 import type { ApiCall } from '../../request/context.ts'
 
 const RESOURCE_QUOTAS = { group: '', version: 'v1', resource: 'resourcequotas' }
@@ -77,17 +74,9 @@ export async function changeStatus(
   const scope = loopbackScope(request, 'update', RESOURCE_QUOTAS, { namespace, name, subresource: 'status' })
   for (let round = 1; ; round++) {
     try {
-      await updateWith(scope, BY_SERVER, admission, {
-        mayCreate: false,
-        *wanted(live) {
-          // never undefined: an absent quota was answered with NotFound
-          const quota: KubeObject & ResourceQuota = cloneJson(live!)
-          const status = change(quota)
-          if (status === undefined) return quota
-          quota.status = status
-          yield* trackingFields(scope, live, quota, BY_SERVER.fieldManager)
-          return quota
-        },
+      await changeAsServer<KubeObject & ResourceQuota>(scope, admission, (quota) => {
+        const status = change(quota)
+        if (status !== undefined) quota.status = status
       })
       return
     } catch (error) {

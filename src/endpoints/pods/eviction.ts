@@ -1,4 +1,5 @@
 /** POST pods/NAME/eviction: a DELETE that asks the pod's disruption budget first (registry's EvictionREST). */
+import { admissionChain } from '../../admission/chain.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { invalidValue, path } from '../../api/field.ts'
 import type { Condition } from '../../api/meta/v1.ts'
@@ -9,6 +10,7 @@ import { negotiateInput } from '../../codec/negotiate.ts'
 import { deleteObject } from '../../registry/write/delete.ts'
 import { readLive } from '../../registry/store.ts'
 import { withoutAdmission } from '../../registry/write/admission.ts'
+import { changeAsServer } from '../../registry/write/change-as-server.ts'
 import { changeStored } from '../../registry/write/change-stored.ts'
 import { checkDeleteOptions } from '../../request/options.ts'
 import type { DeleteOptions } from '../../request/options.ts'
@@ -79,13 +81,11 @@ async function askBudget(scope: RequestScope, pod: Pod, dryRun: boolean): Promis
     if (budget.spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return
     if (currentHealthy >= desiredHealthy && desiredHealthy > 0) return
   }
-  const name = budget.metadata.name!
-  await changeStored<PodDisruptionBudget>(budgetScope(scope, name), name, { dryRun }, (live) =>
-    takeOne(live, pod.metadata.name ?? '', scope.request.now),
-  )
+  const take = (live: PodDisruptionBudget) => takeOne(live, pod.metadata.name ?? '', scope.request.now)
+  if (dryRun) return take(structuredClone(budget))
+  await changeAsServer<PodDisruptionBudget>(budgetScope(scope, budget.metadata.name!), admissionChain, take)
 }
 
-/** Of its status, whose strategy is not asked. */
 const budgetScope = ({ request, place: { namespace } }: RequestScope, name: string): ResourceScope =>
   loopbackScope(request, 'update', { ...BUDGETS, version: 'v1' }, { name, subresource: 'status', namespace })
 
@@ -143,7 +143,7 @@ function setExhausted({ status = {} }: PodDisruptionBudget, now: Date): void {
   status.conditions = before === undefined ? [...conditions, condition] : conditions.with(index, condition)
 }
 
-/** The pod says why it goes, before it goes. */
+/** The pod says why it goes, before it goes. Both below admission, which had its say in the eviction. */
 async function markAndDelete(scope: RequestScope, options: DeleteOptions, dryRun: boolean): Promise<void> {
   const { preconditions } = options
   let version = preconditions?.resourceVersion

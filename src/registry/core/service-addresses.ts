@@ -16,11 +16,10 @@ import { StatusError } from '../../api/status.ts'
 import { collectionOf } from '../../storage/collections.ts'
 import { readLive } from '../store.ts'
 import { BY_SERVER } from '../write/actor.ts'
-import { withoutAdmission } from '../write/admission.ts'
 import { create } from '../write/create.ts'
 import { removeIfThere } from '../write/remove-if-there.ts'
 import { liveOf } from '../../codec/stored-object.ts'
-import type { StrategyContext } from '../strategy.ts'
+import type { StrategyContext, WriteContext } from '../strategy.ts'
 
 const GROUP = 'networking.k8s.io'
 /** Addresses tried at random before all that are taken are listed. */
@@ -55,7 +54,7 @@ export const ownFamilies = (env: StrategyContext['env']): IpFamily[] => [
 ]
 
 /** @throws AddressError */
-export async function takeAddress(context: StrategyContext, service: Service, text: string): Promise<void> {
+export async function takeAddress(context: WriteContext, service: Service, text: string): Promise<void> {
   const address = parseIp(text)
   if (address === undefined) throw new AddressError(`failed to parse service IP ${JSON.stringify(text)}`)
   const range = await rangeOf(context, address)
@@ -75,7 +74,7 @@ export async function takeAddress(context: StrategyContext, service: Service, te
 }
 
 /** @throws AddressError when every range is full */
-export async function takeAnyAddress(context: StrategyContext, service: Service, family: IpFamily): Promise<string> {
+export async function takeAnyAddress(context: WriteContext, service: Service, family: IpFamily): Promise<string> {
   const own = ownRanges(context.env).filter(({ address }) => address.family === family)
   // nothing is kept of a dry run: the network's own address stands for the one it would get
   if (context.dryRun) return own[0] === undefined ? '' : ipText({ family, bits: networkOf(own[0]) })
@@ -90,14 +89,14 @@ export async function takeAnyAddress(context: StrategyContext, service: Service,
   throw new AddressError('range is full', true)
 }
 
-export const releaseAddress = (context: StrategyContext, text: string): Promise<void> => {
+export const releaseAddress = (context: WriteContext, text: string): Promise<void> => {
   const address = parseIp(text)
   return address === undefined
     ? Promise.resolve()
-    : removeIfThere(context.loopback('delete', ipAddresses), ipText(address))
+    : removeIfThere(context.loopback('delete', ipAddresses), ipText(address), context.admission)
 }
 
-async function claim(context: StrategyContext, service: Service, name: string, family: IpFamily): Promise<boolean> {
+async function claim(context: WriteContext, service: Service, name: string, family: IpFamily): Promise<boolean> {
   const parentRef = { resource: 'services', namespace: context.namespace, name: service.metadata.name ?? '' }
   const labels = { [FAMILY_LABEL]: family, [MANAGED_BY_LABEL]: ALLOCATOR }
   const object: IPAddress & KubeObject = {
@@ -107,16 +106,18 @@ async function claim(context: StrategyContext, service: Service, name: string, f
     spec: { parentRef },
   }
   try {
-    await create(context.loopback('create', ipAddresses), object, BY_SERVER, withoutAdmission)
+    await create(context.loopback('create', ipAddresses), object, BY_SERVER, context.admission)
     return true
   } catch (error) {
-    if (error instanceof StatusError && error.status.reason === 'AlreadyExists') return false
-    throw error
+    if (!(error instanceof StatusError)) throw error
+    if (error.status.reason === 'AlreadyExists') return false
+    // storage that is away is nobody's refusal
+    throw error.code === 503 || error.code === 504 ? error : new AddressError(error.message)
   }
 }
 
 /** The upper part of a range is tried first: the lower one is for addresses that people choose. */
-async function takeFrom(context: StrategyContext, service: Service, range: IpRange): Promise<string | undefined> {
+async function takeFrom(context: WriteContext, service: Service, range: IpRange): Promise<string | undefined> {
   const { family } = range.address
   const { first, last, reserved } = boundsOf(range)
   const upper = first + reserved
@@ -189,7 +190,7 @@ async function* listed<O extends KubeObject>(
 }
 
 /** An address whose Service never came to be, or was lost between two writes, is free again after a while. */
-async function removeOrphan(context: StrategyContext, name: string): Promise<boolean> {
+async function removeOrphan(context: WriteContext, name: string): Promise<boolean> {
   const found: (IPAddress & KubeObject) | undefined = (await readLive(context.beside(ipAddresses), name))?.object
   const parent = found?.spec?.parentRef
   if (found === undefined || parent === undefined || found.metadata.labels?.[MANAGED_BY_LABEL] !== ALLOCATOR)
@@ -198,7 +199,7 @@ async function removeOrphan(context: StrategyContext, name: string): Promise<boo
   const { name: owner = '', namespace = '' } = parent
   const service: Service | undefined = (await readLive(context.beside(services, namespace), owner))?.object
   if (service?.spec?.clusterIPs?.some((ip) => ip === name)) return false
-  await removeIfThere(context.loopback('delete', ipAddresses), name)
+  await removeIfThere(context.loopback('delete', ipAddresses), name, context.admission)
   return true
 }
 

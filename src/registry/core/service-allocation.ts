@@ -10,7 +10,7 @@ import type { IpFamily } from '../../api/ip-addresses.ts'
 import { familyOf } from '../../api/ip-addresses.ts'
 import { AllocationLog } from '../allocation.ts'
 import type { Allocation } from '../allocation.ts'
-import type { StrategyContext } from '../strategy.ts'
+import type { WriteContext } from '../strategy.ts'
 import { NodePortError, NodePorts } from './node-ports.ts'
 import { AddressError, ownFamilies, releaseAddress, takeAddress, takeAnyAddress } from './service-addresses.ts'
 import {
@@ -30,7 +30,7 @@ const KIND = { group: '', kind: 'Service' }
 export async function allocateForService(
   service: Service,
   old: Service | undefined,
-  context: StrategyContext,
+  context: WriteContext,
 ): Promise<Allocation> {
   const before = old && specOf(old)
   if (before !== undefined) keepAllocated(specOf(service), before)
@@ -51,7 +51,7 @@ export async function allocateForService(
 }
 
 /** Everything that a Service which is gone has held. */
-export async function releaseService(service: Service, context: StrategyContext): Promise<void> {
+export async function releaseService(service: Service, context: WriteContext): Promise<void> {
   const { clusterIPs = [], ports = [], healthCheckNodePort } = specOf(service)
   const nodePorts = new NodePorts(context, '')
   await Promise.allSettled([
@@ -112,7 +112,7 @@ const staysAsPreferred = (now: ServiceSpec, before: ServiceSpec | undefined): bo
   sameList(now.ipFamilies, before.ipFamilies)
 
 /** Policy and families, as far as nobody chose them. @throws 422 */
-function fillFamilies(service: Service, before: ServiceSpec | undefined, context: StrategyContext): void {
+function fillFamilies(service: Service, before: ServiceSpec | undefined, context: WriteContext): void {
   const now = specOf(service)
   if (isExternalName(now) || staysAsPreferred(now, before)) return
   const selectorless = now.clusterIP === NO_CLUSTER_IP && Object.keys(now.selector ?? {}).length === 0
@@ -209,7 +209,7 @@ class ServiceAllocator {
 
   constructor(
     private readonly service: Service,
-    private readonly context: StrategyContext,
+    private readonly context: WriteContext,
     private readonly log: AllocationLog,
     private readonly ports: NodePorts,
   ) {

@@ -4,6 +4,7 @@ import type { Service, ServiceSpec } from '../../api/core/v1.ts'
 import { goQuote } from '../../go/quote.ts'
 import { path } from '../../api/field.ts'
 import { cidrWarnings, ipWarnings } from '../../api/ip-addresses.ts'
+import { withoutAdmission } from '../write/admission.ts'
 import { removeIfThere } from '../write/remove-if-there.ts'
 import { servicePrinter } from '../../codec/table/core.ts'
 import { defaultService } from './service-defaults.ts'
@@ -58,7 +59,7 @@ export const services: BuiltInDefinition<Service> = {
   }),
   async afterDelete(service, context) {
     const { namespace, name = '' } = service.metadata
-    await removeIfThere(context.beside(endpoints, namespace), name)
+    await removeIfThere(context.beside(endpoints, namespace), name, withoutAdmission)
     await releaseService(service, context)
   },
   subresources: {

@@ -10,8 +10,8 @@ import { commitUpdate, encode } from './commit.ts'
 const TRIES = 20
 
 /**
- * A change that the server itself makes to an object, of which the strategy of the resource knows nothing (bindings,
- * disruption budgets): no owner of fields is kept of it, and nobody validates it.
+ * A change that the server itself makes to an object, of which the strategy of the resource knows nothing (bindings, the
+ * condition of an evicted pod): no owner of fields is kept of it, and nobody validates it.
  * @param options `known`: how the caller read it, which is compared with what is stored when it is written
  * @param change makes the new object of a copy; runs again when somebody else was faster
  * @returns the object as it was read, changed or not

@@ -7,7 +7,7 @@ import { keyOf } from '../resource-scope.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { readLive } from '../store.ts'
 import { admitted, allocating } from './allocate.ts'
-import type { Validating, WriteMode } from './allocate.ts'
+import type { WriteMode } from './allocate.ts'
 import { commitCreate } from './commit.ts'
 import { beforeCreate } from './prepare.ts'
 import { walked } from '../../request/turns.ts'
@@ -19,12 +19,7 @@ import { statusFor } from '../../storage/storage-status.ts'
 const GENERATE_NAME_TRIES = 8
 
 /** @returns the object as it is stored now, its resourceVersion in it (none on a dry run) */
-export async function createObject(
-  scope: ResourceScope,
-  wanted: KubeObject,
-  mode: WriteMode,
-  validating: Validating,
-): Promise<WriteResult> {
+export async function createObject(scope: ResourceScope, wanted: KubeObject, mode: WriteMode): Promise<WriteResult> {
   fillSystemFields(scope, wanted)
   const generates = !wanted.metadata.name && !!wanted.metadata.generateName
   for (let attempt = 1; ; attempt++) {
@@ -33,7 +28,7 @@ export async function createObject(
     try {
       return await allocating(scope, object, undefined, mode, async () => {
         await beforeCreate(scope, object, mode)
-        return admitted(scope, validating, object, undefined, () => insert(scope, object, mode))
+        return admitted(scope, mode, object, undefined, () => insert(scope, object, mode))
       })
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
@@ -47,9 +42,9 @@ export async function createObject(
 const nameFor = ({ resource: { strategy } }: ResourceScope, prefix: string): string =>
   strategy.generatesNames === false ? prefix : generatedName(prefix)
 
-export async function insert(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<WriteResult> {
+export async function insert(scope: ResourceScope, object: KubeObject, { options }: WriteMode): Promise<WriteResult> {
   const key = keyOf(scope, object.metadata.name!)
-  if (dryRun) {
+  if (options.dryRun) {
     if ((await scope.storage.get(scope.collection, key)) !== undefined) throw new StorageError('KeyExists')
     return { object }
   }

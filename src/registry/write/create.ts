@@ -27,7 +27,5 @@ export async function create(
   await finished(request, trackingFields(scope, undefined, wanted, options.fieldManager))
   const object = await walked(request, () => scope.resource.toStorage(wanted))
   await admission.mutate(scope, 'CREATE', options, { object })
-  return createObject(scope, object, options, (created) =>
-    admission.validate(scope, 'CREATE', options, { object: created }),
-  )
+  return createObject(scope, object, { options, admission })
 }

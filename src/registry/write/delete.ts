@@ -15,6 +15,7 @@ import { newValueOf } from '../stored-form.ts'
 import { timeText } from '../../schema/time.ts'
 import { readLive } from '../store.ts'
 import type { Admission } from './admission.ts'
+import type { WriteMode } from './allocate.ts'
 import { undoing } from './undo.ts'
 import { commitDelete, commitUpdate, encode } from './commit.ts'
 
@@ -76,7 +77,7 @@ async function deleteLive(
   const admitted = { ...options, dryRun }
   await admission.mutate(scope, 'DELETE', admitted, { oldObject: live.object })
   const undo = await admission.validate(scope, 'DELETE', admitted, { oldObject: live.object })
-  const work = () => markOrRemove(scope, live, options, dryRun)
+  const work = () => markOrRemove(scope, live, options, { options: admitted, admission })
   return undo ? undoing(scope.request, work, undo) : work()
 }
 
@@ -84,8 +85,9 @@ async function markOrRemove(
   scope: ResourceScope,
   live: Live,
   options: DeleteOptions,
-  dryRun: boolean,
+  mode: WriteMode,
 ): Promise<Deleted> {
+  const { dryRun } = mode.options
   const object = await walked(scope.request, () => cloneInParts(live.object))
   if (scope.resource.strategy.markFirst?.(object, scope.strategyContext(dryRun)))
     return { object: dryRun ? object : (await writeIfChanged(scope, object, live)).object, gone: false }
@@ -107,11 +109,11 @@ async function markOrRemove(
     const gone = !stays && (metadata.deletionGracePeriodSeconds ?? 0) === 0
     if (dryRun) return { object, gone }
     const marked = await writeIfChanged(scope, object, live)
-    return gone ? remove(scope, marked) : { object: marked.object, gone: false }
+    return gone ? remove(scope, marked, mode) : { object: marked.object, gone: false }
   }
   await scope.resource.strategy.prepareForDelete?.(object, scope.strategyContext(dryRun))
   if (dryRun) return { object, gone: true }
-  return remove(scope, live)
+  return remove(scope, live, mode)
 }
 
 /** A first DELETE that only marks is a write like others, and so is what it says of another UID. */
@@ -229,9 +231,9 @@ async function writeIfChanged(scope: ResourceScope, object: KubeObject, live: Li
   return commitUpdate(scope, await encode(scope, object), live)
 }
 
-async function remove(scope: ResourceScope, live: Live): Promise<Deleted> {
+async function remove(scope: ResourceScope, live: Live, { admission }: WriteMode): Promise<Deleted> {
   const last = await commitDelete(scope, live)
-  await scope.resource.strategy.afterDelete?.(live.object, scope.strategyContext(false))
+  await scope.resource.strategy.afterDelete?.(live.object, { ...scope.strategyContext(false), admission })
   const [served] = (await scope.resource.converter?.toServed([last.object], 'stored')) ?? []
   return { object: served ?? last.object, gone: true }
 }
@@ -252,8 +254,8 @@ export async function removeEmptied(
   scope: ResourceScope,
   object: KubeObject,
   live: Live,
-  dryRun: boolean,
+  mode: WriteMode,
 ): Promise<KubeObject> {
-  if (!dryRun) await remove(scope, live)
+  if (!mode.options.dryRun) await remove(scope, live, mode)
   return object
 }

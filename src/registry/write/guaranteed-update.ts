@@ -9,7 +9,7 @@ import type { ResourceScope } from '../resource-scope.ts'
 import { knownLive, readLive, referenceKey } from '../store.ts'
 import { isUnchanged } from '../stored-form.ts'
 import { admitted, allocating } from './allocate.ts'
-import type { Validating } from './allocate.ts'
+import type { WriteMode } from './allocate.ts'
 import { commitUpdate, encode } from './commit.ts'
 import { fillSystemFields, insert } from './create-object.ts'
 import { isWithoutFinalizers, removeEmptied } from './delete.ts'
@@ -26,15 +26,13 @@ export interface Updated {
   readonly created: boolean
 }
 
-export interface UpdateRequest {
-  readonly dryRun: boolean
+export interface UpdateRequest extends WriteMode {
   /** PUT or apply to an absent name may create it. */
   readonly mayCreate: boolean
   /** The UID that the written object names, checked against the stored one before anything else. */
   readonly uid?: string | undefined
   /** The new object, made from the live one (undefined: to be created). Runs again when the revision moved. */
   readonly transform: (live: KubeObject | undefined) => Promise<KubeObject>
-  readonly validating: Validating
   /** As the caller just read it, in its stored form: the first try reads nothing. */
   readonly known?: KubeObject | undefined
   /** Permission to create, asked for when it comes to that. */
@@ -63,11 +61,11 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
   const object = await update.transform(undefined)
   givenVersion(object)
   // there is no version to compare with: whatever it names is taken, and shown where nothing is written
-  if (!update.dryRun) delete object.metadata.resourceVersion
+  if (!update.options.dryRun) delete object.metadata.resourceVersion
   fillSystemFields(scope, object)
   const result = await allocating(scope, object, undefined, update, async () => {
     await beforeCreate(scope, object, update)
-    return admitted(scope, update.validating, object, undefined, () => insert(scope, object, update))
+    return admitted(scope, update, object, undefined, () => insert(scope, object, update))
   })
   return { result, created: true }
 }
@@ -97,17 +95,16 @@ async function replace(
 ): Promise<WriteResult> {
   const old = live.object
   await beforeUpdate(scope, object, old, update)
-  return admitted(scope, update.validating, object, old, () => put(scope, object, live, update))
+  return admitted(scope, update, object, old, () => put(scope, object, live, update))
 }
 
 async function put(scope: ResourceScope, object: KubeObject, live: Live, update: UpdateRequest): Promise<WriteResult> {
   const old = live.object
-  if (isWithoutFinalizers(scope, object, old))
-    return { object: await removeEmptied(scope, object, live, update.dryRun) }
+  if (isWithoutFinalizers(scope, object, old)) return { object: await removeEmptied(scope, object, live, update) }
   const encoded = await encode(scope, object)
   const isNoChange = isUnchanged(encoded.value, live) || (await isUnchangedButTimes(scope, object, live))
   if (isNoChange && live.stored.isStale !== true) return { object: old }
-  if (update.dryRun) return { object }
+  if (update.options.dryRun) return { object }
   const result = await commitUpdate(scope, encoded, live)
   if (scope.resource.strategy.afterUpdate !== undefined && scope.place.subresource === '')
     await afterUpdate(scope, result.object, old)
@@ -122,11 +119,11 @@ async function afterUpdate(scope: ResourceScope, object: KubeObject, old: KubeOb
   }
 }
 
-const uidPreconditionFailed = (scope: ResourceScope, name: string, { uid, dryRun }: UpdateRequest, found: string) =>
+const uidPreconditionFailed = (scope: ResourceScope, name: string, { uid, options }: UpdateRequest, found: string) =>
   conflict(
     scope.resource.gvr,
     name,
-    `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${referenceKey(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
+    `StorageError: invalid object, Code: 4, Key: ${options.dryRun ? '' : '/registry'}${referenceKey(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
   )
 
 /** The version in a written object is a precondition; without one the write is unconditional where that is allowed. */

@@ -27,7 +27,7 @@ import {
   validateObjectMetaUpdate,
 } from '../../validation/object-meta.ts'
 
-export async function beforeCreate(scope: ResourceScope, object: KubeObject, { dryRun }: WriteMode): Promise<void> {
+export async function beforeCreate(scope: ResourceScope, object: KubeObject, { options }: WriteMode): Promise<void> {
   const {
     resource: { strategy },
   } = scope
@@ -38,7 +38,7 @@ export async function beforeCreate(scope: ResourceScope, object: KubeObject, { d
   delete metadata.selfLink
   if (strategy.hasGeneration) metadata.generation = 1
   if (!strategy.keepsStatusOnCreate && hasStatus(scope.resource.entry)) delete (object as { status?: unknown }).status
-  const context = scope.strategyContext(dryRun)
+  const context = scope.strategyContext(options.dryRun)
   const { request } = scope
   await walked(request, () =>
     dropDisabledFields(scope.resource.storageType, asJson(object), undefined, context.enabled),
@@ -63,7 +63,7 @@ export async function beforeUpdate(
   scope: ResourceScope,
   object: KubeObject,
   old: KubeObject,
-  { dryRun }: WriteMode,
+  { options }: WriteMode,
 ): Promise<void> {
   const {
     resource: { strategy },
@@ -74,7 +74,7 @@ export async function beforeUpdate(
   object.metadata.generation = before.generation
   delete object.metadata.selfLink
   const update = subresource === '' ? strategy : ownValue(strategy.subresources, subresource)
-  const context = scope.strategyContext(dryRun)
+  const context = scope.strategyContext(options.dryRun)
   if (subresource === '') keepStatus(scope, object, old)
   else if (subresource === 'status') keepAllButStatus(object, old)
   const { request } = scope

@@ -1,12 +1,12 @@
 import { StatusError } from '../../api/status.ts'
 import { deleteObject } from './delete.ts'
 import type { ResourceScope } from '../resource-scope.ts'
-import { withoutAdmission } from './admission.ts'
+import type { Admission } from './admission.ts'
 
 /** As a DELETE without options, by the server itself: what has finalizers is only marked. */
-export async function removeIfThere(scope: ResourceScope, name: string): Promise<void> {
+export async function removeIfThere(scope: ResourceScope, name: string, admission: Admission): Promise<void> {
   try {
-    await deleteObject(scope, name, {}, withoutAdmission)
+    await deleteObject(scope, name, {}, admission)
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 404) throw error
   }

@@ -70,7 +70,8 @@ export function updateWith(
     resource: { view },
   } = scope
   return guaranteedUpdate(scope, scope.place.name, {
-    dryRun: options.dryRun,
+    options,
+    admission,
     mayCreate,
     uid,
     authorizeCreate,
@@ -91,7 +92,5 @@ export function updateWith(
       await admit(object, stored)
       return object
     },
-    validating: (object, oldObject) =>
-      admission.validate(scope, oldObject === undefined ? 'CREATE' : 'UPDATE', options, { object, oldObject }),
   })
 }

@@ -4,9 +4,10 @@ import { StatusError } from '../../../src/api/status.ts'
 import type { Env } from '../../../src/env.ts'
 import { collectionOf } from '../../../src/storage/collections.ts'
 import { allocateForService, releaseService } from '../../../src/registry/core/service-allocation.ts'
-import type { StrategyContext } from '../../../src/registry/strategy.ts'
+import type { WriteContext } from '../../../src/registry/strategy.ts'
 import { resourceScope } from '../../../src/registry/scope.ts'
 import { builtInServed } from '../../../src/registry/served.ts'
+import { withoutAdmission } from '../../../src/registry/write/admission.ts'
 import { everything } from '../../../src/storage/selection.ts'
 import { memoryServer } from '../../request-in-memory.ts'
 
@@ -19,8 +20,9 @@ function cluster(range = '10.96.0.0/28', settings: Partial<Env> = {}) {
   const request = server.request('/api/v1/namespaces/default/services')
   const entry = builtInServed(server.env).resources.find('', 'v1', 'services')!
   const scope = resourceScope(request, entry, { name: '', subresource: '', namespace: 'default' })
-  const context = (over: Partial<StrategyContext> = {}): StrategyContext => ({
+  const context = (over: Partial<WriteContext> = {}): WriteContext => ({
     ...scope.strategyContext(false),
+    admission: withoutAdmission,
     ...over,
   })
   const count = async (prefix: string, shard = prefix) => {

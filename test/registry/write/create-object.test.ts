@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { resourceScope } from '../../../src/registry/scope.ts'
 import { servedResources } from '../../../src/registry/served.ts'
+import { withoutAdmission } from '../../../src/registry/write/admission.ts'
 import { createObject } from '../../../src/registry/write/create-object.ts'
 import type { StorageErrorCode } from '../../../src/storage/errors.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
@@ -18,7 +19,8 @@ async function failingCreate(code: StorageErrorCode, undo: () => Promise<void>):
     get: (target, name) => (name === 'create' ? create : (Reflect.get(target, name) as unknown)),
   })
   const object: KubeObject = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a', namespace: 'blue' } }
-  return createObject({ ...scope, storage }, object, { dryRun: false }, () => Promise.resolve(undo)).catch(
+  const admission = { ...withoutAdmission, validate: () => Promise.resolve(undo) }
+  return createObject({ ...scope, storage }, object, { options: { dryRun: false }, admission }).catch(
     (error: unknown) => error,
   )
 }
