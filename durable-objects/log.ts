@@ -6,7 +6,7 @@
  * replaced is in `rev`, so that every revision from the floor on can be read and every event after it told in full.
  */
 import { StorageError } from '../src/storage/errors.ts'
-import { nextRevision, revisionAt } from '../src/storage/revision.ts'
+import { lastRevisionAt, nextRevision, revisionAt } from '../src/storage/revision.ts'
 import type { Attempt, ListCall, Written } from '../src/storage/shard-protocol.ts'
 import type { ListAt, NewValue, RestoredValue, Revision } from '../src/storage/storage.ts'
 import { MAX_VALUE_BYTES, hasUid, isTooLarge, withOtherRevision, withRevision } from '../src/storage/value-text.ts'
@@ -49,11 +49,15 @@ export class Log {
   appended = 0
   readonly pendingWork = new PendingWork()
 
-  /** @param retention milliseconds for which continued lists stay readable */
+  /**
+   * @param retention milliseconds for which continued lists stay readable
+   * @param place of the numbers that it gives (placeOf)
+   */
   constructor(
     private readonly statements: Statements,
     private readonly now: () => number,
     readonly retention: number,
+    private readonly place: number,
   ) {
     this.floor = statements.meta('floor') || this.begin()
     this.watchFloor = statements.meta('watchFloor')
@@ -137,7 +141,7 @@ export class Log {
   expire(key: string, revision: Revision): WriteOutcome {
     if (this.statements.live(key)?.rv !== revision) return { written: { revision } }
     const { k, crv, at, l, v } = this.statements.version(revision)!
-    const rv = nextRevision(this.last, this.now())
+    const rv = this.after(this.last)
     const text = withOtherRevision(v, at, revision, rv)
     const change = this.insert({ k, rv, t: DELETED, crv, prv: revision, was: l, at, l, v: text })
     this.statements.deleteCurrent(key)
@@ -148,7 +152,7 @@ export class Log {
   clear(): void {
     this.statements.clear()
     this.pendingWork.forget()
-    this.beginAt(nextRevision(this.last, this.now()))
+    this.beginAt(this.after(this.last))
   }
 
   /**
@@ -160,7 +164,7 @@ export class Log {
     if (this.watchFloor > since) return false
     // the revision may be that of a shard whose clock is ahead
     const before = since === Infinity ? this.last : Math.max(this.last, since)
-    const revision = nextRevision(before, this.now())
+    const revision = this.after(before)
     this.raise(revision)
     this.statements.setMeta('watchFloor', revision)
     this.watchFloor = revision
@@ -187,7 +191,7 @@ export class Log {
 
   /** All that was told until now, here or where the backup was made, is of the past: its revisions are compacted. */
   beginAnew(cut: Revision): void {
-    this.beginAt(nextRevision(Math.max(this.last, cut), this.now()))
+    this.beginAt(this.after(Math.max(this.last, cut)))
   }
 
   private beginAt(revision: Revision): void {
@@ -199,7 +203,11 @@ export class Log {
   private next({ text }: NewValue, attempt: Attempt): Revision {
     if (isTooLarge(text)) throw new StorageError('TooLarge', 0, MAX_VALUE_BYTES)
     if (attempt === 'check') throw new StorageError('Failed')
-    return nextRevision(this.last, this.now())
+    return this.after(this.last)
+  }
+
+  private after(revision: Revision): Revision {
+    return nextRevision(revision, this.now(), this.place)
   }
 
   private append(
@@ -237,7 +245,7 @@ export class Log {
   }
 
   isFuture(revision: Revision): boolean {
-    return revision > Math.max(this.last, revisionAt(this.now()))
+    return revision > Math.max(this.last, lastRevisionAt(this.now()))
   }
 
   private raise(revision: Revision, keep = true): void {

@@ -12,13 +12,10 @@ import { migrate } from '../migrations/index.ts'
 import type { Env } from '../src/env.ts'
 import { SEALED } from '../src/storage/sealing.ts'
 import { StorageError, databaseFailure } from '../src/storage/errors.ts'
-import { shardStorage } from '../src/storage/shard-client.ts'
 import { encodeHeader } from '../src/storage/shard-protocol.ts'
-import { CONTROL_SHARD, writtenShardRow, writtenShardsOf, writtenShardValue } from '../src/storage/written-shards.ts'
 import type {
   Attempt,
   ListCall,
-  OutboxReceiver,
   ShardRefusal,
   ShardReply,
   ShardStats,
@@ -36,6 +33,7 @@ import type {
   StoredValue,
 } from '../src/storage/storage.ts'
 import { historyOf } from '../src/storage/history.ts'
+import { placeOf } from '../src/storage/places.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { newestChanges } from './changes.ts'
 import { databaseProblem } from './check-database.ts'
@@ -47,6 +45,7 @@ import { allBelow } from './key-range.ts'
 import type { WriteOutcome } from './log.ts'
 import { Log } from './log.ts'
 import { Outbox } from './outbox.ts'
+import { forgetInControlShard, receiverOf, shardNamed, tellControlShard } from './shard-neighbours.ts'
 import { RestoreLock } from './restore-lock.ts'
 import { ShardUsage } from './shard-usage.ts'
 import type { ChangeRow, Statements } from './statements.ts'
@@ -91,9 +90,10 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     const settings = settingsOf(env)
     if (settings.countsWakes) this.statements.setMeta('constructed', this.statements.meta('constructed') + 1)
     this.name = this.ownName()
+    const shard = shardNamed(this.name)
     const history = historyOf(settings.history, this.name)
     this.lock = new RestoreLock(this.statements)
-    this.log = new Log(this.statements, now, history.retention)
+    this.log = new Log(this.statements, now, history.retention, placeOf(shard.shard))
     this.watches = new WatchHub(ctx, this.log, this.statements)
     this.writes = new WriteQueue(
       (write) => {
@@ -119,15 +119,8 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       () => this.yieldToWriters(),
     )
     const begins = () => this.log.pendingWork.deliveryBegins()
-    this.outbox = new Outbox(
-      this.name,
-      this.statements,
-      receiverOf(env, this.name),
-      () => ctx.storage.sync(),
-      now,
-      begins,
-    )
-    this.firstWrite = new FirstWrite(this.statements, () => tellControlShard(env, this.name))
+    this.outbox = new Outbox(this.name, this.statements, receiverOf(env, shard), () => ctx.storage.sync(), now, begins)
+    this.firstWrite = new FirstWrite(this.statements, () => tellControlShard(env, now, shard))
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(() => this.alarms.load())
     // Left behind by an instance that ended between a commit and its delivery.
@@ -246,7 +239,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       await this.firstWrite.retire({
         settled: () => this.writes.settled(),
         isEmpty: () => this.statements.isEmpty(),
-        forget: () => forgetInControlShard(this.env, this.name),
+        forget: () => forgetInControlShard(this.env, this.now, shardNamed(this.name)),
       })
       return { value: null }
     } catch (error) {
@@ -422,33 +415,6 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     const retryAfter = await this.outbox.deliver()
     if (retryAfter !== undefined && retryAfter <= LAST_TIMER) setTimeout(() => void this.deliver(), retryAfter)
   }
-}
-
-async function tellControlShard(env: Env, name: string): Promise<void> {
-  const slash = name.indexOf('/')
-  const [tenant, shard] = [name.slice(0, slash), name.slice(slash + 1)]
-  if (shard === CONTROL_SHARD) return
-  await shardStorage(env.SHARDS, platformClock).createMissing({ tenant, shard: CONTROL_SHARD }, [
-    writtenShardRow(tenant, shard),
-  ])
-}
-
-async function forgetInControlShard(env: Env, name: string): Promise<void> {
-  const slash = name.indexOf('/')
-  const [tenant, shard] = [name.slice(0, slash), name.slice(slash + 1)]
-  const control = shardStorage(env.SHARDS, platformClock)
-  const row = await control.get(writtenShardsOf(tenant), shard)
-  if (row !== undefined) await control.delete(writtenShardsOf(tenant), shard, writtenShardValue(shard), row.revision)
-}
-
-/** A tenant's controllers are one object; a shard's name is `TENANT/SHARD`. */
-function receiverOf(env: Env, name: string): OutboxReceiver | undefined {
-  const [tenant = '', shard] = name.split('/')
-  // The namespace is absent where nothing but storage runs.
-  const controllers = env.CONTROLLERS as DurableObjectNamespace | undefined
-  if (shard === undefined || controllers === undefined) return undefined
-  // A stub has the methods of its object; ControllerManager implements OutboxReceiver.
-  return controllers.get(controllers.idFromName(tenant)) as unknown as OutboxReceiver
 }
 
 function reply<Value>(answer: () => Value): ShardReply<Value> {

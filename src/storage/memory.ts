@@ -4,7 +4,8 @@
  */
 import type { Clock } from '../api/clock.ts'
 import { StorageError } from './errors.ts'
-import { nextRevision, revisionAt } from './revision.ts'
+import { placeOf } from './places.ts'
+import { lastRevisionAt, nextRevision, revisionAt } from './revision.ts'
 import { itemText } from './list-shape.ts'
 import type { Selection } from './selection.ts'
 import { matches, everything, selectsEverything } from './selection.ts'
@@ -40,7 +41,7 @@ export function memoryStorage(now: Clock, retention = 300_000): MemoryStorage {
   const shards = new Map<string, MemoryShard>()
   const shardOf = ({ tenant, shard }: ShardName): MemoryShard => {
     const name = `${tenant}/${shard}`
-    if (!shards.has(name)) shards.set(name, new MemoryShard(now, retention))
+    if (!shards.has(name)) shards.set(name, new MemoryShard(now, retention, placeOf(shard)))
     return shards.get(name)!
   }
   const openShard = (name: ShardName): MemoryShard => {
@@ -122,6 +123,7 @@ class MemoryShard {
   constructor(
     private readonly now: () => number,
     private readonly retention: number,
+    private readonly place: number,
   ) {
     this.floor = this.last = revisionAt(now() - retention)
   }
@@ -147,7 +149,7 @@ class MemoryShard {
 
   private append(key: string, value: NewValue, type: WatchEventType, previous: Version | undefined): Version {
     if (isTooLarge(value.text)) throw new StorageError('TooLarge', 0, MAX_VALUE_BYTES)
-    const revision = nextRevision(this.last, this.now())
+    const revision = nextRevision(this.last, this.now(), this.place)
     const version = { key, type, revision, value, text: withRevision(value.text, value.at, revision), previous }
     this.last = revision
     this.log.push(version)
@@ -171,7 +173,7 @@ class MemoryShard {
 
   clear(): void {
     this.log = []
-    this.floor = this.last = nextRevision(this.last, this.now())
+    this.floor = this.last = nextRevision(this.last, this.now(), this.place)
   }
 
   put(prefix: string, values: readonly RestoredValue[]): void {
@@ -184,13 +186,13 @@ class MemoryShard {
 
   unlock(cut: Revision): void {
     this.restore = 0
-    this.floor = this.last = nextRevision(Math.max(this.last, cut), this.now())
+    this.floor = this.last = nextRevision(Math.max(this.last, cut), this.now(), this.place)
   }
 
   /** A revision that the clock has passed is reached although nothing was written at it. */
   reach(revision: Revision): void {
     if (revision <= this.last) return
-    if (revision > revisionAt(this.now())) throw new StorageError('FutureRevision', revision, this.last)
+    if (revision > lastRevisionAt(this.now())) throw new StorageError('FutureRevision', revision, this.last)
     this.last = revision
   }
 
@@ -235,7 +237,7 @@ class MemoryShard {
 
   watch(collection: Collection, { namespace, selection, from, notOlderThan = 0 }: WatchQuery): Watch {
     if (from !== undefined && from < this.floor) throw new StorageError('Compacted', from, this.floor)
-    this.reach(from === undefined ? notOlderThan : Math.min(from, revisionAt(this.now())))
+    this.reach(from === undefined ? notOlderThan : Math.min(from, lastRevisionAt(this.now())))
     const watcher = new MemoryWatcher(collection, namespace, selection, () => this.watchers.delete(watcher))
     if (from === undefined) {
       for (const version of this.snapshot(this.last)) watcher.see({ ...version, type: 'ADDED', previous: undefined })

@@ -1,18 +1,29 @@
 /**
  * Revisions are a hybrid logical clock: age is in the number, and numbers of different shards compare. A shard never
  * gives one twice, also when its machine's clock goes back.
+ *
+ * Each millisecond has TICKS numbers. A shard gives those that have its place (`placeOf`) as their remainder by PLACES,
+ * so that two shards with different places never give the same number, whatever their clocks say.
  */
 import type { Revision } from './storage.ts'
 
 /** 2024-01-01T00:00:00Z in milliseconds: revisions stay below 2^53 until the year 2163. */
 const EPOCH = 1_704_067_200_000
-/** Writes that one millisecond can hold before the clock runs ahead. */
 const TICKS = 2048
+/** Divides TICKS: a shard has sixteen writes in a millisecond before its numbers run ahead of the clock. */
+export const PLACES = 128
 
-/** Never 0, which in the API means "any version". @param now milliseconds since 1970 */
+/** The first of a millisecond. Never 0, which in the API means "any version". @param now milliseconds since 1970 */
 export const revisionAt = (now: number): Revision => Math.max(1, Math.floor((now - EPOCH) * TICKS))
 
-export const nextRevision = (last: Revision, now: number): Revision => Math.max(last + 1, revisionAt(now))
+/** The last of a millisecond: what is above it is in the future. */
+export const lastRevisionAt = (now: number): Revision => revisionAt(now + 1) - 1
+
+/** @param place of the shard that gives it, from 1 on: a number that is given is never the first of its millisecond */
+export function nextRevision(last: Revision, now: number, place: number): Revision {
+  const least = Math.max(last + 1, revisionAt(now))
+  return least + ((place - (least % PLACES) + PLACES) % PLACES)
+}
 
 /** Milliseconds since 1970. */
 export const timeOf = (revision: Revision): number => Math.floor(revision / TICKS) + EPOCH

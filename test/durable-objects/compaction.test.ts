@@ -154,7 +154,7 @@ describe('compaction', () => {
     let turns = 0
     await runInDurableObject(stub(), (_, { storage: disk }) => {
       const all = statements(disk.sql, () => {})
-      const log = new Log(all, () => Date.now(), 0)
+      const log = new Log(all, () => Date.now(), 0, 1)
       const transact = (work: () => void) => disk.transactionSync(work)
       const others = async () => void turns++
       return new Compactor(log, all, { retention: 0 }, transact, () => Date.now(), others).run(log.last)
@@ -231,7 +231,7 @@ describe('compaction', () => {
       runInDurableObject(stub(), async (_, state) => {
         let [statement, turn] = [0, 0]
         const real = statements(state.storage.sql, () => {})
-        const log = new Log(real, () => Date.now(), 0)
+        const log = new Log(real, () => Date.now(), 0, 1)
         const brittle = new Proxy(real, {
           get: (all, name: keyof typeof real) =>
             typeof all[name] !== 'function'

@@ -1,0 +1,32 @@
+/** The objects that a shard calls: the control shard and the controllers of its control plane. */
+import type { Clock } from '../src/api/clock.ts'
+import type { Env } from '../src/env.ts'
+import { shardStorage } from '../src/storage/shard-client.ts'
+import type { OutboxReceiver } from '../src/storage/shard-protocol.ts'
+import type { ShardName } from '../src/storage/storage.ts'
+import { CONTROL_SHARD, writtenShardRow, writtenShardsOf, writtenShardValue } from '../src/storage/written-shards.ts'
+
+/** @param name `TENANT/SHARD` */
+export function shardNamed(name: string): ShardName {
+  const slash = name.indexOf('/')
+  return { tenant: name.slice(0, Math.max(0, slash)), shard: name.slice(slash + 1) }
+}
+
+export async function tellControlShard(env: Env, now: Clock, { tenant, shard }: ShardName): Promise<void> {
+  if (shard === CONTROL_SHARD) return
+  await shardStorage(env.SHARDS, now).createMissing({ tenant, shard: CONTROL_SHARD }, [writtenShardRow(tenant, shard)])
+}
+
+export async function forgetInControlShard(env: Env, now: Clock, { tenant, shard }: ShardName): Promise<void> {
+  const control = shardStorage(env.SHARDS, now)
+  const row = await control.get(writtenShardsOf(tenant), shard)
+  if (row !== undefined) await control.delete(writtenShardsOf(tenant), shard, writtenShardValue(shard), row.revision)
+}
+
+/** The controllers of a control plane are one object. Undefined where nothing but storage runs. */
+export function receiverOf(env: Env, { tenant }: ShardName): OutboxReceiver | undefined {
+  const controllers = env.CONTROLLERS as DurableObjectNamespace | undefined
+  if (tenant === '' || controllers === undefined) return undefined
+  // A stub has the methods of its object; ControllerManager implements OutboxReceiver.
+  return controllers.get(controllers.idFromName(tenant)) as unknown as OutboxReceiver
+}
