@@ -20,7 +20,7 @@ export default defineConfig({
             (suite) => `test/${suite}/**`,
           ),
           // nothing is timed here: a busy machine may take its time
-          testTimeout: 30_000,
+          testTimeout: 150_000,
         },
       },
       {
@@ -45,7 +45,7 @@ export default defineConfig({
             },
           }),
         ],
-        test: { name: 'durable-objects', include: ['test/durable-objects/**/*.test.ts'], testTimeout: 30_000 },
+        test: { name: 'durable-objects', include: ['test/durable-objects/**/*.test.ts'], testTimeout: 150_000 },
       },
     ],
   },

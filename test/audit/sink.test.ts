@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { auditCounts } from '../../src/audit/metrics.ts'
 import type { SinkOptions } from '../../src/audit/sink.ts'
 import { Sink } from '../../src/audit/sink.ts'
@@ -57,8 +58,8 @@ describe('batches', () => {
     expect(sent).toEqual([])
     await process('b')
     await process('c')
-    await vi.waitFor(() => expect(sent).toEqual([['a', 'b']]))
-    await vi.waitFor(() => expect(slept).toHaveLength(2))
+    await eventually(() => expect(sent).toEqual([['a', 'b']]))
+    await eventually(() => expect(slept).toHaveLength(2))
     wake()
     await done()
     expect(sent).toEqual([['a', 'b'], ['c']])
@@ -78,7 +79,7 @@ describe('batches', () => {
   test('what the buffer cannot hold is dropped, and counted', async () => {
     const { process, sent, wake, done } = setUp({ batchEvents: 9 })
     for (const event of ['1', '2', '3', '4', '5']) expect(await process(event)).toBe(true)
-    await vi.waitFor(() => wake())
+    await eventually(() => wake())
     await done()
     expect(sent).toEqual([['1', '2', '3', '4']])
     expect([...auditCounts.errors]).toEqual([['buffered', 1]])

@@ -430,12 +430,15 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 test('at the end, idle connections close at once and what is under way may finish', async () => {
-  await before(createServer((_request, response) => void setTimeout(() => response.end('done'), 100)))
+  let answer: (() => void) | undefined
+  await before(createServer((_request, response) => void (answer = () => response.end('done'))))
   const [idle, busy] = [await open(), await open()]
   busy.write('GET / HTTP/1.1\r\nHost: h\r\n\r\n')
   const [first, second] = [read(idle), read(busy)]
-  await new Promise((resolve) => setTimeout(resolve, 50))
-  await front.close(1_000)
+  await until(() => answer !== undefined)
+  const closed = front.close(60_000)
   expect(await first).toBe('')
+  answer!()
+  await closed
   expect(await second).toContain('done')
 })

@@ -7,7 +7,8 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { startKedge } from '../cli/kedge-process.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { ApiClient } from '../e2e/api-client.ts'
@@ -64,7 +65,7 @@ beforeAll(async () => {
       },
     })
   const ready = async () => expect((await api.open('GET', FLUNDERS)).resume().statusCode, printed).toBe(200)
-  await vi.waitFor(ready, { timeout: 120_000, interval: 500 })
+  await eventually(ready)
 }, COMPILE_MS)
 
 afterAll(async () => {
@@ -116,7 +117,7 @@ test.skipIf(go === undefined)(title('its admission is asked'), async () => {
     expect(status).toBe(403)
   }
   // its informer hears of the ban a moment later
-  await vi.waitFor(refused, { timeout: 20_000, interval: 100 })
+  await eventually(refused)
 })
 
 test.skipIf(go === undefined)(title('discovery and OpenAPI tell of them'), async () => {

@@ -6,7 +6,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { startKedge } from '../cli/kedge-process.ts'
@@ -84,7 +85,7 @@ beforeAll(async () => {
     spec: { selfSigned: {} },
   }
   const isUp = async () => expect((await api.send('POST', `${GROUP}/issuers`, issuer)).status, printed).toBe(201)
-  await vi.waitFor(isUp, { timeout: 120_000, interval: 500 })
+  await eventually(isUp)
 }, COMPILE_MS)
 
 afterAll(async () => {
@@ -117,7 +118,7 @@ test.skipIf(reason !== undefined)(title('a good one is issued, and its request s
     const { body } = await api.send('GET', `${GROUP}/certificates/good`)
     expect(body, printed).toMatchObject({ status: { conditions: [{ type: 'Ready', status: 'True' }] } })
   }
-  await vi.waitFor(isReady, { timeout: 60_000, interval: 200 })
+  await eventually(isReady)
   const { body: secret } = await api.send('GET', '/api/v1/namespaces/default/secrets/good')
   expect(Buffer.from(secret.data?.['tls.crt'] ?? '', 'base64').toString()).toContain('BEGIN CERTIFICATE')
   const { body: requests } = await api.send('GET', `${GROUP}/certificaterequests`)

@@ -75,6 +75,6 @@ test('watches', async () => {
   )
   await api.createNamespacedConfigMap({ namespace, body: configMap('watched', {}) })
   await api.deleteNamespacedConfigMap({ namespace, name: 'watched' })
-  await expect.poll(() => events, { timeout: 10_000 }).toEqual(['ADDED watched', 'DELETED watched'])
+  await expect.poll(() => events).toEqual(['ADDED watched', 'DELETED watched'])
   abort.abort()
 })

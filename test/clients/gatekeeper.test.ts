@@ -6,7 +6,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadAll } from 'js-yaml'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { startKedge } from '../cli/kedge-process.ts'
@@ -98,7 +99,7 @@ violation[{"msg": msg}] {
 
 test.skipIf(reason !== undefined)(
   title('what a constraint asks for is enforced, by the words of its template'),
-  { timeout: 180_000 },
+  { timeout: 600_000 },
   async () => {
     const template = {
       apiVersion: 'templates.gatekeeper.sh/v1',
@@ -122,13 +123,12 @@ test.skipIf(reason !== undefined)(
       metadata: { name: 'owner' },
       spec: { match: { kinds: [{ apiGroups: [''], kinds: ['ConfigMap'] }] }, parameters: { labels: ['owner'] } },
     }
-    const settled = { timeout: 80_000, interval: 500 }
     const made = (path: string, object: object) => async () => {
       const { status, body } = await api.send('POST', path, object)
       expect(status, `${body.message}\n${printed.slice(-3000)}`).toBe(201)
     }
-    await vi.waitFor(made('/apis/templates.gatekeeper.sh/v1/constrainttemplates', template), settled)
-    await vi.waitFor(made('/apis/constraints.gatekeeper.sh/v1beta1/required', constraint), settled)
+    await eventually(made('/apis/templates.gatekeeper.sh/v1/constrainttemplates', template))
+    await eventually(made('/apis/constraints.gatekeeper.sh/v1beta1/required', constraint))
     const path = '/api/v1/namespaces/default/configmaps?dryRun=All'
     const isEnforced = async () => {
       const { status, body } = await api.send('POST', path, { metadata: { name: 'a' } })
@@ -137,7 +137,7 @@ test.skipIf(reason !== undefined)(
         'admission webhook "validation.gatekeeper.sh" denied the request: [owner] missing labels: {"owner"}',
       )
     }
-    await vi.waitFor(isEnforced, settled)
+    await eventually(isEnforced)
     expect((await api.send('POST', path, { metadata: { name: 'a', labels: { owner: 'me' } } })).status).toBe(201)
   },
 )

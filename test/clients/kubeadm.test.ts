@@ -5,7 +5,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { ask } from '../../src/cli/ask.ts'
 import { serverOf } from '../../src/cli/backup.ts'
 import { issue } from '../../src/cli/certificate.ts'
@@ -56,15 +57,12 @@ const CONFIGURATION = {
 const isReady = ({ type, status }: { type: string; status: string }): boolean => type === 'Ready' && status === 'True'
 /** Node object, lease, and a certificate that the server signed are the proof. */
 async function expectRegistered({ name, log, clientCertificate }: Machine): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      const node = await get(`/api/v1/nodes/${name}`)
-      expect(node?.status?.conditions?.some(isReady), readFileSync(log, 'utf8').slice(-3000)).toBe(true)
-      const lease = await get(`/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${name}`)
-      expect(lease?.spec?.holderIdentity).toBe(name)
-    },
-    { timeout: 60_000, interval: 300 },
-  )
+  await eventually(async () => {
+    const node = await get(`/api/v1/nodes/${name}`)
+    expect(node?.status?.conditions?.some(isReady), readFileSync(log, 'utf8').slice(-3000)).toBe(true)
+    const lease = await get(`/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${name}`)
+    expect(lease?.spec?.holderIdentity).toBe(name)
+  })
   const certificate = new X509Certificate(clientCertificate)
   expect(certificate.subject.split('\n').sort()).toEqual([`CN=system:node:${name}`, 'O=system:nodes'])
   const authority = new X509Certificate(readFileSync(join(data, 'pki/ca.crt')))
@@ -116,7 +114,7 @@ test.skipIf(isMissing)(
     const old = await nearlyOver(node)
     node.clientCertificate = old
     node.startKubelet()
-    await vi.waitFor(() => expect(node.clientCertificate).not.toBe(old), { timeout: 60_000, interval: 300 })
+    await eventually(() => expect(node.clientCertificate).not.toBe(old))
     // as the node itself, not with the token
     expect(await signedFor('system:node:by-token')).toBe(1)
     await expectRegistered(node)
@@ -176,7 +174,7 @@ test.skipIf(isMissing)(
       JSON.stringify({ ...kind, ...CONFIGURATION, authentication, rotateCertificates: true }),
     )
     node.startKubelet()
-    await vi.waitFor(() => expect(node.clientCertificate).not.toBe(''), { timeout: 60_000, interval: 300 })
+    await eventually(() => expect(node.clientCertificate).not.toBe(''))
     await expectRegistered(node)
     expect(await signedFor(`system:bootstrap:${token.split('.')[0]}`)).toBe(1)
   },

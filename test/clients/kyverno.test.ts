@@ -5,7 +5,8 @@ import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadAll } from 'js-yaml'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { startKedge } from '../cli/kedge-process.ts'
 import { ApiClient } from '../e2e/api-client.ts'
@@ -124,26 +125,25 @@ const POLICY = {
 
 test.skipIf(reason !== undefined)(
   title('what a policy asks for is enforced, and put in, by webhooks that Kyverno configures'),
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async () => {
-    const settled = { timeout: 110_000, interval: 500 }
     // its own webhook looks at policies, once it is there
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { status, body } = await api.send('POST', '/apis/kyverno.io/v1/clusterpolicies', POLICY)
       expect([201, 409], `${body.message}\n${printed}`).toContain(status)
-    }, settled)
+    })
     const path = '/api/v1/namespaces/default/configmaps?dryRun=All'
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { status, body } = await api.send('POST', path, { metadata: { name: 'a' } })
       expect(status, printed).toBe(400)
       expect(body.message).toMatch(/admission webhook "validate\.kyverno\.svc-\w+" denied the request/)
       expect(body.message).toContain('the label owner is required')
-    }, settled)
-    await vi.waitFor(async () => {
+    })
+    await eventually(async () => {
       const { status, body } = await api.send('POST', path, { metadata: { name: 'a', labels: { owner: 'me' } } })
       expect(status, `${body.message}\n${printed}`).toBe(201)
       expect(body['metadata']).toMatchObject({ labels: { owner: 'me', 'seen-by': 'kyverno' } })
-    }, settled)
+    })
     const configurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
     const { body } = await api.send('GET', configurations)
     const names = body.items?.map(({ metadata }) => metadata.name)

@@ -128,7 +128,7 @@ describe.skipIf(isMissing)('kubectl, a server, and a kubelet that speaks SPDY al
   test('port-forward carries several connections', async () => {
     const port = await freePort()
     const { said } = started(['port-forward', 'pod/web', `${port}:8080`])
-    await expect.poll(() => said.out, { timeout: 20_000 }).toContain('Forwarding from')
+    await expect.poll(() => said.out).toContain('Forwarding from')
     const echoed = (text: string): Promise<string> =>
       new Promise((resolve, reject) => {
         let got = ''

@@ -6,8 +6,9 @@ export default defineConfig({
     root: import.meta.dirname,
     include: ['*.test.ts'],
     fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 300_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000 } },
     reporters: ['verbose'], // names what was skipped, and why
   },
 })

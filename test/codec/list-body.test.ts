@@ -1,5 +1,6 @@
 import { noteFault } from '../../src/request/fault.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { listStream } from '../../src/codec/list-body.ts'
 import type { ListStream } from '../../src/codec/list-body.ts'
 import { negotiateOutput } from '../../src/codec/negotiate.ts'
@@ -47,7 +48,7 @@ function listOf(stream: ListStream): ReadableStream<Uint8Array> {
 describe.each(['lines', 'items'] as const)('a list of %s', (as) => {
   it('that breaks off does not look whole, and the log names the request', async () => {
     await expect(new Response(listOf(shard(as, true))).text()).rejects.toThrow()
-    await vi.waitFor(() => expect(logged).toHaveLength(1))
+    await eventually(() => expect(logged).toHaveLength(1))
     expect(JSON.parse(logged[0]!)).toMatchObject({
       message: 'a list broke off',
       auditID: 'audit',

@@ -19,4 +19,4 @@ it('asking for changes where nothing changed reads no row', async () => {
   const before = await rows()
   for (let n = 0; n < 30; n++) expect((await storage.changes(shard, revision)).changed).toEqual([])
   expect((await rows()) - before).toBe(accounts)
-}, 60_000)
+})

@@ -15,7 +15,7 @@ const MiB = 1024 * 1024
 /** Of a page, as durable-objects/changes has it. */
 const PAGE = MiB
 
-describe('all that changed in a shard, in pages', { timeout: 60_000 }, () => {
+describe('all that changed in a shard, in pages', () => {
   let things = { tenant: '', shard: 'control', prefix: 'things' }
   let test = 0
   const stub = () => SHARDS.getByName(`${things.tenant}/${things.shard}`)

@@ -72,7 +72,7 @@ describe('compaction', () => {
     later(6 * MINUTE)
     await runDurableObjectAlarm(stub())
     expect(await stats()).toMatchObject({ keys: 1_300, versions: 1_300 })
-  }, 30_000)
+  })
 
   it('is paid for with one row for each that is replaced: three rows for an update, from end to end', async () => {
     let stored = await create('a')
@@ -314,7 +314,7 @@ describe('compaction', () => {
       later(6 * MINUTE)
       await runDurableObjectAlarm(stub())
       expect(await stats()).toMatchObject({ keys: 2_001, versions: 2_001 })
-    }, 60_000)
+    })
 
     it('other resources keep all that the retention promises', async () => {
       shardOf('things')
@@ -322,7 +322,7 @@ describe('compaction', () => {
       later(4 * MINUTE)
       await runDurableObjectAlarm(stub())
       expect((await stats()).versions).toBe(CHANGES)
-    }, 60_000)
+    })
   })
 
   describe('of Events', () => {

@@ -29,7 +29,7 @@ describe('random histories', () => {
       const failures: { seed: number; error: unknown }[] = []
       const next = async (): Promise<void> => {
         for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
-          const failure = await run(historyOf(seed), `model-${seed}`, 20_000)
+          const failure = await run(historyOf(seed), `model-${seed}`, 60_000)
           if (failure === undefined) continue
           failures.push({ seed, error: failure.error })
           seeds.length = 0 // one is enough
@@ -39,7 +39,7 @@ describe('random histories', () => {
       const [failure] = failures
       if (failure !== undefined) throw new Error(await told(failure.seed, failure.error), { cause: failure.error })
     },
-    300_000,
+    600_000,
   )
 })
 

@@ -2,6 +2,7 @@ import { platformClock } from '../../src/api/clock.ts'
 import { env } from 'cloudflare:workers'
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
+import { eventually } from '../eventually.ts'
 import type { WatchHub } from '../../durable-objects/watch-hub.ts'
 import type { Env } from '../../src/env.ts'
 import { everything } from '../../src/storage/selection.ts'
@@ -47,7 +48,7 @@ describe('a watch over a socket', () => {
     const reading = (async () => {
       for await (const batch of watch.messages) for (const message of batch) seen.push(message.revision)
     })()
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       watch.ping()
       expect(seen.at(-1)).toBe(revision)
     })
@@ -55,7 +56,7 @@ describe('a watch over a socket', () => {
     await inShard(stubOf(things.tenant), async ({ compactor }) => void (await compactor.run(revision)))
     await evictDurableObject(stubOf(things.tenant), { webSockets: 'close' })
     const { revision: next } = await storage.create(things, 'b', valueOf('b', '1', { labels: { none: '' } }))
-    await vi.waitFor(() => expect(seen.at(-1)).toBe(next))
+    await eventually(() => expect(seen.at(-1)).toBe(next))
     watch.cancel()
     await reading
   })
@@ -76,7 +77,7 @@ describe('a watch over a socket', () => {
     const watches = await Promise.all([1, 2, 3].map(() => storage.watch(things, { selection: everything, from })))
     expect((await storage.stats(things)).sockets).toBe(3)
     for (const watch of watches) watch.cancel()
-    await vi.waitFor(async () => expect((await storage.stats(things)).sockets).toBe(0))
+    await eventually(async () => expect((await storage.stats(things)).sockets).toBe(0))
   })
 
   it('reads in the log what it could not be told', async () => {

@@ -19,7 +19,7 @@ afterAll(async () => {
 const apply = (text: string) => kubectl.run('apply -f -', text)
 const refusal = async (line: string, stdin?: string) => (await kubectl.try(line.split(' '), stdin)).stderr
 /** A policy takes effect a moment after it is written. */
-const eventually = (look: () => Promise<string>) => expect.poll(look, { timeout: 15_000, interval: 300 })
+const eventually = (look: () => Promise<string>) => expect.poll(look)
 
 const deployments = `
     resourceRules:

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import { openPki } from '../../src/cli/pki.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
@@ -43,7 +44,7 @@ async function availability(name: string): Promise<{ status?: string; reason?: s
 }
 
 const becomes = (name: string, reason: string) =>
-  vi.waitFor(async () => expect(await availability(name)).toMatchObject({ reason }), { timeout: 40_000, interval: 200 })
+  eventually(async () => expect(await availability(name)).toMatchObject({ reason }))
 
 beforeAll(async () => {
   const { frontProxyAuthority } = await openPki(join(directory, 'pki'), [], new Date())
@@ -71,8 +72,8 @@ beforeAll(async () => {
   expect(granted.status).toBe(201)
   // a request finds the new version, or the condition, a moment later
   const ready = async () => expect((await api.send('GET', '/apis/metrics.k8s.io/v1beta1/nodes')).status).toBe(200)
-  await vi.waitFor(ready, { timeout: 10_000, interval: 100 })
-}, 120_000)
+  await eventually(ready)
+})
 
 afterAll(async () => {
   api?.close()
@@ -212,7 +213,7 @@ describe('the other server', () => {
     metrics.special.set(`${VERSION}/slow`, (_request, response) => void held.push(response))
     // more than the level of ordinary users has seats
     const waiting = Array.from({ length: 120 }, () => send('GET', `${VERSION}/slow`, JANE))
-    await vi.waitFor(() => expect(held).toHaveLength(120), { timeout: 60_000, interval: 50 })
+    await eventually(() => expect(held).toHaveLength(120))
     expect((await send('GET', '/api/v1/namespaces/default', JANE)).status).toBe(200)
     for (const response of held) response.end('{}')
     for (const { status } of await Promise.all(waiting)) expect(status).toBe(200)

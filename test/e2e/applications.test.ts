@@ -65,7 +65,7 @@ describe.each(['shop', 'visitors-book'])('%s', (application) => {
 
   test('goes with its namespace', async () => {
     kubectl.namespace = undefined
-    await kubectl.run(`delete namespace ${application} --timeout=50s`)
+    await kubectl.run(`delete namespace ${application} --timeout=180s`)
     expect(await kubectl.run(`get deployments,services,serviceaccounts -n ${application} -o name`)).toBe('')
   })
 })

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { requests } from '../audit/requests.ts'
 import { sendRequests } from '../audit/send-requests.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
@@ -14,6 +15,7 @@ const directory = mkdtempSync(join(tmpdir(), 'kedge-audit-'))
 const ids = new Set<string>()
 const tokens = new Set<string | undefined>()
 let calls = 0
+let largest = 0
 /** The first call fails: its events come again. */
 const webhook = createServer((request, answer) => {
   let text = ''
@@ -22,7 +24,9 @@ const webhook = createServer((request, answer) => {
     tokens.add(request.headers.authorization)
     if (calls++ === 0) return void answer.writeHead(503).end()
     // what the server sends is an EventList
-    for (const { auditID } of (JSON.parse(text) as { items: { auditID: string }[] }).items) ids.add(auditID)
+    const { items } = JSON.parse(text) as { items: { auditID: string }[] }
+    largest = Math.max(largest, items.length)
+    for (const { auditID } of items) ids.add(auditID)
     answer.writeHead(200).end()
   })
 })
@@ -50,7 +54,7 @@ users: [{name: a, user: {token: secret-of-the-webhook}}]
     '--audit-webhook-config-file',
     config,
   ])
-}, 120_000)
+})
 afterAll(async () => {
   await kedge.stop()
   webhook.close()
@@ -61,7 +65,7 @@ test('they arrive in batches, with the token, though a call fails', async () => 
   const pem = (name: string): string => readFileSync(join(dirname(kedge.kubeconfig), 'pki', name), 'utf8')
   const some = requests.slice(0, 20)
   await sendRequests(some, { url: kedge.url, ca: pem('ca.crt'), certificate: pem('admin.crt'), key: pem('admin.key') })
-  await vi.waitFor(() => expect(some.map(({ name }) => name).filter((name) => !ids.has(name))).toEqual([]), 20_000)
+  await eventually(() => expect(some.map(({ name }) => name).filter((name) => !ids.has(name))).toEqual([]))
   expect([...tokens]).toEqual(['Bearer secret-of-the-webhook'])
-  expect(calls).toBeLessThan(some.length)
+  expect(largest).toBeGreaterThan(1)
 })

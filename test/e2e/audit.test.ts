@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../eventually.ts'
 import { requests } from '../audit/requests.ts'
 import { comparable, sendRequests } from '../audit/send-requests.ts'
 import type { AuditEvent } from '../audit/send-requests.ts'
@@ -41,11 +42,10 @@ beforeAll(async () => {
   const credentials = { url: kedge.url, ca: pem('ca.crt'), certificate: pem('admin.crt'), key: pem('admin.key') }
   await sendRequests(requests, credentials)
   // controllers take their time
-  for (let tries = 0; tries < 200 && !isWrittenBy(CONTROLLERS, readFileSync(log, 'utf8')); tries++)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+  await until(() => isWrittenBy(CONTROLLERS, readFileSync(log, 'utf8')))
   await kedge.stop()
   written = comparable(readFileSync(log, 'utf8'), requests)
-}, 120_000)
+})
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 const eventsOf = (events: readonly AuditEvent[], name: string) => events.filter(({ auditID }) => auditID === name)

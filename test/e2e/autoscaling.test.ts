@@ -1,5 +1,6 @@
 // kubectl top and kubectl autoscale on simulated nodes, as somebody types them.
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { findKubectlOrNot } from '../clients/kubectl/kubectl.ts'
 import { kubectlServer } from './kubectl-server.ts'
 
@@ -25,7 +26,7 @@ const deployment = {
 beforeAll(async () => {
   if (findKubectlOrNot().kubectl === undefined) return // and every test is skipped
   await kubectl.run('apply -f -', JSON.stringify(deployment))
-  await kubectl.run('wait deployment/web --for=condition=Available --timeout=30s')
+  await kubectl.run('wait deployment/web --for=condition=Available --timeout=180s')
 })
 
 test('kubectl top nodes', async () => {
@@ -43,16 +44,17 @@ test('kubectl top pods', async () => {
 test('somebody who may view a namespace may see what its pods use, and not what nodes do', async () => {
   await kubectl.run('create rolebinding viewer --clusterrole=view --user=jane')
   const may = async (what: string) => (await kubectl.try(['auth', 'can-i', ...what.split(' '), '--as=jane'])).stdout
-  await vi.waitFor(async () => expect(await may('list pods.metrics.k8s.io')).toBe('yes\n'), 30_000)
+  await eventually(async () => expect(await may('list pods.metrics.k8s.io')).toBe('yes\n'))
   expect((await kubectl.try(['top', 'nodes', '--as=jane'])).stderr).toContain('nodes.metrics.k8s.io is forbidden')
 })
 
 test('kubectl autoscale', async () => {
   await kubectl.run('autoscale deployment web --cpu=50% --min=1 --max=3')
-  await vi.waitFor(
-    async () => expect(await kubectl.run('get deployment web -o jsonpath={.status.readyReplicas}')).toBe('3'),
-    { timeout: 120_000, interval: 500 },
+  await eventually(async () =>
+    expect(await kubectl.run('get deployment web -o jsonpath={.status.readyReplicas}')).toBe('3'),
   )
-  expect(await kubectl.run('get hpa web --no-headers')).toMatch(/^web +Deployment\/web +cpu: 90%\/50% +1 +3 +[123] /)
-  expect(await kubectl.run('describe hpa web')).toMatch(/SuccessfulRescale .*above target/)
-}, 150_000)
+  const shown = async (line: string, pattern: RegExp) =>
+    eventually(async () => expect(await kubectl.run(line)).toMatch(pattern))
+  await shown('get hpa web --no-headers', /^web +Deployment\/web +cpu: 90%\/50% +1 +3 +[123] /)
+  await shown('describe hpa web', /SuccessfulRescale .*above target/)
+})

@@ -53,7 +53,7 @@ test('a watch from a version of the old control plane is told that it is gone', 
   const target = new ApiClient(to.kubeconfig)
   const { body } = await target.send('GET', `${CONFIG_MAPS}/c3`)
   const version = body.metadata.resourceVersion
-  const watch = await target.open('GET', `${CONFIG_MAPS}?watch=1&timeoutSeconds=2&resourceVersion=${version}`)
+  const watch = await target.open('GET', `${CONFIG_MAPS}?watch=1&timeoutSeconds=30&resourceVersion=${version}`)
   let events = ''
   for await (const part of watch.setEncoding('utf8')) events += part as string
   expect(events).toContain('"code":410')

@@ -64,7 +64,7 @@ const authorization = {
       type: 'Webhook',
       name: 'access',
       webhook: {
-        timeout: '3s',
+        timeout: '30s',
         subjectAccessReviewVersion: 'v1',
         matchConditionSubjectAccessReviewVersion: 'v1',
         failurePolicy: 'Deny',

@@ -69,7 +69,7 @@ export class Browser {
         throw new Error(exceptionDetails.exception?.description ?? 'thrown in the page')
       return result.value
     }
-    for (let tries = 0; tries < 100; tries++)
+    for (let tries = 0; tries < 2_000; tries++)
       if (await run<boolean>(`return location.href === ${JSON.stringify(url)} && document.readyState === 'complete'`))
         return { run }
       else await new Promise((resolve) => setTimeout(resolve, 50))

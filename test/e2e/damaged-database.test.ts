@@ -61,7 +61,7 @@ test.each([
   ['all of a shard', 'ResourceShard', 'root/configmaps', 0, 'root/configmaps'],
   ['a page of the controllers', 'ControllerManager', 'dependents', 1, 'root/controllers'],
   ['all of the controllers', 'ControllerManager', 'dependents', 0, 'root/controllers'],
-])('%s', { timeout: 120_000 }, async (_what, className, text, fromPage, name) => {
+])('%s', async (_what, className, text, fromPage, name) => {
   let client = await start()
   for (let n = 0; n < 20; n++)
     await client.send('POST', CONFIG_MAPS, { metadata: { name: `c${n}` }, data: { value: 'x'.repeat(20_000) } })

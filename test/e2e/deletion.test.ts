@@ -31,7 +31,7 @@ const pod = (name: string) => ({
 test('a circle of owners that block one another goes when one of them is deleted in the foreground', async () => {
   await kubectl.run('create namespace circle')
   kubectl.namespace = 'circle'
-  await kubectl.run('wait --for=create serviceaccount/default --timeout=30s')
+  await kubectl.run('wait --for=create serviceaccount/default --timeout=180s')
   const names = ['pod1', 'pod2', 'pod3']
   const pods: Meta[] = []
   for (const name of names) {
@@ -46,10 +46,10 @@ test('a circle of owners that block one another goes when one of them is deleted
     await kubectl.runArgs(['patch', 'pod', name, '-p', JSON.stringify({ metadata: { ownerReferences } })])
   }
   await kubectl.run('delete pod pod1 --cascade=foreground --wait=false')
-  await kubectl.run('wait --for=delete pod/pod1 pod/pod2 pod/pod3 --timeout=60s')
+  await kubectl.run('wait --for=delete pod/pod1 pod/pod2 pod/pod3 --timeout=180s')
   expect(await kubectl.json('get pods')).toMatchObject({ items: [] })
   kubectl.namespace = undefined
-}, 120_000)
+})
 
 const MANIFEST = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'own' } },
@@ -71,8 +71,8 @@ const MANIFEST = [
 test('a manifest that begins with its own Namespace is deleted without an error', async () => {
   const manifest = MANIFEST.map((object) => JSON.stringify(object)).join('\n---\n')
   await kubectl.run('create -f -', manifest)
-  const { code, stdout, stderr } = await kubectl.try(['delete', '-f', '-', '--timeout=90s'], manifest)
+  const { code, stdout, stderr } = await kubectl.try(['delete', '-f', '-', '--timeout=180s'], manifest)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout.match(/ deleted/g)).toHaveLength(MANIFEST.length)
   expect((await kubectl.try(['get', 'namespace', 'own'])).stderr).toContain('NotFound')
-}, 120_000)
+})

@@ -6,7 +6,8 @@ import { createServer, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { startKedge } from '../cli/kedge-process.ts'
@@ -132,14 +133,13 @@ authorizers:
     },
   })
   const thing = { apiVersion: 'converted.example.com/v1', kind: 'Thing', metadata: { name: 'a' } }
-  const settled = { timeout: 40_000, interval: 200 }
-  await vi.waitFor(() => created('/apis/converted.example.com/v1/things', thing), settled)
+  await eventually(() => created('/apis/converted.example.com/v1/things', thing))
   const isAvailable = async () => {
     const { body } = await api.send('GET', '/apis/apiregistration.k8s.io/v1/apiservices/v1.slow.example.com')
     expect(body).toMatchObject({ status: { conditions: [{ type: 'Available', status: 'True' }] } })
   }
-  await vi.waitFor(isAvailable, settled)
-}, 120_000)
+  await eventually(isAvailable)
+})
 
 afterAll(async () => {
   api?.close()
@@ -176,14 +176,14 @@ test.each<[what: string, called: string, method: string, path: string, body?: ob
     { metadata: { name: 'unasked' } },
     'system:anonymous',
   ],
-])('a call of %s ends with its client', { timeout: 30_000 }, async (_what, called, method, path, body, token) => {
+])('a call of %s ends with its client', async (_what, called, method, path, body, token) => {
   came.length = ended.length = 0
   const hangUp = send(method, path, body, token)
-  await vi.waitFor(() => expect(came).toContain(called), { timeout: 10_000, interval: 20 })
+  await eventually(() => expect(came).toContain(called))
   expect(ended).toEqual([])
   hangUp()
   // far less than the 30 seconds that each of them has
-  await vi.waitFor(() => expect(ended).toContain(called), { timeout: 8_000, interval: 20 })
+  await eventually(() => expect(ended).toContain(called))
 })
 
 test('nothing was written of what a client did not wait for', async () => {
@@ -191,16 +191,16 @@ test('nothing was written of what a client did not wait for', async () => {
   expect((await api.send('GET', '/apis/converted.example.com/v1/things/b')).status).toBe(404)
 })
 
-test('the authenticator is asked for others after many clients hung up', { timeout: 60_000 }, async () => {
+test('the authenticator is asked for others after many clients hung up', async () => {
   came.length = ended.length = 0
   // more than may wait for it at once
   for (let round = 1; round <= 5; round++) {
     const hangUps = Array.from({ length: 30 }, (_, n) =>
       send('GET', '/api/v1/pods', undefined, `given-up-${round}-${n}`),
     )
-    await vi.waitFor(() => expect(came).toHaveLength(round * 30), { timeout: 10_000, interval: 20 })
+    await eventually(() => expect(came).toHaveLength(round * 30))
     for (const hangUp of hangUps) hangUp()
-    await vi.waitFor(() => expect(ended).toHaveLength(round * 30), { timeout: 10_000, interval: 20 })
+    await eventually(() => expect(ended).toHaveLength(round * 30))
   }
 })
 

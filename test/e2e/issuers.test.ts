@@ -5,7 +5,8 @@ import { createServer, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { startKedge } from '../cli/kedge-process.ts'
@@ -106,10 +107,7 @@ test('a token of the issuer stands for its user', async () => {
 test('keys rotate under it', async () => {
   published = [first.jwk, second.jwk]
   // the server asks for unknown keys once in five seconds
-  await vi.waitFor(async () => expect((await asks(token('berta', second))).status).toBe(201), {
-    timeout: 15_000,
-    interval: 500,
-  })
+  await eventually(async () => expect((await asks(token('berta', second))).status).toBe(201))
 })
 
 test('requests without credentials are refused, but for the paths that are named', async () => {
@@ -119,7 +117,7 @@ test('requests without credentials are refused, but for the paths that are named
 
 test('the file changes, and the server with it', async () => {
   configure('another')
-  await vi.waitFor(async () => expect((await asks(token('carl'))).status).toBe(401), { timeout: 15_000, interval: 500 })
+  await eventually(async () => expect((await asks(token('carl'))).status).toBe(401))
   expect((await asks(token('carl', first, 'another'))).status).toBe(201)
   const { users } = JSON.parse(readFileSync(kedge.kubeconfig, 'utf8'))
   const { text } = await send('GET', '/metrics', users[0].user.token)

@@ -53,7 +53,7 @@ beforeAll(async () => {
   await podOn('signed', await startKubelet(authority, ['node', '127.0.0.1']))
   await podOn('misnamed', await startKubelet(authority, ['node', '10.0.0.1']))
   await podOn('forged', await startKubelet(other, ['node', '127.0.0.1']))
-}, 120_000)
+})
 
 afterAll(async () => {
   api?.close()

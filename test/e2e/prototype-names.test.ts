@@ -1,7 +1,8 @@
 // What a client may name, it may name `constructor` or `__proto__`: the server answers as for any name of that form.
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:https'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../eventually.ts'
 import { startKedge } from '../cli/kedge-process.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { prototypeNames } from '../prototype-names.ts'
@@ -33,7 +34,7 @@ beforeAll(async () => {
     headers: { 'Content-Type': 'application/json' },
   })
   expect(made).toMatch(/^201 /)
-  await vi.waitUntil(async () => (await send({ method: 'GET', path: `${GROUP}/widgets` })).startsWith('200'), 10_000)
+  await until(async () => (await send({ method: 'GET', path: `${GROUP}/widgets` })).startsWith('200'))
 })
 afterAll(async () => {
   agent.destroy()
@@ -86,10 +87,10 @@ function comparable(answer: string, names: readonly string[], namespace: string)
 }
 
 async function answerOf(step: Step): Promise<string> {
-  const { until = '' } = step
+  const { until: text = '' } = step
   let answer = await send(step)
   if (answer.startsWith('200'))
-    await vi.waitUntil(async () => answer.includes(until) || (answer = await send(step)).includes(until), 10_000)
+    await until(async () => answer.includes(text) || (answer = await send(step)).includes(text))
   return answer
 }
 
@@ -120,7 +121,7 @@ test.each(tried.flatMap((name) => Object.keys(stories).map((story) => [name, sto
     const run = async (of: string, namespace: string) => {
       await client.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
       const serviceAccount = `/api/v1/namespaces/${namespace}/serviceaccounts/default`
-      await vi.waitUntil(async () => (await client.send('GET', serviceAccount)).status === 200, 10_000)
+      await until(async () => (await client.send('GET', serviceAccount)).status === 200)
       return answers(stories[story](namespace, of), names, namespace)
     }
     const [found, ordinary] = await Promise.all([run(name, `p-${id}`), run(ordinaryFor(name), `o-${id}`)])

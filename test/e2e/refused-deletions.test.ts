@@ -51,7 +51,7 @@ async function create(path: string, body: object): Promise<string> {
   return answer.body.metadata.uid
 }
 const statusOf = async (path: string) => (await api.send('GET', path)).status
-const eventually = <Seen>(look: () => Promise<Seen>) => expect.poll(look, { timeout: 30_000, interval: 300 })
+const eventually = <Seen>(look: () => Promise<Seen>) => expect.poll(look)
 
 test('a namespace whose Secrets a policy keeps stays, and goes when the policy does', async () => {
   const named = (kind: string, spec: object) => ({
@@ -125,10 +125,12 @@ test('the garbage collector asks a webhook, and asks again after a refusal', asy
   await eventually(() => statusOf(`${CONFIG_MAPS}/a`)).toBe(404)
   await eventually(() => statusOf(`${CONFIG_MAPS}/c`)).toBe(404)
   expect(await statusOf(`${CONFIG_MAPS}/b`)).toBe(200)
-  const metrics = await api.open('GET', '/metrics')
-  let text = ''
-  for await (const part of metrics.setEncoding('utf8')) text += part as string
-  expect(text).toContain('kedge_controllers_failing_work{controller="departed"} 1')
+  const metrics = async () => {
+    let text = ''
+    for await (const part of (await api.open('GET', '/metrics')).setEncoding('utf8')) text += part as string
+    return text
+  }
+  await eventually(metrics).toContain('kedge_controllers_failing_work{controller="departed"} 1')
   isAllowed = true
   await eventually(() => statusOf(`${CONFIG_MAPS}/b`)).toBe(404)
 })

@@ -230,7 +230,7 @@ ${(['NoOpinion', 'Deny'] as const)
     (failurePolicy) => `- type: Webhook
   name: ${failurePolicy.toLowerCase()}
   webhook:
-    timeout: 2s
+    timeout: 10s
     subjectAccessReviewVersion: v1
     matchConditionSubjectAccessReviewVersion: v1
     failurePolicy: ${failurePolicy}

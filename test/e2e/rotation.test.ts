@@ -6,7 +6,8 @@ import type { RequestOptions } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { LAUNCHER, startKedge } from '../cli/kedge-process.ts'
 
@@ -100,12 +101,12 @@ const count = (statuses: Map<number, number>): number => [...statuses.values()].
 test('keys rotate under load: nobody is turned away, and tokens of before go on', async () => {
   const before = await newToken()
   const running = load([{ token: before }, { token: before }, administrator()])
-  await vi.waitFor(() => expect(count(running.statuses)).toBeGreaterThan(20), { timeout: 20_000 })
+  await eventually(() => expect(count(running.statuses)).toBeGreaterThan(20))
   for (const times of [2, 3]) {
     await kedgeCommand('keys', 'rotate')
     await restart()
     const seen = count(running.statuses)
-    await vi.waitFor(() => expect(count(running.statuses)).toBeGreaterThan(seen + 20), { timeout: 20_000 })
+    await eventually(() => expect(count(running.statuses)).toBeGreaterThan(seen + 20))
     const fresh = await newToken()
     const { object } = await send('GET', '/openid/v1/jwks', administrator())
     expect(object.keys.map(({ kid }: { kid: string }) => kid)).toHaveLength(times)
@@ -117,7 +118,7 @@ test('keys rotate under load: nobody is turned away, and tokens of before go on'
   await running.end()
   // an account that may not read the namespace is known all the same
   expect([...running.statuses.keys()].sort()).toEqual([200, 403])
-}, 120_000)
+})
 
 interface Person {
   readonly clusters: { readonly cluster: { readonly 'certificate-authority-data': string } }[]
@@ -147,18 +148,15 @@ const published = async (namespace: string): Promise<string> =>
     'ca.crt'
   ]
 const publishedEverywhere = (certificates: number): Promise<void> =>
-  vi.waitFor(
-    async () => {
-      for (const namespace of ['kube-system', 'team'])
-        expect(certificatesIn(await published(namespace)), namespace).toBe(certificates)
-    },
-    { timeout: 30_000, interval: 200 },
-  )
+  eventually(async () => {
+    for (const namespace of ['kube-system', 'team'])
+      expect(certificatesIn(await published(namespace)), namespace).toBe(certificates)
+  })
 
 /** Until all of them were answered a few more times. */
 async function goesOn(running: ReturnType<typeof load>): Promise<void> {
   const seen = count(running.statuses)
-  await vi.waitFor(() => expect(count(running.statuses)).toBeGreaterThan(seen + 20), { timeout: 30_000 })
+  await eventually(() => expect(count(running.statuses)).toBeGreaterThan(seen + 20))
 }
 
 test('the CA rotates with two bundles', async () => {
@@ -203,7 +201,7 @@ test('the CA rotates with two bundles', async () => {
   await publishedEverywhere(1)
   expect(await nameOf({ ...switched, ca: authorities() })).toBe('anna')
   expect(await nameOf({ ...begun, ca: authorities() })).toBe('401')
-}, 120_000)
+})
 
 /** This server's own front proxy, which speaks for Frida. */
 const frontProxy = (): Credentials => {
@@ -217,13 +215,10 @@ test('the CA of front proxies rotates under load', async () => {
   const running = load([old, old, administrator()])
   const config = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
   const trusted = (certificates: number): Promise<void> =>
-    vi.waitFor(
-      async () => {
-        const { object } = await send('GET', config, administrator())
-        expect(certificatesIn(object.data['requestheader-client-ca-file'])).toBe(certificates)
-      },
-      { timeout: 30_000, interval: 200 },
-    )
+    eventually(async () => {
+      const { object } = await send('GET', config, administrator())
+      expect(certificatesIn(object.data['requestheader-client-ca-file'])).toBe(certificates)
+    })
   for (const step of ['begin', 'switch']) {
     await kedgeCommand('keys', 'rotate', '--front-proxy-ca', step)
     await restart()
@@ -239,4 +234,4 @@ test('the CA of front proxies rotates under load', async () => {
   await trusted(1)
   expect(await nameOf(frontProxy())).toBe('frida')
   expect(await nameOf(old)).toBe('401')
-}, 120_000)
+})

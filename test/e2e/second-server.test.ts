@@ -2,7 +2,8 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { openPki } from '../../src/cli/pki.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { startKedge } from '../cli/kedge-process.ts'
@@ -67,7 +68,7 @@ beforeAll(async () => {
   const { authority } = await openPki(join(at('second'), 'pki'), [], new Date())
   const defined = await own.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
   expect(defined.status).toBe(201)
-  await vi.waitFor(async () => expect((await own.send('GET', '/apis/example.com/v1/widgets')).status).toBe(200), 10_000)
+  await eventually(async () => expect((await own.send('GET', '/apis/example.com/v1/widgets')).status).toBe(200))
   own.close()
   await first.send('POST', '/apis/apiregistration.k8s.io/v1/apiservices', {
     apiVersion: 'apiregistration.k8s.io/v1',
@@ -83,8 +84,8 @@ beforeAll(async () => {
     },
   })
   const ready = async () => expect((await first.send('GET', '/apis/example.com/v1/widgets')).status).toBe(200)
-  await vi.waitFor(ready, { timeout: 40_000, interval: 100 })
-}, 180_000)
+  await eventually(ready)
+})
 
 afterAll(async () => {
   kubectl?.close()
@@ -114,7 +115,7 @@ describe('through the first server, kubectl', () => {
     expect(await kubectl.run('patch widget a --type merge -p {"spec":{"size":5}}')).toBe(
       'widget.example.com/a patched\n',
     )
-    expect(await kubectl.run('wait widget/a --for jsonpath={.spec.size}=5 --timeout 20s')).toContain('condition met')
+    expect(await kubectl.run('wait widget/a --for jsonpath={.spec.size}=5 --timeout 180s')).toContain('condition met')
     expect(await kubectl.run('delete widget a')).toContain('deleted')
   })
 

@@ -14,6 +14,13 @@ export interface Printed {
   readonly stderr: string
 }
 
+export interface Running {
+  /** So far. */
+  readonly printed: Readonly<Omit<Printed, 'code'>>
+  readonly ended: Promise<number | null>
+  end(): void
+}
+
 /** Skips a test that needs kubectl where there is none, with the reason. */
 export function skipWithoutKubectl({ skip }: Pick<TestContext, 'skip'>): void {
   const { kubectl, missing } = findKubectlOrNot()
@@ -39,17 +46,24 @@ export class Session {
     return this.#kubeconfig()
   }
 
-  /** Runs it whatever comes of it. */
-  async try(args: readonly string[], stdin?: string): Promise<Printed> {
+  /** Begins a command that goes on beside others. */
+  start(args: readonly string[], stdin = ''): Running {
     const child = spawn(kubectlPath(), [...(this.namespace ? ['-n', this.namespace] : []), ...args], {
       env: { PATH: process.env['PATH'], HOME: this.#home, KUBECONFIG: this.kubeconfig, KUBECACHEDIR: this.#home },
     })
-    let [stdout, stderr] = ['', '']
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-    child.stdin.on('error', () => {}).end(stdin ?? '')
-    const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
-    return { code, stdout, stderr }
+    const printed = { stdout: '', stderr: '' }
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text))
+    child.stdin.on('error', () => {}).end(stdin)
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+    return { printed, ended, end: () => void child.kill() }
+  }
+
+  /** Runs it whatever comes of it. */
+  async try(args: readonly string[], stdin?: string): Promise<Printed> {
+    const { printed, ended } = this.start(args, stdin)
+    const code = await ended
+    return { code, ...printed }
   }
 
   /** What it prints on stdout; throws with all that it printed where it fails. Arguments are split at spaces. */

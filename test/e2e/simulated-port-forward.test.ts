@@ -5,7 +5,8 @@ import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { KubeConfig, PortForward } from '@kubernetes/client-node'
-import { afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { findKubectl, findKubectlOrNot } from '../clients/kubectl/kubectl.ts'
 import { kubectlServer } from './kubectl-server.ts'
 
@@ -27,7 +28,7 @@ afterEach(() => forwarding?.kill())
 beforeAll(async () => {
   if (findKubectlOrNot().kubectl === undefined) return // and every test is skipped
   await kubectl.run('apply -f -', JSON.stringify(manifest))
-  await vi.waitFor(() => kubectl.run('wait --for=condition=Ready pod/web --timeout=20s'), 30_000)
+  await eventually(() => kubectl.run('wait --for=condition=Ready pod/web --timeout=180s'))
 })
 
 /** @returns the port on this machine */
@@ -38,7 +39,7 @@ async function forward(port: number): Promise<number> {
   })
   for (const stream of [forwarding.stdout!, forwarding.stderr!])
     stream.setEncoding('utf8').on('data', (part: string) => (said += part))
-  return vi.waitFor(() => Number(/Forwarding from 127\.0\.0\.1:(\d+)/.exec(said)![1]), 30_000)
+  return eventually(() => Number(/Forwarding from 127\.0\.0\.1:(\d+)/.exec(said)![1]))
 }
 
 /** All that comes back. */
@@ -75,7 +76,7 @@ test.each([
 test('a port that nobody declares is refused as by a kubelet', async () => {
   const port = 81
   expect(await converse(await forward(port), 'GET / HTTP/1.1\r\n\r\n').catch(() => '')).toBe('')
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(said).toMatch(
       new RegExp(
         `an error occurred forwarding \\d+ -> ${port}: error forwarding port ${port} to pod web, uid [-\\w]+: .*connection refused`,
@@ -93,7 +94,7 @@ test('clients with channels of a WebSocket are answered, too', async () => {
   errors.setEncoding('utf8').on('data', (part: string) => (wrong += part))
   await new PortForward(config).portForward('default', 'web', [80], output, errors, input)
   input.write('GET / HTTP/1.1\r\n\r\n')
-  await vi.waitFor(() => expect(got).toContain(TEXT), 10_000)
+  await eventually(() => expect(got).toContain(TEXT))
   await new PortForward(config).portForward('default', 'web', [81], output, errors, input)
-  await vi.waitFor(() => expect(wrong).toContain('connection refused'), 10_000)
+  await eventually(() => expect(wrong).toContain('connection refused'))
 })

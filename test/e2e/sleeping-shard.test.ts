@@ -5,12 +5,21 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { eventually, until } from '../eventually.ts'
 import type { ShardStats } from '../../src/storage/shard-protocol.ts'
 import type { BareEngine } from './bare-engine.ts'
 import { startBareEngine } from './bare-engine.ts'
 
-/** An object sleeps after ten seconds in which nothing was asked of it. */
-const ASLEEP = 13_000
+/** An object sleeps after ten seconds in which nothing was asked of it. Who asks whether it does wakes it. */
+async function slept(before: ShardStats): Promise<ShardStats> {
+  for (let tries = 0; tries < 10; tries++) {
+    await pause(13_000)
+    const now = await stats()
+    if (now.since > before.since) return now
+  }
+  throw new Error('the shard does not sleep')
+}
+const socketsBecome = (count: number): Promise<boolean> => until(async () => (await stats()).sockets === count)
 
 let engine: BareEngine
 let url: string
@@ -29,21 +38,18 @@ it('a watched shard sleeps and wakes', async () => {
     const { body } = await fetch(`${url}/watch`, { signal: gone.signal })
     for await (const text of body!.pipeThrough(new TextDecoderStream())) seen.push(...text.trim().split('\n'))
   })
-  await pause(500)
-  const awake = await stats()
-  expect(awake.sockets).toBe(2)
+  await socketsBecome(2)
 
-  await pause(ASLEEP)
-  const woken = await stats()
-  expect(woken.since).toBeGreaterThan(awake.since)
+  const woken = await slept(await stats())
   expect(woken.sockets).toBe(2)
-  expect(seen.filter((line) => line.startsWith('progress')).length).toBeGreaterThan(10)
+  await until(() => seen.filter((line) => line.startsWith('progress')).length > 10)
 
-  await pause(ASLEEP)
+  const { since } = await slept(woken)
+  expect(since).toBeGreaterThan(woken.since)
   const { rv } = (await (await fetch(`${url}/create?key=second`)).json()) as { rv: string }
-  expect((await stats()).since).toBeGreaterThan(woken.since)
-  await pause(300)
-  expect(seen.filter((line) => line.startsWith('event'))).toEqual(Array(2).fill(`event {"rv":"${rv}"}`))
+  await eventually(() =>
+    expect(seen.filter((line) => line.startsWith('event'))).toEqual(Array(2).fill(`event {"rv":"${rv}"}`)),
+  )
   gone.abort()
   await Promise.allSettled(watches)
 })
@@ -56,7 +62,7 @@ it('watches go on when their shard is restarted', async () => {
     for await (const text of body!.pipeThrough(new TextDecoderStream()))
       seen.push(...text.split('\n').filter((line) => line.startsWith('event')))
   })
-  await pause(500)
+  await socketsBecome(3)
   const written: string[] = []
   for (let round = 0; round < 5; round++) {
     const before = (await stats()).since
@@ -68,11 +74,11 @@ it('watches go on when their shard is restarted', async () => {
     }
     expect((await stats()).since).toBeGreaterThan(before)
   }
-  for (let tries = 0; tries < 100 && seen.length < 3 * written.length; tries++) await pause(100)
+  await until(() => seen.length >= 3 * written.length)
   expect(seen.toSorted()).toEqual(written.flatMap((line) => [line, line, line]).toSorted())
-  expect((await stats()).sockets).toBe(3)
+  await socketsBecome(3)
   gone.abort()
   await Promise.allSettled(watches)
-}, 60_000)
+})
 
 const stats = async () => (await (await fetch(`${url}/stats`)).json()) as ShardStats

@@ -1,6 +1,7 @@
 // kube-controller-manager and kube-scheduler take over from Kedge's controllers, and find nothing to change; and back.
 import type { ChildProcess } from 'node:child_process'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { startKedge } from '../cli/kedge-process.ts'
 import { Cluster } from '../differential/cluster.ts'
@@ -44,7 +45,6 @@ afterAll(async () => {
   await kedge.stop()
 })
 
-const WAIT = { timeout: 120_000, interval: 500 }
 const LEADERS = ['kube-controller-manager', 'kube-scheduler'] as const
 /** Longer than a kube-controller-manager waits for the heartbeat of a node. */
 const WATCHED_MS = 60_000
@@ -96,12 +96,12 @@ const changes = (before: ReadonlyMap<string, string>, after: ReadonlyMap<string,
 
 async function quiet(): Promise<ReadonlyMap<string, string>> {
   let known = await everything()
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const before = known
     await new Promise((resolve) => setTimeout(resolve, 5_000))
     known = await everything()
     expect(changes(before, known)).toEqual([])
-  }, WAIT)
+  })
   return known
 }
 
@@ -181,17 +181,17 @@ const holderOf = (lease: string) =>
 async function startOthers(): Promise<void> {
   const before = await Promise.all(LEADERS.map(holderOf))
   for (const program of LEADERS) others.push(startReference(program, kedge.kubeconfig, []))
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const holders = await Promise.all(LEADERS.map(holderOf))
     for (const [at, holder] of holders.entries()) expect([before[at], '']).not.toContain(holder)
-  }, WAIT)
+  })
 }
 
 /** A Deployment of its own becomes available: whoever leads works. */
 async function isWorking(name: string): Promise<void> {
   await kubectl.run(`create namespace ${name}`)
   await kubectl.run(`-n ${name} create deployment probe --image=nginx`)
-  await kubectl.run(`-n ${name} rollout status deployment/probe --timeout=120s`)
+  await kubectl.run(`-n ${name} rollout status deployment/probe --timeout=180s`)
 }
 
 test('what kube-controller-manager and kube-scheduler made is left as it is', async () => {
@@ -202,7 +202,7 @@ test('what kube-controller-manager and kube-scheduler made is left as it is', as
   await isWorking('after-theirs')
   await quiet()
   expect(changes(before, await everything('theirs'))).toEqual([])
-}, 400_000)
+}, 900_000)
 
 test('what Kedge made is left as it is by kube-controller-manager and kube-scheduler', async () => {
   const before = await work('ours')
@@ -212,4 +212,4 @@ test('what Kedge made is left as it is by kube-controller-manager and kube-sched
   const isProbe = (key: string) => key.includes('after-ours')
   const after = new Map([...(await everything())].filter(([key]) => !isProbe(key)))
   expect(changes(before, after)).toEqual([])
-}, 400_000)
+}, 900_000)

@@ -55,7 +55,7 @@ test('makes a namespace to work in', async () => {
   expect(await kubectl.run('create namespace tutorial')).toBe('namespace/tutorial created\n')
   kubectl.namespace = 'tutorial'
   await expect
-    .poll(() => kubectl.run('get serviceaccounts,configmaps -o name'), { timeout: 10_000 })
+    .poll(() => kubectl.run('get serviceaccounts,configmaps -o name'))
     .toBe('serviceaccount/default\nconfigmap/kube-root-ca.crt\n')
 })
 
@@ -167,12 +167,16 @@ test('is told what is wrong', async () => {
 })
 
 test('watches, and waits for a condition', async () => {
-  const waiting = kubectl.run('wait configmap/settings --for=jsonpath={.data.colour}=yellow --timeout=20s')
-  const watching = kubectl.try(['get', 'configmaps', '--watch-only', '-o', 'name', '--request-timeout=3s'])
-  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  const waiting = kubectl.run('wait configmap/settings --for=jsonpath={.data.colour}=yellow --timeout=180s')
+  const watching = kubectl.start(['get', 'configmaps', '--watch-only', '-o', 'name'])
+  // it does not say when its watch is open
+  for (let tries = 0; watching.printed.stdout === ''; tries++)
+    await kubectl.runArgs(['patch', 'configmap', 'settings', '-p', `{"data":{"tries":"${tries}"}}`])
   await kubectl.runArgs(['patch', 'configmap', 'settings', '-p', '{"data":{"colour":"yellow"}}'])
   expect(await waiting).toBe('configmap/settings condition met\n')
-  expect((await watching).stdout).toBe('configmap/settings\n')
+  watching.end()
+  await watching.ended
+  expect(watching.printed.stdout).toMatch(/^(configmap\/settings\n)+$/)
 })
 
 test('deletes, and waits until it is gone', async () => {
@@ -182,6 +186,6 @@ test('deletes, and waits until it is gone', async () => {
   expect(await kubectl.run('delete jobs --all')).toContain('job.batch "once" deleted')
   expect(await kubectl.run('get deployments,services,jobs -o name')).toBe('')
   kubectl.namespace = undefined
-  expect(await kubectl.run('delete namespace tutorial --timeout=50s')).toBe('namespace "tutorial" deleted\n')
+  expect(await kubectl.run('delete namespace tutorial --timeout=180s')).toBe('namespace "tutorial" deleted\n')
   expect((await kubectl.try(['get', 'namespace', 'tutorial'])).stderr).toContain('not found')
 })

@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { startKedge } from '../cli/kedge-process.ts'
@@ -89,8 +90,8 @@ beforeAll(async () => {
   })
   expect(status).toBe(201)
   // what was configured takes effect a moment later
-  await vi.waitFor(async () => expect((await create('denying', '?dryRun=All')).status).toBe(403), 10_000)
-}, 120_000)
+  await eventually(async () => expect((await create('denying', '?dryRun=All')).status).toBe(403))
+})
 afterAll(async () => {
   api?.close()
   await kedge?.stop()

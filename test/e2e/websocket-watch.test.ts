@@ -80,7 +80,7 @@ function textFrame(bytes: Buffer): { opcode: number; text: string; end: number }
   return { opcode: bytes[0]! & 0x0f, text: bytes.subarray(start, start + length).toString(), end: start + length }
 }
 
-test('every event is a text message of its own', { timeout: 20_000 }, async () => {
+test('every event is a text message of its own', async () => {
   const { body } = await client.send('GET', `${CONFIG_MAPS}?limit=1`)
   const version = body.metadata.resourceVersion
   const shaken = await shakeHands(`${CONFIG_MAPS}?watch=1&resourceVersion=${version}`, ORIGIN)

@@ -1,6 +1,7 @@
 // Definitions of well-known projects and rules of policy libraries on a running server: each answer is the one that
 // kube-apiserver gives (test/fixtures/definitions, test/fixtures/policies). In memory test/endpoints does the same.
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { startKedge } from '../cli/kedge-process.ts'
@@ -29,8 +30,6 @@ async function send(method: string, path: string, body?: object) {
 }
 
 /** A definition is served, and the ServiceAccount of a namespace is there, a moment later. */
-const eventually = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 30_000, interval: 200 })
-
 const answers = (code: number, ...request: Parameters<typeof send>) =>
   eventually(async () => expect((await send(...request)).answer).toMatchObject({ code }))
 
@@ -48,7 +47,7 @@ describe.each(LIBRARIES)('policies of %s', (library) => {
     await eventually(async () =>
       expect((await send(last.method, dryRun(last.path), last.object)).answer).toEqual(last.answer),
     )
-  }, 120_000)
+  })
 
   test.each(casesOf(library))('$title', async ({ method, path, object, answer }) =>
     expect((await send(method, dryRun(path), object)).answer).toEqual(answer),
@@ -60,7 +59,7 @@ describe.each(PROJECTS)('definitions of %s', (name) => {
   beforeAll(async () => {
     for (const definition of definitions) await create(definition)
     for (const { path } of cases) await answers(200, 'GET', path)
-  }, 120_000)
+  })
 
   test.each(cases.map((one, index) => ({ ...one, index })))('$index $title', async ({ path, object, answer }) => {
     const { code, message, causes } = (await send('POST', dryRun(path), object)).answer

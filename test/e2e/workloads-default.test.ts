@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { LAUNCHER, startKedge, startWithDefaults } from '../cli/kedge-process.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { ApiClient } from './api-client.ts'
@@ -39,14 +40,14 @@ async function before(...objects: [path: string, object: object][]): Promise<voi
 test('a Deployment runs, and the start says on what', async (context) => {
   skipWithoutKubectl(context)
   kedge = await startWithDefaults(flags())
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(kedge.output()).toContain(
       'Pods run on 2 simulated nodes, without containers. --workloads off serves the API alone.\n',
     ),
   )
   const kubectl = new Session(kedge.kubeconfig)
   await kubectl.run('create deployment web --image=nginx --replicas=3')
-  await kubectl.run('wait --for=condition=Available deployment/web --timeout=30s')
+  await kubectl.run('wait --for=condition=Available deployment/web --timeout=180s')
   const phases = await kubectl.run('get pods -l app=web -o jsonpath={.items[*].status.phase}')
   expect(phases).toBe('Running Running Running')
   // one that was deleted stays so
@@ -75,7 +76,7 @@ test.each([
   await before([path, object])
   kedge = await startWithDefaults(flags())
   expect(await nodeNames()).toEqual(names)
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(kedge.output()).toContain('no node is simulated. --workloads off serves the API alone.'),
   )
 })
@@ -84,10 +85,10 @@ test('what the start makes stands in no restore’s way', async () => {
   const cli = (...args: string[]) => promisify(execFile)(process.execPath, [LAUNCHER, ...args, '--data-dir', data])
   kedge = await startWithDefaults(flags())
   const client = new ApiClient(kedge.kubeconfig)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { body } = await client.send('GET', '/api/v1/nodes/node-2')
     expect(JSON.stringify(body)).toContain('KubeletReady')
-  }, 10_000)
+  })
   const file = join(data, 'backup.jsonl')
   await cli('backup', '-o', file)
   await cli('restore', file)

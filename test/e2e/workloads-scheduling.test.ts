@@ -1,5 +1,6 @@
 // Who is scheduled where and when, with kubectl: priorities, gates, volumes; and Services that are load balancers.
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { kubectlServer } from './kubectl-server.ts'
 
 const kubectl = kubectlServer('--workloads', 'simulated', '--nodes', '1')
@@ -21,13 +22,12 @@ test('a pod of higher priority gets the place of another', async () => {
     { kind: 'PriorityClass', apiVersion: 'scheduling.k8s.io/v1', metadata: { name: 'high' }, value: 1000 },
     pod('low', '6'),
   )
-  await kubectl.run('wait --for=condition=Ready pod/low --timeout=60s')
+  await kubectl.run('wait --for=condition=Ready pod/low --timeout=180s')
   await apply(pod('high', '6', { priorityClassName: 'high' }))
-  await kubectl.run('wait --for=condition=Ready pod/high --timeout=60s')
+  await kubectl.run('wait --for=condition=Ready pod/high --timeout=180s')
   expect(await kubectl.run('get pod low --ignore-not-found -o name')).toBe('')
-  await vi.waitFor(
-    async () => expect(await kubectl.run('get events --field-selector reason=Preempted')).toContain('pod/low'),
-    30_000,
+  await eventually(async () =>
+    expect(await kubectl.run('get events --field-selector reason=Preempted')).toContain('pod/low'),
   )
   await kubectl.run('delete pod high')
 })
@@ -43,7 +43,7 @@ test('a pod with a gate waits for it', async () => {
     '-p',
     '[{"op":"remove","path":"/spec/schedulingGates"}]',
   ])
-  await kubectl.run('wait --for=condition=Ready pod/gated --timeout=60s')
+  await kubectl.run('wait --for=condition=Ready pod/gated --timeout=180s')
 })
 
 test('a claim gets its volume with its first consumer', async () => {
@@ -66,23 +66,19 @@ test('a claim gets its volume with its first consumer', async () => {
       },
     },
   )
-  await vi.waitFor(
-    async () => expect(await kubectl.run('describe pvc data')).toContain('waiting for first consumer'),
-    30_000,
-  )
+  await eventually(async () => expect(await kubectl.run('describe pvc data')).toContain('waiting for first consumer'))
   await apply(pod('mounting', '1', { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] }))
-  await kubectl.run('wait --for=condition=Ready pod/mounting --timeout=60s')
+  await kubectl.run('wait --for=condition=Ready pod/mounting --timeout=180s')
   expect(await get('pvc data', '.status.phase')).toBe('Bound')
   expect(await get('pv', '.items[*].status.phase')).toBe('Bound')
   await kubectl.run('delete pod/mounting pvc/data')
-  await vi.waitFor(async () => expect(await kubectl.run('get pv -o name')).toBe(''), 60_000)
+  await eventually(async () => expect(await kubectl.run('get pv -o name')).toBe(''))
 })
 
 test('a load balancer has an address, which goes with it', async () => {
   await kubectl.run('create service loadbalancer web --tcp=80')
-  await vi.waitFor(
-    async () => expect(await get('service web', '.status.loadBalancer.ingress[0].ip')).toBe('198.18.0.1'),
-    30_000,
+  await eventually(async () =>
+    expect(await get('service web', '.status.loadBalancer.ingress[0].ip')).toBe('198.18.0.1'),
   )
-  await kubectl.run('delete service web --timeout=60s')
+  await kubectl.run('delete service web --timeout=180s')
 })

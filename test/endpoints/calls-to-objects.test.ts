@@ -1,5 +1,6 @@
 /** How many calls to objects a request makes: round trips, not time. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { beginFirstRead } from '../../src/registry/first-read.ts'
 import { authenticated } from '../../src/request/user-info.ts'
 import { answer } from '../../src/server.ts'
@@ -129,7 +130,7 @@ test.each([
   const { promise, resolve } = Promise.withResolvers<void>()
   hold(promise)
   const answered = ask(method, `${PODS}/first`, body)
-  await vi.waitFor(() => expect(calls.map((call) => call.split(' ')[0]).sort()).toEqual(['changes', 'get']))
+  await eventually(() => expect(calls.map((call) => call.split(' ')[0]).sort()).toEqual(['changes', 'get']))
   resolve()
   expect((await answered).status).toBe(200)
   expect(calls).toHaveLength(all)

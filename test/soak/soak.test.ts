@@ -2,6 +2,7 @@
 // the tree is killed at random moments (KEDGE_SEED repeats them). At the end every history is whole; so it is where a
 // backup of that time is restored under kills. KEDGE_SOAK_ENCRYPTED=1 seals ConfigMaps and Secrets in the database.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../eventually.ts'
 import type { Family, Seen, Target, Written } from './actors.ts'
 import { countIn, defineAndForget, emptyNamespaces, follow, makeFamilies, SPACE } from './actors.ts'
 import type { StoredObject } from './backups.ts'
@@ -82,10 +83,9 @@ async function expectEnds({ families, deletedNamespaces, forgotten }: Account, t
     const there = await counts(target, path)
     return wanted.filter((name) => there.has(name))
   }
-  const patience = { timeout: 120_000, interval: 1_000 }
-  await expect.poll(() => isThere(orphans, `${SPACE}/configmaps`), patience).toEqual([])
-  await expect.poll(() => isThere(deletedNamespaces, NAMESPACES), patience).toEqual([])
-  await expect.poll(() => isThere(forgotten, DEFINITIONS), patience).toEqual([])
+  await expect.poll(() => isThere(orphans, `${SPACE}/configmaps`)).toEqual([])
+  await expect.poll(() => isThere(deletedNamespaces, NAMESPACES)).toEqual([])
+  await expect.poll(() => isThere(forgotten, DEFINITIONS)).toEqual([])
   expect(await isThere(kept, `${SPACE}/configmaps`)).toEqual(kept)
 }
 
@@ -121,13 +121,13 @@ test(
       if (lines !== undefined) backup = { lines, before, after: copyOf(account) }
     })()
     await victim.killAtRandom(until)
-    await pause(2_000)
+    await backingUp // nothing is killed any more: it comes to its end
     target.stopped = true
-    await Promise.all([...actors, backingUp])
+    await Promise.all(actors)
     console.log(
       `seed ${seed}: kills ${JSON.stringify(victim.kills)}, ${seen.length} events, ${families.length} families, ${deletedNamespaces.length} namespaces, ${forgotten.length} definitions`,
     )
-    expectAcknowledged(account, await counts(target, `${SPACE}/configmaps`))
+    expectAcknowledged(account, await eventually(() => counts(target, `${SPACE}/configmaps`)))
     expectWholeHistories(account)
     await expectEnds(account, target)
   },
@@ -189,7 +189,7 @@ async function restoreUnderKills({ lines, before }: NonNullable<typeof backup>):
   target.stopped = true
   await Promise.all(actors)
   console.log(`a restore of ${objects.length} objects: tried ${tries} times, kills ${JSON.stringify(restored.kills)}`)
-  const stored = await counts(target, `${SPACE}/configmaps`)
+  const stored = await eventually(() => counts(target, `${SPACE}/configmaps`))
   for (const { metadata, data } of inBackup)
     if (metadata.name.startsWith('writer-')) expect(stored.get(metadata.name)).toBe(Number(data?.['count']))
   expectAcknowledged(account, stored)
@@ -206,7 +206,7 @@ const goingIn = (objects: readonly StoredObject[], ofKind: string): string[] =>
 
 test.each(Array.from({ length: RESTORES }, (_, n) => n + 1))(
   'restored under kills it is whole, and goes on (%i)',
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async () => {
     if (backup === undefined) throw new Error('no backup came to its end between kills')
     await restoreUnderKills(backup)

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { authenticate } from '../../../src/authentication/authenticate.ts'
 import { compileExpressionsWith } from '../../../src/authentication/expression.ts'
 import { compileIdentityExpression } from '../../../src/expressions/identity-expressions.ts'
@@ -335,7 +336,7 @@ describe('keys', () => {
       return answer
     }
     const first = userOf(token())
-    await vi.waitFor(() => expect(a.asked).toHaveLength(2))
+    await eventually(() => expect(a.asked).toHaveLength(2))
     a.keys = [rsa.jwk, rotated.jwk]
     const second = userOf(token({ sub: 'berta' }, rotated))
     await token() // lets it wait
@@ -349,7 +350,7 @@ describe('keys', () => {
     a.instead = () => new Response('down', { status: 503 })
     server.now = new Date(server.now.getTime() + 3_600_000)
     expect(await userOf(token({ sub: 'later', exp: seconds() + 60 }))).toMatchObject({ name: 'a:later' })
-    await vi.waitFor(() => expect(logged.join('\n')).toContain('fetching keys of issuer'))
+    await eventually(() => expect(logged.join('\n')).toContain('fetching keys of issuer'))
   })
 
   test.each<[string, (issuer: Issuer) => void, RegExp]>([
@@ -390,7 +391,7 @@ describe('keys', () => {
     const tokens = await Promise.all(Array.from({ length: 60 }, (_, at) => token({ sub: `u${at}` })))
     const codes: unknown[] = []
     const all = tokens.map((one) => userOf(one).catch(({ code }: { code?: number }) => codes.push(code)))
-    await vi.waitFor(() => expect(codes).toEqual(Array.from({ length: 28 }, () => 429)))
+    await eventually(() => expect(codes).toEqual(Array.from({ length: 28 }, () => 429)))
     expect(await userOf(token({ iss: URL_B }, other))).toMatchObject({ name: 'a:anna' })
     release()
     await Promise.all(all)

@@ -222,7 +222,7 @@ export const answersOfKubeApiserver: ReadonlyMap<string, readonly number[]> = ne
   ['the header of the front with another dash', [200, 200]],
 ])
 
-/** Sends the bytes on a connection of their own and reads until the server ends it, or nothing comes for 3 s. */
+/** Sends the bytes on a connection of their own and reads until the server ends it, or nothing comes for half a minute. */
 export function answersTo(host: string, port: number, bytes: string): Promise<number[]> {
   return new Promise((resolve, reject) => {
     let read = ''
@@ -235,7 +235,7 @@ export function answersTo(host: string, port: number, bytes: string): Promise<nu
       )
     }
     const socket = connect({ host, port, rejectUnauthorized: false }, () => socket.write(Buffer.from(bytes, 'latin1')))
-    socket.setEncoding('latin1').setTimeout(3_000, done)
+    socket.setEncoding('latin1').setTimeout(30_000, done)
     socket.on('data', (part: string) => (read += part)).on('end', done)
     socket.on('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNRESET' ? done() : reject(error)))
   })

@@ -51,7 +51,7 @@ async function secretToken(world: World, name: string): Promise<string> {
   const path = '/api/v1/namespaces/a/secrets'
   const annotations = { 'kubernetes.io/service-account.name': name }
   await world.make(path, { metadata: { name, annotations }, type: 'kubernetes.io/service-account-token' })
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     const { text } = await world.send('admin', 'GET', `${path}/${name}`)
     const { data } = JSON.parse(text) as { data?: { token?: string } } // a Secret
     if (data?.token) return Buffer.from(data.token, 'base64').toString()

@@ -245,7 +245,7 @@ export class World {
       spec: { automountServiceAccountToken: false, containers: [{ name: 'c', image: 'i' }] },
     })
     // Authorizers of kube-apiserver see a grant when their informer does.
-    for (let tries = 0; tries < 50; tries++) {
+    for (let tries = 0; tries < 600; tries++) {
       const { status } = await this.send('owner', 'GET', '/api/v1/namespaces/a/secrets/one')
       if (status === 200) return
       await new Promise((resolve) => setTimeout(resolve, 100))
