@@ -12,7 +12,7 @@ import { resultTypeText } from './admission-expressions.ts'
 import { deviceEnvironment } from './environments.ts'
 
 /** Units that one evaluation may spend, and that an expression may cost by estimate. */
-const COST_LIMIT = 1_000_000
+export const COST_LIMIT = 1_000_000
 
 const MAX_DOMAIN_BYTES = 63
 const MAX_ID_BYTES = 32

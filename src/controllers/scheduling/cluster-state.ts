@@ -177,7 +177,8 @@ export class ClusterState {
 const isSameWish = (a: Pod, b: Pod): boolean =>
   a.metadata.uid === b.metadata.uid &&
   a.metadata.generation === b.metadata.generation &&
-  JSON.stringify(a.metadata.labels) === JSON.stringify(b.metadata.labels)
+  JSON.stringify([a.metadata.labels, a.status?.resourceClaimStatuses]) ===
+    JSON.stringify([b.metadata.labels, b.status?.resourceClaimStatuses])
 
 function hasChanged(before: PodInfo, now: PodInfo): boolean {
   if (JSON.stringify(before.labels) !== JSON.stringify(now.labels) || before.isTerminating !== now.isTerminating)

@@ -1,6 +1,8 @@
 /** What the plug-ins of a scheduler are (kube-scheduler's framework), and one cycle: the search for a place for one pod. */
 import type { Pod } from '../../api/core/v1.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
+import type { ClaimPlan } from './devices/claim-plan.ts'
+import type { DeviceFacts } from './devices/device-facts.ts'
 import type { NodeState } from './node-state.ts'
 import type { NamespaceLabels, PodInfo } from './pod-info.ts'
 import type { VolumeFacts } from './volume-facts.ts'
@@ -19,6 +21,7 @@ export interface Cluster {
   readonly nodes: readonly NodeState[]
   readonly namespaces: NamespaceLabels
   readonly volumes: VolumeFacts
+  readonly devices: DeviceFacts
   /** What Services, and the owner of the pod, select it by; undefined: nothing does. */
   readonly defaultSelector: (pod: Pod) => readonly LabelRequirement[] | undefined
 }
@@ -26,6 +29,8 @@ export interface Cluster {
 export interface Cycle extends Cluster {
   readonly pod: Pod
   readonly info: PodInfo
+  /** Undefined: the pod claims no devices. */
+  readonly claims: ClaimPlan | undefined
 }
 
 /** A filter of one cycle. */

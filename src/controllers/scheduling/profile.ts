@@ -1,5 +1,6 @@
 /** The plug-ins of kube-scheduler's default profile, in their order. */
 import type { Profile } from './framework.ts'
+import { dynamicResources } from './plugins/dynamic-resources.ts'
 import { imageLocality } from './plugins/image-locality.ts'
 import { interPodAffinity } from './plugins/inter-pod-affinity.ts'
 import { nodeAffinity, nodeName, nodePorts, nodeUnschedulable, taintToleration } from './plugins/node-filters.ts'
@@ -25,6 +26,7 @@ export const defaultProfile: Profile = {
     volumeZone,
     podTopologySpread,
     interPodAffinity,
+    dynamicResources,
   ],
   scores: [
     taintToleration,
@@ -32,6 +34,7 @@ export const defaultProfile: Profile = {
     resourcesFit,
     podTopologySpread,
     interPodAffinity,
+    dynamicResources,
     balancedAllocation,
     imageLocality,
   ],

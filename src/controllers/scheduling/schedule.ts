@@ -4,6 +4,7 @@ import type { Cycle, Filtering, Profile, Refusal } from './framework.ts'
 import { isRefusal } from './framework.ts'
 import type { NodeState } from './node-state.ts'
 import type { PodInfo } from './pod-info.ts'
+import { dynamicResources } from './plugins/dynamic-resources.ts'
 
 /** Why there is no node: the refusal of each, and by which plug-ins; or one that is against all of them. */
 export interface Unfit {
@@ -101,17 +102,28 @@ export function bestOf(profile: Profile, cycle: Cycle, nodes: readonly NodeState
   return nodes.filter((_, at) => totals[at] === most)
 }
 
-/** What kube-scheduler's plugin of devices (DynamicResources) says after a pod fits nowhere, before preemption speaks. */
+/** What the plug-in of devices (DynamicResources) says after a pod fits nowhere, before preemption speaks. */
 const NO_CLAIMS = 'no new claims to deallocate'
+export const CLAIM_RELEASED = 'deallocation of ResourceClaim completed'
+export const NO_CLAIM_TO_RELEASE = 'still not schedulable'
 /** The same where it was never asked about the pod: another plugin refused all nodes at once. Nothing is preempted then. */
 const NEVER_ASKED = 'not found'
 
-/** As kube-scheduler says it. @param preemption what came of the search for victims; '': some were found */
-export function failureMessage({ refusals, ofAll }: Unfit, preemption: string): string {
+/** The plug-in of devices comes last, and so has its say after its own refusal. */
+export const isOfDevices = ({ plugins }: Unfit): boolean => plugins.has(dynamicResources.name)
+
+/**
+ * As kube-scheduler says it.
+ * @param preemption what came of the search for victims; '': some were found
+ * @param claims what was done about claims of devices
+ */
+export function failureMessage(unfit: Unfit, preemption: string, claims = NO_CLAIMS): string {
+  const { refusals, ofAll } = unfit
   const all = refusals.size
   if (all === 0) return 'no nodes available to schedule pods'
   const said = ofAll ?? counted([...refusals.values()].flatMap(({ reasons }) => reasons))
-  const after = ofAll !== undefined ? NEVER_ASKED : preemption === '' ? '' : `${NO_CLAIMS}, ${preemption}`
+  const wasAsked = ofAll === undefined || isOfDevices(unfit)
+  const after = !wasAsked ? NEVER_ASKED : preemption === '' ? '' : `${claims}, ${preemption}`
   return [`0/${all} nodes are available: ${said}.`, after].filter((part) => part !== '').join(' ')
 }
 

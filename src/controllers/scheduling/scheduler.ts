@@ -15,17 +15,24 @@ import type { Controller, ControllerContext } from '../controller.ts'
 import { PODS } from '../workloads/pod-control.ts'
 import type { Waiting } from './cluster-state.ts'
 import { ClusterState } from './cluster-state.ts'
+import type { ClaimWrite } from './devices/claim-plan.ts'
+import { ClaimPlan } from './devices/claim-plan.ts'
+import { DeviceFacts } from './devices/device-facts.ts'
+import { AllocationFailed } from './devices/selectors.ts'
+import { ClaimWrites, NotReserved } from './devices/claim-writes.ts'
 import { DefaultSelectors } from './default-selectors.ts'
 import type { Cluster } from './framework.ts'
+import type { Bound } from './pod-writes.ts'
 import { PodWrites } from './pod-writes.ts'
 import { preempt } from './preemption.ts'
+import { dynamicResources } from './plugins/dynamic-resources.ts'
 import type { Provision } from './plugins/volumes.ts'
 import { provisionsOn } from './plugins/volumes.ts'
 import type { NodeState } from './node-state.ts'
 import { VolumeFacts } from './volume-facts.ts'
 import { DEFAULT_SCHEDULER, defaultProfile } from './profile.ts'
 import type { Unfit } from './schedule.ts'
-import { choose, failureMessage, Filters } from './schedule.ts'
+import { choose, CLAIM_RELEASED, failureMessage, Filters, isOfDevices, NO_CLAIM_TO_RELEASE } from './schedule.ts'
 import type { ClusterEvent } from './wake-up.ts'
 import { isHelped } from './wake-up.ts'
 
@@ -72,14 +79,17 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   if (due.length === 0) return nextRetry(state, now)
   due.sort(([, a], [, b]) => moreUrgent(a.pod, b.pod))
   const turn = new Turn(state, clients, context, await clusterOf(state, due, clients, context))
-  for (const [at, [podKey, waiting]] of due.entries()) {
-    await turn.schedule(podKey, waiting)
-    if ((at + 1) % TOGETHER !== 0) continue
+  try {
+    for (const [at, [podKey, waiting]] of due.entries()) {
+      await turn.schedule(podKey, waiting)
+      if ((at + 1) % TOGETHER !== 0) continue
+      await turn.written()
+      if (turn.bound >= MOST) return 0
+      await turnOfOthers()
+    }
+  } finally {
     await turn.written()
-    if (turn.bound >= MOST) return 0
-    await turnOfOthers()
   }
-  await turn.written()
   // pods that were bound may be what others wait for
   return wake(state, now) ? 0 : nextRetry(state, now)
 }
@@ -118,10 +128,13 @@ async function clusterOf(
     nodes: state.all,
     namespaces: (name) => snapshot.get<Namespace>(NAMESPACES, name)?.metadata.labels ?? {},
     volumes: await VolumeFacts.of(pods, clients),
+    devices: await DeviceFacts.of(pods, clients),
     defaultSelector: (pod) => selectors.for(pod),
   }
 }
 
+/** What it waits for is of devices: its claims, or that something changes about them. */
+const WITHOUT_DEVICES: ReadonlySet<string> = new Set([dynamicResources.name])
 /** Its claims have no volumes yet. */
 const UNPROVISIONED: ReadonlySet<string> = new Set(['VolumeBinding'])
 
@@ -143,6 +156,7 @@ class Turn {
   /** Bound: TOGETHER decisions. */
   private writes: Promise<void>[] = []
   private readonly podWrites: PodWrites
+  private readonly claimWrites: ClaimWrites
   private budgets: readonly PodDisruptionBudget[] | undefined
 
   constructor(
@@ -152,24 +166,62 @@ class Turn {
     private readonly cluster: Cluster,
   ) {
     this.podWrites = new PodWrites(clients, context)
+    this.claimWrites = new ClaimWrites(clients, cluster.devices, () => context.now())
   }
 
   async schedule(key: string, waiting: Waiting): Promise<void> {
+    const { pod } = waiting
+    const { devices } = this.cluster
+    // another pod of this look gets devices for a claim of them both
+    if (devices.isUnderWay(pod)) await this.written()
+    const claims = ClaimPlan.of(pod, devices)
+    if (claims === 'waits') return void (waiting.refusedBy = WITHOUT_DEVICES)
+    try {
+      await this.decide(key, waiting, claims)
+    } catch (error) {
+      if (!(error instanceof AllocationFailed)) throw error
+      waiting.refusedBy = WITHOUT_DEVICES
+      const message = `running ${JSON.stringify(dynamicResources.name)} filter plugin: ${error.message}`
+      this.writes.push(this.podWrites.refuse(pod, message, '', 'SchedulerError'))
+    }
+    // a search for devices may have taken long
+    if (claims !== undefined) await turnOfOthers()
+  }
+
+  private async decide(key: string, waiting: Waiting, claims: ClaimPlan | undefined): Promise<void> {
     const { pod, info } = waiting
-    const filters = Filters.begin(defaultProfile, { ...this.cluster, pod, info })
+    const filters = Filters.begin(defaultProfile, { ...this.cluster, pod, info, claims })
     const choice = choose(defaultProfile, filters)
     if (!('node' in choice)) return this.makeRoom(key, waiting, filters, choice)
     const provisions = provisionsOn(filters.cycle, choice.node) ?? []
     if (provisions.length > 0) return this.provision(waiting, provisions, choice.node)
+    const reservations = claims?.take(choice.node) ?? []
     this.state.assign(key, info, choice.node.name)
     this.bound++
-    this.writes.push(
-      this.podWrites.bind(pod, choice.node.name).then((outcome) => {
-        if (outcome === 'overtaken') this.state.unassign(key, { ...waiting, refusedBy: UNBOUND, retry: undefined })
-        else if (outcome === 'refused')
-          this.state.unassign(key, { ...waiting, refusedBy: UNBOUND, retry: this.retry(waiting) })
-      }),
-    )
+    this.writes.push(this.bind(key, waiting, choice.node.name, reservations))
+  }
+
+  private async bind(key: string, waiting: Waiting, node: string, reservations: readonly ClaimWrite[]): Promise<void> {
+    const outcome = await this.bindReserved(waiting.pod, node, reservations)
+    if (outcome === 'bound') return
+    const retry = outcome === 'refused' ? this.retry(waiting) : undefined
+    this.state.unassign(key, { ...waiting, refusedBy: UNBOUND, retry })
+    if (reservations.length === 0) return
+    // others were refused for the sake of its devices
+    this.state.tell('DeviceChanged')
+    await this.claimWrites.unreserve(reservations, waiting.pod)
+  }
+
+  private async bindReserved(pod: Pod, node: string, reservations: readonly ClaimWrite[]): Promise<Bound> {
+    try {
+      if (reservations.length > 0) await this.claimWrites.reserve(reservations, pod)
+    } catch (error) {
+      if (!(error instanceof NotReserved)) throw error
+      const message = `running PreBind plugin ${JSON.stringify(dynamicResources.name)}: ${error.message}`
+      await this.podWrites.refuse(pod, message, '', 'SchedulerError')
+      return 'refused'
+    }
+    return this.podWrites.bind(pod, node)
   }
 
   private retry({ retry }: Waiting) {
@@ -178,22 +230,24 @@ class Turn {
     return { at: this.context.now().getTime() + pause, tries: tries + 1 }
   }
 
-  /** When all that was decided is written. */
+  /** When all that was decided is written: nothing is under way when it fails, for the next look reads what there is. */
   async written(): Promise<void> {
     const { writes } = this
     this.writes = []
-    await Promise.all(writes)
+    const failure = (await Promise.allSettled(writes)).find((result) => result.status === 'rejected')
+    if (failure !== undefined) throw failure.reason
   }
 
   private async makeRoom(key: string, waiting: Waiting, filters: Filters, unfit: Unfit): Promise<void> {
     const { pod, info } = waiting
     waiting.refusedBy = unfit.plugins
     if (this.cluster.nodes.length === 0) return this.refuse(pod, failureMessage(unfit, ''), undefined)
-    if (unfit.ofAll !== undefined) return this.refuse(pod, failureMessage(unfit, ''), '')
+    if (unfit.ofAll !== undefined && !isOfDevices(unfit)) return this.refuse(pod, failureMessage(unfit, ''), '')
+    const released = this.release(filters, unfit)
     this.budgets ??= await this.clients.resource(BUDGETS).list()
     const outcome = preempt(filters, unfit, pod, this.budgets)
     if ('message' in outcome)
-      return this.refuse(pod, failureMessage(unfit, outcome.message), outcome.keepsPlace ? undefined : '')
+      return this.refuse(pod, failureMessage(unfit, outcome.message, released), outcome.keepsPlace ? undefined : '')
     const { node, victims } = outcome
     const others = [...node.nominated.values()].filter(
       ({ uid, priority }) => uid !== info.uid && priority < info.priority,
@@ -202,6 +256,15 @@ class Turn {
     this.refuse(pod, failureMessage(unfit, ''), node.name)
     for (const other of others) this.writes.push(this.podWrites.forgetPlace(other))
     for (const victim of victims) this.writes.push(this.podWrites.evict(victim, pod, node))
+  }
+
+  /** A claim that is allocated where the pod cannot go is given up. @returns what is said of it */
+  private release({ cycle: { claims, pod } }: Filters, { ofAll }: Unfit): string | undefined {
+    if (claims === undefined || ofAll !== undefined) return undefined
+    const claim = claims.toRelease
+    if (claim === undefined) return NO_CLAIM_TO_RELEASE
+    this.writes.push(this.claimWrites.release(claim, pod))
+    return CLAIM_RELEASED
   }
 
   /** Its claims get their volumes first; the pod is bound when they have them, which is work for another look. */

@@ -30,7 +30,7 @@ const hints: Readonly<Record<string, readonly ClusterEvent[]>> = {
   NodeVolumeLimits: [...NODES, 'AssignedPodGone', 'VolumeChanged'],
   VolumeBinding: [...NODES, 'VolumeChanged'],
   VolumeZone: [...NODES, 'VolumeChanged'],
-  DynamicResources: [...NODES, 'AssignedPodGone', 'DeviceChanged'],
+  DynamicResources: [...NODES, 'DeviceChanged'],
   NodeDeclaredFeatures: NODES,
 }
 

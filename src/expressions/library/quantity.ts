@@ -20,7 +20,7 @@ class QuantityValue extends OpaqueValue {
   }
 }
 
-function quantityOf(text: string): Value {
+export function quantityOf(text: string): Value {
   try {
     return new QuantityValue(Quantity.parse(text))
   } catch (error) {

@@ -46,7 +46,7 @@ function comparePrereleases(a: readonly (bigint | string)[], b: readonly (bigint
 
 class VersionError extends Error {}
 
-function semverOf(text: string): Value {
+export function semverOf(text: string): Value {
   try {
     return parse(text)
   } catch (error) {

@@ -78,10 +78,11 @@ function helpsOthers(pod: Pod | undefined, before: Pod | undefined): boolean {
 }
 
 /** Of a pod only its status changes often. */
-const hasOtherWish = ({ metadata }: Pod, old: Pod | undefined): boolean =>
+const hasOtherWish = ({ metadata, status }: Pod, old: Pod | undefined): boolean =>
   old === undefined ||
   metadata.generation !== old.metadata.generation ||
-  JSON.stringify(metadata.labels) !== JSON.stringify(old.metadata.labels)
+  JSON.stringify([metadata.labels, status?.resourceClaimStatuses]) !==
+    JSON.stringify([old.metadata.labels, old.status?.resourceClaimStatuses])
 
 const isOver = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
 

@@ -1,6 +1,6 @@
 /** Which writes are work for the controller of ResourceClaims, whose keys say of what: `pod:`, `claim:`, `users:`, `template:`. */
 import type { Pod } from '../../api/core/v1.ts'
-import type { ResourceClaim } from '../../api/resource/v1.ts'
+import type { DeviceClass, ResourceClaim, ResourceSlice } from '../../api/resource/v1.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { keyOf } from '../work.ts'
 import { claimNamesOf, isPodDone, podOfClaim } from './pod-claims.ts'
@@ -54,5 +54,26 @@ function goneWork(claim: ResourceClaim | undefined): readonly Work[] {
 const templateWork: WorkloadRule = ({ object, old }) =>
   object === undefined || old !== undefined ? [] : [work('template', keyOf(object))]
 
-export const resourceClaimRules: readonly WorkloadRule[] = [reservationWork]
+/** What the scheduler tries pods again for, beside pods and nodes. */
+const DEVICE_CHANGED: readonly Work[] = [{ topic: 'scheduler', payload: 'DeviceChanged' }]
+
+/** Pods wait for a claim that somebody writes, and for the devices of one that is given up. */
+const waitedForWork: WorkloadRule = ({ object, old }, mode) => {
+  const [claim, before]: (ResourceClaim | undefined)[] = [object, old]
+  const [isAllocated, wasAllocated] = [claim, before].map((one) => one?.status?.allocation !== undefined)
+  // the name of one that is made for a pod comes with the pod's status
+  const isShared = object !== undefined && podOfClaim(object) === undefined
+  const isNews = wasAllocated ? !isAllocated : isShared && (before === undefined || isAllocated)
+  return mode === 'simulated' && isNews ? DEVICE_CHANGED : []
+}
+
+/** Classes, and slices: what is gone helps nobody. */
+const supplyWork: WorkloadRule = ({ object, old }, mode) => {
+  const [now, before]: (ResourceSlice | DeviceClass | undefined)[] = [object, old]
+  const isNews = now !== undefined && JSON.stringify(now.spec) !== JSON.stringify(before?.spec)
+  return mode === 'simulated' && isNews ? DEVICE_CHANGED : []
+}
+
+export const resourceClaimRules: readonly WorkloadRule[] = [reservationWork, waitedForWork]
+export const supplyRules: readonly WorkloadRule[] = [supplyWork]
 export const templateRules: readonly WorkloadRule[] = [templateWork]

@@ -8,6 +8,7 @@ import { isExtended } from '../../validation/pod/resources.ts'
 import type { NameRule } from '../../validation/names.ts'
 import { deviceClassPrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { supplyRules } from './claim-work.ts'
 import { configurationErrors } from './device-claim.ts'
 import { selectorsValidator } from './device-selectors.ts'
 import { listErrors, MAX_ENTRIES } from './names.ts'
@@ -17,6 +18,7 @@ const className: NameRule = (name, prefix) => (prefix ? [] : subdomainName(name,
 
 export const deviceClasses: BuiltInDefinition<DeviceClass & KubeObject> = {
   printer: deviceClassPrinter,
+  workloadWork: supplyRules,
   hasGeneration: true,
   nameRule: className,
   validate: ({ spec }) => specErrors(spec),

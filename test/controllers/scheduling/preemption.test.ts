@@ -5,6 +5,7 @@ import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { PodInfo } from '../../../src/controllers/scheduling/pod-info.ts'
 import { preempt } from '../../../src/controllers/scheduling/preemption.ts'
 import { defaultProfile } from '../../../src/controllers/scheduling/profile.ts'
+import { DeviceFacts } from '../../../src/controllers/scheduling/devices/device-facts.ts'
 import { VolumeFacts } from '../../../src/controllers/scheduling/volume-facts.ts'
 import { choose, Filters } from '../../../src/controllers/scheduling/schedule.ts'
 
@@ -35,8 +36,19 @@ const budget = (app: string, disruptionsAllowed: number): PodDisruptionBudget =>
 })
 
 function outcome(wanted: Pod, nodes: readonly NodeState[], budgets: readonly PodDisruptionBudget[] = []): string {
-  const cluster = { nodes, namespaces: () => ({}), defaultSelector: () => undefined, volumes: new VolumeFacts() }
-  const filters = Filters.begin(defaultProfile, { ...cluster, pod: wanted, info: new PodInfo(wanted) })
+  const cluster = {
+    nodes,
+    namespaces: () => ({}),
+    defaultSelector: () => undefined,
+    volumes: new VolumeFacts(),
+    devices: new DeviceFacts(),
+  }
+  const filters = Filters.begin(defaultProfile, {
+    ...cluster,
+    pod: wanted,
+    info: new PodInfo(wanted),
+    claims: undefined,
+  })
   const choice = choose(defaultProfile, filters)
   if ('node' in choice) return `fits ${choice.node.name}`
   const before = nodes.map(({ pods, requested }) => [[...pods.keys()].sort(), [...requested]])

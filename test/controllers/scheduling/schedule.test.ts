@@ -4,6 +4,7 @@ import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { PodInfo } from '../../../src/controllers/scheduling/pod-info.ts'
 import { preempt } from '../../../src/controllers/scheduling/preemption.ts'
 import { defaultProfile } from '../../../src/controllers/scheduling/profile.ts'
+import { DeviceFacts } from '../../../src/controllers/scheduling/devices/device-facts.ts'
 import { VolumeFacts } from '../../../src/controllers/scheduling/volume-facts.ts'
 import { choose, failureMessage, Filters } from '../../../src/controllers/scheduling/schedule.ts'
 
@@ -36,8 +37,19 @@ const web = { app: 'web' }
 const beside = { labelSelector: { matchLabels: web }, topologyKey: 'kubernetes.io/hostname' }
 
 function outcome(wanted: Pod, nodes: readonly NodeState[]): string {
-  const cluster = { nodes, namespaces: () => ({}), defaultSelector: () => undefined, volumes: new VolumeFacts() }
-  const filters = Filters.begin(defaultProfile, { ...cluster, pod: wanted, info: new PodInfo(wanted) })
+  const cluster = {
+    nodes,
+    namespaces: () => ({}),
+    defaultSelector: () => undefined,
+    volumes: new VolumeFacts(),
+    devices: new DeviceFacts(),
+  }
+  const filters = Filters.begin(defaultProfile, {
+    ...cluster,
+    pod: wanted,
+    info: new PodInfo(wanted),
+    claims: undefined,
+  })
   const choice = choose(defaultProfile, filters)
   if ('node' in choice) return choice.node.name
   if (nodes.length === 0) return failureMessage(choice, '')

@@ -1,0 +1,145 @@
+/** How the claims of one pod may be had on each node, in one cycle of the scheduler. */
+import type { Pod } from '../../../api/core/v1.ts'
+import type { AllocationResult } from '../../../api/resource/v1.ts'
+import { claimNameOf, isReservedFor, notMadeFor } from '../../../registry/resource/pod-claims.ts'
+import type { Refusal } from '../framework.ts'
+import { forGood } from '../framework.ts'
+import { matchesSelector } from '../node-selector.ts'
+import type { NodeState } from '../node-state.ts'
+import { allocationOf } from './allocation.ts'
+import type { DeviceFacts } from './device-facts.ts'
+import type { Claim, Wish } from './requests.ts'
+import { claimProblem, claimText, wishOf } from './requests.ts'
+import type { Found } from './search.ts'
+import { search, SearchBudget } from './search.ts'
+import { AllocationFailed } from './selectors.ts'
+
+/** What is to be written before the pod is bound. */
+export interface ClaimWrite {
+  readonly claim: Claim
+  /** Undefined: it is allocated already, and to be reserved. */
+  readonly allocation: AllocationResult | undefined
+}
+
+/** The first option of a list is worth this, each after it one less. */
+const MOST_OPTIONS = 8
+
+export class ClaimPlan {
+  /** Against all nodes. */
+  readonly problem: string | undefined
+  /** Allocated for nodes of which some were asked about. */
+  private readonly elsewhere = new Set<Claim>()
+  private readonly budget = new SearchBudget()
+  /** Each node is asked about once. */
+  private readonly found = new Map<NodeState, readonly Found[] | Refusal>()
+  private wishes: readonly Wish[] | undefined
+
+  private constructor(
+    private readonly pod: Pod,
+    private readonly claims: readonly Claim[],
+    private readonly facts: DeviceFacts,
+  ) {
+    this.problem = this.findProblem()
+  }
+
+  /** `waits`: for a claim, about which nothing is said. Undefined: the pod needs none. */
+  static of(pod: Pod, facts: DeviceFacts): ClaimPlan | 'waits' | undefined {
+    // the same one may be named twice
+    const claims = new Set<Claim>()
+    for (const podClaim of pod.spec?.resourceClaims ?? []) {
+      const found = claimNameOf(pod, podClaim)
+      if (found === 'not made yet') return 'waits'
+      if (found.name === undefined) continue
+      const claim = facts.claim(pod.metadata.namespace, found.name)
+      if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return 'waits'
+      if (found.isMade && notMadeFor(pod, claim) !== undefined) return 'waits'
+      claims.add(claim)
+    }
+    return claims.size === 0 ? undefined : new ClaimPlan(pod, [...claims], facts)
+  }
+
+  private get unallocated(): readonly Claim[] {
+    return this.claims.filter(({ status }) => status?.allocation === undefined)
+  }
+
+  private findProblem(): string | undefined {
+    for (const claim of this.claims) {
+      const results = claim.status?.allocation?.devices?.results
+      if (results?.some(({ bindingConditions = [] }) => bindingConditions.length > 0) === true)
+        return `resource claim ${claimText(claim)}: its devices have binding conditions, which are not built in`
+      const problem = results === undefined ? claimProblem(claim, this.facts.findClass) : undefined
+      if (problem !== undefined) return problem
+    }
+    if (this.unallocated.length === 0) return undefined
+    return this.facts.supply === 'too much' ? 'there are more devices than this scheduler looks at' : undefined
+  }
+
+  /** @throws AllocationFailed */
+  refusalOn(node: NodeState): Refusal | undefined {
+    const away = this.claims.filter(({ status }) => {
+      const selector = status?.allocation?.nodeSelector
+      return selector !== undefined && !matchesSelector(selector, node.node)
+    })
+    for (const claim of away) this.elsewhere.add(claim)
+    const found = this.findOn(node)
+    if ('reasons' in found) return found
+    return away.length > 0 ? forGood('resourceclaim not available on the node') : undefined
+  }
+
+  private findOn(state: NodeState): readonly Found[] | Refusal {
+    const known = this.found.get(state) ?? this.searchOn(state)
+    this.found.set(state, known)
+    return known
+  }
+
+  private searchOn({ node, name }: NodeState): readonly Found[] | Refusal {
+    const { facts, budget } = this
+    this.wishes ??= this.unallocated.map((claim) => wishOf(claim, facts.findClass))
+    if (this.wishes.length === 0) return []
+    if (typeof facts.supply === 'string') throw new AllocationFailed(`node ${name}: nothing is known of devices`)
+    const { pools, selectors } = facts.supply
+    const { isAllocated } = facts
+    const result = search(this.wishes, { node, pools: pools.on(node), isAllocated, selectors, budget })
+    return typeof result === 'string' ? refusals[result] : result
+  }
+
+  /** 0 where no request lists what will do. */
+  scoreOn(node: NodeState): number {
+    const found = this.findOn(node)
+    if ('reasons' in found) return 0
+    const lists = found.flatMap(({ options }) => [...options].filter(([{ isList }]) => isList))
+    return lists.reduce((sum, [{ options }, option]) => sum + MOST_OPTIONS - options.indexOf(option), 0)
+  }
+
+  get hasLists(): boolean {
+    return this.wishes?.some(({ requests }) => requests.some(({ isList }) => isList)) === true
+  }
+
+  /** The devices are the pod's: nobody else gets them in this look. */
+  take(node: NodeState): ClaimWrite[] {
+    const found = this.findOn(node)
+    if ('reasons' in found) throw new Error(`assertion failed: ${node.name} was refused`)
+    const allocations = new Map(
+      (this.wishes ?? []).map((wish, at) => [wish.claim, allocationOf(wish, found[at]!, node.node)]),
+    )
+    for (const [claim, allocation] of allocations) this.facts.allocate(claim, allocation)
+    return this.claims
+      .filter((claim) => !isReservedFor(this.pod, claim))
+      .map((claim) => ({ claim, allocation: allocations.get(claim) }))
+  }
+
+  /** One that may be given up, as it keeps the pod from other nodes and nobody uses it. */
+  get toRelease(): Claim | undefined {
+    return [...this.elsewhere].find(({ status }) =>
+      (status?.reservedFor ?? []).every(({ uid }) => uid === this.pod.metadata.uid),
+    )
+  }
+}
+
+const refusals = {
+  none: forGood('cannot allocate all claims'),
+  'invalid pools': forGood('invalid resource pools were encountered'),
+  'beyond us': forGood(
+    'cannot allocate all claims without devices that several claims share or that have binding conditions, which are not built in',
+  ),
+} as const

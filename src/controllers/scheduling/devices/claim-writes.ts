@@ -1,0 +1,99 @@
+/** What the scheduler writes into claims, before their pod is bound and where it cannot be. */
+import type { Pod } from '../../../api/core/v1.ts'
+import { StatusError } from '../../../api/status.ts'
+import { CLAIM_FINALIZER, isReservedFor } from '../../../registry/resource/pod-claims.ts'
+import { timeText } from '../../../schema/time.ts'
+import type { Clientset } from '../../clientset.ts'
+import { consumer } from '../../workloads/resource-claim.ts'
+import { RESOURCE_CLAIMS } from '../../workloads/resource-claim-templates.ts'
+import type { ClaimWrite } from './claim-plan.ts'
+import type { DeviceFacts } from './device-facts.ts'
+import type { Claim } from './requests.ts'
+import { claimText } from './requests.ts'
+
+/** Somebody else changed the claim, or it is refused: the pod is not bound. */
+export class NotReserved extends Error {}
+
+export class ClaimWrites {
+  constructor(
+    private readonly clients: Clientset,
+    private readonly facts: DeviceFacts,
+    private readonly now: () => Date,
+  ) {}
+
+  /** @throws NotReserved */
+  async reserve(writes: readonly ClaimWrite[], pod: Pod): Promise<void> {
+    try {
+      for (const write of writes) this.facts.written(claimText(write.claim), await this.reserveOne(write, pod))
+    } catch (error) {
+      if (error instanceof StatusError && error.code <= 500) throw new NotReserved(error.message)
+      throw error
+    } finally {
+      for (const { claim } of writes) this.facts.written(claimText(claim), undefined)
+    }
+  }
+
+  private async reserveOne({ claim, allocation }: ClaimWrite, pod: Pod): Promise<Claim> {
+    const { namespace, name = '' } = claim.metadata
+    const claims = this.clients.resource(RESOURCE_CLAIMS, namespace)
+    const check = (live: Claim) => checkUnchanged(live, claim, allocation !== undefined)
+    // kept before it is allocated
+    if (allocation !== undefined && claim.metadata.finalizers?.includes(CLAIM_FINALIZER) !== true)
+      await claims.updateWithRetries(name, (live) => {
+        check(live)
+        const finalizers = live.metadata.finalizers ?? []
+        if (!finalizers.includes(CLAIM_FINALIZER)) live.metadata.finalizers = [...finalizers, CLAIM_FINALIZER]
+      })
+    return claims.updateStatusWithRetries(name, (live) => {
+      check(live)
+      const known = live.status?.allocation ?? allocation ?? {}
+      const { reservedFor = [] } = live.status ?? {}
+      live.status = {
+        ...live.status,
+        allocation: { ...known, allocationTimestamp: known.allocationTimestamp ?? timeText(this.now()) },
+        reservedFor: isReservedFor(pod, live) ? reservedFor : [...reservedFor, consumer(pod)],
+      }
+    })
+  }
+
+  /** The pod is not bound after all, and may get other nodes. */
+  async unreserve(writes: readonly ClaimWrite[], pod: Pod): Promise<void> {
+    for (const { claim } of writes)
+      await this.change(claim, (live) => {
+        const reservedFor = live.status?.reservedFor?.filter(({ uid }) => uid !== pod.metadata.uid)
+        live.status = { ...live.status, ...(reservedFor === undefined ? {} : { reservedFor }) }
+      })
+  }
+
+  /** Its devices are anybody's again. */
+  async release(claim: Claim, pod: Pod): Promise<void> {
+    await this.change(claim, (live) => {
+      if ((live.status?.reservedFor ?? []).some(({ uid }) => uid !== pod.metadata.uid)) return
+      live.status = {}
+    })
+  }
+
+  private async change({ metadata }: Claim, change: (live: Claim) => void): Promise<void> {
+    try {
+      await this.clients
+        .resource(RESOURCE_CLAIMS, metadata.namespace)
+        .updateStatusWithRetries(metadata.name ?? '', (live) => {
+          if (live.metadata.uid === metadata.uid) change(live)
+        })
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.code >= 500) throw error
+    }
+  }
+}
+
+function checkUnchanged(live: Claim, claim: Claim, isNew: boolean): void {
+  const happened =
+    live.metadata.uid !== claim.metadata.uid || live.metadata.deletionTimestamp !== undefined
+      ? 'deleted'
+      : isNew && live.status?.allocation !== undefined
+        ? 'allocated elsewhere'
+        : !isNew && live.status?.allocation === undefined
+          ? 'deallocated elsewhere'
+          : undefined
+  if (happened !== undefined) throw new NotReserved(`claim ${claimText(claim)} got ${happened} in the meantime`)
+}

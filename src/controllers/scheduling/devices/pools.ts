@@ -1,0 +1,145 @@
+/** Which devices a node reaches: the pools of its ResourceSlices, of their latest generation (kube-scheduler's allocator). */
+import type { Node, NodeSelector } from '../../../api/core/v1.ts'
+import type { CounterSet, Device, ResourceSlice } from '../../../api/resource/v1.ts'
+import { matchesSelector } from '../node-selector.ts'
+import { CounterSets } from './counters.ts'
+
+/** `DRIVER/POOL/DEVICE`. */
+export const deviceId = ({
+  driver = '',
+  pool = '',
+  device = '',
+}: Readonly<Record<'driver' | 'pool' | 'device', string | undefined>>) => `${driver}/${pool}/${device}`
+
+/** Not built in: devices that several claims share, and those whose drivers are to be waited for. */
+export const isBeyondUs = ({ allowMultipleAllocations, bindingConditions = [] }: Device): boolean =>
+  allowMultipleAllocations === true || bindingConditions.length > 0
+
+export class PoolDevice {
+  readonly id: string
+
+  constructor(
+    readonly slice: ResourceSlice,
+    readonly device: Device,
+  ) {
+    this.id = deviceId({ driver: this.driver, pool: slice.spec?.pool?.name, device: device.name })
+  }
+
+  get driver(): string {
+    return this.slice.spec?.driver ?? ''
+  }
+
+  /** Where a slice leaves it to its devices: whether this one is for the node. */
+  isOn(node: Node): boolean {
+    const { spec = {} } = this.slice
+    return spec.perDeviceNodeSelection !== true || isFor(this.device, node)
+  }
+}
+
+export interface Pool {
+  readonly id: string
+  readonly name: string
+  readonly state: 'usable' | 'incomplete' | 'invalid'
+  /** Of slices that are for the node. */
+  readonly devices: readonly PoolDevice[]
+  readonly counters: CounterSets | undefined
+}
+
+interface Place {
+  readonly nodeName?: string
+  readonly allNodes?: boolean
+  readonly nodeSelector?: NodeSelector
+}
+
+function isFor({ nodeName, allNodes, nodeSelector }: Place, node: Node): boolean {
+  if (nodeName) return nodeName === node.metadata.name
+  return allNodes === true || (nodeSelector !== undefined && matchesSelector(nodeSelector, node))
+}
+
+function isSliceFor({ slice: { spec = {} }, devices }: KnownSlice, node: Node): boolean {
+  // who has devices of a pool needs its counters
+  if ((spec.sharedCounters ?? []).length > 0) return true
+  return spec.perDeviceNodeSelection === true ? devices.some(({ device }) => isFor(device, node)) : isFor(spec, node)
+}
+
+interface KnownSlice {
+  readonly slice: ResourceSlice
+  readonly devices: readonly PoolDevice[]
+}
+
+/** All slices of one look. */
+export class Pools {
+  private readonly ofNode = new Map<string, KnownSlice[]>()
+  private readonly shared: KnownSlice[] = []
+  private readonly ofPool = new Map<string, KnownSlice[]>()
+  /** Bound: the nodes of the look. */
+  private readonly known = new Map<Node, readonly Pool[]>()
+
+  constructor(slices: readonly ResourceSlice[]) {
+    for (const slice of slices) {
+      const { nodeName, sharedCounters = [], devices = [] } = slice.spec ?? {}
+      const known = { slice, devices: devices.map((device) => new PoolDevice(slice, device)) }
+      push(this.ofPool, poolId(slice), known)
+      if (!nodeName || sharedCounters.length > 0) this.shared.push(known)
+      else push(this.ofNode, nodeName, known)
+    }
+  }
+
+  /** In the order in which they are tried. */
+  on(node: Node): readonly Pool[] {
+    const known = this.known.get(node)
+    if (known !== undefined) return known
+    const pools = this.gather(node)
+    this.known.set(node, pools)
+    return pools
+  }
+
+  private gather(node: Node): readonly Pool[] {
+    const latest = new Map<string, KnownSlice[]>()
+    for (const slice of [...(this.ofNode.get(node.metadata.name ?? '') ?? []), ...this.shared]) {
+      if (!isSliceFor(slice, node)) continue
+      const id = poolId(slice.slice)
+      const [first] = latest.get(id) ?? []
+      if (first === undefined || generation(slice) > generation(first)) latest.set(id, [slice])
+      else if (generation(slice) === generation(first)) push(latest, id, slice)
+    }
+    return [...latest].flatMap(([id, slices]) => this.poolOf(id, slices) ?? []).sort((a, b) => (a.id < b.id ? -1 : 1))
+  }
+
+  /** Undefined: a newer generation of it is not for this node. */
+  private poolOf(id: string, slices: readonly KnownSlice[]): Pool | undefined {
+    const [first] = slices
+    const { name = '', resourceSliceCount } = first?.slice.spec?.pool ?? {}
+    let elsewhere: readonly KnownSlice[] = []
+    if (first !== undefined && slices.length !== Number(resourceSliceCount)) {
+      const all = this.ofPool.get(id) ?? []
+      if (all.some((slice) => generation(slice) > generation(first))) return undefined
+      const current = all.filter((slice) => generation(slice) === generation(first))
+      if (current.length !== Number(resourceSliceCount))
+        return { id, name, state: 'incomplete', devices: [], counters: undefined }
+      elsewhere = current.filter((slice) => !slices.includes(slice)) // few: the slices of one pool
+    }
+    return poolFrom(id, name, slices, elsewhere)
+  }
+}
+
+function poolFrom(id: string, name: string, here: readonly KnownSlice[], elsewhere: readonly KnownSlice[]): Pool {
+  const byName = [...here].sort((a, b) => ((a.slice.metadata.name ?? '') < (b.slice.metadata.name ?? '') ? -1 : 1))
+  const devices = byName.flatMap((slice) => slice.devices)
+  const sets = byName.flatMap(({ slice }): CounterSet[] => slice.spec?.sharedCounters ?? [])
+  const all = [...devices, ...elsewhere.flatMap((slice) => slice.devices)]
+  const counters = CounterSets.of(sets, all)
+  const isUnique = new Set(devices.map((device) => device.id)).size === devices.length
+  return isUnique && counters !== 'invalid'
+    ? { id, name, state: 'usable', devices, counters }
+    : { id, name, state: 'invalid', devices: [], counters: undefined }
+}
+
+const poolId = ({ spec }: ResourceSlice): string => `${spec?.driver}/${spec?.pool?.name}`
+const generation = ({ slice }: KnownSlice): number => Number(slice.spec?.pool?.generation ?? 0)
+
+function push<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [item])
+  else list.push(item)
+}

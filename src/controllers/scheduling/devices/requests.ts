@@ -1,0 +1,109 @@
+/** What a claim asks for, request by request, with the classes looked up. */
+import type { KubeObject } from '../../../api/object.ts'
+import type {
+  DeviceClass,
+  DeviceRequest,
+  DeviceTaint,
+  DeviceToleration,
+  ExactDeviceRequest,
+  ResourceClaim,
+} from '../../../api/resource/v1.ts'
+import type { Constraint } from './constraints.ts'
+import { constraintOf } from './constraints.ts'
+import { AllocationFailed } from './selectors.ts'
+
+export type Claim = ResourceClaim & KubeObject
+export type FindClass = (name: string) => DeviceClass | undefined
+
+/** One way to satisfy a request: itself, or one of those of which the first that is available will do. */
+export interface Option {
+  /** `REQUEST`, or `REQUEST/SUBREQUEST`. */
+  readonly name: string
+  readonly wanted: ExactDeviceRequest
+  readonly deviceClass: DeviceClass
+  readonly isAll: boolean
+  /** Of devices, where not all are wanted. */
+  readonly count: number
+  readonly isAdmin: boolean
+}
+
+export interface Request {
+  readonly name: string
+  readonly isList: boolean
+  readonly options: readonly Option[]
+}
+
+export interface Wish {
+  readonly claim: Claim
+  readonly requests: readonly Request[]
+}
+
+export const claimText = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`
+
+/** With the names that its results have. */
+function alternatives({ name = '', exactly, firstAvailable = [] }: DeviceRequest): [string, ExactDeviceRequest][] {
+  if (exactly !== undefined) return [[name, exactly]]
+  return firstAvailable.map((sub) => [`${name}/${sub.name}`, sub])
+}
+
+/** Why nobody needs to look for devices, before anybody does. */
+export function claimProblem(claim: Claim, find: FindClass): string | undefined {
+  for (const request of claim.spec?.devices?.requests ?? []) {
+    const all = alternatives(request)
+    if (all.length === 0) return `resource claim ${claimText(claim)}, request ${request.name}: unknown request type`
+    for (const [name, { deviceClassName = '' }] of all)
+      if (find(deviceClassName) === undefined) return `request ${name}: device class ${deviceClassName} does not exist`
+  }
+  return undefined
+}
+
+/** @throws AllocationFailed */
+export const wishOf = (claim: Claim, find: FindClass): Wish => ({
+  claim,
+  requests: (claim.spec?.devices?.requests ?? []).map((request) => ({
+    name: request.name ?? '',
+    isList: request.exactly === undefined,
+    options: alternatives(request).map(([name, wanted]) => optionOf(claim, name, wanted, find)),
+  })),
+})
+
+function optionOf(claim: Claim, name: string, wanted: ExactDeviceRequest, find: FindClass): Option {
+  const where = `claim ${claimText(claim)}, request ${name}`
+  const { deviceClassName = '', allocationMode = 'ExactCount', count = 1, adminAccess, capacity } = wanted
+  const deviceClass = find(deviceClassName)
+  if (deviceClass === undefined)
+    throw new AllocationFailed(`${where}: could not retrieve device class ${deviceClassName}`)
+  if (capacity !== undefined)
+    throw new AllocationFailed(`${where}: asks for a part of a device's capacity, which is not built in`)
+  if (allocationMode !== 'ExactCount' && allocationMode !== 'All')
+    throw new AllocationFailed(`${where}: unsupported count mode ${allocationMode}`)
+  const isAll = allocationMode === 'All'
+  return { name, wanted, deviceClass, isAll, count: Number(count), isAdmin: adminAccess === true }
+}
+
+/** Fresh for each search, which fills them. @throws AllocationFailed */
+export const constraintsOf = (claim: Claim): Constraint[] =>
+  (claim.spec?.devices?.constraints ?? []).map((constraint, at) => {
+    const known = constraintOf(constraint)
+    if (known !== undefined) return known
+    throw new AllocationFailed(
+      `claim ${claimText(claim)}, constraint #${at}: empty constraint (unsupported constraint type?)`,
+    )
+  })
+
+const REPELLING: ReadonlySet<string> = new Set(['NoSchedule', 'NoExecute'])
+
+/** Whether some taint keeps it from a request that does not tolerate it. */
+export const isRepelled = (taints: readonly DeviceTaint[] = [], { wanted: { tolerations = [] } }: Option): boolean =>
+  taints.some(
+    (taint) =>
+      REPELLING.has(taint.effect ?? '') &&
+      // few: validation allows 16 tolerations, and as many taints
+      !tolerations.some((toleration) => tolerates(toleration, taint)),
+  )
+
+function tolerates({ key, operator, value = '', effect }: DeviceToleration, taint: DeviceTaint): boolean {
+  if (effect && effect !== taint.effect) return false
+  if (key && key !== taint.key) return false
+  return operator === 'Exists' || ((operator ?? 'Equal') === 'Equal' && value === (taint.value ?? ''))
+}

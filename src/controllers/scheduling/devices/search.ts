@@ -1,0 +1,261 @@
+/**
+ * Finds devices of one node for all claims of a pod: the first solution in the order of claims, requests, pools, slices and
+ * devices counts, as in kube-scheduler's allocator, so that both choose the same devices.
+ */
+import type { Node } from '../../../api/core/v1.ts'
+import type { Quantity } from '../../../schema/quantity.ts'
+import type { Constraint } from './constraints.ts'
+import type { Pool, PoolDevice } from './pools.ts'
+import { isBeyondUs } from './pools.ts'
+import { takeCounters } from './counters.ts'
+import type { Option, Request, Wish } from './requests.ts'
+import { claimText, constraintsOf, isRepelled } from './requests.ts'
+import type { Selectors } from './selectors.ts'
+import { AllocationFailed } from './selectors.ts'
+
+/** Devices of one claim, as the API allows. */
+const MOST_DEVICES = 32
+/** Devices of all claims of a pod: the search goes as deep. */
+const MOST_OF_POD = 512
+
+export interface Chosen {
+  readonly option: Option
+  readonly device: PoolDevice
+}
+
+/** Of one claim: its devices, and which option was taken for each request. */
+export interface Found {
+  readonly devices: readonly Chosen[]
+  readonly options: ReadonlyMap<Request, Option>
+}
+
+/** What the search for one pod may do, on all nodes together. */
+export class SearchBudget {
+  /** Units of CEL's cost. */
+  left = 10_000_000
+  /** Devices that are looked at. */
+  private looks = 500_000
+
+  /** @throws AllocationFailed */
+  look(): void {
+    if (--this.looks < 0 || this.left < 0)
+      throw new AllocationFailed('gave up looking for devices: there are too many combinations to try')
+  }
+}
+
+export interface Searched {
+  readonly node: Node
+  readonly pools: readonly Pool[]
+  readonly isAllocated: (device: string) => boolean
+  readonly selectors: Selectors
+  readonly budget: SearchBudget
+}
+
+type Outcome = 'found' | 'none' | 'too many'
+
+/** `beyond us`: there might be devices for it, of a sort that is not built in. */
+export type SearchResult = readonly Found[] | 'none' | 'invalid pools' | 'beyond us'
+
+/** @throws AllocationFailed */
+export function search(wishes: readonly Wish[], where: Searched): SearchResult {
+  const running = new Search(wishes, where)
+  const outcome = running.run()
+  if (outcome === 'found') return running.found
+  if (running.isBeyondUs) return 'beyond us'
+  return where.pools.some(({ state }) => state === 'invalid') ? 'invalid pools' : 'none'
+}
+
+class Search {
+  /** Some device would have been taken, but for its sort. */
+  isBeyondUs = false
+  private readonly candidates: readonly PoolDevice[]
+  private readonly constraints: readonly (readonly Constraint[])[]
+  private readonly chosen: readonly Chosen[][]
+  private readonly options: readonly Map<Request, Option>[]
+  /** All devices that an option for all of them stands for. */
+  private readonly all = new Map<Option, readonly PoolDevice[]>()
+  /** In which claims a device is, of this search. */
+  private readonly taken = new Map<string, number[]>()
+  private readonly poolOf = new Map<PoolDevice, Pool>()
+  private readonly counters = new Map<Pool, Map<string, Quantity>>()
+
+  constructor(
+    private readonly wishes: readonly Wish[],
+    private readonly where: Searched,
+  ) {
+    this.candidates = where.pools.flatMap(({ devices }) => devices)
+    for (const pool of where.pools) for (const device of pool.devices) this.poolOf.set(device, pool)
+    this.constraints = wishes.map(({ claim }) => constraintsOf(claim))
+    this.chosen = wishes.map(() => [])
+    this.options = wishes.map(() => new Map())
+  }
+
+  get found(): Found[] {
+    return this.wishes.map((_, at) => ({ devices: this.chosen[at]!, options: this.options[at]! }))
+  }
+
+  run(): Outcome {
+    let least = 0
+    for (const [at, { claim, requests }] of this.wishes.entries()) {
+      const ofClaim = requests.reduce((sum, { options }) => sum + this.leastOf(at, options), 0)
+      if (ofClaim > MOST_DEVICES)
+        throw new AllocationFailed(
+          `claim ${claimText(claim)}: number of requested devices ${ofClaim} exceeds the claim limit of ${MOST_DEVICES}`,
+        )
+      least += ofClaim
+    }
+    if (least > MOST_OF_POD) throw new AllocationFailed(`all claims together ask for more than ${MOST_OF_POD} devices`)
+    return this.next(0, 0)
+  }
+
+  private leastOf(claim: number, options: readonly Option[]): number {
+    return options.reduce((least, option) => Math.min(least, this.countOf(claim, option)), Infinity)
+  }
+
+  private countOf(claim: number, option: Option): number {
+    if (!option.isAll) return option.count
+    const known = this.all.get(option) ?? this.allFor(claim, option)
+    this.all.set(option, known)
+    return known.length
+  }
+
+  private allFor(claim: number, option: Option): readonly PoolDevice[] {
+    const unusable = this.where.pools.find(({ state }) => state !== 'usable')
+    if (unusable !== undefined) {
+      const why = unusable.state === 'invalid' ? 'invalid' : 'being updated'
+      throw new AllocationFailed(
+        `claim ${claimText(this.wishes[claim]!.claim)}, request ${option.name}: asks for all devices, but resource pool ${unusable.id} is currently ${why}`,
+      )
+    }
+    return this.candidates.filter((device) => this.isSelected(claim, option, device))
+  }
+
+  private next(claim: number, at: number): Outcome {
+    const wish = this.wishes[claim]
+    if (wish === undefined) return 'found'
+    const request = wish.requests[at]
+    if (request === undefined) {
+      const outcome = this.next(claim + 1, 0)
+      // with fewer devices for claims before it there may be another way
+      return outcome === 'too many' ? 'none' : outcome
+    }
+    let isAlwaysTooMany = true
+    for (const option of request.options) {
+      this.options[claim]!.set(request, option)
+      const outcome = this.take({ claim, at, option }, 0, 0)
+      if (outcome === 'found') return outcome
+      isAlwaysTooMany &&= outcome === 'too many'
+    }
+    return isAlwaysTooMany ? 'too many' : 'none'
+  }
+
+  /** @param from devices before it were tried for this request: their order says nothing */
+  private take(place: Place, done: number, from: number): Outcome {
+    this.where.budget.look()
+    const { claim, at, option } = place
+    const count = this.countOf(claim, option)
+    if (option.isAll && count === 0) return 'none'
+    if (done >= count) return this.next(claim, at + 1)
+    if (this.chosen[claim]!.length + count - done > MOST_DEVICES) return 'too many'
+    if (option.isAll) return this.takeAll(place, done)
+    for (let candidate = from; candidate < this.candidates.length; candidate++) {
+      this.where.budget.look()
+      const device = this.candidates[candidate]!
+      if (this.isInUse(place, device) || !this.isSelected(claim, option, device) || !this.add(place, device)) continue
+      const outcome = this.take(place, done + 1, candidate + 1)
+      if (outcome === 'found') return outcome
+      this.remove(place, device)
+      if (outcome === 'too many') return outcome
+    }
+    return 'none'
+  }
+
+  private takeAll(place: Place, done: number): Outcome {
+    const device = this.all.get(place.option)![done]!
+    if (this.isInUse(place, device) || !this.add(place, device, true)) return 'none'
+    const outcome = this.take(place, done + 1, 0)
+    if (outcome !== 'found') this.remove(place, device)
+    return outcome
+  }
+
+  private isInUse({ claim, option }: Place, { id }: PoolDevice): boolean {
+    const taken = this.taken.get(id) ?? []
+    // who administers a device uses it beside its users
+    return option.isAdmin ? taken.includes(claim) : taken.length > 0 || this.where.isAllocated(id)
+  }
+
+  private isSelected(claim: number, { wanted, deviceClass }: Option, device: PoolDevice): boolean {
+    const { selectors, budget, node } = this.where
+    const whose = `claim ${claimText(this.wishes[claim]!.claim)}`
+    return (
+      device.isOn(node) &&
+      selectors.select(`class ${deviceClass.metadata.name}`, deviceClass.spec?.selectors, device, budget) &&
+      selectors.select(whose, wanted.selectors, device, budget)
+    )
+  }
+
+  /** @param must there is no other way than with this device */
+  private add({ claim, option }: Place, device: PoolDevice, must = false): boolean {
+    if (isBeyondUs(device.device)) {
+      this.isBeyondUs = true
+      return false
+    }
+    if (isRepelled(device.device.taints, option)) return false
+    if (!this.addToConstraints(claim, option, device)) {
+      if (!must) return false
+      throw new AllocationFailed(
+        `claim ${claimText(this.wishes[claim]!.claim)}, request ${option.name}: cannot add device ${device.id} because a claim constraint would not be satisfied`,
+      )
+    }
+    if (!this.addToCounters(device)) {
+      for (const constraint of this.constraints[claim]!) constraint.remove(option.name, device)
+      return false
+    }
+    this.taken.set(device.id, [...(this.taken.get(device.id) ?? []), claim])
+    this.chosen[claim]!.push({ option, device })
+    return true
+  }
+
+  private addToConstraints(claim: number, { name }: Option, device: PoolDevice): boolean {
+    const added: Constraint[] = []
+    for (const constraint of this.constraints[claim]!) {
+      if (!constraint.add(name, device)) {
+        for (const before of added) before.remove(name, device)
+        return false
+      }
+      added.push(constraint)
+    }
+    return true
+  }
+
+  private addToCounters(device: PoolDevice): boolean {
+    const left = this.countersOf(device)
+    if (left === undefined || takeCounters(left, device.device, 1)) return true
+    takeCounters(left, device.device, -1)
+    return false
+  }
+
+  private countersOf(device: PoolDevice): Map<string, Quantity> | undefined {
+    const pool = this.poolOf.get(device)
+    if (pool?.counters === undefined) return undefined
+    const left = this.counters.get(pool) ?? pool.counters.left(this.where.isAllocated)
+    this.counters.set(pool, left)
+    return left
+  }
+
+  private remove({ claim, option }: Place, device: PoolDevice): void {
+    this.chosen[claim]!.pop()
+    const taken = this.taken.get(device.id) ?? []
+    taken.splice(taken.indexOf(claim), 1)
+    const left = this.countersOf(device)
+    if (left !== undefined) takeCounters(left, device.device, -1)
+    for (const constraint of this.constraints[claim]!) constraint.remove(option.name, device)
+  }
+}
+
+interface Place {
+  readonly claim: number
+  /** Of the request. */
+  readonly at: number
+  readonly option: Option
+}

@@ -1,0 +1,68 @@
+/** Whether devices are what classes and requests select, each expression and device once. */
+import type { DeviceSelector } from '../../../api/resource/v1.ts'
+import { BoundedMap } from '../../../api/bounded-map.ts'
+import type { CostBudget, DeviceSelectorProgram, DeviceValue } from '../../../expressions/device-matches.ts'
+import type { PoolDevice } from './pools.ts'
+
+/** The search cannot go on, on whatever node: the pod is not scheduled, and its condition says why. */
+export class AllocationFailed extends Error {}
+
+/** Loaded when the first pod asks for devices. */
+export type SelectorEngine = typeof import('../../../expressions/device-matches.ts')
+
+/** Expressions, and devices of each, whose answers are kept. */
+const MOST_EXPRESSIONS = 20
+const MOST_DEVICES = 5_000
+
+interface Known {
+  readonly program: DeviceSelectorProgram
+  readonly answers: BoundedMap<PoolDevice, boolean>
+}
+
+export class Selectors {
+  private readonly known = new BoundedMap<string, Known>({ entries: MOST_EXPRESSIONS })
+  private readonly values = new BoundedMap<PoolDevice, DeviceValue>({ entries: MOST_DEVICES })
+
+  constructor(private readonly engine: SelectorEngine) {}
+
+  /** @param whose `class NAME` or `claim NAME`. @throws AllocationFailed */
+  select(whose: string, selectors: readonly DeviceSelector[] = [], device: PoolDevice, budget: CostBudget): boolean {
+    return selectors.every(({ cel }, at) => {
+      if (cel === undefined)
+        throw new AllocationFailed(`${whose}, selector #${at}: CEL expression empty (unsupported selector type?)`)
+      try {
+        return this.matches(cel.expression ?? '', device, budget)
+      } catch (error) {
+        if (!(error instanceof this.engine.SelectorFailed)) throw error
+        throw new AllocationFailed(`${whose}: selector #${at}: ${error.message}`)
+      }
+    })
+  }
+
+  private matches(expression: string, device: PoolDevice, budget: CostBudget): boolean {
+    const { program, answers } = this.knownOf(expression)
+    let answer = answers.get(device)
+    if (answer === undefined) {
+      answer = program.matches(this.valueOf(device), budget)
+      answers.set(device, answer)
+    }
+    return answer
+  }
+
+  private knownOf(expression: string): Known {
+    const known = this.known.get(expression)
+    if (known !== undefined) return known
+    const program = this.engine.DeviceSelectorProgram.of(expression)
+    const made = { program, answers: new BoundedMap<PoolDevice, boolean>({ entries: MOST_DEVICES }) }
+    this.known.set(expression, made)
+    return made
+  }
+
+  private valueOf(device: PoolDevice): DeviceValue {
+    const known = this.values.get(device)
+    if (known !== undefined) return known
+    const made = new this.engine.DeviceValue(device.driver, device.device)
+    this.values.set(device, made)
+    return made
+  }
+}

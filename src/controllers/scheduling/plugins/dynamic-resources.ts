@@ -1,0 +1,16 @@
+/** Whether a node has devices for the claims of a pod: DynamicResources. */
+import type { FilterPlugin, ScorePlugin } from '../framework.ts'
+import { forGood } from '../framework.ts'
+import { largestIsBest } from '../normalize.ts'
+
+export const dynamicResources: FilterPlugin & ScorePlugin = {
+  name: 'DynamicResources',
+  weight: 2,
+  begin({ claims }) {
+    if (claims === undefined) return undefined
+    return claims.problem === undefined ? { refuses: (node) => claims.refusalOn(node) } : forGood(claims.problem)
+  },
+  score({ claims }, nodes) {
+    return claims?.hasLists === true ? largestIsBest(nodes.map((node) => claims.scoreOn(node))) : undefined
+  },
+}

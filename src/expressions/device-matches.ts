@@ -1,0 +1,123 @@
+/** Selectors of devices, evaluated as kube-scheduler does it (dynamic-resource-allocation's cel). */
+import type { Device, DeviceAttribute } from '../api/resource/v1.ts'
+import { ValueMap } from '../cel/collections.ts'
+import { compile } from '../cel/compile.ts'
+import type { Program } from '../cel/program.ts'
+import { CostExceeded, ProgramError, programOf } from '../cel/program.ts'
+import { runtimeType, runtimeTypeName } from '../cel/runtime-types.ts'
+import type { Value } from '../cel/value.ts'
+import { CelError, MapValue } from '../cel/value.ts'
+import { COST_LIMIT } from './device-selectors.ts'
+import { deviceEnvironment } from './environments.ts'
+import { quantityOf } from './library/quantity.ts'
+import { semverOf } from './library/semver.ts'
+
+/** An expression that cannot be compiled, or that fails for a device. */
+export class SelectorFailed extends Error {}
+
+/** What is left to spend. */
+export interface CostBudget {
+  left: number
+}
+
+export class DeviceSelectorProgram {
+  private constructor(private readonly program: Program) {}
+
+  /** @throws SelectorFailed */
+  static of(text: string): DeviceSelectorProgram {
+    const environment = deviceEnvironment()
+    const { expression, issues } = compile(text, environment)
+    if (expression === undefined) throw new SelectorFailed(`CEL compile error: compilation failed: ${issues}`)
+    try {
+      return new DeviceSelectorProgram(programOf(expression, environment))
+    } catch (error) {
+      if (!(error instanceof ProgramError)) throw error
+      throw new SelectorFailed(`CEL compile error: program instantiation failed: ${error.message}`)
+    }
+  }
+
+  /** @throws SelectorFailed */
+  matches(device: DeviceValue, budget: CostBudget): boolean {
+    const value = this.run(device, budget)
+    if (typeof value === 'boolean') return value
+    throw new SelectorFailed(
+      `CEL runtime error: CEL result of type ${runtimeTypeName(runtimeType(value))} could not be converted to bool: type conversion error from '${runtimeTypeName(runtimeType(value))}' to 'bool'`,
+    )
+  }
+
+  private run({ value: device, failure }: DeviceValue, budget: CostBudget): Value {
+    if (failure !== undefined) throw new SelectorFailed(`CEL runtime error: ${failure}`)
+    try {
+      const { value, cost } = this.program.run((name) => (name === 'device' ? device : undefined), COST_LIMIT)
+      budget.left -= cost
+      if (value instanceof CelError) throw new SelectorFailed(`CEL runtime error: ${value.message}`)
+      return value
+    } catch (error) {
+      if (!(error instanceof CostExceeded)) throw error
+      budget.left -= error.cost
+      throw new SelectorFailed(`CEL runtime error: ${error.message}`)
+    }
+  }
+}
+
+/** A device as expressions see it, or why they cannot. */
+export class DeviceValue {
+  readonly value: Value
+  readonly failure: string | undefined
+
+  constructor(driver: string, { attributes = {}, capacity = {}, allowMultipleAllocations = false }: Device) {
+    const failures: string[] = []
+    const attributeValues = Object.entries(attributes).map(([name, attribute]) => {
+      const value = valueOf(attribute)
+      if (value === undefined) failures.push(`attribute ${name}: unsupported attribute value`)
+      else if (value instanceof CelError) failures.push(`attribute ${name}: parse semantic version: ${value.message}`)
+      return [name, value ?? null] as const
+    })
+    const capacityValues = Object.entries(capacity).map(([name, { value = '' }]) => [name, quantityOf(value)] as const)
+    this.failure = failures[0]
+    this.value = ValueMap.of([
+      ['driver', driver],
+      ['allowMultipleAllocations', allowMultipleAllocations],
+      ['attributes', byDomain(attributeValues, driver)],
+      ['capacity', byDomain(capacityValues, driver)],
+    ])
+  }
+}
+
+function valueOf({ int, bool, string, version }: DeviceAttribute): Value | undefined {
+  if (int !== undefined) return BigInt(int)
+  if (version !== undefined) return semverOf(version)
+  return bool ?? string
+}
+
+/** Names without a domain are of the driver's. */
+function byDomain(values: readonly (readonly [name: string, value: Value])[], driver: string): MapValue {
+  const domains = new Map<string, [id: string, value: Value][]>()
+  for (const [name, value] of values) {
+    const slash = name.indexOf('/')
+    const domain = slash < 0 ? driver : name.slice(0, slash)
+    const known = domains.get(domain) ?? []
+    known.push([name.slice(slash + 1), value])
+    domains.set(domain, known)
+  }
+  return new WithDefault(ValueMap.of([...domains].map(([domain, members]) => [domain, ValueMap.of(members)])))
+}
+
+/** A domain that is not there is there, and is empty: `device.attributes["a"].b` fails for want of b alone. */
+class WithDefault extends MapValue {
+  constructor(private readonly map: MapValue) {
+    super()
+  }
+
+  get size(): number {
+    return this.map.size
+  }
+
+  get(key: Value): Value {
+    return this.map.get(key) ?? ValueMap.empty
+  }
+
+  keys(): Iterable<Value> {
+    return this.map.keys()
+  }
+}

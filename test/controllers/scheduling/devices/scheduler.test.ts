@@ -1,0 +1,219 @@
+/** Pods and the devices that they claim, on a control plane in memory whose nodes are simulated. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Pod } from '../../../../src/api/core/v1.ts'
+import type { KubeObject } from '../../../../src/api/object.ts'
+import type { DeviceClass, DeviceRequest, ResourceSlice } from '../../../../src/api/resource/v1.ts'
+import type { Clientset } from '../../../../src/controllers/clientset.ts'
+import { clientsetFor, typedResource } from '../../../../src/controllers/clientset.ts'
+import { NODES } from '../../../../src/controllers/simulation/simulated-node.ts'
+import { PODS } from '../../../../src/controllers/workloads/pod-control.ts'
+import { RESOURCE_CLAIMS } from '../../../../src/controllers/workloads/resource-claim-templates.ts'
+import { ControlPlaneInMemory } from '../../control-plane.ts'
+
+const SLICES = typedResource<ResourceSlice & KubeObject>('resource.k8s.io', 'resourceslices')
+const CLASSES = typedResource<DeviceClass & KubeObject>('resource.k8s.io', 'deviceclasses')
+
+let plane: ControlPlaneInMemory
+let clients: Clientset
+
+beforeEach(async () => {
+  plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'simulated' })
+  clients = clientsetFor(await plane.context(), 'somebody')
+  await addNode('node-1')
+  await addNode('node-2')
+})
+
+async function addNode(name: string): Promise<void> {
+  const labels = { 'kedge.dev/simulated': 'true' }
+  await clients.resource(NODES).create({ kind: 'Node', apiVersion: 'v1', metadata: { name, labels } })
+  await plane.settle()
+}
+
+async function addClass(): Promise<void> {
+  const kind = { kind: 'DeviceClass', apiVersion: 'resource.k8s.io/v1' }
+  await clients.resource(CLASSES).create({ ...kind, metadata: { name: 'gpus' }, spec: {} })
+  await plane.settle()
+}
+
+async function addDevices(nodeName: string, ...names: readonly string[]): Promise<void> {
+  await clients.resource(SLICES).create({
+    kind: 'ResourceSlice',
+    apiVersion: 'resource.k8s.io/v1',
+    metadata: { name: nodeName },
+    spec: {
+      driver: 'gpu.example',
+      nodeName,
+      pool: { name: nodeName, generation: 1, resourceSliceCount: 1 },
+      devices: names.map((name) => ({ name })),
+    },
+  })
+  await plane.settle()
+}
+
+async function addClaim(name: string, exactly: DeviceRequest['exactly'] = {}): Promise<void> {
+  await claims().create({
+    kind: 'ResourceClaim',
+    apiVersion: 'resource.k8s.io/v1',
+    metadata: { name, namespace: 'default' },
+    spec: { devices: { requests: [{ name: 'gpu', exactly: { deviceClassName: 'gpus', ...exactly } }] } },
+  })
+  await plane.settle()
+}
+
+async function addPod(name: string, claim: string, spec: Pod['spec'] = {}): Promise<void> {
+  await pods().create({
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      serviceAccountName: 'default',
+      automountServiceAccountToken: false,
+      containers: [{ name: 'c', image: 'i' }],
+      resourceClaims: [{ name: 'gpu', resourceClaimName: claim }],
+      ...spec,
+    },
+  })
+  await plane.settle()
+}
+
+const claims = () => clients.resource(RESOURCE_CLAIMS, 'default')
+const pods = () => clients.resource(PODS, 'default')
+const nodeOf = async (name: string) => (await pods().get(name))?.spec?.nodeName
+
+async function whyNot(name: string) {
+  const condition = (await pods().get(name))?.status?.conditions?.find(({ type }) => type === 'PodScheduled')
+  return condition && `${condition.reason}: ${condition.message}`
+}
+
+/** `POOL/DEVICE for PODS` of each claim. */
+async function allocations(): Promise<string[]> {
+  return (await claims().list()).map(({ metadata, status = {} }) => {
+    const devices = status.allocation?.devices?.results?.map(({ pool, device }) => `${pool}/${device}`) ?? ['nothing']
+    return `${metadata.name}: ${devices.join(' ')} for ${status.reservedFor?.map(({ name }) => name).join(' ') ?? 'nobody'}`
+  })
+}
+
+test('a pod goes where its devices are, which are its own from then on', async () => {
+  await addClass()
+  await addDevices('node-2', 'gpu-0')
+  await addClaim('one')
+  await addPod('web', 'one')
+  expect(await nodeOf('web')).toBe('node-2')
+  expect(await claims().get('one')).toMatchObject({
+    metadata: { finalizers: ['resource.kubernetes.io/delete-protection'] },
+    status: {
+      allocation: {
+        devices: { results: [{ request: 'gpu', driver: 'gpu.example', pool: 'node-2', device: 'gpu-0' }] },
+        nodeSelector: {
+          nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-2'] }] }],
+        },
+        allocationTimestamp: '2026-01-01T00:00:00Z',
+      },
+      reservedFor: [{ resource: 'pods', name: 'web' }],
+    },
+  })
+})
+
+describe('a pod waits', () => {
+  const NOT_HELPFUL = 'preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.'
+
+  test('for its claim, its class and its devices, and goes on when each of them comes', async () => {
+    await addPod('web', 'one')
+    expect(await whyNot('web')).toBeUndefined()
+    await addClaim('one')
+    expect(await whyNot('web')).toBe(
+      `Unschedulable: 0/2 nodes are available: request gpu: device class gpus does not exist. no new claims to deallocate, ${NOT_HELPFUL}`,
+    )
+    await addClass()
+    expect(await whyNot('web')).toBe(
+      `Unschedulable: 0/2 nodes are available: 2 cannot allocate all claims. still not schedulable, ${NOT_HELPFUL}`,
+    )
+    expect(plane.waiting).toEqual([])
+    await addDevices('node-1', 'gpu-0')
+    expect(await nodeOf('web')).toBe('node-1')
+  })
+
+  test('while another one has its device', async () => {
+    await addClass()
+    await addDevices('node-1', 'gpu-0')
+    await addClaim('one')
+    await addClaim('two')
+    await addPod('first', 'one')
+    await addPod('second', 'two')
+    expect(await nodeOf('second')).toBeUndefined()
+    await pods().delete('first', { gracePeriodSeconds: 0 })
+    await plane.settle()
+    expect(await nodeOf('second')).toBe('node-1')
+    expect(await allocations()).toEqual(['one: nothing for nobody', 'two: node-1/gpu-0 for second'])
+  })
+
+  test('where the search fails, which its condition says, until something changes', async () => {
+    await addClass()
+    await addDevices('node-1', 'gpu-0')
+    await addClaim('one', { selectors: [{ cel: { expression: 'device.attributes["gpu.example"].none' } }] })
+    await addPod('web', 'one')
+    expect(await nodeOf('web')).toBeUndefined()
+    expect(await whyNot('web')).toBe(
+      'SchedulerError: running "DynamicResources" filter plugin: claim default/one: selector #0: CEL runtime error: no such key: none',
+    )
+    expect(plane.waiting).toEqual([])
+  })
+
+  test('where it asks for what is not built in, and its condition says so', async () => {
+    await addClass()
+    await addDevices('node-1', 'gpu-0')
+    await clients.resource(SLICES).updateWithRetries('node-1', ({ spec }) => {
+      for (const device of spec?.devices ?? []) device.allowMultipleAllocations = true
+    })
+    await addClaim('one')
+    await addPod('web', 'one')
+    expect(await nodeOf('web')).toBeUndefined()
+    expect(await whyNot('web')).toContain('1 cannot allocate all claims without devices that several claims share')
+  })
+})
+
+test('pods share a claim, on the node that has its devices', async () => {
+  await addClass()
+  await addDevices('node-2', 'gpu-0')
+  await addPod('first', 'one')
+  await addPod('second', 'one')
+  await addClaim('one')
+  expect([await nodeOf('first'), await nodeOf('second')]).toEqual(['node-2', 'node-2'])
+  expect(await allocations()).toEqual(['one: node-2/gpu-0 for first second'])
+})
+
+test('an allocated claim that nobody uses is given up where it keeps a pod from its node', async () => {
+  await addClass()
+  await addDevices('node-1', 'gpu-0')
+  await addDevices('node-2', 'gpu-0')
+  await addClaim('one')
+  const onNode = { key: 'metadata.name', operator: 'In', values: ['node-1'] }
+  await claims().updateStatusWithRetries('one', (claim) => {
+    const results = [{ request: 'gpu', driver: 'gpu.example', pool: 'node-1', device: 'gpu-0' }]
+    const nodeSelector = { nodeSelectorTerms: [{ matchFields: [onNode] }] }
+    claim.status = { allocation: { devices: { results }, nodeSelector } }
+  })
+  await clients.resource(NODES).updateWithRetries('node-1', ({ spec = {} }) => {
+    spec.unschedulable = true
+    spec.taints = [{ key: 'example.com/full', effect: 'NoSchedule' }]
+  })
+  await addPod('web', 'one', { tolerations: [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }] })
+  expect(await nodeOf('web')).toBe('node-2')
+  expect(await allocations()).toEqual(['one: node-2/gpu-0 for web'])
+})
+
+test('many pods at once: no device is given to two of them, and what is left over waits', async () => {
+  await addClass()
+  await addDevices('node-1', 'a', 'b', 'c')
+  await addDevices('node-2', 'd', 'e')
+  const names = Array.from({ length: 8 }, (_, at) => `claim-${at}`)
+  // none of them can be decided about before all are there
+  for (const name of names) await addPod(name, name, { schedulingGates: [{ name: 'example.com/wait' }] })
+  for (const name of names) await addClaim(name)
+  for (const name of names) await pods().updateWithRetries(name, ({ spec }) => void delete spec?.schedulingGates)
+  await plane.settle()
+  const given = (await allocations()).filter((text) => !text.includes('nothing')).map((text) => text.split(' ')[1])
+  expect(given.sort()).toEqual(['node-1/a', 'node-1/b', 'node-1/c', 'node-2/d', 'node-2/e'])
+  const bound = await Promise.all(names.map(nodeOf))
+  expect(bound.filter((node) => node !== undefined)).toHaveLength(5)
+})
