@@ -94,7 +94,7 @@ export class ClientConnection {
     this.#isAttested = certificate !== undefined || tellsAddress
     this.#attestation = new Attestation(certificate, plainAddress(client.remoteAddress ?? ''))
     this.#engine = new EngineLink(engine, {
-      onData: (data) => this.#fromEngine(data),
+      onData: (data, done) => this.#fromEngine(data, done),
       onDrain: () => this.#engineHasRoom(),
       onClosed: () => this.#engineClosed(),
       onUnreachable: () => this.#refuse(new MalformedRequest(503, 'the engine does not answer')),
@@ -240,8 +240,8 @@ export class ClientConnection {
 
   // ---- from the engine to the client
 
-  #fromEngine(data: Buffer): void {
-    if (this.#state === 'tunnel') return this.#toClient(data)
+  #fromEngine(data: Buffer, done?: () => void): void {
+    if (this.#state === 'tunnel') return this.#toClient(data, done)
     if (this.#state === 'lingering') return
     const exchange = this.#exchange
     if (exchange === undefined || exchange.isAnswered) return this.destroy() // nothing was asked
@@ -253,7 +253,7 @@ export class ClientConnection {
       if (exchange.answer.tunnel !== undefined) return this.#joinTunnel(exchange.answer.tunnel)
     }
     for (const earlier of exchange.held.splice(0)) this.#toClient(earlier)
-    this.#toClient(data)
+    this.#toClient(data, done)
     if (progress === 'switched protocols') this.#beginTunnel()
     if (progress === 'complete') {
       exchange.isAnswered = true
@@ -261,8 +261,9 @@ export class ClientConnection {
     }
   }
 
-  #toClient(data: Buffer): void {
-    if (this.#client.write(data)) return
+  /** @param written is called when the client has it */
+  #toClient(data: Buffer, written?: () => void): void {
+    if (this.#client.write(data, written)) return
     this.#engine.pause()
     if (this.#awaited?.what !== 'answer taken') this.#await('answer taken')
   }

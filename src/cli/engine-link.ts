@@ -3,6 +3,7 @@
 import type { KeyObject } from 'node:crypto'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import { arriving, copied } from './arriving.ts'
 
 export interface EngineAddress {
   /** Path of the socket for requests of which the front has nothing to state. */
@@ -14,7 +15,8 @@ export interface EngineAddress {
 }
 
 export interface EngineEvents {
-  onData(data: Buffer): void
+  /** @param done is called when `data` is not looked at any more, or never */
+  onData(data: Buffer, done?: () => void): void
   /** There is room again for what `send` found none. */
   onDrain(): void
   /** The engine closed the connection, whatever for. */
@@ -101,7 +103,11 @@ export class EngineLink {
       else this.#events.onUnreachable()
     }
     this.#engine().then((address) => {
-      const socket = connect(this.#isAttested ? address.attestedSocket : address.socket)
+      const path = this.#isAttested ? address.attestedSocket : address.socket
+      const socket: Socket = connect({
+        path,
+        onread: { buffer: arriving, callback: (length) => this.#read(socket, length) },
+      })
       socket.once('error', failed)
       socket.once('connect', () => {
         if (this.#isClosed) return void socket.destroy()
@@ -109,6 +115,15 @@ export class EngineLink {
         this.#use(socket, address)
       })
     }, failed)
+  }
+
+  #read(socket: Socket, length: number): boolean {
+    this.#usedAt = Date.now()
+    if (this.#socket === socket) {
+      const [data, done] = copied(arriving.subarray(0, length))
+      this.#events.onData(data, done)
+    }
+    return true
   }
 
   #use(socket: Socket, address: EngineAddress): void {
@@ -120,10 +135,6 @@ export class EngineLink {
       this.#drop()
       this.#events.onClosed()
     }
-    socket.on('data', (data: Buffer) => {
-      this.#usedAt = Date.now()
-      if (this.#socket === socket) this.#events.onData(data)
-    })
     socket.on('drain', () => this.#events.onDrain())
     socket.on('error', () => {}) // 'close' follows
     socket.on('end', closed)

@@ -49,6 +49,7 @@ const accounts: Readonly<Record<string, string>> = {
   'src/authorization/subject-index.ts': BY_OBJECTS,
   'src/authorization/webhook-authorizer.ts': 'test/api/bounded-map.test.ts: both key and value count',
   'src/cel/patterns.ts': FILLED,
+  'src/cli/arriving.ts': 'test/cli/arriving.test.ts: up to 32 of them',
   'src/cli/connection-limits.ts': 'test/cli/connection-limits.test.ts: an address without connections is forgotten',
   'src/cli/kept-connections.ts': 'places that calls go to, 128 connections each',
   'src/cli/outgoing-answer.ts': OF_A_CALL,
