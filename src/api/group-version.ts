@@ -43,6 +43,12 @@ export function groupResourceText({ group, resource }: GroupResource): string {
   return group === '' ? resource : `${resource}.${group}`
 }
 
+/** What `groupResourceText` was made of. */
+export function groupResourceOf(text: string): GroupResource {
+  const dot = text.indexOf('.')
+  return dot < 0 ? { group: '', resource: text } : { group: text.slice(dot + 1), resource: text.slice(0, dot) }
+}
+
 /** `Deployment.apps`, or `Pod` for the core group: how validation messages name a kind. */
 export function groupKindText({ group, kind }: { group: string; kind: string }): string {
   return group === '' ? kind : `${kind}.${group}`

@@ -36,13 +36,13 @@ const cache = new BoundedMap<string, { readonly until: number; readonly answer: 
 export async function authenticateToken(
   context: TokenContext,
   token: string,
-  audiences?: readonly string[],
+  audiences: readonly string[] = [],
 ): Promise<TokenAnswer> {
   const known = knownToken(context, token, audiences)
   if (known !== undefined) return known
   const { now } = context
-  const wanted = audiencesOf(context, audiences)
-  const key = cacheKey(context, token, wanted)
+  const wanted = audiences.length > 0 ? audiences : serverAudiences(context.env)
+  const key = cacheKey(context, token, audiences)
   const answer = await lookUpOnce(context, key, () => lookUp(context, token, wanted), isRefused)
   cache.set(key, { until: now.getTime() + CACHED_FOR, answer })
   return answer
@@ -52,19 +52,20 @@ export async function authenticateToken(
 export function knownToken(
   context: TokenContext,
   token: string,
-  audiences?: readonly string[],
+  audiences: readonly string[] = [],
 ): TokenAnswer | undefined {
-  const known = cache.get(cacheKey(context, token, audiencesOf(context, audiences)))
+  const known = cache.get(cacheKey(context, token, audiences))
   return known !== undefined && known.until > context.now.getTime() ? known.answer : undefined
 }
 
 const isRefused = (error: unknown): error is TokenRefused => error instanceof TokenRefused
 
-const audiencesOf = ({ env }: TokenContext, audiences: readonly string[] = []): readonly string[] =>
-  audiences.length > 0 ? audiences : serverAudiences(env)
-
+/** What stands before the token has no NUL in it: the uid has none, and JSON escapes it. */
 const cacheKey = ({ tenant }: TokenContext, token: string, audiences: readonly string[]): string =>
-  JSON.stringify([tenant.uid, token, audiences])
+  `${tenant.uid}\0${audiences.length === 0 ? OWN : JSON.stringify(audiences)}\0${token}`
+
+/** The settings tell what they are, and an isolate has one. */
+const OWN = ''
 
 async function lookUp(context: TokenContext, token: string, wanted: readonly string[]): Promise<TokenAnswer> {
   const reasons: string[] = []

@@ -59,12 +59,26 @@ export function attributesOf(user: UserInfo, info: RequestInfo, query: QueryPara
   const selector = selecting.has(verb) ? (query.get('fieldSelector') ?? '') : ''
   const fields = readableFields(selector)
   const labelSelector = selecting.has(verb) ? (query.get('labelSelector') ?? '') : ''
-  const about = { apiGroup, apiVersion, namespace, resource, subresource, name, path, fields, labelSelector }
-  return resourceAttributes(user, verb, about)
+  // of one shape with those that are spread from `noResource`
+  return {
+    apiGroup,
+    apiVersion,
+    namespace,
+    resource,
+    subresource,
+    name,
+    path,
+    fields,
+    labelSelector,
+    user,
+    verb,
+    isResourceRequest: true,
+  }
 }
 
 /** A selector that cannot be read narrows nothing; the verb will complain of it. */
-export function readableFields(selector: string): FieldRequirement[] {
+export function readableFields(selector: string): readonly FieldRequirement[] {
+  if (selector === '') return noResource.fields
   try {
     return parseFieldSelector(selector)
   } catch {

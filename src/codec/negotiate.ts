@@ -59,7 +59,7 @@ export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): 
   if (endpoint.forms.matchesFirst) {
     // a request that does not reach the endpoint gets no deprecation warning
     const earlier = request.warnings.splice(0)
-    matchProduced(accept, produced(request, endpoint, available))
+    matchProduced(accept, () => produced(request, endpoint, available))
     append(request.warnings, earlier)
   }
   const negotiated = negotiate(request, accept, available, {
@@ -83,11 +83,7 @@ export function negotiateDocument(
 ): OutputNegotiation & { readonly target?: Target } {
   const available = serializations(request)
   const accept = request.headers.get('Accept') ?? ''
-  if (matched)
-    matchProduced(
-      accept,
-      available.map((serialization) => mediaTypes[serialization]),
-    )
+  if (matched) matchProduced(accept, () => available.map((serialization) => mediaTypes[serialization]))
   const negotiated = negotiate(request, accept, available, {
     allows: (_, target) => target === undefined || allows(target),
     serverVersion: undefined,
@@ -184,9 +180,11 @@ function produced(
 }
 
 /** go-restful compares media types without their parameters, and knows no wildcard but the one for every type. */
-function matchProduced(accept: string, available: readonly string[]): void {
+function matchProduced(accept: string, produces: () => readonly string[]): void {
+  if (accept === '' || accept === '*/*') return
+  const available = produces()
   // few: the media types of one path
-  if (accept === '' || bareRanges(accept).some((range) => range === '*/*' || available.includes(range))) return
+  if (bareRanges(accept).some((range) => range === '*/*' || available.includes(range))) return
   throw new StatusError(
     406,
     'NotAcceptable',

@@ -19,7 +19,8 @@ export class Counters {
   private readonly values = new BoundedMap<string, { labels: Labels; value: number }>({ entries: MAX_SERIES })
 
   add(labels: Labels): void {
-    const key = Object.values(labels).join('\0')
+    const values = Object.values(labels)
+    const key = values.length === 1 ? values[0]! : values.join('\0')
     const known = this.values.get(key)
     if (known === undefined) this.values.set(key, { labels, value: 1 })
     else known.value++
@@ -32,6 +33,7 @@ export class Counters {
 
 /** One distribution. */
 export class Histogram {
+  /** Of values that are in this bucket and in none before it. */
   private readonly counts: number[]
   private sum = 0
   private count = 0
@@ -41,20 +43,23 @@ export class Histogram {
     this.counts = buckets.map(() => 0)
   }
 
+  /** Most values are in one of the first buckets. */
   observe(value: number): void {
     this.sum += value
     this.count++
-    for (let at = this.buckets.length - 1; at >= 0 && value <= this.buckets[at]!; at--) this.counts[at]!++
+    const { buckets } = this
+    for (let at = 0; at < buckets.length; at++) if (value <= buckets[at]!) return void this.counts[at]!++
   }
 
   /** None where nothing was observed. */
   samples(labels: Labels): Sample[] {
     if (this.count === 0) return []
+    let upToHere = 0
     return [
       ...this.buckets.map((bound, at) => ({
         suffix: '_bucket',
         labels: { ...labels, le: String(bound) },
-        value: this.counts[at]!,
+        value: (upToHere += this.counts[at]!),
       })),
       { suffix: '_bucket', labels: { ...labels, le: '+Inf' }, value: this.count },
       { suffix: '_sum', labels, value: this.sum },

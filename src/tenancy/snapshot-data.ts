@@ -1,6 +1,6 @@
 /** The objects of a control plane's configuration, by type: immutable, and cheap to bring up to date. */
 import type { GroupResource } from '../api/group-version.ts'
-import { groupResourceText } from '../api/group-version.ts'
+import { groupResourceOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { parseStoredObject } from '../codec/stored-object.ts'
 import type { Revision, ShardChanges } from '../storage/storage.ts'
@@ -91,12 +91,23 @@ class TypeData extends Objects {
 export class SnapshotData implements ControlSnapshot {
   static readonly empty = new SnapshotData(0, new Map(), 0)
 
-  /** @param size UTF-16 units of all objects */
+  /** The same types: every request asks for some of them, and a prefix would have to be put together for each. */
+  private readonly byGroup: ReadonlyMap<string, ReadonlyMap<string, TypeData>>
+
+  /** @param types by their prefix @param size UTF-16 units of all objects */
   constructor(
     readonly revision: Revision,
     private readonly types: ReadonlyMap<string, TypeData>,
     readonly size: number,
-  ) {}
+  ) {
+    const byGroup = Map.groupBy(types, ([prefix]) => groupResourceOf(prefix).group)
+    this.byGroup = new Map(
+      [...byGroup].map(([group, of]) => [
+        group,
+        new Map(of.map(([prefix, type]) => [groupResourceOf(prefix).resource, type])),
+      ]),
+    )
+  }
 
   list<O extends KubeObject>(resource: GroupResource): readonly O[] {
     // under a resource's prefix there are only objects of its kind
@@ -121,8 +132,8 @@ export class SnapshotData implements ControlSnapshot {
     return this.type(resource).entries.get(key)?.object as O | undefined
   }
 
-  private type(resource: GroupResource): TypeData {
-    return this.types.get(groupResourceText(resource)) ?? TypeData.none
+  private type({ group, resource }: GroupResource): TypeData {
+    return this.byGroup.get(group)?.get(resource) ?? TypeData.none
   }
 
   with({ revision, reset, changed }: ShardChanges): SnapshotData {
