@@ -11,6 +11,8 @@ if (existsSync(IN_MEMORY)) {
 
 export default defineConfig({
   test: {
+    // by default one less than there are processors: on two, no two files at once
+    maxWorkers: '100%',
     projects: [
       {
         test: {

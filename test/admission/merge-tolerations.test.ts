@@ -1,6 +1,6 @@
 // A RuntimeClass adds tolerations to a pod; those that tolerate no more than another one are left out.
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { coverageBy, mergeTolerations } from '../../src/admission/tolerations.ts'
 import type { Toleration } from '../../src/api/core/v1.ts'
 import { valuesEqual } from '../../src/api/value-order.ts'

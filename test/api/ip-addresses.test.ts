@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { path } from '../../src/api/field.ts'
 import {
   cidrErrors,

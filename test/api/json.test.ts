@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
+import fc from '../chance.ts'
 import type { Json } from '../../src/api/object.ts'
 import {
   decodeUtf8,

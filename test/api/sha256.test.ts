@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { sha256 } from '../../src/api/sha256.ts'
 
 const hexadecimal = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')

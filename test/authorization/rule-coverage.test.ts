@@ -1,5 +1,5 @@
-import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import fc from '../chance.ts'
 import type { PolicyRule } from '../../src/api/rbac/v1.ts'
 import { ruleAllows } from '../../src/authorization/policy-rule.ts'
 import { missingRules } from '../../src/authorization/rule-coverage.ts'

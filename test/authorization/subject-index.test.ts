@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import fc from '../chance.ts'
 import type { RoleBinding, Subject } from '../../src/api/rbac/v1.ts'
 import { bindingsFor } from '../../src/authorization/subject-index.ts'
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { medianInterval } from './median-interval.ts'
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1)

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../chance.ts'
 import type { Expression } from '../../src/cel/ast.ts'
 import { compile } from '../../src/cel/compile.ts'
 import type { ExpressionFactory } from '../../src/cel/declarations.ts'

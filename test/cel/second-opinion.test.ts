@@ -4,8 +4,8 @@
  * libraries, unsigned integers beside others, NaN, offsets of time zones.
  */
 import { evaluate } from '@marcbachmann/cel-js'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { compile } from '../../src/cel/compile.ts'
 import { toText } from '../../src/cel/conversions.ts'
 import { programOf } from '../../src/cel/program.ts'

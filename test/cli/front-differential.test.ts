@@ -1,8 +1,8 @@
 // What the front takes for one request, the engine takes for one: same number, heads and bodies, of octets that a client
 // wrote well, badly or with intent. The engine is the real one. `npm run fuzz` takes more than a moment.
 import { connect } from 'node:net'
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { LAST_CHUNK, chunkOf } from '../../src/cli/chunked-body.ts'
 import { engineHead, engineRequest } from '../../src/cli/engine-head.ts'
 import { MalformedRequest } from '../../src/cli/http-framing.ts'

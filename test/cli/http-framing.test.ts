@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { ChunkedBody, chunkOf } from '../../src/cli/chunked-body.ts'
 import { MalformedRequest, parseRequestHead, parseResponseHead } from '../../src/cli/http-framing.ts'
 

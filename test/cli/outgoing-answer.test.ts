@@ -1,6 +1,6 @@
 /** Answers of servers outside, octet by octet: what is read of each, and what is none. */
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { OutgoingAnswer } from '../../src/cli/outgoing-answer.ts'
 
 const MOST = 100

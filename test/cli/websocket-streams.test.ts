@@ -1,7 +1,7 @@
 /** WebSockets of clients, made into SPDY for a node: octets in, octets out. */
 import { Duplex } from 'node:stream'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { dataFrame, goAway, rstStream, synStream } from '../../src/spdy/frames.ts'
 import { HeaderWriter } from '../../src/spdy/header-blocks.ts'
 import { WebSocketReader, acceptOf } from '../../src/cli/websocket-frames.ts'

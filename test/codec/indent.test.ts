@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { indented, Indenter } from '../../src/codec/indent.ts'
 
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)

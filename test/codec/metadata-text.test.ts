@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { metadataText } from '../../src/codec/metadata-text.ts'
 
 test('cuts metadata out, whatever braces and quotes are in it', () => {

@@ -1,6 +1,6 @@
 /** What is written as it is read must be what an object would have become. */
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../chance.ts'
 import type { JsonObject } from '../../src/api/object.ts'
 import { parseStored, stringify } from '../../src/api/json.ts'
 import { encodeMessage } from '../../src/codec/protobuf-encode.ts'

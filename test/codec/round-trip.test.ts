@@ -1,6 +1,6 @@
 /** Random objects of every kind, through every serialization and back. */
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../chance.ts'
 import type { JsonObject } from '../../src/api/object.ts'
 import { CborError, parseCbor } from '../../src/codec/cbor-decode.ts'
 import { encodeCbor } from '../../src/codec/cbor-encode.ts'

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
+import fc from '../chance.ts'
 import type { Json } from '../../src/api/object.ts'
 import { parseYaml, parseYamlBytes, YamlError } from '../../src/codec/yaml.ts'
 import { goFloat } from '../../src/go/float.ts'

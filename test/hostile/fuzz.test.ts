@@ -1,7 +1,7 @@
 // Whatever is sent, a parser answers or throws what it declares: never an error of the engine's own. The runs of
 // `npm test` are few; `npm run fuzz` makes more (KEDGE_RUNS).
-import fc from 'fast-check'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import fc from '../chance.ts'
 import type { KubeObject } from '../../src/api/object.ts'
 import { StatusError } from '../../src/api/status.ts'
 import { compactForm, readClaims, WrongClaims } from '../../src/authentication/token-claims.ts'

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { FieldSet } from '../../src/patch/field-set.ts'
 import { elementText, keyElement, pathText, sortedPathElements, valueElement } from '../../src/schema/path-element.ts'
 

@@ -1,6 +1,6 @@
 /** Versions that share storage: every pair that can be served, with written examples and with random objects. */
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../chance.ts'
 import type * as V1 from '../../src/api/autoscaling/v1.ts'
 import type * as V2 from '../../src/api/autoscaling/v2.ts'
 import type { GroupVersionKind } from '../../src/api/group-version.ts'

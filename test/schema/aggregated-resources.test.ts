@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import fc from '../chance.ts'
 import type * as CoreV1 from '../../src/api/core/v1.ts'
 import { aggregatedResources } from '../../src/schema/pod-resource-defaults.ts'
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { Quantity, QuantityError } from '../../src/schema/quantity.ts'
 
 describe('the text of a quantity', () => {

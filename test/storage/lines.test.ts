@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import fc from '../chance.ts'
 import { lineBatches, linesOf, wholeLines } from '../../src/storage/lines.ts'
 import { Pieces } from '../../src/storage/pieces.ts'
 import { encodeFrame, readFrames } from '../../src/storage/watch-batch.ts'

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import fc from '../chance.ts'
 import { unbroken } from '../../src/storage/unbroken-list.ts'
 
 /** The text in chunks of these lengths; breaks after `breakAfter` of them. */

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import fc from '../chance.ts'
 import { SortedEntries } from '../../src/tenancy/sorted-entries.ts'
 
 const key = fc.oneof(

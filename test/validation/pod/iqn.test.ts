@@ -1,6 +1,6 @@
 // Names of iSCSI initiators: the linear reading takes what kube-apiserver's expression takes.
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import fc from '../../chance.ts'
 import { IQN_FORMATS } from '../../../src/validation/pod/volumes.ts'
 
 const EXPRESSION = /iqn\.\d{4}-\d{2}\.([-.a-zA-Z0-9]+)(:[^,;*&$|\s]+)$/
