@@ -2,6 +2,7 @@
  * Between requests and a backend: in `batch` mode events wait in a bounded buffer, which the request that finds it idle
  * empties after its answer; in the blocking modes each request waits until its event is written.
  */
+import { settledByOthers } from '../api/settled-by-others.ts'
 import { logError } from '../log/log.ts'
 import type { AuditMode } from '../settings.ts'
 import type { AuditPlugin } from './metrics.ts'
@@ -84,8 +85,11 @@ export class Sink {
     const { batchEvents, batchWaitMs, retryMs } = this.options
     let mark = since
     while (this.#buffer.length > 0) {
-      if (this.#buffer.length < batchEvents)
-        await Promise.race([this.clock.sleep(batchWaitMs), new Promise<void>((resolve) => (this.#enough = resolve))])
+      if (this.#buffer.length < batchEvents) {
+        const { promise: enough, resolve } = settledByOthers<void>()
+        this.#enough = resolve
+        await Promise.race([this.clock.sleep(batchWaitMs), enough])
+      }
       this.#enough = undefined
       const batch = this.#buffer.splice(0, batchEvents)
       this.#length -= batch.reduce((sum, { length }) => sum + length, 0)

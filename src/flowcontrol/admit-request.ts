@@ -1,6 +1,7 @@
 /** Lets a request go on at once, after a while, or not at all: one gate for each control plane in an isolate. */
 import { platformClock } from '../api/clock.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
+import { settledByOthers } from '../api/settled-by-others.ts'
 import type { PriorityLevelConfiguration } from '../api/flowcontrol/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ANONYMOUS } from '../request/user-info.ts'
@@ -94,7 +95,9 @@ export function admitRequest(
  */
 function kept(request: ApiRequest, { seats }: Gate, found: Seat | Refusal): Seat | Refusal {
   if (typeof found === 'string' || endsBySelf(request) || !seats.isScarce(found.level)) return found
-  request.waitUntil(new Promise<void>((resolve) => (found.onLeave = resolve)))
+  const { promise: left, resolve: leave } = settledByOthers<void>()
+  found.onLeave = leave
+  request.waitUntil(left)
   return found
 }
 

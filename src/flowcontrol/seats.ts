@@ -6,6 +6,7 @@
  * what each has taken or keeps for itself: `max(taken, lower)`. Within `lower` a seat is always there; beyond it there
  * is one while `used` is less than `total`.
  */
+import { settledByOthers } from '../api/settled-by-others.ts'
 import type { LevelLimits } from './level-limits.ts'
 import { WaitingLine } from './waiting-line.ts'
 
@@ -86,8 +87,8 @@ export class Seats {
     if (level.waiting.length === 0 && this.hasSeat(level)) return this.sit(level)
     const queuing = level.limits.kind === 'limited' ? level.limits.queuing : undefined
     if (queuing === undefined) return 'concurrency-limit'
-    let waiter!: Waiter
-    const seat = new Promise<Seat>((resolve) => (waiter = { take: resolve }))
+    const { promise: seat, resolve: take } = settledByOthers<Seat>()
+    const waiter = { take }
     if (!level.waiting.join(flow(), queuing, waiter)) return 'queue-full'
     this.waiting++
     return this.seatInTime(level, waiter, seat, patience)

@@ -7,6 +7,8 @@
  * unsettled, unless that keeps it with `waitUntil`; so everybody waits with a timer of his own.
  */
 
+import { settledByOthers } from '../api/settled-by-others.ts'
+
 /** Milliseconds after which a call counts as lost: the engine ends what belongs to a client that went away. */
 const LOST_AFTER = 2_000
 
@@ -72,13 +74,12 @@ export class SharedCall<Value> {
    * more than settle a promise: the engine runs it in the context of that request.
    */
   private async settled(answer: Promise<unknown>): Promise<boolean> {
-    let timer: ReturnType<typeof setTimeout>
-    const isSettled = await new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), this.lostAfter)
-      const done = () => resolve(true)
-      answer.then(done, done)
-    })
-    clearTimeout(timer!)
+    const { promise, resolve } = settledByOthers<boolean>()
+    const timer = setTimeout(() => resolve(false), this.lostAfter)
+    const done = () => resolve(true)
+    answer.then(done, done)
+    const isSettled = await promise
+    clearTimeout(timer)
     return isSettled
   }
 }

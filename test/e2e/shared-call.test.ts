@@ -42,3 +42,20 @@ test.each([
   await ask('/end')
   expect(await Promise.all([first, second])).toEqual(expected)
 })
+
+/** Until the engine has optimized what they run. */
+const MANY = 12_800
+const CLIENTS = 16
+
+// a promise may not know its request once the code that makes it is optimized: who waited went on in another's, in most runs
+test('each of many requests that wait goes on as itself', async () => {
+  const answers = new Map<string, number>()
+  const client = async () => {
+    for (let asked = 0; asked < MANY / CLIENTS; asked++) {
+      const answer = await ask('/look')
+      answers.set(answer, (answers.get(answer) ?? 0) + 1)
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, client))
+  expect([...answers]).toEqual([['looked', MANY]])
+}, 600_000)

@@ -21,12 +21,19 @@ async function answer({ searchParams }: URL, waitUntil: (work: Promise<unknown>)
   })
 }
 
+/** A look that began after the request: nobody takes one that was under way. */
+const looks = new SharedCall<string>(() => Date.now())
+const look = () =>
+  looks.answer(looks.next, () => new Promise<string>((resolve) => setTimeout(() => resolve('looked'), 1)))
+
 export default {
   async fetch(request, _env, execution) {
     const url = new URL(request.url)
     switch (url.pathname) {
       case '/call':
         return new Response(await answer(url, (work) => execution.waitUntil(work)))
+      case '/look':
+        return new Response(await look())
       case '/asking':
         return new Response(String(asking))
       default:
