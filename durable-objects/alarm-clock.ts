@@ -1,4 +1,4 @@
-/** An object has one alarm; several things want to be woken. Keeps the earliest: all that is due is done when it rings. */
+/** A Durable Object has one alarm, and several parts need one. Keeps the earliest time; when it rings, all due work is done. */
 export class AlarmClock {
   private at: number | undefined
 

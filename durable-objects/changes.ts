@@ -8,9 +8,9 @@ import { DELETED } from './statements.ts'
 const MAX_LENGTH = 1024 * 1024
 
 /**
- * Pages are in order of revision, so what is written between two of them is in a later one. Compaction loses nothing
- * but deletions. A state that is told from its beginning therefore goes on for as long as every deletion after that
- * beginning is in the log, wherever in it the page before ended.
+ * Pages are in the order of revisions, so a write between two pages is in a later one. Compaction hides nothing but
+ * deletions. A reader of the whole state can therefore go on as long as the log has every deletion since it began,
+ * wherever its last page ended.
  *
  * @param resetAt of the page before: the beginning of the state that it belongs to
  * @param keep as in ListCall
@@ -24,7 +24,7 @@ export function newestChanges(
 ): ShardChanges {
   // A revision from before a restored backup is not one of this log.
   const reset = since === undefined || (resetAt ?? since) < log.floor || since > log.last
-  // The question of every fresh snapshot; most often nothing happened, and then no row is read.
+  // Every fresh snapshot asks this. Most often nothing changed, and no row is read.
   if (!reset && since === log.last) return { revision: since, reset, more: false, changed: [] }
   const changed = new Map<string, ShardChanges['changed'][number]>()
   let length = 0

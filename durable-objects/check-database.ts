@@ -1,6 +1,6 @@
 /** Whether an object's database can be read: what SQLite finds of it, page by page. */
 
-/** Bytes. A larger one would keep its object from requests for longer than a moment; what is bad in it shows when it is read. */
+/** Bytes. Checking a larger database would block requests; its damage shows when a request reads it. */
 const MAX_CHECKED = 16 << 20
 
 /** @returns what is wrong; undefined: nothing that was looked at */

@@ -1,15 +1,15 @@
 /**
- * Drops what nobody may read any more: states that were replaced longer ago than the retention, and deletions. In
- * batches of one turn each, small enough that nobody waits for one, and with the turns between them left to others.
- * Scheduled only when there is something to drop.
+ * Drops states that were replaced longer ago than the retention, and deletions of that age. It works in batches of one
+ * turn each. A batch is small, and between two of them requests have their turns. It is scheduled only when there is
+ * something to drop.
  *
  *   floor 10           rev: 4 a, 7 b, 12 a (replaced 4), 15 b deleted (replaced 7), 18 a (replaced 12)
  *   compact up to 15   rev: 12 a, 18 a          4 was replaced at 12, 7 at 15, and 15 itself says no more than
  *   floor 15                                    "b is not there"; 12 stays: 18 shows what a watcher lost by it
  *
- * The floor is raised with the first batch, and with the last one it is noted that all below it is gone. Wherever a run
- * ends, what is readable is whole, and what is not goes with the next one. So a run writes three rows of its own,
- * however much it drops.
+ * The first batch raises the floor. The last batch notes that nothing is left below the floor. A run may be interrupted
+ * anywhere: every revision from the floor on stays complete, and the next run drops the rest. A run writes three rows of
+ * its own, however much it drops.
  */
 import type { History } from '../src/storage/history.ts'
 import { SHORTEST } from '../src/storage/history.ts'
@@ -19,7 +19,7 @@ import type { Log } from './log.ts'
 import type { Statements } from './statements.ts'
 import { DELETED } from './statements.ts'
 
-/** A turn drops so many rows, or bytes, and looks at so many changes; what comes first ends it. */
+/** A turn ends after so many dropped rows, dropped bytes, or changes that it looked at, whichever comes first. */
 const BATCH = { rows: 64, bytes: 256 * 1024, changes: 1_000 }
 /** Changes that are looked at to tell whether there is anything to drop. */
 const LOOK = 1_000
@@ -29,7 +29,7 @@ export class Compactor {
 
   /**
    * @param transact makes all of the work or none of it
-   * @param others lets those who wait for the shard go first
+   * @param others gives waiting requests their turn
    */
   constructor(
     private readonly log: Log,
@@ -50,7 +50,7 @@ export class Compactor {
     return Math.max(timeOf(first) + retention, this.now() + retention / 4)
   }
 
-  /** More was written since the last run than the history may hold: it is shortened before it is old. */
+  /** More was written since the last run than the history may hold: compaction begins before the retention is over. */
   get isPressed(): boolean {
     return this.log.appended >= (this.history.changes ?? Infinity)
   }

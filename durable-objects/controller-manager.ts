@@ -34,13 +34,13 @@ import type { Work } from './work-table.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
 
 const PARALLEL = 8
-/** Work that is read at a time: finding what is due goes through all that waits, for an index would be written with each. */
+/** Rows of work that are read at a time. Finding due work scans all rows: an index would cost a written row with each work. */
 const BATCH = 512
-/** After which work is taken up again that an instance left behind. */
+/** After which an alarm takes up work that an ended instance left behind. */
 const RESUME_MS = 5_000
 /** Work that is due within this, in milliseconds, needs no alarm. */
 const NEAR_MS = 1_000
-/** After which it is looked whether a restore is over; the work that it brings comes by itself. */
+/** After which the object looks whether a restore is over. The restored objects bring their own work. */
 const RESTORING_MS = 600_000
 
 export class ControllerManager extends DurableObject<Env> implements ControllerCalls {
@@ -57,7 +57,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private running: Promise<void> | undefined
   private readonly turns = new Turns()
   private readonly pace = new LookPace(this.now)
-  /** Ends the wait for what is due in a moment. */
+  /** Ends the wait for work that is due in a moment. */
   private arrived: () => void = () => {}
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -87,7 +87,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.alarms.wakeAt(this.now())
   }
 
-  /** A call says it; an alarm need not. */
+  /** A call carries the name of the object, an alarm may not. */
   private ownTenant(): string | undefined {
     const kept = this.sql.exec<{ uid: string }>('SELECT uid FROM tenant').toArray()[0]?.uid
     const { name } = this.ctx.id
@@ -98,7 +98,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   /** @param shard `TENANT/SHARD`, the name of the sender */
   async receive(_shard: string, rows: readonly OutboxRow[]): Promise<void> {
     for (const { topic, payload } of rows) this.work.add(topic, payload, this.pace.delay(topic, payload))
-    // In the same commit: should the instance end before it is done with them, nobody else comes back to them.
+    // In the same commit as the work: if the instance ends before the work is done, the alarm takes it up.
     this.alarms.wakeAt(this.now() + RESUME_MS)
     this.arrived()
     this.ctx.waitUntil(this.run())
@@ -114,7 +114,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.dependents.add(resource, kinds)
   }
 
-  /** Objects of this definition are watched from now on: a change of it is news to somebody. */
+  /** Objects of this definition are watched from now on: a change of the definition must end those watches. */
   async announceWatch(definition: string, uid: string): Promise<void> {
     this.watchedKinds.add(definition, uid)
   }
@@ -124,7 +124,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     await this.run()
   }
 
-  /** One run at a time: calls that come meanwhile wait for it. */
+  /** One run at a time. Calls that come during a run wait for it. */
   private run(): Promise<void> {
     this.running ??= this.drain()
       .catch((error: unknown) => {
@@ -169,7 +169,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.alarms.wakeAt(this.work.nextDue())
   }
 
-  /** Work that is due in a moment is waited for: an alarm is a row that is written. */
+  /** Waits for work that is due in a moment, because an alarm costs a written row. */
   private async moreIsNear(): Promise<boolean> {
     const wait = (this.work.nextDue() ?? Infinity) - this.now()
     if (wait > NEAR_MS) return false
@@ -181,7 +181,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     return true
   }
 
-  /** Without a tenant it works for nobody: its work stays, and is tried again. */
+  /** Without the name of its tenant the object cannot work: the work stays, and is tried again. */
   private tenant(): Tenant {
     if (this.tenantUid === undefined) throw new Error('assertion failed: a controller manager does not know its tenant')
     return { uid: this.tenantUid }

@@ -1,6 +1,6 @@
 /**
- * Deletes what was not written for longer than the shard keeps anything: Events. A revision tells when it was made, so
- * what is due is found at the beginning of the log, without a column or an index for it.
+ * Deletes Events that nobody wrote for an hour (--event-ttl of kube-apiserver). A revision says when it was made, so the
+ * oldest objects are at the beginning of the log, and no column or index is needed to find them.
  */
 import type { History } from '../src/storage/history.ts'
 import { revisionAt, timeOf } from '../src/storage/revision.ts'
@@ -30,7 +30,7 @@ export class Expiry {
     return Math.max(timeOf(oldest) + this.history.expiry!, this.now()) + SLACK
   }
 
-  /** When what is written now is due. */
+  /** When an object that is written now expires. */
   dueOfNew(): number | undefined {
     return this.history.expiry === undefined ? undefined : this.now() + this.history.expiry + SLACK
   }

@@ -1,7 +1,7 @@
 /**
- * The answer to a list: what is known of it in a header, the values in the body. Of which state, is settled in one turn; which versions that
- * are, and what they say, is read in later ones as the reader takes them, which changes nothing: the log knows every state, and a version's
- * value never changes.
+ * The answer to a list: revision and counts in a header, the values in the body. The first turn settles the revision.
+ * Later turns read keys and values while the reader takes them. Writes in between do no harm: the log has the state at
+ * every revision, and the value of a revision never changes.
  */
 import type { ListCall, StreamShape } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
@@ -12,7 +12,7 @@ import type { Page } from './log.ts'
 import type { Statements } from './statements.ts'
 
 const CHUNK_VALUES = 128
-/** Few at first, so that the beginning is not waited for. */
+/** Small at first, so that the first byte comes soon. */
 const FIRST_VALUES = 8
 /** Values of 1.5 MiB come in chunks of a few: an isolate has 128 MB for everything. */
 const CHUNK_LENGTH = 1024 * 1024
@@ -38,7 +38,7 @@ export function listAnswer(page: Page, { prefix, shape }: ListCall, statements: 
   return new Response(values, { headers: encodeHeader({ value }) })
 }
 
-/** Goes on by as many values as before fitted a chunk. */
+/** Reads as many values as fitted the last chunk. */
 function* valuesInChunks(
   statements: Statements,
   batches: Iterable<readonly Revision[]>,

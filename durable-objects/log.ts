@@ -2,8 +2,8 @@
  * The log of a shard: every version of every key, until it is compacted. The shard is the only writer and nothing here
  * awaits, so reading a revision and acting on it is one step.
  *
- * Kept at all times: `cur` names the newest version of each key that exists; the state that any change after the floor
- * replaced is in `rev`, so that every revision from the floor on can be read and every event after it told in full.
+ * Two things always hold. `cur` names the newest version of each key that exists. `rev` has every state that a change
+ * after the floor replaced. So a reader can ask for any revision from the floor on, and a watcher gets every event after it.
  */
 import { StorageError } from '../src/storage/errors.ts'
 import { lastRevisionAt, nextRevision, revisionAt } from '../src/storage/revision.ts'
@@ -17,12 +17,12 @@ import { pick } from './selected-keys.ts'
 import type { ChangeRow, StateStatements, Statements } from './statements.ts'
 import { ADDED, DELETED, MODIFIED } from './statements.ts'
 
-/** Milliseconds that a paged list's revision may be behind the clock: the less, the more rows; see freshRevision. */
+/** Milliseconds that the revision of a paged list may be behind the clock. A smaller value writes more rows; see freshRevision. */
 const FRESH = 60_000
 
 export interface Page {
   readonly revision: Revision
-  /** Of the values, in key order. Fails with Compacted where they are taken more slowly than states are kept. */
+  /** Of the values, in key order. Fails with Compacted if the reader is slower than the retention. */
   readonly revisions: Iterable<readonly Revision[]>
   readonly isEmpty: boolean
   readonly count?: number
@@ -31,7 +31,7 @@ export interface Page {
   readonly remaining?: number
 }
 
-/** What a write did: `change` is absent when it had been done before. */
+/** What a write did. `change` is absent if an earlier attempt had already made the write. */
 export interface WriteOutcome {
   readonly written: Written
   readonly change?: ChangeRow
@@ -45,7 +45,7 @@ export class Log {
   floor: Revision
   /** Watches begin here or later; 0 where the floor alone counts. */
   watchFloor: Revision
-  /** Changes since somebody last set this to zero. */
+  /** Changes since the compactor last set this to zero. */
   appended = 0
   readonly pendingWork = new PendingWork()
 
@@ -61,13 +61,13 @@ export class Log {
   ) {
     this.floor = statements.meta('floor') || this.begin()
     this.watchFloor = statements.meta('watchFloor')
-    // A deletion at the end of the log may have been compacted: then the floor tells that it was there.
+    // The compactor may have dropped a deletion at the end of the log. The floor is at or above its revision.
     this.last = Math.max(statements.newestRevision(), statements.meta('last'), this.floor)
   }
 
   /**
-   * What lies further back than the retention when the first request comes is as good as compacted. Not so what is
-   * younger: it may be a version of another shard, and since then nothing happened here.
+   * A new shard treats all revisions that are older than the retention as compacted. A client may ask it for a younger
+   * one, which it has from another shard; nothing has happened here since.
    */
   private begin(): Revision {
     const floor = revisionAt(this.now() - this.retention)
@@ -76,7 +76,7 @@ export class Log {
   }
 
   /**
-   * Takes back what a failed write said of the newest revision: memory must not be ahead of the disk.
+   * Resets `last` if the write fails, so that memory is never ahead of the disk.
    * @param transact makes all of the work or none of it
    */
   attempt<Outcome>(transact: () => Outcome): Outcome {
@@ -137,7 +137,7 @@ export class Log {
     return { written: { revision: rv }, change, hasWork: bringsWork(last) }
   }
 
-  /** Deletes what is still at a revision, without anybody's asking: it is shown as it was last. */
+  /** Deletes a key that is still at this revision. Watchers see DELETED with its last state. */
   expire(key: string, revision: Revision): WriteOutcome {
     if (this.statements.live(key)?.rv !== revision) return { written: { revision } }
     const { k, crv, at, l, v } = this.statements.version(revision)!
@@ -148,7 +148,7 @@ export class Log {
     return { written: { revision: rv }, change }
   }
 
-  /** What was before is no longer to be had; revisions go on above it. */
+  /** Drops all contents. Revisions go on above the last one. */
   clear(): void {
     this.statements.clear()
     this.pendingWork.forget()
@@ -156,9 +156,9 @@ export class Log {
   }
 
   /**
-   * What happened until now is no longer told to new watchers, as when kube-apiserver builds a resource's cache anew.
-   * It can still be listed.
-   * @returns false where that was done since
+   * New watchers cannot begin before now, as when kube-apiserver rebuilds the watch cache of a resource. Lists can
+   * still read the past.
+   * @returns false if this was already done after `since`
    */
   renew(since = Infinity): boolean {
     if (this.watchFloor > since) return false
@@ -171,7 +171,7 @@ export class Log {
     return true
   }
 
-  /** Of a shard that nobody reads before `beginAnew`. */
+  /** Fills a locked shard. Nothing reads it before `beginAnew`. */
   restore(values: readonly RestoredValue[]): void {
     for (const { key, revision, value } of values) {
       const { text, at, outbox = [], ...selectable } = value
@@ -189,7 +189,7 @@ export class Log {
     }
   }
 
-  /** All that was told until now, here or where the backup was made, is of the past: its revisions are compacted. */
+  /** Ends a restore: every revision that a client may have, from here or from where the backup was made, counts as compacted. */
   beginAnew(cut: Revision): void {
     this.beginAt(this.after(Math.max(this.last, cut)))
   }
@@ -234,9 +234,9 @@ export class Log {
   }
 
   /**
-   * A revision that the clock has passed is reached although nothing was written at it: versions of different shards
-   * compare. It is kept, so that no later write falls below it, whatever clock it is made with. Only a disk that takes
-   * no writes is not asked to: then the clock alone must see to it.
+   * Raises `last` to a revision that a client has from another shard, once the clock has passed it. The new value is
+   * stored, so that no later write gets a lower revision, even from a machine whose clock is behind. While the disk takes
+   * no writes (`keep` is false) it stays in memory.
    */
   reach(revision: Revision, keep = true): void {
     if (revision <= this.last) return
@@ -276,7 +276,7 @@ export class Log {
     }
   }
 
-  /** For one turn: what is written after it makes another of it. */
+  /** Valid for the current turn only: a write in a later turn changes the state. */
   private stateAt(revision: Revision): StateStatements {
     if (revision === this.last) return this.statements.now
     if (revision < this.floor) throw new StorageError('Compacted', revision, this.floor)
@@ -284,8 +284,8 @@ export class Log {
   }
 
   /**
-   * Continue tokens expire by their revision's age. A list of a shard that was not written to for long is of an old
-   * revision; its pages get one of now, at which nothing else was written.
+   * Continue tokens expire by the age of their revision. The last revision of a shard may be old although its state is
+   * current; the pages of a list then get a revision of now.
    */
   freshRevision(keep: boolean): Revision {
     const now = revisionAt(this.now())
@@ -298,7 +298,7 @@ export class Log {
 const MAX_ROW_BYTES = 2_000_000
 const MAX_UTF8 = 3
 
-/** Labels and fields are in a row twice, in the text and beside it: a value that is small enough need not fit. */
+/** A row has the labels and fields twice, in the text and in a column of their own: a value below the limit may make a row above it. */
 function isRowTooLarge({ k, l, v }: Pick<ChangeRow, 'k' | 'l' | 'v'>): boolean {
   if ((k.length + l.length + v.length) * MAX_UTF8 <= MAX_ROW_BYTES) return false
   const bytes = [k, l, v].reduce((sum, text) => sum + encoder.encode(text).length, 0)

@@ -12,12 +12,12 @@ import type { Statements } from './statements.ts'
 const BATCH = 500
 const FIRST_RETRY = 1_000
 const LAST_RETRY = 60_000
-/** Milliseconds after a removal that was never confirmed. */
+/** Milliseconds to wait after a removal of rows that was never confirmed. */
 const UNCONFIRMED_RETRY = 10_000
 
 /**
- * Shards whose rows were being removed, and since when: longer than an instance lives. Where that ended the instance,
- * because the disk takes no writes, the next one must not try it at once, or it would end all who come after it.
+ * Shards that began to remove rows, and when. This outlives an instance: if the disk takes no writes, the removal ends
+ * the instance, and the next instance must not try it at once, or it would end its own callers as well.
  */
 const unconfirmed = new BoundedMap<string, number>({ entries: 1_000 })
 
@@ -32,7 +32,7 @@ export class Outbox {
     /** Resolves when all that was written is on disk. */
     private readonly sync: () => Promise<void>,
     private readonly now: Clock,
-    /** Is told that the delivery of all that waits begins. */
+    /** Called when the delivery of everything that waits begins. */
     private readonly begins: () => void = () => {},
   ) {}
 

@@ -1,7 +1,7 @@
 /**
- * Work that need not be stored: the same is in the outbox already, and its delivery has not begun (a controller reads what
- * is stored when it does its work), or it was told once and says nothing new a second time. Many writes bring the same
- * work, as those of the pods of one owner do.
+ * Finds work that need not be stored again. Many writes bring the same work, for example those of the pods of one owner.
+ * If the outbox has the same work and its delivery has not begun, one row is enough, because the controller reads the
+ * current state. Some work says nothing new a second time and is stored once for the life of the instance.
  */
 import type { OutboxMessage } from '../src/storage/storage.ts'
 
@@ -11,12 +11,12 @@ const MOST = 1_000
 export class PendingWork {
   /** Bound: MOST. */
   private readonly waiting = new Set<string>()
-  /** Work that is told once, delivered or not. Bound: MOST. */
-  private readonly told = new Set<string>()
+  /** Work that is stored once, delivered or not. Bound: MOST. */
+  private readonly storedOnce = new Set<string>()
 
-  /** Whether it is to be stored. */
+  /** @returns whether the outbox must store it */
   isNew({ topic, payload, once }: OutboxMessage): boolean {
-    const known = once ? this.told : this.waiting
+    const known = once ? this.storedOnce : this.waiting
     const work = `${topic} ${payload}`
     if (known.has(work)) return false
     if (known.size >= MOST) known.clear()
@@ -24,14 +24,14 @@ export class PendingWork {
     return true
   }
 
-  /** The delivery of all that waits begins. */
+  /** The outbox begins to deliver everything that waits. */
   deliveryBegins(): void {
     this.waiting.clear()
   }
 
-  /** What was written last is taken back. */
+  /** The last write failed, and with it the work that it stored. */
   forget(): void {
     this.waiting.clear()
-    this.told.clear()
+    this.storedOnce.clear()
   }
 }

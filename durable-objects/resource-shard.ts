@@ -54,11 +54,11 @@ import { WatchHub } from './watch-hub.ts'
 import { WriteQueue } from './write-queue.ts'
 
 const TIDY_AGAIN = 60_000
-/** Milliseconds after which an alarm looks whether controllers took their work, should the instance have ended before. */
+/** Milliseconds after which an alarm delivers the outbox again, in case the instance ended before the delivery. */
 const DELIVER_AGAIN = 300_000
-/** Later retries than this, in milliseconds, are the alarm's: a timer keeps the object awake. */
+/** Milliseconds. A retry that is due later is left to the alarm, because a timer keeps the object awake. */
 const LAST_TIMER = 10_000
-/** Milliseconds that belong to others between two pieces of the shard's own work, which take one or two. */
+/** Milliseconds that the shard leaves to requests between two pieces of its own work, which take one or two each. */
 const BETWEEN = 20
 
 export class ResourceShard extends DurableObject<Env> implements ShardCalls {
@@ -123,7 +123,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     this.firstWrite = new FirstWrite(this.statements, () => tellControlShard(env, now, shard))
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(() => this.alarms.load())
-    // Left behind by an instance that ended between a commit and its delivery.
+    // An earlier instance may have ended between a commit and its delivery.
     if (this.statements.oldestOutbox(1).length > 0) ctx.waitUntil(this.deliver())
   }
 
@@ -223,7 +223,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
 
   /**
    * Watches end, and none begins before this. Only for shards of one resource.
-   * @param since nothing is done where that was done after it
+   * @param since does nothing if watches were ended after this revision
    */
   async renew(since?: Revision): Promise<ShardReply<null>> {
     this.usage.woken('renew')
@@ -334,7 +334,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     })
   }
 
-  /** From its first sealed value on the shard tells its values only to callers that open them. */
+  /** A shard with sealed values answers only callers that can open them. */
   private noticed(value: NewValue): NewValue {
     if (!this.isSealed && value.text.startsWith(SEALED)) {
       this.statements.setMeta('sealed', 1)
@@ -343,7 +343,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     return value
   }
 
-  /** Envelopes must not be taken for objects by a caller that has no keys. */
+  /** A caller without keys must not take an encrypted envelope for an object. */
   private checkOpens({ prefix, opens }: ListCall | WatchCall): void {
     if (this.isSealed && opens !== true) throw new StorageError('Sealed', 0, 0, `${prefix}: it is encrypted`)
   }
@@ -360,8 +360,8 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   /**
-   * A disk that fails in the middle may have taken back more than this: what else the turn wrote. So all of it begins
-   * again, with what is on disk.
+   * A disk that fails in the middle of a turn may have undone other writes of the turn as well. So the object restarts
+   * from what is on disk.
    */
   private transact<Outcome>(write: () => Outcome): Outcome {
     try {
@@ -383,7 +383,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     if (hasWork) this.ctx.waitUntil(this.deliver())
   }
 
-  /** What was written stays written: watchers who could not be told are made to read it in the log. */
+  /** The write stays. Watchers that could not be sent the event are disconnected and read it from the log. */
   private publish(changes: readonly ChangeRow[]): void {
     try {
       this.watches.publish(changes)
@@ -393,7 +393,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     }
   }
 
-  /** A call says it; an alarm need not. Without it the shard would keep and send for nobody, and refuses everything. */
+  /** A call carries the name of the object, an alarm may not. Without its name the shard refuses everything. */
   private ownName(): string {
     const kept = this.statements.name()
     const name = this.ctx.id.name ?? kept
@@ -402,14 +402,14 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     return name
   }
 
-  /** Between two pieces of the shard's own work: as long as there are writers, most of the time is theirs. */
+  /** Between two pieces of the shard's own work: while there are writers, they get most of the time. */
   private async yieldToWriters(): Promise<void> {
     const before = this.writes.flushes
     await pause(0)
     if (this.writes.flushes !== before) await pause(BETWEEN)
   }
 
-  /** Failures are no reason to write, which might fail too: the alarm that the write set comes in any case. */
+  /** After a failure nothing is written, since that might fail as well. The alarm that the write has set comes in any case. */
   private async deliver(): Promise<void> {
     if (this.lock.isHeld) return
     const retryAfter = await this.outbox.deliver()
@@ -425,7 +425,7 @@ function reply<Value>(answer: () => Value): ShardReply<Value> {
   }
 }
 
-/** What is neither a StorageError nor the database's is our mistake and stays an exception. */
+/** An error that is neither a StorageError nor one of the database is a fault of the server and stays an exception. */
 function failure(error: unknown): ShardRefusal {
   if (error instanceof StorageError) {
     const { code, revision, current, detail } = error

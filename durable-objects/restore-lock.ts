@@ -35,14 +35,14 @@ export class RestoreLock {
     if (restore !== this.holder) throw new StorageError('Superseded')
   }
 
-  /** Again, where the answer was lost. @throws StorageError Superseded */
+  /** May be called again if the answer was lost. @throws StorageError Superseded */
   release(restore: RestoreId): void {
     if (!this.isHeld) return
     this.require(restore)
     this.set(0)
   }
 
-  /** Takes back what a step that failed said: memory must not be ahead of the disk. */
+  /** Resets the lock if the step fails, so that memory is never ahead of the disk. */
   attempt<Outcome>(step: () => Outcome): Outcome {
     const { holder } = this
     try {

@@ -1,23 +1,24 @@
 import type { WorkCount } from '../src/storage/object-calls.ts'
 
 /**
- * The controllers' work: pairs of a controller and a key, each once, on disk. What failed is due again later, and later
- * each time; what failed too often (unless its controller never gives up), or cannot succeed at all, is parked: kept to be seen, and tried once more when
- * an event brings the same work again, or when the object begins a day later. So a control plane whose work is in vain sleeps too.
+ * The work queue of the controllers: pairs of a controller and a key, each once, on disk. Failed work is due again after a
+ * delay that grows. Work that failed too often, or that cannot succeed, is parked, unless its controller never gives up.
+ * Parked work stays visible. It is tried once more when a write brings the same work again, or when the object starts a
+ * day later. So a control plane whose work always fails can sleep.
  */
 export interface Work extends Record<string, SqlStorageValue> {
   controller: string
   key: string
   attempts: number
-  /** Tells work that arrived again while it was being done from work that is done. */
+  /** Grows when the same work arrives again: so work that arrived during its reconciliation is not taken for done. */
   generation: number
 }
 
 const FIRST_RETRY_MS = 100
-/** So often an outage is waited for ... */
+/** So many attempts are at most a minute apart, since the failure may be an outage. */
 const PATIENT_RETRIES = 20
 const LONGEST_PATIENT_RETRY_MS = 60_000
-/** ... and so often what does not look like one, as seldom as kube-controller-manager's queues do it. */
+/** Later attempts are up to 1,000 seconds apart, as in kube-controller-manager's queues. After so many, work is parked. */
 const MAX_RETRIES = 50
 const LONGEST_RETRY_MS = 1_000_000
 /** Milliseconds after which parked work is tried once more. */
@@ -86,7 +87,7 @@ export class WorkTable {
     )
   }
 
-  /** @param why is kept beside it */
+  /** @param why is stored with the work */
   park(work: Work, why: string): void {
     const { controller, key, generation } = work
     this.sql.exec('DELETE FROM work WHERE controller = ? AND key = ? AND generation = ?', controller, key, generation)
@@ -104,8 +105,8 @@ export class WorkTable {
   }
 
   /**
-   * When an instance begins: work of controllers that another release did not know is due again where this one has them,
-   * and what was given up a day ago is tried once more, since the control plane is awake anyway.
+   * Runs when an instance starts. Work for a controller that the previous release did not have is due again if this
+   * release has it. Work that was parked a day ago is tried once more, since the control plane is awake anyway.
    */
   resume(isKnown: (controller: string) => boolean): void {
     const parked = this.sql

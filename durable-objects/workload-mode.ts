@@ -1,6 +1,6 @@
 import type { Workloads } from '../src/settings.ts'
 
-/** With which workloads the control plane ran last: what was written while they were off is looked at when they begin. */
+/** Which workload controllers ran last time. When others begin to run, they look at everything that was written meanwhile. */
 export class WorkloadMode {
   constructor(private readonly sql: SqlStorage) {
     sql.exec('CREATE TABLE IF NOT EXISTS workload_mode (mode TEXT NOT NULL)')

@@ -28,7 +28,7 @@ const LONGEST_MS = 12 * 3_600_000
 
 export async function serveBackup(request: ApiRequest): Promise<Response> {
   const revision = revisionAt(request.now.getTime())
-  // what is first written to after this is of a later revision
+  // a shard that gets its first write after this has a later revision
   const snapshot = await freshControlSnapshot(request)
   const written = new Set([...writtenShards(snapshot), ...(await writtenThen(request, revision))])
   const types = storedResources(request.tenant, snapshot, [...written])
@@ -40,7 +40,7 @@ export async function serveBackup(request: ApiRequest): Promise<Response> {
   return new Response(readable, { headers: { 'Content-Type': 'application/jsonl', 'Cache-Control': 'no-store' } })
 }
 
-/** A shard that was emptied since then is not known any more, and its state of then is to be told. */
+/** The shards that had objects at that revision, those included that were emptied since. */
 async function writtenThen(request: ApiRequest, revision: Revision): Promise<string[]> {
   const query = { selection: everything, at: { kind: 'exact', revision } } as const
   const { values } = await storageOf(request.env).list(writtenShardsOf(request.tenant.uid), query)
@@ -71,7 +71,7 @@ class Hold {
     this.stop = () => clearInterval(timer)
   }
 
-  /** What is not told of the end ends by itself. */
+  /** A shard that misses this call releases its hold when the time is over. */
   async end(): Promise<void> {
     this.stop()
     await this.ask(0).catch(notHeld)

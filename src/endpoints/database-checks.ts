@@ -13,12 +13,12 @@ import { storageOf } from '../storage/environment-storage.ts'
 import { forEachShard } from '../storage/for-each-shard.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 
-/** Milliseconds that a database has for it, and after which a bad one is looked at again. */
+/** Milliseconds that a database has to answer, and milliseconds after which a bad one is checked again. */
 const PATIENCE = 2_000
 const AGAIN = 10_000
-/** How long an answer waits for it. There may be a thousand databases: the next answers tell what is found after it. */
+/** How long a readiness check waits. There may be a thousand databases: what is found later is in the next answer. */
 const WAIT = 2 * PATIENCE
-/** After which a look counts as lost: the engine may end it with the request that began it. */
+/** After which a check counts as lost: the engine may end it together with the request that began it. */
 const LOST_AFTER = 30_000
 
 interface Database {

@@ -21,7 +21,7 @@ export async function deleteOne(scope: RequestScope): Promise<Response> {
   const deleted = await deleteObject(scope, scope.place.name, options, admissionChain)
   if (deleted.gone && scope.resource.entry.deleteAnswersObject !== true)
     return respondSuccess(scope, output, successOf(scope, deleted))
-  // only this old option is told that the object is not gone yet
+  // kube-apiserver answers 202 only to the old option orphanDependents=false
   const waiting = !deleted.gone && options.orphanDependents === false
   return respondObject(scope, output, waiting ? 202 : 200, deleted.object)
 }

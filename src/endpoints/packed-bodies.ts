@@ -1,6 +1,6 @@
 /**
- * The gzip of bodies that are made while they are read. Making the OpenAPI document of a thousand definitions takes more
- * than a second, inflating what is kept of it a part of that: the next client gets it from here, packed or plain.
+ * Keeps the gzip of bodies that are expensive to make. The OpenAPI document of a thousand definitions takes more than a
+ * second to make, and much less to inflate: the next client gets the kept bytes, or their plain text.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { joined } from '../api/bytes.ts'

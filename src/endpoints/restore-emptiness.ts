@@ -14,7 +14,7 @@ import { storageOf } from '../storage/environment-storage.ts'
 import type { Revision } from '../storage/storage.ts'
 
 /**
- * At which revision each shard was found so, by name: what is written later is not accounted for.
+ * @returns by shard, the revision at which it was found empty: a later write is not covered
  * @throws StatusError 409
  */
 export async function revisionsIfEmpty(
@@ -44,7 +44,7 @@ export async function revisionsIfEmpty(
   return revisions
 }
 
-/** Undefined where it is the system. An object that does not tell counts as somebody's. */
+/** Undefined if the system itself wrote the object. An object without managedFields counts as a user's. */
 function otherWriterOf({ managedFields = [] }: ObjectMeta): string | undefined {
   if (managedFields.length === 0) return 'somebody who left no name in its managedFields'
   return managedFields.map(({ manager = '' }) => manager).find((manager) => !SYSTEM_MANAGERS.has(manager))

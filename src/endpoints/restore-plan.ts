@@ -192,7 +192,7 @@ export class RestorePlan {
 
 const builtInShards = ({ tenant }: ApiRequest): ShardName[] => shardsOf(tenant, builtInStorages())
 
-/** Built-in ones are looked at whether they were written to or not: somebody may do it now. */
+/** Built-in types are checked even if they were never written to: a client may write to one now. */
 const allTypes = ({ tenant }: ApiRequest, snapshot: ControlSnapshot): GroupResource[] => [
   ...builtInStorages(),
   ...storedResources(tenant, snapshot).filter((type) => !isBuiltInStorage(type)),

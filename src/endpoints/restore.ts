@@ -77,7 +77,7 @@ class Filling {
   private readonly definitions: CustomResourceDefinition[] = []
   /** By definitions: made again when some were read. */
   private served: ServedResources | undefined
-  /** Kept, and not to be seen until somebody defines it. Bound: the sections of the backup. */
+  /** Types whose objects are restored but not served, because nothing defines the type. Bound: the sections of the backup. */
   readonly unserved: string[] = []
 
   constructor(

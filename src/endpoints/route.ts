@@ -22,7 +22,7 @@ export interface Route {
 }
 
 /**
- * Undefined: no such path, in a group where that is told as text.
+ * @returns undefined if there is no such path, in a group that answers this with plain text
  * @throws StatusError 400, 404, 405
  */
 export function routeOf(entry: ResourceEntry, info: RequestInfo, method: string, builtIn: boolean): Route | undefined {

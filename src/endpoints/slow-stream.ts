@@ -5,7 +5,7 @@ const CHUNK = 128 * 1024
 /** Pieces, each of which may take a good part of a millisecond to make, after which others get their turn. */
 const SLICE = 16
 
-/** A text whose pieces are made while it is read, as fast as the client takes it, and so that nobody waits behind it. */
+/** A text that is made piece by piece, as fast as the client reads it. Between the pieces other requests get their turn. */
 export const slowStream = (pieces: Iterable<string>): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
   return slowly(pieces, (texts) => encoder.encode(texts.join('')))

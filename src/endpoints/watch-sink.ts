@@ -23,14 +23,14 @@ const NEWLINE = new Uint8Array([10])
 
 /** How far ahead of the client the stream may be before a send waits. */
 const AHEAD_BYTES = 256 * 1024
-/** Bytes that a WebSocket, which nobody can wait for, may have in hand for a client that does not read. */
+/** Unsent bytes of a WebSocket whose client does not read. A send to a WebSocket cannot be awaited. */
 const MAX_UNSENT = 4 * 1024 * 1024
 /** WebSocket close code. */
 const TRY_AGAIN = 1013
 
 /**
- * A stream of our own rather than the engine's pipe: it is told at once when the client goes, where a pipe notices at
- * the next write.
+ * A ReadableStream of our own instead of the engine's pipe. The engine cancels it as soon as the client disconnects; a
+ * pipe notices that only at its next write.
  */
 export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
   let gone: () => void = () => {}

@@ -74,7 +74,7 @@ export async function pumpWatch(
           await sink.send(framer.error(await notYet(scope)))
           break
         }
-        // nothing more is told, bookmarks neither: the client comes back to what it missed
+        // no more events and no bookmarks: so the client's next watch begins before the event that it missed
         isStuck = true
       }
       if (batch.mark?.kind === 'synced') show = isInitial = false
@@ -103,7 +103,7 @@ async function inRequestVersions(scope: RequestScope, batch: WatchBatch): Promis
   }
 }
 
-/** @param shown what is shown for a stored text, where it is not that */
+/** @param shown the text that clients see for a stored text, where the two differ */
 async function forward(
   framer: WatchFramer,
   sink: WatchSink,
@@ -142,7 +142,7 @@ async function notYet({ storage, collection }: RequestScope): Promise<StatusErro
   return resourceVersionTooLarge(revision, revision - 1, 1)
 }
 
-/** What the client is told before the stream ends; nothing when it only has to come back. */
+/** The ERROR event before the stream ends; undefined if the client only has to watch again. */
 function watchError({ resource: { gvr: resource } }: RequestScope, error: unknown): StatusError | undefined {
   // an event that can't be written as the client asked ends the stream without a word
   if (!(error instanceof StorageError)) return undefined

@@ -120,9 +120,9 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   validate?(object: O, context: StrategyContext): readonly FieldError[] | Promise<readonly FieldError[]>
   warningsOnCreate?(object: O, context: StrategyContext): readonly string[]
   /**
-   * What reads and the answers to writes show instead of what is stored, and a watch of what was there before it. What
-   * happens while somebody watches is told as it is stored. (A decorator of kube-apiserver, whose cache passes it by.)
-   * `decorate` changes nothing in the object, and is asked only where a stored text contains `mark`.
+   * Changes how clients see a stored object: in reads, in the answers to writes, and in the initial events of a watch. Later
+   * events of a watch show the stored object, since kube-apiserver's watch cache bypasses its decorators. `decorate` does
+   * not change its argument, and is called only if the stored text contains `mark`.
    */
   readonly decorator?: { readonly mark: string; decorate(object: O): O }
   /** Values of the field selectors besides metadata.name and metadata.namespace. */

@@ -25,9 +25,9 @@ export interface Work extends OutboxMessage {
 }
 
 /**
- * Of the controllers of workloads, which can be switched off. Keys are `NAMESPACE/NAME` of what is to be looked at, a
- * namespace, or nothing where one look is for all. A write is work for the controller that owns the object; what nobody
- * owns is work of `orphan`, which asks who selects it.
+ * Work for the workload controllers, which can be switched off. The key is `NAMESPACE/NAME` of the object to reconcile, a
+ * namespace, or nothing if one reconciliation is for all. A write is work for the controller that owns the object. An
+ * object without an owner is work for `orphan`, which looks for a controller whose selector matches it.
  */
 export type WorkloadRule = (change: Change, mode: Exclude<Workloads, 'off'>) => readonly Work[]
 
@@ -56,8 +56,8 @@ export interface WorkRules<O extends KubeObject = KubeObject> {
 export const work = (topic: Topic, payload: string | undefined): Work[] =>
   payload === undefined ? [] : [{ topic, payload }]
 
-/** Work at a moment that its payload names: told again it would say nothing, also when it was delivered. */
-export const toldOnce = (topic: Topic, payload: string): Work[] => [{ topic, payload, once: true }]
+/** Work whose payload names a moment: the same work is stored once, also after it was delivered. */
+export const storedOnce = (topic: Topic, payload: string): Work[] => [{ topic, payload, once: true }]
 
 export const keyOf = ({ metadata }: KubeObject): string =>
   metadata.namespace === undefined ? (metadata.name ?? '') : `${metadata.namespace}/${metadata.name}`

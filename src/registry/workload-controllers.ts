@@ -1,4 +1,4 @@
-/** Which controller does the work of a topic, and whose Lease says that somebody else does it. */
+/** Which controller does the work of a topic, and which Lease says that another program does it. */
 import type { ControllerName } from '../configuration/controllers.ts'
 import type { Settings } from '../settings.ts'
 import type { Topic } from './topic.ts'

@@ -40,13 +40,14 @@ export interface ControlPlane {
   readonly tenant: Tenant
   /** Lets work go on after the answer. */
   waitUntil?(work: Promise<unknown>): void
-  /** Of a request: is aborted when its client has hung up. */
+  /** The signal of a request; aborted when its client has hung up. */
   readonly gone?: () => AbortSignal
-  /** It is a Durable Object that asks, and no request. */
+  /** The caller is a Durable Object and not a request. */
   readonly isObject?: boolean
   /**
-   * A built-in resource is asked for: what definitions and APIServices say may be as old as another isolate's copy, also
-   * where this one wrote them. Else all others would fetch a snapshot each while a thousand definitions are written.
+   * The request is for a built-in resource. Its view of definitions and APIServices may be as old as that of another
+   * isolate, even if this isolate has just written one. Otherwise each request would fetch a snapshot while a thousand
+   * definitions are written.
    */
   readonly definitionsMayLag?: boolean
 }

@@ -54,7 +54,7 @@ async function logAnswer({ place: { name } }: RequestScope, answer: ExchangeAnsw
   throw kubeletError(status, text, 'pods/log', name)
 }
 
-/** As the kubelet's API has them: in alphabetical order, what is not asked for left out. */
+/** The parameters of the kubelet's API, in alphabetical order, without those that the client did not set. */
 function logParameters(query: QueryParameters): [string, string][] {
   const flags = ['follow', 'previous', 'timestamps'].flatMap((name): [string, string][] =>
     isTrue(query.get(name)) ? [[name, 'true']] : [],
@@ -98,7 +98,7 @@ const placeOf = ({ metadata }: Pod, container?: string): string =>
 const queryText = (parameters: readonly [string, string][]): string =>
   parameters.length === 0 ? '' : `?${new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString()}`
 
-/** As kube-apiserver reads the booleans of a query: what is there is true, but for these. */
+/** kube-apiserver takes any value of a boolean query parameter for true, except `false` and `0`. */
 const isTrue = (text: string | null): boolean => text !== null && text.toLowerCase() !== 'false' && text !== '0'
 
 async function stream(

@@ -14,7 +14,7 @@ const OF_WEBSOCKETS = /^sec-websocket-|^upgrade$|^x-stream-protocol-version$/i
 
 /**
  * @param streams of exec and attach; absent: port-forward
- * @returns what is asked otherwise; undefined where nothing is translated. @throws StatusError 400 for no handshake
+ * @returns how the request to the kubelet differs; undefined if nothing is translated. @throws StatusError 400 for no handshake
  */
 export function asSpdy(
   headers: HeaderPairs,

@@ -8,7 +8,7 @@ import { validateAmount, validateResourceName } from '../../validation/pod/resou
 import { resourceQuotaPrinter } from '../../codec/table/core.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { chargedIn, isNewLimit } from '../quota/work.ts'
-import { keyOf, toldOnce, work } from '../work.ts'
+import { keyOf, storedOnce, work } from '../work.ts'
 import { countEvaluator } from '../quota/count-evaluator.ts'
 import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 
@@ -58,7 +58,7 @@ export const resourceQuotas: BuiltInDefinition<ResourceQuota> = {
     return [
       ...(isNewLimit(object, old) ? work('resource-quota', object.metadata.namespace) : []),
       // charges come in numbers, so each period of a quota is told once
-      ...(period === undefined ? [] : toldOnce('resource-quota-charged', `${keyOf(object)} ${period}`)),
+      ...(period === undefined ? [] : storedOnce('resource-quota-charged', `${keyOf(object)} ${period}`)),
     ]
   },
   validate: (quota) => [...specErrors(quota.spec ?? {}), ...statusErrors(quota)],

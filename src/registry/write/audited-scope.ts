@@ -1,6 +1,6 @@
 /**
- * What nobody's request writes, but a controller or the server itself, is audited where it reaches storage: a call that
- * changes nothing writes nothing and has no event, and no write of a controller goes another way.
+ * Audits the writes of controllers and of the server itself, which no client's request makes. The event is written where
+ * the write reaches storage: a call that changes nothing has no event, and no write of a controller bypasses this.
  */
 import type { OwnWrite } from '../../audit/audit.ts'
 import { auditedWrite } from '../../audit/audit.ts'

@@ -8,7 +8,8 @@ import type { View } from '../resource.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 
 /**
- * What is written is the view; what is stored is the object behind it, whose owners learn what the view's owners are.
+ * The client writes the view (a Scale), and the server stores the object behind it. The owners of the view's fields become
+ * owners of the object's fields.
  * @param live must exist: a view never creates
  * @param admit mutating admission, which sees views
  */

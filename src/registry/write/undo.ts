@@ -7,7 +7,7 @@ export type Undo = () => Promise<void>
 
 /**
  * All of them, whatever becomes of each. A failure is noted and never thrown: the answer is the error that led here.
- * What is left taken then is found by who looks after it (the quota controller, the allocators).
+ * The quota controller and the allocators find later what was not given back.
  */
 export async function undoAll(undos: readonly Undo[], call: ApiCall): Promise<void> {
   for (const undo of undos)
@@ -19,8 +19,8 @@ export async function undoAll(undos: readonly Undo[], call: ApiCall): Promise<vo
 }
 
 /**
- * What was taken beside an object is given back when the write fails. Where nobody knows whether it did, the object may
- * be there and need it: it stays taken.
+ * Gives back what was taken beside an object if the write fails. If the outcome of the write is unknown, the object may
+ * exist and need it: then it stays taken.
  */
 export async function undoing<Result>(call: ApiCall, write: () => Promise<Result>, undo: Undo): Promise<Result> {
   try {

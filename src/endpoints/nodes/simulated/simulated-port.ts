@@ -1,4 +1,4 @@
-/** What a connection to a port of a simulated pod is told. */
+/** The answer to a connection to a port of a simulated pod. */
 import type { Container, Pod } from '../../../api/core/v1.ts'
 import { statusNamed } from './containers.ts'
 
@@ -7,7 +7,7 @@ const SILENCE = 1000
 /** Of a request's first line: more decides nothing. */
 const LONGEST_BEGINNING = 8192
 
-/** The container that declares the port and runs; undefined: nobody listens. */
+/** The container that declares the port and runs; undefined if no container listens. */
 export function listenerOf(pod: Pod, port: number): Container | undefined {
   const { containers = [], initContainers = [] } = pod.spec ?? {}
   return [...containers, ...initContainers].find(
