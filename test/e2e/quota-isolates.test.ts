@@ -2,11 +2,8 @@
  * A quota holds in all isolates together: four Workers, each an isolate with its own memory, share the objects, as on
  * Cloudflare. No front, no TLS: the engine is asked itself.
  */
-import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,26 +11,27 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PROJECT, WORKER, upToDateBuild } from '../../src/cli/build.ts'
 import { engineConfig } from '../../src/cli/engine-config.ts'
 import { readWranglerConfig } from '../../src/cli/wrangler-config.ts'
+import { startWorkerd } from './workerd.ts'
 
 const TOKEN = 'an-administrator-whose-token-is-long-enough'
 const ISOLATES = 4
+const SOCKETS = Array.from({ length: ISOLATES }, (_, index) => `tcp${index}`)
 
 const directory = mkdtempSync(join(tmpdir(), 'kedge-isolates-'))
 let engine: ChildProcess
-let urls: string[]
+let urls: readonly string[]
 
 /** The configuration of one Worker, and as many more that have its code, and its objects by reference. */
-function severalWorkers(config: string, ports: readonly number[]): string {
+function severalWorkers(config: string): string {
   const [, own = ''] = /const apiServer :Workerd\.Worker = \(([\s\S]*)\);/.exec(config) ?? []
   const another = own
     .replace(/durableObjectNamespaces = \[[\s\S]*?\],\n/, '')
     .replace(/durableObjectStorage = \(.*\),\n/, '')
     .replace(/durableObjectNamespace = ("\w+")/g, 'durableObjectNamespace = (className = $1, serviceName = "worker")')
-  const others = ports.slice(1).map((_, index) => `other${index}`)
+  const others = Array.from({ length: ISOLATES - 1 }, (_, index) => `other${index}`)
   const services = others.map((name) => `(name = "${name}", worker = .${name})`)
-  const sockets = ports.map(
-    (port, index) =>
-      `(name = "tcp${index}", address = "127.0.0.1:${port}", service = "${index === 0 ? 'worker' : others[index - 1]}", http = ())`,
+  const sockets = ['worker', ...others].map(
+    (name, index) => `(name = "${SOCKETS[index]}", address = "127.0.0.1:0", service = "${name}", http = ())`,
   )
   return (
     config
@@ -42,14 +40,6 @@ function severalWorkers(config: string, ports: readonly number[]): string {
     others.map((name) => `\nconst ${name} :Workerd.Worker = (${another});\n`).join('')
   )
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo // of a TCP server
-      server.close(() => resolve(port))
-    })
-  })
 
 const send = (isolate: number, method: string, path: string, body?: object): Promise<Response> =>
   fetch(urls[isolate % ISOLATES] + path, {
@@ -66,7 +56,6 @@ beforeAll(async () => {
   const { modules } = await upToDateBuild()
   mkdirSync(join(directory, 'objects'))
   for (const name of modules) cpSync(join(WORKER, name), join(directory, 'worker', name))
-  const ports = await Promise.all(Array.from({ length: ISOLATES }, freePort))
   const config = engineConfig({
     worker: readWranglerConfig(join(PROJECT, 'wrangler.toml')),
     modules,
@@ -74,12 +63,8 @@ beforeAll(async () => {
     objects: join(directory, 'objects'),
     socket: join(directory, 'engine.sock'),
   })
-  writeFileSync(join(directory, 'workerd.capnp'), severalWorkers(config, ports))
-  urls = ports.map((port) => `http://127.0.0.1:${port}`)
-  engine = spawn(join(PROJECT, 'node_modules/.bin/workerd'), ['serve', 'workerd.capnp', '--experimental'], {
-    cwd: directory,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  writeFileSync(join(directory, 'workerd.capnp'), severalWorkers(config))
+  ;({ engine, urls } = await startWorkerd(directory, SOCKETS, '--experimental'))
   for (const isolate of urls.keys()) await until(async () => (await send(isolate, 'GET', '/readyz')).ok)
 })
 afterAll(() => {
