@@ -36,9 +36,10 @@ import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
 import { linesOf } from '../storage/lines.ts'
 import type { Selection } from '../storage/selection.ts'
-import type { Revision } from '../storage/storage.ts'
+import type { Revision, StoredValue } from '../storage/storage.ts'
 import { controllerCall } from './controller-call.ts'
 import type { ControllerContext } from './controller.ts'
+import { parsedOnce } from './parsed-once.ts'
 
 export interface ListOptions {
   readonly labelSelector?: string
@@ -48,6 +49,8 @@ export interface ListOptions {
   readonly fields?: Readonly<Record<string, string>>
   /** UID: only its dependents. */
   readonly owner?: string
+  /** What is found is shared with others, and nobody may change it: each version is parsed once. */
+  readonly shared?: boolean
 }
 
 export interface ApplyOptions {
@@ -112,15 +115,15 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
       selection: selectionOf(options),
       at: { kind: 'latest' },
     })
-    for await (const text of linesOf(values))
-      yield this.typed(scope.resource.currentForm(liveOf({ revision, text }).object))
+    for await (const text of linesOf(values)) yield this.stored(scope, { revision, text }, options.shared)
   }
 
   /**
    * The latest state of what changed after a revision, in all namespaces; of all that exists where that is not known any
    * more. Only of a resource that has a shard of its own.
+   * @param shared as in ListOptions
    */
-  async *changes(since?: Revision): AsyncGenerator<Changes<O>> {
+  async *changes(since?: Revision, shared = false): AsyncGenerator<Changes<O>> {
     const scope = this.call('')
     const { collection } = scope
     const prefix = `${collection.prefix}/`
@@ -130,10 +133,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
         if (at > 0) await turnOfHeavy()
         const objects = slice.map(({ key, revision: at, text }) => ({
           key: key.slice(prefix.length),
-          object:
-            text === undefined
-              ? undefined
-              : this.typed(scope.resource.currentForm(liveOf({ revision: at, text }).object)),
+          object: text === undefined ? undefined : this.stored(scope, { revision: at, text }, shared),
         }))
         // changes are in the order of their revisions
         const upTo = at === slices.length - 1 ? revision : slice.at(-1)!.revision
@@ -260,6 +260,11 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
 
   private get options(): PatchOptions {
     return { dryRun: false, fieldManager: this.actor.fieldManager, fieldValidation: 'Ignore', force: undefined }
+  }
+
+  private stored(scope: ResourceScope, stored: StoredValue, shared = false): O {
+    const parse = () => scope.resource.currentForm(liveOf(stored).object)
+    return this.typed(shared ? parsedOnce(this.context.tenant, stored.text, parse) : parse())
   }
 
   private async written(scope: ResourceScope, result: WriteResult): Promise<O> {

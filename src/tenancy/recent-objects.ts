@@ -4,6 +4,7 @@
  * as with the control snapshot. That an object is absent is never remembered.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
+import { frozen } from '../api/frozen.ts'
 import { platformClock } from '../api/clock.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -74,6 +75,24 @@ async function recent<Found>(
   return found
 }
 
+/**
+ * For who reads objects by itself, and calls this before: what it then hands over is as good as read here in that moment.
+ * Nobody may change it.
+ */
+export function readingRecent<O>({ tenant }: Plane, resource: GroupResource): (key: string, found: O) => void {
+  const { reads, writes } = readsOf(tenant)
+  const { prefix } = collectionOf(tenant, resource)
+  const wrote = writes.get(prefix) ?? 0
+  writes.set(prefix, wrote)
+  const at = platformClock()
+  return (name, found) => {
+    const key = `${prefix} ${wrote} = ${name}`
+    const known = reads.get(key)
+    if (known === undefined || known.at < at)
+      reads.set(key, { at, found: frozen(found), size: JSON.stringify(found).length })
+  }
+}
+
 /** Something of it was read here. */
 export const isReadRecently = ({ tenant, prefix }: Collection): boolean => readsOf({ uid: tenant }).writes.has(prefix)
 
@@ -82,11 +101,4 @@ export function recentlyWritten({ tenant, prefix }: Collection): void {
   const { writes } = readsOf({ uid: tenant })
   const wrote = writes.get(prefix)
   if (wrote !== undefined) writes.set(prefix, wrote + 1)
-}
-
-/** Requests share it. */
-function frozen<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  for (const part of Object.values(value)) frozen(part)
-  return Object.freeze(value)
 }

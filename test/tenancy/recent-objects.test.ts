@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { noticingControlWrites } from '../../src/tenancy/control-snapshot.ts'
-import { recentObject, recentObjects } from '../../src/tenancy/recent-objects.ts'
+import { readingRecent, recentObject, recentObjects } from '../../src/tenancy/recent-objects.ts'
 import { collectionOf } from '../../src/storage/collections.ts'
 import { storageOf } from '../../src/storage/environment-storage.ts'
 import { memoryServer } from '../request-in-memory.ts'
@@ -73,4 +73,30 @@ test('nobody changes what others see', async () => {
   const found = await recentObject<{ spec: { limits: unknown[] } }>(server, LIMITS, 'blue/a')
   expect(() => found!.spec.limits.push({})).toThrow(TypeError)
   expect(() => Object.assign(found!.metadata, { name: 'b' })).toThrow(TypeError)
+})
+
+test('what a caller reads by itself and hands over is not read again, for a second', async () => {
+  const { server } = await serverWith('a')
+  const find = () => recentObject<{ handed: string }>(server, LIMITS, 'blue/a')
+  readingRecent(server, LIMITS)('blue/a', { handed: 'over' })
+  expect(await find()).toEqual({ handed: 'over' })
+  vi.advanceTimersByTime(1_000)
+  expect(await find()).toMatchObject({ metadata: { name: 'a' } })
+})
+
+test('what is handed over is not known where this isolate wrote since the reading began', async () => {
+  const { server } = await serverWith('a')
+  const handOver = readingRecent<object>(server, LIMITS)
+  await writeHere(server, 'blue', 'b')
+  handOver('blue/b', { handed: 'over' })
+  expect(await recentObject(server, LIMITS, 'blue/b')).toMatchObject({ metadata: { name: 'b' } })
+})
+
+test('what is handed over gives way to what was read later', async () => {
+  const { server } = await serverWith('a')
+  const handOver = readingRecent<object>(server, LIMITS)
+  vi.advanceTimersByTime(10)
+  await recentObject(server, LIMITS, 'blue/a')
+  handOver('blue/a', { handed: 'over' })
+  expect(await recentObject(server, LIMITS, 'blue/a')).toMatchObject({ metadata: { name: 'a' } })
 })

@@ -29,6 +29,7 @@ import { dynamicResources } from './plugins/dynamic-resources.ts'
 import type { Provision } from './plugins/volumes.ts'
 import { provisionsOn } from './plugins/volumes.ts'
 import type { NodeState } from './node-state.ts'
+import { SeenNodes } from './seen-nodes.ts'
 import { VolumeFacts } from './volume-facts.ts'
 import { DEFAULT_SCHEDULER, defaultProfile } from './profile.ts'
 import type { Unfit } from './schedule.ts'
@@ -70,21 +71,23 @@ export const schedulerController: Controller = {
 
 async function look(key: string, state: ClusterState, context: ControllerContext): Promise<number | undefined> {
   const clients = clientsetFor(context, 'kube-scheduler')
-  for await (const page of clients.resource(NODES).changes(state.nodesAt)) state.takeNodes(page)
-  for await (const page of clients.resource(PODS).changes(state.podsAt)) state.takePods(page)
+  const nodes = new SeenNodes(state, clients.resource(NODES), context)
+  await nodes.read()
+  for await (const page of clients.resource(PODS).changes(state.podsAt, true)) state.takePods(page)
   if (isEvent(key)) state.tell(key)
   const now = context.now().getTime()
   wake(state, now)
   const due = [...state.waiting].filter(([, { refusedBy }]) => refusedBy === undefined)
   if (due.length === 0) return nextRetry(state, now)
   due.sort(([, a], [, b]) => moreUrgent(a.pod, b.pod))
-  const turn = new Turn(state, clients, context, await clusterOf(state, due, clients, context))
+  const turn = new Turn(state, clients, context, await clusterOf(state, due, clients, context), nodes)
   try {
     for (const [at, [podKey, waiting]] of due.entries()) {
       await turn.schedule(podKey, waiting)
       if ((at + 1) % TOGETHER !== 0) continue
       await turn.written()
       if (turn.bound >= MOST) return 0
+      await nodes.renew()
       await turnOfOthers()
     }
   } finally {
@@ -164,6 +167,7 @@ class Turn {
     private readonly clients: Clientset,
     private readonly context: ControllerContext,
     private readonly cluster: Cluster,
+    private readonly nodes: SeenNodes,
   ) {
     this.podWrites = new PodWrites(clients, context)
     this.claimWrites = new ClaimWrites(clients, cluster.devices, () => context.now())
@@ -198,6 +202,7 @@ class Turn {
     const reservations = claims?.take(choice.node) ?? []
     this.state.assign(key, info, choice.node.name)
     this.bound++
+    this.nodes.tell(choice.node)
     this.writes.push(this.bind(key, waiting, choice.node.name, reservations))
   }
 

@@ -81,7 +81,7 @@ class Look {
     if (state.nodes.size === 0 && state.podsAt === undefined) return
     const isFirst = state.podsAt === undefined
     let isAnew = isFirst
-    for await (const { revision, reset, changed } of clients.resource(PODS).changes(state.podsAt)) {
+    for await (const { revision, reset, changed } of clients.resource(PODS).changes(state.podsAt, true)) {
       if (reset) state.forgetPods()
       // the pages that follow tell of the same state
       isAnew ||= reset

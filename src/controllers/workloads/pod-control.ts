@@ -105,6 +105,13 @@ interface Selecting {
   readonly status?: { readonly observedGeneration?: number }
 }
 
+interface Claiming<O> {
+  /** What the owner asks of its own beside their labels. */
+  readonly belongs?: (object: O) => boolean
+  /** As in ListOptions. */
+  readonly shared?: boolean
+}
+
 /**
  * What an owner controls. What nobody controls comes to it by work of its own (`orphan`), so that it is only looked for
  * when the owner is new or was changed.
@@ -115,12 +122,12 @@ export async function dependentsOf<O extends KubeObject>(
   owner: KubeObject,
   ref: OwnerReference,
   { spec, status }: Selecting,
-  belongs?: (object: O) => boolean,
+  { belongs, shared = false }: Claiming<O> = {},
 ): Promise<O[]> {
   const { namespace, uid = '', generation = 0 } = owner.metadata
   const client = clients.resource(resource, namespace)
   const selector = requirementsOf(spec?.selector)
-  const owned = await client.list({ owner: uid })
+  const owned = await client.list({ owner: uid, shared })
   const isKnown = (status?.observedGeneration ?? 0) >= generation
   const orphans = isKnown ? [] : await client.list({ labelSelector: labelSelectorText(spec?.selector ?? {}) })
   const free = orphans.filter((object) => controllerRefOf(object) === undefined)

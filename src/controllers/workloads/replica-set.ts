@@ -70,7 +70,7 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
       if (found === undefined || set?.spec?.selector === undefined) return undefined
       const events = new EventRecorder(clients, type.component, context.now)
       const ref = controllerRefTo(set, type.kind)
-      const pods = await dependentsOf(clients, PODS, set, ref, set)
+      const pods = await dependentsOf(clients, PODS, set, ref, set, { shared: true })
       const active = pods.filter(isActive)
       let failure: StatusError | undefined
       const change = set.metadata.deletionTimestamp === undefined ? (set.spec.replicas ?? 1) - active.length : 0

@@ -30,7 +30,7 @@ export const statefulSetController: Controller = {
     if (set?.spec?.selector === undefined) return undefined
     const ref = controllerRefTo(set, STATEFUL_SET)
     const known = await revisionsOf(clients, set, ref)
-    const pods = await dependentsOf(clients, PODS, set, ref, set, (pod: Pod) => isMemberOf(set, pod))
+    const pods = await dependentsOf(clients, PODS, set, ref, set, { belongs: (pod: Pod) => isMemberOf(set, pod) })
     const revisions = await statefulRevisions(clients, set, known)
     const events = new EventRecorder(clients, STATEFUL_SET_COMPONENT, context.now)
     const now = context.now()

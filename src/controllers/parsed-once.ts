@@ -1,0 +1,30 @@
+/** Objects that several controllers read again and again, pods above all: each version of one is parsed once. */
+import { BoundedMap } from '../api/bounded-map.ts'
+import { frozen } from '../api/frozen.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { Tenant } from '../storage/tenant.ts'
+import { perTenant } from '../tenancy/tenant-state.ts'
+
+/** UTF-16 units of texts; what they say takes about three times as much. */
+const MOST_TEXT = 6 * 1024 * 1024
+
+interface Parsed {
+  readonly text: string
+  readonly object: KubeObject
+}
+
+/** By what stands before the version: kind, name and uid. */
+const parsedOf = perTenant(
+  () => new BoundedMap<string, Parsed>({ entries: 10_000, size: MOST_TEXT, sizeOf: (_, { text }) => text.length }),
+)
+
+/** @returns what nobody may change, for others see it too */
+export function parsedOnce(tenant: Tenant, text: string, parse: () => KubeObject): KubeObject {
+  const parsed = parsedOf(tenant)
+  const key = text.slice(0, text.indexOf('"resourceVersion"'))
+  const known = parsed.get(key)
+  if (known?.text === text) return known.object
+  const object = frozen(parse())
+  parsed.set(key, { text, object })
+  return object
+}
