@@ -63,10 +63,14 @@ export const invalidOmitted = (at: FieldPath, detail: string): FieldError =>
   made('FieldValueInvalid', at, 'Invalid value', detail)
 
 export const notSupported = (at: FieldPath, value: unknown, supported: readonly string[]): FieldError =>
+  notSupportedText(at, valueText(value), supported)
+
+/** The same of a value that is text already. */
+export const notSupportedText = (at: FieldPath, value: string, supported: readonly string[]): FieldError =>
   made(
     'FieldValueNotSupported',
     at,
-    `Unsupported value: ${valueText(value)}`,
+    `Unsupported value: ${value}`,
     supported.length === 0 ? '' : `supported values: ${supported.map((value) => JSON.stringify(value)).join(', ')}`,
   )
 
@@ -116,11 +120,15 @@ export function valueText(value: unknown): string {
   if (typeof value === 'bigint') return value.toString()
   // what JSON wrote with a fraction or an exponent is a float64 there
   if (typeof value === 'number' && !Number.isSafeInteger(value)) return goFloat(value)
-  return JSON.stringify(value).replace(
+  return jsonText(value)
+}
+
+/** Compact JSON as Go writes it. */
+export const jsonText = (value: object | string | number | boolean): string =>
+  JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
-}
 
 /** `a: Required value`, or `[a: …, b: …]`; texts that repeat appear once. */
 export function messageOf(errors: readonly FieldError[]): string {

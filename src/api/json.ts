@@ -570,6 +570,9 @@ export function sortNames(names: string[]): string[] {
 /** An object's own names, sorted like that; of many in parts (parts.ts). */
 export const sortedKeys = (object: object): string[] => sortedItems(() => Object.keys(object), sortNames, compareNames)
 
+/** Texts sorted like that, the items of a loop; of many in parts. */
+export const sortedTexts = (texts: string[]): string[] => sortedItems(() => texts, sortNames, compareNames)
+
 /** Order by UTF-8 bytes, which is that of code points. */
 export function compareNames(a: string, b: string): number {
   const length = Math.min(a.length, b.length)

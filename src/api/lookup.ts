@@ -2,6 +2,7 @@
  * Lists of a request are as long as the client likes: what searches one within a loop over another is quadratic. These
  * look once at each element. `test/check/nested-lookups.ts` finds the searches that should be one of them.
  */
+import { eachPart, kept } from './parts.ts'
 
 /** The places of the elements that equal an earlier one. */
 export function repeatsIn<Item>(items: readonly Item[]): ReadonlySet<number> {
@@ -11,6 +12,16 @@ export function repeatsIn<Item>(items: readonly Item[]): ReadonlySet<number> {
     if (seen.has(item)) repeats.add(index)
     seen.add(item)
   }
+  return repeats
+}
+
+/** The same in parts. @param items the same list each time that the walk runs */
+export function repeatsInParts<Item>(items: readonly Item[]): ReadonlySet<number> {
+  const { repeats, seen } = kept(items, () => ({ repeats: new Set<number>(), seen: new Set<Item>() }))
+  eachPart(items, (item, index) => {
+    if (seen.has(item)) repeats.add(index)
+    seen.add(item)
+  })
   return repeats
 }
 

@@ -14,6 +14,7 @@ import type { UserInfo } from '../../request/user-info.ts'
 import type { AuthorizationAttributes } from '../../authorization/attributes.ts'
 import { pathAttributes, resourceAttributes } from '../../authorization/attributes.ts'
 import { verdictOn } from '../../authorization/authorize.ts'
+import { walked } from '../../request/turns.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { parseFieldSelector } from '../../storage/field-selector.ts'
 import { parseLabelSelector } from '../../storage/label-selector.ts'
@@ -35,12 +36,14 @@ const SPEC = path('spec')
 export const subjectAccessReview: Review = async (request, object, admitted) => {
   const review: AccessReview = object // only this kind is decoded at its path
   const { spec = {} } = review
-  refuse([
-    ...attributeErrors(spec),
-    ...subjectErrors(spec),
-    ...selectorErrors(spec),
-    ...metadataErrors(review.metadata),
-  ])
+  refuse(
+    await walked(request, () => [
+      ...attributeErrors(spec),
+      ...subjectErrors(spec),
+      ...selectorErrors(spec),
+      ...metadataErrors(review.metadata),
+    ]),
+  )
   await admitted()
   return answered(request, review, subjectOf(spec))
 }
@@ -48,7 +51,13 @@ export const subjectAccessReview: Review = async (request, object, admitted) => 
 export const selfSubjectAccessReview: Review = async (request, object, admitted) => {
   const review: AccessReview = object
   const { spec = {} } = review
-  refuse([...attributeErrors(spec), ...selectorErrors(spec), ...metadataErrors(review.metadata)])
+  refuse(
+    await walked(request, () => [
+      ...attributeErrors(spec),
+      ...selectorErrors(spec),
+      ...metadataErrors(review.metadata),
+    ]),
+  )
   await admitted()
   return answered(request, review, request.user)
 }
@@ -56,13 +65,15 @@ export const selfSubjectAccessReview: Review = async (request, object, admitted)
 export const localSubjectAccessReview: Review = async (request, object, admitted) => {
   const review: AccessReview = object
   const { spec = {}, metadata } = review
-  refuse([
-    ...attributeErrors(spec),
-    ...subjectErrors(spec),
-    ...selectorErrors(spec),
-    ...localMetadataErrors(metadata),
-    ...localErrors(spec, metadata.namespace ?? ''),
-  ])
+  refuse(
+    await walked(request, () => [
+      ...attributeErrors(spec),
+      ...subjectErrors(spec),
+      ...selectorErrors(spec),
+      ...localMetadataErrors(metadata),
+      ...localErrors(spec, metadata.namespace ?? ''),
+    ]),
+  )
   await admitted()
   return answered(request, review, subjectOf(spec))
 }
@@ -106,6 +117,7 @@ function askedOf(user: UserInfo, spec: SubjectAccessReviewSpec): Question {
   }
   const { verb = '', namespace = '', group = '', version = '', resource = '', subresource = '', name = '' } = about
   const selected = fieldsOf(about)
+  const { labels, problem: labelProblem } = labelsOf(about)
   const asked = resourceAttributes(user, verb, {
     namespace,
     apiGroup: group,
@@ -114,9 +126,9 @@ function askedOf(user: UserInfo, spec: SubjectAccessReviewSpec): Question {
     subresource,
     name,
     fields: selected.fields,
-    labelSelector: labelsOf(about),
+    labelSelector: labels,
   })
-  const problems = [selected.problem, labelProblem(about)].filter((problem) => problem !== undefined)
+  const problems = [selected.problem, labelProblem].filter((problem) => problem !== undefined)
   return { asked, problems }
 }
 
@@ -140,34 +152,29 @@ function fieldsOf({ fieldSelector }: ResourceAttributes): { fields: FieldRequire
   }
 }
 
-const labelOperators = ['In', 'NotIn', 'Exists', 'DoesNotExist']
-
-/** As text, which is what a request has. */
-function labelsOf({ labelSelector }: ResourceAttributes): string {
+/** As text, which is what a request has. What cannot be read is told, though authorizers outside alone look at labels. */
+function labelsOf({ labelSelector }: ResourceAttributes): { labels: string; problem?: string } {
   const { rawSelector = '', requirements = [] } = labelSelector ?? {}
-  if (requirements.length === 0) return rawSelector
-  const texts = requirements.flatMap(({ key = '', operator = '', values = [] }) => {
-    if (operator === 'Exists') return [key]
-    if (operator === 'DoesNotExist') return [`!${key}`]
-    if (operator !== 'In' && operator !== 'NotIn') return []
-    return [`${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join(',')})`]
-  })
-  return texts.join(',')
+  if (requirements.length === 0) return isLabelSelector(rawSelector) ? { labels: rawSelector } : unreadable(rawSelector)
+  const texts: string[] = []
+  for (const { key = '', operator, values = [] } of requirements)
+    if (operator === 'Exists') texts.push(key)
+    else if (operator === 'DoesNotExist') texts.push(`!${key}`)
+    else if (operator === 'In') texts.push(`${key} in (${values.join(',')})`)
+    else if (operator === 'NotIn') texts.push(`${key} notin (${values.join(',')})`)
+  const labels = texts.join(',')
+  if (texts.length === requirements.length) return { labels }
+  return { labels, problem: ignored('labelSelector', texts.length > 0 ? 'partially ' : '') }
 }
 
-/** What cannot be read is told, though authorizers outside alone look at labels. */
-function labelProblem({ labelSelector }: ResourceAttributes): string | undefined {
-  const { rawSelector = '', requirements = [] } = labelSelector ?? {}
-  if (requirements.length > 0) {
-    const good = requirements.filter(({ operator = '' }) => labelOperators.includes(operator))
-    if (good.length === requirements.length) return undefined
-    return ignored('labelSelector', good.length > 0 ? 'partially ' : '')
-  }
+const unreadable = (labels: string) => ({ labels, problem: ignored('labelSelector') })
+
+function isLabelSelector(text: string): boolean {
   try {
-    parseLabelSelector(rawSelector)
-    return undefined
+    parseLabelSelector(text)
+    return true
   } catch {
-    return ignored('labelSelector')
+    return false
   }
 }
 

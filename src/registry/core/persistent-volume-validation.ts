@@ -12,9 +12,17 @@ import type {
   VolumeNodeAffinity,
 } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import {
+  forbiddenField,
+  invalidValue,
+  jsonText,
+  notSupported,
+  notSupportedText,
+  path,
+  required,
+} from '../../api/field.ts'
 import type { JsonObject } from '../../api/object.ts'
-import { ownValue, setOwn } from '../../api/own.ts'
+import { ownValue } from '../../api/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { immutable, inRange, requiredText, validateLabelText, validateSubdomain } from '../../validation/field-rules.ts'
@@ -27,7 +35,7 @@ import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
 import type { SharedSource } from '../../validation/pod/volumes.ts'
 import { IQN_FORMATS, validateCsiDriverName, validateSharedSource } from '../../validation/pod/volumes.ts'
 import { sortedKeys } from '../../api/json.ts'
-import { eachName, kept } from '../../api/parts.ts'
+import { kept, mapNames } from '../../api/parts.ts'
 import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 
 const specAt = path('spec')
@@ -129,15 +137,16 @@ function capacityErrors(spec: FieldPath, volume: PersistentVolumeSpec): FieldErr
   const capacity = volume.capacity ?? {}
   const at = spec.child('capacity')
   const [first, second] = someNames(capacity)
-  const shown = kept(capacity, (): Record<string, string> => ({}))
-  eachName(capacity, sortedKeys, (name) => setOwn(shown, name, ownValue(capacity, name)!))
+  const shown = mapNames(capacity, sortedKeys, (name) => `${jsonText(name)}:${jsonText(ownValue(capacity, name)!)}`)
   const isStorageAlone = first === 'storage' && second === undefined
   return [
     ...(first === undefined ? [required(at)] : []),
     ...(isStorageAlone
       ? []
       : kept(capacity, () => [
-          notSupported(at, first === undefined ? sentField(volume, 'capacity') : shown, ['storage']),
+          first === undefined
+            ? notSupported(at, sentField(volume, 'capacity'), ['storage'])
+            : notSupportedText(at, `{${shown.join(',')}}`, ['storage']),
         ])),
     ...errorsByName(capacity, (name) => {
       const amount = Quantity.parse(ownValue(capacity, name)!)
@@ -330,10 +339,11 @@ function initiatorErrors(at: FieldPath, name: string): FieldError[] {
 
 const flexErrors = (at: FieldPath, { driver, options = {} }: FlexPersistentVolumeSource): FieldError[] => [
   ...requiredText(at.child('driver'), driver),
-  ...Object.keys(options)
-    .sort()
-    .filter((key) => /\.(kubernetes|k8s)\.io$/.test(`.${key.split('/')[0]!.toLowerCase()}`))
-    .map((key) => invalidValue(at.child('options').key(key), key, 'kubernetes.io and k8s.io namespaces are reserved')),
+  ...errorsByName(options, (key) =>
+    /\.(kubernetes|k8s)\.io$/.test(`.${key.split('/')[0]!.toLowerCase()}`)
+      ? [invalidValue(at.child('options').key(key), key, 'kubernetes.io and k8s.io namespaces are reserved')]
+      : [],
+  ),
 ]
 
 const storageOsErrors = (at: FieldPath, source: StorageOSPersistentVolumeSource): FieldError[] => [

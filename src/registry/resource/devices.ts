@@ -23,8 +23,8 @@ import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
 import { bindingConditionErrors } from './binding-conditions.ts'
 import { DEVICE_EFFECTS } from './device-claim.ts'
 import { listErrors, mapErrors, qualifiedNameErrors, setErrors } from './names.ts'
-import { isEmpty } from '../../api/own.ts'
-import { kept } from '../../api/parts.ts'
+import { isEmpty, ownValue } from '../../api/own.ts'
+import { kept, mapNames } from '../../api/parts.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 const MAX_PROPERTIES = 32
@@ -44,10 +44,9 @@ export function deviceErrors(
   choosesNodes: boolean,
 ): FieldError[] {
   const { name = '', attributes = {}, capacity = {}, taints, consumesCounters } = device
-  const { properties, values } = kept(device, () => ({
-    properties: Object.keys(attributes).length + Object.keys(capacity).length,
-    values: Object.values(attributes).reduce((sum, attribute) => sum + valueCount(attribute), 0),
-  }))
+  const counts = mapNames(attributes, Object.keys, (name) => valueCount(ownValue(attributes, name)!))
+  const properties = counts.length + mapNames(capacity, Object.keys, () => 1).length
+  const values = kept(counts, () => counts.reduce((sum, count) => sum + count, 0))
   const tooManyOf = (what: string, count: number, max: number) =>
     count > max ? [invalidValue(at, count, `the total number of ${what} must not exceed ${max}`)] : []
   const capacityRule = device.allowMultipleAllocations === true ? sharedCapacityErrors : exclusiveCapacityErrors

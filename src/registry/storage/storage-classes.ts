@@ -1,4 +1,4 @@
-import { kept } from '../../api/parts.ts'
+import { eachPart, kept, mapNames, mapParts } from '../../api/parts.ts'
 import { MAX_PROBLEMS } from '../../api/status.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 import type { TopologySelectorTerm } from '../../api/core/v1.ts'
@@ -7,7 +7,8 @@ import { duplicate, notSupported, path, required } from '../../api/field.ts'
 import { ownValue } from '../../api/own.ts'
 import type { StorageClass } from '../../api/storage/v1.ts'
 import { sentField } from '../../schema/emptied.ts'
-import { repeatsIn } from '../../api/lookup.ts'
+import { repeatsInParts } from '../../api/lookup.ts'
+import { sortedTexts } from '../../api/json.ts'
 import { immutable, validateQualifiedName } from '../../validation/field-rules.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
@@ -62,7 +63,7 @@ function classErrors(one: StorageClass): FieldError[] {
 }
 
 function topologyErrors(terms: readonly TopologySelectorTerm[]): FieldError[] {
-  const keys = kept(terms, () => terms.map(keyOf))
+  const keys = mapParts(terms, keyOf)
   const times = kept(terms, () => new Map<string, number>())
   return errorsOf(terms, (term, index) => {
     const at = topologies.index(index).child('matchLabelExpressions')
@@ -81,16 +82,28 @@ function topologyErrors(terms: readonly TopologySelectorTerm[]): FieldError[] {
 const EMPTY = '[]'
 
 /** Two terms are the same when they name the same values of the same labels. */
-const keyOf = ({ matchLabelExpressions = [] }: TopologySelectorTerm): string =>
-  JSON.stringify(
-    [...new Map(matchLabelExpressions.map(({ key = '', values = [] }) => [key, [...new Set(values)].sort()]))].sort(),
+function keyOf({ matchLabelExpressions = [] }: TopologySelectorTerm): string {
+  const valuesByKey = kept(matchLabelExpressions, () => new Map<string, string>())
+  eachPart(matchLabelExpressions, ({ key = '', values = [] }) => {
+    valuesByKey.set(
+      key,
+      setText(values, (value) => JSON.stringify(value)),
+    )
+  })
+  return setText(
+    mapParts(matchLabelExpressions, ({ key = '' }) => key),
+    (key) => `${JSON.stringify(key)}:${valuesByKey.get(key)}`,
   )
+}
+
+const setText = (texts: readonly string[], written: (text: string) => string): string =>
+  `[${mapNames(texts, (all) => sortedTexts([...new Set(all)]), written).join(',')}]`
 
 function termErrors(at: FieldPath, { matchLabelExpressions = [] }: TopologySelectorTerm): FieldError[] {
-  const repeatedKeys = kept(matchLabelExpressions, () => repeatsIn(matchLabelExpressions.map(({ key = '' }) => key)))
+  const repeatedKeys = repeatsInParts(mapParts(matchLabelExpressions, ({ key = '' }) => key))
   return errorsOf(matchLabelExpressions, ({ key = '', values = [] }, index) => {
     const here = at.index(index)
-    const repeats = kept(values, () => repeatsIn(values))
+    const repeats = repeatsInParts(values)
     return [
       ...(values.length === 0 ? [required(here.child('values'))] : []),
       ...errorsOf(values, (value, place) =>

@@ -94,12 +94,20 @@ export function validateResources(
     !rules.allows.hugePages && isIndivisibleHugePage(name, text)
       ? [invalidValue(here, text, `${text} is not positive integer multiple of ${name}`)]
       : []
+  // what holds both may be made for this call
+  const named = kept(resources.limits ?? resources.requests, () => ({ hugePages: false, cpuOrMemory: false }))
+  const note = (name: string): void => {
+    named.hugePages ||= isHugePages(name)
+    named.cpuOrMemory ||= OF_PODS.includes(name)
+  }
   const ofLimits = errorsByName(limits, (name) => {
+    note(name)
     const here = at.child('limits').key(name)
     const text = ownValue(limits, name)!
     return [...nameRule(here, name), ...validateAmount(here, name, text), ...pages(here, name, text)]
   })
   const ofRequests = errorsByName(requests, (name) => {
+    note(name)
     const here = at.child('requests').key(name)
     const text = ownValue(requests, name)!
     const errors = [...nameRule(here, name), ...validateAmount(here, name, text)]
@@ -115,9 +123,7 @@ export function validateResources(
     return [...errors, ...pages(here, name, text)]
   })
   const errors = [...ofLimits, ...ofRequests]
-  const names = [...Object.keys(limits), ...Object.keys(requests)]
-  if (names.some(isHugePages) && !names.some((name) => name === 'cpu' || name === 'memory'))
-    errors.push(forbiddenField(at, 'HugePages require cpu or memory'))
+  if (named.hugePages && !named.cpuOrMemory) errors.push(forbiddenField(at, 'HugePages require cpu or memory'))
   return [...errors, ...validateClaims(at.child('claims'), claims, claimNames)]
 }
 
