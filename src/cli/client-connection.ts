@@ -13,6 +13,7 @@ import { MalformedRequest } from './http-framing.ts'
 import type { RequestHead } from './http-framing.ts'
 import { CONTINUE, refusal } from './refusal.ts'
 import { RequestReader } from './request-reader.ts'
+import { withStatedStatus } from './stated-status.ts'
 import { join } from './tunnels.ts'
 import type { Tunnels } from './tunnels.ts'
 
@@ -240,11 +241,12 @@ export class ClientConnection {
 
   // ---- from the engine to the client
 
-  #fromEngine(data: Buffer, done?: () => void): void {
-    if (this.#state === 'tunnel') return this.#toClient(data, done)
+  #fromEngine(octets: Buffer, done?: () => void): void {
+    if (this.#state === 'tunnel') return this.#toClient(octets, done)
     if (this.#state === 'lingering') return
     const exchange = this.#exchange
     if (exchange === undefined || exchange.isAnswered) return this.destroy() // nothing was asked
+    const data = exchange.answer.hasBegun ? octets : withStatedStatus(octets)
     const progress = exchange.answer.follow(data)
     if (progress === 'complete and more') return this.destroy()
     if (progress === 'switched protocols' && !exchange.head.wantsUpgrade) return this.destroy()

@@ -148,10 +148,20 @@ export async function respondStatus(request: ApiRequest, error: unknown): Promis
     ...(retryAfterSeconds ? { 'Retry-After': String(retryAfterSeconds) } : {}),
     ...more,
   }
-  const response: Answer = new Response(code === 204 ? null : body, { status: code, headers })
+  const response: Answer = new Response(code === 204 ? null : body, { ...stated(code), headers })
   response[FINISHED] = true
   return response
 }
+
+/** What no Worker's answer goes beyond. */
+const MAX_STATUS = 599
+
+/**
+ * A webhook may deny a request with a higher status. The front of a local server reads it where a reason would stand
+ * (cli/stated-status.ts), which nothing else writes; other platforms pass no reason on.
+ */
+const stated = (code: number): ResponseInit =>
+  code > MAX_STATUS ? { status: 500, statusText: String(code) } : { status: code }
 
 function asStatusError(request: ApiRequest, error: unknown): StatusError {
   if (error instanceof StatusError) return error

@@ -167,6 +167,27 @@ describe('requests', () => {
     expect(opened.length).toBe(1) // the engine heard nothing of it
   })
 
+  // A webhook may deny with one; an answer of a Worker has none above 599.
+  test('a status that the engine can only name arrives as it is meant', async () => {
+    await before(createServer((_, response) => void response.writeHead(500, '600').end('no')))
+    expect(await exchange(`GET / HTTP/1.1\r\n${HEADERS}\r\n`)).toMatch(
+      /^HTTP\/1\.1 600 status code 600\r\n[^]*\r\nno\r\n/,
+    )
+  })
+
+  test('nothing behind the first line of an answer names a status', async () => {
+    const line = 'HTTP/1.1 500 600\r\n'
+    await before(
+      createServer((_, response) => {
+        response.writeHead(200).write('first')
+        setTimeout(() => response.end(line), 50)
+      }),
+    )
+    const answer = await exchange(`GET / HTTP/1.1\r\n${HEADERS}\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    expect(answer).toContain(line)
+  })
+
   test('one that comes before the engine is ready waits for it', async () => {
     let ready: (() => void) | undefined
     await before(echo(), new Promise((resolve) => (ready = resolve)))

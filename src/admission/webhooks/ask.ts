@@ -99,9 +99,10 @@ export function checkTimeLeft({ request }: Attributes): void {
 const requestTimeout = (): StatusError =>
   new StatusError(504, 'Timeout', 'Timeout: request did not complete within requested timeout', {})
 
-/** Codes below this say that something went well; those above have no place in an answer's head. */
+/** Codes below this say that something went well. */
 const BAD_REQUEST = 400
-const MAX_STATUS = 599
+/** No answer of HTTP has a status above it, kube-apiserver's neither. */
+const MAX_STATUS = 999
 
 /** What the webhook said, made an error (webhook/errors' ToStatusErr). */
 function denial(name: string, said: ApiStatus = {}): StatusError {

@@ -268,6 +268,7 @@ describe.each(['mutating', 'validating'] as const)('an answer of a %s webhook', 
     [{}, { code: 400, message: 'admission webhook "a.example.com" denied the request without explanation' }],
     [{ code: 399 }, { code: 400 }],
     [{ code: 600 }, { code: 600 }],
+    [{ code: 1000 }, { code: 1000 }],
     [{ reason: 'NotFound' }, { code: 400, reason: 'NotFound', message: expect.stringMatching(/: NotFound$/) }],
     [
       { status: 'Success', message: 'm' },

@@ -1,0 +1,15 @@
+// A status that no Worker's answer can have. The engine writes 500, and where a reason would stand the status that it means
+// (codec/respond.ts); no backend's and no client's words get there.
+
+const STATED = /^HTTP\/1\.1 500 ([6-9]\d\d)\r\n/
+const LENGTH = 'HTTP/1.1 500 600\r\n'.length
+const BEGIN = Buffer.from('HTTP/1.1 500 ')
+
+/** @param data what an answer of the engine begins with @returns as the client gets it */
+export function withStatedStatus(data: Buffer): Buffer {
+  if (!BEGIN.equals(data.subarray(0, BEGIN.length))) return data
+  const status = STATED.exec(data.toString('latin1', 0, LENGTH))?.[1]
+  if (status === undefined) return data
+  // as Go's server names one that it has no name for
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} status code ${status}\r\n`), data.subarray(LENGTH)])
+}
