@@ -9,7 +9,7 @@ import type { OpenApiDocument, OpenApiDocuments, OpenApiStream, SwaggerStream } 
 import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
-import { remoteIndex, remoteSpecs, serveRemoteV3 } from './aggregation/remote-openapi.ts'
+import { convertedV3, remoteIndex, remoteSpecs, serveRemoteV3 } from './aggregation/remote-openapi.ts'
 import { packedBody, plainBody } from './packed-bodies.ts'
 import { slowByteStream, slowStream } from './slow-stream.ts'
 import type { Content } from './serve-content.ts'
@@ -132,19 +132,29 @@ async function serveIndex(apiRequest: ApiRequest, documents: OpenApiDocuments): 
 
 const urlOf = (key: string, hash: string): string => `/openapi/v3/${key}?hash=${hash}`
 
-async function serveDocument(apiRequest: ApiRequest, documents: OpenApiDocuments, key: string) {
-  const { request, query, now } = apiRequest
+async function serveDocument(request: ApiRequest, documents: OpenApiDocuments, key: string): Promise<Response> {
+  if (documents.keys.includes(key))
+    // known: its key is listed
+    return serveHashed(request, key, await documents.hash(key), async () => (await documents.v3(key))!)
+  const converted = await convertedV3(request, key)
+  if (converted !== undefined) return serveHashed(request, key, converted.hash, async () => converted)
+  return (await serveRemoteV3(request, key)) ?? refused({}, 404)
+}
+
+async function serveHashed(
+  { request, query, now }: ApiRequest,
+  key: string,
+  hash: string,
+  read: () => Promise<OpenApiDocument | OpenApiStream>,
+): Promise<Response> {
   const vary = { Vary: 'Accept' }
-  if (!documents.keys.includes(key)) return (await serveRemoteV3(apiRequest, key)) ?? refused({}, 404)
   const type = acceptedType(request, 'v3')
   if (type === undefined) return refused(vary, 406)
-  const hash = await documents.hash(key)
   const asked = query.get('hash') ?? ''
   if (asked !== '' && asked !== hash)
     return refused({ ...vary, ETag: `"${hash}"`, 'Content-Type': type, Location: urlOf(key, hash) }, 301)
-  const document = (await documents.v3(key))! // known: its key is listed
   return serveContent(request, {
-    ...(await contentOf(document, type, now, 'v3')),
+    ...(await contentOf(await read(), type, now, 'v3')),
     headers: { 'Content-Type': type, ...vary, ...(asked === '' ? { 'Cache-Control': NO_CACHE } : foreverFrom(now)) },
   })
 }

@@ -233,7 +233,7 @@ function everywhereKinds(name: string, gv?: { group: string; version: string }):
   return gv === undefined || gv.group === '' ? [own] : [own, kindEntry(gv.group, gv.version, kind)]
 }
 
-async function hashed(text: string): Promise<OpenApiDocument> {
+export async function hashed(text: string): Promise<OpenApiDocument> {
   const digest = await crypto.subtle.digest('SHA-512', new TextEncoder().encode(text))
   return { text, hash: hexadecimal(new Uint8Array(digest)) }
 }

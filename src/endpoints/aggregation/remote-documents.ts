@@ -54,7 +54,7 @@ export interface Question<T> {
   readonly accept: string
   readonly maxBytes: number
   /** @throws CallFailed where the answer cannot be used */
-  read(answer: WholeAnswer, service: RemoteService): T
+  read(answer: WholeAnswer, service: RemoteService): T | Promise<T>
 }
 
 export class RemoteDocuments<T> {
@@ -67,8 +67,9 @@ export class RemoteDocuments<T> {
 
   constructor(private readonly question: Question<T>) {}
 
-  async known(request: ApiRequest): Promise<Known<T>[]> {
-    const services = await remoteServices(request)
+  /** @param services those that are asked; absent: all */
+  async known(request: ApiRequest, services?: readonly RemoteService[]): Promise<Known<T>[]> {
+    services ??= await remoteServices(request)
     const missing: Promise<void>[] = []
     for (const service of services) {
       const kept = this.keptOf(request.tenant, service)
@@ -107,7 +108,7 @@ export class RemoteDocuments<T> {
         timeoutMs: ANSWER_MS,
       })
       const whole = await wholeAnswer(answer, maxBytes)
-      keep(read(whole, service), true, whole.text.length)
+      keep(await read(whole, service), true, whole.text.length)
     } catch (error) {
       if (!(error instanceof CallFailed)) logError(`documents of ${service.metadata.name}: ${String(error)}`)
       const old = this.keptOf(request.tenant, service)

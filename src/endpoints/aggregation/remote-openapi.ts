@@ -1,6 +1,6 @@
 /** OpenAPI of other servers' group versions: in the index and the document of v2, and their own documents of v3. */
 import * as z from 'zod/mini'
-import type { RemoteSpecs } from '../../openapi/documents.ts'
+import type { OpenApiDocument, RemoteSpecs } from '../../openapi/documents.ts'
 import type { RemoteSpec } from '../../openapi/remote-spec.ts'
 import { specBelow } from '../../openapi/remote-spec.ts'
 import { AGGREGATOR, askApiService, isAvailable, placeOfApiService } from '../../outgoing/api-service.ts'
@@ -8,8 +8,9 @@ import type { ApiRequest } from '../../request/context.ts'
 import { targetOf } from '../../request/target.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
 import { textResponse } from '../text-response.ts'
+import { convertedDocuments } from './converted-openapi.ts'
 import { failed, remoteAnswer } from './remote-answer.ts'
-import type { RemoteService } from './remote-documents.ts'
+import type { Known, RemoteService } from './remote-documents.ts'
 import { RemoteDocuments, okJson, remoteServices } from './remote-documents.ts'
 
 const JSON_TYPE = 'application/json'
@@ -19,24 +20,44 @@ const keyOf = ({ spec }: RemoteService): string => `apis/${spec?.group}/${spec?.
 
 const index = z.object({ paths: z.record(z.string(), z.object({ serverRelativeURL: z.string() })) })
 
-const indexes = new RemoteDocuments<string | undefined>({
+/** What is known of a server's OpenAPI v3: that there is none, or the URL of the group version's document. */
+type Index = 'v2 alone' | { readonly url: string | undefined }
+
+const indexes = new RemoteDocuments<Index>({
   path: () => '/openapi/v3',
   accept: JSON_TYPE,
   maxBytes: 3 << 20,
   read(answer, service) {
+    if (answer.status === 404) return 'v2 alone'
     const read = index.safeParse(okJson(answer))
     if (!read.success) throw new CallFailed('the answer is no index of OpenAPI')
-    return new Map(Object.entries(read.data.paths)).get(keyOf(service))?.serverRelativeURL
+    return { url: new Map(Object.entries(read.data.paths)).get(keyOf(service))?.serverRelativeURL }
   },
 })
 
 /** Members of the index: key, and URL at this server. What a server is not asked about is not there. */
 export async function remoteIndex(request: ApiRequest): Promise<[key: string, url: string][]> {
   const known = await indexes.known(request)
-  return known.flatMap(({ service, value }): [string, string][] =>
+  const own = known.flatMap(({ service, value }): [string, string][] => {
+    const { url } = value === undefined || value === 'v2 alone' ? {} : value
     // a path of this server, whatever the other says of itself
-    value?.startsWith(`/openapi/v3/${keyOf(service)}`) ? [[keyOf(service), value]] : [],
-  )
+    return url?.startsWith(`/openapi/v3/${keyOf(service)}`) ? [[keyOf(service), url]] : []
+  })
+  const converted = await convertedDocuments(request, ofV2Alone(known))
+  return [...own, ...converted.map(([service, { hash }]): [string, string] => [keyOf(service), urlOf(service, hash)])]
+}
+
+const ofV2Alone = (known: readonly Known<Index>[]): readonly RemoteService[] =>
+  known.flatMap(({ service, value }) => (value === 'v2 alone' ? [service] : []))
+
+const urlOf = (service: RemoteService, hash: string): string => `/openapi/v3/${keyOf(service)}?hash=${hash}`
+
+/** A document of v3 that is made of another server's v2; undefined where the key is none of them. */
+export async function convertedV3(request: ApiRequest, key: string): Promise<OpenApiDocument | undefined> {
+  const services = (await remoteServices(request)).filter((one) => keyOf(one) === key)
+  if (services.length === 0) return undefined
+  const [found] = await convertedDocuments(request, ofV2Alone(await indexes.known(request, services)))
+  return found?.[1]
 }
 
 /** A document of v3 that is another server's; undefined where the key is none of them. */

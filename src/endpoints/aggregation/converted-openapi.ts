@@ -1,0 +1,42 @@
+/** OpenAPI v3 of servers that have v2 alone: their document of v2 as one of v3, which this server serves as its own. */
+import { isJsonObject } from '../../api/object.ts'
+import type { OpenApiDocument } from '../../openapi/documents.ts'
+import type { ApiRequest } from '../../request/context.ts'
+import { CallFailed } from '../../webhooks/outgoing-call.ts'
+import type { RemoteService } from './remote-documents.ts'
+import { RemoteDocuments, okJson } from './remote-documents.ts'
+
+/** Of the document of v2, and of what the one of v3 may have more than it. */
+const MAX_BYTES = 6 << 20
+
+const converted = new RemoteDocuments<OpenApiDocument>({
+  path: () => '/openapi/v2',
+  accept: 'application/json',
+  maxBytes: MAX_BYTES,
+  async read(answer) {
+    const v2 = okJson(answer)
+    if (!isJsonObject(v2)) throw new CallFailed('the answer is no document of OpenAPI')
+    // most servers have v3: what makes it of v2 is loaded for the first that has not
+    const [{ hashed }, { TooLarge, v3OfV2 }] = await Promise.all([
+      import('../../openapi/documents.ts'),
+      import('../../openapi/v3-of-v2.ts'),
+    ])
+    try {
+      return await hashed(JSON.stringify(v3OfV2(v2, MAX_BYTES)))
+    } catch (error) {
+      throw error instanceof TooLarge ? new CallFailed(error.message) : error
+    }
+  },
+})
+
+/** @param services that have no OpenAPI v3 @returns the documents that are known, beside whose they are */
+export async function convertedDocuments(
+  request: ApiRequest,
+  services: readonly RemoteService[],
+): Promise<[service: RemoteService, document: OpenApiDocument][]> {
+  if (services.length === 0) return []
+  const known = await converted.known(request, services)
+  return known.flatMap(({ service, value }): [RemoteService, OpenApiDocument][] =>
+    value === undefined ? [] : [[service, value]],
+  )
+}

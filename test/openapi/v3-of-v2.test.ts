@@ -1,0 +1,52 @@
+/** OpenAPI v3 that is made of v2. `v3-of-v2.json` has what kube-openapi (of kube-apiserver 1.36.3) makes of a document. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Json, JsonObject } from '../../src/api/object.ts'
+import { TooLarge, v3OfV2 } from '../../src/openapi/v3-of-v2.ts'
+
+const PLENTY = 1 << 20
+const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'v3-of-v2.json'), 'utf8')) as {
+  v2: JsonObject
+  v3: JsonObject
+}
+
+test('a document is what kube-openapi makes of it', () => {
+  expect(v3OfV2(recorded.v2, PLENTY)).toEqual(recorded.v3)
+})
+
+describe('what is no document of v2 is one of v3 with little in it:', () => {
+  test.each<[string, JsonObject]>([
+    ['nothing', {}],
+    ['paths that are none', { paths: [1] }],
+    ['operations that are none', { paths: { '/a': { get: 1, post: null, parameters: 'x' } } }],
+    ['responses that are none', { paths: { '/a': { get: { responses: { 200: 1, x: {}, default: null } } } } }],
+    ['parameters that are none', { paths: { '/a': { get: { parameters: [1, null, {}, { $ref: 1 }] } } } }],
+    ['definitions that are none', { definitions: { a: 1, b: null, c: { properties: 1, items: 2, $ref: 3 } } }],
+    ['security that is none', { securityDefinitions: { a: 1, b: { flow: 2 } } }],
+  ])('%s', (_, v2) => {
+    expect(v3OfV2(v2, PLENTY)).toMatchObject({ openapi: '3.0.0' })
+  })
+})
+
+test('names of JavaScript’s own are names', () => {
+  const named = JSON.parse('{"__proto__":{"type":"string"},"constructor":{"type":"object"}}') as JsonObject
+  const made = v3OfV2({ definitions: { ...named, x: { properties: named } } }, PLENTY) as {
+    components: { schemas: { x: { properties: JsonObject } } }
+  }
+  expect(JSON.stringify(made.components.schemas.x.properties)).toBe(JSON.stringify(named))
+  expect(JSON.stringify(made.components.schemas)).toContain('"__proto__":{"type":"string"}')
+})
+
+// A schema of v2 stands once for all media types, in v3 once for each.
+test('a schema of many media types is written only so often', () => {
+  const schema: Json = { type: 'string', description: 'x'.repeat(1000) }
+  const types = Array.from({ length: 50 }, (_, index) => `application/x-${index}`)
+  const body = { consumes: types, parameters: [{ name: 'body', in: 'body', schema }] }
+  const answer = { produces: types, responses: { 200: { schema } } }
+  for (const operation of [body, answer]) {
+    const v2 = { paths: { '/a': { post: operation } } } as JsonObject
+    expect(() => v3OfV2(v2, 50_000)).toThrow(TooLarge)
+    expect(() => v3OfV2(v2, 60_000)).not.toThrow()
+  }
+})
