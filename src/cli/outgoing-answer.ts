@@ -1,5 +1,6 @@
 // An answer of a server outside (HTTP/1.1 or 1.0, RFC 9112), read strictly and as a whole. Node's client makes a message,
 // streams and a dozen events of each answer, which cost several times as much as what is read here.
+import { Gathered } from '../api/gathered.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
 import { ChunkedBody } from './chunked-body.ts'
 import { WELL_FORMED } from './http-framing.ts'
@@ -45,8 +46,7 @@ export class OutgoingAnswer {
   #ahead: Buffer = NOTHING
   #interim = 0
   /** Bound: `most` octets. */
-  readonly #chunks: Buffer[] = []
-  #length = 0
+  readonly #body = new Gathered()
   #chunked: ChunkedBody | undefined
   hasBegun = false
 
@@ -98,9 +98,9 @@ export class OutgoingAnswer {
     }
     if (framing === 'until-close') return void this.#keep(data)
     if (framing > this.#most) throw tooLong(this.#most)
-    const missing = framing - this.#length
+    const missing = framing - this.#body.length
     this.#keep(data.length > missing ? data.subarray(0, missing) : data)
-    return this.#length < framing ? undefined : this.#whole(data.length > missing)
+    return this.#body.length < framing ? undefined : this.#whole(data.length > missing)
   }
 
   #chunksIn(data: Buffer): number {
@@ -112,17 +112,15 @@ export class OutgoingAnswer {
   }
 
   #keep(chunk: Buffer): void {
-    this.#length += chunk.length
-    if (this.#length > this.#most) throw tooLong(this.#most)
-    this.#chunks.push(chunk)
+    if (this.#body.length + chunk.length > this.#most) throw tooLong(this.#most)
+    this.#body.add(chunk)
   }
 
   /** @param saysMore what nobody asked for: the connection is of no use any more */
   #whole(saysMore: boolean): ReadAnswer {
     const { framing: _, keptMs, ...head } = this.#head!
-    const [first = NOTHING] = this.#chunks
-    const body = this.#chunks.length > 1 ? Buffer.concat(this.#chunks, this.#length) : first
-    return { ...head, body, keptMs: saysMore ? 0 : keptMs }
+    const { buffer, byteOffset, length } = this.#body.whole()
+    return { ...head, body: Buffer.from(buffer, byteOffset, length), keptMs: saysMore ? 0 : keptMs }
   }
 }
 

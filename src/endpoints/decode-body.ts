@@ -1,5 +1,5 @@
 /** Request bodies → objects of the endpoint's type, with the complaints of kube-apiserver (apiserver's handlers). */
-import { joined } from '../api/bytes.ts'
+import { Gathered } from '../api/gathered.ts'
 import { append } from '../api/append.ts'
 import { HEAVY, LARGE, turnOfHeavy } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
@@ -44,14 +44,12 @@ async function bytesOf({ request, headers }: ApiRequest): Promise<Uint8Array> {
   if (declared > MAX_BODY) throw tooLarge()
   if (declared > 0) return new Uint8Array(await request.arrayBuffer())
   if (request.body === null) return new Uint8Array()
-  const chunks: Uint8Array[] = []
-  let length = 0
+  const body = new Gathered()
   for await (const chunk of request.body) {
-    length += chunk.length
-    if (length > MAX_BODY) throw tooLarge()
-    chunks.push(chunk)
+    if (body.length + chunk.length > MAX_BODY) throw tooLarge()
+    body.add(chunk)
   }
-  return joined(chunks, length)
+  return body.whole()
 }
 
 const tooLarge = () => requestEntityTooLarge(`limit is ${MAX_BODY}`)

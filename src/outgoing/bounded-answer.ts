@@ -1,3 +1,4 @@
+import { Gathered } from '../api/gathered.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
 import type { ExchangeAnswer, Upgraded } from './exchange.ts'
 
@@ -11,14 +12,11 @@ export interface WholeAnswer {
 export async function wholeAnswer(answer: ExchangeAnswer | Upgraded, maxBytes: number): Promise<WholeAnswer> {
   if ('upgraded' in answer) throw new CallFailed('another protocol was agreed on that nobody asked for')
   const headers = new Headers(answer.headers.map(([name, value]): [string, string] => [name, value]))
-  const decoder = new TextDecoder()
-  const pieces: string[] = []
-  let length = 0
+  const body = new Gathered()
   // leaving the loop ends the stream
   for await (const chunk of answer.body ?? []) {
-    length += chunk.length
-    if (length > maxBytes) throw new CallFailed(`the answer is longer than ${maxBytes} bytes`)
-    pieces.push(decoder.decode(chunk, { stream: true }))
+    if (body.length + chunk.length > maxBytes) throw new CallFailed(`the answer is longer than ${maxBytes} bytes`)
+    body.add(chunk)
   }
-  return { status: answer.status, headers, text: pieces.join('') + decoder.decode() }
+  return { status: answer.status, headers, text: new TextDecoder().decode(body.whole()) }
 }

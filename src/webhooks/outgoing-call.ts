@@ -1,4 +1,4 @@
-import { joined } from '../api/bytes.ts'
+import { Gathered } from '../api/gathered.ts'
 
 /** A call of a server outside of this one, and what came of it: what the two ways out (by the front, by fetch) agree on. */
 export interface OutgoingCall {
@@ -40,13 +40,11 @@ export const CANCELED = 'context canceled'
 
 /** @throws CallFailed where it is too long */
 export async function readAnswer(stream: AsyncIterable<Uint8Array> | null): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let length = 0
+  const body = new Gathered()
   // leaving the loop ends the stream
   for await (const chunk of stream ?? []) {
-    length += chunk.length
-    if (length > MAX_ANSWER) throw new CallFailed(`the answer is longer than ${MAX_ANSWER} bytes`)
-    chunks.push(chunk)
+    if (body.length + chunk.length > MAX_ANSWER) throw new CallFailed(`the answer is longer than ${MAX_ANSWER} bytes`)
+    body.add(chunk)
   }
-  return joined(chunks, length)
+  return body.whole()
 }

@@ -98,3 +98,17 @@ describe('refused:', () => {
     expect(() => readIn(text, [], true)).toThrow(why)
   })
 })
+
+// A server decides in which pieces its answer comes; those of one octet are the worst.
+test('many small pieces are not kept one by one', () => {
+  const answer = new OutgoingAnswer(1 << 20)
+  answer.read(Buffer.from(`${OK}Transfer-Encoding: chunked\r\n\r\n`))
+  const chunks = Buffer.from('1\r\nx\r\n'.repeat(1 << 10))
+  const before = process.memoryUsage()
+  for (let count = 0; count < 1 << 10; count++) answer.read(chunks)
+  const after = process.memoryUsage()
+  // a Buffer for each takes a hundred megabytes and more
+  const grown = after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers
+  expect(grown).toBeLessThan(64 << 20)
+  expect(answer.read(Buffer.from('0\r\n\r\n'))?.body.length).toBe(1 << 20)
+})
