@@ -15,6 +15,8 @@ interface KnownPod {
   readonly ip: string | undefined
   /** Milliseconds since 1970. */
   due?: number | undefined
+  /** For its claims of devices. */
+  isWaiting?: true
 }
 
 /** Of one node: its pods by NAMESPACE/NAME. */
@@ -91,6 +93,17 @@ export class KubeletState {
   setDue(key: string, due: number | undefined): void {
     const pod = this.nodes.get(this.nodeOf.get(key) ?? '')?.pods.get(key)
     if (pod !== undefined) pod.due = due
+  }
+
+  /** It starts when its claims are its own. */
+  waitForClaims(key: string): void {
+    const pod = this.nodes.get(this.nodeOf.get(key) ?? '')?.pods.get(key)
+    if (pod !== undefined) pod.isWaiting = true
+  }
+
+  /** All that wait for claims are to be looked at. */
+  tellOfClaims(): void {
+    for (const { pods } of this.nodes.values()) for (const pod of pods.values()) if (pod.isWaiting === true) pod.due = 0
   }
 
   /** Keys of pods whose time has come. */

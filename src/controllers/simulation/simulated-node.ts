@@ -11,6 +11,7 @@ import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import { freePodRange, nodeAddress } from './addresses.ts'
 import { renewNodeLease } from './node-lease.ts'
+import { publishDevices } from './simulated-devices.ts'
 
 export const NODES = typedResource<Node>('', 'nodes')
 export const COMPONENT = 'simulated-kubelet'
@@ -26,7 +27,9 @@ export const simulatedNode: Controller = {
     const clients = clientsetFor(context, COMPONENT)
     const nodes = clients.resource(NODES)
     const node = await nodes.get(name)
-    if (node === undefined || !isSimulated(node) || node.metadata.deletionTimestamp !== undefined) return undefined
+    if (node === undefined || node.metadata.deletionTimestamp !== undefined) return undefined
+    await publishDevices(node, isSimulated(node), clients, context)
+    if (!isSimulated(node)) return undefined
     let known = node
     if (node.spec?.podCIDR === undefined) {
       const range = await context.alone('pod-ranges', async () => freePodRange(await nodes.list()))

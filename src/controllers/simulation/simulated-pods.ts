@@ -1,6 +1,6 @@
 /**
  * The kubelets of simulated nodes, all at once: a look goes on with the pods that changed since the last one, and with
- * those whose time has come. Key: nothing.
+ * those whose time has come. Key: nothing, or that claims of devices were reserved.
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
@@ -17,6 +17,8 @@ import type { KubeletNode } from './kubelet-state.ts'
 import { FreeAddresses, KubeletState } from './kubelet-state.ts'
 import type { Step } from './pod-lifecycle.ts'
 import { advance } from './pod-lifecycle.ts'
+import { CLAIMS_RESERVED } from '../../registry/resource/claim-work.ts'
+import { claimsProblem, needsClaims } from './prepared-claims.ts'
 import { COMPONENT, isSimulated, NODES } from './simulated-node.ts'
 import { EventRecorder } from '../workloads/events.ts'
 import { StagePlayer } from './stage-player.ts'
@@ -29,7 +31,7 @@ const MOST = 250
 const states = perTenant(() => ({ state: new KubeletState(), stages: '' }))
 
 export const simulatedPods: Controller = {
-  reconcile: (_key, context) =>
+  reconcile: (key, context) =>
     context.alone('simulated-pods', async () => {
       const kept = states(context.tenant)
       const clients = clientsetFor(context, COMPONENT)
@@ -49,6 +51,7 @@ export const simulatedPods: Controller = {
         kept.state = new KubeletState()
         throw error
       }
+      if (key === CLAIMS_RESERVED) kept.state.tellOfClaims()
       const more = await look.atTheirTime()
       player.remember()
       if (kept.state.isTooLarge) kept.state = new KubeletState()
@@ -147,6 +150,7 @@ class Look {
   private async advanceOne(pod: Pod): Promise<void> {
     const node = this.nodeOf(pod)
     if (node === undefined) return
+    if (needsClaims(pod) && (await this.waitsForClaims(pod))) return
     const now = this.context.now()
     const allocateIP = this.addresses.allocatorOf(node)
     // where a stage is for the pod, it alone decides
@@ -158,6 +162,18 @@ class Look {
     if (isGone === true)
       await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } }).catch(ignoreOvertaken)
     else if (status !== undefined) await pods.updateStatus({ ...cloneJson(pod), status }, pod).catch(ignoreOvertaken)
+  }
+
+  /** It is looked at again when claims are reserved. */
+  private async waitsForClaims(pod: Pod): Promise<boolean> {
+    const problem = await claimsProblem(pod, this.clients)
+    if (problem === undefined) return false
+    this.state.setDue(keyOf(pod), undefined)
+    this.state.waitForClaims(keyOf(pod))
+    const events = new EventRecorder(this.clients, COMPONENT, () => this.context.now(), pod.spec?.nodeName)
+    const message = `Failed to prepare dynamic resources: ${problem}`
+    await events.warnOnce(pod, 'FailedPrepareDynamicResources', message)
+    return true
   }
 
   private nodeOf({ spec }: Pod): KubeletNode | undefined {

@@ -8,9 +8,10 @@ import { keyOf } from '../work.ts'
 /** The label of nodes whose pods are simulated. */
 export const SIMULATED = 'kedge.dev/simulated'
 
-function nodesWork({ object }: Change, mode: Workloads): readonly Work[] {
+function nodesWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   if (mode !== 'simulated' || object === undefined) return []
-  const simulated = ownValue(object.metadata.labels, SIMULATED) === 'true'
+  // one that is no more gives up its devices
+  const simulated = [object, old].some((node) => ownValue(node?.metadata.labels, SIMULATED) === 'true')
   return [
     ...(simulated ? [{ topic: 'simulated-node', payload: keyOf(object) } as const] : []),
     { topic: 'scheduler', payload: '' },

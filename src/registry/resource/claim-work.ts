@@ -4,6 +4,7 @@ import type { DeviceClass, ResourceClaim, ResourceSlice } from '../../api/resour
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { keyOf } from '../work.ts'
 import { claimNamesOf, isPodDone, podOfClaim } from './pod-claims.ts'
+import { SIMULATED_DRIVER } from './simulated-driver.ts'
 
 const work = (kind: 'pod' | 'claim' | 'users' | 'template', key: string): Work => ({
   topic: 'resource-claim',
@@ -74,6 +75,25 @@ const supplyWork: WorkloadRule = ({ object, old }, mode) => {
   return mode === 'simulated' && isNews ? DEVICE_CHANGED : []
 }
 
-export const resourceClaimRules: readonly WorkloadRule[] = [reservationWork, waitedForWork]
-export const supplyRules: readonly WorkloadRule[] = [supplyWork]
+/** A key of `simulated-pods`: pods that wait for their claims may go on. */
+export const CLAIMS_RESERVED = 'claims'
+
+/** Simulated kubelets start pods that have their claims. */
+const reservedWork: WorkloadRule = ({ object, old }, mode) => {
+  const [claim, before]: (ResourceClaim | undefined)[] = [object, old]
+  const [now, then] = [claim, before].map((one) => (one?.status?.reservedFor ?? []).length)
+  return mode === 'simulated' && now! > then! ? [{ topic: 'simulated-pods', payload: CLAIMS_RESERVED }] : []
+}
+
+/** Simulated nodes publish their devices again. */
+const publishedWork: WorkloadRule = ({ object, old }, mode) => {
+  const [now, before]: (ResourceSlice | undefined)[] = [object, old]
+  const { driver, nodeName } = (before ?? now)?.spec ?? {}
+  const isChanged = before !== undefined && JSON.stringify(now?.spec) !== JSON.stringify(before.spec)
+  if (mode !== 'simulated' || driver !== SIMULATED_DRIVER || !nodeName || !isChanged) return []
+  return [{ topic: 'simulated-node', payload: nodeName }]
+}
+
+export const resourceClaimRules: readonly WorkloadRule[] = [reservationWork, waitedForWork, reservedWork]
+export const supplyRules: readonly WorkloadRule[] = [supplyWork, publishedWork]
 export const templateRules: readonly WorkloadRule[] = [templateWork]
