@@ -127,6 +127,11 @@ export interface Env {
   /** Which of its controllers, as kube-controller-manager's --controllers: `*,-cronjob-controller`. Default: all. */
   readonly KEDGE_CONTROLLERS?: string
   /**
+   * A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) in JSON, as kube-scheduler's --config: the profiles of the
+   * scheduler (docs/workloads.md).
+   */
+  readonly KEDGE_SCHEDULER_CONFIG?: string
+  /**
    * Who else is asked about tokens, in JSON: `{"connection": {"url": "https://…"}, "version": "v1", "cacheSeconds": 120}`.
    * A connection is what webhooks/connection.ts says.
    */

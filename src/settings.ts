@@ -13,6 +13,8 @@ import { ownValue } from './api/own.ts'
 import { base64ToBytes } from './api/base64.ts'
 import type { ControllerSelection } from './configuration/controllers.ts'
 import { parseControllers } from './configuration/controllers.ts'
+import type { SchedulerSetting } from './configuration/scheduler/configuration.ts'
+import { defaultScheduler, readSchedulerConfiguration } from './configuration/scheduler/configuration.ts'
 import type { AdmissionSetting } from './configuration/admission.ts'
 import { admissionSetting, readAdmissionConfiguration } from './configuration/admission.ts'
 import { pluginsThatRun } from './configuration/admission-plugins.ts'
@@ -96,6 +98,7 @@ export interface Settings {
   readonly tokenFile: string | undefined
   readonly workloads: Workloads
   readonly controllers: ControllerSelection
+  readonly scheduler: SchedulerSetting
   /** Images that simulated nodes cannot pull. */
   readonly missingImages: { isMissing(image: string): boolean }
   readonly tokenWebhook: TokenWebhookSetting | undefined
@@ -425,6 +428,7 @@ const schema = z.object({
   ),
   KEDGE_MISSING_IMAGES: z.optional(missingImages),
   KEDGE_CONTROLLERS: z.optional(setting(UNREADABLE, parseControllers, { explained: true })),
+  KEDGE_SCHEDULER_CONFIG: z.optional(setting(UNREADABLE, readSchedulerConfiguration, { explained: true })),
   KEDGE_AUTHENTICATION_TOKEN_WEBHOOK: z.optional(tokenWebhook),
   KEDGE_AUTHORIZATION_CONFIG: z.optional(something),
   KEDGE_WEBHOOK_CONNECTIONS: z.optional(webhookConnections),
@@ -459,6 +463,12 @@ const contradictions: readonly { readonly text: string; readonly isThere: (value
     text: 'KEDGE_SA_SIGNER, which has the keys, and KEDGE_SA_KEY or KEDGE_SA_RETIRED_KEYS exclude each other',
     isThere: ({ KEDGE_SA_SIGNER, KEDGE_SA_KEY, KEDGE_SA_RETIRED_KEYS }) =>
       KEDGE_SA_SIGNER !== undefined && (KEDGE_SA_KEY ?? KEDGE_SA_RETIRED_KEYS) !== undefined,
+  },
+  {
+    text: 'KEDGE_SCHEDULER_CONFIG is for a scheduler that does not run: KEDGE_WORKLOADS is not simulated, or KEDGE_CONTROLLERS leaves it out',
+    isThere: ({ KEDGE_SCHEDULER_CONFIG, KEDGE_WORKLOADS, KEDGE_CONTROLLERS }) =>
+      KEDGE_SCHEDULER_CONFIG !== undefined &&
+      (KEDGE_WORKLOADS !== 'simulated' || KEDGE_CONTROLLERS?.isEnabled('kube-scheduler') === false),
   },
   {
     // every client could name another one for whom it asks
@@ -564,6 +574,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     workloads: values.KEDGE_WORKLOADS ?? 'off',
     missingImages: values.KEDGE_MISSING_IMAGES ?? { isMissing: () => false },
     controllers: values.KEDGE_CONTROLLERS ?? parseControllers('*'),
+    scheduler: values.KEDGE_SCHEDULER_CONFIG ?? defaultScheduler,
     tokenWebhook: values.KEDGE_AUTHENTICATION_TOKEN_WEBHOOK,
     authorizationConfig: values.KEDGE_AUTHORIZATION_CONFIG,
     webhookConnections: values.KEDGE_WEBHOOK_CONNECTIONS ?? {},

@@ -56,6 +56,10 @@ const RULES = {
   tenant: 'KEDGE_ROOT_TENANT must be of letters, digits and dashes, 63 at most',
 }
 
+const NO_SCHEDULER =
+  'KEDGE_SCHEDULER_CONFIG is for a scheduler that does not run: KEDGE_WORKLOADS is not simulated, or KEDGE_CONTROLLERS leaves it out'
+const SCHEDULER = '{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration"}'
+
 describe('what is empty, short, unreadable or contradicts itself is refused', () => {
   test.each<[Record<string, unknown>, string]>([
     [{ KEDGE_ADMIN_TOKEN: '' }, RULES.token],
@@ -159,6 +163,13 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
     [{ KEDGE_HISTORY_SECONDS: '5m' }, 'KEDGE_HISTORY_SECONDS cannot be read'],
     [{ KEDGE_WORKLOADS: 'some' }, 'KEDGE_WORKLOADS must be one of off, controllers, simulated'],
     [{ KEDGE_WORKLOADS: 'simulated', KEDGE_CONTROLLERS: '*,-red' }, 'KEDGE_CONTROLLERS cannot be read'],
+    [{ KEDGE_WORKLOADS: 'simulated', KEDGE_SCHEDULER_CONFIG: 'null' }, 'KEDGE_SCHEDULER_CONFIG cannot be read'],
+    [{ KEDGE_WORKLOADS: 'off', KEDGE_SCHEDULER_CONFIG: SCHEDULER }, NO_SCHEDULER],
+    [{ KEDGE_WORKLOADS: 'controllers', KEDGE_SCHEDULER_CONFIG: SCHEDULER }, NO_SCHEDULER],
+    [
+      { KEDGE_WORKLOADS: 'simulated', KEDGE_CONTROLLERS: '*,-kube-scheduler', KEDGE_SCHEDULER_CONFIG: SCHEDULER },
+      NO_SCHEDULER,
+    ],
     [{ KEDGE_CONTROLLERS: '*' }, 'KEDGE_CONTROLLERS needs KEDGE_WORKLOADS, whose controllers it names'],
     [
       { KEDGE_MISSING_IMAGES: 'a b' },

@@ -1,9 +1,8 @@
 // The file of --admission-control-config-file, and the files that it names, as one setting of the Worker.
-import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { load } from 'js-yaml'
 import * as z from 'zod/mini'
 import { CannotStart } from './start.ts'
+import { readText, readYaml } from './yaml-file.ts'
 
 const configuration = z.looseObject({
   kind: z.optional(z.string()),
@@ -104,22 +103,5 @@ function readKubeconfig(file: string): unknown {
         },
       }
     }),
-  }
-}
-
-function readYaml(file: string, problem?: string): unknown {
-  const text = readText(file, problem).toString('utf8')
-  try {
-    return load(text)
-  } catch (error) {
-    throw new CannotStart(`${file} is no YAML: ${error instanceof Error ? error.message : String(error)}`)
-  }
-}
-
-function readText(file: string, problem = `${file} cannot be read`): Buffer {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    throw new CannotStart(`${problem}: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

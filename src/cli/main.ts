@@ -53,6 +53,9 @@ Flags of start
                    and others; or (default) these, a scheduler and simulated nodes.
   --controllers LIST
                    Which of them, as with kube-controller-manager: *,-cronjob-controller is all but one. Default *.
+  --scheduler-config FILE
+                   A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1), as with kube-scheduler's --config: the
+                   scheduler's profiles, with their plugins and args (docs/workloads.md).
   --nodes N        Simulated nodes that are made when they are not there. Without this flag and the one above: 2, in a
                    control plane that has no node yet.
   -v, --v N        How much is logged, 0 to 10. From 3 on, a line of JSON for each request.

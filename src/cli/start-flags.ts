@@ -33,6 +33,7 @@ export const startFlags = {
   'kubelet-certificate-authority': { type: 'string' },
   workloads: { type: 'string' },
   controllers: { type: 'string', multiple: true },
+  'scheduler-config': { type: 'string' },
   nodes: { type: 'string' },
   ...identityFlags,
   ...serviceAccountFlags,
@@ -87,6 +88,7 @@ export const startSchema = z
     'kubelet-certificate-authority': text,
     workloads: text,
     controllers: lists,
+    'scheduler-config': text,
     nodes: z.optional(wholeNumber(0, MOST_NODES)),
     ...identitySchema,
     ...serviceAccountSchema,
@@ -104,6 +106,10 @@ export const startSchema = z
     ),
     z.refine((flags) => flags.nodes === undefined || (flags.workloads ?? 'simulated') === 'simulated', {
       path: ['nodes'],
+      error: 'is for --workloads simulated.',
+    }),
+    z.refine((flags) => flags['scheduler-config'] === undefined || (flags.workloads ?? 'simulated') === 'simulated', {
+      path: ['scheduler-config'],
       error: 'is for --workloads simulated.',
     }),
   )
@@ -129,6 +135,7 @@ export async function startOptions(flags: StartFlags): Promise<StartOptions> {
     kubeletAuthority: fileOf(flags['kubelet-certificate-authority']),
     ...workloadOptions(flags),
     controllers: flags.controllers,
+    schedulerConfig: await schedulerConfig(flags['scheduler-config']),
     identity: identityOptions(flags),
     serviceAccounts: serviceAccountSettings(flags),
   }
@@ -141,6 +148,9 @@ function workloadOptions(flags: StartFlags): Pick<StartOptions, 'workloads' | 's
   if ((workloads ?? 'simulated') !== 'simulated') return { workloads }
   return { workloads: 'simulated', simulatedNodes: { count: flags.nodes ?? DEFAULT_NODES, isAsked } }
 }
+
+const schedulerConfig = async (file: string | undefined): Promise<string | undefined> =>
+  file === undefined ? undefined : JSON.stringify((await import('./yaml-file.ts')).readYaml(file) ?? null)
 
 const fileOf = (path: string | undefined): string | undefined => path && readFileSync(path, 'utf8')
 

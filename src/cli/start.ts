@@ -70,6 +70,8 @@ export interface StartOptions {
   readonly workloads?: string
   /** KEDGE_CONTROLLERS. */
   readonly controllers?: string
+  /** KEDGE_SCHEDULER_CONFIG. */
+  readonly schedulerConfig?: string
   /** Nodes that are made when they are not there. */
   readonly simulatedNodes?: SimulatedNodes
 }
@@ -253,6 +255,7 @@ const optionSettings = ({
   serviceAccounts,
   workloads,
   controllers,
+  schedulerConfig,
 }: StartOptions): Record<string, string> => ({
   ...identity?.settings,
   ...serviceAccounts,
@@ -264,6 +267,7 @@ const optionSettings = ({
   ...(kubeletAuthority === undefined ? {} : { KEDGE_KUBELET_CA: kubeletAuthority }),
   ...(workloads === undefined ? {} : { KEDGE_WORKLOADS: workloads }),
   ...(controllers === undefined ? {} : { KEDGE_CONTROLLERS: controllers }),
+  ...(schedulerConfig === undefined ? {} : { KEDGE_SCHEDULER_CONFIG: schedulerConfig }),
   ...(verbosity === undefined ? {} : { KEDGE_VERBOSITY: verbosity }),
   ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),
   ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),

@@ -7,7 +7,7 @@ import { FieldPath, invalidValue, messageOf } from '../api/field.ts'
 import { labelKeyErrors, labelValueErrors } from '../api/label-syntax.ts'
 import { badRequest } from '../api/status.ts'
 import type { LabelOperator, LabelRequirement } from './selection.ts'
-import { parseInt64 } from './selection.ts'
+import { parseInt64 } from '../go/int.ts'
 
 /** @throws StatusError 400 with the parser's text alone */
 export function parseLabelSelector(text: string): LabelRequirement[] {

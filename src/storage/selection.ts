@@ -3,6 +3,7 @@
  * Plain data, because it crosses from the Worker to the shard and lies in a socket's attachment.
  */
 import { ownValue } from '../api/own.ts'
+import { parseInt64 } from '../go/int.ts'
 import type { Selectable } from './storage.ts'
 
 export type LabelOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'
@@ -75,13 +76,6 @@ function compareIntegers(
   const a = value === undefined ? undefined : parseInt64(value)
   const b = bound === undefined ? undefined : parseInt64(bound)
   return a !== undefined && b !== undefined && holds(a, b)
-}
-
-/** Go's strconv.ParseInt(text, 10, 64). */
-export function parseInt64(text: string): bigint | undefined {
-  if (!/^[+-]?[0-9]+$/.test(text)) return undefined
-  const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
-  return BigInt.asIntN(64, value) === value ? value : undefined
 }
 
 /** A field that the object does not have is the empty text. */

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseArgs } from 'node:util'
 import { startFlags, startOptions, startSchema } from '../../src/cli/start-flags.ts'
@@ -28,6 +31,18 @@ test.each([
   expect({ workloads, simulatedNodes }).toEqual({ simulatedNodes: undefined, ...wanted })
 })
 
+test('the configuration of the scheduler is a setting, and a file that has none is refused', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'kedge-scheduler-')), 'config.yaml')
+  const read = async () => (await startOptions(parsed('--scheduler-config', file).data!)).schedulerConfig
+  await expect(read()).rejects.toThrow('cannot be read')
+  writeFileSync(file, '')
+  await expect(read()).rejects.toThrow('is no YAML')
+  writeFileSync(file, 'null')
+  expect(await read()).toBe('null')
+  writeFileSync(file, 'kind: KubeSchedulerConfiguration')
+  expect(await read()).toBe('{"kind":"KubeSchedulerConfiguration"}')
+})
+
 test('lists may be given more than once, and with commas', async () => {
   const { data } = parsed(
     '--san',
@@ -50,6 +65,7 @@ test.each([
   [['--audit-log-maxbackup', 'many'], ['audit-log-maxbackup'], 'wants a number of at least 0, not "many".'],
   [['--ephemeral', '--data-dir', 'x'], ['ephemeral'], 'and --data-dir exclude each other.'],
   [['--workloads', 'off', '--nodes', '2'], ['nodes'], 'is for --workloads simulated.'],
+  [['--workloads', 'controllers', '--scheduler-config', 'x'], ['scheduler-config'], 'is for --workloads simulated.'],
   [['--audit-log-path', '-'], ['audit-policy-file'], 'is missing: nothing is audited without it.'],
 ])('%j is refused by the name of the flag', (args, path, message) => {
   expect(parsed(...args).error?.issues).toMatchObject([{ path, message }])

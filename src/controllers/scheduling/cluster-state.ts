@@ -8,6 +8,8 @@ import type { Changes } from '../resource-client.ts'
 import { isFinished } from '../workloads/pod-state.ts'
 import { NodeState } from './node-state.ts'
 import { PodInfo } from './pod-info.ts'
+import type { Profiles } from './profile.ts'
+import type { Search } from './schedule.ts'
 import type { ClusterEvent } from './wake-up.ts'
 
 /** A pod without a node. */
@@ -40,8 +42,8 @@ export class ClusterState {
   nodesAt: Revision | undefined
   private listed: readonly NodeState[] | undefined
 
-  /** @param isOurs whether it is for this scheduler to find nodes for pods of that name */
-  constructor(private readonly isOurs: (schedulerName: string) => boolean) {}
+  /** Where the next search for places begins, in a profile that does not look at all nodes. */
+  readonly search: Search = { from: 0 }
 
   get isTooLarge(): boolean {
     return this.assigned.size + this.waiting.size > MOST_KEPT
@@ -96,20 +98,21 @@ export class ClusterState {
     this.nodes.delete(name)
   }
 
-  takePods({ revision, reset, changed }: Changes<Pod>): void {
+  /** @param profiles for whose pods nodes are to be found */
+  takePods({ revision, reset, changed }: Changes<Pod>, profiles: Profiles): void {
     if (reset) for (const key of [...this.assigned.keys(), ...this.waiting.keys()]) this.forget(key)
-    for (const { key, object } of changed) this.putPod(key, object)
+    for (const { key, object } of changed) this.putPod(key, object, profiles)
     this.podsAt = revision
   }
 
-  private putPod(key: string, pod: Pod | undefined): void {
+  private putPod(key: string, pod: Pod | undefined, profiles: Profiles): void {
     if (pod === undefined || isFinished(pod)) return this.forget(key)
     const node = pod.spec?.nodeName
     if (node) return this.assign(key, new PodInfo(pod), node)
     const isWaiting =
       pod.metadata.deletionTimestamp === undefined &&
       (pod.spec?.schedulingGates ?? []).length === 0 &&
-      this.isOurs(pod.spec?.schedulerName ?? '')
+      profiles.has(pod.spec?.schedulerName ?? '')
     const before = this.waiting.get(key)
     this.forget(key)
     if (!isWaiting) return

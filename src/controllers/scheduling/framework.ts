@@ -35,6 +35,8 @@ export interface Cycle extends Cluster {
 
 /** A filter of one cycle. */
 export interface Filtering {
+  /** The names of the only nodes that are looked at; undefined: all. */
+  readonly only?: ReadonlySet<string> | undefined
   /** Undefined: the pod may be there. */
   refuses(node: NodeState): Refusal | undefined
   /** A pod came to a node, or left it, in the course of the cycle. */
@@ -49,15 +51,29 @@ export interface FilterPlugin {
 
 export interface ScorePlugin {
   readonly name: string
-  readonly weight: number
   /** @returns 0 to 100 for each of the nodes; undefined: they are all alike */
   score(cycle: Cycle, nodes: readonly NodeState[]): readonly number[] | undefined
 }
 
+/** What is done for a pod that fits nowhere. */
+export type PostFilter = 'DynamicResources' | 'DefaultPreemption'
+
 export interface Profile {
   readonly schedulerName: string
-  readonly filters: readonly FilterPlugin[]
-  readonly scores: readonly ScorePlugin[]
+  /** They begin in this order. */
+  readonly preFilters: readonly FilterPlugin[]
+  /** Names of those that are asked about each node, in this order. */
+  readonly filters: readonly string[]
+  readonly scores: readonly { readonly plugin: ScorePlugin; readonly weight: number }[]
+  readonly postFilters: readonly PostFilter[]
+  /** Of the nodes that pods could be stopped on, how many are compared: the larger of a share and a number. */
+  readonly candidates: { readonly percentage: number; readonly absolute: number }
+  /** How many of the nodes are looked for places for a pod, in percent; 0: all. */
+  readonly percentageOfNodes: number
+  /** Whether it sees to the volumes of its pods. */
+  readonly bindsVolumes: boolean
+  /** Whether it sees to the claims of devices. */
+  readonly allocatesDevices: boolean
 }
 
 export const MOST = 100

@@ -1,7 +1,7 @@
 /** Which nodes a pod names by their labels and fields (component-helpers' node affinity). */
 import type { Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
-import { parseInt64 } from '../../storage/selection.ts'
+import { parseInt64 } from '../../go/int.ts'
 
 type Values = Readonly<Record<string, string>>
 

@@ -29,9 +29,6 @@ export interface Preemption {
  */
 export type Preempted = Preemption | { readonly message: string; readonly keepsPlace: boolean }
 
-/** Nodes whose victims are compared: a tenth of all, and so many at least. */
-const CANDIDATES = 100
-
 export function preempt(
   filters: Filters,
   { refusals }: Unfit,
@@ -43,7 +40,8 @@ export function preempt(
   if (refused !== undefined) return { message: `preemption: ${refused}`, keepsPlace: true }
   const possible = [...refusals].flatMap(([node, { forGood }]) => (forGood ? [] : [node]))
   const known = budgets.map((budget) => new Budget(budget))
-  const limit = Math.max(CANDIDATES, Math.trunc(possible.length / 10))
+  const { percentage, absolute } = filters.profile.candidates
+  const limit = Math.max(absolute, Math.trunc((possible.length * percentage) / 100))
   const reasons: string[] = []
   const candidates: Preemption[] = []
   let isSomeClean = false

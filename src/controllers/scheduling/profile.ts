@@ -1,41 +1,76 @@
-/** The plug-ins of kube-scheduler's default profile, in their order. */
-import type { Profile } from './framework.ts'
+/** The profiles of the scheduler: plug-ins, made with their arguments and put in the order of the configuration. */
+import type { PluginArgs } from '../../configuration/scheduler/args.ts'
+import type { SchedulerProfile } from '../../configuration/scheduler/configuration.ts'
+import type { FilterPlugin, PostFilter, Profile, ScorePlugin } from './framework.ts'
 import { dynamicResources } from './plugins/dynamic-resources.ts'
 import { imageLocality } from './plugins/image-locality.ts'
 import { interPodAffinity } from './plugins/inter-pod-affinity.ts'
-import { nodeAffinity, nodeName, nodePorts, nodeUnschedulable, taintToleration } from './plugins/node-filters.ts'
+import { nodeAffinity } from './plugins/node-affinity.ts'
+import { nodeName, nodePorts, nodeUnschedulable, taintToleration } from './plugins/node-filters.ts'
 import { balancedAllocation, resourcesFit } from './plugins/resources.ts'
 import { podTopologySpread } from './plugins/topology-spread.ts'
 import { nodeVolumeLimits } from './plugins/volume-limits.ts'
 import { volumeBinding, volumeRestrictions, volumeZone } from './plugins/volumes.ts'
 
-export const DEFAULT_SCHEDULER = 'default-scheduler'
+/** By scheduler name. */
+export type Profiles = ReadonlyMap<string, Profile>
 
-export const defaultProfile: Profile = {
-  schedulerName: DEFAULT_SCHEDULER,
-  filters: [
-    nodeUnschedulable,
-    nodeName,
+export const profilesOf = (profiles: readonly SchedulerProfile[]): Profiles =>
+  new Map(profiles.map((profile) => [profile.schedulerName, profileOf(profile)]))
+
+export function profileOf({ schedulerName, at, weights, args, percentageOfNodes }: SchedulerProfile): Profile {
+  const plugins = pluginsWith(args)
+  const filters = (names: readonly string[]) => names.flatMap((name) => plugins.filters.get(name) ?? [])
+  const prepared = new Set(at.preFilter)
+  return {
+    schedulerName,
+    preFilters: filters([...at.preFilter, ...at.filter.filter((name) => !prepared.has(name))]),
+    filters: at.filter,
+    scores: at.score.flatMap((name) => {
+      const plugin = plugins.scores.get(name)
+      return plugin === undefined ? [] : [{ plugin, weight: weights.get(name) ?? 1 }]
+    }),
+    postFilters: at.postFilter.filter(isPostFilter),
+    candidates: {
+      percentage: args.DefaultPreemption.minCandidateNodesPercentage,
+      absolute: args.DefaultPreemption.minCandidateNodesAbsolute,
+    },
+    percentageOfNodes,
+    bindsVolumes: at.preBind.includes('VolumeBinding'), // few: the plugins of one point
+    allocatesDevices: at.preBind.includes('DynamicResources'), // few: the plugins of one point
+  }
+}
+
+const isPostFilter = (name: string): name is PostFilter => name === 'DynamicResources' || name === 'DefaultPreemption'
+
+const byName = <T extends { readonly name: string }>(all: readonly T[]): ReadonlyMap<string, T> =>
+  new Map(all.map((one) => [one.name, one]))
+
+/** Those that do something here: nodes declare no features. */
+function pluginsWith(args: PluginArgs) {
+  const both = [
     taintToleration,
-    nodeAffinity,
-    nodePorts,
-    resourcesFit,
-    volumeRestrictions,
-    nodeVolumeLimits,
-    volumeBinding,
-    volumeZone,
-    podTopologySpread,
-    interPodAffinity,
+    nodeAffinity(args.NodeAffinity.addedAffinity),
+    resourcesFit(args.NodeResourcesFit),
+    podTopologySpread(args.PodTopologySpread),
+    interPodAffinity(args.InterPodAffinity),
     dynamicResources,
-  ],
-  scores: [
-    taintToleration,
-    nodeAffinity,
-    resourcesFit,
-    podTopologySpread,
-    interPodAffinity,
-    dynamicResources,
-    balancedAllocation,
-    imageLocality,
-  ],
+  ] satisfies (FilterPlugin & ScorePlugin)[]
+  return {
+    filters: byName<FilterPlugin>([
+      ...both,
+      nodeUnschedulable,
+      nodeName,
+      nodePorts,
+      volumeRestrictions,
+      nodeVolumeLimits,
+      volumeBinding,
+      volumeZone,
+    ]),
+    scores: byName<ScorePlugin>([
+      ...both,
+      balancedAllocation(args.NodeResourcesBalancedAllocation.resources),
+      imageLocality,
+    ]),
+  }
 }

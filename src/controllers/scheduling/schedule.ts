@@ -1,10 +1,9 @@
 /** Chooses a node for a pod, or says why there is none. */
 import { mostOf } from '../../api/extremes.ts'
 import type { Cycle, Filtering, Profile, Refusal } from './framework.ts'
-import { isRefusal } from './framework.ts'
+import { forGood, isRefusal } from './framework.ts'
 import type { NodeState } from './node-state.ts'
 import type { PodInfo } from './pod-info.ts'
-import { dynamicResources } from './plugins/dynamic-resources.ts'
 
 /** Why there is no node: the refusal of each, and by which plug-ins; or one that is against all of them. */
 export interface Unfit {
@@ -19,22 +18,43 @@ export type Choice = { readonly node: NodeState } | Unfit
 /** The filters of one cycle that have something to say, and what each of them said so far. */
 export class Filters {
   private constructor(
+    readonly profile: Profile,
     readonly cycle: Cycle,
     private readonly begun: readonly (readonly [name: string, filtering: Filtering])[],
+    /** What plug-ins left of the nodes. */
+    private readonly only: readonly (readonly [name: string, nodes: ReadonlySet<string>])[],
     /** A filter that is against all nodes. */
     readonly against: (Refusal & { readonly plugin: string }) | undefined,
-    readonly refusedBy: Set<string> = new Set(),
+    /** Whether devices were asked about, before somebody was against all nodes. */
+    readonly hasAskedDevices: boolean,
+    readonly refusedBy: Set<string> = new Set(only.map(([name]) => name)),
   ) {}
 
   static begin(profile: Profile, cycle: Cycle): Filters {
-    const begun: (readonly [string, Filtering])[] = []
-    for (const plugin of profile.filters) {
+    const begun = new Map<string, Filtering>()
+    let hasAskedDevices = false
+    for (const plugin of profile.preFilters) {
       const filtering = plugin.begin(cycle)
+      hasAskedDevices ||= plugin.name === 'DynamicResources'
       if (filtering === undefined) continue
-      if (isRefusal(filtering)) return new Filters(cycle, [], { ...filtering, plugin: plugin.name })
-      begun.push([plugin.name, filtering])
+      if (isRefusal(filtering))
+        return new Filters(profile, cycle, [], [], { ...filtering, plugin: plugin.name }, hasAskedDevices)
+      begun.set(plugin.name, filtering)
     }
-    return new Filters(cycle, begun, undefined)
+    const asked = profile.filters.flatMap((name) => {
+      const filtering = begun.get(name)
+      return filtering === undefined ? [] : [[name, filtering] as const]
+    })
+    const only = [...begun].flatMap(([name, { only: nodes }]) => (nodes === undefined ? [] : [[name, nodes] as const]))
+    return new Filters(profile, cycle, asked, only, undefined, hasAskedDevices)
+  }
+
+  /** Why the node is not even looked at. */
+  leavesOut({ name }: NodeState): Refusal | undefined {
+    const by = this.only.filter(([, nodes]) => !nodes.has(name))
+    return by.length === 0
+      ? undefined
+      : forGood(`node(s) didn't satisfy plugin(s) [${by.map(([plugin]) => plugin).join(' ')}]`)
   }
 
   /** With those who have as good a claim to a place there, and without them, for they may go elsewhere. */
@@ -74,8 +94,16 @@ export class Filters {
   }
 }
 
-export function choose(profile: Profile, filters: Filters): Choice {
-  const { cycle, against, refusedBy: plugins } = filters
+/** Where the search begins, where not all nodes are looked at: each goes on where the last one ended. */
+export interface Search {
+  from: number
+}
+
+/** Nodes of which all are looked at, and places that are enough. */
+const FEW_NODES = 100
+
+export function choose(filters: Filters, search: Search = { from: 0 }): Choice {
+  const { cycle, profile, against, refusedBy: plugins } = filters
   if (against !== undefined) {
     const refusals = new Map(cycle.nodes.map((node) => [node, against]))
     return { refusals, plugins: new Set([against.plugin]), ofAll: against.reasons.join(', ') }
@@ -84,46 +112,43 @@ export function choose(profile: Profile, filters: Filters): Choice {
   if (nominated !== undefined && filters.refusalOf(nominated) === undefined) return { node: nominated }
   const refusals = new Map<NodeState, Refusal>()
   const fit: NodeState[] = []
-  for (const node of cycle.nodes) {
-    const refusal = filters.refusalOf(node)
-    if (refusal === undefined) fit.push(node)
-    else refusals.set(node, refusal)
+  const enough = placesToFind(profile, cycle.nodes.length)
+  let looked = 0
+  for (const node of inTurn(cycle.nodes, enough === Infinity ? 0 : search.from)) {
+    const refusal = filters.leavesOut(node) ?? filters.refusalOf(node)
+    looked++
+    if (refusal !== undefined) refusals.set(node, refusal)
+    else if (fit.push(node) >= enough) break
   }
+  search.from = (search.from + looked) % Math.max(1, cycle.nodes.length)
   return fit.length > 0 ? { node: bestOf(profile, cycle, fit)[0]! } : { refusals, plugins: new Set(plugins) }
+}
+
+/** Places among which the best one is chosen (percentageOfNodesToScore). */
+function placesToFind({ percentageOfNodes }: Profile, nodes: number): number {
+  if (percentageOfNodes === 0 || percentageOfNodes === 100 || nodes < FEW_NODES) return Infinity
+  return Math.max(FEW_NODES, Math.trunc((nodes * percentageOfNodes) / 100))
+}
+
+function* inTurn<T>(all: readonly T[], from: number): Iterable<T> {
+  for (let at = 0; at < all.length; at++) yield all[(from + at) % all.length]!
 }
 
 /** The best of them, all that are equally good. @param nodes at least one */
 export function bestOf(profile: Profile, cycle: Cycle, nodes: readonly NodeState[]): readonly NodeState[] {
   if (nodes.length === 1) return nodes
   const totals = nodes.map(() => 0)
-  for (const plugin of profile.scores)
-    plugin.score(cycle, nodes)?.forEach((value, at) => (totals[at]! += plugin.weight * value))
+  for (const { plugin, weight } of profile.scores)
+    plugin.score(cycle, nodes)?.forEach((value, at) => (totals[at]! += weight * value))
   const most = mostOf(totals)
   return nodes.filter((_, at) => totals[at] === most)
 }
 
-/** What the plug-in of devices (DynamicResources) says after a pod fits nowhere, before preemption speaks. */
-const NO_CLAIMS = 'no new claims to deallocate'
-export const CLAIM_RELEASED = 'deallocation of ResourceClaim completed'
-export const NO_CLAIM_TO_RELEASE = 'still not schedulable'
-/** The same where it was never asked about the pod: another plugin refused all nodes at once. Nothing is preempted then. */
-const NEVER_ASKED = 'not found'
-
-/** The plug-in of devices comes last, and so has its say after its own refusal. */
-export const isOfDevices = ({ plugins }: Unfit): boolean => plugins.has(dynamicResources.name)
-
-/**
- * As kube-scheduler says it.
- * @param preemption what came of the search for victims; '': some were found
- * @param claims what was done about claims of devices
- */
-export function failureMessage(unfit: Unfit, preemption: string, claims = NO_CLAIMS): string {
-  const { refusals, ofAll } = unfit
+/** As kube-scheduler says it. @param after what came of the last steps, such as preemption */
+export function failureMessage({ refusals, ofAll }: Unfit, after: string): string {
   const all = refusals.size
   if (all === 0) return 'no nodes available to schedule pods'
   const said = ofAll ?? counted([...refusals.values()].flatMap(({ reasons }) => reasons))
-  const wasAsked = ofAll === undefined || isOfDevices(unfit)
-  const after = !wasAsked ? NEVER_ASKED : preemption === '' ? '' : `${claims}, ${preemption}`
   return [`0/${all} nodes are available: ${said}.`, after].filter((part) => part !== '').join(' ')
 }
 

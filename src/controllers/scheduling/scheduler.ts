@@ -7,6 +7,8 @@ import type { Namespace, Node, PersistentVolumeClaim, Pod } from '../../api/core
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
 import { leastOf } from '../../api/extremes.ts'
 import { turnOfOthers } from '../../api/slices.ts'
+import type { SchedulerSetting } from '../../configuration/scheduler/configuration.ts'
+import { settingsOf } from '../../settings.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../clientset.ts'
@@ -21,19 +23,20 @@ import { DeviceFacts } from './devices/device-facts.ts'
 import { AllocationFailed } from './devices/selectors.ts'
 import { ClaimWrites, NotReserved } from './devices/claim-writes.ts'
 import { DefaultSelectors } from './default-selectors.ts'
-import type { Cluster } from './framework.ts'
+import type { Cluster, Profile } from './framework.ts'
 import type { Bound } from './pod-writes.ts'
 import { PodWrites } from './pod-writes.ts'
-import { preempt } from './preemption.ts'
 import { dynamicResources } from './plugins/dynamic-resources.ts'
 import type { Provision } from './plugins/volumes.ts'
 import { provisionsOn } from './plugins/volumes.ts'
 import type { NodeState } from './node-state.ts'
 import { SeenNodes } from './seen-nodes.ts'
 import { VolumeFacts } from './volume-facts.ts'
-import { DEFAULT_SCHEDULER, defaultProfile } from './profile.ts'
+import { afterFilters } from './post-filter.ts'
+import type { Profiles } from './profile.ts'
+import { profilesOf } from './profile.ts'
 import type { Unfit } from './schedule.ts'
-import { choose, CLAIM_RELEASED, failureMessage, Filters, isOfDevices, NO_CLAIM_TO_RELEASE } from './schedule.ts'
+import { choose, failureMessage, Filters } from './schedule.ts'
 import type { ClusterEvent } from './wake-up.ts'
 import { isHelped } from './wake-up.ts'
 
@@ -48,10 +51,8 @@ const TOGETHER = 16
 const events: ReadonlySet<string> = new Set<ClusterEvent>(['VolumeChanged', 'DeviceChanged'])
 const isEvent = (key: string): key is ClusterEvent => events.has(key)
 
-const newState = () => new ClusterState((name) => name === DEFAULT_SCHEDULER)
-
 /** What is known of each control plane between two looks. Bound: see ClusterState. */
-const states = perTenant(() => ({ state: newState() }))
+const states = perTenant(() => ({ state: new ClusterState() }))
 
 export const schedulerController: Controller = {
   reconcile: (key, context) =>
@@ -61,10 +62,10 @@ export const schedulerController: Controller = {
         return await look(key, kept.state, context)
       } catch (error) {
         // a change that was half taken over is read again
-        kept.state = newState()
+        kept.state = new ClusterState()
         throw error
       } finally {
-        if (kept.state.isTooLarge) kept.state = newState()
+        if (kept.state.isTooLarge) kept.state = new ClusterState()
       }
     }),
 }
@@ -73,14 +74,17 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   const clients = clientsetFor(context, 'kube-scheduler')
   const nodes = new SeenNodes(state, clients.resource(NODES), context)
   await nodes.read()
-  for await (const page of clients.resource(PODS).changes(state.podsAt, true)) state.takePods(page)
+  const { profiles: configured, backoffSeconds } = settingsOf(context.env).scheduler
+  const profiles = profilesOf(configured)
+  for await (const page of clients.resource(PODS).changes(state.podsAt, true)) state.takePods(page, profiles)
   if (isEvent(key)) state.tell(key)
   const now = context.now().getTime()
   wake(state, now)
   const due = [...state.waiting].filter(([, { refusedBy }]) => refusedBy === undefined)
   if (due.length === 0) return nextRetry(state, now)
   due.sort(([, a], [, b]) => moreUrgent(a.pod, b.pod))
-  const turn = new Turn(state, clients, context, await clusterOf(state, due, clients, context), nodes)
+  const cluster = await clusterOf(state, due, clients, context)
+  const turn = new Turn(state, clients, context, cluster, nodes, { profiles, backoffSeconds })
   try {
     for (const [at, [podKey, waiting]] of due.entries()) {
       await turn.schedule(podKey, waiting)
@@ -146,10 +150,7 @@ const refTo = ({ metadata: { namespace, name, uid } }: PersistentVolumeClaim) =>
 /** Somebody changed a pod while it was bound: whatever changes next is a reason to look at it. A refusal waits for its time. */
 const UNBOUND: ReadonlySet<string> = new Set(['DefaultBinder'])
 
-/** Milliseconds: as kube-scheduler's podInitialBackoffSeconds and podMaxBackoffSeconds. */
-const FIRST_RETRY_MS = 1_000
-const LAST_RETRY_MS = 10_000
-/** Tries, which take some three minutes, after which a refusal is here to stay: the control plane is to sleep in between. */
+/** Tries, which take some three minutes by default, after which a refusal is here to stay: the control plane is to sleep in between. */
 const HASTY_RETRIES = 20
 const PATIENT_RETRY_MS = 300_000
 
@@ -168,6 +169,10 @@ class Turn {
     private readonly context: ControllerContext,
     private readonly cluster: Cluster,
     private readonly nodes: SeenNodes,
+    private readonly rules: {
+      readonly profiles: Profiles
+      readonly backoffSeconds: SchedulerSetting['backoffSeconds']
+    },
   ) {
     this.podWrites = new PodWrites(clients, context)
     this.claimWrites = new ClaimWrites(clients, cluster.devices, () => context.now())
@@ -178,10 +183,12 @@ class Turn {
     const { devices } = this.cluster
     // another pod of this look gets devices for a claim of them both
     if (devices.isUnderWay(pod)) await this.written()
-    const claims = ClaimPlan.of(pod, devices)
+    const profile = this.rules.profiles.get(pod.spec?.schedulerName ?? '')
+    if (profile === undefined) return // it waits only where there is one
+    const claims = profile.allocatesDevices ? ClaimPlan.of(pod, devices) : undefined
     if (claims === 'waits') return void (waiting.refusedBy = WITHOUT_DEVICES)
     try {
-      await this.decide(key, waiting, claims)
+      await this.decide(key, waiting, profile, claims)
     } catch (error) {
       if (!(error instanceof AllocationFailed)) throw error
       waiting.refusedBy = WITHOUT_DEVICES
@@ -192,12 +199,12 @@ class Turn {
     if (claims !== undefined) await turnOfOthers()
   }
 
-  private async decide(key: string, waiting: Waiting, claims: ClaimPlan | undefined): Promise<void> {
+  private async decide(key: string, waiting: Waiting, profile: Profile, claims: ClaimPlan | undefined): Promise<void> {
     const { pod, info } = waiting
-    const filters = Filters.begin(defaultProfile, { ...this.cluster, pod, info, claims })
-    const choice = choose(defaultProfile, filters)
+    const filters = Filters.begin(profile, { ...this.cluster, pod, info, claims })
+    const choice = choose(filters, this.state.search)
     if (!('node' in choice)) return this.makeRoom(key, waiting, filters, choice)
-    const provisions = provisionsOn(filters.cycle, choice.node) ?? []
+    const provisions = profile.bindsVolumes ? (provisionsOn(filters.cycle, choice.node) ?? []) : []
     if (provisions.length > 0) return this.provision(waiting, provisions, choice.node)
     const reservations = claims?.take(choice.node) ?? []
     this.state.assign(key, info, choice.node.name)
@@ -231,7 +238,8 @@ class Turn {
 
   private retry({ retry }: Waiting) {
     const tries = retry?.tries ?? 0
-    const pause = tries < HASTY_RETRIES ? Math.min(FIRST_RETRY_MS * 2 ** tries, LAST_RETRY_MS) : PATIENT_RETRY_MS
+    const { first, last } = this.rules.backoffSeconds
+    const pause = tries < HASTY_RETRIES ? Math.min(first * 2 ** tries, last) * 1000 : PATIENT_RETRY_MS
     return { at: this.context.now().getTime() + pause, tries: tries + 1 }
   }
 
@@ -247,12 +255,12 @@ class Turn {
     const { pod, info } = waiting
     waiting.refusedBy = unfit.plugins
     if (this.cluster.nodes.length === 0) return this.refuse(pod, failureMessage(unfit, ''), undefined)
-    if (unfit.ofAll !== undefined && !isOfDevices(unfit)) return this.refuse(pod, failureMessage(unfit, ''), '')
-    const released = this.release(filters, unfit)
-    this.budgets ??= await this.clients.resource(BUDGETS).list()
-    const outcome = preempt(filters, unfit, pod, this.budgets)
+    const outcome = await afterFilters(filters, unfit, pod, {
+      budgets: () => this.readBudgets(),
+      release: (claim) => void this.writes.push(this.claimWrites.release(claim, pod)),
+    })
     if ('message' in outcome)
-      return this.refuse(pod, failureMessage(unfit, outcome.message, released), outcome.keepsPlace ? undefined : '')
+      return this.refuse(pod, failureMessage(unfit, outcome.message), outcome.keepsPlace ? undefined : '')
     const { node, victims } = outcome
     const others = [...node.nominated.values()].filter(
       ({ uid, priority }) => uid !== info.uid && priority < info.priority,
@@ -263,13 +271,8 @@ class Turn {
     for (const victim of victims) this.writes.push(this.podWrites.evict(victim, pod, node))
   }
 
-  /** A claim that is allocated where the pod cannot go is given up. @returns what is said of it */
-  private release({ cycle: { claims, pod } }: Filters, { ofAll }: Unfit): string | undefined {
-    if (claims === undefined || ofAll !== undefined) return undefined
-    const claim = claims.toRelease
-    if (claim === undefined) return NO_CLAIM_TO_RELEASE
-    this.writes.push(this.claimWrites.release(claim, pod))
-    return CLAIM_RELEASED
+  private async readBudgets(): Promise<readonly PodDisruptionBudget[]> {
+    return (this.budgets ??= await this.clients.resource(BUDGETS).list())
   }
 
   /** Its claims get their volumes first; the pod is bound when they have them, which is work for another look. */

@@ -1,5 +1,5 @@
 import type { Taint, Toleration } from '../../api/core/v1.ts'
-import { parseInt64 } from '../../storage/selection.ts'
+import { parseInt64 } from '../../go/int.ts'
 
 /** Whether the pod may be where the taint is (component-helpers' tolerations). */
 export function tolerates({ key = '', operator = '', value = '', effect = '' }: Toleration, taint: Taint): boolean {

@@ -3,7 +3,7 @@ import type { Deployment, ReplicaSet } from '../../api/apps/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
-import { parseInt64 } from '../../storage/selection.ts'
+import { parseInt64 } from '../../go/int.ts'
 import { samePodTemplate } from '../../validation/same-value.ts'
 import { DESIRED_REPLICAS, MAX_REPLICAS, maxSurge, olderFirst, replicasOf } from './deployment-numbers.ts'
 

@@ -31,7 +31,7 @@ import {
   setCondition,
   untilDeadline,
 } from './deployment-status.ts'
-import { parseInt64 } from '../../storage/selection.ts'
+import { parseInt64 } from '../../go/int.ts'
 import { EventRecorder } from './events.ts'
 import { keyParts } from './key.ts'
 import { controllerRefTo, dependentsOf, PODS } from './pod-control.ts'

@@ -4,8 +4,9 @@ import type { PodDisruptionBudget } from '../../../src/api/policy/v1.ts'
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { PodInfo } from '../../../src/controllers/scheduling/pod-info.ts'
 import { preempt } from '../../../src/controllers/scheduling/preemption.ts'
-import { defaultProfile } from '../../../src/controllers/scheduling/profile.ts'
 import { DeviceFacts } from '../../../src/controllers/scheduling/devices/device-facts.ts'
+import { defaultScheduler } from '../../../src/configuration/scheduler/configuration.ts'
+import { profileOf } from '../../../src/controllers/scheduling/profile.ts'
 import { VolumeFacts } from '../../../src/controllers/scheduling/volume-facts.ts'
 import { choose, Filters } from '../../../src/controllers/scheduling/schedule.ts'
 
@@ -35,6 +36,8 @@ const budget = (app: string, disruptionsAllowed: number): PodDisruptionBudget =>
   status: { disruptionsAllowed, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
 })
 
+const defaultProfile = profileOf(defaultScheduler.profiles[0]!)
+
 function outcome(wanted: Pod, nodes: readonly NodeState[], budgets: readonly PodDisruptionBudget[] = []): string {
   const cluster = {
     nodes,
@@ -49,7 +52,7 @@ function outcome(wanted: Pod, nodes: readonly NodeState[], budgets: readonly Pod
     info: new PodInfo(wanted),
     claims: undefined,
   })
-  const choice = choose(defaultProfile, filters)
+  const choice = choose(filters)
   if ('node' in choice) return `fits ${choice.node.name}`
   const before = nodes.map(({ pods, requested }) => [[...pods.keys()].sort(), [...requested]])
   const preempted = preempt(filters, choice, wanted, budgets)

@@ -2,10 +2,12 @@ import { describe, expect, test } from 'vitest'
 import type { Node, Pod, PodSpec } from '../../../src/api/core/v1.ts'
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { PodInfo } from '../../../src/controllers/scheduling/pod-info.ts'
-import { preempt } from '../../../src/controllers/scheduling/preemption.ts'
-import { defaultProfile } from '../../../src/controllers/scheduling/profile.ts'
 import { DeviceFacts } from '../../../src/controllers/scheduling/devices/device-facts.ts'
+import { defaultScheduler } from '../../../src/configuration/scheduler/configuration.ts'
+import { afterFilters } from '../../../src/controllers/scheduling/post-filter.ts'
+import { profileOf } from '../../../src/controllers/scheduling/profile.ts'
 import { VolumeFacts } from '../../../src/controllers/scheduling/volume-facts.ts'
+import type { Search } from '../../../src/controllers/scheduling/schedule.ts'
 import { choose, failureMessage, Filters } from '../../../src/controllers/scheduling/schedule.ts'
 
 interface Given {
@@ -36,7 +38,9 @@ const onPort = (hostPort: number): Pod => pod({ containers: [{ name: 'c', ports:
 const web = { app: 'web' }
 const beside = { labelSelector: { matchLabels: web }, topologyKey: 'kubernetes.io/hostname' }
 
-function outcome(wanted: Pod, nodes: readonly NodeState[]): string {
+const defaultProfile = profileOf(defaultScheduler.profiles[0]!)
+
+async function outcome(wanted: Pod, nodes: readonly NodeState[]): Promise<string> {
   const cluster = {
     nodes,
     namespaces: () => ({}),
@@ -50,11 +54,14 @@ function outcome(wanted: Pod, nodes: readonly NodeState[]): string {
     info: new PodInfo(wanted),
     claims: undefined,
   })
-  const choice = choose(defaultProfile, filters)
+  const choice = choose(filters)
   if ('node' in choice) return choice.node.name
   if (nodes.length === 0) return failureMessage(choice, '')
-  const preempted = preempt(filters, choice, wanted, [])
-  return failureMessage(choice, 'message' in preempted ? preempted.message : '')
+  const after = await afterFilters(filters, choice, wanted, {
+    budgets: () => Promise.resolve([]),
+    release: () => undefined,
+  })
+  return failureMessage(choice, 'message' in after ? after.message : '')
 }
 
 const none = (listed: string, preemption: string, of = 1) =>
@@ -154,7 +161,32 @@ describe('a pod', () => {
       [node('a', { labels: { zone: 'x' }, pods: [pod({}, web)] }), node('b', { labels: { zone: 'y' }, cpu: '1' })],
       'b',
     ],
-  ])('%s', (_, wanted, nodes, expected) => {
-    expect(outcome(wanted, nodes)).toBe(expected)
+  ])('%s', async (_, wanted, nodes, expected) => {
+    expect(await outcome(wanted, nodes)).toBe(expected)
   })
+})
+
+test('a profile that looks at a share of the nodes takes the best of the first places, and goes on from there', () => {
+  const nodes = Array.from({ length: 200 }, (_, at) => node(`n${at}`, at === 150 ? {} : { pods: [asking('1')] }))
+  const cluster = {
+    nodes,
+    namespaces: () => ({}),
+    defaultSelector: () => undefined,
+    volumes: new VolumeFacts(),
+    devices: new DeviceFacts(),
+  }
+  const place = (percentageOfNodes: number, search: Search) => {
+    const profile = { ...defaultProfile, percentageOfNodes }
+    const wanted = asking('1')
+    const choice = choose(
+      Filters.begin(profile, { ...cluster, pod: wanted, info: new PodInfo(wanted), claims: undefined }),
+      search,
+    )
+    return 'node' in choice ? choice.node.name : ''
+  }
+  const search = { from: 0 }
+  expect([place(10, search), search.from]).toEqual(['n0', 100])
+  expect([place(10, search), search.from]).toEqual(['n150', 0])
+  expect([place(60, search), search.from]).toEqual(['n0', 120])
+  expect(place(0, { from: 0 })).toBe('n150')
 })

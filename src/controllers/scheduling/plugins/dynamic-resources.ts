@@ -5,7 +5,6 @@ import { largestIsBest } from '../normalize.ts'
 
 export const dynamicResources: FilterPlugin & ScorePlugin = {
   name: 'DynamicResources',
-  weight: 2,
   begin({ claims }) {
     if (claims === undefined) return undefined
     return claims.problem === undefined ? { refuses: (node) => claims.refusalOn(node) } : forGood(claims.problem)

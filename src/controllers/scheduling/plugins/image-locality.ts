@@ -11,7 +11,6 @@ const MOST_EACH = 1000 * MIB
 
 export const imageLocality: ScorePlugin = {
   name: 'ImageLocality',
-  weight: 1,
   score({ pod, nodes: all }, nodes) {
     const { initContainers = [], containers = [], volumes = [] } = pod.spec ?? {}
     const images = [

@@ -1,10 +1,14 @@
 /** Which pods want to be together and which apart: InterPodAffinity. */
 import { ownValue } from '../../../api/own.ts'
+import type { PluginArgs } from '../../../configuration/scheduler/args.ts'
 import type { FilterPlugin, ScorePlugin } from '../framework.ts'
 import { forGood, forNow } from '../framework.ts'
 import type { NodeState } from '../node-state.ts'
 import { between } from '../normalize.ts'
 import type { PodInfo, Term } from '../pod-info.ts'
+
+/** `hardPodAffinityWeight`: what a required term of a pod that runs counts for one that could be beside it. */
+type InterPodAffinityArgs = PluginArgs['InterPodAffinity']
 
 /** Numbers by topology key and value. */
 class Domains {
@@ -44,9 +48,11 @@ class Domains {
   }
 }
 
-export const interPodAffinity: FilterPlugin & ScorePlugin = {
+export const interPodAffinity = ({
+  hardPodAffinityWeight,
+  ignorePreferredTermsOfExistingPods,
+}: InterPodAffinityArgs): FilterPlugin & ScorePlugin => ({
   name: 'InterPodAffinity',
-  weight: 2,
 
   begin(cycle) {
     const { info, nodes, namespaces } = cycle
@@ -81,25 +87,24 @@ export const interPodAffinity: FilterPlugin & ScorePlugin = {
   score({ info, nodes: all, namespaces }, nodes) {
     const { preferredAffinity, preferredAntiAffinity } = info.terms
     const looksAtAll = preferredAffinity.length > 0 || preferredAntiAffinity.length > 0
+    if (ignorePreferredTermsOfExistingPods && !looksAtAll) return undefined
     const domains = new Domains()
-    const add = (terms: readonly Term[], pod: PodInfo, node: NodeState, factor: number) => {
+    const add = (terms: readonly Term[], pod: PodInfo, node: NodeState, factor: 1 | -1) => {
       for (const term of terms)
-        if (term.selects(pod, namespaces)) domains.add(term.topologyKey, node, factor * (term.weight || HARD_WEIGHT))
+        if (term.selects(pod, namespaces))
+          domains.add(term.topologyKey, node, factor * (term.weight || hardPodAffinityWeight))
     }
     for (const node of all)
       for (const pod of (looksAtAll ? node.pods : node.withAffinity).values()) {
         add(preferredAffinity, pod, node, 1)
         add(preferredAntiAffinity, pod, node, -1)
-        add(pod.terms.requiredAffinity, info, node, 1)
+        if (hardPodAffinityWeight > 0) add(pod.terms.requiredAffinity, info, node, 1)
         add(pod.terms.preferredAffinity, info, node, 1)
         add(pod.terms.preferredAntiAffinity, info, node, -1)
       }
     return domains.isEmpty ? undefined : between(nodes.map((node) => domains.sum(node)))
   },
-}
-
-/** What a required term of a pod that runs counts for one that could be beside it. */
-const HARD_WEIGHT = 1
+})
 
 /** The first of a group that wants to be together finds nobody there. */
 function isBesideWanted(node: NodeState, terms: readonly Term[], wanted: Domains, isOwn: () => boolean): boolean {

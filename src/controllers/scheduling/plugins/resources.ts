@@ -1,58 +1,118 @@
-/** What pods ask for and nodes have: NodeResourcesFit, which prefers the emptier node, and NodeResourcesBalancedAllocation. */
+/** What pods ask for and nodes have: NodeResourcesFit and NodeResourcesBalancedAllocation. */
+import { ownValue } from '../../../api/own.ts'
+import type { PluginArgs } from '../../../configuration/scheduler/args.ts'
+import type { ScoringStrategy, WeighedResource } from '../../../configuration/scheduler/resources-fit.ts'
 import type { FilterPlugin, ScorePlugin } from '../framework.ts'
 import { MOST } from '../framework.ts'
+import type { NodeState } from '../node-state.ts'
+import type { PodInfo } from '../pod-info.ts'
+import { alongShape } from './shape.ts'
 
-export const resourcesFit: FilterPlugin & ScorePlugin = {
-  name: 'NodeResourcesFit',
-  weight: 1,
-  begin({ info }) {
-    const needs = [...info.needs].filter(([, wanted]) => wanted > 0)
-    return {
-      refuses(node) {
-        let reasons: string[] | undefined
-        let neverFits = false
-        if (node.pods.size + 1 > (node.allocatable.get('pods') ?? 0)) reasons = ['Too many pods']
-        for (const [name, wanted] of needs) {
-          if (wanted <= node.free(name)) continue
-          ;(reasons ??= []).push(`Insufficient ${name}`)
-          if (wanted > (node.allocatable.get(name) ?? 0)) neverFits = true
-        }
-        return reasons && { reasons, forGood: neverFits }
-      },
-    }
-  },
-  score({ info }, nodes) {
-    return nodes.map(({ allocatable, nonZero }) => {
-      const capacities = [allocatable.get('cpu') ?? 0, allocatable.get('memory') ?? 0] as const
-      const requested = [nonZero.cpu + info.nonZero.cpu, nonZero.memory + info.nonZero.memory] as const
-      const free = capacities.flatMap((capacity, at) =>
-        capacity === 0 ? [] : Math.trunc((Math.max(0, capacity - requested[at]!) * MOST) / capacity),
-      )
-      return free.length === 0 ? 0 : Math.trunc(free.reduce((sum, value) => sum + value, 0) / free.length)
-    })
+export function resourcesFit({
+  ignoredResources,
+  ignoredResourceGroups,
+  scoringStrategy,
+}: PluginArgs['NodeResourcesFit']): FilterPlugin & ScorePlugin {
+  const [ignored, ignoredGroups] = [new Set(ignoredResources), new Set(ignoredResourceGroups)]
+  const isIgnored = (name: string) =>
+    isExtended(name) && (ignored.has(name) || ignoredGroups.has(name.slice(0, name.indexOf('/'))))
+  return {
+    name: 'NodeResourcesFit',
+    begin({ info }) {
+      const needs = [...info.needs].filter(([name, wanted]) => wanted > 0 && !isIgnored(name))
+      return {
+        refuses(node) {
+          let reasons: string[] | undefined
+          let neverFits = false
+          if (node.pods.size + 1 > (node.allocatable.get('pods') ?? 0)) reasons = ['Too many pods']
+          for (const [name, wanted] of needs) {
+            if (wanted <= node.free(name)) continue
+            ;(reasons ??= []).push(`Insufficient ${name}`)
+            if (wanted > (node.allocatable.get(name) ?? 0)) neverFits = true
+          }
+          return reasons && { reasons, forGood: neverFits }
+        },
+      }
+    },
+    score: ({ info }, nodes) => nodes.map((node) => scoreBy(scoringStrategy, info, node)),
+  }
+}
+
+/** Resources of providers, such as example.com/gpu. */
+const isExtended = (name: string): boolean =>
+  name.includes('/') && !name.slice(0, name.indexOf('/')).endsWith('kubernetes.io')
+
+/** Of which a node has as much as it says, where a pod asks for them: others than cpu, memory and ephemeral-storage. */
+const isScalar = (name: string): boolean => name.includes('/') || name.startsWith('hugepages-')
+
+const native: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
+
+/** What there is of a resource for a pod, and how much of it would be used; undefined: it does not count. */
+function usage(
+  name: string,
+  wanted: number,
+  used: number,
+  { allocatable }: NodeState,
+): { readonly capacity: number; readonly used: number } | undefined {
+  const capacity = native.has(name) || (isScalar(name) && wanted > 0) ? (allocatable.get(name) ?? 0) : 0
+  return capacity === 0 ? undefined : { capacity, used: used + wanted }
+}
+
+function scoreBy(strategy: ScoringStrategy, info: PodInfo, node: NodeState): number {
+  let [sum, weights] = [0, 0]
+  for (const { name, weight } of strategy.resources) {
+    const [wanted, used] =
+      name === 'cpu' || name === 'memory'
+        ? [info.nonZero[name], node.nonZero[name]]
+        : [info.needs.get(name) ?? 0, node.requested.get(name) ?? 0]
+    const of = usage(name, wanted, used, node)
+    const score = of && ownValue(strategies, strategy.type)?.(of.used, of.capacity, strategy)
+    if (score === undefined) continue
+    sum += score * weight
+    weights += weight
+  }
+  const mean = weights === 0 ? 0 : sum / weights
+  return strategy.type === 'RequestedToCapacityRatio' ? Math.round(mean) : Math.trunc(mean)
+}
+
+/** Undefined: the resource does not count. */
+type Strategy = (used: number, capacity: number, strategy: ScoringStrategy) => number | undefined
+
+const strategies: Readonly<Record<string, Strategy>> = {
+  LeastAllocated: (used, capacity) => Math.trunc((Math.max(0, capacity - used) * MOST) / capacity),
+  MostAllocated: (used, capacity) => Math.trunc((Math.min(used, capacity) * MOST) / capacity),
+  RequestedToCapacityRatio(used, capacity, { requestedToCapacityRatio: { shape } = { shape: [] } }) {
+    const score = alongShape(shape, used > capacity ? 100 : Math.trunc((used * 100) / capacity))
+    return score > 0 ? score : undefined
   },
 }
 
-export const balancedAllocation: ScorePlugin = {
+export const balancedAllocation = (resources: readonly WeighedResource[]): ScorePlugin => ({
   name: 'NodeResourcesBalancedAllocation',
-  weight: 1,
   score({ info }, nodes) {
-    const [cpu, memory] = [info.needs.get('cpu') ?? 0, info.needs.get('memory') ?? 0]
-    if (cpu === 0 && memory === 0) return undefined
-    return nodes.map(({ allocatable, requested }) => {
-      const capacities = [allocatable.get('cpu') ?? 0, allocatable.get('memory') ?? 0] as const
-      const used = [requested.get('cpu') ?? 0, requested.get('memory') ?? 0] as const
-      const after = balance([used[0] + cpu, used[1] + memory], capacities)
-      return MOST / 2 + Math.trunc((MOST / 2 + after - balance(used, capacities)) / 2)
+    const wanted = resources.map(({ name }) => [name, info.needs.get(name) ?? 0] as const)
+    if (wanted.every(([, amount]) => amount === 0)) return undefined
+    return nodes.map((node) => {
+      const shares = wanted.flatMap(([name, amount]) => {
+        const before = node.requested.get(name) ?? 0
+        const of = usage(name, amount, before, node)
+        return of === undefined ? [] : [{ before: before / of.capacity, after: of.used / of.capacity }]
+      })
+      const gain = balance(shares.map(({ after }) => after)) - balance(shares.map(({ before }) => before))
+      return MOST / 2 + Math.trunc((MOST / 2 + gain) / 2)
     })
   },
+})
+
+/** 100: as much of the one as of the others. */
+function balance(shares: readonly number[]): number {
+  const capped = shares.map((share) => Math.min(share, 1))
+  return Math.trunc((1 - deviation(capped)) * MOST)
 }
 
-type CpuAndMemory = readonly [cpu: number, memory: number]
-
-/** 100: as much of the one as of the other. */
-function balance(used: CpuAndMemory, capacities: CpuAndMemory): number {
-  if (capacities[0] === 0 || capacities[1] === 0) return MOST
-  const [cpu, memory] = [Math.min(used[0] / capacities[0], 1), Math.min(used[1] / capacities[1], 1)]
-  return Math.trunc((1 - Math.abs(cpu - memory) / 2) * MOST)
+function deviation(values: readonly number[]): number {
+  if (values.length < 2) return 0
+  if (values.length === 2) return Math.abs((values[0]! - values[1]!) / 2)
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length)
 }

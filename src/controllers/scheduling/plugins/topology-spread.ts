@@ -2,10 +2,11 @@
 import { leastOf, mostOf } from '../../../api/extremes.ts'
 import type { Pod, TopologySpreadConstraint } from '../../../api/core/v1.ts'
 import { ownValue } from '../../../api/own.ts'
+import type { PluginArgs } from '../../../configuration/scheduler/args.ts'
 import type { LabelRequirement } from '../../../storage/selection.ts'
 import { matchesLabels } from '../../../storage/selection.ts'
 import { requirementsOf } from '../../workloads/pod-control.ts'
-import type { Cluster, Cycle, FilterPlugin, ScorePlugin } from '../framework.ts'
+import type { Cluster, Cycle, FilterPlugin, Filtering, ScorePlugin } from '../framework.ts'
 import { forGood, forNow, MOST } from '../framework.ts'
 import { isWanted } from '../node-selector.ts'
 import type { NodeState } from '../node-state.ts'
@@ -16,8 +17,8 @@ const PROBLEM = "node(s) didn't match pod topology spread constraints"
 const HOSTNAME = 'kubernetes.io/hostname'
 const ZONE = 'topology.kubernetes.io/zone'
 type Action = 'DoNotSchedule' | 'ScheduleAnyway'
+type SpreadArgs = PluginArgs['PodTopologySpread']
 
-/** Holds for pods that say nothing themselves. */
 const systemDefaults: readonly TopologySpreadConstraint[] = [
   { topologyKey: HOSTNAME, whenUnsatisfiable: 'ScheduleAnyway', maxSkew: 3 },
   { topologyKey: ZONE, whenUnsatisfiable: 'ScheduleAnyway', maxSkew: 5 },
@@ -87,84 +88,101 @@ const constraintsOf = (pod: Pod, action: Action): Constraint[] =>
     .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
     .map((constraint) => new Constraint(constraint, pod))
 
-function softConstraints(pod: Pod, { defaultSelector }: Cluster): Constraint[] {
-  if ((pod.spec?.topologySpreadConstraints ?? []).length > 0) return constraintsOf(pod, 'ScheduleAnyway')
-  const selector = defaultSelector(pod)
+/** @param defaults hold for pods that say nothing themselves */
+function constraintsFor(
+  pod: Pod,
+  action: Action,
+  defaults: readonly TopologySpreadConstraint[],
+  { defaultSelector }: Cluster,
+): Constraint[] {
+  if ((pod.spec?.topologySpreadConstraints ?? []).length > 0) return constraintsOf(pod, action)
+  const meant = defaults.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
+  const selector = meant.length === 0 ? undefined : defaultSelector(pod)
   return selector === undefined || selector.length === 0
     ? []
-    : systemDefaults.map((constraint) => new Constraint(constraint, pod, selector))
+    : meant.map((constraint) => new Constraint(constraint, pod, selector))
 }
 
-export const podTopologySpread: FilterPlugin & ScorePlugin = {
-  name: 'PodTopologySpread',
-  weight: 2,
+export function podTopologySpread({ defaultConstraints, defaultingType }: SpreadArgs): FilterPlugin & ScorePlugin {
+  const isSystem = defaultingType === 'System'
+  const defaults = isSystem ? systemDefaults : defaultConstraints
+  return {
+    name: 'PodTopologySpread',
+    begin: (cycle) => spreadFilter(cycle, constraintsFor(cycle.pod, 'DoNotSchedule', defaults, cycle)),
+    score(cycle, nodes) {
+      const constraints = constraintsFor(cycle.pod, 'ScheduleAnyway', defaults, cycle)
+      const needsAll = !isSystem || (cycle.pod.spec?.topologySpreadConstraints ?? []).length > 0
+      return spreadScore(cycle, nodes, constraints, needsAll)
+    },
+  }
+}
 
-  begin({ pod, info, nodes }) {
-    const constraints = constraintsOf(pod, 'DoNotSchedule')
-    if (constraints.length === 0) return undefined
-    const counts = constraints.map(() => new Map<string, number>())
-    const add = (at: number, { labels }: NodeState, count: number) => {
-      const value = ownValue(labels, constraints[at]!.key)!
-      counts[at]!.set(value, (counts[at]!.get(value) ?? 0) + count)
-    }
-    for (const node of nodes) {
-      if (!hasKeys(node, constraints)) continue
-      for (const [at, constraint] of constraints.entries())
-        if (constraint.counts(node)) add(at, node, constraint.matching(node, info.namespace))
-    }
-    const missing = forGood(`${PROBLEM} (missing required label)`)
-    const lopsided = forNow(PROBLEM)
-    return {
-      refuses({ labels }) {
-        for (const [at, constraint] of constraints.entries()) {
-          const value = ownValue(labels, constraint.key)
-          if (value === undefined) return missing
-          const counted = counts[at]!
-          const least = counted.size < constraint.minDomains ? 0 : leastOf(counted.values())
-          const own = constraint.selects(info.labels) ? 1 : 0
-          // without any domain the least is infinite, and nothing is lopsided
-          if ((counted.get(value) ?? 0) + own - least > constraint.maxSkew) return lopsided
-        }
-        return undefined
-      },
-      moved(pod: PodInfo, node: NodeState, by: 1 | -1) {
-        if (pod.namespace !== info.namespace || !hasKeys(node, constraints)) return
-        for (const [at, constraint] of constraints.entries())
-          if (constraint.selects(pod.labels) && constraint.counts(node)) add(at, node, by)
-      },
-    }
-  },
-
-  score(cycle, nodes) {
-    const { pod, info } = cycle
-    const constraints = softConstraints(pod, cycle)
-    if (constraints.length === 0) return undefined
-    const needsAll = (pod.spec?.topologySpreadConstraints ?? []).length > 0
-    const ignored = new Set(needsAll ? nodes.filter((node) => !hasKeys(node, constraints)) : [])
-    const counts = constraints.map((constraint) =>
-      domainCounts(constraint, constraints, cycle, nodes, ignored, needsAll),
-    )
-    const weights = constraints.map(({ key }, at) =>
-      Math.log((key === HOSTNAME ? nodes.length - ignored.size : counts[at]!.size) + 2),
-    )
-    const raw = nodes.map((node) => {
-      if (ignored.has(node)) return undefined
-      let sum = 0
+function spreadFilter({ info, nodes }: Cycle, constraints: readonly Constraint[]): Filtering | undefined {
+  if (constraints.length === 0) return undefined
+  const counts = constraints.map(() => new Map<string, number>())
+  const add = (at: number, { labels }: NodeState, count: number) => {
+    const value = ownValue(labels, constraints[at]!.key)!
+    counts[at]!.set(value, (counts[at]!.get(value) ?? 0) + count)
+  }
+  for (const node of nodes) {
+    if (!hasKeys(node, constraints)) continue
+    for (const [at, constraint] of constraints.entries())
+      if (constraint.counts(node)) add(at, node, constraint.matching(node, info.namespace))
+  }
+  const missing = forGood(`${PROBLEM} (missing required label)`)
+  const lopsided = forNow(PROBLEM)
+  return {
+    refuses({ labels }) {
       for (const [at, constraint] of constraints.entries()) {
-        const value = ownValue(node.labels, constraint.key)
-        if (value === undefined) continue
-        const count =
-          constraint.key === HOSTNAME ? constraint.matching(node, info.namespace) : (counts[at]!.get(value) ?? 0)
-        sum += count * weights[at]! + (constraint.maxSkew - 1)
+        const value = ownValue(labels, constraint.key)
+        if (value === undefined) return missing
+        const counted = counts[at]!
+        const least = counted.size < constraint.minDomains ? 0 : leastOf(counted.values())
+        const own = constraint.selects(info.labels) ? 1 : 0
+        // without any domain the least is infinite, and nothing is lopsided
+        if ((counted.get(value) ?? 0) + own - least > constraint.maxSkew) return lopsided
       }
-      return Math.round(sum)
-    })
-    const known = raw.filter((value) => value !== undefined)
-    const [least, most] = [leastOf(known), mostOf(known, 0)]
-    return raw.map((value) =>
-      value === undefined ? 0 : most === 0 ? MOST : Math.trunc((MOST * (most + least - value)) / most),
-    )
-  },
+      return undefined
+    },
+    moved(pod: PodInfo, node: NodeState, by: 1 | -1) {
+      if (pod.namespace !== info.namespace || !hasKeys(node, constraints)) return
+      for (const [at, constraint] of constraints.entries())
+        if (constraint.selects(pod.labels) && constraint.counts(node)) add(at, node, by)
+    },
+  }
+}
+
+/** @param needsAll nodes without the labels of all constraints do not count */
+function spreadScore(
+  cycle: Cycle,
+  nodes: readonly NodeState[],
+  constraints: readonly Constraint[],
+  needsAll: boolean,
+): readonly number[] | undefined {
+  if (constraints.length === 0) return undefined
+  const { info } = cycle
+  const ignored = new Set(needsAll ? nodes.filter((node) => !hasKeys(node, constraints)) : [])
+  const counts = constraints.map((constraint) => domainCounts(constraint, constraints, cycle, nodes, ignored, needsAll))
+  const weights = constraints.map(({ key }, at) =>
+    Math.log((key === HOSTNAME ? nodes.length - ignored.size : counts[at]!.size) + 2),
+  )
+  const raw = nodes.map((node) => {
+    if (ignored.has(node)) return undefined
+    let sum = 0
+    for (const [at, constraint] of constraints.entries()) {
+      const value = ownValue(node.labels, constraint.key)
+      if (value === undefined) continue
+      const count =
+        constraint.key === HOSTNAME ? constraint.matching(node, info.namespace) : (counts[at]!.get(value) ?? 0)
+      sum += count * weights[at]! + (constraint.maxSkew - 1)
+    }
+    return Math.round(sum)
+  })
+  const known = raw.filter((value) => value !== undefined)
+  const [least, most] = [leastOf(known), mostOf(known, 0)]
+  return raw.map((value) =>
+    value === undefined ? 0 : most === 0 ? MOST : Math.trunc((MOST * (most + least - value)) / most),
+  )
 }
 
 /** Matching pods by the value of the topology key, of domains in which there is a candidate. */

@@ -1,0 +1,59 @@
+/** Which nodes a pod names and prefers, and its profile beside it: NodeAffinity. */
+import type { NodeAffinity, NodeSelectorTerm, PreferredSchedulingTerm } from '../../../api/core/v1.ts'
+import type { FilterPlugin, Filtering, ScorePlugin } from '../framework.ts'
+import { forGood } from '../framework.ts'
+import { isWanted, matchesSelector, matchesTerm } from '../node-selector.ts'
+import type { NodeState } from '../node-state.ts'
+import { largestIsBest } from '../normalize.ts'
+
+/** @param added what the profile adds to the affinity of each pod */
+export const nodeAffinity = ({
+  requiredDuringSchedulingIgnoredDuringExecution: enforced,
+  preferredDuringSchedulingIgnoredDuringExecution: preferredAnyway = [],
+}: NodeAffinity = {}): FilterPlugin & ScorePlugin => ({
+  name: 'NodeAffinity',
+  begin({ pod: { spec = {} } }) {
+    const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+    if (required === undefined && spec.nodeSelector === undefined && enforced === undefined) return undefined
+    const only = nodeNames(required?.nodeSelectorTerms ?? [])
+    if (only?.size === 0) return forGood('pod affinity terms conflict')
+    const against = forGood("node(s) didn't match scheduler-enforced node affinity")
+    const refusal = forGood("node(s) didn't match Pod's node affinity/selector")
+    return {
+      only,
+      refuses({ node }) {
+        if (enforced !== undefined && !matchesSelector(enforced, node)) return against
+        return isWanted(spec, node) ? undefined : refusal
+      },
+    } satisfies Filtering
+  },
+  score({ pod }, nodes) {
+    const own = pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
+    const terms = [...preferredAnyway, ...own]
+    return terms.length === 0 ? undefined : largestIsBest(nodes.map((node) => preferenceFor(node, terms)))
+  },
+})
+
+function preferenceFor({ node }: NodeState, terms: readonly PreferredSchedulingTerm[]): number {
+  let sum = 0
+  for (const { weight = 0, preference } of terms)
+    if (preference !== undefined && matchesTerm(preference, node)) sum += weight
+  return sum
+}
+
+/** The nodes that a pod names, where each of its terms names some; undefined: it may be others. */
+function nodeNames(terms: readonly NodeSelectorTerm[]): ReadonlySet<string> | undefined {
+  if (terms.length === 0) return undefined
+  const names = new Set<string>()
+  for (const { matchFields = [] } of terms) {
+    let ofTerm: ReadonlySet<string> | undefined
+    for (const { key, operator, values = [] } of matchFields)
+      if (key === 'metadata.name' && operator === 'In') {
+        const before = ofTerm
+        ofTerm = new Set(values.filter((value) => before?.has(value) !== false))
+      }
+    if (ofTerm === undefined) return undefined
+    for (const name of ofTerm) names.add(name)
+  }
+  return names
+}

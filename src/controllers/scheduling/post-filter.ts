@@ -1,0 +1,48 @@
+/** What is tried for a pod that fits nowhere, and what is said of it (kube-scheduler's PostFilter). */
+import type { Pod } from '../../api/core/v1.ts'
+import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
+import type { Claim } from './devices/requests.ts'
+import type { Preemption } from './preemption.ts'
+import { preempt } from './preemption.ts'
+import type { Filters, Unfit } from './schedule.ts'
+
+const NO_CLAIMS = 'no new claims to deallocate'
+const CLAIM_RELEASED = 'deallocation of ResourceClaim completed'
+const NO_CLAIM_TO_RELEASE = 'still not schedulable'
+/** Devices were never asked about, because somebody was against all nodes before. Nothing else is tried then. */
+const NEVER_ASKED = 'not found'
+
+/** @property keepsPlace the place that was made for the pod before stays its own */
+export type PostFiltered = Preemption | { readonly message: string; readonly keepsPlace: boolean }
+
+export interface Means {
+  /** Asked where they are needed. */
+  budgets(): Promise<readonly PodDisruptionBudget[]>
+  release(claim: Claim): void
+}
+
+export async function afterFilters(filters: Filters, unfit: Unfit, pod: Pod, means: Means): Promise<PostFiltered> {
+  const said: string[] = []
+  let keepsPlace = false
+  for (const plugin of filters.profile.postFilters) {
+    if (plugin === 'DynamicResources') {
+      if (!filters.hasAskedDevices) return { message: NEVER_ASKED, keepsPlace: false }
+      said.push(released(filters, unfit, means))
+      continue
+    }
+    const outcome = preempt(filters, unfit, pod, await means.budgets())
+    if (!('message' in outcome)) return outcome
+    said.push(outcome.message)
+    keepsPlace = outcome.keepsPlace
+  }
+  return { message: said.join(', '), keepsPlace }
+}
+
+/** A claim that is allocated where the pod cannot go is given up. @returns what is said of it */
+function released({ cycle: { claims } }: Filters, { ofAll }: Unfit, means: Means): string {
+  if (claims === undefined || ofAll !== undefined) return NO_CLAIMS
+  const claim = claims.toRelease
+  if (claim === undefined) return NO_CLAIM_TO_RELEASE
+  means.release(claim)
+  return CLAIM_RELEASED
+}
