@@ -4,7 +4,7 @@
 import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import { createGunzip } from 'node:zlib'
-import { FAILED, RETRY_HEADER, SHORT_HEADER, STATUS_HEADER, TYPE_HEADER } from '../webhooks/by-front.ts'
+import { FAILED, RETRY_HEADER, STATUS_HEADER, TYPE_HEADER } from '../webhooks/by-front.ts'
 import { DEADLINE } from '../webhooks/failure-text.ts'
 import type { OutgoingCall } from '../webhooks/outgoing-call.ts'
 import { CallFailed, MAX_ANSWER } from '../webhooks/outgoing-call.ts'
@@ -46,7 +46,12 @@ async function answerTo(connections: KeptConnections, post: Buffer, ending: Endi
     const plan = planOf(post.toString('utf8', 0, end))
     ending.at(plan.timeoutMs)
     const answer = await made(connections, plan, post.subarray(end + 1), ending)
-    return engineAnswer(answer, answer.isGzip ? await unzipped(answer.body) : answer.body)
+    const body = answer.isGzip ? await unzipped(answer.body) : answer.body
+    const { status, contentType, retryAfter } = answer
+    return message(
+      `HTTP/1.1 200 OK\r\n${STATUS_HEADER}: ${status}\r\n${TYPE_HEADER}: ${contentType}\r\n${RETRY_HEADER}: ${retryAfter}`,
+      body,
+    )
   } catch (error) {
     if (ending.why === 'given up') return undefined
     const failure = ending.why === 'too late' ? { code: DEADLINE, message: '' } : failureOf(error)
@@ -58,24 +63,6 @@ async function answerTo(connections: KeptConnections, post: Buffer, ending: Endi
     ending.forget()
   }
 }
-
-/** Octets of an answer that goes in the head. */
-const MAX_SHORT = 2048
-/** What can stand at the end of a header's value as it is, and a line feed, which most JSON encoders write. */
-const SHORT = /^[\x20-\x7e]*[\x21-\x7e]\n?$/
-
-function engineAnswer({ status, contentType, retryAfter }: ReadAnswer, body: Buffer): Buffer {
-  const head =
-    `HTTP/1.1 200 OK\r\n${STATUS_HEADER}: ${status}` +
-    (contentType === '' ? '' : `\r\n${TYPE_HEADER}: ${contentType}`) +
-    (retryAfter === '' ? '' : `\r\n${RETRY_HEADER}: ${retryAfter}`)
-  const text = body.length > MAX_SHORT ? '' : body.toString('latin1')
-  if (!SHORT.test(text)) return message(head, body)
-  const short = text.endsWith('\n') ? `+${text.slice(0, -1)}` : `=${text}`
-  return message(`${head}\r\n${SHORT_HEADER}: ${short}`, NOTHING)
-}
-
-const NOTHING = Buffer.alloc(0)
 
 /** In one piece, for one call of the system. @param head without the line that frames the body, in Latin-1 */
 function message(head: string, body: Buffer): Buffer {

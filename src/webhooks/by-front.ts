@@ -11,11 +11,6 @@ import { CANCELED, CallFailed } from './outgoing-call.ts'
 export const STATUS_HEADER = 'outgoing-status'
 export const TYPE_HEADER = 'outgoing-type'
 export const RETRY_HEADER = 'outgoing-retry-after'
-/**
- * A short answer, in the head: what is read with it is read in one step, where a body takes two. `=` and the text, or `+`
- * and a text that a line feed ends. The body is empty then.
- */
-export const SHORT_HEADER = 'outgoing-short'
 /** The front's status where the call failed; the body is a CallFailure. */
 export const FAILED = 502
 
@@ -44,17 +39,13 @@ export const byFront =
       await answer.body?.cancel()
       throw new CallFailed(`the process in front of this server answered ${answer.status}`)
     }
-    const short = answer.headers.get(SHORT_HEADER)
     return {
       status,
       contentType: answer.headers.get(TYPE_HEADER) ?? '',
       retryAfter: answer.headers.get(RETRY_HEADER) ?? '',
       // the front reads no more than MAX_ANSWER
-      body: short === null ? new Uint8Array(await answer.arrayBuffer()) : octetsOf(short),
+      body: new Uint8Array(await answer.arrayBuffer()),
     }
   }
-
-const utf8 = new TextEncoder()
-const octetsOf = (short: string): Uint8Array => utf8.encode(short.slice(1) + (short.startsWith('+') ? '\n' : ''))
 
 const failureOf = (json: string): CallFailure => callFailure.parse(JSON.parse(json))

@@ -8,11 +8,11 @@ import type { TLSSocket } from 'node:tls'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import { serveOutgoingCalls } from '../../src/cli/outgoing-calls.ts'
 import type { OutgoingCalls } from '../../src/cli/outgoing-calls.ts'
-import { SHORT_HEADER, byFront } from '../../src/webhooks/by-front.ts'
+import { byFront } from '../../src/webhooks/by-front.ts'
 import type { OutgoingCall } from '../../src/webhooks/outgoing-call.ts'
 import { MAX_ANSWER } from '../../src/webhooks/outgoing-call.ts'
 
@@ -99,34 +99,6 @@ test('the call is made, and answered with what came', async () => {
     httpVersion: '1.1',
     a: 'b',
     body: 'sent',
-  })
-})
-
-describe('an answer is octet by octet what was sent, in the head or behind it:', () => {
-  test.each<[string, Buffer | string, 'in the head' | 'behind it']>([
-    ['a review', '{"kind":"AdmissionReview"}', 'in the head'],
-    ['one with a line feed, as most encoders write it', '{}\n', 'in the head'],
-    ['a plus at the beginning', '+1', 'in the head'],
-    ['blanks at the beginning', '  {}', 'in the head'],
-    ['the longest', 'x'.repeat(2048), 'in the head'],
-    ['nothing', '', 'behind it'],
-    ['a line feed alone', '\n', 'behind it'],
-    ['two of them', '{}\n\n', 'behind it'],
-    ['blanks at the end', '{}  ', 'behind it'],
-    ['a blank before the line feed', '{} \n', 'behind it'],
-    ['lines that would be headers', '{}\r\nOutgoing-Status: 200\r\n\r\n{}', 'behind it'],
-    ['a carriage return', '{}\r', 'behind it'],
-    ['a tab', '{\t}', 'behind it'],
-    ['a zero', '{\0}', 'behind it'],
-    ['other letters', '{"a":"é"}', 'behind it'],
-    ['octets that are no text', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 'behind it'],
-    ['one more than the longest', 'x'.repeat(2049), 'behind it'],
-  ])('%s', async (_, sent, where) => {
-    const url = await hook((_request, response) => response.end(sent))
-    expect(Buffer.from((await post(url)).body)).toEqual(Buffer.from(sent))
-    const call = JSON.stringify({ url, headers: {}, timeoutMs: 20_000, caBundle: authority.certificate })
-    const { headers } = await binding.fetch('', { body: `${call}\n` })
-    expect(headers.has(SHORT_HEADER)).toBe(where === 'in the head')
   })
 })
 
