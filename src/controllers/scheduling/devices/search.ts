@@ -29,12 +29,12 @@ export interface Found {
   readonly options: ReadonlyMap<Request, Option>
 }
 
-/** What the search for one pod may do, on all nodes together. */
+/** What the search for one pod may do, on all nodes together: it is one turn, for which requests of others wait. */
 export class SearchBudget {
   /** Units of CEL's cost. */
-  left = 10_000_000
+  left = 250_000
   /** Devices that are looked at. */
-  private looks = 500_000
+  private looks = 25_000
 
   /** @throws AllocationFailed */
   look(): void {
