@@ -84,3 +84,15 @@ test('nor is it worth anything elsewhere, later, to another engine, or where the
   expect(await send(undefined)).toBe(400)
   expect(await send({ clientPid: 1 })).toBe(400)
 })
+
+test(
+  'connections beyond those that one period may have are refused; those that are known go on',
+  { timeout: 240_000 },
+  async () => {
+    const known = new Attestation(certificate)
+    expect(await send(stated(known))).toBe(200)
+    for (let n = 1; n < 20_000; n++) expect(await send(stated(new Attestation(certificate)))).toBe(200)
+    expect(await send(stated(new Attestation(certificate)))).toBe(400)
+    expect(await send(stated(known))).toBe(200)
+  },
+)

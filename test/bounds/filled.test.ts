@@ -7,9 +7,11 @@ import { PendingWork } from '../../durable-objects/pending-work.ts'
 import { Tunnels } from '../../src/cli/tunnels.ts'
 import { measurementsOf, measureRequest } from '../../src/metrics/measurements.ts'
 import { authenticateToken } from '../../src/authentication/token-authenticator.ts'
+import { KeyQuestions } from '../../src/authentication/key-questions.ts'
 import { impersonate } from '../../src/authorization/impersonation.ts'
 import { compiledPattern } from '../../src/cel/patterns.ts'
 import { LookPace } from '../../src/controllers/look-pace.ts'
+import { changeTime } from '../../src/controllers/workloads/change-time.ts'
 import { EventCorrelator } from '../../src/controllers/workloads/event-correlator.ts'
 import { WaitingLine } from '../../src/flowcontrol/waiting-line.ts'
 import { Counters, Histograms } from '../../src/metrics/series.ts'
@@ -19,6 +21,8 @@ import { announceWatch } from '../../src/registry/custom-resources/watched-kinds
 import { authenticated } from '../../src/request/user-info.ts'
 import { RequestHeaders } from '../../src/request/request-headers.ts'
 import { keyElement, readPathElement } from '../../src/schema/path-element.ts'
+import { collectionOf } from '../../src/storage/collections.ts'
+import { storageOf } from '../../src/storage/environment-storage.ts'
 import { WritePause } from '../../src/storage/write-pause.ts'
 import { recentObject } from '../../src/tenancy/recent-objects.ts'
 import { goPatternError, loadPatterns } from '../../src/validation/go-pattern.ts'
@@ -94,6 +98,16 @@ const rows: readonly Filled[] = [
     },
   },
   {
+    file: 'src/authentication/key-questions.ts',
+    how: 'ids of keys that no issuer has',
+    fill() {
+      const questions = new KeyQuestions(async () => true, 1_000)
+      return times(1_100, (n) =>
+        questions.find({ now: new Date(n * 60_000) }, `${n}`.padEnd(100, 'x'), () => undefined),
+      )
+    },
+  },
+  {
     file: 'src/authorization/impersonation.ts',
     how: 'users with long names who impersonate',
     async fill() {
@@ -154,6 +168,25 @@ const rows: readonly Filled[] = [
     fill() {
       const pace = new LookPace(() => 0)
       return times(10_100, (n) => pace.looked('deployment', `d${n}`))
+    },
+  },
+  {
+    file: 'src/controllers/workloads/change-time.ts',
+    how: 'Services whose endpoints are written',
+    fill() {
+      const { tenant } = memoryServer()
+      return times(4_200, (n) =>
+        changeTime({ tenant, component: 'c', service: { metadata: { uid: `u${n}` } }, pods: [] }, undefined),
+      )
+    },
+  },
+  {
+    file: 'src/storage/shard-client.ts',
+    how: 'shards of many control planes',
+    fill() {
+      const storage = storageOf(memoryServer().env)
+      const resource = { group: '', resource: 'pods' }
+      return times(10_100, (n) => storage.get(collectionOf({ uid: `t${n}` }, resource), 'a/b'))
     },
   },
   {
