@@ -3,6 +3,7 @@
  * Later turns read keys and values while the reader takes them. Writes in between do no harm: the log has the state at
  * every revision, and the value of a revision never changes.
  */
+import { turnOfOthers } from '../src/api/slices.ts'
 import type { ListCall, StreamShape } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
 import { encodeHeader } from '../src/storage/shard-protocol.ts'
@@ -29,22 +30,26 @@ export function listAnswer(page: Page, { prefix, shape }: ListCall, statements: 
   const write = shapes[shape.as](shape, prefix)
   const chunks = valuesInChunks(statements, revisions)
   const values = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      const { value, done } = chunks.next()
-      if (done === true) controller.close()
-      else controller.enqueue(write(value))
+    async pull(controller) {
+      for (;;) {
+        const { value, done } = chunks.next()
+        if (done === true) return controller.close()
+        if (value.length > 0) return controller.enqueue(write(value))
+        await turnOfOthers()
+      }
     },
   })
   return new Response(values, { headers: encodeHeader({ value }) })
 }
 
-/** Reads as many values as fitted the last chunk. */
+/** Reads as many values as fitted the last chunk. After an empty chunk the reader takes a turn before the next. */
 function* valuesInChunks(
   statements: Statements,
   batches: Iterable<readonly Revision[]>,
 ): Generator<readonly ValueRow[]> {
   let size = FIRST_VALUES
   for (const revisions of batches) {
+    if (revisions.length === 0) yield []
     for (let done = 0; done < revisions.length;) {
       const wanted = revisions.slice(done, done + size)
       const rows = statements.values(wanted)

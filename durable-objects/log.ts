@@ -262,11 +262,15 @@ export class Log {
     return at.revision
   }
 
-  /** @throws StorageError Compacted, FutureRevision */
-  select({ at, start, keep, ...scope }: Omit<ListCall, 'shape'>): Page {
+  /**
+   * Of which state is settled in this turn, though the first key may be found in a later one.
+   * @throws StorageError Compacted, FutureRevision
+   */
+  async select({ at, start, keep, ...scope }: Omit<ListCall, 'shape'>): Promise<Page> {
     const revision = this.revisionFor(at, start !== '', keep)
     const isLatest = revision === this.last
-    const { lastKey, remaining, ...found } = pick(() => this.stateAt(revision), scope, rangeOf(scope, start), scope)
+    const picked = pick(() => this.stateAt(revision), scope, rangeOf(scope, start), scope)
+    const { lastKey, remaining, ...found } = picked instanceof Promise ? await picked : picked
     if (lastKey === undefined) return { revision, ...found }
     return {
       revision: isLatest && at.kind !== 'exact' ? this.freshRevision(keep) : revision,

@@ -279,7 +279,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     try {
       this.lock.check()
       // Both calls are written by shard-client alone.
-      if (pathname === '/list') return this.list((await request.json()) as ListCall)
+      if (pathname === '/list') return await this.list((await request.json()) as ListCall)
       const call = JSON.parse(searchParams.get('q')!) as WatchCall
       this.checkOpens(call)
       return this.watches.accept(call, searchParams.get('keep') !== 'false')
@@ -288,9 +288,9 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     }
   }
 
-  private list(call: ListCall): Response {
+  private async list(call: ListCall): Promise<Response> {
     this.checkOpens(call)
-    return listAnswer(this.log.select(call), call, this.statements)
+    return listAnswer(await this.log.select(call), call, this.statements)
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {

@@ -1,4 +1,5 @@
 /** Which versions a list consists of. Values are not touched. */
+import { turnOfOthers } from '../src/api/slices.ts'
 import { matches, selectsEverything } from '../src/storage/selection.ts'
 import type { KeyScope } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
@@ -7,7 +8,10 @@ import { decodeSelectable } from './selectable.ts'
 import type { CurrentRow, KeyRange, StateStatements } from './statements.ts'
 
 export interface Picked {
-  /** In key order. Those of a long list are looked up as they are taken, always in the same state. */
+  /**
+   * In key order. Those of a long list are looked up as they are taken, always in the same state. Where none of a few
+   * hundred keys is selected, there is an empty batch: the reader takes a turn before the next.
+   */
   readonly revisions: Iterable<readonly Revision[]>
   readonly isEmpty: boolean
   /** Where it is known, or asked for. */
@@ -36,7 +40,7 @@ export function pick(
   scope: KeyScope,
   range: KeyRange,
   { limit, counted }: Wanted,
-): Picked {
+): Picked | Promise<Picked> {
   if (!selectsEverything(scope.selection))
     return limit === 0 && !counted
       ? pickAllSelected(stateNow, scope, range)
@@ -85,18 +89,20 @@ const picked = (revisions: readonly Revision[]): Picked => ({
 /** Keys whose labels are looked at in one turn. */
 const LOOKED = 500
 
-/** In the turn of the question only up to the first that is selected; the others as they are taken, a few in a turn. */
-function pickAllSelected(stateNow: () => StateStatements, scope: KeyScope, range: KeyRange): Picked {
+/** Up to the first that is selected before the list begins; the others as they are taken. A few in each turn. */
+async function pickAllSelected(stateNow: () => StateStatements, scope: KeyScope, range: KeyRange): Promise<Picked> {
   const looks = selectedIn(stateNow, scope, range)
-  let first = looks.next()
-  while (first.done !== true && first.value.length === 0) first = looks.next()
-  if (first.done === true) return picked([])
-  const { value } = first
-  const revisions = (function* () {
-    yield value
-    yield* looks
-  })()
-  return { revisions, isEmpty: false }
+  for (;;) {
+    const { done, value } = looks.next()
+    if (done === true) return picked([])
+    if (value.length > 0) return { revisions: followedBy(value, looks), isEmpty: false }
+    await turnOfOthers()
+  }
+}
+
+function* followedBy<Batch>(first: Batch, others: Iterable<Batch>): Generator<Batch> {
+  yield first
+  yield* others
 }
 
 function* selectedIn(
@@ -117,7 +123,7 @@ function* selectedIn(
       break
     }
     rest = last === undefined ? undefined : { from: `${last}\0`, to: range.to }
-    yield found
+    if (found.length > 0 || rest !== undefined) yield found
   }
 }
 

@@ -1,0 +1,55 @@
+// A list of few among many keys looks at a few of them in each turn: what else the shard is asked does not wait for all.
+import { expect, it } from 'vitest'
+import { listAnswer } from '../../durable-objects/list-stream.ts'
+import { pick } from '../../durable-objects/selected-keys.ts'
+import type { StateStatements, Statements } from '../../durable-objects/statements.ts'
+import { parseFieldSelector } from '../../src/storage/field-selector.ts'
+
+const KEYS = 4_000
+const keyOf = (n: number) => `things/${String(n).padStart(6, '0')}`
+
+/** A state whose keys are numbers; it notes at how many keys it was looked in one turn at most. */
+function counted() {
+  let looked = 0
+  const most = { inATurn: 0 }
+  const newTurn = (): void => {
+    looked = 0
+    timer = setTimeout(newTurn, 0)
+  }
+  let timer = setTimeout(newTurn, 0)
+  const state: StateStatements = {
+    *rows({ from, to }) {
+      for (let n = 0; n < KEYS; n++) {
+        const k = keyOf(n)
+        if (k < from || k >= to) continue
+        most.inATurn = Math.max(most.inATurn, ++looked)
+        yield { k, rv: n + 1, l: '{}' }
+      }
+    },
+    revisions: () => ({ found: [], last: null }),
+    count: () => KEYS,
+  }
+  return { state, most, stop: () => clearTimeout(timer) }
+}
+
+it.each<[which: string, selector: string, expected: readonly number[]]>([
+  ['the last', `metadata.name=${keyOf(KEYS - 1).slice(7)}`, [KEYS]],
+  ['none', 'metadata.name=other', []],
+  ['the first', `metadata.name=${keyOf(0).slice(7)}`, [1]],
+])('%s of many', async (_, selector, expected) => {
+  const { state, most, stop } = counted()
+  const selection = { labels: [], fields: parseFieldSelector(selector) }
+  const scope = { prefix: 'things', selection, limit: 0, counted: false }
+  const picked = await pick(() => state, scope, { from: 'things/', to: 'things0' }, scope)
+  expect(picked.isEmpty).toBe(expected.length === 0)
+  // of a shard that has every version
+  const statements = {
+    values: (revisions: readonly number[]) => revisions.map((rv) => ({ rv, k: keyOf(rv - 1), v: String(rv) })),
+  } as unknown as Statements
+  const call = { ...scope, shape: { as: 'lines' as const }, at: { kind: 'latest' as const }, start: '', keep: true }
+  const text = await listAnswer({ revision: KEYS, ...picked }, call, statements).text()
+  stop()
+  expect(text).toBe(expected.map((rv) => `${rv}\n`).join(''))
+  // a turn of the list may end before the one that is noted here
+  expect(most.inATurn).toBeLessThanOrEqual(1_000)
+})
