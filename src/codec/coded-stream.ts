@@ -11,6 +11,9 @@ type Stream = ReadableStream<Uint8Array>
 /** Bytes that a coder is given at a time: packing them takes a millisecond or two. */
 const PIECE = 64 * 1024
 
+/** Bytes after which others have their turn, which costs as much as packing a piece. */
+const TURN = 256 * 1024
+
 /** The coder gets a piece only where a reader waits. It hands out chunks of 4 KiB, which are joined. */
 export function recoded(input: ByteReader, coder: CompressionStream | DecompressionStream): Stream {
   const writer = coder.writable.getWriter()
@@ -19,6 +22,7 @@ export function recoded(input: ByteReader, coder: CompressionStream | Decompress
   whole.catch(() => undefined) // its end awaits it
   /** Of what the source gave. */
   let rest: Uint8Array = new Uint8Array()
+  let sinceTurn = 0
   return new ReadableStream({
     async pull(controller) {
       let isOver = false
@@ -28,9 +32,15 @@ export function recoded(input: ByteReader, coder: CompressionStream | Decompress
           isOver = piece === undefined
           rest = piece ?? rest
         }
-        await (isOver ? writer.close() : writer.write(rest.subarray(0, PIECE)))
+        const next = rest.subarray(0, PIECE)
+        await (isOver ? writer.close() : writer.write(next))
         rest = rest.subarray(PIECE)
-        await (isOver ? whole : turnOfOthers())
+        sinceTurn += next.length
+        if (isOver) await whole
+        else if (sinceTurn >= TURN) {
+          sinceTurn = 0
+          await turnOfOthers()
+        }
       }
       if (made.length > 0) controller.enqueue(joined(made.splice(0)))
       if (isOver) controller.close()
