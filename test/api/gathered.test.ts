@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from '../chance.ts'
 import { expect, test } from 'vitest'
 import { Gathered } from '../../src/api/gathered.ts'
 

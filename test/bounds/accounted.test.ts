@@ -62,6 +62,7 @@ const accounts: Readonly<Record<string, string>> = {
   'src/codec/yaml-scalar.ts': BY_TABLES,
   'src/controllers/look-pace.ts': FILLED,
   'src/controllers/once-each.ts': 'what one batch of work reads',
+  'src/controllers/parsed-once.ts': FILLED,
   'src/controllers/scheduling/cluster-state.ts': 'nodes there are, and pods up to MOST_KEPT',
   'src/controllers/scheduling/devices/constraints.ts': OF_A_CALL,
   'src/controllers/scheduling/devices/pools.ts': OF_A_CALL,

@@ -11,6 +11,7 @@ import { KeyQuestions } from '../../src/authentication/key-questions.ts'
 import { impersonate } from '../../src/authorization/impersonation.ts'
 import { compiledPattern } from '../../src/cel/patterns.ts'
 import { LookPace } from '../../src/controllers/look-pace.ts'
+import { parsedOnce } from '../../src/controllers/parsed-once.ts'
 import { changeTime } from '../../src/controllers/workloads/change-time.ts'
 import { EventCorrelator } from '../../src/controllers/workloads/event-correlator.ts'
 import { WaitingLine } from '../../src/flowcontrol/waiting-line.ts'
@@ -168,6 +169,17 @@ const rows: readonly Filled[] = [
     fill() {
       const pace = new LookPace(() => 0)
       return times(10_100, (n) => pace.looked('deployment', `d${n}`))
+    },
+  },
+  {
+    file: 'src/controllers/parsed-once.ts',
+    how: 'objects that controllers read',
+    fill() {
+      const { tenant } = memoryServer()
+      const parse = () => ({ metadata: {} })
+      return times(10_100, (n) =>
+        parsedOnce(tenant, `{"metadata":{"uid":"u${n}","resourceVersion":"1"},"data":"${'d'.repeat(1_000)}"}`, parse),
+      )
     },
   },
   {

@@ -17,7 +17,6 @@ const drawn = sourceOf('docs/architecture.md')
 const up = new Set([
   'src/authorization/authorize.ts -> src/tenancy/control-snapshot.ts',
   'src/registry/scope.ts -> src/tenancy/control-snapshot.ts',
-  'durable-objects/resource-shard.ts -> src/storage/shard-client.ts',
 ])
 
 /** Who gives a file what it calls, where that is no import of a file above it. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from '../chance.ts'
 import { describe, expect, test } from 'vitest'
 import { builtInStorages, CONTROL_SHARD, collectionOf, isControlResource } from '../../src/storage/collections.ts'
 import { placeOf } from '../../src/storage/places.ts'

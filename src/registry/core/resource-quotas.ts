@@ -54,12 +54,11 @@ export const resourceQuotas: BuiltInDefinition<ResourceQuota> = {
   quota: countEvaluator('count/resourcequotas', 'resourcequotas'),
   work({ object, old, now }) {
     if (object === undefined) return []
+    // it is counted at once, and who writes a new limit into the status charges nothing
+    if (isNewLimit(object, old)) return work('resource-quota', object.metadata.namespace)
     const period = chargedIn(object, old, now)
-    return [
-      ...(isNewLimit(object, old) ? work('resource-quota', object.metadata.namespace) : []),
-      // charges come in numbers, so each period of a quota is told once
-      ...(period === undefined ? [] : storedOnce('resource-quota-charged', `${keyOf(object)} ${period}`)),
-    ]
+    // charges come in numbers, so each period of a quota is told once
+    return period === undefined ? [] : storedOnce('resource-quota-charged', `${keyOf(object)} ${period}`)
   },
   validate: (quota) => [...specErrors(quota.spec ?? {}), ...statusErrors(quota)],
   validateUpdate(quota, old) {
