@@ -31,6 +31,7 @@ export class AnswerFollower {
     return this.#body !== undefined || this.#isBodiless
   }
 
+  /** @param data keeps what it says until this returns, and no longer */
   follow(data: Buffer): Progress {
     this.hasBegun = true
     let at = 0
@@ -65,7 +66,8 @@ export class AnswerFollower {
     const before = this.#head.length
     const all = before > 0 ? Buffer.concat([this.#head, data.subarray(at)]) : data.subarray(at)
     const end = all.indexOf(END_OF_HEAD)
-    this.#head = end < 0 ? all : NOTHING
+    // others are read into the same place when this returns
+    this.#head = end < 0 ? Buffer.from(all) : NOTHING
     if (end < 0) return undefined
     const text = all.toString('latin1', 0, end + 2)
     if (this.#mayTunnel) this.tunnel = tunnelIn(text)
