@@ -1,12 +1,14 @@
 // What controllers do between two turns does not grow with the objects that they work over: a request never waits behind
 // all of them. A whole server runs in this process, and its work is counted; nothing is timed.
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import type { ControllerCase, serverInProcess } from '../bench/controller-cases.ts'
 import { countedBundle } from '../hostile/counted-bundle.ts'
 import type { Counted } from '../hostile/counted-bundle.ts'
 
 const FEW = 60
 const MANY = 240
+/** How much comes together in one step is chance to a part. What grows with the objects does so in each run. */
+const RUNS = 4
 /** Functions, turns of loops and rows for each object more: a pass over names or references is some of them. */
 const MOST = 12
 
@@ -31,9 +33,13 @@ test.each([
 ])('%s', { timeout: 300_000 }, async (what) => {
   const one = loaded.cases.find((known) => known.what === what)!
   await longestStep(one, FEW) // what is made on first use is no part of it
-  const few = await longestStep(one, FEW)
-  const many = await longestStep(one, MANY)
-  expect((many - few) / (MANY - FEW)).toBeLessThan(MOST)
+  const few: number[] = []
+  const many: number[] = []
+  for (let run = 0; run < RUNS; run++) {
+    few.push(await longestStep(one, FEW))
+    many.push(await longestStep(one, MANY))
+  }
+  expect((Math.min(...many) - Math.max(...few)) / (MANY - FEW)).toBeLessThan(MOST)
 })
 
 async function longestStep(one: ControllerCase, count: number): Promise<number> {
@@ -43,14 +49,29 @@ async function longestStep(one: ControllerCase, count: number): Promise<number> 
   let longest = 0
   let before = counted.work
   let isOver = false
-  const look = (): void => {
+  const turn = (): void => {
     longest = Math.max(longest, counted.work - before)
     before = counted.work
+  }
+  const look = (): void => {
+    turn()
     if (!isOver) setImmediate(look)
   }
   look()
-  await one.begin(server, count)
-  while (!(await one.isDone(server, count))) await new Promise((resolve) => setTimeout(resolve, 20))
-  isOver = true
+  // a timer is a turn of its own in the engine; Node runs all that are due in one, and on a slow machine many are
+  const { setTimeout: later } = globalThis
+  vi.stubGlobal('setTimeout', (work: () => void, ms?: number) =>
+    later(() => {
+      turn()
+      work()
+    }, ms),
+  )
+  try {
+    await one.begin(server, count)
+    while (!(await one.isDone(server, count))) await new Promise((resolve) => setTimeout(resolve, 20))
+  } finally {
+    isOver = true
+    vi.unstubAllGlobals()
+  }
   return longest
 }
