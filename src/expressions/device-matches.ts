@@ -47,14 +47,16 @@ export class DeviceSelectorProgram {
 
   private run({ value: device, failure }: DeviceValue, budget: CostBudget): Value {
     if (failure !== undefined) throw new SelectorFailed(`CEL runtime error: ${failure}`)
+    const limit = Math.min(COST_LIMIT, Math.max(0, budget.left))
     try {
-      const { value, cost } = this.program.run((name) => (name === 'device' ? device : undefined), COST_LIMIT)
+      const { value, cost } = this.program.run((name) => (name === 'device' ? device : undefined), limit)
       budget.left -= cost
       if (value instanceof CelError) throw new SelectorFailed(`CEL runtime error: ${value.message}`)
       return value
     } catch (error) {
       if (!(error instanceof CostExceeded)) throw error
       budget.left -= error.cost
+      if (limit < COST_LIMIT) throw new SelectorFailed('gave up looking for devices: their selectors cost too much')
       throw new SelectorFailed(`CEL runtime error: ${error.message}`)
     }
   }

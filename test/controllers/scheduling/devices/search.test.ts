@@ -97,6 +97,10 @@ const card = slice(
   'card',
 )
 
+/** Goes through a list within a list, and so on: ten times the cost with each. */
+const nested = (depth: number): string =>
+  depth === 0 ? 'device.driver != ""' : `[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].all(x${depth}, ${nested(depth - 1)})`
+
 const table: readonly (Given & { readonly title: string; readonly want: unknown })[] = [
   { title: 'the first device', slices: [FOUR], claims: [{ requests: [ask('a')] }], want: ['a=gpu-0'] },
   {
@@ -398,6 +402,12 @@ const failing: readonly (Given & { readonly title: string; readonly why: string 
       },
     ],
     why: 'gave up looking for devices: there are too many combinations to try',
+  },
+  {
+    title: 'an expression that costs more than all of the search may',
+    slices: [FOUR],
+    claims: [{ requests: [ask('a', cel(nested(5)))] }],
+    why: 'claim default/claim-0: selector #0: gave up looking for devices: their selectors cost too much',
   },
 ]
 
