@@ -11,9 +11,10 @@ import {
   claimNameOf,
   claimNamesOf,
   isPodDone,
+  isReservedFor,
+  notMadeFor,
   podOfClaim,
 } from '../../registry/resource/pod-claims.ts'
-import { isReservedFor, notMadeFor } from '../../registry/resource/pod-claims.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
