@@ -115,9 +115,11 @@ export interface TokenWebhookSetting {
   readonly cacheSeconds: number
 }
 
-const workloads = ['off', 'controllers', 'simulated'] as const
+export const workloadModes = ['off', 'controllers', 'simulated'] as const
 /** `controllers`: those of kube-controller-manager. `simulated`: also a scheduler and simulated nodes. */
-export type Workloads = (typeof workloads)[number]
+export type Workloads = (typeof workloadModes)[number]
+/** Which workload controllers run. A control plane may have others (tenancy/workload-switches.ts). */
+export type WorkloadSwitches = Pick<Settings, 'workloads' | 'controllers'>
 
 export interface AuditSettings {
   readonly policy: Policy
@@ -424,7 +426,7 @@ const schema = z.object({
   KEDGE_ANONYMOUS_AUTH: z.optional(matching(/^[01]$/, 'must be 0 or 1')),
   KEDGE_TOKEN_AUTH_FILE: z.optional(something),
   KEDGE_WORKLOADS: z.optional(
-    setting(`must be one of ${workloads.join(', ')}`, (text) => workloads.find((mode) => mode === text)),
+    setting(`must be one of ${workloadModes.join(', ')}`, (text) => workloadModes.find((mode) => mode === text)),
   ),
   KEDGE_MISSING_IMAGES: z.optional(missingImages),
   KEDGE_CONTROLLERS: z.optional(setting(UNREADABLE, parseControllers, { explained: true })),

@@ -55,6 +55,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'bootstrap-signer': account('bootstrap-signer'),
   'certificate-request': account('certificate-controller'),
   'cluster-role-aggregation': account('clusterrole-aggregation-controller'),
+  'control-plane': API_SERVER,
   'crd-api-services': API_SERVER,
   'crd-approval': API_SERVER,
   'crd-finalizer': API_SERVER,

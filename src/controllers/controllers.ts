@@ -5,6 +5,7 @@ import { bootstrapSigner, tokenCleaner } from './bootstrap-tokens.ts'
 import { certificateRequests } from './certificate-requests.ts'
 import { clusterRoleAggregation } from './cluster-role-aggregation.ts'
 import type { Controller } from './controller.ts'
+import { controlPlaneController } from './control-plane.ts'
 import { crdApiServicesController } from './crd-api-services.ts'
 import { crdApprovalController } from './crd-approval.ts'
 import { crdFinalizerController } from './crd-finalizer.ts'
@@ -53,6 +54,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'bootstrap-signer': bootstrapSigner,
   'certificate-request': certificateRequests,
   'cluster-role-aggregation': clusterRoleAggregation,
+  'control-plane': controlPlaneController,
   'crd-api-services': crdApiServicesController,
   'crd-approval': crdApprovalController,
   'crd-finalizer': crdFinalizerController,

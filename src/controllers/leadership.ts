@@ -4,19 +4,19 @@ import type { Topic } from '../registry/topic.ts'
 import type { LeaderLease } from '../registry/workload-controllers.ts'
 import { isSwitchedOn, leaseOf, workloadTopics } from '../registry/workload-controllers.ts'
 import type { WorkloadTopic } from '../registry/workload-controllers.ts'
-import { settingsOf } from '../settings.ts'
+import { switchesOf } from '../tenancy/workload-switches.ts'
 import type { ControllerContext } from './controller.ts'
 
-type Asked = Pick<ControllerContext, 'env' | 'now' | 'sightings'>
+type Asked = Pick<ControllerContext, 'env' | 'tenant' | 'now' | 'sightings'>
 
 /** Whether another program holds the Lease. */
-export function isHeld(lease: LeaderLease, { sightings, now }: Asked): boolean {
+export function isHeld(lease: LeaderLease, { sightings, now }: Pick<Asked, 'sightings' | 'now'>): boolean {
   return (sightings.get(`lease/${lease}`)?.time ?? 0) > now().getTime()
 }
 
-/** Whether the settings and the Leases let this server do it. */
+/** Whether the switches of the control plane and the Leases let this server do it. */
 export function isControllerOurs(controller: ControllerName, context: Asked): boolean {
-  const { workloads, controllers } = settingsOf(context.env)
+  const { workloads, controllers } = switchesOf(context)
   const lease = leaseOf(controller)
   const isLed = lease !== undefined && isHeld(lease, context)
   return workloads !== 'off' && controllers.isEnabled(controller) && !isLed
@@ -29,7 +29,7 @@ const askThemselves: ReadonlySet<WorkloadTopic> = new Set(['claim-binding', 'vol
 export function isOurs(topic: WorkloadTopic, context: Asked): boolean {
   const controller = workloadTopics[topic]
   return controller === 'several' || askThemselves.has(topic)
-    ? isSwitchedOn(topic, settingsOf(context.env))
+    ? isSwitchedOn(topic, switchesOf(context))
     : isControllerOurs(controller, context)
 }
 

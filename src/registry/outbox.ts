@@ -1,9 +1,7 @@
 /** Which writes are work for which controller: stored with the write, in one transaction. */
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
-import type { Env } from '../env.ts'
-import type { Settings } from '../settings.ts'
-import { settingsOf } from '../settings.ts'
+import type { WorkloadSwitches } from '../settings.ts'
 import type { DeletedOwner, FreedOwners, ObjectKey, OwnedObject } from './collector-work.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
 import { changesUsage } from './quota/work.ts'
@@ -14,26 +12,26 @@ import { isSwitchedOn } from './workload-controllers.ts'
 
 /**
  * @param rules of the resource
- * @param env says which controllers run
+ * @param switches of the control plane
  */
-export function workFor(rules: WorkRules, change: Change, env: Env): readonly Work[] {
+export function workFor(rules: WorkRules, change: Change, switches: WorkloadSwitches): readonly Work[] {
   return [
     ...(rules.work?.(change) ?? []),
     ...protectionWork(rules, change),
     ...changedUsage(rules, change),
     ...lostServerObject(rules, change),
     ...collection(rules, change),
-    ...workloadWork(rules, change, settingsOf(env)),
+    ...workloadWork(rules, change, switches),
   ]
 }
 
-/** For the controllers of workloads, where they are switched on (KEDGE_WORKLOADS). */
-export function workloadWork(rules: WorkRules, change: Change, settings: Settings): readonly Work[] {
-  const { workloads } = settings
+/** For the controllers of workloads, where they are switched on. */
+export function workloadWork(rules: WorkRules, change: Change, switches: WorkloadSwitches): readonly Work[] {
+  const { workloads } = switches
   if (workloads === 'off' || rules.workloadWork === undefined) return []
   const found = rules.workloadWork
     .flatMap((rule) => rule(change, workloads))
-    .filter(({ topic }) => isSwitchedOn(topic, settings))
+    .filter(({ topic }) => isSwitchedOn(topic, switches))
   return found.length < 2 ? found : eachOnce(found)
 }
 

@@ -5,6 +5,7 @@ import type { Env } from '../env.ts'
 import { settingsOf } from '../settings.ts'
 import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
+import { switchesAt } from '../tenancy/workload-switches.ts'
 import { DEFINITIONS } from './custom-resources/definition.ts'
 import { customGroup } from './custom-resources/entries.ts'
 import type { BuiltInServed } from './built-in-served.ts'
@@ -40,7 +41,7 @@ export function servedAt(env: Env, snapshot: ControlSnapshot): ServedResources {
   const definitions = snapshot.groups<KubeObject & CustomResourceDefinition>(DEFINITIONS)
   const remote = remoteGroupsOf(snapshot.list<KubeObject & APIService>(API_SERVICES))
   const builtIn = builtInServed(env).resources
-  const isSimulated = settingsOf(env).workloads === 'simulated'
+  const isSimulated = switchesAt(env, snapshot).workloads === 'simulated'
   let known = byDefinitions.get(definitions)
   if (known?.builtIn !== builtIn || known.remote !== remote.text || known.isSimulated !== isSimulated) {
     const isElsewhere = hasMetrics(remote.groups) || definitions.has(METRICS.group)

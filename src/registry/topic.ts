@@ -6,6 +6,7 @@ export type Topic =
   | 'bootstrap-signer'
   | 'certificate-request'
   | 'cluster-role-aggregation'
+  | 'control-plane'
   | 'crd-api-services'
   | 'crd-approval'
   | 'crd-finalizer'

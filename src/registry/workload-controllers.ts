@@ -1,6 +1,6 @@
 /** Which controller does the work of a topic, and which Lease says that another program does it. */
 import type { ControllerName } from '../configuration/controllers.ts'
-import type { Settings } from '../settings.ts'
+import type { WorkloadSwitches } from '../settings.ts'
 import type { Topic } from './topic.ts'
 
 /** `several`: it hands work to others, of which each is asked. */
@@ -66,8 +66,8 @@ export function leaseOf(controller: ControllerName): LeaderLease | undefined {
   return controller === 'kube-scheduler' ? 'kube-scheduler' : 'kube-controller-manager'
 }
 
-/** Whether the settings let work of the topic be done; a topic that is no workload's always is. */
-export function isSwitchedOn(topic: Topic, { workloads, controllers }: Settings): boolean {
+/** Whether the switches let work of the topic be done; a topic that is no workload's always is. */
+export function isSwitchedOn(topic: Topic, { workloads, controllers }: WorkloadSwitches): boolean {
   const controller: string | undefined = (workloadTopics as Partial<Record<Topic, string>>)[topic]
   if (controller === undefined) return true
   if (workloads === 'off') return false

@@ -17,6 +17,7 @@ import {
   isBuiltInStorage,
   storageInShard,
 } from '../storage/collections.ts'
+import { CONTROL_PLANES } from '../tenancy/control-plane-spec.ts'
 import { DEFINITIONS } from './custom-resources/definition.ts'
 import type { ResourceEntry } from './resources.ts'
 import { builtInServed, servedAt } from './served.ts'
@@ -73,7 +74,9 @@ export function storedResources(
   const custom = isKnown(snapshot)
     ? [...names].map(storageInShard).filter((one) => !isBuiltInStorage(one) && one.resource !== CONTROL_SHARD)
     : snapshot.list(DEFINITIONS).map(({ metadata }) => customStorageOf(groupResourceNamed(metadata.name ?? '')))
-  return [DEFINITIONS, ...builtIn.filter(({ resource }) => resource !== DEFINITIONS.resource), ...custom]
+  // of the control shard, which has its name for a row of its own
+  const described = snapshot.list(CONTROL_PLANES).length > 0 ? [customStorageOf(CONTROL_PLANES)] : []
+  return [DEFINITIONS, ...builtIn.filter(({ resource }) => resource !== DEFINITIONS.resource), ...custom, ...described]
 }
 
 /** In the names of shards, each once. */

@@ -29,6 +29,8 @@ const control = new Set([
   'validatingadmissionpolicybindings.admissionregistration.k8s.io',
   'flowschemas.flowcontrol.apiserver.k8s.io',
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io',
+  // of a definition: which controllers there are is asked with every write
+  'controlplanes.kedge.dev',
 ])
 
 /** Resources that show the objects of another one. */

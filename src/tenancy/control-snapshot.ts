@@ -89,6 +89,9 @@ const callsOf = (copy: Copy, { isObject = false }: ControlPlane): Calls => (isOb
 
 const copyOf = perTenant(() => new Copy())
 
+/** What this isolate read last, whatever its age; undefined: nothing. */
+export const lastSnapshot = (tenant: Tenant): ControlSnapshot | undefined => copyOf(tenant).snapshot
+
 /** One that needs no call: at most a second old. */
 export function snapshotAtHand(plane: ControlPlane): ControlSnapshot | undefined {
   const copy = copyOf(plane.tenant)

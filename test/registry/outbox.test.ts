@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { memoryServer } from '../request-in-memory.ts'
+import { settingsOf } from '../../src/settings.ts'
 import type { KubeObject, OwnerReference } from '../../src/api/object.ts'
 import { definitionOf } from '../../src/registry/definitions.ts'
 import { workFor } from '../../src/registry/outbox.ts'
@@ -25,7 +26,7 @@ describe('owners that an object no longer holds back may go', () => {
     workFor(
       definitionOf(SECRETS),
       { resource: SECRETS, object: secret(after), old: secret(before), now: 0 },
-      memoryServer().env,
+      settingsOf(memoryServer().env),
     )
       .filter(({ topic }) => topic === 'owners-freed')
       .flatMap(({ payload }) => (JSON.parse(payload) as { owners: OwnerReference[] }).owners.map(({ name }) => name))

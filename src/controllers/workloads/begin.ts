@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import { LEADER_LEASES } from '../../registry/workload-controllers.ts'
-import { settingsOf } from '../../settings.ts'
+import { switchesOf } from '../../tenancy/workload-switches.ts'
 import { definitions } from '../../registry/definitions.ts'
 import { workloadWork } from '../../registry/outbox.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
@@ -18,7 +18,7 @@ const TOGETHER = 100
 
 export const beginWorkloads: Controller = {
   async reconcile(lease, context) {
-    const settings = settingsOf(context.env)
+    const switches = switchesOf(context)
     // before all else: who leads already is not to be disturbed
     for (const name of LEADER_LEASES) {
       const left = await observeLease(name, context)
@@ -33,7 +33,7 @@ export const beginWorkloads: Controller = {
         for (const { topic, payload } of workloadWork(
           definition,
           { resource, object, now: context.now().getTime() },
-          settings,
+          switches,
         ))
           if (lease === '' || isOfLease(topic, lease)) context.later(topic, payload, 0)
         if (++seen % TOGETHER === 0) await turnOfOthers()

@@ -12,6 +12,7 @@ import { exchangeOf } from '../../outgoing/way-out.ts'
 import { SIMULATED } from '../../registry/core/node-work.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { settingsOf } from '../../settings.ts'
+import { switchesOf } from '../../tenancy/workload-switches.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
 import { ownValue } from '../../api/own.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
@@ -52,7 +53,7 @@ const PREFERRED = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'Exte
 export async function connectionTo(request: ApiRequest, nodeName: string): Promise<NodeConnection> {
   const node = await storedObject<Node>(request, NODES, nodeName)
   if (node === undefined) throw notFound(NODES, nodeName)
-  if (settingsOf(request.env).workloads === 'simulated' && ownValue(node.metadata.labels, SIMULATED) === 'true')
+  if (switchesOf(request).workloads === 'simulated' && ownValue(node.metadata.labels, SIMULATED) === 'true')
     return simulatedKubelet(request, nodeName)
   return kubelet(request, node)
 }

@@ -1,6 +1,6 @@
 /** Stages of KWOK, which are custom resources: whose writes are work for simulated nodes, and what their writers are told. */
 import type { GroupResource } from '../../api/group-version.ts'
-import { settingsOf } from '../../settings.ts'
+import { switchesOf } from '../../tenancy/workload-switches.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { WorkRules } from '../work.ts'
@@ -18,7 +18,7 @@ export const stageRules: WorkRules = {
 /** Where nodes are simulated, the client that writes a Stage which is not played is told why. */
 export function withStageWarnings(strategy: Strategy): Strategy {
   const warn = async (object: KubeObject, context: StrategyContext): Promise<void> => {
-    if (settingsOf(context.env).workloads !== 'simulated') return
+    if (switchesOf(context).workloads !== 'simulated') return
     const { stageProblems } = await import('./stages.ts')
     for (const why of stageProblems(object)) context.warn(`simulated nodes do not play this Stage: ${why}`)
   }

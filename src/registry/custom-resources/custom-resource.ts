@@ -9,6 +9,7 @@ import { everything, withoutSpecAndMetadata, withoutStatus } from '../../patch/r
 import type { ResetFields } from '../../patch/reset-fields.ts'
 import type { ApiCall } from '../../request/context.ts'
 import type { Tenant } from '../../storage/tenant.ts'
+import { controlPlaneRules, isOfControlPlanes, withControlPlaneChecks } from '../control-planes.ts'
 import { isOfStages, stageRules, withStageWarnings } from '../core/stage-work.ts'
 import type { Strategy } from '../strategy.ts'
 import type { Resource } from '../resource.ts'
@@ -23,7 +24,7 @@ import { withoutCreates } from './strategy.ts'
 import { announceWatch } from './watched-kinds.ts'
 import { webhookConverter } from './webhook-converter.ts'
 
-/** Its definition says all that is shown of its objects, and no controller knows them but those of Stages. Bound: it stays empty. */
+/** Its definition says all that is shown of its objects, and no controller knows them but those of Stages and ControlPlanes. Bound: it stays empty. */
 const NOTHING: Presentation & WorkRules = {}
 
 /** Unlike built-in kinds, custom ones are validated in the version of the request. */
@@ -65,10 +66,10 @@ export function customResource(
           converter: webhookConverter(request, definition, version),
         }
       : {}),
-    strategy: strategyOf(isOfStages(entry) ? withStageWarnings(strategy) : strategy, definition, { group, resource }),
+    strategy: strategyOf(withOwnRules(entry, strategy), definition, { group, resource }),
     ...(entry.endpoint && { endpoint: entry.endpoint }),
     presentation: NOTHING,
-    workRules: isOfStages(entry) ? stageRules : NOTHING,
+    workRules: isOfStages(entry) ? stageRules : isOfControlPlanes(entry) ? controlPlaneRules : NOTHING,
     ...(definition.metadata.uid === undefined ? {} : { definitionUid: definition.metadata.uid }),
     announceWatch: (call) => announceWatch(call, definition, entry),
     currentForm: (object) => currentForm(tenant, definition, object),
@@ -83,6 +84,12 @@ export function customResource(
     convertVersion: () => (view === undefined ? betweenVersions(tenant, definition) : undefined),
     afterConversion: (object) => object,
   }
+}
+
+/** The objects of definitions that this server knows of. */
+function withOwnRules(entry: ResourceEntry, strategy: Strategy): Strategy {
+  if (isOfControlPlanes(entry)) return withControlPlaneChecks(strategy, entry.namespaced)
+  return isOfStages(entry) ? withStageWarnings(strategy) : strategy
 }
 
 const strategyOf = (strategy: Strategy, definition: CustomResourceDefinition, resource: GroupResource): Strategy =>

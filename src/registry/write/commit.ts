@@ -2,7 +2,6 @@
  * The end of every write: the object is encoded, the work that it brings is put beside it, and the shard compares and
  * swaps. No other file writes objects (test/check/one-write-path.ts), so no write can forget its work.
  */
-import type { Env } from '../../env.ts'
 import type { GroupResource } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { turnOfOthers } from '../../api/slices.ts'
@@ -16,6 +15,8 @@ import { eachOnce, workFor } from '../outbox.ts'
 import { announceOwners } from '../owner-kinds.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { keyOf, storedAs } from '../resource-scope.ts'
+import { switchesOf } from '../../tenancy/workload-switches.ts'
+import type { WorkloadSwitches } from '../../settings.ts'
 import type { Change, Work, WorkRules } from '../work.ts'
 
 /** An object, and what storage is to keep of it. */
@@ -65,7 +66,7 @@ const workOf = (scope: ResourceScope, change: Pick<Change, 'object' | 'old'>): r
   workFor(
     scope.resource.workRules,
     { ...change, resource: storedAs(scope), now: scope.request.now.getTime() },
-    scope.request.env,
+    switchesOf(scope.request),
   )
 
 const keyFor = (scope: ResourceScope, { metadata: { name = '', namespace } }: KubeObject): string =>
@@ -79,18 +80,21 @@ export const restoredValue = (
   rules: WorkRules,
   resource: GroupResource,
   { object, value }: Encoded,
-  { env, now }: Pick<ApiCall, 'env' | 'now'>,
-): NewValue => ({ ...value, outbox: workForRestored(rules, { resource, object, now: now.getTime() }, env) })
+  { now, ...plane }: Pick<ApiCall, 'env' | 'tenant' | 'now'>,
+): NewValue => ({
+  ...value,
+  outbox: workForRestored(rules, { resource, object, now: now.getTime() }, switchesOf(plane)),
+})
 
 function workForRestored(
   rules: WorkRules,
   change: Change & { readonly object: KubeObject },
-  env: Env,
+  switches: WorkloadSwitches,
 ): readonly Work[] {
   const { object } = change
-  const created = workFor(rules, change, env)
+  const created = workFor(rules, change, switches)
   const { deletionTimestamp, ...before } = object.metadata
   if (deletionTimestamp === undefined) return created
-  const deleted = workFor(rules, { ...change, old: { ...object, metadata: before } }, env)
+  const deleted = workFor(rules, { ...change, old: { ...object, metadata: before } }, switches)
   return eachOnce([...created, ...deleted])
 }

@@ -105,6 +105,7 @@ test.each([
   const warnings: string[] = []
   const context = {
     env: { KEDGE_WORKLOADS: workloads } as Env,
+    tenant: { uid: 'stages' },
     warn: (text: string) => void warnings.push(text),
   } as unknown as StrategyContext // all that is looked at
   const strategy = withStageWarnings({} as Strategy)

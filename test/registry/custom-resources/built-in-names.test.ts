@@ -19,6 +19,7 @@ import { entryOf } from '../../../src/registry/custom-resources/entries.ts'
 import { builtInResources } from '../../../src/registry/resources.ts'
 import { builtInServed, servedResources } from '../../../src/registry/served.ts'
 import { memoryServer } from '../../request-in-memory.ts'
+import { settingsOf } from '../../../src/settings.ts'
 
 const everything = builtInResources({ runtimeConfig: 'api/all=true', featureGates: 'AllAlpha=true,AllBeta=true' })
 // with no settings, as memoryServer has none
@@ -124,7 +125,9 @@ describe.each(cases)(
       const entry = await entryOf(definition, definition.spec.versions[0]!)
       const scope = resourceScope(server.request('/'), entry, { name: 'a', subresource: 'status', namespace: '' })
       expect(scope.collection).toMatchObject({ shard, prefix })
-      expect(workFor(scope.resource.workRules, { resource: storage, object, now: 0 }, memoryServer().env)).toEqual([])
+      expect(
+        workFor(scope.resource.workRules, { resource: storage, object, now: 0 }, settingsOf(memoryServer().env)),
+      ).toEqual([])
     })
   },
 )
@@ -162,7 +165,7 @@ test('a definition is not taken for a built-in type because its resource has the
     workFor(
       builtInDefinition({ group, resource: 'leases' }),
       { resource: { group, resource: 'leases' }, old: gone, now: 0 },
-      memoryServer().env,
+      settingsOf(memoryServer().env),
     )
   expect(departed('example.com').map(({ topic }) => topic)).toEqual(['departed'])
   expect(departed('coordination.k8s.io')).toEqual([])

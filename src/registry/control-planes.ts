@@ -1,0 +1,42 @@
+/** ControlPlanes, which are custom resources: what is wrong with one is refused, and another spec is work for its controller. */
+import type { FieldError } from '../api/field.ts'
+import { forbiddenField, path } from '../api/field.ts'
+import type { GroupResource } from '../api/group-version.ts'
+import type { KubeObject } from '../api/object.ts'
+import { CONTROL_PLANES, readControlPlane, ROOT } from '../tenancy/control-plane-spec.ts'
+import type { Strategy } from './strategy.ts'
+import type { WorkRules } from './work.ts'
+
+export const isOfControlPlanes = ({ group, resource }: GroupResource): boolean =>
+  group === CONTROL_PLANES.group && resource === CONTROL_PLANES.resource
+
+type ControlPlane = KubeObject & { readonly spec?: unknown }
+
+export const controlPlaneRules: WorkRules = {
+  work({ object, old }) {
+    const [now, before] = [object, old].map((plane: ControlPlane | undefined) => JSON.stringify(plane?.spec))
+    return now === before ? [] : [{ topic: 'control-plane', payload: '' }]
+  },
+}
+
+/** Whatever its definition says. */
+export function withControlPlaneChecks(strategy: Strategy, isNamespaced: boolean): Strategy {
+  const check = (object: KubeObject): readonly FieldError[] => {
+    if (isNamespaced) return [forbiddenField(path('metadata', 'namespace'), 'a control plane has no namespace')]
+    if (object.metadata.name !== ROOT)
+      return [forbiddenField(path('metadata', 'name'), `the only control plane is ${JSON.stringify(ROOT)}`)]
+    const read = readControlPlane(object)
+    return 'errors' in read ? read.errors : []
+  }
+  return {
+    ...strategy,
+    async validate(object, context) {
+      return [...((await strategy.validate?.(object, context)) ?? []), ...check(object)]
+    },
+    async validateUpdate(object, old, context) {
+      const errors = (await strategy.validateUpdate?.(object, old, context)) ?? []
+      // one of before that is wrong can still lose its finalizers
+      return object.metadata.deletionTimestamp === undefined ? [...errors, ...check(object)] : errors
+    },
+  }
+}

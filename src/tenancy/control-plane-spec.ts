@@ -1,0 +1,53 @@
+/**
+ * What a ControlPlane (kedge.dev/v1alpha1) says of its control plane: which controllers it has, as the flags of
+ * `kedge start` do. Only the root control plane exists as yet, which describes itself under the name `root`.
+ */
+import type { FieldError } from '../api/field.ts'
+import { forbiddenField as forbidden, invalidValue, notSupported, path, required } from '../api/field.ts'
+import type { Json, KubeObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import { parseControllers } from '../configuration/controllers.ts'
+import type { WorkloadSwitches } from '../settings.ts'
+import { workloadModes } from '../settings.ts'
+
+export const CONTROL_PLANES = { group: 'kedge.dev', resource: 'controlplanes' } as const
+/** The name of the only one. */
+export const ROOT = 'root'
+/** There is a range of addresses for each. */
+export const MOST_NODES = 256
+
+export interface ControlPlaneSpec extends WorkloadSwitches {
+  /** Simulated nodes that are made where they are missing. */
+  readonly nodes: number
+}
+
+/** What it says, or all that is wrong with it. */
+export function readControlPlane(
+  object: KubeObject & { readonly spec?: Json },
+): { readonly spec: ControlPlaneSpec } | { readonly errors: readonly FieldError[] } {
+  const at = path('spec')
+  const {
+    workloads: mode,
+    controllers: names = '*',
+    nodes = 0,
+    ...others
+  } = isJsonObject(object.spec) ? object.spec : {}
+  const errors: FieldError[] = Object.keys(others).map((name) => forbidden(at.child(name), 'is not supported'))
+  const workloads = workloadModes.find((known) => known === mode)
+  if (mode === undefined) errors.push(required(at.child('workloads')))
+  else if (workloads === undefined) errors.push(notSupported(at.child('workloads'), mode, workloadModes))
+  const isCount = typeof nodes === 'number' && Number.isInteger(nodes) && nodes >= 0 && nodes <= MOST_NODES
+  if (!isCount) errors.push(invalidValue(at.child('nodes'), nodes, `must be a whole number from 0 to ${MOST_NODES}`))
+  else if (nodes > 0 && workloads !== 'simulated')
+    errors.push(forbidden(at.child('nodes'), 'is for workloads: simulated'))
+  try {
+    const controllers = parseControllers(String(names))
+    if (workloads === 'off' && controllers.text !== '*')
+      errors.push(forbidden(at.child('controllers'), 'may not be set where workloads are off'))
+    if (errors.length === 0 && workloads !== undefined && isCount) return { spec: { workloads, controllers, nodes } }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    errors.push(invalidValue(at.child('controllers'), names, error.message))
+  }
+  return { errors }
+}
