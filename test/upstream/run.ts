@@ -1,6 +1,6 @@
 // `E2E_TEST=FILE npm run upstream`: the tests of Kubernetes' own conformance suite that need no real container
 // (tests.txt), by its program e2e.test, on a Kedge with simulated nodes and nothing beside it.
-// `--only REGEX`: those whose names match. `--minutes N`: after which the rest is given up.
+// `--only REGEX`: those whose names match. `--minutes N`: after which the rest is given up. `--tests FILE`: another list.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,11 @@ import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
 
 const { values: flags } = parseArgs({
-  options: { only: { type: 'string', default: '' }, minutes: { type: 'string', default: '60' } },
+  options: {
+    only: { type: 'string', default: '' },
+    minutes: { type: 'string', default: '60' },
+    tests: { type: 'string', default: join(import.meta.dirname, 'tests.txt') },
+  },
 })
 /** An image that one of the tests wants nobody to find. */
 const MISSING_IMAGES = 'webserver:404'
@@ -30,7 +34,7 @@ const nameOf = ({ ContainerHierarchyTexts, LeafNodeText }: Spec): string =>
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-const wanted = readFileSync(join(import.meta.dirname, 'tests.txt'), 'utf8')
+const wanted = readFileSync(flags.tests, 'utf8')
   .split('\n')
   .filter((line) => line !== '' && new RegExp(flags.only).test(line))
 const program = process.env['E2E_TEST']
