@@ -4,7 +4,15 @@
 import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import { createGunzip } from 'node:zlib'
-import { FAILED, RETRY_HEADER, STATUS_HEADER, TYPE_HEADER } from '../webhooks/by-front.ts'
+import {
+  ANSWER_HEADER,
+  FAILED,
+  LINE_FEED,
+  MOST_IN_HEADER,
+  RETRY_HEADER,
+  STATUS_HEADER,
+  TYPE_HEADER,
+} from '../webhooks/by-front.ts'
 import { DEADLINE } from '../webhooks/failure-text.ts'
 import type { OutgoingCall } from '../webhooks/outgoing-call.ts'
 import { CallFailed, MAX_ANSWER } from '../webhooks/outgoing-call.ts'
@@ -48,10 +56,9 @@ async function answerTo(connections: KeptConnections, post: Buffer, ending: Endi
     const answer = await made(connections, plan, post.subarray(end + 1), ending)
     const body = answer.isGzip ? await unzipped(answer.body) : answer.body
     const { status, contentType, retryAfter } = answer
-    return message(
-      `HTTP/1.1 200 OK\r\n${STATUS_HEADER}: ${status}\r\n${TYPE_HEADER}: ${contentType}\r\n${RETRY_HEADER}: ${retryAfter}`,
-      body,
-    )
+    const head = `HTTP/1.1 200 OK\r\n${STATUS_HEADER}: ${status}\r\n${TYPE_HEADER}: ${contentType}\r\n${RETRY_HEADER}: ${retryAfter}`
+    const text = headerText(body)
+    return text === undefined ? message(head, body) : message(`${head}\r\n${ANSWER_HEADER}: ${text}`, NOTHING)
   } catch (error) {
     if (ending.why === 'given up') return undefined
     const failure = ending.why === 'too late' ? { code: DEADLINE, message: '' } : failureOf(error)
@@ -62,6 +69,19 @@ async function answerTo(connections: KeptConnections, post: Buffer, ending: Endi
   } finally {
     ending.forget()
   }
+}
+
+const NOTHING = Buffer.alloc(0)
+// pattern: of an answer that has a bound
+/** What a header has as it is: ASCII without controls, and no blank at the beginning. */
+const IN_HEADER = /^[\x21-\x7e][\x20-\x7e]*$/
+
+/** @returns undefined: it is not text that a header can have */
+function headerText(body: Buffer): string | undefined {
+  if (body.length > MOST_IN_HEADER) return undefined
+  const hasLineFeed = body.at(-1) === 0x0a
+  const text = body.toString('latin1', 0, hasLineFeed ? body.length - 1 : body.length)
+  return IN_HEADER.test(text) ? `${text}${hasLineFeed ? LINE_FEED : '.'}` : undefined
 }
 
 /** In one piece, for one call of the system. @param head without the line that frames the body, in Latin-1 */

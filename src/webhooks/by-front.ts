@@ -11,6 +11,14 @@ import { CANCELED, CallFailed } from './outgoing-call.ts'
 export const STATUS_HEADER = 'outgoing-status'
 export const TYPE_HEADER = 'outgoing-type'
 export const RETRY_HEADER = 'outgoing-retry-after'
+/**
+ * The answer itself, where it is short and plain text, and one more character: LINE_FEED, or another where none follows.
+ * The body is empty then: the engine wakes itself several times for a body, which costs as much as the rest of the call.
+ */
+export const ANSWER_HEADER = 'outgoing-answer'
+export const LINE_FEED = 'n'
+/** Octets of an answer that may stand in the header. */
+export const MOST_IN_HEADER = 4 << 10
 /** The front's status where the call failed; the body is a CallFailure. */
 export const FAILED = 502
 
@@ -43,9 +51,17 @@ export const byFront =
       status,
       contentType: answer.headers.get(TYPE_HEADER) ?? '',
       retryAfter: answer.headers.get(RETRY_HEADER) ?? '',
-      // the front reads no more than MAX_ANSWER
-      body: new Uint8Array(await answer.arrayBuffer()),
+      body: await bodyOf(answer),
     }
   }
+
+async function bodyOf(answer: Response): Promise<Uint8Array> {
+  const inHeader = answer.headers.get(ANSWER_HEADER)
+  // the front reads no more than MAX_ANSWER
+  if (inHeader === null) return new Uint8Array(await answer.arrayBuffer())
+  return encoder.encode(`${inHeader.slice(0, -1)}${inHeader.endsWith(LINE_FEED) ? '\n' : ''}`)
+}
+
+const encoder = new TextEncoder()
 
 const failureOf = (json: string): CallFailure => callFailure.parse(JSON.parse(json))

@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import { serveOutgoingCalls } from '../../src/cli/outgoing-calls.ts'
 import type { OutgoingCalls } from '../../src/cli/outgoing-calls.ts'
-import { byFront } from '../../src/webhooks/by-front.ts'
+import { MOST_IN_HEADER, byFront } from '../../src/webhooks/by-front.ts'
 import type { OutgoingCall } from '../../src/webhooks/outgoing-call.ts'
 import { MAX_ANSWER } from '../../src/webhooks/outgoing-call.ts'
 
@@ -101,6 +101,44 @@ test('the call is made, and answered with what came', async () => {
     body: 'sent',
   })
 })
+
+test.each([
+  '',
+  'n',
+  'a.',
+  'a\n',
+  'a\n\n',
+  '\n',
+  ' a',
+  'a ',
+  'a\r\n',
+  'a\tb',
+  'a\0',
+  'a\u007f',
+  'grün',
+  '{"apiVersion":"admission.k8s.io/v1"}\n',
+  'x'.repeat(MOST_IN_HEADER),
+  'x'.repeat(MOST_IN_HEADER + 1),
+])('the answer %j arrives octet by octet', async (said) => {
+  const url = await hook((_, response) => response.end(said))
+  expect(Buffer.from((await post(url)).body).toString('latin1')).toBe(Buffer.from(said).toString('latin1'))
+})
+
+test.each(['{"kind":"AdmissionReview"}', '{"kind":"AdmissionReview"}\n'])(
+  'for a short answer, %j, the engine reads no body',
+  async (said) => {
+    const url = await hook((_, response) => response.end(said))
+    const bodies: string[] = []
+    const fetch = async (at: string, init: RequestInit): Promise<Response> => {
+      const answer = await binding.fetch(at, init)
+      bodies.push(await answer.clone().text())
+      return answer
+    }
+    const call = { url, headers: {}, timeoutMs: 20_000, caBundle: authority.certificate }
+    expect(text((await byFront({ fetch })(call, 'sent')).body)).toBe(said)
+    expect(bodies).toEqual([''])
+  },
+)
 
 test('a redirect is an answer', async () => {
   const url = await hook((_, response) => response.writeHead(307, { location: 'https://127.0.0.1:1/' }).end())
