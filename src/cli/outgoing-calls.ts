@@ -9,6 +9,7 @@ import {
   FAILED,
   LINE_FEED,
   MOST_IN_HEADER,
+  NOTHING_MORE,
   RETRY_HEADER,
   STATUS_HEADER,
   TYPE_HEADER,
@@ -55,10 +56,13 @@ async function answerTo(connections: KeptConnections, post: Buffer, ending: Endi
     ending.at(plan.timeoutMs)
     const answer = await made(connections, plan, post.subarray(end + 1), ending)
     const body = answer.isGzip ? await unzipped(answer.body) : answer.body
+    const short = shortAnswer(answer, body)
+    if (short !== undefined) return message(`HTTP/1.1 200 OK\r\n${ANSWER_HEADER}: ${short}`, NOTHING)
     const { status, contentType, retryAfter } = answer
-    const head = `HTTP/1.1 200 OK\r\n${STATUS_HEADER}: ${status}\r\n${TYPE_HEADER}: ${contentType}\r\n${RETRY_HEADER}: ${retryAfter}`
-    const text = headerText(body)
-    return text === undefined ? message(head, body) : message(`${head}\r\n${ANSWER_HEADER}: ${text}`, NOTHING)
+    return message(
+      `HTTP/1.1 200 OK\r\n${STATUS_HEADER}: ${status}\r\n${TYPE_HEADER}: ${contentType}\r\n${RETRY_HEADER}: ${retryAfter}`,
+      body,
+    )
   } catch (error) {
     if (ending.why === 'given up') return undefined
     const failure = ending.why === 'too late' ? { code: DEADLINE, message: '' } : failureOf(error)
@@ -72,16 +76,16 @@ async function answerTo(connections: KeptConnections, post: Buffer, ending: Endi
 }
 
 const NOTHING = Buffer.alloc(0)
-// pattern: of an answer that has a bound
-/** What a header has as it is: ASCII without controls, and no blank at the beginning. */
-const IN_HEADER = /^[\x21-\x7e][\x20-\x7e]*$/
+/** Four parts without controls. */
+const SHORT = /^\d{3}\t[\x20-\x7e]*\t[\x20-\x7e]*\t[\x20-\x7e]*$/
 
-/** @returns undefined: it is not text that a header can have */
-function headerText(body: Buffer): string | undefined {
+/** @returns what a header can have of it; undefined: not all of it */
+function shortAnswer({ status, contentType, retryAfter }: ReadAnswer, body: Buffer): string | undefined {
   if (body.length > MOST_IN_HEADER) return undefined
   const hasLineFeed = body.at(-1) === 0x0a
   const text = body.toString('latin1', 0, hasLineFeed ? body.length - 1 : body.length)
-  return IN_HEADER.test(text) ? `${text}${hasLineFeed ? LINE_FEED : '.'}` : undefined
+  const short = `${status}\t${contentType}\t${retryAfter}\t${text}`
+  return SHORT.test(short) ? `${short}${hasLineFeed ? LINE_FEED : NOTHING_MORE}` : undefined
 }
 
 /** In one piece, for one call of the system. @param head without the line that frames the body, in Latin-1 */

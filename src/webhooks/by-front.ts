@@ -4,7 +4,7 @@
  */
 import type { CallFailure } from './failure-text.ts'
 import { callFailure, failureText } from './failure-text.ts'
-import type { Outgoing } from './outgoing-call.ts'
+import type { Outgoing, OutgoingAnswer } from './outgoing-call.ts'
 import { CANCELED, CallFailed } from './outgoing-call.ts'
 
 /** Headers of the front's answer. */
@@ -12,11 +12,13 @@ export const STATUS_HEADER = 'outgoing-status'
 export const TYPE_HEADER = 'outgoing-type'
 export const RETRY_HEADER = 'outgoing-retry-after'
 /**
- * The answer itself, where it is short and plain text, and one more character: LINE_FEED, or another where none follows.
- * The body is empty then: the engine wakes itself several times for a body, which costs as much as the rest of the call.
+ * All of a short answer in plain text, in place of the others and of a body: status, type, Retry-After and text, with tabs
+ * between them, and LINE_FEED or NOTHING_MORE. The engine wakes itself several times for a body, and copies each header:
+ * both together cost as much as the rest of the call.
  */
 export const ANSWER_HEADER = 'outgoing-answer'
 export const LINE_FEED = 'n'
+export const NOTHING_MORE = '.'
 /** Octets of an answer that may stand in the header. */
 export const MOST_IN_HEADER = 4 << 10
 /** The front's status where the call failed; the body is a CallFailure. */
@@ -41,6 +43,8 @@ export const byFront =
       if (gone?.aborted === true) throw new CallFailed(CANCELED)
       throw new CallFailed(`the process in front of this server did not make the call: ${String(error)}`)
     }
+    const inHeader = answer.headers.get(ANSWER_HEADER)
+    if (inHeader !== null) return answerIn(inHeader)
     if (answer.status === FAILED) throw new CallFailed(failureText(failureOf(await answer.text())))
     const status = Number(answer.headers.get(STATUS_HEADER))
     if (!answer.ok || !(status > 0)) {
@@ -51,15 +55,15 @@ export const byFront =
       status,
       contentType: answer.headers.get(TYPE_HEADER) ?? '',
       retryAfter: answer.headers.get(RETRY_HEADER) ?? '',
-      body: await bodyOf(answer),
+      // the front reads no more than MAX_ANSWER
+      body: new Uint8Array(await answer.arrayBuffer()),
     }
   }
 
-async function bodyOf(answer: Response): Promise<Uint8Array> {
-  const inHeader = answer.headers.get(ANSWER_HEADER)
-  // the front reads no more than MAX_ANSWER
-  if (inHeader === null) return new Uint8Array(await answer.arrayBuffer())
-  return encoder.encode(`${inHeader.slice(0, -1)}${inHeader.endsWith(LINE_FEED) ? '\n' : ''}`)
+function answerIn(header: string): OutgoingAnswer {
+  const [status, contentType = '', retryAfter = '', text = ''] = header.slice(0, -1).split('\t')
+  const whole = header.endsWith(LINE_FEED) ? `${text}\n` : text
+  return { status: Number(status), contentType, retryAfter, body: encoder.encode(whole) }
 }
 
 const encoder = new TextEncoder()

@@ -140,6 +140,32 @@ test.each(['{"kind":"AdmissionReview"}', '{"kind":"AdmissionReview"}\n'])(
   },
 )
 
+test.each(['text/plain; a="b\tc"', 'text/pl\u00e4in', ''])('the type %j arrives as it was said', async (said) => {
+  const url = await hook((_, response) =>
+    response.writeHead(503, { 'content-type': said, 'retry-after': '7' }).end('no'),
+  )
+  const { status, contentType, retryAfter, body } = await post(url)
+  expect({ status, contentType, retryAfter, said: text(body) }).toEqual({
+    status: 503,
+    contentType: said,
+    retryAfter: '7',
+    said: 'no',
+  })
+})
+
+test('calls of two servers in turn reach each its own', async () => {
+  const urls = [
+    await hook((_, response) => response.end('one')),
+    await hook((_, response) => response.setHeader('content-type', 'text/two').end('two')),
+  ]
+  const said: string[] = []
+  for (const url of [...urls, ...urls, urls[1]!, urls[0]!]) {
+    const { contentType, body } = await post(url)
+    said.push(`${contentType} ${text(body)}`)
+  }
+  expect(said).toEqual([' one', 'text/two two', ' one', 'text/two two', 'text/two two', ' one'])
+})
+
 test('a redirect is an answer', async () => {
   const url = await hook((_, response) => response.writeHead(307, { location: 'https://127.0.0.1:1/' }).end())
   expect((await post(url)).status).toBe(307)
