@@ -8,7 +8,8 @@ import type { Ending } from './call-ending.ts'
 import { OutgoingAnswer } from './outgoing-answer.ts'
 import type { ReadAnswer } from './outgoing-answer.ts'
 
-export interface Place {
+/** Where a connection goes to, and all else that it depends on. */
+interface Where {
   /** Without brackets. */
   readonly host: string
   readonly port: number
@@ -17,6 +18,18 @@ export interface Place {
   /** PEM. */
   readonly caBundle?: string | undefined
   readonly clientCertificate?: { readonly certificate: string; readonly key: string } | undefined
+}
+
+/** Made once and used for many calls. */
+export interface Place extends Where {
+  /** Tells it from others. */
+  readonly key: string
+}
+
+export function placeOf(where: Where): Place {
+  const { host, port, serverName = '', caBundle = '', clientCertificate } = where
+  const { certificate = '', key = '' } = clientCertificate ?? {}
+  return { ...where, key: [host, port, serverName, caBundle, certificate, key].join('\0') }
 }
 
 /** Connections to one place, and as many of them may wait: a handshake costs more than a call. */
@@ -50,9 +63,7 @@ export class KeptConnections {
   }
 
   #poolOf(place: Place): Pool {
-    const { host, port, serverName = '', caBundle = '', clientCertificate } = place
-    const { certificate = '', key: secret = '' } = clientCertificate ?? {}
-    const key = [host, port, serverName, caBundle, certificate, secret].join('\0')
+    const { key } = place
     let pool = this.#pools.get(key)
     if (pool === undefined)
       this.#pools.set(key, (pool = new Pool(optionsFor(place), () => void this.#pools.delete(key))))

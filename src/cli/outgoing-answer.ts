@@ -128,8 +128,19 @@ const malformed = (): Error => Object.assign(new Error('malformed HTTP response'
 
 const tooLong = (most: number): CallFailed => new CallFailed(`the answer is longer than ${most} bytes`)
 
+/** The head that was read last. A server says the same of each short answer, but for the second that it is. */
+let last: { readonly text: string; readonly head: Head } | undefined
+
 /** @param text in Latin-1, with the CRLF of its last line. @throws Error */
 function readHead(text: string): Head {
+  if (last?.text === text) return last.head
+  const head = parseHead(text)
+  last = { text, head }
+  return head
+}
+
+/** @throws Error */
+function parseHead(text: string): Head {
   const [, minor, digits] = STATUS_LINE.exec(text) ?? []
   if (digits === undefined || !WELL_FORMED.test(text)) throw malformed()
   const found: { [name in Header]?: string } = {}

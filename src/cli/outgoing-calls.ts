@@ -19,7 +19,7 @@ import type { OutgoingCall } from '../webhooks/outgoing-call.ts'
 import { CallFailed, MAX_ANSWER } from '../webhooks/outgoing-call.ts'
 import { Ending } from './call-ending.ts'
 import { readPosts } from './engine-posts.ts'
-import { KeptConnections, StaleConnection } from './kept-connections.ts'
+import { KeptConnections, StaleConnection, placeOf } from './kept-connections.ts'
 import type { Place } from './kept-connections.ts'
 import { listenAt } from './listen-at.ts'
 import type { ReadAnswer } from './outgoing-answer.ts'
@@ -52,7 +52,7 @@ export async function serveOutgoingCalls(path: string): Promise<OutgoingCalls> {
 async function answerTo(connections: KeptConnections, post: Buffer, ending: Ending): Promise<Buffer | undefined> {
   try {
     const end = post.indexOf('\n')
-    const plan = planOf(post.toString('utf8', 0, end))
+    const plan = planOf(post, end)
     ending.at(plan.timeoutMs)
     const answer = await made(connections, plan, post.subarray(end + 1), ending)
     const body = answer.isGzip ? await unzipped(answer.body) : answer.body
@@ -113,7 +113,18 @@ const MAX_LINE = 32 << 10
 /** By its line. Bound: MAX_PLANS, after which all are forgotten, each of MAX_LINE. */
 const plans = new Map<string, Plan>()
 
-function planOf(line: string): Plan {
+/** What was called last, which is often called again: octets are compared sooner than a text is made of them. */
+let last: { readonly line: Buffer; readonly plan: Plan } | undefined
+
+function planOf(post: Buffer, end: number): Plan {
+  if (last !== undefined && last.line.compare(post, 0, end) === 0) return last.plan
+  const plan = planOfLine(post.toString('utf8', 0, end))
+  // a copy: the line is a part of the post, which would be kept as a whole
+  if (end <= MAX_LINE) last = { line: Buffer.from(post.subarray(0, end)), plan }
+  return plan
+}
+
+function planOfLine(line: string): Plan {
   const known = plans.get(line)
   if (known !== undefined) return known
   // the engine writes it (webhooks/by-front.ts), and nobody else can
@@ -124,7 +135,7 @@ function planOf(line: string): Plan {
 }
 
 /** @throws CallFailed */
-function planned({ method, url: text, headers, timeoutMs, ...place }: OutgoingCall): Plan {
+function planned({ method, url: text, headers, timeoutMs, ...where }: OutgoingCall): Plan {
   const url = new URL(text)
   if (url.protocol !== 'https:') throw new CallFailed('only https is called')
   const own = { Host: url.host, ...headers, 'Accept-Encoding': 'gzip' }
@@ -135,7 +146,7 @@ function planned({ method, url: text, headers, timeoutMs, ...place }: OutgoingCa
     return `\r\n${name}: ${value}`
   })
   return {
-    place: { ...place, host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || 443) },
+    place: placeOf({ ...where, host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || 443) }),
     head: `${method ?? 'POST'} ${url.pathname}${url.search} HTTP/1.1${lines.join('')}`,
     isGet: method === 'GET',
     timeoutMs,
