@@ -54,38 +54,25 @@ export async function inTurns<T>(steps: Steps<T>, turn: () => Promise<void> = tu
   }
 }
 
-/** @param turn is taken between two slices, neither before the first nor after the last */
-export async function* slicesOf<Item>(
-  items: readonly Item[],
-  turn: () => Promise<void> = turnOfOthers,
-): AsyncGenerator<readonly Item[]> {
-  if (items.length <= SLICE) {
-    if (items.length > 0) yield items
-    return
-  }
-  for (let at = 0; at < items.length; at += SLICE) {
-    if (at > 0) await turn()
-    yield items.slice(at, at + SLICE)
-  }
-}
-
 /** UTF-16 units of texts that are parsed at once: a millisecond. */
 const SLICE_LENGTH = 64 * 1024
 
-/** At least one, which may be empty. */
+/** At least one, which may be empty. What is longer than a slice is one of its own. */
 export function* slicesByLength<Item>(
   items: readonly Item[],
   lengthOf: (item: Item) => number,
+  most = SLICE_LENGTH,
 ): Generator<readonly Item[]> {
   let from = 0
   let length = 0
   for (const [at, item] of items.entries()) {
-    if (at > from && (length >= SLICE_LENGTH || at - from >= SLICE)) {
+    const more = lengthOf(item)
+    if (at > from && (length + more > most || at - from >= SLICE)) {
       yield items.slice(from, at)
       from = at
       length = 0
     }
-    length += lengthOf(item)
+    length += more
   }
   yield items.slice(from)
 }

@@ -1,12 +1,14 @@
 /** JSON to CBOR (RFC 8949), as kube-apiserver writes it. */
 import type { Json, JsonObject } from '../api/object.ts'
-import { forAsLong, kept } from '../api/parts.ts'
+import { eachPart, forAsLong, goesInParts, kept } from '../api/parts.ts'
 import type { Structural, StructType } from '../schema/structural.ts'
 import { base64ToBytes } from '../api/base64.ts'
 import type { EncodeOptions } from './encode.ts'
 import { canonical } from './encode.ts'
-import { sortNames } from '../api/json.ts'
+import { compareNames, sortNames } from '../api/json.ts'
 import { byteLength } from '../api/utf8.ts'
+import { namesOf, noteOrders } from './map-orders.ts'
+import type { KeyOrder, Orders } from './map-orders.ts'
 import {
   ARRAY,
   AS_BASE64,
@@ -35,10 +37,11 @@ export const encodeCbor = (type: StructType, object: JsonObject, options: Encode
 export const encodeCborValue = (value: Json): Uint8Array => encoded(undefined, value)
 
 function encoded(type: Structural | undefined, value: Json): Uint8Array {
+  const orders = ordersOf(value)
   const writer = kept(value, () => {
     const made = new CborWriter()
     made.bytes(SELF_DESCRIBED)
-    made.begin(type, value)
+    made.begin(type, value, orders)
     return made
   })
   forAsLong(() => writer.step())
@@ -61,10 +64,15 @@ export function encodeCborList(
   return { head: bytes.subarray(0, end), tail: bytes.subarray(end) }
 }
 
-/** @param type undefined: of custom resources */
+/** May be a walk (api/parts.ts). @param type undefined: of custom resources */
 export function encodeCborItems(type: StructType | undefined, items: readonly JsonObject[]): Uint8Array {
-  const writer = new CborWriter()
-  for (const item of items) writer.whole(type, type === undefined ? item : canonical(type, item, { keepEmpty: true }))
+  const writer = kept(items, () => new CborWriter())
+  eachPart(items, (item) => {
+    const written = type === undefined ? item : kept(item, () => canonical(type, item, { keepEmpty: true }))
+    const orders = ordersOf(written)
+    kept(item, () => (writer.begin(type, written, orders), item))
+    forAsLong(() => writer.step())
+  })
   return writer.finish()
 }
 
@@ -90,7 +98,17 @@ interface Written {
   next: number
 }
 
+/** Where it goes in parts (api/parts.ts). */
+function ordersOf(value: Json): Orders | undefined {
+  if (!goesInParts()) return undefined
+  const orders: Orders = kept(value, () => new Map())
+  noteOrders(value, orders, keyOrder)
+  return orders
+}
+
 class CborWriter {
+  /** Of what is being written. */
+  private orders: Orders | undefined
   private buffer = new Uint8Array(1024)
   private length = 0
   private readonly open: Written[] = []
@@ -133,12 +151,13 @@ class CborWriter {
   }
 
   /** A scalar, or the beginning of a list or map. */
-  begin(type: Structural | undefined, value: Json): void {
+  begin(type: Structural | undefined, value: Json, orders = this.orders): void {
+    this.orders = orders
     if (Array.isArray(value)) {
       this.head(ARRAY, value.length)
       this.open.push({ type, value, names: undefined, length: value.length, next: 0 })
     } else if (typeof value === 'object' && value !== null) {
-      const names = namesInOrder(value)
+      const names = orders?.get(value) ?? inOrder(namesOf(value))
       this.head(MAP, names.length)
       this.open.push({ type, value, names, length: names.length, next: 0 })
     } else if (type?.shape !== 'leaf' || value === null) this.scalar(value)
@@ -172,7 +191,7 @@ class CborWriter {
   /** A list without its items. @returns where they are to stand */
   around(type: StructType | undefined, list: JsonObject, count: number): number {
     let end = 0
-    const names = namesInOrder(list)
+    const names = inOrder(namesOf(list))
     this.head(MAP, names.length)
     for (const name of names) {
       this.text(name)
@@ -223,12 +242,17 @@ function typeOfMember(type: Structural | undefined, name: string): Structural | 
 }
 
 /** Encoded names begin with their length, so that shorter ones come first. */
-function namesInOrder(map: JsonObject): string[] {
-  const names = sortNames(Object.keys(map).filter((name) => map[name] !== undefined))
+function inOrder(given: string[]): string[] {
+  const names = sortNames(given)
   if (names.length < 2) return names
   const byLength: string[][] = []
   for (const name of names) (byLength[byteLength(name)] ??= []).push(name)
   return byLength.flat() // passes over lengths that no name has
+}
+
+const keyOrder: KeyOrder = {
+  sort: inOrder,
+  compare: (a, b) => byteLength(a) - byteLength(b) || compareNames(a, b),
 }
 
 /** The bits of a half precision float; undefined when it would not be exact. */

@@ -25,20 +25,7 @@ const SOME = 64 * 1024
  */
 export function indented(json: string, owner?: object): Uint8Array {
   if (json.length <= SOME) return new Indenter().add(encoder.encode(json))
-  const state = kept(owner, () => ({
-    indenter: new Indenter(),
-    bytes: encoder.encode(json),
-    at: 0,
-    pieces: [] as Uint8Array[],
-  }))
-  const { indenter, bytes, pieces } = state
-  forAsLong(() => {
-    if (state.at >= bytes.length) return false
-    pieces.push(indenter.add(bytes.subarray(state.at, state.at + SOME)).slice())
-    state.at += SOME
-    return PART
-  })
-  return joined(pieces)
+  return kept(owner, () => new Indenter()).addInParts(json, owner)
 }
 
 /** One document, from its first piece to its last. */
@@ -96,6 +83,23 @@ export class Indenter {
       }
     }
     return this.out.subarray(0, this.length)
+  }
+
+  /**
+   * The same of a text, in a walk (api/parts.ts).
+   * @param owner of the text
+   */
+  addInParts(json: string, owner: unknown): Uint8Array {
+    if (json.length <= SOME) return this.add(encoder.encode(json))
+    const state = kept(owner, () => ({ bytes: encoder.encode(json), at: 0, pieces: [] as Uint8Array[] }))
+    const { bytes, pieces } = state
+    forAsLong(() => {
+      if (state.at >= bytes.length) return false
+      pieces.push(this.add(bytes.subarray(state.at, state.at + SOME)).slice())
+      state.at += SOME
+      return PART
+    })
+    return joined(pieces)
   }
 
   /** Up to the quote that ends a string. @returns where to go on */

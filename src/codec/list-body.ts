@@ -2,10 +2,12 @@
  * Lists, item by item: their head is known first, so that a list of any length passes through in bounded memory. Only
  * tables whose rows have an order of their own are collected; protobuf-list.ts has lists in protobuf.
  */
-import { slicesOf } from '../api/slices.ts'
+import { inPartsAwaiting } from '../api/parts.ts'
+import { LARGE, slicesByLength, turnOfOthers } from '../api/slices.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ListShape } from '../storage/storage.ts'
 import { byteChunks } from '../storage/byte-chunks.ts'
+import { append } from '../api/append.ts'
 import { joined } from '../api/bytes.ts'
 import { lineBatches } from '../storage/lines.ts'
 import type { ListForm, ListMetadata } from './list-form.ts'
@@ -51,7 +53,7 @@ export async function listWhole(
   const form = listForm(presenter, metadata, sources.length, now)
   if (sources.length === 0) return form.empty()
   const parts = [form.head()]
-  for await (const slice of slicesOf(await ordered(presenter, sources))) parts.push(form.items(slice))
+  for await (const items of itemsInTurns(await ordered(presenter, sources), form.items)) parts.push(items)
   parts.push(form.tail())
   return joined(
     parts,
@@ -64,8 +66,8 @@ async function ordered({ layout }: Presenter, sources: readonly Source[]): Promi
   if (order === undefined) return sources
   const objects: { readonly source: Source; readonly object: KubeObject }[] = []
   // they are parsed here
-  for await (const slice of slicesOf(sources))
-    for (const source of slice) objects.push({ source, object: source.object })
+  for await (const made of itemsInTurns(sources, (slice) => slice.map((source) => ({ source, object: source.object }))))
+    append(objects, made)
   return objects.sort((a, b) => order(a.object, b.object)).map(({ source }) => source)
 }
 
@@ -107,14 +109,47 @@ async function writeTo(writable: WritableStream<Uint8Array>, bytes: Uint8Array):
 
 async function* itemChunks(values: ReadableStream<Uint8Array>, form: ListForm): AsyncGenerator<Uint8Array> {
   for await (const lines of lineBatches(values))
-    for await (const slice of slicesOf(lines)) yield form.items(slice.map((line) => Source.ofText(line)))
+    yield* itemsInTurns(
+      lines.map((line) => Source.ofText(line)),
+      form.items,
+    )
 }
+
+/** UTF-16 units of items that are written at once: in YAML, the dearest form, they take some twenty milliseconds. */
+const ITEMS_AT_ONCE = 128 * 1024
+
+/** Items in slices, between which others have their turn; a large one is a slice of its own, which is made in parts. */
+export async function* itemsInTurns<Made>(
+  sources: readonly Source[],
+  make: (slice: readonly Source[]) => Made,
+): AsyncGenerator<Made> {
+  if (sources.length === 0) return
+  let isFirst = true
+  for (const slice of slicesByLength(sources, lengthOf, ITEMS_AT_ONCE)) {
+    if (slice.length === 1 && lengthOf(slice[0]!) > LARGE) yield await inPartsAwaiting(() => make(slice), turnOfOthers)
+    else {
+      if (!isFirst) await turnOfOthers()
+      yield make(slice)
+    }
+    isFirst = false
+  }
+}
+
+/** What was never text is what another server or this one's settings say: it is small. */
+const lengthOf = ({ text }: Source): number => text?.length ?? 0
+
+/** Bytes that are indented at once. */
+const AT_ONCE = 64 * 1024
 
 async function* elementChunks(
   values: ReadableStream<Uint8Array>,
   written: (bytes: Uint8Array) => Uint8Array,
 ): AsyncGenerator<Uint8Array> {
-  for await (const chunk of byteChunks(values)) yield written(chunk)
+  for await (const chunk of byteChunks(values))
+    for (let at = 0; at < chunk.length; at += AT_ONCE) {
+      if (at > 0) await turnOfOthers()
+      yield written(chunk.subarray(at, at + AT_ONCE))
+    }
 }
 
 /** A stream that asks for a chunk when one was taken. */

@@ -1,14 +1,15 @@
 /** What a list is made of in each serialization: what comes before its items, the items, what comes after them. */
 import { apiVersionOf } from '../api/group-version.ts'
 import type { Json, JsonObject } from '../api/object.ts'
+import { kept, mapParts } from '../api/parts.ts'
 import { builtInType } from '../schema/built-in.ts'
 import { joined } from '../api/bytes.ts'
 import { encodeCborItems, encodeCborList } from './cbor-encode.ts'
 import { Indenter } from './indent.ts'
-import { parseStored, stringify } from '../api/json.ts'
+import { parseStored, parseStoredInParts, stringify } from '../api/json.ts'
 import { metaApiVersion, partialObjectMetadataType } from './partial-object-metadata.ts'
 import type { Presenter, Source } from './present.ts'
-import { passesText } from './present.ts'
+import { passesText, withoutKind } from './present.ts'
 import { bytesOf, serializeText } from './serialize.ts'
 import { yamlText } from './yaml-text.ts'
 
@@ -31,6 +32,7 @@ export function metadataOf(metadata: ListMetadata): JsonObject {
 /** One list, whose parts are asked for in their order. */
 export interface ListForm {
   head(): Uint8Array
+  /** May be a walk (api/parts.ts), over one list of sources. */
   items(sources: readonly Source[]): Uint8Array
   tail(): Uint8Array
   /** The whole, when there are no items. */
@@ -60,9 +62,9 @@ function jsonForm({ output }: Presenter, { head, item, tail, empty }: Frame): Li
   return {
     head: () => written(`${head}[`),
     items(sources) {
-      const text = separator + sources.map(item).join(',')
+      const text = kept(sources, () => separator + mapParts(sources, item).join(','))
       separator = ','
-      return written(text)
+      return indenter === undefined ? encoder.encode(text) : indenter.addInParts(text, sources)
     },
     tail: () => written(indenter === undefined ? `]${tail}\n` : `]${tail}`),
     empty: () => bytesOf(serializeText(output, `${head}${empty}${tail}`)),
@@ -76,14 +78,20 @@ function yamlForm({ output, resource, transform }: Presenter, { head, item, tail
   const around = (): string[] => yamlText(parseStored(`${head}null${tail}`)).split(new RegExp(`^${name}: null\n`, 'm'))
   const isPassed = transform === undefined && passesText(resource)
   const valueOf = (source: Source): Json => {
-    if (!isPassed || source.text === undefined) return parseStored(item(source))
+    if (!isPassed || source.text === undefined) {
+      const text = kept(source, () => item(source))
+      return parseStoredInParts(
+        text,
+        kept(source, () => ({})),
+      )
+    }
     // any object is JSON
     const object = source.object as unknown as JsonObject
-    return resource.forms.itemsHaveKind ? object : withoutKind(object)
+    return resource.forms.itemsHaveKind ? object : kept(source, () => withoutKind(object))
   }
   return {
     head: () => encoder.encode(`${around()[0]}${name}:\n`),
-    items: (sources) => encoder.encode(yamlText(sources.map(valueOf))),
+    items: (sources) => encoder.encode(yamlText(kept(sources, () => mapParts(sources, valueOf)))),
     tail: () => encoder.encode(around()[1]),
     empty: () => bytesOf(serializeText(output, `${head}${empty}${tail}`)),
   }
@@ -106,13 +114,16 @@ function cborForm(presenter: Presenter, metadata: ListMetadata, count: number | 
   return {
     head: () => head,
     items(sources) {
-      written += sources.length
-      return encodeCborItems(
+      const objectOf = (source: Source): JsonObject => {
+        const { object } = presenter.typed(source)
+        return isBare ? kept(source, () => withoutKind(object)) : object
+      }
+      const bytes = encodeCborItems(
         itemType,
-        sources.map((source) =>
-          isBare ? withoutKind(presenter.typed(source).object) : presenter.typed(source).object,
-        ),
+        kept(sources, () => mapParts(sources, objectOf)),
       )
+      written += sources.length
+      return bytes
     },
     tail() {
       // it was said at the beginning
@@ -121,10 +132,6 @@ function cborForm(presenter: Presenter, metadata: ListMetadata, count: number | 
     },
     empty: () => joined([head, tail], head.length + tail.length),
   }
-}
-
-function withoutKind({ kind: _, apiVersion: __, ...item }: JsonObject): JsonObject {
-  return item
 }
 
 /** What a list says it is. */

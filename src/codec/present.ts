@@ -9,7 +9,7 @@ import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { EncodedResource } from './encoded-resource.ts'
 import type { StructType } from '../schema/structural.ts'
 import { encodeJson } from './encode.ts'
-import { parseStored } from '../api/json.ts'
+import { parseStoredInParts } from '../api/json.ts'
 import { metadataText } from './metadata-text.ts'
 import type { OutputNegotiation, Transform } from './negotiate.ts'
 import { parseIncludeObject } from './negotiate.ts'
@@ -34,6 +34,8 @@ import type { TableLayout } from './table.ts'
 /** An object in memory, as text, or both; parsed when somebody looks into it. */
 export class Source {
   #object: KubeObject | undefined
+  /** Of its parts, while a walk reads it (api/parts.ts). */
+  readonly #reading = {}
 
   private constructor(
     readonly text: string | undefined,
@@ -47,12 +49,16 @@ export class Source {
 
   get object(): KubeObject {
     // what storage holds was encoded from a KubeObject
-    return (this.#object ??= parseStored(this.text!) as unknown as KubeObject)
+    return (this.#object ??= this.#read('exact'))
   }
 
   /** The same where whole numbers beyond 2^53 don't matter, which is much cheaper to parse. */
   get rounded(): KubeObject {
-    return this.#object ?? (JSON.parse(this.text!) as KubeObject)
+    return this.#object ?? this.#read('rounded')
+  }
+
+  #read(numbers: 'exact' | 'rounded'): KubeObject {
+    return parseStoredInParts(this.text!, this.#reading, numbers) as unknown as KubeObject
   }
 }
 
@@ -159,7 +165,7 @@ export class Presenter {
     return this.encoded(this.answered(source))
   }
 
-  private encoded(object: KubeObject): string {
+  private encoded(object: Omit<KubeObject, 'kind' | 'apiVersion'>): string {
     // any object is JSON
     return this.resource.forms.objectText(typeOf(this.resource), object as unknown as JsonObject)
   }
@@ -169,8 +175,7 @@ export class Presenter {
     if (this.resource.forms.itemsHaveKind) return this.objectText(source)
     const { text } = source
     if (this.isPassed && text?.startsWith(this.identity)) return `{${text.slice(this.identity.length)}`
-    const { kind: _, apiVersion: __, ...rest } = this.answered(source)
-    return this.encoded(rest)
+    return this.encoded(kept(source, () => withoutKind(this.answered(source))))
   }
 
   metadataText(source: Source, version: MetaVersion): string {
@@ -223,6 +228,13 @@ export class Presenter {
     const { type, object } = this.typed(source)
     return serializeBinary(serialization, type, object)
   }
+}
+
+export function withoutKind<Of extends { kind?: unknown; apiVersion?: unknown }>(
+  object: Of,
+): Omit<Of, 'kind' | 'apiVersion'> {
+  const { kind: _, apiVersion: __, ...item } = object
+  return item
 }
 
 function metadataOfTable({ object }: Source): JsonObject {

@@ -2,18 +2,18 @@
  * Lists in protobuf. Lengths come before content, so a list begins when all of it was encoded; what was encoded is kept
  * for that, up to a bound, and of a longer list the rest is read and encoded again.
  */
-import { slicesOf } from '../api/slices.ts'
+import { flatMapParts } from '../api/parts.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import { joined } from '../api/bytes.ts'
 import { lineBatches, wholeLines } from '../storage/lines.ts'
-import { framed } from './list-body.ts'
+import { framed, itemsInTurns } from './list-body.ts'
 import type { Failed } from './list-body.ts'
 import { kindOfList, metadataOf } from './list-form.ts'
 import type { ListMetadata } from './list-form.ts'
 import { Source } from './present.ts'
 import type { Presenter } from './present.ts'
-import { encodeMessage } from './protobuf-encode.ts'
+import { encodeMessageInParts } from './protobuf-encode-parts.ts'
 import { itemHead, listFrame } from './protobuf-envelope.ts'
 import { transcodeItems } from './protobuf-transcoder.ts'
 
@@ -103,7 +103,7 @@ export async function* encodedLines(
       const rest = lines.slice(toSkip).map((line) => Source.ofText(line))
       toSkip -= lines.length - rest.length
       if (rest.length < lines.length) yield { bytes: NOTHING, count: lines.length - rest.length }
-      for await (const slice of slicesOf(rest)) yield { bytes: encodedSources(presenter, slice), count: slice.length }
+      yield* encodedItems(presenter, rest)
     }
   else
     for await (const lines of wholeLines(values)) {
@@ -114,20 +114,15 @@ export async function* encodedLines(
 }
 
 /** Objects at hand. */
-export async function* encodedItems(presenter: Presenter, sources: readonly Source[]): AsyncGenerator<EncodedItems> {
-  for await (const slice of slicesOf(sources)) yield { bytes: encodedSources(presenter, slice), count: slice.length }
-}
+export const encodedItems = (presenter: Presenter, sources: readonly Source[]): AsyncGenerator<EncodedItems> =>
+  itemsInTurns(sources, (slice) => ({ bytes: encodedSources(presenter, slice), count: slice.length }))
 
 function encodedSources(presenter: Presenter, sources: readonly Source[]): Uint8Array {
-  const parts: Uint8Array[] = []
-  let length = 0
-  for (const source of sources) {
+  const parts = flatMapParts(sources, (source) => {
     const { type, object } = presenter.typed(source)
     if (type === undefined) throw new Error('assertion failed: protobuf of a custom resource')
-    const message = encodeMessage(type, object)
-    const head = itemHead(message.length)
-    parts.push(head, message)
-    length += head.length + message.length
-  }
-  return joined(parts, length)
+    const message = encodeMessageInParts(type, object)
+    return [itemHead(message.length), message]
+  })
+  return joined(parts)
 }

@@ -1,14 +1,16 @@
 import { parseApiVersion } from '../api/group-version.ts'
 import { isJsonObject } from '../api/object.ts'
-import type { KubeObject } from '../api/object.ts'
+import { kept } from '../api/parts.ts'
+import type { Json, KubeObject } from '../api/object.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import { removeNulls } from '../schema/without-nulls.ts'
-import { parseStored } from '../api/json.ts'
+import { parseStored, parseStoredInParts } from '../api/json.ts'
 import type { StoredValue } from '../storage/storage.ts'
 
 /** An object from the text that storage keeps. Custom objects keep their nulls, which their schemas may allow. */
-export function parseStoredObject(text: string): KubeObject {
-  const object = parseStored(text)
+export const parseStoredObject = (text: string): KubeObject => asStored(text, parseStored(text))
+
+function asStored(text: string, object: Json): KubeObject {
   if (text.includes(':null') && isJsonObject(object)) {
     const { apiVersion, kind } = object
     const version = typeof apiVersion === 'string' ? parseApiVersion(apiVersion) : undefined
@@ -33,12 +35,15 @@ export const liveOf = (stored: StoredValue): Live => new ParsedLater(stored)
 class ParsedLater implements Live {
   readonly stored: StoredValue
   private parsed: KubeObject | undefined = undefined
+  /** Of its parts, while a walk reads it (api/parts.ts). */
+  private readonly reading = {}
 
   constructor(stored: StoredValue) {
     this.stored = stored
   }
 
   get object(): KubeObject {
-    return (this.parsed ??= parseStoredObject(this.stored.text))
+    const { text } = this.stored
+    return (this.parsed ??= kept(this.reading, () => asStored(text, parseStoredInParts(text, this.reading))))
   }
 }

@@ -17,8 +17,8 @@ export interface WatchFramer {
   readonly isText: boolean
   /** Lines of storage are what this watch sends. */
   readonly passesLines: boolean
-  /** @param text the object in the storage version. @throws when there is no such form of it: the watch ends */
-  event(type: string, text: string): Uint8Array
+  /** May be a walk (api/parts.ts). @param source in the storage version. @throws when there is no such form of it: the watch ends */
+  event(type: string, source: Source): Uint8Array
   bookmark(revision: number, initialEventsEnd: boolean): Uint8Array
   error(status: StatusError): Uint8Array
 }
@@ -54,8 +54,8 @@ abstract class Framer implements WatchFramer {
   protected abstract frame(type: string, source: Source): Uint8Array
   abstract error(status: StatusError): Uint8Array
 
-  event(type: string, text: string): Uint8Array {
-    return this.checked(type, Source.ofText(text))
+  event(type: string, source: Source): Uint8Array {
+    return this.checked(type, source)
   }
 
   /** An object with nothing but its version. */

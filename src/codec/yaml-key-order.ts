@@ -1,29 +1,5 @@
 /** In which order members of a map stand in YAML. */
-import type { Json, JsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
-import { eachName, eachPart, sortedItems } from '../api/parts.ts'
 import { isDigit, isLetter } from '../api/unicode.ts'
-
-/** Of maps that are too large to be sorted at once: their names in order. */
-export type Orders = Map<JsonObject, readonly string[]>
-
-export function noteOrders(value: Json, orders: Orders): void {
-  if (typeof value !== 'object' || value === null) return
-  if (Array.isArray(value)) return eachPart(value, (element) => noteOrders(element, orders))
-  const inOrder = (map: JsonObject): readonly string[] => {
-    const sorted = sortedItems(
-      () => namesOf(map),
-      (names) => names.sort(compareKeys),
-      compareKeys,
-    )
-    orders.set(map, sorted)
-    return sorted
-  }
-  eachName(value, inOrder, (name) => noteOrders(ownValue(value, name)!, orders))
-}
-
-/** In no order. */
-export const namesOf = (map: JsonObject): string[] => Object.keys(map).filter((name) => map[name] !== undefined)
 
 const codeOf = (character: string) => character.codePointAt(0)!
 

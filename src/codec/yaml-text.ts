@@ -7,18 +7,21 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { forAsLong, goesInParts, kept } from '../api/parts.ts'
 import { goFloat } from '../go/float.ts'
-import { compareKeys, namesOf, noteOrders } from './yaml-key-order.ts'
-import type { Orders } from './yaml-key-order.ts'
+import { namesOf, noteOrders } from './map-orders.ts'
+import type { KeyOrder, Orders } from './map-orders.ts'
+import { compareKeys } from './yaml-key-order.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 
 const INDENT = 2
 const WIDTH = 80
 const MAX_SIMPLE_KEY = 128
 
+const keyOrder: KeyOrder = { sort: (names) => names.sort(compareKeys), compare: compareKeys }
+
 /** A whole document, with its final newline. Members that are undefined are left out. */
 export function yamlText(value: Json): string {
   const orders: Orders = kept(value, () => new Map())
-  if (goesInParts()) noteOrders(value, orders)
+  if (goesInParts()) noteOrders(value, orders, keyOrder)
   const writer = kept(value, () => new YamlWriter(value, orders))
   forAsLong(() => writer.step())
   return writer.text

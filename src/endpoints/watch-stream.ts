@@ -3,8 +3,11 @@
  * of a watch are here in the Worker, for a timer in the shard would keep it awake.
  */
 import { noteFault } from '../request/fault.ts'
+import { walked } from '../request/turns.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
+import { LARGE, turnOfOthers } from '../api/slices.ts'
 import { decoratedText } from '../codec/decorate.ts'
+import { Source } from '../codec/present.ts'
 import type { WatchFramer } from '../codec/watch-framer.ts'
 import { expired, resourceVersionTooLarge, StatusError } from '../api/status.ts'
 import { ConversionError } from '../registry/custom-resources/conversion-webhook.ts'
@@ -114,10 +117,20 @@ async function forward(
   if (framer.passesLines && sink.takesLines && decorate === undefined) {
     if (batch.lines.length > 0) await sink.send(batch.lines)
   } else {
+    let length = 0
     for (const message of batch) {
       if (message.kind !== 'event') continue
-      const frame = framer.event(message.type, decorate?.(message.text) ?? message.text)
-      if (frame !== undefined) await sink.send(frame)
+      const { type, text } = message
+      if (length > LARGE) {
+        await turnOfOthers()
+        length = 0
+      }
+      length += text.length
+      const source = Source.ofText(decorate?.(text) ?? text)
+      const isLarge = text.length > LARGE
+      await sink.send(
+        isLarge ? await walked({ isLarge }, () => framer.event(type, source)) : framer.event(type, source),
+      )
     }
   }
   const { mark } = batch

@@ -28,9 +28,10 @@ export async function readLive(
   if (stored === undefined) return undefined
   if (stored.text.length > LARGE) scope.request.isLarge = true
   if (stored.text.length > HEAVY) await turnOfHeavy()
-  const { object } = liveOf(stored)
+  const live = liveOf(stored)
   if (scope.resource.converter === undefined)
-    return { stored, object: await walked(scope.request, () => scope.resource.currentForm(object)) }
+    return { stored, object: await walked(scope.request, () => scope.resource.currentForm(live.object)) }
+  const object = await walked(scope.request, () => live.object)
   const [converted] = await scope.resource.converter.toServed([object], 'stored')
   return { stored, object: converted! }
 }

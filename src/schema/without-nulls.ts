@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
+import { eachName, eachPart } from '../api/parts.ts'
 import type { Structural, StructType } from './structural.ts'
 
 /**
@@ -20,6 +21,9 @@ function removeWithin(type: Structural, value: Json): void {
   if (type.shape === 'struct') {
     if (isJsonObject(value)) removeNulls(type, value)
   } else if (type.shape === 'list') {
-    if (Array.isArray(value)) for (const element of value) removeWithin(type.element, element)
-  } else if (type.shape === 'map') for (const member of Object.values(value)) removeWithin(type.value, member!)
+    if (Array.isArray(value)) eachPart(value, (element) => removeWithin(type.element, element))
+  } else if (type.shape === 'map') {
+    const map = value as JsonObject
+    eachName(map, Object.keys, (name) => removeWithin(type.value, map[name]!)) // own key: one of its names
+  }
 }

@@ -1,27 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { atOnce, inTurns, SLICE, slicesOf, turnOfHeavy, turnOfOthers } from '../../src/api/slices.ts'
+import { atOnce, inTurns, LARGE, SLICE, slicesByLength, turnOfHeavy, turnOfOthers } from '../../src/api/slices.ts'
 import type { Steps } from '../../src/api/slices.ts'
 
-test.each([0, 1, SLICE, SLICE + 1, 1_000])(
-  '%i items, all of them in order, with a turn between two slices',
-  async (count) => {
-    const items = Array.from({ length: count }, (_, n) => n)
-    let turns = 0
-    const slices = await Array.fromAsync(slicesOf(items, async () => void turns++))
-    expect(slices.flat()).toEqual(items)
-    for (const slice of slices) expect(slice.length).toBeLessThanOrEqual(SLICE)
-    expect(turns).toBe(Math.max(0, Math.ceil(count / SLICE) - 1))
-  },
-)
+describe('slices', () => {
+  const lengths = (...of: number[]) => [...slicesByLength(of, (length) => length)].map((slice) => [...slice])
 
-test('others have their turn before the work is done', async () => {
-  const order: string[] = []
-  const work = (async () => {
-    for await (const slice of slicesOf(Array.from({ length: 3 * SLICE }, (_, n) => n))) order.push(`slice ${slice[0]}`)
-  })()
-  setTimeout(() => order.push('other'), 0)
-  await work
-  expect(order.indexOf('other')).toBeLessThan(order.length - 1)
+  test('have a bound of items', () => {
+    const slices = lengths(...Array.from({ length: 3 * SLICE + 1 }, () => 1))
+    expect(slices.map(({ length }) => length)).toEqual([SLICE, SLICE, SLICE, 1])
+  })
+
+  test('and of characters, but for what is longer alone', () =>
+    expect(lengths(30_000, 40_000, 1, LARGE + 1, 2, 3)).toEqual([[30_000], [40_000, 1], [LARGE + 1], [2, 3]]))
+
+  test('are one, though it is empty', () => expect(lengths()).toEqual([[]]))
 })
 
 describe('steps', () => {

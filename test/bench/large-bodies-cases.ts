@@ -394,6 +394,10 @@ export const largeBodies: readonly LargeBody[] = [
     what: 'get of the thing with a set as a Table',
     call: { method: 'GET', path: `${THINGS}/set`, accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
   },
+  ...(['yaml', 'cbor'] as const).map((format) => ({
+    what: `list of the thing with a set in ${format.toUpperCase()}`,
+    call: { method: 'GET', path: `${THINGS}?fieldSelector=metadata.name%3Dset`, accept: `application/${format}` },
+  })),
   {
     what: 'get of the Pod with variables in protobuf',
     call: { method: 'GET', path: `${PODS}/variables`, accept: 'application/vnd.kubernetes.protobuf' },

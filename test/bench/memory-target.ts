@@ -12,7 +12,11 @@ import { memoryServer } from '../request-in-memory.ts'
 import { definition } from './large-bodies-cases.ts'
 import type { Call } from './load.ts'
 
-type Sent = Omit<Call, 'body'> & { readonly body?: string | Uint8Array<ArrayBuffer> }
+type Sent = Omit<Call, 'body'> & {
+  readonly body?: string | Uint8Array<ArrayBuffer>
+  /** Of a watch only what comes first is read. */
+  readonly isWatch?: boolean
+}
 
 const TOKEN = 'an-administrator-whose-token-is-long-enough'
 
@@ -33,7 +37,7 @@ export async function memoryTarget(settings: Partial<Env> = {}): Promise<Send> {
     spec,
     status: { acceptedNames: spec.names, storedVersions: ['v1'], conditions },
   })
-  return async ({ method, path, body, contentType = 'application/json', accept }) => {
+  return async ({ method, path, body, contentType = 'application/json', accept, isWatch }) => {
     const headers = {
       Authorization: `Bearer ${TOKEN}`,
       ...(body === undefined ? {} : { 'Content-Type': contentType }),
@@ -45,8 +49,15 @@ export async function memoryTarget(settings: Partial<Env> = {}): Promise<Send> {
       ...(body === undefined ? {} : { body }),
     })
     const response = await answer(request).catch((error: unknown) => respondStatus(request, error))
-    return { status: response.status, text: await response.text() }
+    return { status: response.status, text: isWatch === true ? await firstOf(response.body!) : await response.text() }
   }
+}
+
+async function firstOf(body: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = body.getReader()
+  const { value } = await reader.read()
+  await reader.cancel()
+  return new TextDecoder().decode(value)
 }
 
 /** A body of protobuf or CBOR may stand in the call as JSON: what its client does is no work of the server. */

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { cloneInParts } from '../../src/api/clone-json.ts'
 import { FieldPath } from '../../src/api/field.ts'
-import { plainJson, stringifySorted } from '../../src/api/json.ts'
+import { parseStored, parseStoredInParts, plainJson, stringifySorted } from '../../src/api/json.ts'
 import type { JsonTree } from '../../src/api/json.ts'
 import type { Json, JsonObject, KubeObject } from '../../src/api/object.ts'
 import { inParts } from '../../src/api/parts.ts'
@@ -11,11 +11,17 @@ import { decodeObject } from '../../src/codec/decode.ts'
 import { encodeJson } from '../../src/codec/encode.ts'
 import { encodeCbor, encodeCborValue } from '../../src/codec/cbor-encode.ts'
 import { indented } from '../../src/codec/indent.ts'
+import { listForm } from '../../src/codec/list-form.ts'
+import { negotiateOutput } from '../../src/codec/negotiate.ts'
 import { parseBody, parsing } from '../../src/codec/parse-body.ts'
 import type { BodyFormat } from '../../src/codec/parse-body.ts'
+import { Presenter, Source } from '../../src/codec/present.ts'
 import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
 import { encodeMessage } from '../../src/codec/protobuf-encode.ts'
 import { encodeProtobuf } from '../../src/codec/protobuf-envelope.ts'
+import { encodedItems } from '../../src/codec/protobuf-list.ts'
+import { liveOf } from '../../src/codec/stored-object.ts'
+import { watchFramer } from '../../src/codec/watch-framer.ts'
 import { loadYaml } from '../../src/codec/yaml-reader.ts'
 import { yamlText } from '../../src/codec/yaml-text.ts'
 import { FieldSet } from '../../src/patch/field-set.ts'
@@ -33,6 +39,7 @@ import { validateEmbedded } from '../../src/validation/embedded-objects.ts'
 import { loadPatterns } from '../../src/validation/go-pattern.ts'
 import { validateLists } from '../../src/validation/list-validation.ts'
 import { validateValue } from '../../src/validation/value-validation.ts'
+import { fakeRequest, fakeScope, METADATA, METADATA_LIST, NOW, TABLE } from './fake-scope.ts'
 
 beforeAll(loadPatterns)
 beforeAll(loadYaml)
@@ -325,6 +332,84 @@ describe.each([
       await same(large(broken), (bytes) => outcomeOf(() => decodeMessage(type, bytes)))
     }
   })
+})
+
+/** A Pod that is stored, with a whole number that JSON.parse would round. */
+const storedPod = () =>
+  `${encodeJson(podType, pod()).slice(0, -1)},"more":[12345678901234567890123,-0,9007199254740993]}`
+const EACH_FORM = ['json', 'yaml', 'cbor', 'pretty', 'Table', 'metadata'] as const
+
+function presenterOf(
+  form: (typeof EACH_FORM)[number],
+  accept: Parameters<typeof negotiateOutput>[1]['kind'],
+): Presenter {
+  const accepted = {
+    json: 'application/json',
+    yaml: 'application/yaml',
+    cbor: 'application/cbor',
+    pretty: '',
+    Table: TABLE,
+  }
+  const metadata = accept === 'list' ? METADATA_LIST : METADATA
+  const header = form === 'metadata' ? metadata : accepted[form]
+  const request = fakeRequest(
+    `GET /api/v1/pods${form === 'pretty' ? '?pretty=1' : ''}`,
+    header === '' ? {} : { Accept: header },
+    'CBORServingAndStorage=true',
+  )
+  const { resource } = fakeScope('v1/pods', request)
+  return new Presenter(resource, negotiateOutput(request, { kind: accept, forms: resource.forms }))
+}
+
+const sources = () => [storedPod(), storedPod()].map((text) => Source.ofText(text))
+
+test.each(EACH_FORM)('items of a list in %s are what they are at once', async (form) => {
+  await same(
+    () => ({ given: sources(), list: listForm(presenterOf(form, 'list'), {}, 2, NOW) }),
+    ({ given, list }) => hex(list.items(given)),
+  )
+})
+
+test('items of a list in protobuf are what they are at once', async () => {
+  const { resource, output } = presenterOf('json', 'list')
+  const others = { ...resource, storedAsServed: false }
+  const presenter = new Presenter(others, { ...output, serialization: 'protobuf' })
+  const all = async () => hex((await Array.fromAsync(encodedItems(presenter, sources()))).at(0)!.bytes)
+  const large = Source.ofText(storedPod().padEnd(100_000, ' '))
+  const [alone] = await Array.fromAsync(encodedItems(presenter, [large]))
+  expect(hex(alone!.bytes).repeat(2)).toBe(await all())
+})
+
+test.each(['json', 'cbor', 'Table', 'metadata'] as const)(
+  'events of a watch in %s are what they are at once',
+  async (form) => {
+    const { resource, output } = presenterOf(form, 'watch')
+    await same(
+      () => ({ framer: watchFramer(resource, output, () => NOW.getTime()), source: Source.ofText(storedPod()) }),
+      ({ framer, source }) => hex(framer.event('ADDED', source)),
+    )
+  },
+)
+
+test.each(['exact', 'rounded'] as const)('a long stored text is read as a short one: %s', async (numbers) => {
+  const long = `${' '.repeat(300_000)}${storedPod()}`
+  const read = await same(
+    () => ({}),
+    (owner) => parseStoredInParts(long, owner, numbers),
+  )
+  expect(read).toEqual(numbers === 'exact' ? parseStored(storedPod()) : JSON.parse(storedPod()))
+})
+
+test('nulls of a stored object go', async () => {
+  const text = JSON.stringify({
+    ...written(),
+    spec: { containers: times(9, () => ({ name: 'a', env: null, ports: [{ name: null }] })) },
+  })
+  const read = await same(
+    () => liveOf({ revision: 1, text }),
+    (live) => live.object,
+  )
+  expect(JSON.stringify(read)).not.toContain('null')
 })
 
 test('a copy is made', () => same(pod, cloneInParts))

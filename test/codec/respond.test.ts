@@ -353,7 +353,7 @@ describe('CBOR, behind its gate', () => {
       negotiateOutput(scope.request, { kind: 'watch', forms: builtInForms }),
       () => 0,
     )
-    const event = plainJson(parseCbor(framer.event('ADDED', configMap('a', 7))))
+    const event = plainJson(parseCbor(framer.event('ADDED', Source.ofText(configMap('a', 7)))))
     expect(event).toEqual({ type: 'ADDED', object: JSON.parse(configMap('a', 7)) })
   })
 })

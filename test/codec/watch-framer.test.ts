@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { expired } from '../../src/api/status.ts'
 import { negotiateOutput } from '../../src/codec/negotiate.ts'
+import { Source } from '../../src/codec/present.ts'
 import { readEnvelope, readWatchFrame } from '../../src/codec/protobuf-envelope.ts'
 import { watchFramer } from '../../src/codec/watch-framer.ts'
 import type { WatchFramer } from '../../src/codec/watch-framer.ts'
@@ -22,7 +23,7 @@ const lines = (...frames: Uint8Array[]) => frames.map((frame) => decoder.decode(
 
 describe('JSON', () => {
   test('a line an event', () =>
-    expect(lines(framer('').event('ADDED', text))).toEqual([`{"type":"ADDED","object":${text}}\n`]))
+    expect(lines(framer('').event('ADDED', Source.ofText(text)))).toEqual([`{"type":"ADDED","object":${text}}\n`]))
 
   test('an error', () =>
     expect(lines(framer('').error(expired('too old')))[0]).toMatch(
@@ -54,7 +55,10 @@ describe('tables', () => {
 
   test('columns come with the first event', () => {
     const tables = framer(TABLE)
-    const [first, second] = [tables.event('ADDED', text), tables.event('MODIFIED', text)].map(objectOf)
+    const [first, second] = [
+      tables.event('ADDED', Source.ofText(text)),
+      tables.event('MODIFIED', Source.ofText(text)),
+    ].map(objectOf)
     expect(first!.columnDefinitions).toHaveLength(3)
     expect(second!.columnDefinitions).toBeNull()
     expect(second!.rows).toMatchObject([{ cells: ['a', 1, '<unknown>'] }])
@@ -70,16 +74,16 @@ describe('tables', () => {
 })
 
 test('metadata', () => {
-  expect(lines(framer(METADATA).event('ADDED', text))[0]).toContain('{"kind":"PartialObjectMetadata"')
+  expect(lines(framer(METADATA).event('ADDED', Source.ofText(text)))[0]).toContain('{"kind":"PartialObjectMetadata"')
   expect(framer(METADATA).passesLines).toBe(false)
 })
 
 test('lists of metadata have no events: the watch ends', () =>
-  expect(() => framer(METADATA_LIST).event('ADDED', text)).toThrow())
+  expect(() => framer(METADATA_LIST).event('ADDED', Source.ofText(text))).toThrow())
 
 test('protobuf', () => {
   const binary = framer('application/vnd.kubernetes.protobuf')
-  const frame = binary.event('ADDED', text)
+  const frame = binary.event('ADDED', Source.ofText(text))
   expect(new DataView(frame.buffer, frame.byteOffset).getUint32(0)).toBe(frame.length - 4)
   const { type, object } = readWatchFrame(frame)
   expect([type, readEnvelope(object).kind]).toEqual(['ADDED', 'ConfigMap'])

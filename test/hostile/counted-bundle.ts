@@ -15,7 +15,9 @@ const SRC = join(import.meta.dirname, '../../src')
 /** What the counted server has otherwise than the real one, so that small bodies show what large ones do. */
 const constants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'api/parts.ts': { PART: '16', MUCH: '16', RUN: '16', MERGED: '16' },
+  'api/json.ts': { STORED_AT_ONCE: '256' },
   'api/status.ts': { MAX_PROBLEMS: '32', MAX_REPORTED: '4096' },
+  'codec/list-body.ts': { AT_ONCE: '256' },
   'codec/indent.ts': { SOME: '256' },
   'codec/yaml-text.ts': { CHARACTERS: '256' },
   'api/slices.ts': {
@@ -31,7 +33,10 @@ const smaller: Plugin = {
   name: 'smaller',
   setup({ onLoad }) {
     onLoad(
-      { filter: /\/src\/(?:api\/(?:parts|slices|status)|codec\/(?:indent|yaml-text)|storage\/lines)\.ts$/ },
+      {
+        filter:
+          /\/src\/(?:api\/(?:json|parts|slices|status)|codec\/(?:indent|list-body|yaml-text)|storage\/lines)\.ts$/,
+      },
       ({ path }) => {
         let contents = readFileSync(path, 'utf8')
         for (const [name, value] of Object.entries(constants[path.slice(SRC.length + 1)] ?? {})) {

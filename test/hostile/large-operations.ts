@@ -44,6 +44,11 @@ export interface Case {
 const APPLY = 'application/apply-patch+yaml'
 const FORCE = '?fieldManager=a&force=true'
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+const acceptOf = (form: Format | 'pretty' | 'Table' | 'metadata', isWatch = false): string => {
+  if (form === 'Table') return TABLE
+  if (form === 'metadata') return `application/json;as=PartialObjectMetadata${isWatch ? '' : 'List'};v=v1;g=meta.k8s.io`
+  return form === 'pretty' ? contentTypes.json : contentTypes[form]
+}
 const SMALL = { metadata: { labels: { a: 'b' } } }
 
 const valueAt = (object: JsonObject, pointer: string): Json =>
@@ -90,6 +95,21 @@ export function casesOf(shape: Shape): Case[] {
     ]),
     onto('get, pretty', (name) => ({ method: 'GET', path: at(name, '?pretty=true') })),
     onto('get, Table', (name) => ({ method: 'GET', path: at(name), accept: TABLE })),
+    ...[...formats, 'pretty' as const, 'Table' as const, 'metadata' as const].map((form) =>
+      onto(`list, ${form}`, (name) => ({
+        method: 'GET',
+        path: `${shape.url}?fieldSelector=metadata.name%3D${name}${form === 'pretty' ? '&pretty=true' : ''}`,
+        accept: acceptOf(form),
+      })),
+    ),
+    ...[...formats.filter((format) => format !== 'yaml'), 'Table' as const, 'metadata' as const].map((form) =>
+      onto(`watch, ${form}`, (name) => ({
+        method: 'GET',
+        path: `${shape.url}?watch=true&fieldSelector=metadata.name%3D${name}`,
+        accept: acceptOf(form, true),
+        isWatch: true,
+      })),
+    ),
     onto('delete', (name) => ({ method: 'DELETE', path: at(name) })),
     patch('JSON patch', 'application/json-patch+json', (object) => add(shape.at, valueAt(object, shape.at))),
     patch('JSON patch, small', 'application/json-patch+json', () => add('/metadata/labels', { a: 'b' })),
