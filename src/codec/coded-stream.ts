@@ -30,7 +30,7 @@ export function recoded(input: ByteReader, coder: CompressionStream | Decompress
         if (rest.length === 0) {
           const piece = await input.read()
           isOver = piece === undefined
-          rest = piece ?? rest
+          rest = piece ?? new Uint8Array() // the last piece went with the buffer that it was lent in
         }
         const next = rest.subarray(0, PIECE)
         await (isOver ? writer.close() : writer.write(next))

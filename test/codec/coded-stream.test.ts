@@ -23,3 +23,22 @@ test('others have their turn after every 256 KiB, and not after each piece', asy
   expect(bytes.length).toBe(PIECES * PIECE)
   expect(bytes.subarray(-PIECE)).toEqual(piece(PIECES - 1))
 })
+
+test('a piece is not touched when the next was asked for, the last one neither', async () => {
+  let lent: Uint8Array | undefined
+  let read = 0
+  const gone = () => {
+    throw new TypeError('the buffer of this piece is detached')
+  }
+  const input = {
+    async read() {
+      if (lent !== undefined) lent.subarray = gone
+      lent = read < 3 ? piece(read++) : undefined
+      return lent
+    },
+    cancel: async () => {},
+  }
+  const packed = recoded(input, new CompressionStream('gzip'))
+  const unpacked = packed.pipeThrough(new DecompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>)
+  expect((await new Response(unpacked).arrayBuffer()).byteLength).toBe(3 * PIECE)
+})
