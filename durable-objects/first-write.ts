@@ -1,8 +1,10 @@
 /**
  * Before its first write a shard announces itself to the control shard of its tenant, which lists the shards that may have
- * objects (src/storage/written-shards). When a shard is empty and its type is gone, the control shard drops it from the
- * list; the next write announces it again.
+ * objects (src/storage/written-shards). A shard of a definition gets there the numbers that it gives as revisions, too
+ * (src/storage/revision-places). When a shard is empty and its type is gone, the control shard drops it from the list;
+ * the next write announces it again.
  */
+import type { TakenPlace } from '../src/storage/revision-places.ts'
 import type { Statements } from './statements.ts'
 
 interface Retirement {
@@ -18,12 +20,24 @@ export class FirstWrite {
   /** A call to the control shard that is under way. Writes wait until it has ended. */
   private telling: Promise<void> | undefined
 
-  /** @param announce ends when it is on disk */
+  /**
+   * @param announce ends when it is on disk
+   * @param takePlace undefined for a shard of built-in types, which has its place by its name
+   */
   constructor(
     private readonly statements: Statements,
     private readonly announce: () => Promise<void>,
+    private readonly takePlace: (() => Promise<TakenPlace>) | undefined,
+    private readonly placeTaken: (place: TakenPlace) => void,
   ) {
-    this.isAnnounced = statements.meta('told') === 1
+    // a shard that an earlier release announced has no place yet
+    this.isAnnounced = statements.meta('told') === 1 && (takePlace === undefined || this.placeIndex !== undefined)
+  }
+
+  /** Undefined for a shard of built-in types, and before the first write. */
+  get placeIndex(): number | undefined {
+    const kept = this.statements.meta('place')
+    return kept === 0 ? undefined : kept - 1
   }
 
   /** Undefined: the control shard knows this shard already. */
@@ -31,7 +45,11 @@ export class FirstWrite {
     if (this.telling !== undefined) return this.telling.then(() => this.announced())
     if (this.isAnnounced) return undefined
     return this.tell(async () => {
-      await this.announce()
+      const [place] = await Promise.all([this.takePlace?.(), this.announce()])
+      if (place !== undefined) {
+        this.placeTaken(place)
+        this.statements.setMeta('place', place.index + 1)
+      }
       this.set(true)
     })
   }

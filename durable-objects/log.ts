@@ -6,6 +6,7 @@
  * after the floor replaced. So a reader can ask for any revision from the floor on, and a watcher gets every event after it.
  */
 import { StorageError } from '../src/storage/errors.ts'
+import type { Place } from '../src/storage/revision.ts'
 import { lastRevisionAt, nextRevision, revisionAt } from '../src/storage/revision.ts'
 import type { Attempt, ListCall, Written } from '../src/storage/shard-protocol.ts'
 import type { ListAt, NewValue, RestoredValue, Revision } from '../src/storage/storage.ts'
@@ -51,13 +52,13 @@ export class Log {
 
   /**
    * @param retention milliseconds for which continued lists stay readable
-   * @param place of the numbers that it gives (placeOf)
+   * @param place of the numbers that it gives
    */
   constructor(
     private readonly statements: Statements,
     private readonly now: () => number,
     readonly retention: number,
-    private readonly place: number,
+    private place: Place,
   ) {
     this.floor = statements.meta('floor') || this.begin()
     this.watchFloor = statements.meta('watchFloor')
@@ -88,6 +89,12 @@ export class Log {
       this.pendingWork.forget()
       throw error
     }
+  }
+
+  /** From here on it gives the numbers of another place. @param since the next one is above this */
+  takePlace(place: Place, since: Revision): void {
+    if (since > this.last) this.raise(since)
+    this.place = place
   }
 
   /** @param keep as in ListCall */

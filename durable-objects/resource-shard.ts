@@ -33,7 +33,7 @@ import type {
   StoredValue,
 } from '../src/storage/storage.ts'
 import { historyOf } from '../src/storage/history.ts'
-import { placeOf } from '../src/storage/places.ts'
+import { builtInPlace, customPlace, preferredIndex } from '../src/storage/places.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { newestChanges } from './changes.ts'
 import { databaseProblem } from './check-database.ts'
@@ -45,7 +45,7 @@ import { allBelow } from './key-range.ts'
 import type { WriteOutcome } from './log.ts'
 import { Log } from './log.ts'
 import { Outbox } from './outbox.ts'
-import { forgetInControlShard, receiverOf, shardNamed, tellControlShard } from './shard-neighbours.ts'
+import { forgetInControlShard, receiverOf, shardNamed, takePlaceFor, tellControlShard } from './shard-neighbours.ts'
 import { RestoreLock } from './restore-lock.ts'
 import { ShardUsage } from './shard-usage.ts'
 import type { ChangeRow, Statements } from './statements.ts'
@@ -93,7 +93,16 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     const shard = shardNamed(this.name)
     const history = historyOf(settings.history, this.name)
     this.lock = new RestoreLock(this.statements)
-    this.log = new Log(this.statements, now, history.retention, placeOf(shard.shard))
+    const ownPlace = builtInPlace(shard.shard)
+    this.firstWrite = new FirstWrite(
+      this.statements,
+      () => tellControlShard(env, now, shard),
+      ownPlace === undefined ? () => takePlaceFor(env, now, shard) : undefined,
+      ({ index, since }) => this.log.takePlace(customPlace(index), since),
+    )
+    // before its first write a shard gives numbers to no object
+    const place = ownPlace ?? customPlace(this.firstWrite.placeIndex ?? preferredIndex(shard.shard))
+    this.log = new Log(this.statements, now, history.retention, place)
     this.watches = new WatchHub(ctx, this.log, this.statements)
     this.writes = new WriteQueue(
       (write) => {
@@ -120,7 +129,6 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     )
     const begins = () => this.log.pendingWork.deliveryBegins()
     this.outbox = new Outbox(this.name, this.statements, receiverOf(env, shard), () => ctx.storage.sync(), now, begins)
-    this.firstWrite = new FirstWrite(this.statements, () => tellControlShard(env, now, shard))
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(() => this.alarms.load())
     // An earlier instance may have ended between a commit and its delivery.
@@ -239,7 +247,8 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       await this.firstWrite.retire({
         settled: () => this.writes.settled(),
         isEmpty: () => this.statements.isEmpty(),
-        forget: () => forgetInControlShard(this.env, this.now, shardNamed(this.name)),
+        forget: () =>
+          forgetInControlShard(this.env, this.now, shardNamed(this.name), this.firstWrite.placeIndex, this.log.last),
       })
       return { value: null }
     } catch (error) {

@@ -3,7 +3,9 @@ import type { Clock } from '../src/api/clock.ts'
 import type { Env } from '../src/env.ts'
 import { shardStorage } from '../src/storage/shard-client.ts'
 import type { OutboxReceiver } from '../src/storage/shard-protocol.ts'
-import type { ShardName } from '../src/storage/storage.ts'
+import type { TakenPlace } from '../src/storage/revision-places.ts'
+import { givePlaceBack, takePlace } from '../src/storage/revision-places.ts'
+import type { Revision, ShardName } from '../src/storage/storage.ts'
 import { CONTROL_SHARD, writtenShardRow, writtenShardsOf, writtenShardValue } from '../src/storage/written-shards.ts'
 
 /** @param name `TENANT/SHARD` */
@@ -17,8 +19,19 @@ export async function tellControlShard(env: Env, now: Clock, { tenant, shard }: 
   await shardStorage(env.SHARDS, now).createMissing({ tenant, shard: CONTROL_SHARD }, [writtenShardRow(tenant, shard)])
 }
 
-export async function forgetInControlShard(env: Env, now: Clock, { tenant, shard }: ShardName): Promise<void> {
+export const takePlaceFor = (env: Env, now: Clock, shard: ShardName): Promise<TakenPlace> =>
+  takePlace(shardStorage(env.SHARDS, now), shard)
+
+/** @param place what the shard took, if it took one @param last the shard gave no number above it */
+export async function forgetInControlShard(
+  env: Env,
+  now: Clock,
+  { tenant, shard }: ShardName,
+  place: number | undefined,
+  last: Revision,
+): Promise<void> {
   const control = shardStorage(env.SHARDS, now)
+  if (place !== undefined) await givePlaceBack(control, { tenant, shard }, place, last)
   const row = await control.get(writtenShardsOf(tenant), shard)
   if (row !== undefined) await control.delete(writtenShardsOf(tenant), shard, writtenShardValue(shard), row.revision)
 }

@@ -33,7 +33,7 @@ export type CurrentRow = {
 }
 
 /** `clean`: up to there nothing is left that nobody can read any more; `compacted`: when it came to that. */
-/** `told`: 1 where the control shard knows of this one. */
+/** `told`: 1 where the control shard knows of this one. `place`: 1 + the index of the place that it has there, or 0. */
 /** `restore`: which restore has the shard; `held`, `heldUntil`: what a backup reads, and until when (milliseconds). */
 export type Meta =
   | 'floor'
@@ -44,6 +44,7 @@ export type Meta =
   | 'compacted'
   | 'sealed'
   | 'told'
+  | 'place'
   | 'restore'
   | 'held'
   | 'heldUntil'

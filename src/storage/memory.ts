@@ -4,7 +4,8 @@
  */
 import type { Clock } from '../api/clock.ts'
 import { StorageError } from './errors.ts'
-import { placeOf } from './places.ts'
+import { builtInPlace, CUSTOM_PLACES, customPlace } from './places.ts'
+import type { Place } from './revision.ts'
 import { lastRevisionAt, nextRevision, revisionAt } from './revision.ts'
 import { itemText } from './list-shape.ts'
 import type { Selection } from './selection.ts'
@@ -41,7 +42,10 @@ export function memoryStorage(now: Clock, retention = 300_000): MemoryStorage {
   const shards = new Map<string, MemoryShard>()
   const shardOf = ({ tenant, shard }: ShardName): MemoryShard => {
     const name = `${tenant}/${shard}`
-    if (!shards.has(name)) shards.set(name, new MemoryShard(now, retention, placeOf(shard)))
+    if (!shards.has(name)) {
+      const place = builtInPlace(shard) ?? customPlace(shards.size % CUSTOM_PLACES)
+      shards.set(name, new MemoryShard(now, retention, place))
+    }
     return shards.get(name)!
   }
   const openShard = (name: ShardName): MemoryShard => {
@@ -123,7 +127,7 @@ class MemoryShard {
   constructor(
     private readonly now: () => number,
     private readonly retention: number,
-    private readonly place: number,
+    private readonly place: Place,
   ) {
     this.floor = this.last = revisionAt(now() - retention)
   }

@@ -1,23 +1,52 @@
 /**
- * Which numbers a shard gives as revisions (revision.ts). Each shard of built-in types has a place of its own; those of
- * definitions, of which there may be any number, share the others. A place may change with a release: it says which
- * numbers come next, and nothing about those that were given.
+ * Which numbers a shard gives as revisions (revision.ts). Each shard of built-in types has a place of its own, which this
+ * release knows. A shard of a definition gets one of CUSTOM_PLACES from the control shard before its first write
+ * (revision-places.ts). A place of a built-in type may change with a release: it says which numbers come next, and
+ * nothing about those that were given.
  */
 import { builtInStorages, collectionOf } from './collections.ts'
-import { PLACES } from './revision.ts'
+import type { Place } from './revision.ts'
+import { PLACES, TICKS } from './revision.ts'
 import { CONTROL_SHARD } from './written-shards.ts'
 
-const builtIn: ReadonlyMap<string, number> = new Map(
+/**
+ * Remainders by PLACES from this one on are for definitions: half of them are places as built-in types have them, each of
+ * the others is sixteen places, of one number in a millisecond. This never changes: shards keep the place that they got.
+ */
+export const FIRST_CUSTOM = 64
+/** So many definitions have places as wide as those of built-in types. */
+export const WIDE_PLACES = (PLACES - FIRST_CUSTOM) / 2
+const NARROW_REMAINDERS = PLACES - FIRST_CUSTOM - WIDE_PLACES
+
+const builtIn: ReadonlyMap<string, Place> = new Map(
   [...new Set([CONTROL_SHARD, ...builtInStorages().map((resource) => collectionOf({ uid: '' }, resource).shard)])].map(
-    (shard, index) => [shard, index + 1],
+    (shard, index) => [shard, { first: index + 1, every: PLACES }],
   ),
 )
 
-/** The first place that no built-in type has. */
-const SHARED = builtIn.size + 1
+/** @param shard its name within its control plane @returns undefined for a shard of a definition */
+export const builtInPlace = (shard: string): Place | undefined => builtIn.get(shard)
 
-/** @param shard its name within its control plane */
-export const placeOf = (shard: string): number => builtIn.get(shard) ?? SHARED + (hashOf(shard) % (PLACES - SHARED))
+/** So many shards of definitions have numbers of their own in one control plane. */
+export const CUSTOM_PLACES = WIDE_PLACES + NARROW_REMAINDERS * (TICKS / PLACES)
+
+/** @param index from 0 on, below CUSTOM_PLACES; the wide ones come first */
+export function customPlace(index: number): Place {
+  if (index < WIDE_PLACES) return { first: FIRST_CUSTOM + index, every: PLACES }
+  const narrow = index - WIDE_PLACES
+  const remainder = FIRST_CUSTOM + WIDE_PLACES + (narrow % NARROW_REMAINDERS)
+  return { first: remainder + PLACES * Math.floor(narrow / NARROW_REMAINDERS), every: TICKS }
+}
+
+/** The index that a shard asks for first. */
+export const preferredIndex = (shard: string): number => hashOf(shard) % WIDE_PLACES
+
+/** One of the indexes that are free: another one for another shard, and for another try. */
+export function oneOf(free: readonly number[], shard: string, tries: number): number | undefined {
+  const wide = free.filter((index) => index < WIDE_PLACES)
+  const candidates = wide.length > 0 ? wide : free
+  return candidates[(Math.floor(hashOf(shard) / WIDE_PLACES) + tries) % candidates.length]
+}
 
 /** FNV-1a of UTF-16 units, 32 bits. */
 function hashOf(text: string): number {

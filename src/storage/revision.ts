@@ -2,16 +2,23 @@
  * Revisions are a hybrid logical clock: age is in the number, and numbers of different shards compare. A shard never
  * gives one twice, also when its machine's clock goes back.
  *
- * Each millisecond has TICKS numbers. A shard gives those that have its place (`placeOf`) as their remainder by PLACES,
- * so that two shards with different places never give the same number, whatever their clocks say.
+ * Each millisecond has TICKS numbers. A shard gives those of its place (places.ts). No number belongs to two places, so
+ * that two shards never give the same one, whatever their clocks say.
  */
 import type { Revision } from './storage.ts'
 
 /** 2024-01-01T00:00:00Z in milliseconds: revisions stay below 2^53 until the year 2163. */
 const EPOCH = 1_704_067_200_000
-const TICKS = 2048
-/** Divides TICKS: a shard has sixteen writes in a millisecond before its numbers run ahead of the clock. */
+export const TICKS = 2048
+/** Divides TICKS: a shard of a built-in type has sixteen writes in a millisecond before its numbers run ahead of the clock. */
 export const PLACES = 128
+
+/** The numbers whose remainder by `every` is `first`. `every` divides TICKS. */
+export interface Place {
+  /** From 1 on: a number that is given is never the first of its millisecond. */
+  readonly first: number
+  readonly every: number
+}
 
 /** The first of a millisecond. Never 0, which in the API means "any version". @param now milliseconds since 1970 */
 export const revisionAt = (now: number): Revision => Math.max(1, Math.floor((now - EPOCH) * TICKS))
@@ -19,10 +26,10 @@ export const revisionAt = (now: number): Revision => Math.max(1, Math.floor((now
 /** The last of a millisecond: what is above it is in the future. */
 export const lastRevisionAt = (now: number): Revision => revisionAt(now + 1) - 1
 
-/** @param place of the shard that gives it, from 1 on: a number that is given is never the first of its millisecond */
-export function nextRevision(last: Revision, now: number, place: number): Revision {
+/** @param place of the shard that gives it */
+export function nextRevision(last: Revision, now: number, { first, every }: Place): Revision {
   const least = Math.max(last + 1, revisionAt(now))
-  return least + ((place - (least % PLACES) + PLACES) % PLACES)
+  return least + ((first - (least % every) + every) % every)
 }
 
 /** Milliseconds since 1970. */

@@ -3,10 +3,11 @@ import { env } from 'cloudflare:workers'
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Compactor } from '../../durable-objects/compactor.ts'
+
 import { Log } from '../../durable-objects/log.ts'
 import { statements } from '../../durable-objects/statements.ts'
 import type { Env } from '../../src/env.ts'
-import { revisionAt } from '../../src/storage/revision.ts'
+import { PLACES, revisionAt } from '../../src/storage/revision.ts'
 import { everything } from '../../src/storage/selection.ts'
 import { shardStorage } from '../../src/storage/shard-client.ts'
 import type { Revision, StoredValue } from '../../src/storage/storage.ts'
@@ -154,7 +155,7 @@ describe('compaction', () => {
     let turns = 0
     await runInDurableObject(stub(), (_, { storage: disk }) => {
       const all = statements(disk.sql, () => {})
-      const log = new Log(all, () => Date.now(), 0, 1)
+      const log = new Log(all, () => Date.now(), 0, { first: 1, every: PLACES })
       const transact = (work: () => void) => disk.transactionSync(work)
       const others = async () => void turns++
       return new Compactor(log, all, { retention: 0 }, transact, () => Date.now(), others).run(log.last)
@@ -231,7 +232,7 @@ describe('compaction', () => {
       runInDurableObject(stub(), async (_, state) => {
         let [statement, turn] = [0, 0]
         const real = statements(state.storage.sql, () => {})
-        const log = new Log(real, () => Date.now(), 0, 1)
+        const log = new Log(real, () => Date.now(), 0, { first: 1, every: PLACES })
         const brittle = new Proxy(real, {
           get: (all, name: keyof typeof real) =>
             typeof all[name] !== 'function'

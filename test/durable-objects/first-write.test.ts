@@ -1,9 +1,11 @@
 // The control shard knows of every shard that was written to, and opens none of them to say so.
 import { platformClock } from '../../src/api/clock.ts'
 import { env } from 'cloudflare:workers'
-import { evictDurableObject } from 'cloudflare:test'
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import type { Env } from '../../src/env.ts'
+import { preferredIndex } from '../../src/storage/places.ts'
+import { PLACES } from '../../src/storage/revision.ts'
 import { shardStorage } from '../../src/storage/shard-client.ts'
 import { CONTROL_SHARD, writtenShardsOf } from '../../src/storage/written-shards.ts'
 import { everything } from '../../src/storage/selection.ts'
@@ -26,7 +28,7 @@ function planeOf() {
     async rows() {
       const { prefix } = writtenShardsOf(tenant)
       const { changed } = await storage.changes(control)
-      return changed.map(({ key }) => key.slice(prefix.length + 1))
+      return changed.filter(({ key }) => key.startsWith(prefix)).map(({ key }) => key.slice(prefix.length + 1))
     },
   }
 }
@@ -44,6 +46,58 @@ it('a resource is renewed once for a state of its definition: watches that began
   expect(await storage.revision(things)).toBe(from)
   const watch = await storage.watch(things, { selection: everything, from })
   watch.cancel()
+})
+
+describe('shards of definitions', () => {
+  // they ask for the same place first
+  const [one = '', other = ''] = [
+    ...Map.groupBy(
+      Array.from({ length: 90 }, (_, index) => `things${index}.example.com`),
+      preferredIndex,
+    ).values(),
+  ].find((shards) => shards.length > 1)!
+  const remainderOf = ({ revision }: { readonly revision: number }) => revision % PLACES
+  const writeTo = (tenant: string, shard: string, name: string) => {
+    const start = '{"metadata":{"resourceVersion":"'
+    const value = { text: `${start}"}}`, at: start.length, uid: `${name}-${crypto.randomUUID()}` }
+    return storage.create({ tenant, shard, prefix: shard }, name, value)
+  }
+
+  it('never give the same revision, also after a restart', async () => {
+    const { tenant } = planeOf().control
+    const [first, second] = [await writeTo(tenant, one, 'a'), await writeTo(tenant, other, 'a')]
+    expect(remainderOf(first)).not.toBe(remainderOf(second))
+    await evictDurableObject(SHARDS.getByName(`${tenant}/${one}`))
+    expect(remainderOf(await writeTo(tenant, one, 'b'))).toBe(remainderOf(first))
+  })
+
+  it('that an earlier release announced get numbers of their own before they write again', async () => {
+    const { tenant } = planeOf().control
+    await writeTo(tenant, one, 'a')
+    const stub = SHARDS.getByName(`${tenant}/${one}`)
+    await runInDurableObject(stub, (_, { storage }) => void storage.sql.exec("DELETE FROM meta WHERE k = 'place'"))
+    const places = { tenant, shard: CONTROL_SHARD, prefix: 'revisionplaces.kedge' }
+    const row = (await storage.get(places, String(preferredIndex(one))))!
+    await storage.delete(places, String(preferredIndex(one)), { text: row.text, at: 0, uid: '' }, row.revision)
+    await evictDurableObject(stub)
+    const taken = await writeTo(tenant, other, 'a')
+    expect(remainderOf(await writeTo(tenant, one, 'b'))).not.toBe(remainderOf(taken))
+  })
+
+  it('that go let others have their numbers, above all that they gave', async () => {
+    const { tenant } = planeOf().control
+    let { revision, text } = await writeTo(tenant, one, 'a')
+    // a burst: its numbers run ahead of the clock
+    const ahead = await Promise.all(Array.from({ length: 90 }, (_, index) => writeTo(tenant, one, `b${index}`)))
+    const collection = { tenant, shard: one, prefix: one }
+    const last = { text, at: 0, uid: '' }
+    for (const [index, at] of ahead.entries()) await storage.delete(collection, `b${index}`, last, at.revision)
+    revision = (await storage.delete(collection, 'a', last, revision)).revision
+    await storage.retire(collection)
+    const next = await writeTo(tenant, other, 'a')
+    expect(remainderOf(next)).toBe(remainderOf(ahead[0]!))
+    expect(next.revision).toBeGreaterThan(revision)
+  })
 })
 
 describe('the control shard', () => {

@@ -1,12 +1,15 @@
 import fc from '../chance.ts'
 import { describe, expect, test } from 'vitest'
 import { builtInStorages, CONTROL_SHARD, collectionOf, isControlResource } from '../../src/storage/collections.ts'
-import { placeOf } from '../../src/storage/places.ts'
-import { lastRevisionAt, nextRevision, PLACES, revisionAt, timeOf } from '../../src/storage/revision.ts'
+import { builtInPlace, CUSTOM_PLACES, customPlace, FIRST_CUSTOM, WIDE_PLACES } from '../../src/storage/places.ts'
+import type { Place } from '../../src/storage/revision.ts'
+import { lastRevisionAt, nextRevision, PLACES, revisionAt, TICKS, timeOf } from '../../src/storage/revision.ts'
 
 const NOW = Date.parse('2026-11-23T05:00:00Z')
 
-const place = fc.integer({ min: 1, max: PLACES - 1 })
+const builtIn = fc.integer({ min: 1, max: FIRST_CUSTOM - 1 }).map((first) => ({ first, every: PLACES }))
+const place = fc.oneof(builtIn, fc.nat(CUSTOM_PLACES - 1).map(customPlace))
+const isSame = (one: object, other: object): boolean => JSON.stringify(one) === JSON.stringify(other)
 const clock = fc.integer({ min: NOW, max: NOW + 5 })
 
 describe('the next revision', () => {
@@ -18,7 +21,7 @@ describe('the next revision', () => {
         const next = nextRevision(last, now, place)
         expect(next).toBeGreaterThan(last)
         expect(next).toBeGreaterThanOrEqual(revisionAt(now))
-        expect(next - Math.max(last, revisionAt(now))).toBeLessThanOrEqual(PLACES)
+        expect(next - Math.max(last, revisionAt(now))).toBeLessThanOrEqual(place.every)
         expect(Number.isSafeInteger(next)).toBe(true)
       }),
     )
@@ -28,7 +31,7 @@ describe('the next revision', () => {
     const shard = fc.record({ place, last: fc.nat(PLACES * 50), clocks: fc.array(clock, { maxLength: 60 }) })
     fc.assert(
       fc.property(shard, shard, (one, other) => {
-        fc.pre(one.place !== other.place)
+        fc.pre(!isSame(one.place, other.place))
         const given = ({ place, last, clocks }: typeof one) => {
           let at = revisionAt(NOW) + last
           return clocks.map((now) => (at = nextRevision(at, now, place)))
@@ -38,7 +41,8 @@ describe('the next revision', () => {
     )
   })
 
-  test.each([1, 77, PLACES - 1])('is within its millisecond for sixteen writes at place %i', (place) => {
+  test.each([1, 37, FIRST_CUSTOM - 1])('is within its millisecond for sixteen writes at place %i', (first) => {
+    const place = { first, every: PLACES }
     const given: number[] = []
     for (let last = revisionAt(NOW - 1); given.length < 17; given.push(last)) last = nextRevision(last, NOW, place)
     expect(given.map(timeOf)).toEqual([...Array<number>(16).fill(NOW), NOW + 1])
@@ -51,26 +55,31 @@ describe('the next revision', () => {
 
   test('is exact until the year 2163', () => {
     const now = Date.parse('2162-12-31T23:59:59Z')
-    expect(Number.isSafeInteger(nextRevision(0, now, PLACES - 1))).toBe(true)
+    expect(Number.isSafeInteger(nextRevision(0, now, { first: TICKS - 1, every: TICKS }))).toBe(true)
   })
 })
 
 describe('places', () => {
   const shards = new Set([CONTROL_SHARD, ...builtInStorages().map((one) => collectionOf({ uid: 't' }, one).shard)])
-  const places = new Set([...shards].map(placeOf))
+  const places = [...shards].map((shard) => builtInPlace(shard)!)
 
-  test('are different for all shards of built-in types', () => {
+  test('are different for all shards of built-in types, and none of them is for definitions', () => {
     expect(builtInStorages().filter((one) => !isControlResource(one)).length).toBe(shards.size - 1)
-    expect(places.size).toBe(shards.size)
+    expect(new Set(places.map(({ first }) => first)).size).toBe(shards.size)
+    for (const { first, every } of places) expect([first > 0 && first < FIRST_CUSTOM, every]).toEqual([true, PLACES])
   })
 
-  test('of definitions are none of these, and spread over the others', () => {
-    const custom = Array.from({ length: 500 }, (_, index) => placeOf(`things${index}.example.com`))
-    for (const place of custom) {
-      expect(places.has(place)).toBe(false)
-      expect(place).toBeLessThan(PLACES)
-      expect(place).toBeGreaterThan(0)
+  test('of definitions have no number in common with each other or with built-in types', () => {
+    const numbersOf = ({ first, every }: Place) =>
+      Array.from({ length: TICKS / every }, (_, index) => first + index * every)
+    const custom = Array.from({ length: CUSTOM_PLACES }, (_, index) => numbersOf(customPlace(index)))
+    const all = custom.flat()
+    expect(new Set(all).size).toBe(all.length)
+    for (const number of all) {
+      expect(number % PLACES).toBeGreaterThanOrEqual(FIRST_CUSTOM)
+      expect(number).toBeLessThan(TICKS)
     }
-    expect(new Set(custom).size).toBeGreaterThan((PLACES - places.size) * 0.9)
+    const wide = Array.from({ length: WIDE_PLACES }, () => TICKS / PLACES)
+    expect(custom.map(({ length }) => length)).toEqual([...wide, ...Array<number>(CUSTOM_PLACES - WIDE_PLACES).fill(1)])
   })
 })
