@@ -8,7 +8,9 @@
  * object, and says whether it was this server that wrote it.
  *
  * The mark names what was written. If it differs from what this server would write (a new release, another address or
- * setting), the server adds what is missing and corrects the objects that describe how it is run.
+ * setting), a controller adds what is missing and corrects the objects that describe how the server is run
+ * (`writeEdition`): there may be policies and webhooks by then, which it asks, and requests do not wait for it. The new mark
+ * brings that work in its own transaction.
  */
 import { settingsOf } from '../settings.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
@@ -20,7 +22,9 @@ import { serverScope } from '../registry/scope.ts'
 import { readLive } from '../registry/store.ts'
 import { auditedScope } from '../registry/write/audited-scope.ts'
 import type { WritingVerb } from '../registry/write/audited-scope.ts'
+import type { Topic } from '../registry/topic.ts'
 import type { Admission } from '../registry/write/admission.ts'
+import { withoutAdmission } from '../registry/write/admission.ts'
 import { admitted } from '../registry/write/allocate.ts'
 import { commitUpdate, encode } from '../registry/write/commit.ts'
 import { serverCall } from '../registry/write/server-call.ts'
@@ -53,7 +57,7 @@ export async function ensureBootstrapped(plane: NewControlPlane, snapshot: Contr
   const mark = snapshot.get<Mark>(MARKS, MARK_KEY)
   const edition = editionOf(plane.env)
   if (mark?.written === edition) return false
-  await writeObjects(plane, mark === undefined)
+  if (mark === undefined) await writeObjects(plane)
   await writeMark(plane, edition, mark)
   return true
 }
@@ -73,34 +77,81 @@ function editionOf(env: Env): string {
   ])
 }
 
-async function writeObjects(plane: NewControlPlane, isNew: boolean): Promise<void> {
-  const { env, tenant, storage, now } = plane
-  const identity = await serverIdentity(tenant)
-  const objects = [...serverObjects({ env, now, identity }), ...(await policyObjects(timeOf(plane)))]
-  const forms = objects.map((one) => newForm(plane, one))
+async function writeObjects(plane: NewControlPlane): Promise<void> {
+  const { tenant, storage } = plane
+  const forms = await formsOf(plane)
   // before the first shard says that it was written to: none will be missing
-  if (isNew)
-    await storage.createMissing({ tenant: tenant.uid, shard: CONTROL_SHARD }, [
-      writtenShardRow(tenant.uid, CONTROL_SHARD),
-    ])
+  await storage.createMissing({ tenant: tenant.uid, shard: CONTROL_SHARD }, [
+    writtenShardRow(tenant.uid, CONTROL_SHARD),
+  ])
+  // an attempt that was cut short may have been that of a server with other settings
   await writeMissing(plane, forms, () =>
-    Promise.all(forms.filter(({ one }) => one.follows).map((form) => putRight(plane, form))),
+    Promise.all(
+      forms
+        .filter(({ one }) => one.follows)
+        .map((form) => putRight(plane, form, withoutAdmission).catch(ignoreConflict)),
+    ),
   )
+}
+
+/** All that a control plane of this server has, in the order in which it becomes visible. */
+async function formsOf(plane: NewControlPlane): Promise<Form[]> {
+  const { env, tenant, now } = plane
+  const server = serverObjects({ env, now, identity: await serverIdentity(tenant) })
+  return [...server, ...(await policyObjects(timeOf(plane)))].map((one) => newForm(plane, one))
+}
+
+/** An object that could not be written. */
+export interface Unwritten {
+  /** `RESOURCE.GROUP/NAMESPACE/NAME` */
+  readonly key: string
+  readonly why: unknown
 }
 
 /**
  * Writes again what the server needs and somebody deleted.
- * @returns why some of it could not be written
+ * @returns what could not be written
  */
-export async function restoreServerObjects(plane: NewControlPlane, admission: Admission): Promise<unknown[]> {
-  const objects = serverObjects({ env: plane.env, now: plane.now, identity: await serverIdentity(plane.tenant) })
-  const failures: unknown[] = []
-  // in their order: a namespace comes before what is in it
-  for (const one of objects)
-    if (one.restored)
-      await createAdmitted(plane, newForm(plane, one), admission).catch((why: unknown) => void failures.push(why))
-  return failures
+export async function restoreServerObjects(plane: NewControlPlane, admission: Admission): Promise<Unwritten[]> {
+  const forms = await formsOf(plane)
+  return eachWritten(
+    forms.filter(({ one }) => one.restored),
+    (form) => createAdmitted(plane, form, admission),
+  )
 }
+
+/**
+ * Adds what this edition of the server has and the control plane has not, and corrects what describes how it is run.
+ * @param snapshot spares a read for each object of the control shard
+ * @param only the key of the one that is left to be written; undefined: all
+ * @returns what could not be written
+ */
+export async function writeEdition(
+  plane: NewControlPlane,
+  snapshot: ControlSnapshot,
+  admission: Admission,
+  only?: string,
+): Promise<Unwritten[]> {
+  const forms = await formsOf(plane)
+  const isKnown = ({ one, form }: Form): boolean =>
+    form.collection.shard === CONTROL_SHARD && snapshot.get(resourceOf(one), form.key) !== undefined
+  return eachWritten(
+    forms.filter((form) => (only === undefined || keyOf(form) === only) && !isKnown(form)),
+    async (form) => {
+      await createAdmitted(plane, form, admission)
+      if (form.one.follows) await putRight(plane, form, admission)
+    },
+  )
+}
+
+/** One after the other: a namespace comes before what is in it. */
+async function eachWritten(forms: readonly Form[], write: (form: Form) => Promise<unknown>): Promise<Unwritten[]> {
+  const unwritten: Unwritten[] = []
+  for (const form of forms) await write(form).catch((why: unknown) => void unwritten.push({ key: keyOf(form), why }))
+  return unwritten
+}
+
+const keyOf = ({ form: { collection, key } }: Form): string => `${collection.prefix}/${key}`
 
 async function createAdmitted(plane: NewControlPlane, { one, form }: Form, admission: Admission): Promise<void> {
   const { collection, key, object } = form
@@ -163,7 +214,7 @@ function scopeOf(plane: NewControlPlane, verb: WritingVerb, one: BootstrapObject
 }
 
 /** The object keeps its identity; the rest becomes what it is in this edition, if it is anything else. */
-async function putRight(plane: NewControlPlane, { one, form }: Form): Promise<void> {
+async function putRight(plane: NewControlPlane, { one, form }: Form, admission: Admission): Promise<void> {
   const { tenant, now } = plane
   const { name = '', uid: ownUid } = form.object.metadata
   const scope = scopeOf(plane, 'update', one)
@@ -173,7 +224,11 @@ async function putRight(plane: NewControlPlane, { one, form }: Form): Promise<vo
   if (stringifySorted(bodyOf(live.object)) === stringifySorted(bodyOf(wanted))) return
   const { uid = '', creationTimestamp = '' } = live.object.metadata
   const { object } = storedForm(tenant, one, { uid, creationTimestamp, now })
-  await commitUpdate(scope, await encode(scope, object), live).catch(ignoreConflict)
+  const options = { dryRun: false }
+  await admission.mutate(scope, 'UPDATE', options, { object, oldObject: live.object })
+  await admitted(scope, { options, admission }, object, live.object, async () =>
+    commitUpdate(scope, await encode(scope, object), live),
+  )
 }
 
 // objects are JSON
@@ -183,7 +238,8 @@ async function writeMark({ tenant, storage }: NewControlPlane, written: string, 
   const collection = { tenant: tenant.uid, shard: CONTROL_SHARD, prefix: MARK_PREFIX }
   const uid = crypto.randomUUID()
   const start = `{"metadata":{"name":"${MARK_KEY}","uid":"${uid}","resourceVersion":"`
-  const value = { text: `${start}"},"written":${JSON.stringify(written)}}`, at: start.length, uid }
+  const outbox = old === undefined ? [] : [{ topic: 'server-edition' satisfies Topic, payload: '' }]
+  const value = { text: `${start}"},"written":${JSON.stringify(written)}}`, at: start.length, uid, outbox }
   const revision = Number(old?.metadata.resourceVersion ?? '')
   const write =
     old === undefined

@@ -101,6 +101,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'root-ca-publisher': account('root-ca-cert-publisher'),
   scheduler: authenticated({ name: 'system:kube-scheduler', groups: [] }),
   'selected-pods': account('endpointslice-controller'),
+  'server-edition': API_SERVER,
   'server-object-gone': API_SERVER,
   'server-objects': API_SERVER,
   'service-account': account('service-account-controller'),

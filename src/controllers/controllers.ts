@@ -23,7 +23,7 @@ import {
 import { namespaceController, namespaceSweeper } from './namespace.ts'
 import { chargedQuota, loweredQuota, resourceQuotaController } from './resource-quota.ts'
 import { rootCaPublisher } from './root-ca-publisher.ts'
-import { restoredServerObjects } from './server-objects.ts'
+import { restoredServerObjects, serverEdition } from './server-objects.ts'
 import { serviceAccountController } from './service-account.ts'
 import { deletedServiceAccount, serviceAccountSecret } from './service-account-secret.ts'
 import { controllerUsers } from './controller-users.ts'
@@ -80,6 +80,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   owned: ownedController,
   waiting: waitingController,
   'workloads-begin': ofWorkloads('workloads-begin'),
+  'server-edition': serverEdition,
   'server-object-gone': afterAWhile('server-objects', 5_000),
   'server-objects': restoredServerObjects,
   'service-account': serviceAccountController,

@@ -1,31 +1,47 @@
 /**
- * What the server itself needs, Service default/kubernetes for one, comes back when it is deleted. Admission has its
- * say, validation does not: the address of a local server is one that no Endpoints may have.
+ * The server's own objects. What it needs, Service default/kubernetes for one, comes back when it is deleted; what a
+ * new release or other settings add, comes to a control plane that is there already. Admission has its say, validation does
+ * not: the address of a local server is one that no Endpoints may have.
  */
 import { admissionChain } from '../admission/chain.ts'
-import { restoreServerObjects } from '../bootstrap/ensure-bootstrapped.ts'
+import { restoreServerObjects, writeEdition } from '../bootstrap/ensure-bootstrapped.ts'
 import { storageOf } from '../storage/environment-storage.ts'
-import { noticingControlWrites } from '../tenancy/control-snapshot.ts'
-import type { Controller } from './controller.ts'
+import { freshControlSnapshot, noticingControlWrites } from '../tenancy/control-snapshot.ts'
+import type { NewControlPlane } from '../tenancy/control-snapshot.ts'
+import type { Controller, ControllerContext } from './controller.ts'
 
 /** Key: the namespace that may be a new one, or nothing. */
 export const restoredServerObjects: Controller = {
   neverGivesUp: true,
   async reconcile(namespace, context) {
-    const { env, tenant } = context
-    const plane = {
-      env,
-      tenant,
-      isObject: true,
-      waitUntil: (work: Promise<unknown>) => context.waitUntil(work),
-      now: context.now(),
-      storage: noticingControlWrites(storageOf(env)),
-    }
-    const refusals = await restoreServerObjects(plane, admissionChain)
+    const unwritten = await restoreServerObjects(planeOf(context), admissionChain)
     if (namespace !== '')
       for (const controller of ['service-account', 'root-ca-publisher'] as const)
         context.later(controller, namespace, 0)
-    if (refusals.length > 0) throw refusals[0]
+    if (unwritten.length > 0) throw unwritten[0]!.why
     return undefined
   },
 }
+
+/** Key: an object that could not be written before, or nothing: all of them. */
+export const serverEdition: Controller = {
+  neverGivesUp: true,
+  async reconcile(key, context) {
+    const plane = planeOf(context)
+    const snapshot = await freshControlSnapshot(plane)
+    const unwritten = await writeEdition(plane, snapshot, admissionChain, key === '' ? undefined : key)
+    if (key !== '' && unwritten.length > 0) throw unwritten[0]!.why
+    // each is tried again for itself: what a user deletes meanwhile stays away
+    for (const one of unwritten) context.later('server-edition', one.key, 0)
+    return undefined
+  },
+}
+
+const planeOf = (context: ControllerContext): NewControlPlane => ({
+  env: context.env,
+  tenant: context.tenant,
+  isObject: true,
+  waitUntil: (work) => context.waitUntil(work),
+  now: context.now(),
+  storage: noticingControlWrites(storageOf(context.env)),
+})

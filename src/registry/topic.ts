@@ -52,6 +52,7 @@ export type Topic =
   | 'root-ca-publisher'
   | 'scheduler'
   | 'selected-pods'
+  | 'server-edition'
   | 'server-object-gone'
   | 'server-objects'
   | 'service-account'

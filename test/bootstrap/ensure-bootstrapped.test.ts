@@ -1,13 +1,13 @@
 import { platformClock } from '../../src/api/clock.ts'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
-import { ensureBootstrapped, restoreServerObjects } from '../../src/bootstrap/ensure-bootstrapped.ts'
+import { ensureBootstrapped, restoreServerObjects, writeEdition } from '../../src/bootstrap/ensure-bootstrapped.ts'
 import { parseStored } from '../../src/api/json.ts'
 import { withoutAdmission } from '../../src/registry/write/admission.ts'
 import type { Env } from '../../src/env.ts'
 import { CONTROL_SHARD, collectionOf } from '../../src/storage/collections.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
-import type { Storage } from '../../src/storage/storage.ts'
+import type { OutboxMessage, Storage } from '../../src/storage/storage.ts'
 import { SnapshotData } from '../../src/tenancy/control-snapshot.ts'
 import { authorityBit, CN, makeCertificate } from '../x509/make-certificate.ts'
 
@@ -91,16 +91,45 @@ test('cut short, it is finished by the next request and keeps what is there', as
   expect(await read(storage, '', 'serviceaccounts', 'default/default')).toEqual(before)
 })
 
-test('with another address the endpoints follow and stay the same object', async () => {
-  const storage = memoryStorage(platformClock)
-  await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)
-  const before = await read(storage, '', 'endpoints', 'default/kubernetes')
+const outboxOf = (storage: Storage): { readonly storage: Storage; readonly work: OutboxMessage[] } => {
+  const work: OutboxMessage[] = []
+  return {
+    work,
+    storage: {
+      ...storage,
+      update(collection, key, value, expected) {
+        work.push(...(value.outbox ?? []))
+        return storage.update(collection, key, value, expected)
+      },
+    },
+  }
+}
+
+describe('with another address', () => {
   const moved = { ...env, KEDGE_ADVERTISE: '192.0.2.9:443' }
-  expect(await ensureBootstrapped({ env: moved, tenant, storage, now }, await snapshotOf(storage))).toBe(true)
-  const after = await read(storage, '', 'endpoints', 'default/kubernetes')
-  expect(after).toMatchObject({ subsets: [{ addresses: [{ ip: '192.0.2.9' }] }] })
-  expect(after?.metadata.uid).toBe(before?.metadata.uid)
-  expect(await ensureBootstrapped({ env: moved, tenant, storage, now }, await snapshotOf(storage))).toBe(false)
+
+  test('the mark brings work for a controller, once, and requests write no objects', async () => {
+    const memory = memoryStorage(platformClock)
+    await ensureBootstrapped({ env, tenant, storage: memory, now }, SnapshotData.empty)
+    const before = await read(memory, '', 'endpoints', 'default/kubernetes')
+    const { storage, work } = outboxOf(memory)
+    expect(await ensureBootstrapped({ env: moved, tenant, storage, now }, await snapshotOf(storage))).toBe(true)
+    expect(work).toEqual([{ topic: 'server-edition', payload: '' }])
+    expect(await read(storage, '', 'endpoints', 'default/kubernetes')).toEqual(before)
+    expect(await ensureBootstrapped({ env: moved, tenant, storage, now }, await snapshotOf(storage))).toBe(false)
+    expect(work).toHaveLength(1)
+  })
+
+  test('the endpoints follow and stay the same object', async () => {
+    const storage = memoryStorage(platformClock)
+    await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)
+    const before = await read(storage, '', 'endpoints', 'default/kubernetes')
+    const plane = { env: moved, tenant, storage, now }
+    expect(await writeEdition(plane, await snapshotOf(storage), withoutAdmission)).toEqual([])
+    const after = await read(storage, '', 'endpoints', 'default/kubernetes')
+    expect(after).toMatchObject({ subsets: [{ addresses: [{ ip: '192.0.2.9' }] }] })
+    expect(after?.metadata.uid).toBe(before?.metadata.uid)
+  })
 })
 
 interface Event {
@@ -174,7 +203,7 @@ test('what is there already has none; what is put right has those of an update',
   await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)
   const { audit, events } = audited()
   const moved = { ...audit, KEDGE_ADVERTISE: '192.0.2.9:443' }
-  await ensureBootstrapped({ env: moved, tenant, storage, now }, await snapshotOf(storage))
+  await writeEdition({ env: moved, tenant, storage, now }, await snapshotOf(storage), withoutAdmission)
   const written = events.filter(({ stage }) => stage === 'ResponseComplete')
   expect(written.map(({ verb, objectRef }) => `${verb} ${objectRef.resource}`).toSorted()).toEqual([
     'update endpoints',

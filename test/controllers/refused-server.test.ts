@@ -195,6 +195,45 @@ describe('what the server itself needs', () => {
   })
 })
 
+describe('what a new release adds', () => {
+  const ROLES = { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' }
+  const MISSING = ['system:basic-user', 'system:discovery']
+
+  /** As an earlier release left it. */
+  async function upgraded(): Promise<void> {
+    for (const name of MISSING) await plane.delete(ROLES, '', name)
+    ;(await plane.context('server-edition')).later('server-edition', '', 0)
+  }
+  const found = async () => (await plane.names(ROLES)).filter((name) => MISSING.includes(name))
+
+  test('comes', async () => {
+    await upgraded()
+    expect(await attempted()).toEqual([])
+    expect(await found()).toEqual(MISSING)
+  })
+
+  test('does not come while it is refused, and the server goes on', async () => {
+    await deny('CREATE', ROLES.group, 'clusterroles')
+    await upgraded()
+    expect(await attempted()).toEqual([...refused, ...refused])
+    expect(await found()).toEqual([])
+    expect(await plane.configMap('written')).toBeDefined()
+    await allow()
+    expect(await found()).toEqual(MISSING)
+  })
+
+  test('that was not refused stays away once somebody deletes it, whatever else is still refused', async () => {
+    await deny('CREATE', ROLES.group, 'clusterroles')
+    await upgraded()
+    await attempted()
+    const accounts = { group: '', resource: 'serviceaccounts' }
+    await plane.delete(accounts, 'kube-system', 'bootstrap-signer')
+    await allow()
+    expect(await found()).toEqual(MISSING)
+    expect(await plane.get(accounts, 'kube-system', 'bootstrap-signer')).toBeUndefined()
+  })
+})
+
 test.each<Topic>([
   'api-service-availability',
   'crd-api-services',
@@ -203,6 +242,7 @@ test.each<Topic>([
   'crd-names',
   'flow-defaults',
   'flow-schema-status',
+  'server-edition',
   'server-objects',
 ])('%s is never given up', (topic) => {
   expect(controllers[topic].neverGivesUp).toBe(true)
