@@ -45,10 +45,13 @@ export interface Rounds {
   readonly starts: number
   /** Pairs of turns, of each start. */
   readonly pairs: number
+  /** What begins so. */
+  readonly only: string
 }
 
-export async function besideCheckout(directory: string, { starts, pairs }: Rounds): Promise<void> {
-  const found = new Map<Measure, Pair[][]>(measures.map((measure) => [measure, []]))
+export async function besideCheckout(directory: string, { starts, pairs, only }: Rounds): Promise<void> {
+  const wanted = measures.filter(({ what }) => what.startsWith(only))
+  const found = new Map<Measure, Pair[][]>(wanted.map((measure) => [measure, []]))
   for (let start = 0; start < starts; start++) {
     const here = join(LAUNCHER, '../../..')
     const [own, other] = [await startIn(here), await startIn(directory)]

@@ -2,7 +2,7 @@
 // its writes write, and its codecs beside the engine's JSON.
 // `npm run bench -- --kubeconfig FILE [--pid N,…]` drives any server alone (N: its processes, for CPU and memory);
 // `--against DIR` tells what requests cost beside another checkout, in `--rounds` pairs of turns of each of `--starts`,
-// with `--in-process` the steps of a request alone (`--only get`);
+// with `--in-process` the steps of a request alone (`--only get`: of both, what begins so);
 // `--webhooks` what webhooks add to a create.
 // `--beside` drives Kedge in turn with it. `--write` puts what was found into the README.
 import { spawn } from 'node:child_process'
@@ -120,7 +120,11 @@ if (flags.webhooks) await webhookCosts(Number(flags.rounds))
 else if (flags.against !== undefined && flags['in-process'])
   await besideCheckoutInProcess(flags.against, Number(flags.rounds), flags.only)
 else if (flags.against !== undefined)
-  await besideCheckout(flags.against, { starts: Number(flags.starts), pairs: Number(flags.rounds) })
+  await besideCheckout(flags.against, {
+    starts: Number(flags.starts),
+    pairs: Number(flags.rounds),
+    only: flags.only,
+  })
 else if (flags.kubeconfig === undefined) await besideFloor()
 else await drive(flags.kubeconfig)
 process.exit(0)
